@@ -1,0 +1,300 @@
+"""Files of the user: what is read, and what is refused."""
+import codecs
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rankbook.files import read_table
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def put(name, content):
+    content = content.encode() if isinstance(content, str) else content
+    Path(name).write_bytes(content)
+    return name
+
+
+TABLE = "age,mpg,race\n3,18.5,b\n4,15,a\n5,9,b\n"
+LETOR = "2 qid:10 1:0.5 3:1 #docid = GX1 inc = 1\n0 qid:10 2:0.25\n1 qid:7 1:1\n"
+
+
+class TestRead:
+    @pytest.mark.parametrize("name", ["cars.csv", "CARS.CSV", "cars.more.csv"])
+    def test_csv(self, name):
+        data = read_table(put(name, TABLE), target="mpg", qid="race")
+        assert data.X.tolist() == [[3], [4], [5]] and data.y.tolist() == [18.5, 15, 9]
+        assert data.qid.tolist() == [0, 1, 0] and data.qid.dtype == np.int64
+        assert data.feature_names == ["age"] and data.name == Path(name).stem and name in data.description
+        assert data.X.flags.c_contiguous
+
+    @pytest.mark.parametrize("name", ["a.svm", "a.svmlight", "a.letor", "a.txt", "a.dat"])
+    def test_letor(self, name):
+        data = read_table(put(name, LETOR))
+        assert data.X.tolist() == [[0.5, 0, 1], [0, 0.25, 0], [1, 0, 0]] and isinstance(data.X, np.ndarray)
+        assert data.y.tolist() == [2, 0, 1] and data.qid.tolist() == [10, 10, 7]
+        assert data.feature_names == ["feature 1", "feature 2", "feature 3"]
+
+    def test_svmlight_without_queries_and_from_zero(self):
+        data = read_table(put("a.svm", "1 0:2 1:3\n-1 1:4\n"))
+        assert data.X.tolist() == [[2, 3], [0, 4]] and data.qid is None and data.feature_names == ["feature 0", "feature 1"]
+
+    def test_svmlight_line_of_zeros_comes_first(self):
+        assert read_table(put("a.svm", "1\n0 2:3\n")).X.tolist() == [[0, 0], [0, 3]]
+        assert read_table(put("a.svm", "1 qid:4\n0 qid:4 2:3\n")).qid.tolist() == [4, 4]
+
+    def test_parquet(self):
+        frame = pd.DataFrame({"y": pd.array([1, 2], dtype="Int64"), "yes": [True, False], "u": np.array([1, 2], dtype="uint8"), "q": [2**40, 5]})
+        frame.to_parquet("a.parquet")
+        data = read_table("a.parquet", target="y", qid="q")
+        assert data.X.tolist() == [[1, 1], [0, 2]] and data.feature_names == ["yes", "u"] and data.qid.tolist() == [2**40, 5]
+
+    def test_path_object_and_pathlike(self):
+        put("cars.csv", "y,x\n1,2\n")
+        assert read_table(Path("cars.csv"), target="y").y.tolist() == [1]
+
+    @pytest.mark.parametrize("text", [
+        "y,x\r\n1,2\r\n", codecs.BOM_UTF8 + b"y,x\n1,2\n", "y,x\n1,2", "y, x\n1, 2\n", '"y","x"\n"1","2"\n', "y,x\n\n1,2\n\n", "y,x\n1,2,\n",
+    ])
+    def test_dialects_of_csv(self, text):
+        data = read_table(put("a.csv", text), target="y")
+        assert data.X.tolist() == [[2]] and data.y.tolist() == [1] and data.feature_names == ["x"]
+
+    def test_names_that_look_missing(self):
+        assert read_table(put("a.csv", "NA,null\n1,2\n"), target="NA").feature_names == ["null"]
+
+    def test_letters_cut_by_the_end_of_the_head(self):
+        filler = "# " + "x" * (2**16 - 3) + "é\n"
+        assert filler.encode()[2**16 - 1: 2**16 + 1] == "é".encode()
+        assert read_table(put("a.svm", filler + "1 1:2\n")).y.tolist() == [1]
+
+    def test_integers_beyond_64_bits(self):
+        assert read_table(put("a.csv", "y,x\n1,2\n2,99999999999999999999999\n"), target="y").X.tolist() == [[2], [1e23]]
+
+    def test_random_numbers_survive(self):
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame(rng.standard_normal((50, 4)), columns=list("abcd"))
+        frame.to_csv("a.csv", index=False)
+        frame.to_parquet("a.parquet")
+        lines = [f"{row[0]!r} " + " ".join(f"{j}:{v!r}" for j, v in enumerate(row[1:], start=1)) for row in frame.to_numpy().tolist()]
+        put("a.svm", "\n".join(lines))
+        csv, parquet, svm = read_table("a.csv", target="a"), read_table("a.parquet", target="a"), read_table("a.svm")
+        assert np.array_equal(parquet.X, frame[list("bcd")].to_numpy()) and np.array_equal(parquet.y, frame["a"])
+        for other in (csv, svm):
+            assert np.allclose(other.X, parquet.X, rtol=1e-15, atol=0) and np.allclose(other.y, parquet.y, rtol=1e-15, atol=0)
+
+    @pytest.mark.skipif(not os.environ.get("RANKBOOK_DATA"), reason="RANKBOOK_DATA names no folder with the data")
+    def test_published_files(self):
+        from rankbook.datasets import load_mixture, load_mq2008
+
+        folder = Path(os.environ["RANKBOOK_DATA"])
+        piece, fold = read_table(folder / "letor_mq2008" / "S5.txt"), load_mq2008(1)
+        test = fold.parts == "test"
+        assert np.array_equal(piece.X, fold.X[test]) and np.array_equal(piece.qid, fold.qid[test]) and np.array_equal(piece.y, fold.y[test])
+        points, mixture = read_table(folder / "esl_mixture" / "mixture_example.csv", target="y"), load_mixture()
+        assert np.allclose(points.X, mixture.X, rtol=1e-15, atol=0) and np.array_equal(points.y, mixture.y)
+
+
+def parquet_bytes():
+    pd.DataFrame({"y": [1, 2], "x": [3, 4]}).to_parquet("made.parquet")
+    return Path("made.parquet").read_bytes()
+
+
+GARBAGE = bytes(range(256)) * 20
+
+
+class TestNotWhatTheEndingSays:
+    @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.svm"])
+    def test_parquet_in_disguise(self, name):
+        with pytest.raises(ValueError, match=rf"{name} is Parquet, not .* Name it a.parquet"):
+            read_table(put(name, parquet_bytes()), target="y")
+
+    @pytest.mark.parametrize("content, says", [(TABLE, "text that begins 'age,mpg,race'"), (LETOR, "SVMlight text"), (GARBAGE, "binary data")])
+    def test_not_parquet(self, content, says):
+        with pytest.raises(ValueError, match=f"a.parquet is {says}.*not Parquet"):
+            read_table(put("a.parquet", content), target="y")
+
+    @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.parquet", "a.dat"])
+    @pytest.mark.parametrize("content", [GARBAGE, b"a\0b\n", b"\xff\xfey\0,\0x\0", "prénom,y\n".encode("latin-1"), b"\x1f\x8b\x08\x00\x80"])
+    def test_binary(self, name, content):
+        with pytest.raises(ValueError, match=f"{name} is binary data or not UTF-8"):
+            read_table(put(name, content), target="y")
+
+    @pytest.mark.parametrize("content", [LETOR, "# comment\n" + LETOR, "1 1:2\n", "-1.5e3 qid:3 12:1e-3\n"])
+    def test_svmlight_named_csv(self, content):
+        with pytest.raises(ValueError, match="a.csv is SVMlight text, not CSV.*a.svm"):
+            read_table(put("a.csv", content), target="y")
+
+    @pytest.mark.parametrize("content", [TABLE, "hello world\n", "1,2\n", "1 qid:x 1:2\n", "1 2:1 1:1\n", "1 -1:1\n", "1 99999999999:1\n"])
+    def test_text_named_svmlight(self, content):
+        with pytest.raises(ValueError, match="a.txt is not SVMlight text") as caught:
+            read_table(put("a.txt", content))
+        assert repr(content.splitlines()[0]) in str(caught.value)
+
+    def test_garbage_behind_a_good_beginning(self):
+        with pytest.raises(ValueError, match="a.txt is not SVMlight text"):
+            read_table(put("a.txt", b"1 1:2\n" * 20000 + GARBAGE))
+        with pytest.raises(ValueError, match="a.csv cannot be read as CSV"):
+            read_table(put("a.csv", b"y,x\n" + b"1,2\n" * 40000 + b"\xe9,1\n"), target="y")
+
+    def test_parquet_cut_off(self):
+        with pytest.raises(ValueError, match="a.parquet cannot be read as Parquet"):
+            read_table(put("a.parquet", parquet_bytes()[:-20]), target="y")
+
+    @pytest.mark.parametrize("name", ["a.xlsx", "a", "a.csv.gz", "a.cvs"])
+    def test_unknown_ending(self, name):
+        with pytest.raises(ValueError, match=r"the ending of a.* Accepted: \.csv, \.dat, \.letor, \.parquet"):
+            read_table(put(name, TABLE))
+
+    def test_near_ending(self):
+        with pytest.raises(ValueError, match="did you mean '.parquet'"):
+            read_table(put("a.parqet", TABLE))
+
+
+class TestNothingThere:
+    def test_no_file(self):
+        with pytest.raises(FileNotFoundError, match="path is 'none.csv'"):
+            read_table("none.csv")
+
+    def test_folder(self):
+        Path("data.csv").mkdir()
+        with pytest.raises(IsADirectoryError, match="path is 'data.csv', a folder"):
+            read_table("data.csv")
+
+    @pytest.mark.parametrize("path", [None, 3, ["a.csv"], b"a.csv"])
+    def test_not_a_path(self, path):
+        with pytest.raises(TypeError, match="path is"):
+            read_table(path)
+
+    @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.txt"])
+    def test_empty(self, name):
+        with pytest.raises(ValueError, match=f"{name} is empty"):
+            read_table(put(name, ""))
+
+    def test_only_blank_lines(self):
+        with pytest.raises(ValueError, match="a.csv cannot be read as CSV"):
+            read_table(put("a.csv", "\n\n"), target="y")
+        with pytest.raises(ValueError, match="0 labels"):
+            read_table(put("a.svm", "# only a comment\n\n"))
+
+    def test_only_a_header(self):
+        with pytest.raises(ValueError, match="a.csv has names of columns but no rows"):
+            read_table(put("a.csv", "y,x\n"), target="y")
+        pd.DataFrame({"y": [], "x": []}).to_parquet("a.parquet")
+        with pytest.raises(ValueError, match="a.parquet has names of columns but no rows"):
+            read_table("a.parquet", target="y")
+
+    def test_no_features(self):
+        with pytest.raises(ValueError, match="2 labels and no feature"):
+            read_table(put("a.svm", "1\n2\n"))
+        with pytest.raises(ValueError, match="no columns besides target 'y' and qid 'q'"):
+            read_table(put("a.csv", "y,q\n1,2\n"), target="y", qid="q")
+
+
+class TestColumns:
+    @pytest.mark.parametrize("text", ["y\n1\n2\n", "y;x\n1;2\n", "y;x\n1,5;2,5\n", "y\tx\n1\t2\n"])
+    def test_one_column(self, text):
+        with pytest.raises(ValueError, match="a.csv has only one column, 'y.*commas"):
+            read_table(put("a.csv", text), target="y")
+
+    def test_one_column_of_parquet(self):
+        pd.DataFrame({"y": [1]}).to_parquet("a.parquet")
+        with pytest.raises(ValueError, match="a.parquet has only one column, 'y'"):
+            read_table("a.parquet", target="y")
+
+    def test_no_target(self):
+        with pytest.raises(ValueError, match="target is None; .* one of: age, mpg, race"):
+            read_table(put("a.csv", TABLE))
+
+    @pytest.mark.parametrize("arguments, says", [
+        (dict(target="mgp"), "target is 'mgp'; did you mean 'mpg'"),
+        (dict(target="mpg", qid="rac"), "qid is 'rac'; did you mean 'race'"),
+        (dict(target=0), "target is 0. Accepted: age, mpg, race"),
+        (dict(target="mpg", qid="mpg"), "target and qid are both 'mpg'"),
+    ])
+    def test_missing_column(self, arguments, says):
+        with pytest.raises(ValueError, match=says):
+            read_table(put("a.csv", TABLE), **arguments)
+
+    @pytest.mark.parametrize("argument", ["target", "qid"])
+    def test_svmlight_has_no_columns(self, argument):
+        with pytest.raises(ValueError, match=f"{argument} is 'y'; None is accepted"):
+            read_table(put("a.svm", LETOR), **{argument: "y"})
+
+    @pytest.mark.parametrize("header, says", [
+        ("1,2", "begins with numbers"), ("0,1", "begins with numbers"), (",y", "no name for column 0"), ("y,", "no name for column 1"),
+        ("y,x,y", "two columns named 'y': columns 0 and 2"),
+    ])
+    def test_header(self, header, says):
+        row = ",".join("3" for _ in header.split(","))
+        with pytest.raises(ValueError, match=f"a.csv .*{says}"):
+            read_table(put("a.csv", f"{header}\n{row}\n"), target="y")
+
+    def test_row_longer_than_the_header(self):
+        for text in ("y,x\n1,2,3\n4,5,6\n", "y,x\n1,2\n4,5,6\n"):
+            with pytest.raises(ValueError, match="a.csv cannot be read as CSV"):
+                read_table(put("a.csv", text), target="y")
+
+    def test_open_quote(self):
+        with pytest.raises(ValueError, match="a.csv cannot be read as CSV"):
+            read_table(put("a.csv", 'y,x\n1,"3\n'), target="y")
+
+
+class TestValues:
+    @pytest.mark.parametrize("text, says", [
+        ("y,a,b\n1,2,3\n1,2,\n1,,3\n", "nan .*row 1, column 'b'"),
+        ("y,a,b\n1,2,nan\n", "nan .*row 0, column 'b'"),
+        ("y,a,b\n1,2\n", "nan .*row 0, column 'b'"),
+        ("y,a,b\n1,2,3\n,2,3\n", "nan .*row 1, column 'y'"),
+        ("y,a,b\n1,inf,3\n", "inf in row 0, column 'a'"),
+        ("y,a,b\n1,1e400,3\n", "inf in row 0, column 'a'"),
+    ])
+    def test_not_finite(self, text, says):
+        with pytest.raises(ValueError, match=f"a.csv has {says}"):
+            read_table(put("a.csv", text), target="y")
+
+    @pytest.mark.parametrize("text, says", [
+        ("1 1:0.5\n2 1:1 2:nan\n", "nan .*row 1, column 'feature 2'"), ("1 0:inf\n", "inf in row 0, column 'feature 0'"), ("1 1:1\nnan 1:2\n", "nan .*row 1, column 'label'"),
+    ])
+    def test_not_finite_svmlight(self, text, says):
+        with pytest.raises(ValueError, match=f"a.svm has {says}"):
+            read_table(put("a.svm", text))
+
+    def test_missing_in_parquet(self):
+        pd.DataFrame({"y": [1, 2], "x": pd.array([3, None], dtype="Int64")}).to_parquet("a.parquet")
+        with pytest.raises(ValueError, match="a.parquet has nan .*row 1, column 'x'"):
+            read_table("a.parquet", target="y")
+
+    def test_words_are_named_with_their_place(self):
+        with pytest.raises(ValueError, match=r"'name' \('ford' in row 0\), 'hp' \('\?' in row 1\). Drop them, or encode"):
+            read_table(put("a.csv", "y,name,hp\n1,ford,130\n2,fiat,?\n"), target="y")
+        with pytest.raises(ValueError, match=r"'y' \('good' in row 0\)"):
+            read_table(put("a.csv", "y,x\ngood,1\n"), target="y")
+
+    @pytest.mark.parametrize("column", [
+        pd.to_datetime(["2020-01-01", "2021-01-01"]), pd.to_timedelta([1, 2]), pd.to_datetime(["2020-01-01", "2021-01-01"]).date,
+        [b"a", b"b"], [[1], [2]], [None, None], ["1", "2"],
+    ])
+    def test_other_types(self, column):
+        pd.DataFrame({"y": [1, 2], "x": column}).to_parquet("a.parquet")
+        with pytest.raises(ValueError, match="a.parquet has columns that are not numbers: 'x'"):
+            read_table("a.parquet", target="y")
+
+    def test_query_without_id(self):
+        with pytest.raises(ValueError, match="no query id in row 1, column 'q'"):
+            read_table(put("a.csv", "q,y,x\n1,1,2\n,1,3\n"), target="y", qid="q")
+
+    @pytest.mark.parametrize("text", ["1 qid:1 1:2\n0 1:3\n", "1 1:2\n0 qid:1 1:3\n"])
+    def test_qid_on_some_lines(self, text):
+        with pytest.raises(ValueError, match="qid on 1 of its 2 lines"):
+            read_table(put("a.svm", text))
+
+    def test_too_large_for_memory(self):
+        with pytest.raises(MemoryError, match="40 rows and 1999999999 features in a.svm needs"):
+            read_table(put("a.svm", "1 1999999999:1\n" * 40))
