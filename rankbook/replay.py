@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .active_set import combine, factorize, gather, new_row, remove
+from .active_set import backward, combine, factorize, gather, new_row, remove
 from .compiled import njit
 
 # %% ../nbs/07_replay.ipynb #c004
@@ -34,12 +34,8 @@ def apply_event(K, factored, better, worse, delta, A, n, L, q, j, enters, cosine
 @njit
 def step_row(K, factored, better, worse, A, n, L, q, step, eta, slot, items, u, work, row):
     """Move `row` (P'a, or X'P'a when factored) by -step P_A' eta. O(|A|^2 + |A| d)."""
-    for p in range(n):
-        eta[p] = q[p]
-    for i in range(n - 1, -1, -1):
-        eta[i] /= L[i, i]
-        for j in range(i):
-            eta[j] -= eta[i] * L[i, j]
+    eta[:n] = q[:n]
+    backward(L, n, eta)
     count = gather(better, worse, A, n, eta, slot, items, u)
     if factored:
         combine(K, items, u, count, work)
