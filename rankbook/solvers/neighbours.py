@@ -36,18 +36,16 @@ def reach(G, G_scan):
 
 # %% ../../nbs/solvers/11_neighbours.ipynb #c010
 @njit
-def first_arrival(better, worse, delta, sets, G, h, lam, near, count, resting, version, step):
+def first_arrival(better, worse, delta, sets, G, h, lam, noise, near, count, step):
     """The near preference that reaches its margin first, and after which step; (-1, step) if none does within `step`. O(count)."""
     first = -1
     for t in range(count):
         i = near[t]
-        if sets[i] == ACTIVE or resting[i] == version:
-            continue
-        rate = delta[i] - (h[better[i]] - h[worse[i]])
+        dG, dh = G[better[i]] - G[worse[i]], h[better[i]] - h[worse[i]]
+        rate = delta[i] - dh
         if (sets[i] == 0 and rate < 0.0) or (sets[i] == 2 and rate > 0.0):
-            s = G[better[i]] - G[worse[i]] - lam * delta[i]
-            arrival = max(0.0, -s / rate)
-            if arrival < step:
+            arrival = max(0.0, (lam * delta[i] - dG) / rate)
+            if arrival < step and abs(dG - lam * dh) > noise:
                 first, step = i, arrival
     return first, step
 
