@@ -50,19 +50,19 @@ def _active_matrix(problem, A):
     return rows[:, a] - rows[:, b]
 
 # %% ../nbs/06_paths.ipynb #c009
-def _solve_active(H, rhs, upper):
-    """Multipliers with H x = rhs and 0 <= x <= upper. O(|A|^3)."""
+def _solve_active(H, rhs, lower, upper):
+    """Multipliers with H x = rhs and lower <= x <= upper. O(|A|^3)."""
     from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq, solve_triangular
     from scipy.optimize import lsq_linear
 
     try:
         L = cholesky(H, lower=True)
     except LinAlgError:  # singular to rounding: the shortest solution
-        return np.clip(lstsq(H, rhs)[0], 0, upper)
+        return np.clip(lstsq(H, rhs)[0], lower, upper)
     x = cho_solve((L, True), rhs)
-    if (x >= 0).all() and (x <= upper).all():
+    if (x >= lower).all() and (x <= upper).all():
         return x
-    return lsq_linear(L.T, solve_triangular(L, rhs, lower=True), (0, np.maximum(upper, 1e-300)), method="bvls", tol=1e-14).x
+    return lsq_linear(L.T, solve_triangular(L, rhs, lower=True), (lower, upper), method="bvls", tol=1e-14).x
 
 # %% ../nbs/06_paths.ipynb #c011
 def _dual_at(path, lam):
@@ -74,23 +74,33 @@ def _dual_at(path, lam):
     if A.size:
         G = problem.times(prefs.gather(dual))
         rhs = lam * prefs.margin[A] - (G[prefs.better[A]] - G[prefs.worse[A]])
-        dual[A] = _solve_active(_active_matrix(problem, A), rhs, prefs.weight[A])
+        dual[A] = _solve_active(_active_matrix(problem, A), rhs, 0.0, prefs.weight[A])
     return dual
 
 # %% ../nbs/06_paths.ipynb #c013
-def _dual_at_zero(path):
-    """The hard-margin multipliers mu, the limit of alpha / lam at lam = 0."""
+def _last_multipliers(path):
+    """Multipliers mu (m,) with f = K P' mu below the last breakpoint of a complete path, and whether nothing is capped there."""
     problem, prefs = path.problem, path.problem.prefs
     sets = sets_at(path.events, len(prefs), 0.0)
-    short = (sets == CAPPED) & (prefs.weight > 0)
-    if short.any():
-        raise ValueError(f"lam is 0, but {short.sum()} preferences are short of their margin at the end of this path; lam > 0 is accepted.")
-    A = np.flatnonzero(sets == ACTIVE)
-    mu = np.zeros(len(prefs))
-    mu[A] = _solve_active(_active_matrix(problem, A), np.array(prefs.margin[A]), np.full(A.size, np.inf))
-    return mu
+    separable = not (prefs.weight[sets == CAPPED] > 0).any()
+    A, mu = np.flatnonzero(sets == ACTIVE), np.zeros(len(prefs))
+    if A.size:
+        mu[A] = _solve_active(_active_matrix(problem, A), np.array(prefs.margin[A]), 0.0 if separable else -np.inf, np.inf)
+    return mu, separable
 
-# %% ../nbs/06_paths.ipynb #c015
+# %% ../nbs/06_paths.ipynb #c014
+def _solution_at(path, lam):
+    """Coefficients and multipliers at lam >= 0."""
+    gather = path.problem.prefs.gather
+    if path.domain[0] > 0 or (path.breakpoints.size and lam > path.breakpoints[-1]):
+        dual = _dual_at(path, lam)
+        return gather(dual) / lam, dual
+    mu, separable = _last_multipliers(path)
+    if lam == 0 and not separable:
+        raise ValueError("lam is 0, but some preferences are short of their margin at the end of this path; lam > 0 is accepted.")
+    return gather(mu), mu if lam == 0 else _dual_at(path, lam)
+
+# %% ../nbs/06_paths.ipynb #c016
 class RegularizationPath:
     """All solutions of a problem for the lambdas of a domain.
 
@@ -119,8 +129,7 @@ class RegularizationPath:
 
     def dual(self, lam):
         """Multipliers alpha (m,) at lam; at 0 those of the hard margin. O(T + m + |A|^3)."""
-        lam = _in_domain(self, lam)
-        return _dual_at(self, lam) if lam > 0 else _dual_at_zero(self)
+        return self.solution(lam).dual
 
     def coef(self, lam):
         """Coefficients beta (n,) at lam."""
@@ -128,8 +137,8 @@ class RegularizationPath:
 
     def solution(self, lam):
         """The :class:`Solution` at lam, with its certificate."""
-        dual = self.dual(lam)
-        return Solution(self.problem, float(lam), self.problem.prefs.gather(dual) / (lam or 1.0), dual, self.solver)
+        lam = _in_domain(self, lam)
+        return Solution(self.problem, lam, *_solution_at(self, lam), self.solver)
 
     def predict(self, X_new, lam):
         """Scores (p,) of new items X_new (p, d) at lam."""
@@ -148,12 +157,12 @@ class RegularizationPath:
         span = f" from {self.breakpoints[0]:.6g}" if T else ""
         return f"RegularizationPath({T} breakpoints{span}, domain lam > {self.domain[0]:.6g}, {self.status}, {self.solver or 'solver unknown'})"
 
-# %% ../nbs/06_paths.ipynb #c016
+# %% ../nbs/06_paths.ipynb #c017
 def _distinct(lams):
     """The distinct values of a decreasing sequence."""
     return lams[np.r_[True, lams[1:] < lams[:-1]]] if lams.size else lams
 
-# %% ../nbs/06_paths.ipynb #c017
+# %% ../nbs/06_paths.ipynb #c018
 def _in_domain(path, lam):
     """lam as a float, refused outside the domain of the path."""
     lam = as_positive("lam", lam, zero=path.domain[0] == 0)
@@ -161,7 +170,7 @@ def _in_domain(path, lam):
         raise ValueError(f"lam is {lam!r}, below the end of this path ({path.status}); lam >= {path.domain[0]!r} is accepted.")
     return lam
 
-# %% ../nbs/06_paths.ipynb #c024
+# %% ../nbs/06_paths.ipynb #c025
 def score_knots(path, X_new):
     """Blocks of breakpoints with the scaled scores of new items.
 

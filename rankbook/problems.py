@@ -25,12 +25,17 @@ class _KernelMap:
         return self.kernel.gram(self.X)
 
     def __getstate__(self):
-        return {k: v for k, v in self.__dict__.items() if k != "gram"}  # quickly made again, and large
+        return {k: v for k, v in self.__dict__.items() if k not in ("gram", "diagonal")}  # quickly made again, and large
 
     @property
     def is_factored(self):
         """Whether the kernel is kept as its factor X, K = X X'."""
         return self.kernel.name == "linear"
+
+    @cached_property
+    def diagonal(self):
+        """(n,) the kernel of each item with itself."""
+        return np.einsum("ij,ij->i", self.X, self.X) if self.is_factored else self.gram.diagonal().copy()
 
     def times(self, v):
         """K v, the scores of the items for coefficients v (n,). O(n d) for a linear kernel, else O(n^2)."""
@@ -102,9 +107,14 @@ class RankSVMProblem(_KernelMap):
 
     @cached_property
     def lam_max(self):
-        """The lambda above which every preference is short of its margin: max_i (G_k - G_l) / delta_i at alpha = c (section 5.1)."""
-        G = self.times(self.prefs.gather(self.prefs.weight))
-        return max(0.0, float((self.prefs.differences(G) / self.prefs.margin).max()))
+        """The lambda above which every preference is short of its margin: max_i (G_k - G_l) / delta_i at alpha = c (section 5.1).
+
+        A difference below the rounding error of G counts as 0.
+        """
+        image = self.prefs.gather(self.prefs.weight)
+        difference = self.prefs.differences(self.times(image))
+        noise = 16 * np.finfo(float).eps * np.sqrt(self.diagonal.max() * (self.diagonal @ image**2))
+        return float(np.where(difference > noise, difference / self.prefs.margin, 0.0).max())
 
     def primal(self, coef, lam):
         """The objective at coefficients (n,)."""

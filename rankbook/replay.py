@@ -125,6 +125,8 @@ def _walk_block(path, checkpoint, end, room, lam_end):
     delta = np.ascontiguousarray(prefs.margin)
     size = walk(K, problem.is_factored, prefs.better, prefs.worse, delta, A, checkpoint.active.size, room, lams,
                 events["pair"].astype(np.int64), events["to"] == 1, rows)
+    if lam_end == 0:
+        rows[-1] = 0.0
     if size < 0:
         raise ArithmeticError(f"the active set of the checkpoint at lam = {checkpoint.lam} is singular to rounding.")
     return lams, rows

@@ -1,0 +1,133 @@
+"""The estimators against scikit-learn's own checks, and what those do not ask."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rankbook.datasets import make_mixture
+from rankbook.estimators import RankSVM, choose_solver
+from rankbook.metrics import disagreement
+from rankbook.preferences import Preferences
+from rankbook.problems import RankSVMProblem
+from rankbook.registry import register_solver, solve, unregister_solver
+from rankbook.solvers.path import PathSolver
+
+
+@parametrize_with_checks([RankSVM(), RankSVM(kernel="linear"), RankSVM(graph="star", solver="path")],
+                         expected_failed_checks=lambda estimator: {
+                             "check_sample_weight_equivalence_on_dense_data": "the representatives of a star graph change when items are repeated",
+                         } if estimator.graph == "star" else {})
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_mixture(n_per_class=30, seed=2)
+
+
+def test_qid_in_any_order(data):
+    rng = np.random.default_rng(0)
+    qid = rng.integers(0, 5, 60)
+    order = rng.permutation(60)
+    a = RankSVM(gamma=1.0).fit(data.X, data.y, qid=qid)
+    b = RankSVM(gamma=1.0).fit(data.X[order], data.y[order], qid=qid[order])
+    assert np.allclose(a.predict(data.X), b.predict(data.X), atol=1e-7)
+    assert a.score(data.X, data.y, qid) == 1 - disagreement(a.predict(data.X), Preferences.from_scores(data.y, qid))
+
+
+@pytest.mark.parametrize("solver", ["path", "qp", PathSolver, PathSolver(shift=1e-9)], ids=["path", "qp", "class", "instance"])
+def test_solver_by_name_class_or_instance(data, solver):
+    model = RankSVM(lam=0.5, solver=solver).fit(data.X, data.y)
+    assert model.certificate_.relative_gap < 1e-6
+    assert model.solver_.split()[0] in ("path", "qp")
+
+
+def test_any_registered_solver(data):
+    class Zero(PathSolver):
+        name = "zero"
+
+    register_solver(Zero)
+    try:
+        assert RankSVM(solver="zero").fit(data.X, data.y).solver_ == "zero"
+    finally:
+        unregister_solver("zero")
+
+
+def test_linear_coefficients(data):
+    model = RankSVM(kernel="linear").fit(data.X, data.y)
+    assert np.allclose(data.X @ model.coef_, model.predict(data.X))
+    assert np.allclose(data.X.T @ model.dual_coef_, model.coef_)
+    model.set_params(kernel="rbf").fit(data.X, data.y)
+    assert not hasattr(model, "coef_")
+
+
+def test_precomputed_agrees_with_rbf(data):
+    problem = RankSVMProblem(data.X, Preferences.from_scores(data.y), gamma=0.7)
+    a = RankSVM(gamma=0.7).fit(data.X, data.y)
+    b = RankSVM(kernel="precomputed").fit(problem.gram, data.y)
+    assert np.allclose(a.predict(data.X), b.predict(problem.gram), atol=1e-9)
+
+
+def test_refit_after_error_keeps_the_old_model(data):
+    model = RankSVM().fit(data.X, data.y)
+    before = model.dual_coef_
+    with pytest.raises(ValueError, match="prefs has no preference"):
+        model.fit(data.X, np.zeros(60))
+    assert model.dual_coef_ is before
+
+
+def test_nan_is_found(data):
+    X = data.X.copy()
+    X[7, 1] = np.nan
+    with pytest.raises(ValueError, match="row 7, column 1"):
+        RankSVM().fit(X, data.y)
+    with pytest.raises(ValueError, match="row 7, column 1"):
+        RankSVM().fit(data.X, data.y).predict(X)
+
+
+@pytest.mark.parametrize("params, what", [
+    (dict(lam=0), "lam is 0"), (dict(lam=-1.0), "lam is -1"), (dict(lam=np.inf), "lam is inf"), (dict(kernel="rfb"), "did you mean 'rbf'"),
+    (dict(solver="pth"), "did you mean 'path'"), (dict(graph="ful"), "did you mean 'full'"), (dict(gamma=0.0), "gamma is 0"), (dict(degree=0, kernel="poly"), "degree is 0")])
+def test_bad_parameters(data, params, what):
+    with pytest.raises(ValueError, match=what):
+        RankSVM(**({"solver": "path"} | params)).fit(data.X, data.y)
+
+
+@pytest.mark.parametrize("weights", [[-1.0] + [1.0] * 59, [1.0] * 59, [np.nan] + [1.0] * 59])
+def test_bad_sample_weight(data, weights):
+    with pytest.raises(ValueError, match="sample_weight"):
+        RankSVM().fit(data.X, data.y, sample_weight=weights)
+
+
+def test_zero_weight_removes(data):
+    w = np.ones(60)
+    w[::7] = 0
+    a = RankSVM().fit(data.X, data.y, sample_weight=w)
+    b = RankSVM().fit(data.X[w > 0], data.y[w > 0])
+    assert np.allclose(a.predict(data.X), b.predict(data.X), atol=1e-8)
+
+
+def test_pickle_and_clone(data):
+    model = RankSVM(lam=0.3).fit(data.X, data.y)
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.predict(data.X), model.predict(data.X))
+    assert len(pickle.dumps(model)) < 8 * 60 * 60 + 40_000  # the kernel matrix stays at home
+    assert clone(model).lam == 0.3
+
+
+def test_automatic_choice(data):
+    small = RankSVMProblem(data.X, Preferences.from_scores(data.y))
+    assert choose_solver(small) == "path"
+    assert RankSVM().fit(data.X, data.y).solver_.startswith("path")
+    n = 1000
+    large = RankSVMProblem(np.zeros((n, 1)), Preferences.from_scores(np.arange(n) % 2), kernel="linear")
+    assert choose_solver(large) == "qp"
+
+
+def test_same_answer_as_solve(data):
+    problem = RankSVMProblem(data.X, Preferences.from_scores(data.y))
+    assert np.array_equal(RankSVM(lam=2.0, solver="path").fit(data.X, data.y).dual_coef_, solve(problem, 2.0, "path").coef)
