@@ -1,0 +1,40 @@
+"""Packaging: everything is read from settings.ini, the one source of metadata."""
+from configparser import ConfigParser
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+ENTRY_POINTS, EXTRA = "entry_points.", "_requirements"
+
+parser = ConfigParser(delimiters=["="])
+parser.read(HERE / "settings.ini", encoding="utf-8")
+cfg = parser["DEFAULT"]
+
+
+def lines(key):
+    """The non-empty lines of a setting."""
+    return [line.strip() for line in cfg[key].splitlines() if line.strip()]
+
+
+minors = range(int(cfg["min_python"].removeprefix("3.")), int(cfg["max_python"].removeprefix("3.")) + 1)
+groups = {key.removeprefix(ENTRY_POINTS): lines(key) for key in cfg if key.startswith(ENTRY_POINTS)}
+extras = {key.removesuffix(EXTRA): cfg[key].split() for key in cfg if key.endswith(EXTRA)}
+
+setup(
+    name=cfg["lib_name"],
+    version=cfg["version"],
+    description=cfg["description"],
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    author=cfg["author"],
+    license_expression="Apache-2.0",
+    keywords=cfg["keywords"].split(),
+    classifiers=[f"Intended Audience :: {cfg['audience']}",
+                 *[f"Programming Language :: Python :: 3.{minor}" for minor in minors]],
+    python_requires=f">={cfg['min_python']}",
+    packages=find_packages(include=[cfg["lib_path"], f"{cfg['lib_path']}.*"]),
+    install_requires=cfg["requirements"].split(),
+    extras_require=extras,
+    entry_points={"console_scripts": lines("console_scripts"), **groups},
+)

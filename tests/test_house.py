@@ -1,0 +1,277 @@
+"""The house: what is imported when, how high the floors are, and whether notebooks, package and README.md agree."""
+import ast
+import configparser
+import json
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = sorted(path for path in (ROOT / "rankbook").rglob("*.py") if path.stem not in ("__init__", "_modidx"))
+NOTEBOOKS = sorted((ROOT / "nbs").rglob("*.ipynb"))
+HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
+
+# From the ground up. An import goes to a lower floor, or along one's own as long as nobody goes round in a circle.
+FLOORS = [
+    {"checks"},
+    {"preferences", "kernels", "metrics", "datasets", "files", "parts"},
+    {"compiled", "active_set", "replay"},
+    {"problems"},
+    {"paths"},
+    {"registry"},
+    {"solvers"},
+    {"selection", "crossings"},
+    {"estimators"},
+    {"plots", "experiment", "cli"},
+]
+FLOOR_OF = {name: height for height, names in enumerate(FLOORS) for name in names}
+
+
+@pytest.fixture(scope="module")
+def settings():
+    parser = configparser.ConfigParser(delimiters=["="])
+    parser.read(ROOT / "settings.ini", encoding="utf-8")
+    return parser["DEFAULT"]
+
+
+def python(code):
+    """What a fresh Python prints."""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def ids(paths):
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+# The front door
+
+def test_import_takes_less_than_three_tenths_of_a_second():
+    code = "from time import perf_counter as now; start = now(); import rankbook; print(now() - start)"
+    assert min(float(python(code)) for _ in range(5)) < 0.3
+
+
+def test_import_loads_nothing_heavy():
+    assert python(f"import sys, rankbook, rankbook.solvers; print([m for m in {HEAVY} if m in sys.modules])") == "[]"
+
+
+def test_version_is_that_of_the_settings(settings):
+    assert python("import rankbook; print(rankbook.__version__)") == settings["version"]
+
+
+def test_every_public_name_arrives_and_says_where_it_lives():
+    import rankbook
+
+    assert set(rankbook.__all__) <= set(dir(rankbook))
+    for name in rankbook.__all__:
+        value = getattr(rankbook, name)
+        if hasattr(value, "__module__"):
+            assert getattr(sys.modules[value.__module__], name) is value
+            assert pickle.loads(pickle.dumps(value)) is value
+        else:
+            assert value is sys.modules[f"rankbook.{name}"]
+
+
+def test_a_star_import_brings_exactly_the_public_names():
+    code = "from rankbook import *; import rankbook; print(sorted(set(rankbook.__all__) - set(dir())), 'import_module' in dir())"
+    assert python(code) == "[] False"
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    import rankbook
+
+    with pytest.raises(AttributeError, match="'rankbook' has no attribute 'Preference'"):
+        rankbook.Preference  # noqa: B018
+    with pytest.raises(ImportError, match="cannot import name 'Preference'"):
+        from rankbook import Preference  # noqa: F401
+
+
+# The floors
+
+def dotted(path):
+    """rankbook/solvers/qp.py -> solvers.qp"""
+    return ".".join(path.relative_to(ROOT / "rankbook").with_suffix("").parts)
+
+
+def imported_names(path):
+    """Every dotted name a module imports, wherever in it: `from .a import b` in rankbook/c.py gives rankbook.a.b."""
+    package = path.relative_to(ROOT).parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            yield from (".".join([*above, *filter(None, [node.module]), alias.name]) for alias in node.names)
+
+
+def imports_of(path):
+    """The modules of rankbook that a module imports; a name that is in none of them (the front door) stays as it is.
+
+    Only the version may be read at the front door: whoever asks it for a class there imports from above.
+    """
+    names = [name.removeprefix("rankbook.") for name in imported_names(path) if name.split(".")[0] == "rankbook"]
+    names = [name for name in names if name != "__version__"]
+    return {next((part for part in (name, name.rpartition(".")[0]) if part in KNOWN), name) for name in names}
+
+
+KNOWN = {dotted(path) for path in MODULES}
+IMPORTS = {dotted(path): imports_of(path) for path in MODULES}
+
+
+@pytest.mark.parametrize("name", sorted(IMPORTS))
+def test_imports_go_down(name):
+    floor = name.split(".")[0]
+    assert floor in FLOOR_OF, f"rankbook.{name} has no floor: add it to FLOORS in this file"
+    assert IMPORTS[name] <= KNOWN, f"rankbook.{name} imports what is no module: {IMPORTS[name] - KNOWN}"
+    up = [other for other in IMPORTS[name] if FLOOR_OF.get(other.split(".")[0], 0) > FLOOR_OF[floor]]
+    assert not up, f"rankbook.{name} imports from a higher floor: {up}"
+
+
+def test_nobody_imports_in_a_circle():
+    def visit(name, above):
+        assert name not in above, f"imported in a circle: {' -> '.join([*above, name])}"
+        for other in IMPORTS.get(name, ()):
+            visit(other, [*above, name])
+
+    for name in IMPORTS:
+        visit(name, [])
+
+
+def closure(name):
+    """The modules below solvers/ that a module needs, itself included."""
+    return {name}.union(*(closure(other) for other in IMPORTS[name] if other.startswith("solvers.")))
+
+
+def test_solvers_share_nothing_and_only_the_registry_knows_them(settings):
+    entries = [line.split("=") for line in settings["entry_points.rankbook.solvers"].splitlines() if line.strip()]
+    solvers = {target.split(":")[0].strip().removeprefix("rankbook.") for _, target in entries}
+    assert solvers <= set(IMPORTS), "settings.ini registers a solver whose module does not exist"
+    for one in solvers:
+        for other in solvers - {one}:
+            shared = closure(one) & closure(other)
+            assert not shared, f"{one} and {other} share {shared}"
+    for name, imported in IMPORTS.items():
+        if not name.startswith("solvers."):
+            assert not [other for other in imported if other.split(".")[0] == "solvers"], f"rankbook.{name} reaches past the registry"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=ids(MODULES))
+def test_a_module_has_one_subject(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 400
+
+
+# The notebooks
+
+def cells(path, kind="code"):
+    return [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == kind]
+
+
+def is_exported(cell):
+    return re.match(r"#\|\s*export", "".join(cell["source"])) is not None
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
+def test_cells_are_short_and_explained(path):
+    exported = [cell for cell in cells(path) if is_exported(cell)]
+    longest = max((len("".join(cell["source"]).splitlines()) for cell in exported), default=0)
+    assert longest <= 45, f"an exported cell of {longest} lines"
+    shown = len(cells(path)) - len(exported)
+    assert shown >= len(exported) / 2, f"{len(exported)} exported cells and only {shown} that show or check them"
+    assert len(cells(path, "markdown")) >= 0.3 * len(cells(path)), "too little prose"
+
+
+ABSOLUTE_PATH = re.compile(r"""(?:^|[\s'"(=])(?:/(?:[\w.@+-]+/)+[\w.@+-]+|[A-Za-z]:\\\w)""", re.MULTILINE)
+UNREPEATABLE = {"a local path": ABSOLUTE_PATH, "an installed file": re.compile("site-packages"),
+                "a memory address": re.compile(r" at 0x[0-9a-f]{6,}"),
+                "the date of a picture (tools/notebooks.py --write sets it to 1970)": re.compile("<dc:date>(?!1970)")}
+
+
+def texts_of(output):
+    """Every text an output stores."""
+    parts = [output.get("text", ""), *output.get("data", {}).values()]
+    return ["".join(part) for part in parts if isinstance(part, (str, list))]
+
+
+@pytest.mark.parametrize("text, fault", [
+    ("wrote /home/ann/x/path.svg", True), ('File "/usr/lib/python3/a.py"', True), ("C:\\Users", True), ("/tmp/a/b", True),
+    ("1/2 and lam/lam_max", False), ("</td></tr>", False), ("nbs/images/path.svg", False), ("https://example.org/a/b", False),
+])
+def test_a_local_path_is_recognised(text, fault):
+    assert bool(ABSOLUTE_PATH.search(text)) is fault
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
+def test_stored_outputs_can_be_made_again_anywhere(path):
+    for cell in cells(path):
+        for output in cell["outputs"]:
+            assert output["output_type"] != "error", f"a stored error: {output.get('evalue')}"
+            assert output.get("name") != "stderr", f"a stored warning: {texts_of(output)}"
+            for text in texts_of(output):
+                for what, pattern in UNREPEATABLE.items():
+                    assert not pattern.search(text), f"{what}: {pattern.search(text).group()!r}"
+
+
+def test_every_module_comes_from_a_notebook():
+    exported = set()
+    for path in NOTEBOOKS:
+        for cell in cells(path):
+            exported.update(re.findall(r"^#\|\s*default_exp\s+(\S+)", "".join(cell["source"]), re.MULTILINE))
+    assert exported - {"__init__"} == set(IMPORTS)
+
+
+# The README
+
+def readme():
+    return (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def run_readme_tool(*arguments):
+    return subprocess.run([sys.executable, ROOT / "tools" / "readme.py", *arguments], capture_output=True, text=True)
+
+
+def test_readme_is_up_to_date():
+    result = run_readme_tool("--check")
+    assert result.returncode == 0, result.stderr
+
+
+def test_readme_links_lead_somewhere():
+    links = [link for link in re.findall(r"\]\(([^)\s]+)\)", readme()) if not re.match(r"[a-z]+:|#", link)]
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_readme_lists_every_notebook():
+    chapters = {str(path.relative_to(ROOT)) for path in NOTEBOOKS if path.stem != "index"}
+    assert {name for name in chapters if f"]({name})" not in readme()} == set()
+
+
+def test_readme_tool_notices_a_stale_readme(tmp_path):
+    for name in ["nbs", "tools"]:
+        (tmp_path / name).mkdir()
+    for name in ["nbs/index.ipynb", "tools/readme.py", "README.md"]:
+        shutil.copy(ROOT / name, tmp_path / name)
+    check = [sys.executable, tmp_path / "tools" / "readme.py", "--check"]
+    assert subprocess.run(check).returncode == 0
+    (tmp_path / "README.md").write_text(readme().replace("rankbook", "bookrank", 1), encoding="utf-8")
+    stale = subprocess.run(check, capture_output=True, text=True)
+    assert stale.returncode == 1 and "python tools/readme.py" in stale.stderr
+
+
+def test_readme_has_two_commands_of_one_line():
+    commands = re.findall(r"^```sh\n(.*?)\n```$", readme(), re.MULTILINE | re.DOTALL)
+    assert len(commands) == 2
+    assert not any("\n" in command for command in commands)
+    assert commands[0].endswith("rankbook select cancer")
+    assert commands[1].endswith("pytest")
+
+
+def test_readme_example_gives_the_output_it_shows():
+    block = re.search(r"^```python\n(.*?)\n```\n\n```text\n(.*?)\n```$", readme(), re.MULTILINE | re.DOTALL)
+    assert block, "the README shows no example with its output"
+    assert python(block.group(1)) == block.group(2).strip()

@@ -1,0 +1,42 @@
+"""Make the package and README.md afresh from the notebooks.
+
+    python tools/sync.py              write rankbook/ and README.md again, clean the notebooks
+    python tools/sync.py --check      the same, then exit with 1 when anything committed has changed
+
+Every module of rankbook/ is exported from a notebook. They are deleted first: the export alone never removes a module
+whose notebook is gone, and with this it shows as a deleted file.
+"""
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+
+
+def run(*command):
+    """Run a command in the root; a failure ends the script."""
+    result = subprocess.run(command, cwd=ROOT)
+    if result.returncode:
+        raise SystemExit(f"{Path(command[0]).name} ended with {result.returncode}")
+
+
+def main(arguments):
+    """Delete, export, clean, write the README; then look what changed."""
+    if arguments not in ([], ["--check"]):
+        raise SystemExit(f"{__doc__.strip()}\n\nUnknown arguments: {' '.join(arguments)}")
+    for module in (ROOT / "rankbook").rglob("*.py"):
+        module.unlink()
+    run(BIN / "nbdev_export")
+    run(BIN / "nbdev_clean")
+    run(sys.executable, "tools/readme.py", *arguments)
+    if arguments:
+        status = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        if status:
+            raise SystemExit(f"The notebooks and the package disagree, or a notebook is not clean:\n{status}"
+                             "Edit notebooks only, run `python tools/sync.py` and commit what it writes.")
+        print("Notebooks, package and README.md agree.")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
