@@ -85,11 +85,11 @@ def trace_block(scores, lams, tol, better, worse, near, signs, out_lam, out_pair
 def near_pairs(scores, tol, better, worse):
     """Pairs whose difference can change its sign within a block of scores (p, b). O(m + p b)."""
     moved = scores - scores[:, :1]
-    limit = (moved.max(axis=0) - moved.min(axis=0)).max() * (1 + 1e-9) + tol.max()
+    limit = (moved.max(axis=0) - moved.min(axis=0)).max() * (1 + 1e-9) + 2 * tol.max()
     return np.flatnonzero(np.abs(scores[better, 0] - scores[worse, 0]) <= limit)
 
 # %% ../nbs/19_crossings.ipynb #c013
-def crossings(blocks, better, worse, tie_tol=1e-12, cut=128):
+def crossings(blocks, better, worse, tie_tol=1e-10, cut=128):
     """Every change of sign of a preference's difference along a path.
 
     Parameters

@@ -101,7 +101,32 @@ def _solution_at(path, lam):
     return gather(mu), mu if lam == 0 else _dual_at(path, lam)
 
 # %% ../nbs/06_paths.ipynb #c016
-class RegularizationPath:
+class _PathReader:
+    """What can be read from a path at one lambda of its domain. Each reading costs O(T + m + |A|^3)."""
+
+    def solution(self, lam):
+        """The :class:`Solution` at lam, with its certificate."""
+        lam = _in_domain(self, lam)
+        return Solution(self.problem, lam, *_solution_at(self, lam), self.solver)
+
+    def dual(self, lam):
+        """Multipliers alpha (m,) at lam; at 0 those of the hard margin."""
+        return self.solution(lam).dual
+
+    def coef(self, lam):
+        """Coefficients beta (n,) at lam."""
+        return self.solution(lam).coef
+
+    def predict(self, X_new, lam):
+        """Scores (p,) of new items X_new (p, d) at lam."""
+        return self.problem.predict(self.coef(lam), X_new)
+
+    def certificate(self, lam):
+        """The :class:`Certificate` at lam, computed by the host."""
+        return self.solution(lam).certificate
+
+# %% ../nbs/06_paths.ipynb #c017
+class RegularizationPath(_PathReader):
     """All solutions of a problem for the lambdas of a domain.
 
     Attributes
@@ -127,27 +152,6 @@ class RegularizationPath:
         self.breakpoints = _distinct(events["lam"])
         self.walker, self.info, self.solver = walker, info or {}, ""
 
-    def dual(self, lam):
-        """Multipliers alpha (m,) at lam; at 0 those of the hard margin. O(T + m + |A|^3)."""
-        return self.solution(lam).dual
-
-    def coef(self, lam):
-        """Coefficients beta (n,) at lam."""
-        return self.solution(lam).coef
-
-    def solution(self, lam):
-        """The :class:`Solution` at lam, with its certificate."""
-        lam = _in_domain(self, lam)
-        return Solution(self.problem, lam, *_solution_at(self, lam), self.solver)
-
-    def predict(self, X_new, lam):
-        """Scores (p,) of new items X_new (p, d) at lam."""
-        return self.problem.predict(self.coef(lam), X_new)
-
-    def certificate(self, lam):
-        """The :class:`Certificate` at lam, computed by the host."""
-        return self.solution(lam).certificate
-
     def knots(self, X_new):
         """Blocks of breakpoints with lam f(x) of new items at each; see :func:`score_knots`."""
         return score_knots(self, X_new)
@@ -157,12 +161,12 @@ class RegularizationPath:
         span = f" from {self.breakpoints[0]:.6g}" if T else ""
         return f"RegularizationPath({T} breakpoints{span}, domain lam > {self.domain[0]:.6g}, {self.status}, {self.solver or 'solver unknown'})"
 
-# %% ../nbs/06_paths.ipynb #c017
+# %% ../nbs/06_paths.ipynb #c018
 def _distinct(lams):
     """The distinct values of a decreasing sequence."""
     return lams[np.r_[True, lams[1:] < lams[:-1]]] if lams.size else lams
 
-# %% ../nbs/06_paths.ipynb #c018
+# %% ../nbs/06_paths.ipynb #c019
 def _in_domain(path, lam):
     """lam as a float, refused outside the domain of the path."""
     lam = as_positive("lam", lam, zero=path.domain[0] == 0)
@@ -170,7 +174,7 @@ def _in_domain(path, lam):
         raise ValueError(f"lam is {lam!r}, below the end of this path ({path.status}); lam >= {path.domain[0]!r} is accepted.")
     return lam
 
-# %% ../nbs/06_paths.ipynb #c025
+# %% ../nbs/06_paths.ipynb #c026
 def score_knots(path, X_new):
     """Blocks of breakpoints with the scaled scores of new items.
 
@@ -182,14 +186,17 @@ def score_knots(path, X_new):
 
     Yields
     ------
-    lams : ndarray of shape (b,), decreasing
-        Each block begins where the one before ended; the first begins above lam_max and the last ends at the lower end of the domain.
+    lams : ndarray of shape (b,), not increasing
+        The two ends of one stretch after the other, so breakpoints come twice. Each block begins where the one before ended; the first
+        begins above lam_max and the last ends at the lower end of the domain.
     G : ndarray of shape (b, p)
         lam f(x) at these; affine in lam in between.
     """
     problem = path.problem
     if path.walker is None:
         raise ValueError(f"path was made by {path.solver or 'hand'} without a walker; a path of a solver that supplies one is accepted.")
+    if problem.is_factored and X_new.shape[1] != problem.X.shape[1]:
+        raise ValueError(f"X_new has {X_new.shape[1]} columns; {problem.X.shape[1]}, as in training, are accepted.")
     cross = X_new if problem.is_factored else problem.kernel.cross(X_new, problem.X)
     for lams, rows in path.walker(path):
         yield lams, rows @ cross.T

@@ -74,26 +74,33 @@ def choose_lambda(curve, rule="widest"):
     if rule not in ("widest", "largest"):
         raise unknown_name("rule", rule, ("widest", "largest"))
     low, high = np.array(curve.best).T
-    low = np.log(np.maximum(low, curve.scale[0] / 10 if curve.breaks[-1] == 0 else curve.breaks[-1]))
-    high = np.log(np.minimum(high, curve.scale[1] * 10))
-    low = np.minimum(low, high - 1e-12)  # a best interval wholly beyond the cut
+    bottom, top = curve.scale[0] / 10 if curve.breaks[-1] == 0 else curve.breaks[-1], curve.scale[1] * 10
+    low, high = np.maximum(low, np.minimum(bottom, high / 10)), np.minimum(high, np.maximum(top, low * 10))
+    low, high = np.log(low), np.log(high)
     if rule == "largest":
         return float(np.exp(high[0] - 1e-3 * (high[0] - low[0])))
     j = np.argmax(high - low)
     return float(np.exp((low[j] + high[j]) / 2))
 
 # %% ../nbs/20_selection.ipynb #c012
+def _distinct_breaks(lam, change, width=1e-7):
+    """Breaks in decreasing order, those closer than a fraction `width` taken together, and the sums of their changes."""
+    order = np.argsort(-lam, kind="stable")
+    lam, change = lam[order], change[order]
+    new = np.r_[True, lam[1:] * (1 + width) < lam[:-1]][: lam.size]
+    return lam[new], np.bincount(np.cumsum(new) - 1, change, int(new.sum()))
+
+# %% ../nbs/20_selection.ipynb #c014
 def _accumulate(first, lam, change, total, lam_end, scale):
     """The curve that starts at the sum `first` and changes by `change` at `lam`, divided by `total`."""
-    where, group = np.unique(-lam, return_inverse=True)
-    steps = np.bincount(group, change, where.size)
-    keep = (np.abs(steps) > 1e-12 * total) & (-where > lam_end)
+    where, steps = _distinct_breaks(lam, change)
+    keep = (np.abs(steps) > 1e-12 * total) & (where > lam_end)
     sums = first + np.cumsum(steps)
-    breaks = np.r_[np.inf, -where[keep], lam_end]
+    breaks = np.r_[np.inf, where[keep], lam_end]
     return ValidationCurve(breaks, np.r_[first, sums[keep]] / total, scale)
 
-# %% ../nbs/20_selection.ipynb #c013
-def validation_curve(path, X_val, prefs_val, tie_tol=1e-12):
+# %% ../nbs/20_selection.ipynb #c015
+def validation_curve(path, X_val, prefs_val, tie_tol=1e-10):
     """The disagreement with validation preferences, exactly, for every lambda of a path.
 
     Parameters
@@ -103,8 +110,9 @@ def validation_curve(path, X_val, prefs_val, tie_tol=1e-12):
         Validation items; for a precomputed kernel (p, n).
     prefs_val : Preferences
         Preferences between them, at least one.
-    tie_tol : float, default 1e-12
-        Scores that differ by no more than this fraction of the largest absolute score tie; a tie counts 1/2. Equal rows of X_val always tie.
+    tie_tol : float, default 1e-10
+        Scores that differ by no more than this fraction of the largest absolute score at both ends of a stretch tie there; a tie counts
+        1/2. Equal rows of X_val always tie.
 
     Returns
     -------
@@ -130,7 +138,7 @@ def validation_curve(path, X_val, prefs_val, tie_tol=1e-12):
     scale = (path.breakpoints[-1], path.breakpoints[0]) if path.breakpoints.size else (1.0, 1.0)
     return _accumulate(float(weight @ wrong(first.astype(float))), lam, change, float(weight.sum()), path.domain[0], scale)
 
-# %% ../nbs/20_selection.ipynb #c014
+# %% ../nbs/20_selection.ipynb #c016
 def _check_validation(X_val, prefs_val):
     """The distinct validation items, and which of them each item is."""
     X_val = as_matrix("X_val", X_val)
