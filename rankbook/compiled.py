@@ -36,4 +36,4 @@ def cache_allowed(module, file):
 def njit(function):
     """Compile a function with numba; see :func:`cache_allowed` for the cache."""
     cache = cache_allowed(function.__module__, function.__code__.co_filename)
-    return numba.njit(cache=cache, fastmath={"contract", "reassoc"}, error_model="numpy")(function)
+    return numba.njit(cache=cache, no_cfunc_wrapper=True, fastmath={"contract", "reassoc"}, error_model="numpy")(function)

@@ -175,7 +175,18 @@ class _PairMap(_PairStore):
         return np.bincount(better, dual, self.n_items) - np.bincount(worse, dual, self.n_items)
 
 # %% ../nbs/00_preferences.ipynb #c023
-class Preferences(_PairMap):
+class _PairDisplay(_PairMap):
+    """What a graph says of itself in a terminal and in Jupyter."""
+
+    def __repr__(self):
+        return "Preferences(" + ", ".join(f"{k}={v}" for k, v in _facts(self)) + ")"
+
+    def _repr_html_(self):
+        rows = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in _facts(self))
+        return f"<table><caption>Preferences</caption>{rows}</table>"
+
+# %% ../nbs/00_preferences.ipynb #c025
+class Preferences(_PairDisplay):
     """A directed graph of preferences between items.
 
     Parameters
@@ -219,14 +230,7 @@ class Preferences(_PairMap):
         """Items that contradict each other, each preferred to the next and the last to the first, or None. O(n + m)."""
         return _find_cycle(*self._list(), self.n_items) if self._levels is None else None
 
-    def __repr__(self):
-        return "Preferences(" + ", ".join(f"{k}={v}" for k, v in _facts(self)) + ")"
-
-    def _repr_html_(self):
-        rows = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in _facts(self))
-        return f"<table><caption>Preferences</caption>{rows}</table>"
-
-# %% ../nbs/00_preferences.ipynb #c025
+# %% ../nbs/00_preferences.ipynb #c027
 def _as_index(name, value, n_items):
     """`value` as an int32 vector of items between 0 and n_items - 1."""
     v = np.asarray(value)
@@ -239,7 +243,7 @@ def _as_index(name, value, n_items):
         raise ValueError(f"{name} has {v[out[0]]} at index {out[0]}; items 0 to {n_items - 1} are accepted.")
     return v.astype(np.int32)
 
-# %% ../nbs/00_preferences.ipynb #c026
+# %% ../nbs/00_preferences.ipynb #c028
 def _as_pairs(better, worse, n_items):
     """Checked and read-only (better, worse)."""
     better, worse = _as_index("better", better, n_items), _as_index("worse", worse, n_items)
@@ -251,7 +255,7 @@ def _as_pairs(better, worse, n_items):
     better.flags.writeable = worse.flags.writeable = False
     return better, worse
 
-# %% ../nbs/00_preferences.ipynb #c027
+# %% ../nbs/00_preferences.ipynb #c029
 def _facts(prefs):
     """What a display says of a graph."""
     facts = [("items", prefs.n_items), ("preferences", len(prefs)), ("graph", prefs.graph)]
@@ -259,7 +263,7 @@ def _facts(prefs):
     given = [k for k in ("weight", "margin") if getattr(prefs, f"_{k}") is not None]
     return facts + [(k, "given") for k in given]
 
-# %% ../nbs/00_preferences.ipynb #c031
+# %% ../nbs/00_preferences.ipynb #c033
 def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
     """The graph in which higher scores of a query are preferred.
 
@@ -295,7 +299,7 @@ def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
     prefs.n_levels = int(np.bincount(query_start[query_of_level]).max())
     return prefs
 
-# %% ../nbs/00_preferences.ipynb #c032
+# %% ../nbs/00_preferences.ipynb #c034
 def _as_qid(qid, n):
     """Query ids as integers that number the distinct ids; anything that sorts is accepted."""
     q = np.asarray(qid)
@@ -306,7 +310,7 @@ def _as_qid(qid, n):
         raise ValueError(f"qid has {q[bad]} at index {bad}; ids without NaN or infinity are accepted.")
     return np.unique(q, return_inverse=True)[1]
 
-# %% ../nbs/00_preferences.ipynb #c037
+# %% ../nbs/00_preferences.ipynb #c039
 def preferences_from_rankings(orders, n_items=None, cls=Preferences):
     """The graph of several orders, each an independent query.
 
@@ -342,7 +346,7 @@ def preferences_from_rankings(orders, n_items=None, cls=Preferences):
     prefs.graph, prefs.n_queries = "rankings", len(rows)
     return prefs
 
-# %% ../nbs/00_preferences.ipynb #c040
+# %% ../nbs/00_preferences.ipynb #c042
 def _with_weights(prefs, weight, margin):
     """A shallow copy with other weights and margins."""
     from copy import copy

@@ -4,12 +4,12 @@
 
 # %% auto #0
 __all__ = ['State', 'LAM', 'BUDGET', 'LAM_SCAN', 'SHIFT', 'DELTA_MAX', 'NOISE', 'SIZE', 'NEAR', 'SINCE', 'SCANNED', 'CAPPED_LEFT',
-           'STALLED', 'EXCHANGES', 'REFRESHES', 'SCANS', 'LARGEST', 'MET', 'ACTIVE', 'CAPPED', 'FULL', 'GROW', 'END',
-           'AT_LAM_MIN', 'CYCLING', 'DRIFTED', 'SINGULAR', 'PIVOT_TOL', 'REFRESH_EVERY', 'SCAN_COST', 'STEP_COST',
-           'LAST_STRETCH', 'LAST_EXIT', 'MAX_STALLED', 'MAX_SHIFT', 'Log', 'rounding', 'initial_state', 'grow',
-           'direction', 'residual', 'advance', 'prepare_list', 'settle', 'recompute_scores', 'correct_active',
-           'refresh', 'record', 'leave', 'append', 'exchange_step', 'exchange', 'enter', 'finish_stretch', 'trouble',
-           'follow']
+           'STALLED', 'EXCHANGES', 'REFRESHES', 'SCANS', 'LARGEST', 'LOGGED', 'STALE', 'MET', 'ACTIVE', 'CAPPED',
+           'FULL', 'GROW', 'END', 'AT_LAM_MIN', 'CYCLING', 'DRIFTED', 'SINGULAR', 'PIVOT_TOL', 'REFRESH_EVERY',
+           'SCAN_COST', 'STEP_COST', 'LAST_STRETCH', 'LAST_EXIT', 'MAX_STALLED', 'MAX_SHIFT', 'Log', 'rounding',
+           'initial_state', 'grow', 'direction', 'residual', 'advance', 'prepare_list', 'settle', 'recompute_scores',
+           'correct_active', 'refresh', 'record', 'leave', 'append', 'exchange_step', 'exchange', 'enter',
+           'finish_stretch', 'trouble', 'turn', 'follow']
 
 # %% ../../nbs/solvers/12_following.ipynb #c002
 from collections import namedtuple
@@ -21,13 +21,13 @@ from ..compiled import njit
 from .neighbours import first_arrival, first_exit, list_near, next_budget, reach
 
 # %% ../../nbs/solvers/12_following.ipynb #c005
-State = namedtuple("State", "K better worse delta weight sets alpha G image A L q near G_scan diagonal "
+State = namedtuple("State", "K better worse delta weight sets alpha G image A L q near G_scan diagonal everything "
                             "eta w h zero slot items u work cosines sines real count")
 
 LAM, BUDGET, LAM_SCAN, SHIFT, DELTA_MAX, NOISE = range(6)  # places in State.real
-(SIZE, NEAR, SINCE, SCANNED, CAPPED_LEFT, STALLED, EXCHANGES, REFRESHES, SCANS, LARGEST) = range(10)  # in State.count
+(SIZE, NEAR, SINCE, SCANNED, CAPPED_LEFT, STALLED, EXCHANGES, REFRESHES, SCANS, LARGEST, LOGGED, STALE) = range(12)  # in State.count
 
-MET, ACTIVE, CAPPED = 0, 1, 2
+MET, ACTIVE, CAPPED = np.int64(0), np.int64(1), np.int64(2)  # typed: numba compiles a function anew for each literal int
 FULL, GROW, END, AT_LAM_MIN, CYCLING, DRIFTED, SINGULAR = range(7)  # why `follow` returned
 
 PIVOT_TOL = 1e-12  # relative pivot below which a preference counts as dependent
@@ -68,12 +68,12 @@ def initial_state(K, diagonal, better, worse, delta, weight, G, image, lam, room
     """
     n, m = len(K), better.size
     real = np.array([lam, 0.01 * lam, lam, 0.0, delta.max() * (1 + MAX_SHIFT), rounding(diagonal, image)])
-    count = np.zeros(10, dtype=np.int64)
+    count = np.zeros(12, dtype=np.int64)
     count[NEAR], count[CAPPED_LEFT] = -1, m  # -1: list before use
     floats, ints = (lambda k: np.zeros(k)), (lambda k: np.zeros(k, dtype=np.int64))
     return State(
         K, better, worse, delta.copy(), weight, np.full(m, CAPPED, dtype=np.int8), weight.copy(), G.copy(), image.copy(),
-        ints(room), np.zeros((room, room)), floats(room), ints(m + 1), G.copy(), diagonal, floats(room), floats(room),
+        ints(room), np.zeros((room, room)), floats(room), ints(m + 1), G.copy(), diagonal, np.arange(n), floats(room), floats(room),
         floats(n), floats(n), np.full(n, -1, dtype=np.int64), ints(2 * room), floats(2 * room), floats(K.shape[1]), floats(room), floats(room), real, count)
 
 # %% ../../nbs/solvers/12_following.ipynb #c008
@@ -107,7 +107,6 @@ def residual(s):
         worst = max(worst, abs(s.delta[i] - (s.h[s.better[i]] - s.h[s.worse[i]])) / s.delta[i])
     return worst
 
-# %% ../../nbs/solvers/12_following.ipynb #c014
 @njit
 def advance(s, step, touched):
     """Move along the direction by a step of lambda. O(n)."""
@@ -120,7 +119,7 @@ def advance(s, step, touched):
     s.count[STALLED] = s.count[STALLED] + 1 if step <= 1e-14 * s.real[LAM] else 0
     s.real[LAM] -= step
 
-# %% ../../nbs/solvers/12_following.ipynb #c018
+# %% ../../nbs/solvers/12_following.ipynb #c017
 @njit
 def prepare_list(s):
     """List the near preferences again if the budget is spent or the list too long; return the longest step it allows. O(n), at times O(m)."""
@@ -136,7 +135,7 @@ def prepare_list(s):
     c[SCANNED] += c[NEAR] + STEP_COST
     return (s.real[BUDGET] - used) / (reach(s.h, s.zero) + delta_max)
 
-# %% ../../nbs/solvers/12_following.ipynb #c021
+# %% ../../nbs/solvers/12_following.ipynb #c020
 @njit
 def settle(s, i):
     """Define the margin of preference i by its scores, and note the shift."""
@@ -144,7 +143,7 @@ def settle(s, i):
     s.real[SHIFT] = max(s.real[SHIFT], abs(margin - s.delta[i]) / s.delta[i])
     s.delta[i] = margin
 
-# %% ../../nbs/solvers/12_following.ipynb #c022
+# %% ../../nbs/solvers/12_following.ipynb #c021
 @njit
 def recompute_scores(s, factored):
     """P' alpha and G from their definitions. O(m + n^2), or O(m + n d)."""
@@ -153,10 +152,10 @@ def recompute_scores(s, factored):
         if s.sets[i] != MET:
             s.image[s.better[i]] += s.alpha[i]
             s.image[s.worse[i]] -= s.alpha[i]
-    s.G[:] = s.K @ (s.image @ s.K) if factored else s.K @ s.image
+    apply_kernel(s.K, factored, s.everything, s.image, s.image.size, s.work, s.G)
     s.real[NOISE] = rounding(s.diagonal, s.image)
 
-# %% ../../nbs/solvers/12_following.ipynb #c023
+# %% ../../nbs/solvers/12_following.ipynb #c022
 @njit
 def correct_active(s):
     """Put the active preferences back on their margin if that takes small changes inside the box; say whether it was done. O(|A|^2)."""
@@ -174,11 +173,11 @@ def correct_active(s):
         s.alpha[s.A[p]] += s.w[p]
     return n > 0
 
-# %% ../../nbs/solvers/12_following.ipynb #c024
+# %% ../../nbs/solvers/12_following.ipynb #c023
 @njit
-def refresh(s, factored, stale):
+def refresh(s, factored):
     """Remove the drift of G, alpha and, when stale, L; False if the active set is singular to rounding. O(m + n^2 + |A|^2), stale also O(|A|^3)."""
-    n = s.count[SIZE]
+    n, stale = s.count[SIZE], s.count[STALE]
     recompute_scores(s, factored)
     if correct_active(s):
         recompute_scores(s, factored)
@@ -186,6 +185,7 @@ def refresh(s, factored, stale):
         settle(s, s.A[p])
     s.count[SINCE], s.count[NEAR] = 0, -1
     s.count[REFRESHES] += 1
+    s.count[STALE] = 0
     if stale:
         return factorize(s.K, factored, s.better, s.worse, s.delta, s.A, n, s.L, s.q, 0.0) < 0
     for p in range(n):
@@ -193,21 +193,22 @@ def refresh(s, factored, stale):
     forward(s.L, n, s.q)
     return True
 
-# %% ../../nbs/solvers/12_following.ipynb #c027
+# %% ../../nbs/solvers/12_following.ipynb #c026
 Log = namedtuple("Log", "lam pair origin to")
 
 
 @njit
-def record(s, log, t, i, to):
-    """Move preference i to a set and write the event at place t; return the next place."""
+def record(s, log, i, to):
+    """Move preference i to a set and write the event down."""
+    t = s.count[LOGGED]
     log.lam[t], log.pair[t], log.origin[t], log.to[t] = s.real[LAM], i, s.sets[i], to
     s.count[CAPPED_LEFT] += (to == CAPPED) - (s.sets[i] == CAPPED)
     s.sets[i] = to
-    return t + 1
+    s.count[LOGGED] = t + 1
 
 # %% ../../nbs/solvers/12_following.ipynb #c028
 @njit
-def leave(s, p, to, log, t):
+def leave(s, p, to, log):
     """Take the preference at position p out of the active set to MET or CAPPED. O(|A|^2)."""
     i = s.A[p]
     s.alpha[i] = 0.0 if to == MET else s.weight[i]
@@ -217,11 +218,11 @@ def leave(s, p, to, log, t):
         s.count[NEAR] += 1
     else:
         s.count[NEAR] = -1
-    return record(s, log, t, i, to)
+    record(s, log, i, to)
 
 # %% ../../nbs/solvers/12_following.ipynb #c029
 @njit
-def append(s, j, pivot, log, t):
+def append(s, j, pivot, log):
     """Add preference j, whose row of L is in place, to the active set. O(|A|)."""
     n = s.count[SIZE]
     settle(s, j)
@@ -230,9 +231,9 @@ def append(s, j, pivot, log, t):
     s.A[n] = j
     s.count[SIZE] = n + 1
     s.count[LARGEST] = max(s.count[LARGEST], n + 1)
-    return record(s, log, t, j, ACTIVE)
+    record(s, log, j, ACTIVE)
 
-# %% ../../nbs/solvers/12_following.ipynb #c031
+# %% ../../nbs/solvers/12_following.ipynb #c032
 @njit
 def exchange_step(s, j, sign):
     """The largest move of alpha_j against the active multipliers w, and the position that stops it (-1: alpha_j itself). O(|A|)."""
@@ -247,10 +248,10 @@ def exchange_step(s, j, sign):
             longest, stop = max(0.0, bound), p
     return longest, stop
 
-# %% ../../nbs/solvers/12_following.ipynb #c032
+# %% ../../nbs/solvers/12_following.ipynb #c034
 @njit
-def exchange(s, factored, j, log, t):
-    """Trade a dependent preference j against an active one; return the next place in the log and whether j still waits to enter."""
+def exchange(s, factored, j, log):
+    """Trade a dependent preference j against an active one; return whether j still waits to enter. O(|A|^2 + |A| n)."""
     n, sign = s.count[SIZE], 1.0 if s.sets[j] == MET else -1.0
     s.w[:n] = s.L[n, :n]
     backward(s.L, n, s.w)
@@ -268,30 +269,31 @@ def exchange(s, factored, j, log, t):
     s.count[EXCHANGES] += 1
     if stop < 0:
         s.alpha[j] = s.weight[j] if sign > 0 else 0.0
-        return record(s, log, t, j, CAPPED if sign > 0 else MET), False
+        record(s, log, j, CAPPED if sign > 0 else MET)
+        return False
     i = s.A[stop]
-    return leave(s, stop, MET if s.alpha[i] < 0.5 * s.weight[i] else CAPPED, log, t), True
+    leave(s, stop, MET if s.alpha[i] < 0.5 * s.weight[i] else CAPPED, log)
+    return True
 
-# %% ../../nbs/solvers/12_following.ipynb #c033
+# %% ../../nbs/solvers/12_following.ipynb #c035
 @njit
-def enter(s, factored, j, log, t):
-    """Let preference j into the active set, by exchange if it depends on it; return the next place in the log. O(|A|^2)."""
+def enter(s, factored, j, log):
+    """Let preference j into the active set, by exchange if it depends on it. O(|A|^2)."""
     waiting = True
     while waiting:
         pivot, diagonal = new_row(s.K, factored, s.better, s.worse, s.A, s.count[SIZE], j, s.L)
         if pivot > PIVOT_TOL * diagonal:
-            return append(s, j, pivot, log, t)
-        t, waiting = exchange(s, factored, j, log, t)
-    return t
+            append(s, j, pivot, log)
+            return
+        waiting = exchange(s, factored, j, log)
 
-# %% ../../nbs/solvers/12_following.ipynb #c039
+# %% ../../nbs/solvers/12_following.ipynb #c041
 @njit
 def finish_stretch(s, lam_min):
     """Set lambda to the end of the last stretch; return why it is the end."""
     s.real[LAM] = lam_min
     return AT_LAM_MIN if lam_min > 0 else END
 
-# %% ../../nbs/solvers/12_following.ipynb #c040
 @njit
 def trouble(s):
     """The code of a numerical reason to stop, or FULL if there is none."""
@@ -299,7 +301,30 @@ def trouble(s):
         return CYCLING
     return DRIFTED if s.real[SHIFT] > MAX_SHIFT else FULL
 
-# %% ../../nbs/solvers/12_following.ipynb #c041
+# %% ../../nbs/solvers/12_following.ipynb #c042
+@njit
+def turn(s, factored, lam_min, log):
+    """One step to the next event, or to the next scan; True if the last stretch has been reached instead. O(|A|^2 + |A| n) and the list."""
+    c = s.count
+    touched = direction(s, factored)
+    c[STALE] = c[SINCE] > 20 and residual(s) > 1e-9
+    allowed, lam = prepare_list(s), s.real[LAM]
+    rest = lam - lam_min if lam_min > 0 else lam * (1 - LAST_STRETCH)
+    step = min(allowed, rest)
+    p, exit = first_exit(s.A, c[SIZE], s.alpha, s.eta, s.weight, min(step, lam * (1 - LAST_EXIT)))
+    step = exit if p >= 0 else step
+    j, step = first_arrival(s.better, s.worse, s.delta, s.sets, s.G, s.h, lam, s.real[NOISE], s.near, c[NEAR], step)
+    advance(s, step, touched)
+    if j >= 0:
+        enter(s, factored, j, log)
+    elif p >= 0:
+        leave(s, p, MET if s.eta[p] > 0 else CAPPED, log)
+    else:
+        return rest < allowed
+    c[SINCE] += 1
+    return False
+
+# %% ../../nbs/solvers/12_following.ipynb #c044
 @njit
 def follow(s, factored, lam_min, log):
     """Follow the path until the log is nearly full or there is a reason to stop.
@@ -320,31 +345,17 @@ def follow(s, factored, lam_min, log):
     code : int
         FULL, GROW, END, AT_LAM_MIN, CYCLING, DRIFTED or SINGULAR.
     """
-    t, stale = 0, False
-    while t + s.A.size + 2 < log.lam.size:
-        if s.count[SIZE] + 1 >= s.A.size:
-            return t, GROW
-        if s.count[CAPPED_LEFT] == 0:
-            return t, finish_stretch(s, 0.0)
-        if (s.count[SINCE] >= REFRESH_EVERY or stale) and not refresh(s, factored, stale):
-            return t, SINGULAR
-        touched = direction(s, factored)
-        stale = s.count[SINCE] > 20 and residual(s) > 1e-9
-        allowed = prepare_list(s)
-        rest = s.real[LAM] - lam_min if lam_min > 0 else s.real[LAM] * (1 - LAST_STRETCH)
-        step = min(allowed, rest)
-        p, exit = first_exit(s.A, s.count[SIZE], s.alpha, s.eta, s.weight, min(step, s.real[LAM] * (1 - LAST_EXIT)))
-        step = exit if p >= 0 else step
-        j, step = first_arrival(s.better, s.worse, s.delta, s.sets, s.G, s.h, s.real[LAM], s.real[NOISE],
-                                s.near, s.count[NEAR], step)
-        advance(s, step, touched)
-        if j >= 0:
-            t = enter(s, factored, j, log, t)
-        elif p >= 0:
-            t = leave(s, p, MET if s.eta[p] > 0 else CAPPED, log, t)
-        elif rest < allowed:
-            return t, finish_stretch(s, lam_min)
-        s.count[SINCE] += j >= 0 or p >= 0
+    c = s.count
+    c[LOGGED] = 0
+    while c[LOGGED] + s.A.size + 2 < log.lam.size:
+        if c[SIZE] + 1 >= s.A.size:
+            return c[LOGGED], GROW
+        if c[CAPPED_LEFT] == 0:
+            return c[LOGGED], finish_stretch(s, 0.0)
+        if (c[SINCE] >= REFRESH_EVERY or c[STALE]) and not refresh(s, factored):
+            return c[LOGGED], SINGULAR
+        if turn(s, factored, lam_min, log):
+            return c[LOGGED], finish_stretch(s, lam_min)
         if trouble(s) != FULL:
-            return t, trouble(s)
-    return t, FULL
+            return c[LOGGED], trouble(s)
+    return c[LOGGED], FULL

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
-from ..checks import as_positive, unknown_name
+from ..checks import as_positive, require_memory, unknown_name
 from ..preferences import Preferences
 from ..problems import Solution
 from ..registry import Solver
@@ -260,7 +260,14 @@ def _version(backend):
         label = backend
     return f"cvxpy {version('cvxpy')}, {label}"
 
-# %% ../../nbs/solvers/10_qp.ipynb #c054
+# %% ../../nbs/solvers/10_qp.ipynb #c055
+def _require_memory(problem):
+    """A MemoryError for a program that would not fit, before any preference is listed."""
+    m, n = problem.n_preferences, min(problem.n_items, 2 * problem.n_preferences)
+    require_memory(2000 * m + (0 if problem.is_factored else 100 * n**2), f"the quadratic program of {m:,} preferences",
+                   'use graph="star", another solver, or a subsample of the items')
+
+# %% ../../nbs/solvers/10_qp.ipynb #c057
 def solve_qp(problem, lam, form, backend, settings):
     """Solve a ranking SVM at one lambda.
 
@@ -280,12 +287,15 @@ def solve_qp(problem, lam, form, backend, settings):
 
     Raises
     ------
+    MemoryError
+        If the program would not fit in memory.
     ValueError
         For a backend that is unknown, not installed or takes no quadratic programs; at lam = 0 if no function meets all preferences.
     RuntimeError
         If the backend does not end as optimal and the certificate of what it returned is no better than 1e-6.
     """
     lam, backend = as_positive("lam", lam, zero=True), _check_backend(backend)
+    _require_memory(problem)
     if lam == 0:
         _refuse_contradiction(problem.prefs)
     q = _reduce(problem, lam)
@@ -300,7 +310,7 @@ def solve_qp(problem, lam, form, backend, settings):
     raise RuntimeError(f"the backend {backend} ended as {detail['status']}{found} on the {detail['form']} form at lam = {lam:.6g}, "
                        "although the problem has a solution; try the other form, another backend or other settings.")
 
-# %% ../../nbs/solvers/10_qp.ipynb #c056
+# %% ../../nbs/solvers/10_qp.ipynb #c059
 class QPSolver(Solver):
     """The ranking SVM at one lambda as a quadratic program, through cvxpy.
 
