@@ -278,7 +278,6 @@ class TestSelect:
         assert result.solution.certificate.is_optimal(1e-8)
         assert result.disagreement["validation"] == disagreement(result.solution.predict(validation.X), validation.prefs)
 
-    @pytest.mark.xfail(strict=True, reason="validation_curve sees scores of shifted margins, so it takes exact ties of different items for an order")
     def test_the_curve_knows_exact_ties(self):
         assert select_model(self.few_points()).notes == []
 
