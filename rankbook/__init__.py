@@ -10,7 +10,7 @@ _HOMES = {
     "preferences": ["Preferences"],
     "metrics": ["disagreement", "auc"],
     "problems": ["RankSVMProblem", "Solution", "Certificate"],
-    "paths": ["RegularizationPath"],
+    "paths": ["Path", "RegularizationPath"],
     "registry": ["solve", "solve_path", "Solver", "list_solvers", "register_solver", "unregister_solver", "get_solver"],
     "selection": ["validation_curve", "ValidationCurve", "choose_lambda"],
     "estimators": ["RankSVM"],

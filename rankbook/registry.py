@@ -28,7 +28,7 @@ class Solver:
     problems : tuple of str
         Names of the problem classes it takes.
     provides : set of {"solve", "path"}
-        Methods it has: ``solve(problem, lam) -> Solution`` and ``path(problem, lam_min) -> RegularizationPath``.
+        Methods it has: ``solve(problem, lam) -> Solution`` and ``path(problem, lam_min) -> Path``.
     kernels : tuple of str
         Names of the kernels it takes.
     weights, margins, hard_margin : bool
@@ -293,15 +293,16 @@ def solve_path(problem, lam_min=None, solver="path", **options):
 
     Returns
     -------
-    RegularizationPath
+    Path
+        A :class:`rankbook.RegularizationPath`, or another kind of :class:`rankbook.Path`.
     """
-    from rankbook.paths import RegularizationPath
+    from rankbook.paths import Path
 
     chosen = get_solver(solver, **options)
     lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
     label, path = _run(chosen, "path", problem, lam_min)
-    if not isinstance(path, RegularizationPath):
-        raise TypeError(f"solver {label!r} returned {type(path).__name__}; a RegularizationPath is accepted.")
+    if not isinstance(path, Path):
+        raise TypeError(f"solver {label!r} returned {type(path).__name__}; a Path is accepted.")
     path.solver = label
     return path
 
