@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['entry', 'forward', 'backward', 'new_row', 'factorize', 'rotate', 'rotate_four', 'clear_diagonal', 'remove', 'gather',
-           'combine', 'apply_kernel']
+           'combine', 'apply_factor']
 
 # %% ../nbs/05_active_set.ipynb #c002
 import numpy as np
@@ -153,16 +153,12 @@ def combine(K, items, u, count, out):
         for i in range(out.size):
             out[i] += ut * row[i]
 
-# %% ../nbs/05_active_set.ipynb #c027
+# %% ../nbs/05_active_set.ipynb #c028
 @njit
-def apply_kernel(K, factored, items, u, count, weights, out):
-    """out = K P_A' v from the gathered items; `weights` holds X' P_A' v when K is the factor X."""
-    if not factored:
-        combine(K, items, u, count, out)
-        return
-    combine(K, items, u, count, weights)
-    for i in range(out.size):
-        s = 0.0
-        for j in range(weights.size):
-            s += K[i, j] * weights[j]
+def apply_factor(X, v, items, count, out):
+    """out_i = x_i' v for the first `count` of the given items; the other entries are left alone. O(count * d)."""
+    for t in range(count):
+        i, s = items[t], 0.0
+        for j in range(v.size):
+            s += X[i, j] * v[j]
         out[i] = s

@@ -28,7 +28,7 @@ def start_state(problem, shift, seed):
     import numpy as np
 
     from rankbook.checks import require_memory
-    from rankbook.solvers.following import initial_state
+    from rankbook.solvers.moving import initial_state
 
     prefs = problem.prefs
     require_memory(60 * len(prefs), f"following {len(prefs):,} preferences", 'use graph="star", or a subsample of the items')
@@ -40,13 +40,13 @@ def start_state(problem, shift, seed):
     G = problem.times(image)
     top = ((G[better] - G[worse]) / delta).max() * (1 + 10 * shift) if problem.lam_max > 0 else 1.0
     K = problem.X if problem.is_factored else problem.gram
-    return initial_state(K, problem.diagonal, better, worse, delta, weight, G, image, top, room=64), pairs
+    return initial_state(K, problem.is_factored, problem.diagonal, better, worse, delta, weight, G, image, top, room=64), pairs
 
 # %% ../../nbs/solvers/13_path.ipynb #c007
 def take_checkpoint(state, pairs, events):
     """Where the path stands, with preferences numbered as in the problem."""
     from rankbook.replay import Checkpoint
-    from rankbook.solvers.following import LAM, SIZE
+    from rankbook.solvers.moving import LAM, SIZE
 
     active = pairs[state.A[: state.count[SIZE]]]
     return Checkpoint(events, float(state.real[LAM]), active)
@@ -97,7 +97,8 @@ def run(state, pairs, factored, lam_min, chunk, max_events, watch):
     code : int or str
         As of :func:`rankbook.solvers.following.follow`, or a status that is already known.
     """
-    from rankbook.solvers.following import FULL, GROW, LAM, follow, grow
+    from rankbook.solvers.following import FULL, GROW, follow
+    from rankbook.solvers.moving import LAM, grow
 
     parts, total, code = [], 0, FULL
     try:
@@ -116,10 +117,10 @@ def run(state, pairs, factored, lam_min, chunk, max_events, watch):
 # %% ../../nbs/solvers/13_path.ipynb #c012
 def reason(code):
     """Why a path ended before it was complete, in words."""
-    from rankbook.solvers import following as f
+    from rankbook.solvers import following as f, moving as m
 
     return {f.CYCLING: f"{f.MAX_STALLED} events in a row without progress",
-            f.DRIFTED: f"at this lambda rounding errors of the scores exceed {f.MAX_SHIFT} of a margin",
+            f.DRIFTED: f"at this lambda rounding errors of the scores exceed {m.MAX_SHIFT} of a margin",
             f.SINGULAR: "the active set is singular to rounding"}[code]
 
 # %% ../../nbs/solvers/13_path.ipynb #c013
@@ -129,7 +130,7 @@ def finish(problem, start, state, parts, code):
 
     from rankbook.paths import EVENT, RegularizationPath
     from rankbook.replay import walker
-    from rankbook.solvers import following as f
+    from rankbook.solvers import following as f, moving as m
 
     status = code if isinstance(code, str) else {f.END: "complete", f.AT_LAM_MIN: "lam_min"}.get(code, "numerical")
     events = np.concatenate([np.empty(0, dtype=EVENT), *(part for part, _ in parts)])
@@ -138,11 +139,11 @@ def finish(problem, start, state, parts, code):
         events["lam"][0] = problem.lam_max
     checkpoints = [start, *(checkpoint for _, checkpoint in parts)]
     c = state.count
-    info = dict(largest_active=int(c[f.LARGEST]), exchanges=int(c[f.EXCHANGES]), refreshes=int(c[f.REFRESHES]),
-                scans=int(c[f.SCANS]), largest_shift=float(state.real[f.SHIFT]))
+    info = dict(largest_active=int(c[m.LARGEST]), exchanges=int(c[m.EXCHANGES]), refreshes=int(c[m.REFRESHES]),
+                scans=int(c[m.SCANS]), largest_shift=float(state.real[m.SHIFT]))
     if status == "numerical":
         info["reason"] = reason(code)
-    walk = walker(checkpoints[:-1] or checkpoints, int(c[f.LARGEST]))
+    walk = walker(checkpoints[:-1] or checkpoints, int(c[m.LARGEST]))
     return RegularizationPath(problem, events, status, checkpoints[-1].lam, walk, info)
 
 # %% ../../nbs/solvers/13_path.ipynb #c015
