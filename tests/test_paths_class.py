@@ -4,7 +4,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.paths import ACTIVE, CAPPED, EVENT, MET, RegularizationPath, sets_at
-from rankbook.replay import Checkpoint, walker
+from rankbook.replay import Checkpoint, Walker
 
 # Three items on a line, w = 4/lam, 1/2, 2/lam, 1 for lam > 8 > 4 > 2: preferences (1, 0), (2, 0), (2, 1).
 EVENTS = np.array([(8, 1, CAPPED, ACTIVE), (4, 1, ACTIVE, MET), (2, 0, CAPPED, ACTIVE), (1, 0, ACTIVE, MET), (1, 2, CAPPED, ACTIVE)], dtype=EVENT)
@@ -93,7 +93,7 @@ def walked(problem, lam_end=0.0):
     """The path by hand with a walker that starts above it, and again after two events."""
     starts = [Checkpoint(0, 10.0, np.zeros(0, dtype=np.int64)),
               Checkpoint(2, 4.0, np.zeros(0, dtype=np.int64))]
-    return by_hand(problem, lam_end=lam_end, walker=walker(starts, 1))
+    return by_hand(problem, lam_end=lam_end, walker=Walker(tuple(starts), 1))
 
 
 @pytest.mark.parametrize("kernel", ["linear", "precomputed"])
