@@ -12,6 +12,7 @@ _HOMES = {
     "problems": ["RankSVMProblem", "Solution", "Certificate"],
     "paths": ["Path", "RegularizationPath"],
     "registry": ["solve", "solve_path", "Solver", "list_solvers", "register_solver", "unregister_solver", "get_solver"],
+    "storage": ["load_path"],
     "selection": ["validation_curve", "ValidationCurve", "choose_lambda"],
     "estimators": ["RankSVM"],
 }

@@ -192,6 +192,12 @@ class RegularizationPath(Path):
         """The path that goes on where this one ended; see :func:`resumed`."""
         return resumed(self, lam_min, **options)
 
+    def save(self, file):
+        """Write the path and its problem to a file, which :func:`rankbook.load_path` reads; see :func:`rankbook.packing.save_path`."""
+        from rankbook.packing import save_path
+
+        save_path(self, file)
+
 # %% ../nbs/06_paths.ipynb #c022
 def resumed(path, lam_min=None, **options):
     """The path that goes on where the given one ended.

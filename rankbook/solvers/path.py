@@ -33,7 +33,29 @@ def check_options(chunk, seed, max_events, shift, stop):
         raise TypeError(f"stop is {stop!r}; a function of the path so far is accepted.")
 
 # %% ../../nbs/solvers/13_path.ipynb #c007
-class PathSolver(Solver):
+class _Follower(Solver):
+    """What a path solver does, once it has its options."""
+
+    def path(self, problem, lam_min=None):
+        """The path of `problem` from lam_max down to `lam_min`, or to its end."""
+        from rankbook.solvers.running import as_path, begin, follow_on, progress_bar
+
+        run = begin(problem, self.shift, self.seed, lam_min or 0.0, self.chunk)
+        with progress_bar(self.progress, lam_min) as show:
+            return as_path(run, follow_on(run, self.max_events, show, self.stop))
+
+    def restore(self, path, arrays):
+        """Make a path that was read from a file fit to be resumed, from the arrays that its continuation gave to the file."""
+        from rankbook.solvers.running import restored
+
+        path.continuation = restored(path.problem, arrays, path.events, path.walker.checkpoints)
+
+    def solve(self, problem, lam):
+        """The solution at one lam: follow down to it, and read it."""
+        return self.path(problem, lam).solution(lam)
+
+# %% ../../nbs/solvers/13_path.ipynb #c008
+class PathSolver(_Follower):
     """Exact regularization path of the ranking SVM (Zapien et al. 2009, section 5), on any preference graph.
 
     Parameters
@@ -53,9 +75,8 @@ class PathSolver(Solver):
 
     Notes
     -----
-    An event costs O(|A|^2 + |A| n) with a kernel matrix; O(|A|^2 + |A| d + d^2) and O(d) for each listed item with a linear kernel; and a look at
-    each preference of the neighbour list. Memory: the kernel matrix, 60 bytes a preference, 14 bytes an event, 8 |A| bytes a checkpoint.
-    Ctrl-C ends the path where it is, with status "interrupted"; ``path.resume()`` goes on.
+    An event costs O(|A|^2 + |A| n) with a kernel matrix, with a linear kernel O(|A|^2 + |A| d + d^2) and O(d) for each listed item. Memory: the
+    kernel matrix, 60 bytes a preference, 14 bytes an event, 8 |A| bytes a checkpoint. Ctrl-C ends with status "interrupted"; ``path.resume()`` goes on.
     """
 
     name = "path"
@@ -69,21 +90,3 @@ class PathSolver(Solver):
         check_options(chunk, seed, max_events, shift, stop)
         self.max_events, self.stop, self.progress = max_events, stop, progress
         self.shift, self.seed, self.chunk = shift, seed, chunk
-
-    def path(self, problem, lam_min=None):
-        """The path of `problem` from lam_max down to `lam_min`, or to its end."""
-        from rankbook.solvers.running import as_path, begin, follow_on, progress_bar
-
-        run = begin(problem, self.shift, self.seed, lam_min or 0.0, self.chunk)
-        with progress_bar(self.progress, lam_min) as show:
-            return as_path(run, follow_on(run, self.max_events, show, self.stop))
-
-    def restore(self, path, arrays):
-        """Make a path that was read from a file fit to be resumed, from the arrays that its continuation gave to the file."""
-        from rankbook.solvers.running import restored
-
-        path.continuation = restored(path.problem, arrays, path.events, path.walker.checkpoints)
-
-    def solve(self, problem, lam):
-        """The solution at one lam: follow down to it, and read it."""
-        return self.path(problem, lam).solution(lam)

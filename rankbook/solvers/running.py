@@ -286,12 +286,15 @@ class progress_bar:
 # %% ../../nbs/solvers/12a_running.ipynb #c031
 def run_arrays(run):
     """Arrays from which :func:`restored` makes the run again, beside its problem, events and checkpoints."""
-    return {name: getattr(run.state, name) for name in MOVING} | {"run": np.array([run.lam_min, run.chunk])}
+    end = run.checkpoints[-1]
+    numbers = dict(run=np.array([run.lam_min, run.chunk]), end=np.array([end.events, end.lam]), end_active=end.active)
+    return {name: getattr(run.state, name) for name in MOVING} | numbers
 
 
 def restored(problem, arrays, events, checkpoints):
-    """The run whose arrays were stored, for the same problem, events and checkpoints."""
+    """The run whose arrays were stored, for the same problem and events, and all checkpoints but the last."""
     state, pairs = start_state(problem, 0.0, 0, room=arrays["A"].size)
     state = state._replace(**{name: arrays[name] for name in MOVING})
-    lam_min, chunk = arrays["run"]
-    return Run(problem, state, pairs, float(lam_min), int(chunk), [events], list(checkpoints))
+    (lam_min, chunk), (total, lam) = arrays["run"], arrays["end"]
+    end = [Checkpoint(int(total), float(lam), arrays["end_active"])] if total else []
+    return Run(problem, state, pairs, float(lam_min), int(chunk), [events], [*checkpoints, *end])
