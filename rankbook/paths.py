@@ -163,7 +163,28 @@ class Path(_PathReader):
         return f"{type(self).__name__}({T} breakpoints{span}, domain lam > {self.domain[0]:.6g}, {self.status}, {self.solver or 'solver unknown'})"
 
 # %% ../nbs/06_paths.ipynb #c020
-class RegularizationPath(Path):
+class _PathDisplay(Path):
+    """What a path of events shows of itself; see :mod:`rankbook.views`."""
+
+    def to_frame(self):
+        """The events as a pandas table; see :func:`rankbook.views.events_frame`."""
+        from rankbook.views import events_frame
+
+        return events_frame(self)
+
+    def summary(self):
+        """A pandas series of facts; see :func:`rankbook.views.path_summary`."""
+        from rankbook.views import path_summary
+
+        return path_summary(self)
+
+    def _repr_html_(self):
+        from rankbook.views import path_html
+
+        return path_html(self)
+
+# %% ../nbs/06_paths.ipynb #c021
+class RegularizationPath(_PathDisplay):
     """A path kept as events: exact at every lambda. A reading costs O(T + m + |A|^3).
 
     Attributes
@@ -198,7 +219,7 @@ class RegularizationPath(Path):
 
         save_path(self, file)
 
-# %% ../nbs/06_paths.ipynb #c022
+# %% ../nbs/06_paths.ipynb #c023
 def resumed(path, lam_min=None, **options):
     """The path that goes on where the given one ended.
 
@@ -232,12 +253,12 @@ def resumed(path, lam_min=None, **options):
     longer.solver = path.solver
     return longer
 
-# %% ../nbs/06_paths.ipynb #c023
+# %% ../nbs/06_paths.ipynb #c024
 def _distinct(lams):
     """The distinct values of a decreasing sequence."""
     return lams[np.r_[True, lams[1:] < lams[:-1]]] if lams.size else lams
 
-# %% ../nbs/06_paths.ipynb #c024
+# %% ../nbs/06_paths.ipynb #c025
 def _in_domain(path, lam):
     """lam as a float, refused outside the domain of the path."""
     lam = as_positive("lam", lam, zero=path.domain[0] == 0)
@@ -245,7 +266,7 @@ def _in_domain(path, lam):
         raise ValueError(f"lam is {lam!r}, below the end of this path ({path.status}); lam >= {path.domain[0]!r} is accepted.")
     return lam
 
-# %% ../nbs/06_paths.ipynb #c033
+# %% ../nbs/06_paths.ipynb #c034
 def score_knots(path, X_new):
     """Blocks of breakpoints with the scaled scores of new items.
 

@@ -21,7 +21,7 @@ FLOORS = [
     {"checks", "archive"},
     {"preferences", "kernels", "metrics", "datasets", "files", "parts"},
     {"compiled", "active_set", "replay", "l1"},
-    {"problems", "packing"},
+    {"problems", "packing", "views"},
     {"paths"},
     {"registry"},
     {"solvers"},
