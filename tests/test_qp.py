@@ -187,9 +187,13 @@ def test_hard_margin_is_the_limit_of_the_soft_one_and_agrees_with_scipy(form, ke
     np.testing.assert_allclose(problem.prefs.differences(problem.times(soft.coef)), problem.prefs.differences(problem.times(hard.coef)), rtol=1e-5, atol=1e-5)
 
 
-def test_hard_margin_counts_preferences_of_weight_zero():
-    problem = RankSVMProblem([[0.0], [1], [2]], Preferences([1, 2], [0, 1], 3, weight=[1, 0], margin=[1, 4]), kernel="linear")
-    assert QPSolver().solve(problem, 0).certificate.primal == pytest.approx(8.0)  # w = 4
+def test_hard_margin_ignores_preferences_of_weight_zero():
+    """As the limit of lambda to 0 does: for any lambda > 0 they cost nothing. Not even a cycle of theirs is in the way."""
+    problem = RankSVMProblem([[0.0], [1], [2]], Preferences([1, 2, 0], [0, 1, 1], 3, weight=[1, 0, 0], margin=[1, 4, 1]), kernel="linear")
+    solution = solve(problem, 0)
+    assert problem.X.T @ solution.coef == pytest.approx([1.0], rel=1e-6) and solution.dual[1:].tolist() == [0, 0]
+    assert solution.certificate.is_optimal(1e-6)
+    assert problem.X.T @ solve(problem, 1e-4).coef == pytest.approx([1.0], rel=1e-6)
 
 
 def can_be_met(problem):

@@ -74,7 +74,7 @@ class _Reduced:
 def _reduce(problem, lam):
     """The problem as a `_Reduced`. O(n^3 + m), or O(n d min(n, d) + m) for a linear kernel."""
     prefs = problem.prefs
-    kept = np.flatnonzero(prefs.weight) if lam > 0 else np.arange(len(prefs))
+    kept = np.flatnonzero(prefs.weight)
     items, ends = np.unique(np.r_[prefs.better[kept], prefs.worse[kept]], return_inverse=True)
     P = Preferences(ends[: kept.size], ends[kept.size :], items.size).incidence()
     Z, pinv, blur = _features(problem, items)
@@ -208,7 +208,8 @@ _WAY_OUT = "Use lam > 0, which allows for violations."
 
 def _refuse_contradiction(prefs):
     """A ValueError that shows a cycle of the preferences, if there is one. O(n + m)."""
-    cycle = prefs.find_cycle()
+    counted = np.flatnonzero(prefs.weight)
+    cycle = Preferences(prefs.better[counted], prefs.worse[counted], prefs.n_items).find_cycle()
     if cycle is not None:
         steps = [f"{k} to {l}" for k, l in zip(cycle, [*cycle[1:], cycle[0]])]
         shown = steps if len(steps) <= 8 else [*steps[:6], f"... ({len(steps) - 7} more)", steps[-1]]
