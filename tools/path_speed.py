@@ -1,0 +1,76 @@
+#!/usr/bin/env python
+"""Measure what an event of a path costs, and write the table that nbs/solvers/13_path.ipynb draws.
+
+    python tools/path_speed.py
+
+writes nbs/solvers/path_speed.csv: for stretches of some thousand events of several paths the number of preferences m, the mean size of the
+active set, the length of the neighbour list, and the processor time of an event in microseconds. Times depend on the machine.
+"""
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import rankbook as rb
+from rankbook.datasets import load, make_mixture
+from rankbook.solvers import following, moving
+from rankbook.solvers.running import begin, run_chunk
+
+TABLE = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "path_speed.csv"
+EVENTS = 4096  # of a stretch
+
+
+def standardised(name):
+    """Features of mean 0 and deviation 1, and scores."""
+    data = load(name)
+    return (data.X - data.X.mean(0)) / data.X.std(0), data.y
+
+
+def problems():
+    """Names and problems, small ones first."""
+    for n in (25, 50, 100, 200, 400):
+        data = make_mixture(n_per_class=n, seed=0)
+        yield f"mixture {2 * n}", rb.RankSVMProblem(data.X, rb.Preferences.from_scores(data.y))
+    for name in ("auto", "cancer", "diabetes"):
+        X, y = standardised(name)
+        yield name, rb.RankSVMProblem(X, rb.Preferences.from_scores(y))
+    rng = np.random.default_rng(0)
+    for n in (1250, 5000, 20000):
+        X = rng.normal(size=(n, 50))
+        y = np.digitize(X @ rng.normal(size=50) + 3 * rng.normal(size=n), [0.0, 5.0, 10.0])
+        yield f"star of {n}, linear", rb.RankSVMProblem(X, rb.Preferences.from_scores(y, graph="star"), kernel="linear")
+
+
+def stretches(name, problem):
+    """One row for each stretch of a path down to 1e-6 lam_max."""
+    run = begin(problem, 1e-8, 0, 1e-6 * problem.lam_max, EVENTS)
+    code = following.FULL
+    while code == following.FULL:
+        start, before = time.process_time(), run.total
+        code = run_chunk(run, EVENTS)
+        seconds, events = time.process_time() - start, run.parts[-1]
+        if len(events) < EVENTS // 2:
+            continue
+        size = run.checkpoints[-2].active.size + np.cumsum((events["to"] == 1).astype(int) - (events["from"] == 1))
+        near = int(run.state.count[moving.NEAR])
+        yield dict(problem=name, m=len(problem.prefs), active=round(float(size.mean()), 1), near=near, lam=float(f"{run.checkpoints[-1].lam / problem.lam_max:.3g}"),
+                   microseconds=round(1e6 * seconds / len(events), 2))
+        assert run.total == before + len(events)
+
+
+def main():
+    warm = make_mixture(n_per_class=10, seed=0)
+    for kernel in ("rbf", "linear"):  # compiles
+        rb.solve_path(rb.RankSVMProblem(warm.X, rb.Preferences.from_scores(warm.y), kernel))
+    rows = []
+    for name, problem in problems():
+        problem.prefs.better, problem.lam_max
+        new = list(stretches(name, problem))
+        rows += new
+        print(f"{name}: {len(problem.prefs)} preferences, {np.mean([r['microseconds'] for r in new] or [np.nan]):.1f} microseconds an event", flush=True)
+    pd.DataFrame(rows).to_csv(TABLE, index=False)
+
+
+if __name__ == "__main__":
+    main()
