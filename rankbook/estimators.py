@@ -40,7 +40,9 @@ def weighted_preferences(y, qid, graph, sample_weight):
 
 # %% ../nbs/21_estimators.ipynb #c007
 def choose_solver(problem):
-    """The name that solver="auto" stands for: "path" up to 2000 items and 200 000 preferences, else "qp"."""
+    """The name that solver="auto" stands for: "path" up to 2000 items and 200 000 preferences, else "qp"; "simplex" for the L1 penalty."""
+    if problem.penalty == "l1":
+        return "simplex"
     return "path" if problem.n_items <= 2000 and problem.n_preferences <= 200_000 else "qp"
 
 # %% ../nbs/21_estimators.ipynb #c009
@@ -66,7 +68,7 @@ class Ranker(BaseEstimator):
 class RankSVM(Ranker):
     """Ranking SVM: a function that scores items so that preferred ones come out higher.
 
-    Minimises lam/2 |f|^2 + sum of c max(0, 1 - (f(better) - f(worse))) over all preferences, equation (6) of Zapien et al. (2009).
+    Minimises lam/2 |f|^2 (or lam |w|_1) + sum of c max(0, 1 - (f(better) - f(worse))) over all preferences, equation (6) of Zapien et al. (2009).
 
     Parameters
     ----------
@@ -78,11 +80,13 @@ class RankSVM(Ranker):
     graph : {"full", "star"}, default "full"
         All preferences, or those through representatives of neighbouring levels.
     solver : str, type or instance, default "auto"
-        Any registered solver; "auto" takes "path" for small problems and "qp" for others.
+        Any registered solver; "auto" takes "path" for small problems and "qp" for others, "simplex" for the L1 penalty.
     degree : int, default 3
         Of "poly".
     coef0 : float, default 1.0
         Of "poly".
+    penalty : {"l2", "l1"}, default "l2"
+        "l1" chooses features; for the linear kernel only.
 
     Attributes
     ----------
@@ -90,7 +94,7 @@ class RankSVM(Ranker):
     certificate_ : Certificate
         Computed by the host, not the solver.
     dual_coef_ : ndarray of shape (n,)
-        Coefficients beta, f(x) = sum_i beta_i k(x, x_i).
+        Coefficients beta, f(x) = sum_i beta_i k(x, x_i); not for the L1 penalty.
     coef_ : ndarray of shape (d,)
         Weight vector; only for the linear kernel.
     solver_ : str
@@ -98,9 +102,9 @@ class RankSVM(Ranker):
     n_features_in_ : int
     """
 
-    def __init__(self, lam=1.0, kernel="rbf", gamma=None, graph="full", solver="auto", degree=3, coef0=1.0):
+    def __init__(self, lam=1.0, kernel="rbf", gamma=None, graph="full", solver="auto", degree=3, coef0=1.0, penalty="l2"):
         self.lam, self.kernel, self.gamma, self.graph = lam, kernel, gamma, graph
-        self.solver, self.degree, self.coef0 = solver, degree, coef0
+        self.solver, self.degree, self.coef0, self.penalty = solver, degree, coef0, penalty
 
     def fit(self, X, y, qid=None, sample_weight=None):
         """Fit to items X (n, d) with scores y (n,), query ids and item weights; see :func:`fit_ranksvm`."""
@@ -144,13 +148,14 @@ def fit_ranksvm(estimator, X, y, qid=None, sample_weight=None):
     X, y = _finite(estimator, X, y)
     weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
     prefs = weighted_preferences(y, qid, estimator.graph, weight)
-    problem = RankSVMProblem(X, prefs, estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0)
+    problem = RankSVMProblem(X, prefs, estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0, estimator.penalty)
     solver = choose_solver(problem) if isinstance(estimator.solver, str) and estimator.solver == "auto" else estimator.solver
     solution = solve(problem, estimator.lam, solver)
     estimator.solution_, estimator.solver_, estimator.certificate_ = solution, solution.solver, solution.certificate
-    estimator.dual_coef_ = solution.coef
-    if problem.is_factored:
-        estimator.coef_ = X.T @ solution.coef
-    elif hasattr(estimator, "coef_"):  # of an earlier fit with a linear kernel
-        del estimator.coef_
+    found = {"dual_coef_": solution.coef if problem.penalty == "l2" else None, "coef_": problem.weights(solution.coef) if problem.is_factored else None}
+    for name, value in found.items():
+        if value is not None:
+            setattr(estimator, name, value)
+        elif hasattr(estimator, name):  # of an earlier fit with another kernel or penalty
+            delattr(estimator, name)
     return estimator

@@ -11,8 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import as_matrix, as_positive
+from .checks import as_matrix, as_positive, unknown_name
 from .kernels import Kernel
+from .l1 import l1_certificate, l1_lam_max, l1_primal
 from .preferences import Preferences
 
 BLOCK = 1 << 24  # kernel entries that a prediction holds at a time
@@ -43,14 +44,18 @@ class _KernelMap:
         """K v, the scores of the items for coefficients v (n,). O(n d) for a linear kernel, else O(n^2)."""
         return self.X @ (self.X.T @ v) if self.is_factored else self.gram @ v
 
+    def weights(self, coef):
+        """The weight vector w (d,) of a linear function f(x) = w'x with the given coefficients."""
+        return coef if self.penalty == "l1" else self.X.T @ coef
+
     def predict(self, coef, X_new):
-        """Scores (p,) of new items X_new (p, d), f(x) = sum_i coef_i k(x, x_i).
+        """Scores (p,) of new items X_new (p, d), f(x) = sum_i coef_i k(x, x_i), or coef'x for the L1 penalty.
 
         For a precomputed kernel X_new is the kernel (p, n) between new and training items. At most BLOCK entries of it are held at a time.
         """
         X_new = as_matrix("X_new", X_new)
         if self.is_factored and X_new.shape[1] == self.X.shape[1]:
-            return X_new @ (self.X.T @ coef)
+            return X_new @ self.weights(coef)
         rows = max(1, BLOCK // len(self.X))
         parts = [self.kernel.cross(X_new[i : i + rows], self.X) @ coef for i in range(0, len(X_new), rows)]
         return np.concatenate(parts) if parts else np.zeros(0)
@@ -72,6 +77,17 @@ def _check_items(X, prefs, kernel):
     return X
 
 # %% ../nbs/03_problems.ipynb #c009
+def _count_coef(problem):
+    """The number of coefficients: n for the L2 penalty, d for L1, which only a linear function takes."""
+    if problem.penalty not in ("l2", "l1"):
+        raise unknown_name("penalty", problem.penalty, ("l2", "l1"))
+    if problem.penalty == "l2":
+        return problem.n_items
+    if not problem.is_factored:
+        raise ValueError(f"penalty is 'l1' and kernel is {problem.kernel.name!r}; the L1 penalty is accepted with kernel='linear' only.")
+    return problem.X.shape[1]
+
+# %% ../nbs/03_problems.ipynb #c010
 class RankSVMProblem(_KernelMap):
     """The ranking SVM on given items and preferences, for every lambda.
 
@@ -83,46 +99,53 @@ class RankSVMProblem(_KernelMap):
         At least one.
     kernel, gamma, degree, coef0
         As in :class:`rankbook.kernels.Kernel`; gamma=None means 1/d.
+    penalty : {"l2", "l1"}, default "l2"
+        lam/2 |f|^2, or lam |w|_1 for f(x) = w'x (linear kernel only), where the coefficients are w; see :mod:`rankbook.l1`.
 
     Raises
     ------
     ValueError
-        If shapes disagree, an entry is not finite, there is no preference, or the kernel is unknown.
+        If shapes disagree, an entry is not finite, there is no preference, or kernel or penalty are unknown or do not fit together.
     """
 
-    def __init__(self, X, prefs, kernel="rbf", gamma=None, degree=3, coef0=1.0):
-        self.kernel = Kernel(kernel, gamma, degree, coef0)
+    def __init__(self, X, prefs, kernel="rbf", gamma=None, degree=3, coef0=1.0, penalty="l2"):
+        self.kernel, self.penalty = Kernel(kernel, gamma, degree, coef0), penalty
         self.X, self.prefs = _check_items(X, prefs, self.kernel), prefs
         self.n_items, self.n_preferences = prefs.n_items, len(prefs)
+        self.n_coef = _count_coef(self)
 
     @cached_property
     def lam_max(self):
-        """The lambda above which every preference is short of its margin (section 5.1); 0 if that is a rounding error."""
-        image = self.prefs.gather(self.prefs.weight)
-        difference = self.prefs.differences(self.times(image))
-        noise = 16 * np.finfo(float).eps * np.sqrt(self.diagonal.max() * (self.diagonal @ image**2))
-        counts = (difference > noise) & (self.prefs.weight > 0)
-        return float(np.where(counts, difference / self.prefs.margin, 0.0).max())
+        """The lambda above which every preference is short of its margin (section 5.1), or w = 0; 0 if that is a rounding error."""
+        return l1_lam_max(self) if self.penalty == "l1" else _l2_lam_max(self)
 
     def primal(self, coef, lam):
-        """The objective at coefficients (n,)."""
-        return _primal(self, coef, self.times(coef), lam)
+        """The objective at coefficients (n_coef,)."""
+        return l1_primal(self, coef, lam) if self.penalty == "l1" else _primal(self, coef, self.times(coef), lam)
 
     def certificate(self, lam, coef=None, dual=None):
         """How far from optimal the given coefficients and multipliers are; see :func:`certify`."""
         return certify(self, lam, coef, dual)
 
     def __repr__(self):
-        return f"RankSVMProblem({self.n_items} items, {self.n_preferences} preferences, {self.kernel!r})"
+        return f"RankSVMProblem({self.n_items} items, {self.n_preferences} preferences, {self.kernel!r}{', penalty l1' if self.penalty == 'l1' else ''})"
 
-# %% ../nbs/03_problems.ipynb #c010
+# %% ../nbs/03_problems.ipynb #c011
+def _l2_lam_max(problem):
+    """lam_max for the L2 penalty. O(n^2 + m), or O(n d + m) for a linear kernel."""
+    prefs, image = problem.prefs, problem.prefs.gather(problem.prefs.weight)
+    difference = prefs.differences(problem.times(image))
+    noise = 16 * np.finfo(float).eps * np.sqrt(problem.diagonal.max() * (problem.diagonal @ image**2))
+    return float(np.where((difference > noise) & (prefs.weight > 0), difference / prefs.margin, 0.0).max())
+
+# %% ../nbs/03_problems.ipynb #c012
 def _primal(problem, coef, f, lam):
     """lam/2 |f|^2 + sum of hinges, for scores f = K coef of the items."""
     prefs = problem.prefs
     hinge = np.maximum(0.0, prefs.margin - prefs.differences(f))
     return float(lam / 2 * (coef @ f) + prefs.weight @ hinge)
 
-# %% ../nbs/03_problems.ipynb #c016
+# %% ../nbs/03_problems.ipynb #c020
 @dataclass(frozen=True)
 class Certificate:
     """What can be proven about an answer, computed from it alone.
@@ -139,9 +162,9 @@ class Certificate:
     complementarity_violation : float
         Largest misplaced share of a multiplier times its distance from the margin, in units of the margin.
     radius : float
-        The optimum lies within this RKHS distance of f: sqrt(2 gap / lam), equal to 0 for lam = 0 and gap 0.
+        The optimum lies within this RKHS distance of f: sqrt(2 gap / lam), equal to 0 for lam = 0 and gap 0; infinite for the L1 penalty.
     norm : float
-        RKHS norm of f.
+        RKHS norm of f; for the L1 penalty |w|_1.
     """
 
     lam: float
@@ -162,7 +185,7 @@ class Certificate:
         return (f"primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.relative_gap:.1e}, "
                 f"box {self.box_violation:.1e}, complementarity {self.complementarity_violation:.1e}")
 
-# %% ../nbs/03_problems.ipynb #c017
+# %% ../nbs/03_problems.ipynb #c021
 def _violations(prefs, dual, f):
     """Worst box and complementarity violation of multipliers at scores f."""
     c, delta = prefs.weight, prefs.margin
@@ -172,7 +195,7 @@ def _violations(prefs, dual, f):
     used, free = np.clip(share, 0, 1), np.where(c > 0, np.clip(1 - share, 0, 1), 0)
     return box, float(np.maximum(used * slack, -free * slack).max(initial=0.0))
 
-# %% ../nbs/03_problems.ipynb #c018
+# %% ../nbs/03_problems.ipynb #c022
 def certify(problem, lam, coef=None, dual=None):
     """The certificate of an answer to a ranking SVM.
 
@@ -181,8 +204,8 @@ def certify(problem, lam, coef=None, dual=None):
     problem : RankSVMProblem
     lam : float >= 0
         At 0 the hard margin, see :func:`certify_hard`.
-    coef : ndarray of shape (n,), optional
-        By default what the multipliers give, P' dual / lam.
+    coef : ndarray of shape (n_coef,), optional
+        By default what the multipliers give, P' dual / lam; the L1 penalty needs them.
     dual : ndarray of shape (m,), optional
         By default the best of a few cheap feasible ones, see :func:`feasible_dual`.
 
@@ -194,6 +217,8 @@ def certify(problem, lam, coef=None, dual=None):
     -----
     Two products with K and a few passes over the preferences: O(n^2 + m), or O(n d + m) for a linear kernel.
     """
+    if problem.penalty == "l1":
+        return Certificate(*l1_certificate(problem, lam, _given(coef), dual))
     if lam == 0:
         return certify_hard(problem, coef, dual)
     prefs = problem.prefs
@@ -209,13 +234,20 @@ def certify(problem, lam, coef=None, dual=None):
     return Certificate(lam, primal, lower, gap, gap / max(1.0, abs(primal)), box, complementarity,
                        np.sqrt(2 * max(0.0, gap) / lam), np.sqrt(max(0.0, coef @ f)))
 
-# %% ../nbs/03_problems.ipynb #c019
+# %% ../nbs/03_problems.ipynb #c023
+def _given(coef):
+    """The weights of an L1 problem, which its multipliers do not determine."""
+    if coef is None:
+        raise ValueError("coef is None, and the multipliers of the L1 penalty do not determine the weights; coef of shape (d,) is accepted.")
+    return coef
+
+# %% ../nbs/03_problems.ipynb #c024
 def _dual_value(problem, dual, lam):
     """The dual objective (8) at feasible multipliers."""
     image = problem.prefs.gather(dual)
     return float(dual @ problem.prefs.margin - image @ problem.times(image) / (2 * lam))
 
-# %% ../nbs/03_problems.ipynb #c025
+# %% ../nbs/03_problems.ipynb #c030
 def feasible_dual(problem, f, lam, widths=10.0 ** np.arange(-9, 2)):
     """Feasible multipliers that fit the scores f (n,) of the items: the best of a few ramps across the margin.
 
@@ -236,7 +268,7 @@ def feasible_dual(problem, f, lam, widths=10.0 ** np.arange(-9, 2)):
             best, best_value = scale * dual, value
     return best
 
-# %% ../nbs/03_problems.ipynb #c028
+# %% ../nbs/03_problems.ipynb #c033
 def certify_hard(problem, coef, dual=None):
     """The certificate of an answer to the hard-margin problem, lam = 0.
 
@@ -268,7 +300,7 @@ def certify_hard(problem, coef, dual=None):
     return Certificate(0.0, primal, lower, gap, relative, max(0.0, -float(mu.min())), complementarity,
                        np.sqrt(2 * max(0.0, gap)), np.sqrt(max(0.0, square)))
 
-# %% ../nbs/03_problems.ipynb #c032
+# %% ../nbs/03_problems.ipynb #c037
 @dataclass(frozen=True)
 class Solution:
     """An answer at one lambda, with the host's certificate.
@@ -277,8 +309,8 @@ class Solution:
     ----------
     problem : RankSVMProblem
     lam : float
-    coef : ndarray of shape (n,), optional
-        Coefficients beta; by default P' dual / lam.
+    coef : ndarray of shape (n_coef,), optional
+        Coefficients beta (n,), by default P' dual / lam; for the L1 penalty the weights w (d,).
     dual : ndarray of shape (m,), optional
         Multipliers alpha, or None.
     solver : str
@@ -313,10 +345,10 @@ class Solution:
     def __repr__(self):
         return f"Solution(lam={self.lam:.6g}, solver={self.solver!r}, relative gap {self.certificate.relative_gap:.1e})"
 
-# %% ../nbs/03_problems.ipynb #c033
+# %% ../nbs/03_problems.ipynb #c038
 def _complete(solution):
     """Check the arrays of a solution and fill in its coefficients."""
-    sizes = dict(coef=solution.problem.n_items, dual=solution.problem.n_preferences)
+    sizes = dict(coef=solution.problem.n_coef, dual=solution.problem.n_preferences)
     for name, size in sizes.items():
         value = getattr(solution, name)
         if value is None:
@@ -328,11 +360,13 @@ def _complete(solution):
     if solution.coef is None:
         if solution.dual is None:
             raise ValueError("coef and dual are both None; at least one is accepted.")
+        if solution.problem.penalty == "l1":
+            _given(None)
         if solution.lam == 0:
             raise ValueError("coef is None at lam = 0, where the multipliers do not determine it; coef is accepted.")
         object.__setattr__(solution, "coef", solution.problem.prefs.gather(solution.dual) / solution.lam)
 
-# %% ../nbs/03_problems.ipynb #c035
+# %% ../nbs/03_problems.ipynb #c040
 def proven_order(solution, first, second):
     """Whether f(first) - f(second) certainly has the sign that it has in the exact optimum.
 
@@ -347,6 +381,8 @@ def proven_order(solution, first, second):
     ndarray of shape (p,), bool
     """
     problem, first, second = solution.problem, np.asarray(first), np.asarray(second)
+    if problem.penalty == "l1":  # a linear program may have many optima
+        return np.zeros(np.broadcast_shapes(first.shape, second.shape), dtype=bool)
     f = problem.times(solution.coef)
     if problem.is_factored:
         distance = np.linalg.norm(problem.X[first] - problem.X[second], axis=1)

@@ -16,7 +16,7 @@ from rankbook.registry import register_solver, solve, unregister_solver
 from rankbook.solvers.path import PathSolver
 
 
-@parametrize_with_checks([RankSVM(), RankSVM(kernel="linear"), RankSVM(graph="star", solver="path")],
+@parametrize_with_checks([RankSVM(), RankSVM(kernel="linear"), RankSVM(kernel="linear", penalty="l1"), RankSVM(graph="star", solver="path")],
                          expected_failed_checks=lambda estimator: {
                              "check_sample_weight_equivalence_on_dense_data": "the representatives of a star graph change when items are repeated",
                          } if estimator.graph == "star" else {})
