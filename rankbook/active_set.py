@@ -142,12 +142,13 @@ def gather(better, worse, A, n, v, slot, items, u):
 def combine(K, items, u, count, out):
     """out = sum of u_t times row items_t of K, over t < count. O(count * columns)."""
     out[:] = 0.0
-    whole = count - count % 4
-    for t in range(0, whole, 4):
+    whole = count - count % 8
+    for t in range(0, whole, 8):
         r0, r1, r2, r3 = K[items[t]], K[items[t + 1]], K[items[t + 2]], K[items[t + 3]]
-        u0, u1, u2, u3 = u[t], u[t + 1], u[t + 2], u[t + 3]
+        r4, r5, r6, r7 = K[items[t + 4]], K[items[t + 5]], K[items[t + 6]], K[items[t + 7]]
+        u0, u1, u2, u3, u4, u5, u6, u7 = u[t], u[t + 1], u[t + 2], u[t + 3], u[t + 4], u[t + 5], u[t + 6], u[t + 7]
         for i in range(out.size):
-            out[i] += (u0 * r0[i] + u1 * r1[i]) + (u2 * r2[i] + u3 * r3[i])
+            out[i] += ((u0 * r0[i] + u1 * r1[i]) + (u2 * r2[i] + u3 * r3[i])) + ((u4 * r4[i] + u5 * r5[i]) + (u6 * r6[i] + u7 * r7[i]))
     for t in range(whole, count):
         row, ut = K[items[t]], u[t]
         for i in range(out.size):

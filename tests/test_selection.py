@@ -4,6 +4,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.datasets import make_mixture
+from rankbook import metrics
 from rankbook.metrics import disagreement
 from rankbook.selection import ValidationCurve, choose_lambda
 
@@ -426,3 +427,105 @@ def test_a_path_without_a_walker_is_refused():
     path.walker = None
     with pytest.raises(ValueError, match="walker"):
         rb.validation_curve(path, V, rb.Preferences.from_scores(v))
+
+
+# AUC and NDCG
+
+def snapped(path, X_val, lam):
+    """Scores with ties made exact, equal rows scored once; None where the order hangs on the tenth digit."""
+    rows, place = np.unique(X_val, axis=0, return_inverse=True)
+    scores = path.predict(rows, lam)
+    order = np.argsort(scores)
+    gap = np.diff(scores[order], prepend=scores[order[0]]) / np.abs(scores).max()
+    if ((gap > 1e-10) & (gap < 1e-7)).any():
+        return None
+    whole = np.empty_like(scores)
+    whole[order] = np.cumsum(gap > 1e-10)
+    return whole[place.ravel()]
+
+
+METRICS = {"auc": lambda s, y, qid: metrics.auc(s, y > 1, qid), "ndcg": metrics.ndcg, "ndcg@1": lambda *a: metrics.ndcg(*a, k=1),
+           "ndcg@5": lambda *a: metrics.ndcg(*a, k=5), "ndcg@999": lambda *a: metrics.ndcg(*a, k=999)}
+
+RANKED = {
+    "general": lambda X: X,
+    "grid": np.round,
+    "copies": lambda X: np.r_[X[:30], X[:30], np.round(X[:30])],
+    "mirrored": lambda X: np.r_[X[:40], X[:40] * [-1, 1]],
+}
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("queries", [1, 6])
+@pytest.mark.parametrize("case", RANKED)
+def test_auc_and_ndcg_are_brute_force(case, queries, kernel):
+    """For "mirrored" the training items are their own mirror image, so that mirrored items tie, all along."""
+    X, y, V, _ = mixture_parts(n=60)
+    if case == "mirrored" and kernel == "rbf":  # ties of the sixteenth digit, as above
+        X, V = np.round(X), np.round(V)
+    X, V = (mirrored(X), RANKED[case](V)) if case == "mirrored" else (RANKED[case](X), RANKED[case](V))
+    path = follow(X, rb.Preferences.from_scores(np.resize(y, len(X))), kernel, depth=1e-4)
+    rng = np.random.default_rng(0)
+    qid, grades = rng.integers(0, queries, len(V)), rng.integers(0, 4, len(V)).astype(float)
+    qid[:2] = 99  # a query of two items of no use
+    grades[:2] = 0
+    lams = random_lams(path, 400, 1e-4)
+    scores = [snapped(path, V, lam) for lam in lams]
+    known = [i for i, s in enumerate(scores) if s is not None]
+    assert len(known) > 350
+    for name, brute in METRICS.items():
+        metric, _, k = name.partition("@")
+        curve = rb.validation_curve(path, V, grades > 1 if metric == "auc" else grades, qid=qid, metric=metric, k=int(k) if k else None)
+        check_shape(curve, path)
+        assert curve.maximize and curve.optimum == curve.values.max() and all(curve.at(np.sqrt(max(a, b / 2) * b)) == curve.optimum for a, b in curve.best if b < np.inf)
+        exact = np.array([brute(scores[i], grades, qid) for i in known])
+        wrong = np.flatnonzero(np.abs(curve.at(lams[known]) - exact) > 1e-12)
+        assert wrong.size == 0, f"{name}: {wrong.size} of {exact.size}, the first {lams[known][wrong[0]]}: {curve.at(lams[known])[wrong[0]]} and {exact[wrong[0]]}"
+
+
+def test_the_auc_of_one_query_is_one_minus_the_disagreement():
+    X, y, V, v = mixture_parts(n=40)
+    path = follow(X, rb.Preferences.from_scores(y))
+    auc, wrong = rb.validation_curve(path, V, v, metric="auc"), rb.validation_curve(path, V, rb.Preferences.from_scores(v))
+    assert np.array_equal(auc.breaks, wrong.breaks) and np.allclose(auc.values, 1 - wrong.values, rtol=0, atol=1e-12)
+    assert auc.best == wrong.best and auc.choose() == wrong.choose() and "maximum" in repr(auc)
+
+
+def test_metrics_that_make_no_sense():
+    X, y, V, v = mixture_parts(n=10)
+    path, prefs = follow(X, rb.Preferences.from_scores(y)), rb.Preferences.from_scores(v)
+    for target, options, error, words in [
+        (v, dict(metric="acu"), ValueError, "metric is 'acu'; did you mean 'auc'"), (prefs, dict(metric="auc"), TypeError, "prefs_val is a Preferences"),
+        (v, dict(), TypeError, "prefs_val is a ndarray"), (prefs, dict(qid=v), ValueError, "qid is given"), (prefs, dict(k=3), ValueError, "k is given"),
+        (v, dict(metric="auc", k=3), ValueError, "k is 3"), (v, dict(metric="ndcg", k=0), ValueError, "k is 0"), (v[1:], dict(metric="ndcg"), ValueError, "y_val has shape"),
+        (np.arange(10), dict(metric="auc"), ValueError, "10 different values"), (np.ones(10), dict(metric="auc"), ValueError, "no query with two"),
+        (np.zeros(10), dict(metric="ndcg"), ValueError, "no query with a grade above 0"), (-np.ones(10), dict(metric="ndcg"), ValueError, "y_val has -1"),
+        (np.full(10, 2000.0), dict(metric="ndcg"), ValueError, "y_val has 2000"), (v, dict(metric="auc", qid=v[1:]), ValueError, "qid"),
+    ]:
+        with pytest.raises(error, match=words):
+            rb.validation_curve(path, V, target, **options)
+    assert rb.validation_curve(path, V, np.ones(10), metric="ndcg").values.tolist() == [1.0]
+
+
+# Screening
+
+def test_everything_ties_for_long():
+    """Items so far away that all scores are 0: nothing can be left out, and nothing changes."""
+    X, y, V, v = mixture_parts(n=60)
+    path = follow(X, rb.Preferences.from_scores(y), depth=1e-3)
+    curve = rb.validation_curve(path, V + 1e4, rb.Preferences.from_scores(v))
+    assert curve.values.tolist() == [0.5]
+
+
+@pytest.mark.parametrize("kernel, options", [("poly", dict(degree=3)), (lambda A, B: np.exp(-np.abs(A[:, None] - B[None]).sum(-1)), {}), ("rbf", dict(gamma=50.0))],
+                         ids=["poly", "laplace", "narrow"])
+def test_screening_finds_what_all_scores_find(kernel, options):
+    from rankbook.crossings import crossings, score_block, trace_block
+
+    X, y, V, v = mixture_parts()
+    path, prefs = follow(X, rb.Preferences.from_scores(y), kernel, **options), rb.Preferences.from_scores(v)
+    first, found, *_ = crossings(path, V, prefs.better, prefs.worse)
+    signs, lam = first.copy(), []
+    for lams, G in path.knots(V):
+        lam.append(trace_block(score_block(lams, G, 1e-10), prefs.better, prefs.worse, np.ones(len(prefs)), signs)[0])
+    assert found.size == sum(map(len, lam)) and np.allclose(np.sort(found), np.sort(np.concatenate(lam)), rtol=1e-8)

@@ -15,7 +15,7 @@ import numpy as np
 from ..active_set import apply_factor, backward, combine, factorize, forward, gather, new_row, remove
 from ..compiled import njit
 from .moving import (ACTIVE, CAPPED, CAPPED_LEFT, EXCHANGES, LAM, LARGEST, LOGGED, MAX_SHIFT, MET, NEAR, NOISE, REFRESHES, SHIFT,
-                                     SINCE, SIZE, STALE, STALLED, advance, apply_gathered, direction, move_scores, prepare_list, residual,
+                                     SINCE, SIZE, STALE, STALLED, advance, direction, move_scores, prepare_list, residual,
                                      rounding, write_rates)
 from .neighbours import first_arrival, first_exit
 
@@ -158,9 +158,11 @@ def exchange(s, factored, j, log):
     s.alpha[j] += sign * tau
     s.A[n], s.w[n] = j, sign * tau
     touched = gather(s.better, s.worse, s.A, n + 1, s.w, s.slot, s.items, s.u)
-    apply_gathered(s, factored, touched)
     if factored:
+        combine(s.K, s.items, s.u, touched, s.v_rate)
         write_rates(s)
+    else:
+        combine(s.K, s.items, s.u, touched, s.h)
     move_scores(s, factored, -1.0)
     for i in range(touched):
         s.image[s.items[i]] += s.u[i]

@@ -6,8 +6,8 @@
 __all__ = ['State', 'LAM', 'BUDGET', 'LAM_SCAN', 'SHIFT', 'DELTA_MAX', 'NOISE', 'LONGEST', 'SHARE', 'SIZE', 'NEAR', 'LISTED',
            'SINCE', 'SCANNED', 'CAPPED_LEFT', 'STALLED', 'EXCHANGES', 'REFRESHES', 'SCANS', 'LARGEST', 'LOGGED',
            'STALE', 'MET', 'ACTIVE', 'CAPPED', 'SCAN_COST', 'STEP_COST', 'MAX_SHIFT', 'rounding', 'initial_state',
-           'grow', 'apply_gathered', 'direction', 'residual', 'spent_matrix', 'spent_factor', 'scan', 'prepare_list',
-           'write_rates', 'move_scores', 'advance']
+           'grow', 'direction', 'residual', 'spent_matrix', 'spent_factor', 'scan', 'prepare_list', 'write_rates',
+           'move_scores', 'advance']
 
 # %% ../../nbs/solvers/11a_moving.ipynb #c003
 from collections import namedtuple
@@ -84,25 +84,19 @@ def grow(s):
 
 # %% ../../nbs/solvers/11a_moving.ipynb #c014
 @njit
-def apply_gathered(s, factored, touched):
-    """The change of the scores for gathered coefficients: h on all items, or v_rate for a factor. O(touched n), or O(touched d)."""
-    if factored:
-        combine(s.K, s.items, s.u, touched, s.v_rate)
-    else:
-        combine(s.K, s.items, s.u, touched, s.h)
-
-# %% ../../nbs/solvers/11a_moving.ipynb #c015
-@njit
 def direction(s, factored):
-    """Set eta = H_AA^-1 delta_A and what the scores lose, h or v_rate; return the number of touched items. O(|A|^2) and `apply_gathered`."""
+    """Set eta = H_AA^-1 delta_A and what the scores lose, h or v_rate; return the number of touched items. O(|A|^2 + |A| n), or O(|A|^2 + |A| d)."""
     n = s.count[SIZE]
     s.eta[:n] = s.q[:n]
     backward(s.L, n, s.eta)
     touched = gather(s.better, s.worse, s.A, n, s.eta, s.slot, s.items, s.u)
-    apply_gathered(s, factored, touched)
+    if factored:
+        combine(s.K, s.items, s.u, touched, s.v_rate)
+    else:
+        combine(s.K, s.items, s.u, touched, s.h)
     return touched
 
-# %% ../../nbs/solvers/11a_moving.ipynb #c016
+# %% ../../nbs/solvers/11a_moving.ipynb #c015
 @njit
 def residual(s):
     """How far the direction is from keeping the active preferences on their margin. O(|A|)."""
@@ -112,7 +106,7 @@ def residual(s):
         worst = max(worst, abs(s.delta[i] - (s.h[s.better[i]] - s.h[s.worse[i]])) / s.delta[i])
     return worst
 
-# %% ../../nbs/solvers/11a_moving.ipynb #c018
+# %% ../../nbs/solvers/11a_moving.ipynb #c017
 @njit
 def spent_matrix(s):
     """The part of the budget that is spent since the last scan, and the step that would spend the rest. O(n)."""
@@ -120,7 +114,7 @@ def spent_matrix(s):
     used = reach(s.G, s.G_scan) + r[DELTA_MAX] * (r[LAM_SCAN] - r[LAM])
     return used, (r[BUDGET] - used) / (reach(s.h, s.origin) + r[DELTA_MAX])
 
-# %% ../../nbs/solvers/11a_moving.ipynb #c019
+# %% ../../nbs/solvers/11a_moving.ipynb #c018
 @njit
 def spent_factor(s):
     """The same for a factor. O(d^2)."""
@@ -132,7 +126,7 @@ def spent_factor(s):
         step = min(step, (r[BUDGET] - moved) / rate)
     return max(moved, fallen / r[SHARE]), step
 
-# %% ../../nbs/solvers/11a_moving.ipynb #c022
+# %% ../../nbs/solvers/11a_moving.ipynb #c021
 @njit
 def scan(s, factored):
     """List the near preferences, and with a factor their items; write out G. O(m + n), or O(m + n d)."""
@@ -153,7 +147,7 @@ def scan(s, factored):
     r[LAM_SCAN], c[SCANNED] = r[LAM], 0
     c[SCANS] += 1
 
-# %% ../../nbs/solvers/11a_moving.ipynb #c023
+# %% ../../nbs/solvers/11a_moving.ipynb #c022
 @njit
 def prepare_list(s, factored):
     """Scan if the budget is spent or the list too long; return the longest step that the list allows. O(n), or O(d^2); at times a scan."""
@@ -168,7 +162,7 @@ def prepare_list(s, factored):
     c[SCANNED] += c[NEAR] + per_item * c[LISTED] + STEP_COST
     return step
 
-# %% ../../nbs/solvers/11a_moving.ipynb #c026
+# %% ../../nbs/solvers/11a_moving.ipynb #c025
 @njit
 def write_rates(s):
     """With a factor: h on the listed items. O(n' d)."""
@@ -186,7 +180,7 @@ def move_scores(s, factored, step):
     for j in range(s.v.size):
         s.v[j] -= step * s.v_rate[j]
 
-# %% ../../nbs/solvers/11a_moving.ipynb #c027
+# %% ../../nbs/solvers/11a_moving.ipynb #c026
 @njit
 def advance(s, factored, step, touched):
     """Move along the direction by a step of lambda. O(|A|) and `move_scores`."""
