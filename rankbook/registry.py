@@ -77,7 +77,7 @@ def declared_fit(solver, problem):
     if problem.kernel.name not in solver.kernels:
         return f"it takes the kernels {', '.join(solver.kernels)}, not {problem.kernel.name}."
     for what in ("weight", "margin"):
-        if not getattr(solver, f"{what}s") and (getattr(problem.prefs, what) != 1).any():
+        if hasattr(problem, "prefs") and not getattr(solver, f"{what}s") and (getattr(problem.prefs, what) != 1).any():
             return f"it takes no {what}s other than 1."
     return True
 
