@@ -10,11 +10,17 @@ _HOMES = {
     "preferences": ["Preferences"],
     "metrics": ["disagreement", "auc"],
     "problems": ["RankSVMProblem", "Solution", "Certificate"],
+    "kernel_basis": ["choose_basis"],
+    "rankrls": ["RankRLSProblem"],
+    "statistics": ["RankingStatistics", "merge_statistics"],
     "paths": ["Path", "RegularizationPath"],
     "registry": ["solve", "solve_path", "Solver", "list_solvers", "register_solver", "unregister_solver", "get_solver"],
     "storage": ["load_path"],
     "selection": ["validation_curve", "ValidationCurve", "choose_lambda"],
     "estimators": ["RankSVM"],
+    "rls_estimators": ["RankRLS"],
+    "rls_cv": ["RankRLSCV"],
+    "cross_validation": ["RankSVMCV"],
 }
 
 # %% ../nbs/92_package.ipynb #c005

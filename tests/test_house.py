@@ -20,13 +20,13 @@ HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
 FLOORS = [
     {"checks", "archive"},
     {"preferences", "kernels", "metrics", "datasets", "files", "parts"},
-    {"compiled", "active_set", "replay", "l1"},
-    {"problems", "packing", "views"},
-    {"paths"},
+    {"compiled", "active_set", "replay", "l1", "graphs"},
+    {"problems", "kernel_basis", "rankrls", "packing", "views"},
+    {"paths", "spectral", "statistics"},
     {"registry"},
     {"solvers"},
-    {"selection", "crossings", "storage"},
-    {"estimators"},
+    {"selection", "crossings", "ordering", "storage", "rls_validation", "rls_pairs"},
+    {"estimators", "rls_estimators", "cross_validation", "rls_cv"},
     {"plots", "experiment", "cli"},
 ]
 FLOOR_OF = {name: height for height, names in enumerate(FLOORS) for name in names}

@@ -81,6 +81,32 @@ def test_the_times_belong_to_the_trials(trials):
     assert [(*line[:2], int(line[2]), int(line[3])) for line in lines] == [(*key, *row) for key, row in zip(means.index, means.values.tolist())]
 
 
+@pytest.fixture(scope="module")
+def sparse_names(tool):
+    return tool.shared("tsivtsivadze")
+
+
+@pytest.fixture(scope="module")
+def sparse_trials():
+    return pd.read_csv(PAPERS / "tsivtsivadze_trials.csv")
+
+
+def test_the_sparse_table_is_whole(sparse_trials, sparse_names):
+    expected = [(data, trial, method, extra) for data, (_, extras) in sparse_names["ITEMS"].items() for trial in sparse_names["TRIALS"]
+                for method in ("RLS", "RankRLS") for extra in extras]
+    assert list(sparse_trials[["data", "trial", "method", "extra"]].itertuples(index=False, name=None)) == expected
+    few = sparse_trials.data.map({data: few for data, (few, _) in sparse_names["ITEMS"].items()})
+    assert (sparse_trials.r == sparse_trials.queries * few).all() and (sparse_trials.m == sparse_trials.queries * (few + sparse_trials.extra)).all()
+    assert sparse_trials[["cv", "test"]].stack().between(0, 0.5).all()
+
+
+@pytest.mark.parametrize("trial, method, extra", [(0, "RankRLS", 2), (3, "RLS", 0)])
+def test_the_sparse_table_is_in_step_with_the_code(trial, method, extra, sparse_trials, sparse_names, data_dir):
+    new = sparse_names["run_trial"]("sushi", trial, method, extra)
+    old = sparse_trials.set_index(["data", "trial", "method", "extra"]).loc[("sushi", trial, method, extra)]
+    assert np.isclose([new[key] for key in old.index], old.values.astype(float), atol=1e-6).all()
+
+
 @pytest.mark.parametrize("file", sorted(PAPERS.glob("*.txt")) + sorted(PAPERS.glob("*.csv")), ids=lambda file: file.name)
 def test_stored_tables_name_no_machine(file):
     import platform
@@ -96,9 +122,11 @@ def run_tool(*arguments):
 
 def test_help_says_what_is_written():
     result = run_tool("--help")
-    assert result.returncode == 0 and "zapien2009_trials.csv" in result.stdout and "zapien2009_times.txt" in result.stdout
+    assert result.returncode == 0
+    for file in ("zapien2009_trials.csv", "zapien2009_times.txt", "tsivtsivadze_trials.csv"):
+        assert file in result.stdout
 
 
 def test_an_unknown_paper_is_refused_with_the_known_ones():
     result = run_tool("zapien2008")
-    assert result.returncode == 2 and "zapien2008" in result.stderr and "zapien2009" in result.stderr
+    assert result.returncode == 2 and "zapien2008" in result.stderr and "zapien2009" in result.stderr and "tsivtsivadze" in result.stderr
