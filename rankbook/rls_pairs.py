@@ -8,7 +8,7 @@ __all__ = ['PAIRS', 'pair_formula', 'off_diagonal', 'held_out_pairs', 'leave_pai
 # %% ../nbs/20b_rls_pairs.ipynb #c002
 import numpy as np
 
-from .rls_validation import CHUNK, LeaveOut, check_groups, tie_share
+from .rls_validation import CHUNK, LeaveOut, check_groups, inverse_at, right_sides, tie_share
 from .spectral import as_lambdas
 
 # %% ../nbs/20b_rls_pairs.ipynb #c004
@@ -38,8 +38,8 @@ def _pair_parts(path, lams):
                          "one query of all items, or the graph 'identity', is accepted.")
     if form.n < 3:
         raise ValueError(f"the problem has {form.n} items; at least 3, a pair and one to learn from, are accepted.")
-    inverse, sign = form.inverse(lams, 2), 1.0 if form.scores is None else -1.0
-    return form, lams, inverse, form.right(inverse), off_diagonal(form)[0] + sign * (form.rows**2 @ inverse), sign
+    inverse, sign = inverse_at(form, lams, 2), 1.0 if form.scores is None else -1.0
+    return form, lams, inverse, right_sides(form, inverse), off_diagonal(form)[0] + sign * (form.rows**2 @ inverse), sign
 
 # %% ../nbs/20b_rls_pairs.ipynb #c005
 def held_out_pairs(path, first, second, lams):

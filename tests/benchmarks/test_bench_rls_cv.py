@@ -1,5 +1,6 @@
 """What does exact cross-validation of RankRLS cost? Run by `pytest tests/benchmarks -s`; left out of a plain `pytest`. By the clock, the best of a few goes."""
 import time
+import tracemalloc
 
 import numpy as np
 
@@ -61,21 +62,27 @@ def test_single_items_and_all_pairs():
 
 
 def test_many_pairs_take_little_memory():
-    import resource
-
     X, y, _ = items(3000, 20)
     path = rb.solve_path(rb.RankRLSProblem(X, y), solver="rls")
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    tracemalloc.start()
     leave_pair_out(path, LAMS[:1])
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    print(f"\nn = 3000, all pairs: the peak of memory grows by {grown:.0f} MiB")
-    assert grown < 400
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    print(f"\nn = 3000, all pairs: at most {peak:.0f} MiB beside the decomposition of {path.spectrum.left.nbytes / 2**20:.0f} MiB")
+    assert peak < 300
 
 
 def test_two_hundred_queries_of_twenty():
+    """In turn, so that another program on the machine slows both down."""
     X, y, qid = items(4000, 20)
-    seconds, model = best(lambda: rb.RankRLSCV(LAMS[:20], cv="query").fit(X, y, qid=qid), 1)
-    fit, _ = best(lambda: rb.solve_path(rb.RankRLSProblem(X, y, qid), solver="rls"), 1)
+    whole, fits = [], []
+    for _ in range(2):
+        seconds, _ = best(lambda: rb.solve_path(rb.RankRLSProblem(X, y, qid), solver="rls"), 1)
+        fits.append(seconds)
+        seconds, model = best(lambda: rb.RankRLSCV(LAMS[:20], cv="query").fit(X, y, qid=qid), 1)
+        whole.append(seconds)
+    fit, seconds = min(fits), min(whole)
     print(f"\nn = 4000, 200 queries, 20 lambdas: kernel, fit and every query left out {seconds:.1f} s, {seconds / fit:.2f} times kernel and fit alone ({fit:.1f} s)")
     assert model.certificate_.is_optimal(1e-9)
-    assert seconds < 12 and seconds < 1.5 * fit
+    assert seconds < 1.3 * fit
+    assert seconds < 12
