@@ -55,6 +55,7 @@ def main(arguments):
     write = "--write" in arguments
     paths = find([argument for argument in arguments if argument != "--write"])
     os.environ["SOURCE_DATE_EPOCH"] = "0"      # or every stored picture would carry today's date
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # two kernels with all threads each get in each other's way
     with ThreadPoolExecutor(WORKERS) as pool:
         errors = [error for error in pool.map(lambda path: execute(path, write), paths) if error]
     for error in errors:
