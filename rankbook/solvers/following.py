@@ -189,17 +189,17 @@ def enter(s, factored, j, log):
 
 # %% ../../nbs/solvers/12_following.ipynb #c028
 @njit
-def finish_stretch(s, lam_min):
+def finish_stretch(real, lam_min):
     """Set lambda to the end of the last stretch; return why it is the end."""
-    s.real[LAM] = lam_min
+    real[LAM] = lam_min
     return AT_LAM_MIN if lam_min > 0 else END
 
 @njit
-def trouble(s):
+def trouble(count, real):
     """The code of a numerical reason to stop, or FULL if there is none."""
-    if s.count[STALLED] > MAX_STALLED:
+    if count[STALLED] > MAX_STALLED:
         return CYCLING
-    return DRIFTED if s.real[SHIFT] > MAX_SHIFT else FULL
+    return DRIFTED if real[SHIFT] > MAX_SHIFT else FULL
 
 # %% ../../nbs/solvers/12_following.ipynb #c029
 @njit
@@ -210,7 +210,7 @@ def turn(s, factored, lam_min, log):
     allowed, lam = prepare_list(s, factored), s.real[LAM]
     if factored:
         write_rates(s)
-    c[STALE] = c[SINCE] > 20 and residual(s) > 1e-9
+    c[STALE] = c[SINCE] > 20 and residual(s.better, s.worse, s.delta, s.A, c[SIZE], s.h) > 1e-9
     rest = lam - lam_min if lam_min > 0 else lam * (1 - LAST_STRETCH)
     step = min(allowed, rest)
     p, exit = first_exit(s.A, c[SIZE], s.alpha, s.eta, s.weight, min(step, lam * (1 - LAST_EXIT)))
@@ -253,11 +253,11 @@ def follow(s, factored, lam_min, log):
         if c[SIZE] + 1 >= s.A.size:
             return c[LOGGED], GROW
         if c[CAPPED_LEFT] == 0:
-            return c[LOGGED], finish_stretch(s, 0.0)
+            return c[LOGGED], finish_stretch(s.real, 0.0)
         if (c[SINCE] >= REFRESH_EVERY or c[STALE]) and not refresh(s, factored):
             return c[LOGGED], SINGULAR
         if turn(s, factored, lam_min, log):
-            return c[LOGGED], finish_stretch(s, lam_min)
-        if trouble(s) != FULL:
-            return c[LOGGED], trouble(s)
+            return c[LOGGED], finish_stretch(s.real, lam_min)
+        if trouble(c, s.real) != FULL:
+            return c[LOGGED], trouble(c, s.real)
     return c[LOGGED], FULL

@@ -34,10 +34,11 @@ MAX_SHIFT = 1e-3  # of a margin, relative
 @njit
 def rounding(diagonal, image):
     """About the largest rounding error of G = K image after some hundred updates. O(n)."""
-    square = 0.0
+    square = largest = 0.0
     for i in range(image.size):
         square += diagonal[i] * image[i] * image[i]
-    return 16 * 2.2e-16 * np.sqrt(diagonal.max() * square)
+        largest = max(largest, diagonal[i])
+    return 16 * 2.2e-16 * np.sqrt(largest * square)
 
 # %% ../../nbs/solvers/11a_moving.ipynb #c009
 def initial_state(K, factored, diagonal, better, worse, delta, weight, G, image, lam, room):
@@ -98,12 +99,12 @@ def direction(s, factored):
 
 # %% ../../nbs/solvers/11a_moving.ipynb #c015
 @njit
-def residual(s):
-    """How far the direction is from keeping the active preferences on their margin. O(|A|)."""
+def residual(better, worse, delta, A, n, h):
+    """How far the direction is from keeping the n active preferences on their margin. O(|A|)."""
     worst = 0.0
-    for p in range(s.count[SIZE]):
-        i = s.A[p]
-        worst = max(worst, abs(s.delta[i] - (s.h[s.better[i]] - s.h[s.worse[i]])) / s.delta[i])
+    for p in range(n):
+        i = A[p]
+        worst = max(worst, abs(delta[i] - (h[better[i]] - h[worse[i]])) / delta[i])
     return worst
 
 # %% ../../nbs/solvers/11a_moving.ipynb #c017
