@@ -17,7 +17,7 @@ from .checks import as_matrix, as_positive, as_vector
 from .graphs import IdentityGraph, QueryGraph
 from .kernel_basis import jittered_cholesky
 from .kernels import Kernel
-from .problems import BLOCK
+from .kernel_map import BLOCK
 from .rankrls import LeastSquaresCertificate
 from .spectral import Spectrum, as_lambdas, basis_spectrum, decomposed, shaped
 
