@@ -135,7 +135,7 @@ def disagreement(scores, prefs, tie_tol=1e-12):
     limit = _tie_limit(scores, as_positive("tie_tol", tie_tol, zero=True))
     if len(prefs) == 0:
         raise UndefinedMetric("prefs has no preference; at least one is accepted.")
-    counted = prefs.graph == "full" and prefs._weight is None
+    counted = prefs.graph == "full" and prefs._weight is None and prefs.item_weight is None
     return (_counted_share if counted else _listed_share)(scores, prefs, limit)
 
 # %% ../nbs/02_metrics.ipynb #c037

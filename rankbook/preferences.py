@@ -85,7 +85,7 @@ def _find_cycle(better, worse, n):
 
 # %% ../nbs/00_preferences.ipynb #c019
 class _PairStore:
-    """The pairs of a graph, listed when first asked for, with their weights and margins."""
+    """The pairs of a graph, listed when first asked for."""
 
     def _begin(self, n_items, kind):
         if isinstance(n_items, bool) or not isinstance(n_items, (int, np.integer)):
@@ -97,6 +97,7 @@ class _PairStore:
 
     def _attach(self, weight, margin):
         self._weight = None if weight is None else as_vector("weight", weight, self._m, minimum=0.0)
+        self.item_weight = None
         self._margin = None if margin is None else as_vector("margin", margin, self._m, minimum=0.0, strict=True)
 
     def _list(self):
@@ -110,6 +111,11 @@ class _PairStore:
         return self._m
 
     @property
+    def is_listed(self):
+        """Whether the pairs are at hand; those of scores are listed when first asked for."""
+        return self._pairs is not None
+
+    @property
     def better(self):
         """(m,) int32: the preferred item of each preference."""
         return self._list()[0]
@@ -119,9 +125,15 @@ class _PairStore:
         """(m,) int32: the other item of each preference."""
         return self._list()[1]
 
+# %% ../nbs/00_preferences.ipynb #c020
+class _PairWeights(_PairStore):
+    """The weights and margins of a graph."""
+
     @property
     def weight(self):
         """(m,) float64: the cost c of violating each preference."""
+        if self._weight is None and self.item_weight is not None:
+            self._weight = self.item_weight[self.better] * self.item_weight[self.worse]
         return np.broadcast_to(1.0, self._m) if self._weight is None else self._weight
 
     @property
@@ -129,8 +141,29 @@ class _PairStore:
         """(m,) float64: the difference delta of scores that each preference asks for."""
         return np.broadcast_to(1.0, self._m) if self._margin is None else self._margin
 
-# %% ../nbs/00_preferences.ipynb #c021
-class _PairMap(_PairStore):
+    def reweighted(self, weight=None, margin=None):
+        """The same graph with other weights and margins, arrays of shape (m,); None means ones."""
+        return _with_weights(self, weight, margin)
+
+    def item_weighted(self, item_weight):
+        """The same graph where a preference weighs the product of its two items' weights >= 0, given as (n,) and kept so. O(n).
+
+        A query counts q times as much if each of its items weighs the square root of q.
+        """
+        other = _with_weights(self, None, self._margin)
+        other.item_weight = as_vector("item_weight", item_weight, self.n_items, minimum=0.0)
+        return other
+
+    def weighs_nothing(self):
+        """Whether every preference weighs 0. The pairs are not listed if they come from the full graph of scores."""
+        if self.graph != "full" or self.item_weight is None or self.is_listed:
+            return not (self._weight is None and self.item_weight is None and self._m > 0) and not self.weight.any()
+        order, *starts = self._levels
+        level, query = (start[self.item_weight[order] > 0] for start in starts)
+        return not ((query[1:] == query[:-1]) & (level[1:] != level[:-1])).any()
+
+# %% ../nbs/00_preferences.ipynb #c022
+class _PairMap(_PairWeights):
     """The incidence matrix P of a graph and its action."""
 
     def incidence(self):
@@ -174,7 +207,7 @@ class _PairMap(_PairStore):
         better, worse = self._list()
         return np.bincount(better, dual, self.n_items) - np.bincount(worse, dual, self.n_items)
 
-# %% ../nbs/00_preferences.ipynb #c023
+# %% ../nbs/00_preferences.ipynb #c024
 class _PairDisplay(_PairMap):
     """What a graph says of itself in a terminal and in Jupyter."""
 
@@ -185,7 +218,7 @@ class _PairDisplay(_PairMap):
         rows = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in _facts(self))
         return f"<table><caption>Preferences</caption>{rows}</table>"
 
-# %% ../nbs/00_preferences.ipynb #c025
+# %% ../nbs/00_preferences.ipynb #c026
 class Preferences(_PairDisplay):
     """A directed graph of preferences between items.
 
@@ -222,15 +255,11 @@ class Preferences(_PairDisplay):
         """Prefer earlier items of each order; see :func:`preferences_from_rankings`."""
         return preferences_from_rankings(orders, n_items, cls)
 
-    def reweighted(self, weight=None, margin=None):
-        """The same graph with other weights and margins, arrays of shape (m,); None means ones."""
-        return _with_weights(self, weight, margin)
-
     def find_cycle(self):
         """Items that contradict each other, each preferred to the next and the last to the first, or None. O(n + m)."""
         return _find_cycle(*self._list(), self.n_items) if self._levels is None else None
 
-# %% ../nbs/00_preferences.ipynb #c027
+# %% ../nbs/00_preferences.ipynb #c028
 def _as_index(name, value, n_items):
     """`value` as an int32 vector of items between 0 and n_items - 1."""
     v = np.asarray(value)
@@ -243,7 +272,7 @@ def _as_index(name, value, n_items):
         raise ValueError(f"{name} has {v[out[0]]} at index {out[0]}; items 0 to {n_items - 1} are accepted.")
     return v.astype(np.int32)
 
-# %% ../nbs/00_preferences.ipynb #c028
+# %% ../nbs/00_preferences.ipynb #c029
 def _as_pairs(better, worse, n_items):
     """Checked and read-only (better, worse)."""
     better, worse = _as_index("better", better, n_items), _as_index("worse", worse, n_items)
@@ -255,15 +284,15 @@ def _as_pairs(better, worse, n_items):
     better.flags.writeable = worse.flags.writeable = False
     return better, worse
 
-# %% ../nbs/00_preferences.ipynb #c029
+# %% ../nbs/00_preferences.ipynb #c030
 def _facts(prefs):
     """What a display says of a graph."""
     facts = [("items", prefs.n_items), ("preferences", len(prefs)), ("graph", prefs.graph)]
     facts += [(k, v) for k, v in (("queries", prefs.n_queries), ("levels", prefs.n_levels)) if v is not None]
-    given = [k for k in ("weight", "margin") if getattr(prefs, f"_{k}") is not None]
-    return facts + [(k, "given") for k in given]
+    weighted = "item weight" if prefs.item_weight is not None else "weight" if prefs._weight is not None else None
+    return facts + [(k, "given") for k in (weighted, None if prefs._margin is None else "margin") if k]
 
-# %% ../nbs/00_preferences.ipynb #c033
+# %% ../nbs/00_preferences.ipynb #c034
 def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
     """The graph in which higher scores of a query are preferred.
 
@@ -299,7 +328,7 @@ def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
     prefs.n_levels = int(np.bincount(query_start[query_of_level]).max())
     return prefs
 
-# %% ../nbs/00_preferences.ipynb #c034
+# %% ../nbs/00_preferences.ipynb #c035
 def _as_qid(qid, n):
     """Query ids as integers that number the distinct ids; anything that sorts is accepted."""
     q = np.asarray(qid)
@@ -310,7 +339,7 @@ def _as_qid(qid, n):
         raise ValueError(f"qid has {q[bad]} at index {bad}; ids without NaN or infinity are accepted.")
     return np.unique(q, return_inverse=True)[1]
 
-# %% ../nbs/00_preferences.ipynb #c039
+# %% ../nbs/00_preferences.ipynb #c040
 def preferences_from_rankings(orders, n_items=None, cls=Preferences):
     """The graph of several orders, each an independent query.
 
@@ -346,7 +375,7 @@ def preferences_from_rankings(orders, n_items=None, cls=Preferences):
     prefs.graph, prefs.n_queries = "rankings", len(rows)
     return prefs
 
-# %% ../nbs/00_preferences.ipynb #c042
+# %% ../nbs/00_preferences.ipynb #c043
 def _with_weights(prefs, weight, margin):
     """A shallow copy with other weights and margins."""
     from copy import copy
