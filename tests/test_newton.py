@@ -1,0 +1,199 @@
+"""The large-scale solver against the quadratic program and the exact path, on small and degenerate data."""
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+
+import rankbook as rb
+from rankbook.ranking_loss import CountedLoss
+
+LAMS = (1e3, 10.0, 0.1, 1e-3)
+
+
+def cases():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    grid = rng.integers(0, 3, size=(50, 2)).astype(float)
+    scores = rb.Preferences.from_scores
+    full = scores(rng.integers(0, 4, 60), rng.integers(0, 4, 60))
+    return {
+        "queries": (X, full),
+        "one query, many levels": (X, scores(rng.normal(size=60))),
+        "integer grid": (grid, scores(rng.integers(0, 3, 50))),
+        "every item twice, contradicting": (np.r_[X[:20], X[:20]], scores(np.r_[np.arange(20) % 2, 1 - np.arange(20) % 2])),
+        "rank one": (np.outer(rng.normal(size=40), [1.0, 2, 3]), scores(rng.integers(0, 3, 40))),
+        "more features than items": (rng.normal(size=(12, 40)), scores(np.arange(12) % 3)),
+        "far from the origin": (X + 1e4, scores(rng.integers(0, 3, 60))),
+        "separable": (X, scores(np.round(X @ [1.0, 2, -1, 0]))),
+        "star graph": (X, scores(rng.integers(0, 4, 60), graph="star")),
+        "item weights, some 0": (X, full.item_weighted(rng.integers(0, 3, 60) / 2)),
+        "weights and margins": (X, full.reweighted(rng.uniform(0, 3, len(full)), rng.uniform(0.3, 2, len(full)))),
+        "a cycle of pairs": (X, rb.Preferences([0, 1, 2, 3], [1, 2, 0, 4], 60)),
+        "a constant feature": (np.c_[X, np.ones(60)], full),
+        "features of different scales": (X * [0.1, 1, 1, 30], full),
+        "queries of one level": (X, scores(np.r_[np.ones(30), np.arange(30) % 2], np.r_[np.zeros(30), np.ones(30)])),
+    }
+
+
+CASES = cases()
+
+
+@pytest.mark.parametrize("lam", LAMS)
+@pytest.mark.parametrize("name", CASES)
+def test_the_hinge_equals_the_path_and_the_quadratic_program(name, lam):
+    X, prefs = CASES[name]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    answer = rb.solve(problem, lam, solver="newton", tol=1e-7)
+    assert answer.certificate.relative_gap <= 1e-7 and answer.certificate.box_violation == 0
+    reference = min((rb.solve(problem, lam, solver=s).certificate for s in ("qp", "path")), key=lambda c: c.relative_gap)
+    assert abs(answer.certificate.primal - reference.primal) <= (1e-6 + reference.relative_gap) * max(1.0, reference.primal)
+
+
+@pytest.mark.parametrize("lam", LAMS)
+@pytest.mark.parametrize("name", CASES)
+def test_the_squared_hinge_equals_the_quadratic_program(name, lam):
+    X, prefs = CASES[name]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss="squared")
+    answer = rb.solve(problem, lam, solver="newton", tol=1e-9)
+    assert answer.certificate.relative_gap <= 1e-9
+    reference = rb.solve(problem, lam, solver="qp").certificate
+    assert abs(answer.certificate.primal - reference.primal) <= (1e-6 + reference.relative_gap) * max(1.0, reference.primal)
+
+
+def test_the_preferences_are_never_listed():
+    rng = np.random.default_rng(1)
+    problem = rb.RankSVMProblem(rng.normal(size=(300, 3)), rb.Preferences.from_scores(rng.integers(0, 5, 300), rng.integers(0, 3, 300)), kernel="linear")
+    answer = rb.solve(problem, 1.0, solver="newton")
+    answer.certificate, answer.predict(problem.X), answer.proven([0], [1]), problem.lam_max, problem.primal(answer.coef, 1.0), repr(answer)
+    path = rb.solve_path(problem, solver="newton", eps=1e-2)
+    path.certificate(path.domain[0]), path.coef(1.0)
+    assert isinstance(problem.summed, CountedLoss) and not problem.prefs.is_listed
+
+
+@pytest.mark.parametrize("lam", [10.0, 0.01])
+def test_storage_makes_no_difference(lam):
+    rng = np.random.default_rng(2)
+    X = (rng.normal(size=(5000, 6)) * (rng.random((5000, 6)) < 0.2)).astype(np.float32)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, 5000), rng.integers(0, 300, 5000))
+    found = []
+    for stored in (X.astype(float), X, csr_array(X), csr_matrix(X.astype(float)), np.asfortranarray(X), X[::1]):
+        problem = rb.RankSVMProblem(stored, prefs, kernel="linear")
+        answer = rb.solve(problem, lam, solver="newton", tol=1e-8)
+        assert answer.certificate.relative_gap <= 1e-8
+        found.append((answer.certificate.primal, *problem.weights(answer.coef)))
+        assert np.allclose(answer.predict(X[:5]), answer.predict(csr_array(X[:5])))
+    assert np.allclose(found, found[0], rtol=1e-6)
+    assert problem.X is not None and rb.RankSVMProblem(X, prefs, kernel="linear").X is X  # not copied
+
+
+@pytest.mark.parametrize("solver", ["qp", "path", "epsilon"])
+def test_others_refuse_storage_and_loss_in_one_sentence(solver):
+    X, prefs = np.eye(3, dtype=np.float32), rb.Preferences.from_scores([0, 1, 2])
+    run = rb.solve if solver == "qp" else lambda problem, lam, solver: rb.solve_path(problem, solver=solver)
+    for stored, word in ((X, "float32"), (csr_array(X), "csr")):
+        with pytest.raises(ValueError, match=f"it takes the storage float64, not {word}, which rankbook's own solvers newton"):
+            run(rb.RankSVMProblem(stored, prefs, kernel="linear"), 1.0, solver)
+    if solver != "qp":
+        with pytest.raises(ValueError, match="it takes the loss hinge, not squared"):
+            run(rb.RankSVMProblem(X.astype(float), prefs, loss="squared"), 1.0, solver)
+
+
+def test_permuting_items_changes_nothing():
+    X, prefs = CASES["queries"]
+    rng = np.random.default_rng(3)
+    y, qid = rng.integers(0, 4, 60), rng.integers(0, 4, 60)
+    order = rng.permutation(60)
+    one, other = (rb.RankSVMProblem(X[o], rb.Preferences.from_scores(y[o], qid[o]), kernel="linear") for o in (np.arange(60), order))
+    a, b = (p.weights(rb.solve(p, 1.0, solver="newton", tol=1e-10).coef) for p in (one, other))
+    assert np.allclose(a, b, atol=1e-4 * np.abs(a).max())
+
+
+def test_read_only_and_strided_items():
+    X, prefs = CASES["queries"]
+    wide = np.repeat(X, 2, axis=1)
+    wide.flags.writeable = False
+    assert rb.solve(rb.RankSVMProblem(wide[:, ::2], prefs, kernel="linear"), 1.0, solver="newton").certificate.relative_gap < 1e-6
+
+
+def test_a_warm_start_needs_fewer_steps():
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    cold = rb.solve(problem, 1.0, solver="newton", tol=1e-9)
+    warm = rb.solve(problem, 1.0, solver="newton", tol=1e-9, start=cold)
+    assert warm.info["steps"] < cold.info["steps"] and np.isclose(warm.certificate.primal, cold.certificate.primal, rtol=1e-9)
+
+
+def test_bad_input():
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    with pytest.raises(ValueError, match="it takes the kernels linear, not rbf"):
+        rb.solve(rb.RankSVMProblem(X, prefs), 1.0, solver="newton")
+    with pytest.raises(ValueError, match="tol is 0"):
+        rb.solve(problem, 1.0, solver="newton", tol=0)
+    with pytest.raises(TypeError, match="start is a ndarray; a Solution is accepted"):
+        rb.solve(problem, 1.0, solver="newton", start=np.ones(4))
+    with pytest.raises(ValueError, match=r"start has coefficients of shape \(5,\)"):
+        five = rb.RankSVMProblem(X[:5], rb.Preferences.from_scores(np.arange(5)), kernel="linear")
+        rb.solve(problem, 1.0, solver="newton", start=rb.solve(five, 1.0, solver="newton"))
+    with pytest.raises(ArithmeticError, match="tol is 1.0e-18. Features of equal scale, a larger tol"):
+        rb.solve(problem, 1.0, solver="newton", tol=1e-18)
+    with pytest.raises(ValueError, match="loss is 'sqared'; did you mean 'squared'"):
+        rb.RankSVMProblem(X, prefs, loss="sqared")
+    with pytest.raises(ValueError, match="no preference"):
+        rb.RankSVMProblem(X, rb.Preferences.from_scores(np.ones(60)), kernel="linear")
+    with pytest.raises(ValueError, match="NaN in row 2, column 1"):
+        bad = X.astype(np.float32)
+        bad[2, 1] = np.nan
+        rb.RankSVMProblem(csr_array(bad), prefs, kernel="linear")
+
+
+def test_scales_beyond_double_precision_are_an_error_that_says_so():
+    X, prefs = CASES["queries"]
+    with pytest.raises(ArithmeticError, match="Features of equal scale"):
+        rb.solve(rb.RankSVMProblem(X * [1e-3, 1, 1, 1e3], prefs, kernel="linear"), 1e-3, solver="newton", tol=1e-7)
+
+
+# The path
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("name", ["queries", "integer grid", "every item twice, contradicting", "separable", "item weights, some 0", "star graph", "weights and margins"])
+def test_the_gap_is_small_everywhere_on_a_path(name, loss):
+    X, prefs = CASES[name]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss=loss)
+    if problem.loss == "hinge" and problem.lam_max == 0:
+        pytest.skip("nothing can be learned")
+    eps = 1e-3
+    try:
+        path = rb.solve_path(problem, solver="newton", eps=eps)
+    except ValueError as error:
+        assert "lam_max is 0" in str(error)
+        return
+    top = path.breakpoints[0]
+    ends = np.r_[path.ends * (1 + 1e-12), path.ends[1:] * (1 + 1e-9), path.lams]
+    lams = np.r_[np.geomspace(path.domain[0], top * 1e3, 120), ends]
+    gaps = [path.certificate(lam).relative_gap for lam in lams[lams >= path.domain[0]]]
+    assert max(gaps) <= eps * (1 + 1e-6)
+    assert (np.diff(path.breakpoints) < 0).all() and path.status == "lam_min"
+
+
+def test_the_path_is_near_the_exact_one_and_validates_alike():
+    rng = np.random.default_rng(7)
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    path, exact = rb.solve_path(problem, solver="newton", eps=1e-3), rb.solve_path(problem)
+    for lam in np.geomspace(path.domain[0], path.breakpoints[0], 30):
+        assert exact.certificate(lam).primal <= path.certificate(lam).primal <= exact.certificate(lam).primal * (1 + 1e-3)
+    X_val, val = rng.normal(size=(50, 4)), rb.Preferences.from_scores(rng.integers(0, 3, 50))
+    curve = rb.validation_curve(path, X_val, val)
+    inside = [lam for lam in np.geomspace(path.domain[0] * 1.01, path.breakpoints[0] * 2, 200) if np.abs(np.log(curve.breaks / lam)).min() > 1e-9]
+    for lam in inside:
+        j = int(np.searchsorted(-curve.breaks, -lam)) - 1
+        assert np.isclose(curve.values[j], rb.disagreement(path.predict(X_val, lam), val))
+
+
+def test_a_path_refuses_what_makes_no_sense():
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    with pytest.raises(ValueError, match="lam_min < lam_max is accepted"):
+        rb.solve_path(problem, lam_min=2 * problem.lam_max, solver="newton")
+    with pytest.raises(ValueError, match="below the end of this path"):
+        rb.solve_path(problem, lam_min=1.0, solver="newton").coef(0.5)
