@@ -17,6 +17,9 @@ from ..preferences import Preferences
 from ..problems import Solution
 from ..registry import Solver
 from .qp_least_squares import least_squares_program
+from .qp_rayleigh import solve_rayleigh_qp
+from .qp_squared import solve_squared_qp
+from .qp_svm import solve_svm_qp
 
 # %% ../../nbs/solvers/10_qp.ipynb #c009
 def _features(problem, items):
@@ -353,7 +356,8 @@ class QPSolver(Solver):
     """
 
     name = "qp"
-    problems = ("RankSVMProblem", "RankRLSProblem")
+    problems = ("RankSVMProblem", "RankRLSProblem", "SVMProblem", "MulticlassSVMProblem", "RayleighProblem")
+    losses = frozenset({"hinge", "squared"})
     hard_margin = True
     requires = ("cvxpy",)
     summary = "Quadratic program through cvxpy, primal or dual in node variables; the independent reference."
@@ -366,5 +370,10 @@ class QPSolver(Solver):
 
     def solve(self, problem, lam):
         """The solution at lam >= 0, where 0 asks for the hard margin of an SVM; see :func:`solve_qp` and :func:`solve_least_squares_qp`."""
-        run = solve_least_squares_qp if type(problem).__name__ == "RankRLSProblem" else solve_qp
+        elsewhere = {"SVMProblem": solve_svm_qp, "MulticlassSVMProblem": solve_svm_qp, "RayleighProblem": solve_rayleigh_qp}
+        kind = type(problem).__name__
+        if solve := solve_squared_qp if getattr(problem, "loss", "hinge") == "squared" else elsewhere.get(kind):  # written down there, run here
+            backend = _check_backend(self.backend)
+            return solve(problem, lam, self.form, lambda program: _solve_program(program, backend, self.settings), _version(backend))
+        run = solve_least_squares_qp if kind == "RankRLSProblem" else solve_qp
         return run(problem, lam, self.form, self.backend, self.settings)
