@@ -16,10 +16,13 @@ from rankbook.registry import register_solver, solve, unregister_solver
 from rankbook.solvers.path import PathSolver
 
 
-@parametrize_with_checks([RankSVM(), RankSVM(kernel="linear"), RankSVM(kernel="linear", penalty="l1"), RankSVM(graph="star", solver="path")],
+@parametrize_with_checks([RankSVM(), RankSVM(kernel="linear"), RankSVM(kernel="linear", penalty="l1"), RankSVM(graph="star", solver="path"),
+                          RankSVM(kernel="linear", solver="newton"), RankSVM(loss="squared", approximate_kernel=8)],
                          expected_failed_checks=lambda estimator: {
                              "check_sample_weight_equivalence_on_dense_data": "the representatives of a star graph change when items are repeated",
-                         } if estimator.graph == "star" else {})
+                         } if estimator.graph == "star" else {
+                             "check_sample_weight_equivalence_on_dense_data": "an item repeated is chosen more often for the approximate kernel",
+                         } if estimator.approximate_kernel else {})
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -124,10 +127,83 @@ def test_automatic_choice(data):
     assert choose_solver(small) == "path"
     assert RankSVM().fit(data.X, data.y).solver_.startswith("path")
     n = 1000
-    large = RankSVMProblem(np.zeros((n, 1)), Preferences.from_scores(np.arange(n) % 2), kernel="linear")
-    assert choose_solver(large) == "qp"
+    for kernel, name in (("linear", "newton"), ("rbf", "qp")):
+        assert choose_solver(RankSVMProblem(np.zeros((n, 1)), Preferences.from_scores(np.arange(n) % 2), kernel=kernel)) == name
 
 
 def test_same_answer_as_solve(data):
     problem = RankSVMProblem(data.X, Preferences.from_scores(data.y))
     assert np.array_equal(RankSVM(lam=2.0, solver="path").fit(data.X, data.y).dual_coef_, solve(problem, 2.0, "path").coef)
+
+
+# Large data
+
+def queries(n=3000, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X, qid = rng.normal(size=(n, d)), rng.integers(0, n // 30, n)
+    return X, np.digitize(X[:, 0] - X[:, 1] + rng.normal(size=n), [-1.0, 0, 1]), qid
+
+
+def test_large_linear_data_go_to_newton_and_are_never_listed():
+    X, y, qid = queries()
+    model = RankSVM(lam=2.0, kernel="linear").fit(X, y, qid=qid)
+    assert model.solver_.startswith("newton") and model.certificate_.relative_gap <= 1e-6
+    assert not model.solution_.problem.prefs.is_listed
+    exact = RankSVM(lam=2.0, kernel="linear", solver="path").fit(X, y, qid=qid)
+    assert np.isclose(model.certificate_.primal, exact.certificate_.primal, rtol=1e-6) and np.allclose(model.coef_, exact.coef_, atol=2e-3)
+    weighted = RankSVM(lam=2.0, kernel="linear").fit(X, y, qid=qid, sample_weight=np.arange(3000) % 3)
+    assert weighted.certificate_.relative_gap <= 1e-6 and not weighted.solution_.problem.prefs.is_listed
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_array", "coo_matrix", "float32", "csr float32"])
+def test_sparse_and_float32_items_stay_what_they_are(form):
+    import scipy.sparse as sp
+
+    X, y, qid = queries()
+    X[np.abs(X) < 0.7] = 0
+    stored = X.astype(np.float32) if "float32" in form else X
+    stored = {"csr float32": sp.csr_array}.get(form, getattr(sp, form, lambda a: a))(stored)
+    model = RankSVM(lam=2.0, kernel="linear").fit(stored, y, qid=qid)
+    dense = RankSVM(lam=2.0, kernel="linear", solver="newton").fit(X, y, qid=qid)
+    assert model.solution_.problem.storage == ("float32" if form == "float32" else "csr")
+    assert np.allclose(model.coef_, dense.coef_, atol=2e-3) and np.isclose(model.certificate_.primal, dense.certificate_.primal, rtol=1e-5)
+    assert np.allclose(model.predict(stored), model.predict(X), atol=1e-5)
+    few = RankSVM(kernel="linear").fit(X[:50].astype(np.float32), y[:50])
+    assert few.solver_.startswith("path") and few.solution_.problem.storage == "float64"  # few items are solved exactly
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_only_a_linear_kernel_takes_sparse_items(kernel):
+    from scipy.sparse import csr_array
+
+    with pytest.raises(TypeError, match="dense data is required"):
+        RankSVM(kernel=kernel).fit(csr_array(np.eye(4)), np.arange(4))
+
+
+def test_the_squared_hinge():
+    X, y, qid = queries(400)
+    for kernel, solver in (("linear", "newton"), ("rbf", "qp")):
+        model = RankSVM(lam=2.0, kernel=kernel, loss="squared").fit(X[:80], y[:80], qid=qid[:80])
+        assert model.solver_.startswith(solver) and model.certificate_.relative_gap <= 1e-6
+
+
+def test_an_approximate_kernel_comes_near_and_says_what_it_is(data):
+    exact = RankSVM(lam=0.3, gamma=1.0).fit(data.X, data.y)
+    distance = []
+    for p in (3, 15, 60):
+        model = RankSVM(lam=0.3, gamma=1.0, approximate_kernel=p).fit(data.X, data.y)
+        assert f"for the kernel projected on {len(model.subspace_.pivots)} items" in model.solver_ and model.certificate_.relative_gap <= 1e-6
+        assert not hasattr(model, "dual_coef_") and model.coef_.shape == (len(model.subspace_.pivots),)
+        distance.append(abs(model.certificate_.primal - exact.certificate_.primal) / exact.certificate_.primal)
+    assert distance[0] > distance[1] > distance[2] and distance[2] < 1e-5
+    assert np.allclose(model.predict(data.X), exact.predict(data.X), atol=1e-2)
+    again = clone(model).fit(data.X, data.y)
+    assert np.array_equal(again.predict(data.X), model.predict(data.X))  # seeded
+    assert not hasattr(model.set_params(approximate_kernel=None).fit(data.X, data.y), "subspace_")
+
+
+def test_a_linear_kernel_needs_no_approximation(data):
+    with pytest.raises(ValueError, match="approximate_kernel is given and kernel is 'linear'"):
+        RankSVM(kernel="linear", approximate_kernel=5).fit(data.X, data.y)
+    with pytest.raises(ValueError, match="n_components|approximate_kernel"):
+        RankSVM(approximate_kernel=0).fit(data.X, data.y)

@@ -339,12 +339,12 @@ def solve_least_squares_qp(problem, lam, form, backend, settings):
 
 # %% ../../nbs/solvers/10_qp.ipynb #c061
 class QPSolver(Solver):
-    """The ranking SVM, or RankRLS, at one lambda as a quadratic program, through cvxpy.
+    """The ranking SVM, RankRLS, the SVMs that classify or the Rayleigh coefficient, at one lambda as a quadratic program, through cvxpy.
 
     Parameters
     ----------
     form : {"auto", "primal", "dual"}, default "auto"
-        Equation (6), equation (8), or whichever is smaller; RankRLS has the first only.
+        Equation (6), equation (8), or whichever is smaller; all but the ranking SVM with the hinge have the first only.
     backend : str, default "CLARABEL"
         An installed cvxpy backend that takes quadratic programs, see :func:`qp_backends`.
     **settings
