@@ -2,8 +2,10 @@
 
     python tools/paper_tables.py zapien2009
     python tools/paper_tables.py tsivtsivadze
+    python tools/paper_tables.py ralaivola2009
 
-The first writes nbs/papers/zapien2009_trials.csv and nbs/papers/zapien2009_times.txt, the second nbs/papers/tsivtsivadze_trials.csv.
+The first writes nbs/papers/zapien2009_trials.csv and nbs/papers/zapien2009_times.txt, the second nbs/papers/tsivtsivadze_trials.csv,
+the third nbs/papers/ralaivola2009_trials.csv and nbs/papers/ralaivola2009_few.csv.
 The experiments are defined in the notebooks: their cells that begin with the comment MARK are executed here.
 """
 import argparse
@@ -77,7 +79,22 @@ def make_tsivtsivadze():
     pd.DataFrame(rows).to_csv(PAPERS / "tsivtsivadze_trials.csv", index=False, float_format="%.12g", lineterminator="\n")
 
 
-MAKERS = {"zapien2009": make_zapien2009, "tsivtsivadze": make_tsivtsivadze}
+def make_ralaivola2009():
+    """Run every draw, with other rules for the pivots at p = 10 only, and those with few labels; write both tables."""
+    names, rows, few = shared("ralaivola2009"), [], []
+    for rule in names["RULES"]:
+        for draw in names["DRAWS"]:
+            rows += names["run_draw"](draw, rule, sizes=None if rule == "greedy" else [10])
+            print(f"{rule} pivots, draw {draw}: done", flush=True)
+    for share in names["OTHER_SHARES"]:
+        rows += [row for draw in names["DRAWS"] for row in names["run_draw"](draw, percents=[10], sizes=[10, 200], share=share)]
+    for draw in names["FEW_DRAWS"]:
+        few += names["run_few"](draw)
+    for name, table in (("trials", rows), ("few", few)):
+        pd.DataFrame(table).to_csv(PAPERS / f"ralaivola2009_{name}.csv", index=False, float_format="%.8g", lineterminator="\n")
+
+
+MAKERS = {"zapien2009": make_zapien2009, "tsivtsivadze": make_tsivtsivadze, "ralaivola2009": make_ralaivola2009}
 
 
 def main(arguments=None):
