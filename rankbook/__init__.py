@@ -10,8 +10,11 @@ _HOMES = {
     "preferences": ["Preferences"],
     "metrics": ["disagreement", "auc"],
     "problems": ["RankSVMProblem", "Solution", "Certificate"],
+    "svm": ["SVMProblem", "MulticlassSVMProblem"],
+    "subspace": ["KernelSubspace"],
     "kernel_basis": ["choose_basis"],
     "rankrls": ["RankRLSProblem"],
+    "rayleigh": ["RayleighProblem"],
     "statistics": ["RankingStatistics", "merge_statistics"],
     "paths": ["Path", "RegularizationPath"],
     "registry": ["solve", "solve_path", "Solver", "list_solvers", "register_solver", "unregister_solver", "get_solver"],
@@ -20,7 +23,10 @@ _HOMES = {
     "estimators": ["RankSVM"],
     "rls_estimators": ["RankRLS"],
     "rls_cv": ["RankRLSCV"],
+    "rayleigh_estimators": ["RayleighRanker"],
+    "rayleigh_cv": ["RayleighRankerCV"],
     "cross_validation": ["RankSVMCV"],
+    "online": ["OnlineRankSVM", "OnlineSVC"],
 }
 
 # %% ../nbs/92_package.ipynb #c005

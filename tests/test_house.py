@@ -19,14 +19,14 @@ HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
 # From the ground up. An import goes to a lower floor, or along one's own as long as nobody goes round in a circle.
 FLOORS = [
     {"checks", "archive"},
-    {"preferences", "kernels", "metrics", "datasets", "files", "parts"},
-    {"compiled", "active_set", "replay", "l1", "graphs"},
-    {"problems", "kernel_basis", "rankrls", "packing", "views"},
-    {"paths", "spectral", "statistics"},
+    {"preferences", "kernels", "kernel_map", "subspace", "manifold", "metrics", "datasets", "files", "parts"},
+    {"compiled", "active_set", "replay", "l1", "graphs", "merging", "ranking_loss", "certificates"},
+    {"problems", "svm", "kernel_basis", "rankrls", "rayleigh", "packing", "views"},
+    {"paths", "spectral", "rayleigh_path", "statistics"},
     {"registry"},
     {"solvers"},
     {"selection", "crossings", "ordering", "storage", "rls_validation", "rls_pairs"},
-    {"estimators", "rls_estimators", "cross_validation", "rls_cv"},
+    {"estimators", "rls_estimators", "rayleigh_estimators", "cross_validation", "rls_cv", "rayleigh_cv", "online"},
     {"plots", "experiment", "cli"},
 ]
 FLOOR_OF = {name: height for height, names in enumerate(FLOORS) for name in names}
