@@ -225,7 +225,8 @@ class RankSVMCV(Ranker):
     Parameters
     ----------
     kernel, gamma, graph, solver, degree, coef0, penalty
-        As in :class:`rankbook.RankSVM`. The solver must be able to follow a path; "auto" takes "path", or "simplex" for the L1 penalty.
+        As in :class:`rankbook.RankSVM`. The solver must be able to follow a path; "auto" takes "path", or "simplex" for the L1 penalty;
+        "newton" is for a linear kernel on large data.
     cv : int, splitter or iterable, default 5
         Number of folds, by query where there are several, else by item; a scikit-learn splitter; or pairs (training, left out).
     rule : {"widest", "largest", "one_se"}, default "widest"

@@ -64,7 +64,7 @@ class Sums:
     pull : ndarray of shape (n,)
         P' a, minus the derivative of the loss with respect to the scores.
     worst : float
-        The largest shortfall, in units of the margin.
+        The largest shortfall of a preference that counts, in units of the margin.
     """
 
     loss: float
@@ -138,7 +138,7 @@ class ListedLoss:
         self.band = prefs.weight * shape.in_band(t) * (shape.slope / self.unit)
         a = shape.at(t)
         dual = prefs.weight * a
-        return Sums(float((prefs.weight * self.unit) @ shape.integral(t)), float(dual @ prefs.margin), float(dual @ a), prefs.gather(dual), float(missing.max()))
+        return Sums(float((prefs.weight * self.unit) @ shape.integral(t)), float(dual @ prefs.margin), float(dual @ a), prefs.gather(dual), float(missing[prefs.weight > 0].max()))
 
     def curvature(self, v):
         """The second derivative of the loss last evaluated, times v (n,)."""

@@ -197,3 +197,12 @@ def test_a_path_refuses_what_makes_no_sense():
         rb.solve_path(problem, lam_min=2 * problem.lam_max, solver="newton")
     with pytest.raises(ValueError, match="below the end of this path"):
         rb.solve_path(problem, lam_min=1.0, solver="newton").coef(0.5)
+
+
+def test_cross_validation_along_its_path():
+    rng = np.random.default_rng(8)
+    X, qid = rng.normal(size=(400, 3)), rng.integers(0, 20, 400)
+    y = np.digitize(X[:, 0] - X[:, 1] + rng.normal(size=400), [-1.0, 0, 1])
+    large, exact = (rb.RankSVMCV(kernel="linear", solver=solver, cv=3, random_state=0).fit(X, y, qid=qid) for solver in ("newton", "path"))
+    assert abs(large.curve_.values.min() - exact.curve_.values.min()) < 5e-3
+    assert large.certificate_.relative_gap <= 1e-3 and large.solver_.startswith("newton")

@@ -161,3 +161,17 @@ def test_a_graph_that_weighs_nothing_is_refused_without_listing():
     with pytest.raises(ValueError, match="weight 0 for every preference"):
         rb.RankSVMProblem(np.ones((4, 1)), prefs, kernel="linear")
     assert not prefs.is_listed
+
+
+def test_preferences_of_weight_zero_do_not_count_for_the_worst():
+    scores = np.array([0.0, 5.0, 1.0])
+    prefs = rb.Preferences([0, 2], [1, 0], 3, weight=[0, 1])
+    assert ListedLoss(prefs).evaluate(scores, HINGE).worst == 0.0
+    full = rb.Preferences.from_scores([2, 1, 0]).item_weighted([1, 0, 1])
+    assert CountedLoss(full).evaluate(scores, HINGE).worst == ListedLoss(full).evaluate(scores, HINGE).worst == 2.0
+    X, weight = np.array([[0.0], [1.0], [3.0]]), [0.0, 1.0, 1.0]
+    some = rb.Preferences.from_scores([0, 1, 2])
+    kept = rb.Preferences(some.better[1:], some.worse[1:], 3)
+    fresh = rb.Preferences.from_scores([0, 1, 2]).reweighted(weight=weight)
+    assert not fresh.is_listed
+    assert np.isclose(rb.RankSVMProblem(X, fresh, kernel="linear").lam_max, rb.RankSVMProblem(X, kept, kernel="linear").lam_max, rtol=1e-12)

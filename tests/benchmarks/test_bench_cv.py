@@ -2,25 +2,15 @@
 
 Processor time, after compilation, and its ratio to one path in the same run.
 """
-import time
 
 import numpy as np
 import pytest
 
 import rankbook as rb
 from rankbook.datasets import load, make_mixture
+from cpu_time import cpu
 
 pytest.importorskip("pytest_benchmark")
-
-
-def cpu(function, rounds=3):
-    """The median processor time of some calls, in seconds, and the last result."""
-    times = []
-    for _ in range(rounds):
-        start = time.process_time()
-        result = function()
-        times.append(time.process_time() - start)
-    return float(np.median(times)), result
 
 
 @pytest.mark.parametrize("lam_min_ratio", [1e-6, None])
@@ -31,8 +21,8 @@ def test_five_exact_folds_of_cancer_cost_at_most_six_paths(lam_min_ratio):
     small = make_mixture(n_per_class=15, seed=0)
     rb.RankSVMCV(random_state=0).fit(small.X, small.y)  # compiles
     prefs = rb.Preferences.from_scores(y)
-    path_seconds, path = cpu(lambda: rb.solve_path(rb.RankSVMProblem(X, prefs)))
-    cv_seconds, model = cpu(lambda: rb.RankSVMCV(random_state=0, lam_min_ratio=lam_min_ratio).fit(X, y))
+    path_seconds, path = cpu(lambda: rb.solve_path(rb.RankSVMProblem(X, prefs)), rounds=3)
+    cv_seconds, model = cpu(lambda: rb.RankSVMCV(random_state=0, lam_min_ratio=lam_min_ratio).fit(X, y), rounds=3)
     intervals = sum(curve.values.size for curve in model.fold_curves_)
     print(f"\n{len(prefs)} preferences: one whole path of {len(path.events)} events {path_seconds:.2f} s; 5 exact folds with {intervals} intervals "
           f"and the final fit {cv_seconds:.2f} s, {cv_seconds / path_seconds:.2f} paths")

@@ -1,11 +1,11 @@
 """How fast is the path of the L1 penalty? Run by `pytest tests/benchmarks -s`; ratios within one run, by processor time, after compilation."""
-import time
 
 import numpy as np
 import pytest
 
 import rankbook as rb
 from rankbook.datasets import load
+from cpu_time import cpu
 
 
 def problem_of(name, step=1):
@@ -22,13 +22,6 @@ def compiled():
     rb.solve_path(small, solver="simplex").certificate(1.0)
     rb.solve(small, 1.0, solver="simplex")
     rb.solve(small, 1.0, solver="lp")
-
-
-def cpu(function):
-    """Processor time in seconds, and the result."""
-    start = time.process_time()
-    result = function()
-    return time.process_time() - start, result
 
 
 @pytest.mark.parametrize("name, size", [("cancer", 75_684), ("auto", 75_245)])

@@ -14,6 +14,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.datasets import load, make_mixture
+from cpu_time import cpu
 
 pytest.importorskip("pytest_benchmark")
 
@@ -58,21 +59,11 @@ def compiled():
         rb.validation_curve(path, data.X, rb.Preferences.from_scores(data.y))
 
 
-def cpu(function, rounds=3):
-    """The median processor time of some calls, in seconds, and the last result."""
-    times = []
-    for _ in range(rounds):
-        start = time.process_time()
-        result = function()
-        times.append(time.process_time() - start)
-    return float(np.median(times)), result
-
-
 @pytest.fixture(scope="module")
 def followed(problem):
     """Median time of the whole path, and the path: down to its end for Cancer, to 1e-5 lam_max for the mixture."""
     lam_min = None if len(problem.prefs) == 75_684 else 1e-5 * problem.lam_max
-    seconds, path = cpu(lambda: rb.solve_path(problem, lam_min=lam_min))
+    seconds, path = cpu(lambda: rb.solve_path(problem, lam_min=lam_min), rounds=3)
     assert path.status == ("complete" if lam_min is None else "lam_min")
     return seconds, path
 
@@ -106,7 +97,7 @@ def test_whole_path_against_one_quadratic_program(problem, followed, backend, sh
 
 def test_an_event_of_cancer_takes_25_microseconds_at_most():
     problem = ready(cancer)
-    seconds, path = cpu(lambda: rb.solve_path(problem))
+    seconds, path = cpu(lambda: rb.solve_path(problem), rounds=3)
     print(f"\n{len(path.events)} events down to {path.breakpoints[-1] / problem.lam_max:.1e} lam_max, {1e6 * seconds / len(path.events):.1f} microseconds each")
     assert path.status == "complete" and len(path.events) > 150_000
     assert seconds <= 25e-6 * len(path.events)
@@ -133,8 +124,8 @@ def test_the_validation_curve_costs_no_more_than_its_path(name, request):
     if name in ("diabetes", "mq2008"):
         request.getfixturevalue("data_dir")
     problem, X_val, prefs, lam_min = validation_case(name)
-    path_seconds, path = cpu(lambda: rb.solve_path(problem, lam_min=lam_min))
-    curve_seconds, curve = cpu(lambda: rb.validation_curve(path, X_val, prefs))
+    path_seconds, path = cpu(lambda: rb.solve_path(problem, lam_min=lam_min), rounds=3)
+    curve_seconds, curve = cpu(lambda: rb.validation_curve(path, X_val, prefs), rounds=3)
     print(f"\n{name}: path of {len(path.events)} events {path_seconds:.2f} s, curve of {len(curve.values)} intervals over {len(prefs)} preferences "
           f"{curve_seconds:.2f} s, {curve_seconds / path_seconds:.2f} of it")
     assert curve_seconds <= path_seconds

@@ -6,6 +6,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.datasets import load, make_mixture
+from cpu_time import cpu
 
 GRID = np.geomspace(0.5, 1e-4, 20)  # of lam_max
 
@@ -13,13 +14,6 @@ GRID = np.geomspace(0.5, 1e-4, 20)  # of lam_max
 def standardised(name):
     data = load(name)
     return (data.X - data.X.mean(0)) / data.X.std(0), data.y
-
-
-def seconds(function):
-    """Processor time of one call, and its result."""
-    start = time.process_time()
-    result = function()
-    return time.process_time() - start, result
 
 
 def ready(X, y, kernel):
@@ -54,10 +48,10 @@ def svc_on_differences(problem, lam):
 def test_whole_path_against_qp_at_20_lambdas(name):
     X, y = (make_mixture(seed=0).X, make_mixture(seed=0).y) if name == "mixture" else standardised(name)
     problem = ready(X, y, "rbf")
-    path_seconds, path = seconds(lambda: rb.solve_path(problem))
+    path_seconds, path = cpu(lambda: rb.solve_path(problem))
     count = 20 if name == "mixture" else 2  # a solve of Cancer takes some seconds; two stand for twenty
     lams = problem.lam_max * GRID[:: 20 // count]
-    grid_seconds, solutions = seconds(lambda: [rb.solve(problem, lam, solver="qp") for lam in lams])
+    grid_seconds, solutions = cpu(lambda: [rb.solve(problem, lam, solver="qp") for lam in lams])
     grid_seconds *= 20 / count
     for lam, solution in zip(lams, solutions):
         assert path.certificate(lam).primal == pytest.approx(solution.certificate.primal, rel=1e-6)
@@ -70,10 +64,10 @@ def test_whole_path_against_svc_on_differences_at_20_lambdas():
     """On 4900 preferences of the mixture; SVC's time grows with the square of their number, so 75 684 are out of its reach."""
     data = make_mixture(n_per_class=70, seed=0)
     problem = ready(data.X, data.y, "rbf")
-    path_seconds, path = seconds(lambda: rb.solve_path(problem))
+    path_seconds, path = cpu(lambda: rb.solve_path(problem))
     spent = 0.0
     for lam in problem.lam_max * GRID:
-        one, coef = seconds(svc_on_differences(problem, lam))
+        one, coef = cpu(svc_on_differences(problem, lam))
         spent += one
         theirs = problem.certificate(lam, coef)
         assert path.certificate(lam).primal <= theirs.primal * (1 + 1e-9)
@@ -110,7 +104,7 @@ def test_20000_items_with_50_features(kind):
     prefs = rb.Preferences.from_scores(y, graph="star") if kind == "star" else rb.Preferences.from_scores(y, np.repeat(np.arange(500), 40))
     problem = rb.RankSVMProblem(X, prefs, "linear")
     prefs.better, problem.lam_max
-    spent, path = seconds(lambda: rb.solve_path(problem, max_events=10_000))
+    spent, path = cpu(lambda: rb.solve_path(problem, max_events=10_000))
     each = 1e6 * spent / len(path.events)
     print(f"\n{kind}: {len(prefs)} preferences, {each:.0f} microseconds an event, down to {path.domain[0] / problem.lam_max:.2f} lam_max")
     assert "gram" not in problem.__dict__ and path.status == "max_events" and path.certificate(path.domain[0]).relative_gap < 1e-8

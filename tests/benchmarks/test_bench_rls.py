@@ -4,7 +4,7 @@ Ratios within one run, by processor time, the best of a few goes, all on one thr
 """
 import subprocess
 import sys
-import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +12,9 @@ from scipy.linalg import cholesky, eigh
 from threadpoolctl import threadpool_limits
 
 import rankbook as rb
+from cpu_time import cpu
+
+best = partial(cpu, rounds=3, of=min)
 
 
 @pytest.fixture(autouse=True)
@@ -21,16 +24,6 @@ def one_thread():
 
 
 LAMS = np.logspace(-3, 4, 30)
-
-
-def best(function, times=3):
-    """Least seconds of a few calls, and the last result."""
-    seconds, result = [], None
-    for _ in range(times):
-        start = time.process_time()
-        result = function()
-        seconds.append(time.process_time() - start)
-    return min(seconds), result
 
 
 def test_kernel_and_thirty_lambdas_cost_one_decomposition():
