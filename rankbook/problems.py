@@ -18,7 +18,7 @@ from .kernel_map import KernelMap, square_norms
 from .kernels import Kernel
 from .l1 import l1_certificate, l1_lam_max, l1_primal
 from .preferences import Preferences
-from .ranking_loss import HINGE, loss_of
+from .ranking_loss import ListedLoss, loss_of
 
 # %% ../nbs/03_problems.ipynb #c007
 def _check_items(X, prefs, kernel, penalty):
@@ -118,17 +118,11 @@ class RankSVMProblem(RankSVMReader):
 
 # %% ../nbs/03_problems.ipynb #c011
 def l2_lam_max(problem):
-    """lam_max for the L2 penalty. O(n^2 + m), or O(n d + m) for a linear kernel."""
-    prefs, summed = problem.prefs, is_summed(problem)
-    image = problem.summed.evaluate(np.zeros(problem.n_items), HINGE).pull if summed else prefs.gather(prefs.weight)
+    """lam_max for the L2 penalty. O(n^2 + n log n), or O(n d + n log n) for a linear kernel; preferences that are a list cost O(m)."""
+    sums = ListedLoss(problem.prefs) if problem.prefs.is_listed else problem.summed
+    image = sums.full_pull()
     noise = 16 * np.finfo(float).eps * np.sqrt(problem.diagonal.max() * (problem.diagonal @ image**2))
-    G = problem.times(image)
-    if summed:  # at -G the worst shortfall is 1 plus the largest difference
-        scale = np.abs(G).max() or 1.0
-        largest = scale * (problem.summed.evaluate(-G / scale, HINGE).worst - 1)
-        return float(largest) if largest > noise else 0.0
-    difference = prefs.differences(G)
-    return float(np.where((difference > noise) & (prefs.weight > 0), difference / prefs.margin, 0.0).max())
+    return sums.largest_rise(problem.times(image), noise)
 
 # %% ../nbs/03_problems.ipynb #c012
 def _primal(problem, coef, f, lam):

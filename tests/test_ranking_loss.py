@@ -175,3 +175,15 @@ def test_preferences_of_weight_zero_do_not_count_for_the_worst():
     fresh = rb.Preferences.from_scores([0, 1, 2]).reweighted(weight=weight)
     assert not fresh.is_listed
     assert np.isclose(rb.RankSVMProblem(X, fresh, kernel="linear").lam_max, rb.RankSVMProblem(X, kept, kernel="linear").lam_max, rtol=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(queries())
+def test_what_follows_from_the_levels_alone(data):
+    y, qid, weight, scores = data
+    prefs = rb.Preferences.from_scores(y, qid).item_weighted(weight)
+    if len(prefs) == 0 or prefs.weighs_nothing():
+        return
+    counted, listed = CountedLoss(prefs), ListedLoss(prefs)
+    assert np.allclose(counted.full_pull(), listed.full_pull()) and counted.largest_rise(scores) == listed.largest_rise(scores)
+    assert counted.largest_rise(scores, 1.5) == listed.largest_rise(scores, 1.5)
