@@ -48,9 +48,9 @@ def test_linear_and_twenty_lambdas_cost_a_few_products(ordered):
     X, qid = rng.normal(size=(n, d)), np.arange(n) // 100
     qid = qid if ordered else rng.permutation(qid)
     problem = rb.RankRLSProblem(X, X[:, 0] + rng.normal(size=n), qid=qid, kernel="linear")
-    product, _ = best(lambda: X.T @ X, 7)
+    product, _ = best(lambda: X.T @ X, rounds=7)
     solver = rb.get_solver("rls")  # looking the name up takes some milliseconds, which are not those of the fit
-    seconds, weights = best(lambda: solver.path(problem).weights(lams), 7)
+    seconds, weights = best(lambda: solver.path(problem).weights(lams), rounds=7)
     print(f"\nlinear, n = {n}, d = {d}, {'by query' if ordered else 'any order'}: {seconds * 1e3:.0f} ms, {seconds / product:.1f} times one product of {product * 1e3:.0f} ms")
     assert rb.solve_path(problem, solver="rls").certificate(1.0).is_optimal(1e-12)
     assert weights.shape == (20, d)
@@ -64,11 +64,11 @@ def test_sparse_at_the_size_of_the_paper():
     problem = rb.RankRLSProblem(X, X[:, 0] + rng.normal(size=m), qid=np.arange(m) // 20, basis=rb.choose_basis(X, r, random_state=0))
     K, factor = problem.table, problem.basis_factor  # there before the clock runs, for either side
     LK = problem.graph.laplacian(K)
-    times = dict(product=best(lambda: K.T @ LK, 2)[0], cholesky=best(lambda: cholesky(problem.basis_gram, lower=True), 2)[0])
+    times = dict(product=best(lambda: K.T @ LK, rounds=2)[0], cholesky=best(lambda: cholesky(problem.basis_gram, lower=True), rounds=2)[0])
     G = K.T @ LK
-    times["eigh"] = best(lambda: eigh(G, driver="evd"), 1)[0]
-    one, solution = best(lambda: rb.solve(problem, 1.0, solver="sparse-rls"), 2)
-    every, path = best(lambda: rb.solve_path(problem, solver="sparse-rls"), 1)
+    times["eigh"] = best(lambda: eigh(G, driver="evd"), rounds=1)[0]
+    one, solution = best(lambda: rb.solve(problem, 1.0, solver="sparse-rls"), rounds=2)
+    every, path = best(lambda: rb.solve_path(problem, solver="sparse-rls"), rounds=1)
     assert solution.certificate.is_optimal(1e-12) and path.certificate(1.0).is_optimal(1e-12)
     again, _ = best(lambda: path.spectrum.at(2.0))
     a, b = one / (times["product"] + times["cholesky"]), every / (times["product"] + times["eigh"])
