@@ -240,6 +240,13 @@ def test_readme_is_up_to_date():
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=ids(NOTEBOOKS))
+def test_notebook_links_lead_somewhere(notebook):
+    prose = "".join("".join(cell["source"]) for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "markdown")
+    links = [link for link in re.findall(r"\]\(([^)\s#]+)", prose) if not re.match(r"[a-z]+:", link)]
+    assert [link for link in links if not (notebook.parent / link).exists()] == []
+
+
 def test_readme_links_lead_somewhere():
     links = [link for link in re.findall(r"\]\(([^)\s]+)\)", readme()) if not re.match(r"[a-z]+:|#", link)]
     assert links
