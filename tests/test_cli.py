@@ -309,7 +309,8 @@ class Terminal:
         self.main, child = pty.openpty()
         termios.tcsetwinsize(child, (24, 100))  # a progress bar of no width is not drawn
         self.text = ""
-        self.process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=child, text=True, env=environment(cache))
+        self.process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=child, text=True, env=environment(cache),
+                                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job in the background inherits that it is ignored
         os.close(child)
 
     def read(self, until=None, seconds=180):
