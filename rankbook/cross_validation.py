@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from .checks import as_positive, unknown_name
-from .estimators import Ranker, RankSVM, _finite, weighted_preferences
+from .estimators import Ranker, RankSVM, finite_items, weighted_preferences
 from .preferences import Preferences, _as_qid
 from .problems import RankSVMProblem
 from .registry import solve_path
@@ -293,7 +293,7 @@ def fit_ranksvm_cv(estimator, X, y, qid=None, sample_weight=None):
     _check_choices(estimator)
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; scores of shape (n,) are accepted.")
-    X, y = _finite(estimator, X, y)
+    X, y = finite_items(estimator, X, y)
     weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
     query = None if qid is None else _as_qid(qid, y.size)
     model = RankSVM(**{name: getattr(estimator, name) for name in RankSVM().get_params() if name != "lam"})

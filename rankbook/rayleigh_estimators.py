@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import ClassifierTags, check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .estimators import Ranker, _finite
+from .estimators import Ranker, finite_items
 from .metrics import auc
 from .rayleigh import RayleighProblem, marked_items
 from .registry import solve
@@ -131,7 +131,7 @@ def read_items(estimator, X, y):
         raise ValueError("requires y to be passed, but the target y is None; labels of shape (n,) with two classes and a mark are accepted.")
     y = label_numbers(y)
     X, _ = validate_data(estimator, X, np.zeros(len(y)), ensure_all_finite=False, dtype=np.float64, order="C", ensure_min_samples=2)
-    return (_finite(estimator, X, reset=False), *read_classes(y, estimator.unlabelled))
+    return (finite_items(estimator, X, reset=False), *read_classes(y, estimator.unlabelled))
 
 
 def problem_options(estimator):

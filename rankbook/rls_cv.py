@@ -19,7 +19,7 @@ from .kernel_basis import choose_basis
 from .preferences import Preferences
 from .rankrls import RankRLSProblem
 from .registry import solve_path
-from .rls_estimators import _read
+from .rls_estimators import read_scored
 from .rls_pairs import leave_pair_out
 from .rls_validation import held_out_scores, settle_ties, tie_share
 
@@ -241,7 +241,7 @@ def fit_rankrls_cv(estimator, X, y, qid=None):
     One decomposition for each gamma, and one more for the best of several. For each lambda after it: O(n^2 s) for groups of s items, O(n^3) for all pairs.
     """
     lams, gammas, (metric, greater) = _check_grid(estimator)
-    X, y = _read(estimator, X, y)
+    X, y = read_scored(estimator, X, y)
     basis, query = estimator.basis, np.zeros(len(X), dtype=np.intp) if qid is None else Queries(qid, len(X)).query
     rng = check_random_state(estimator.random_state)
     groups = validation_groups(estimator.cv, X, y[:, None] if y.ndim == 1 else y, query, estimator.graph is not None or query.max() == 0, rng)
