@@ -199,8 +199,11 @@ def _refuse_narrow(upper, lower, gap, eps):
 def solve_knot(problem, lam, inner, eps):
     """The inner solver's answer as a knot, and the label of what ran; a RuntimeError if its relative gap exceeds eps / 2."""
     solution = solve(problem, lam, solver=inner)
-    fitted = solution.dual is None
-    dual = feasible_dual(problem, problem.times(solution.coef), lam) if fitted else np.clip(solution.dual, 0, problem.prefs.weight)
+    dual, fitted, prefs = solution.dual, solution.dual is None, problem.prefs
+    if not isinstance(dual, np.ndarray):  # none, or a rule for them
+        scores = problem.times(solution.coef)
+        dual = feasible_dual(problem, scores, lam) if fitted else dual.multipliers(prefs, scores)
+    dual = np.clip(dual, 0, prefs.weight)
     gap = problem.certificate(lam, solution.coef, dual).relative_gap
     if not gap <= eps / 2:
         why = " (it returned no multipliers; these were fitted to its scores)" if fitted else ""
