@@ -206,3 +206,10 @@ def test_cross_validation_along_its_path():
     large, exact = (rb.RankSVMCV(kernel="linear", solver=solver, cv=3, random_state=0).fit(X, y, qid=qid) for solver in ("newton", "path"))
     assert abs(large.curve_.values.min() - exact.curve_.values.min()) < 5e-3
     assert large.certificate_.relative_gap <= 1e-3 and large.solver_.startswith("newton")
+
+
+def test_the_epsilon_path_takes_it_as_inner_solver():
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    path = rb.solve_path(problem, lam_min=0.1 * problem.lam_max, solver="epsilon", inner=rb.get_solver("newton", tol=1e-4), eps=1e-2)
+    assert max(path.certificate(lam).relative_gap for lam in np.geomspace(path.domain[0], problem.lam_max, 40)) <= 1e-2
