@@ -213,3 +213,11 @@ def test_the_epsilon_path_takes_it_as_inner_solver():
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
     path = rb.solve_path(problem, lam_min=0.1 * problem.lam_max, solver="epsilon", inner=rb.get_solver("newton", tol=1e-4), eps=1e-2)
     assert max(path.certificate(lam).relative_gap for lam in np.geomspace(path.domain[0], problem.lam_max, 40)) <= 1e-2
+
+
+def test_more_features_than_a_matrix_is_written_out_for():
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(500, 1500)) * (rng.random((500, 1500)) < 0.01)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, 500), rng.integers(0, 20, 500))
+    answer = rb.solve(rb.RankSVMProblem(csr_array(X), prefs, kernel="linear"), 100.0, solver="newton", tol=1e-4)
+    assert answer.certificate.relative_gap <= 1e-4  # which the host proves

@@ -56,7 +56,7 @@ def best_of(problem, lam, sums, pulled):
 
 # %% ../../nbs/solvers/21_newton_steps.ipynb #c008
 def rough_direction(problem, lam, point, max_products, forcing=0.1):
-    """p (d,) with |(lam + X'BX) p + gradient| <= forcing |gradient|, by conjugate gradients; None if that takes too many products.
+    """p (d,) with |(lam + X'BX) p + gradient| <= forcing |gradient|, by conjugate gradients, and whether it was reached in so many products.
 
     O(n d) for each product; the curvature is that of the loss last evaluated.
     """
@@ -65,13 +65,13 @@ def rough_direction(problem, lam, point, max_products, forcing=0.1):
     goal, p, square = forcing * np.linalg.norm(unit * rest), 0.0, np.inf
     for _ in range(max_products):
         if np.linalg.norm(unit * rest) <= goal:
-            return found
+            return found, True
         square, before = float(rest @ rest), square
         p = rest + square / before * p
         image = lam * p + gather_items(X, curvature(score_items(X, p)))
         length = square / float(p @ image)
         found, rest = found + length * p, rest - length * image
-    return found if np.linalg.norm(unit * rest) <= goal else None
+    return found, np.linalg.norm(unit * rest) <= goal
 
 # %% ../../nbs/solvers/21_newton_steps.ipynb #c011
 def exact_direction(problem, lam, point):
@@ -87,12 +87,10 @@ def exact_direction(problem, lam, point):
 
 
 def direction_of(problem, lam, point):
-    """Newton's direction, rough or exact, whichever is quicker."""
+    """Newton's direction, rough or exact, whichever is quicker; what conjugate gradients found is downhill in any case."""
     d = problem.X.shape[1]
-    p = rough_direction(problem, lam, point, d // 2 + 20 if d <= LARGEST_MATRIX else LARGEST_MATRIX)
-    if p is None and d > LARGEST_MATRIX:
-        raise ArithmeticError(f"{LARGEST_MATRIX} products with X did not solve for a step at lam = {lam:.6g}; features of equal scale, or a larger lam, are needed here.")
-    return exact_direction(problem, lam, point) if p is None else p
+    p, reached = rough_direction(problem, lam, point, d // 2 + 20 if d <= LARGEST_MATRIX else LARGEST_MATRIX)
+    return p if reached or d > LARGEST_MATRIX else exact_direction(problem, lam, point)
 
 # %% ../../nbs/solvers/21_newton_steps.ipynb #c014
 def newton_step(problem, lam, point, shape):
