@@ -43,7 +43,7 @@ def test_the_whole_path_against_twenty_linear_programs(name, size):
     assert seconds < programs / 5
 
 
-def test_the_validation_curve_costs_no_more_than_a_few_paths():
+def test_the_validation_curve_costs_about_its_path():
     problem = problem_of("cancer", 2)
     data = load("cancer")
     X, y = ((data.X - data.X.mean(0)) / data.X.std(0))[1::2], data.y[1::2]
@@ -51,4 +51,4 @@ def test_the_validation_curve_costs_no_more_than_a_few_paths():
     rb.validation_curve(path, X[:20], rb.Preferences.from_scores(y[:20]))
     curve_seconds, curve = cpu(lambda: rb.validation_curve(path, X, rb.Preferences.from_scores(y)))
     print(f"\npath of {len(path.events)} events {seconds:.2f} s, {curve} in {curve_seconds:.2f} s")
-    assert curve_seconds < 10 * seconds
+    assert curve_seconds < 2 * seconds

@@ -41,7 +41,8 @@ def test_kernel_and_thirty_lambdas_cost_one_decomposition():
     assert ratio < 1.5
 
 
-@pytest.mark.parametrize("ordered", [True, False], ids=["by query", "in any order"])
+@pytest.mark.parametrize("ordered", [pytest.param(True, id="by query"),
+                                     pytest.param(False, id="in any order", marks=pytest.mark.xfail(reason="3.4 to 3.5 products: the rows of a query are gathered first"))])
 def test_linear_and_twenty_lambdas_cost_a_few_products(ordered):
     rng = np.random.default_rng(0)
     n, d, lams = 100_000, 50, LAMS[:20]
@@ -49,12 +50,11 @@ def test_linear_and_twenty_lambdas_cost_a_few_products(ordered):
     qid = qid if ordered else rng.permutation(qid)
     problem = rb.RankRLSProblem(X, X[:, 0] + rng.normal(size=n), qid=qid, kernel="linear")
     product, _ = best(lambda: X.T @ X, rounds=7)
-    solver = rb.get_solver("rls")  # looking the name up takes some milliseconds, which are not those of the fit
-    seconds, weights = best(lambda: solver.path(problem).weights(lams), rounds=7)
+    seconds, weights = best(lambda: rb.solve_path(problem, solver="rls").weights(lams), rounds=7)
     print(f"\nlinear, n = {n}, d = {d}, {'by query' if ordered else 'any order'}: {seconds * 1e3:.0f} ms, {seconds / product:.1f} times one product of {product * 1e3:.0f} ms")
     assert rb.solve_path(problem, solver="rls").certificate(1.0).is_optimal(1e-12)
     assert weights.shape == (20, d)
-    assert seconds < (3 if ordered else 6) * product
+    assert seconds < 3 * product
 
 
 def test_sparse_at_the_size_of_the_paper():
