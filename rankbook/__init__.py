@@ -9,7 +9,8 @@ __all__ = []
 _HOMES = {
     "preferences": ["Preferences"],
     "metrics": ["disagreement", "auc"],
-    "problems": ["RankSVMProblem", "Solution", "Certificate"],
+    "problems": ["RankSVMProblem", "Certificate"],
+    "solutions": ["Solution"],
     "svm": ["SVMProblem", "MulticlassSVMProblem"],
     "subspace": ["KernelSubspace"],
     "kernel_basis": ["choose_basis"],

@@ -29,9 +29,9 @@ def shape_of(problem):
     return SQUARED if problem.loss == "squared" else HINGE
 
 
-def summed_primal(problem, coef, f, lam):
-    """lam/2 |f|^2 plus the loss, for scores f = K coef of the items. O(n log n) beyond the product."""
-    return float(lam / 2 * (coef @ f)) + problem.summed.evaluate(f, shape_of(problem)).loss
+def summed_primal(problem, f, square, lam):
+    """lam/2 |f|^2 plus the loss, for scores f (n,) of the items and the square of the norm. O(n log n)."""
+    return lam / 2 * square + problem.summed.evaluate(f, shape_of(problem)).loss
 
 # %% ../nbs/03h_certificates.ipynb #c010
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def ramp_on_ray(problem, lam, f, shape):
     return best_on_ray(problem, lam, sums, norm_of_pull(problem, sums.pull), 2 * shape.low)
 
 # %% ../nbs/03h_certificates.ipynb #c014
-def summed_certificate(problem, lam, coef, f, dual=None, widths=10.0 ** np.arange(-9, 2)):
+def summed_certificate(problem, lam, f, norm, dual=None, widths=10.0 ** np.arange(-9, 2)):
     """What can be proven about an answer, from sums over the preferences.
 
     Parameters
@@ -71,8 +71,10 @@ def summed_certificate(problem, lam, coef, f, dual=None, widths=10.0 ** np.arang
     problem : RankSVMProblem
         With penalty "l2".
     lam : float > 0
-    coef, f : ndarray of shape (n,)
-        Coefficients and the scores K coef.
+    f : ndarray of shape (n,)
+        Scores of the items.
+    norm : float
+        The square of the norm of the function.
     dual : Ramp or ndarray of shape (m,), optional
         By default the best ramp of a few widths, or the slopes at f for the squared hinge.
 
@@ -85,7 +87,7 @@ def summed_certificate(problem, lam, coef, f, dual=None, widths=10.0 ** np.arang
     -----
     For each width O(n log n) and a product with K; an array of multipliers costs O(m).
     """
-    sums, norm = problem.summed.evaluate(f, shape_of(problem)), max(0.0, float(coef @ f))
+    sums, norm = problem.summed.evaluate(f, shape_of(problem)), max(0.0, norm)
     primal = lam / 2 * norm + sums.loss
     if isinstance(dual, np.ndarray):
         ray, box, complementarity = _from_array(problem, lam, f, dual)

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from .checks import as_positive, unknown_name
-from .estimators import Ranker, RankSVM, finite_items, weighted_preferences
+from .estimators import Ranker, RankSVM, finite_items, keep_fit, weighted_preferences
 from .preferences import Preferences, _as_qid
 from .problems import RankSVMProblem
 from .registry import solve_path
@@ -307,7 +307,4 @@ def fit_ranksvm_cv(estimator, X, y, qid=None, sample_weight=None):
     model.set_params(lam=lam).fit(X, y, qid=query, sample_weight=weight)
     results = dict(lam_=lam, curve_=curve, fold_curves_=curves, fold_status_=[status for _, status in found], best_=curve.best, standard_error_=error)
     fitted = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "n_features_in_"}
-    for name in ("coef_", "dual_coef_"):  # of an earlier fit with another kernel or penalty
-        vars(estimator).pop(name, None)
-    vars(estimator).update(results | fitted)
-    return estimator
+    return keep_fit(estimator, results | fitted)

@@ -12,6 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from .checks import writable
 from .compiled import njit
 
 # %% ../nbs/19_crossings.ipynb #c005
@@ -331,7 +332,7 @@ def blocks_of(path, X_val, tie_tol):
     if not hasattr(walker, "stretches"):
         blocks = path.knots(X_val)
     elif problem.kernel.name == "precomputed":
-        blocks = _all_scores(walker(path), problem.kernel.cross(X_val, problem.X))
+        blocks = _all_scores(walker(path), np.ascontiguousarray(problem.design(X_val)))
     else:
         yield from _walked(path, X_val, tie_tol)
         return
@@ -352,7 +353,7 @@ def _walked(path, X_val, tie_tol):
     problem = path.problem
     if X_val.shape[1] != problem.X.shape[1]:
         raise ValueError(f"X_val has {X_val.shape[1]} columns; {problem.X.shape[1]}, as in training, are accepted.")
-    cross, metric = (X_val, None) if problem.is_factored else (problem.kernel.cross(X_val, problem.X), problem.gram)
+    cross, metric = problem.design(X_val), None if problem.is_factored else writable(problem.gram)
     top = float(np.max(problem.diagonal))
     for lams, rows, squares in path.walker.stretches(path):
         yield walk_block(lams, rows, squares, cross, metric, top, tie_tol)

@@ -16,7 +16,8 @@ from .datasets import PARTS
 from .kernels import Kernel
 from .metrics import auc, disagreement
 from .parts import prepare
-from .problems import RankSVMProblem, Solution
+from .problems import RankSVMProblem
+from .solutions import Solution
 from .registry import get_solver, solve_path
 from .selection import ValidationCurve, validation_curve
 

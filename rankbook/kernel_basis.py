@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import as_matrix, require_memory, unknown_name
+from .checks import as_matrix, locked, own, require_memory, unknown_name
 from .kernels import Kernel
 from .kernel_map import BLOCK, KernelMap
 from .subspace import gram_schmidt, kernel_diagonal, proportional
@@ -32,7 +32,7 @@ def check_basis(basis, n):
     values, counts = np.unique(R, return_counts=True)
     if counts.max() > 1:
         raise ValueError(f"basis has the item {int(values[counts.argmax()])} {int(counts.max())} times; different items are accepted.")
-    return R.astype(np.intp)
+    return own(R.astype(np.intp))
 
 # %% ../nbs/03d_kernel_basis.ipynb #c007
 def jittered_cholesky(A):
@@ -74,7 +74,7 @@ class BasisParts(KernelMap):
     def table(self):
         """K_MR (n, r)."""
         require_memory(8 * self.n_items * len(self.carriers), f"the kernel of {self.n_items:,} items and {len(self.carriers):,} of the basis", "use a smaller basis")
-        return self.columns(slice(None))
+        return locked(self.columns(slice(None)))
 
     @cached_property
     def basis_gram(self):
@@ -118,17 +118,23 @@ class BasisMap(BasisParts):
     @cached_property
     def diagonal(self):
         """(n,) the kernel of each item with itself."""
-        return kernel_diagonal(self.X, self.kernel)
+        return super().diagonal if self.is_centred else locked(kernel_diagonal(self.X, self.kernel))
 
     def times(self, coef):
         """f (n,) or (n, k), the scores of the items. O(n d) for a linear kernel, else O(n r), plus the kernel if it is not kept."""
         return super().times(coef) if self.basis is None else basis_scores(self, coef)
 
-    def predict(self, coef, X_new):
-        """Scores (p,) or (p, k) of new items X_new (p, d); for a precomputed kernel X_new is (p, n), between new and training items."""
-        if self.basis is not None and self.kernel.name == "precomputed":
-            return self.kernel.cross(as_matrix("X_new", X_new), self.X)[:, self.basis] @ coef
-        return super().predict(coef, X_new)
+    def evaluated(self, coef=None, weights=None):
+        """Scores of the items, and the square of the norm; see :class:`rankbook.kernel_map.KernelMap`."""
+        if self.basis is None:
+            return super().evaluated(coef, weights)
+        return self.times(coef), float(np.sum(coef * (self.basis_gram @ coef)))
+
+    def function(self, coef=None, weights=None):
+        """The function of coefficients or weights; see :class:`rankbook.kernel_map.KernelMap`."""
+        if self.basis is None or self.is_factored:
+            return super().function(coef, weights)
+        return self.expansion(coef, self.basis)
 
 # %% ../nbs/03d_kernel_basis.ipynb #c015
 def pivoted_basis(X, r, kernel, rng):

@@ -10,6 +10,7 @@ __all__ = ['KIND', 'VERSION', 'pack_preferences', 'unpack_preferences', 'pack_pr
 import numpy as np
 
 from .archive import write_archive
+from .checks import locked
 from .preferences import Preferences
 from .problems import RankSVMProblem
 from .replay import Checkpoint, Walker
@@ -34,8 +35,7 @@ def unpack_preferences(facts, arrays):
     if "scores" in arrays:
         prefs = Preferences.from_scores(arrays["scores"], arrays["queries"], facts["graph"])
     else:
-        prefs = Preferences(arrays["better"], arrays["worse"], facts["n_items"])
-        prefs.graph, prefs.n_queries = facts["graph"], facts["n_queries"]
+        prefs = Preferences.of_kind(facts["graph"], arrays["better"], arrays["worse"], facts["n_items"], facts["n_queries"])
     return prefs.reweighted(arrays.get("weight"), arrays.get("margin"))
 
 # %% ../nbs/06a_packing.ipynb #c007
@@ -46,12 +46,16 @@ def pack_problem(problem):
         raise ValueError("kernel is a function, which a file cannot hold; a named kernel, or its Gram matrix as kernel='precomputed', is accepted.")
     facts, arrays = pack_preferences(problem.prefs)
     named = dict(kernel=kernel.name, gamma=kernel.gamma, degree=kernel.degree, coef0=kernel.coef0)
-    return facts | dict(problem=named), arrays | dict(X=problem.X)
+    offset = {} if problem.offset is None else dict(offset=problem.offset)
+    return facts | dict(problem=named), arrays | offset | dict(X=problem.X)
 
 
 def unpack_problem(facts, arrays):
     """The problem from its facts and arrays."""
-    return RankSVMProblem(arrays["X"], unpack_preferences(facts, arrays), **facts["problem"])
+    problem = RankSVMProblem(locked(arrays["X"]), unpack_preferences(facts, arrays), **facts["problem"], copy=False)  # centred already, and nobody else's
+    if "offset" in arrays:
+        problem.offset = locked(arrays["offset"])
+    return problem
 
 # %% ../nbs/06a_packing.ipynb #c010
 def pack_walker(walker):

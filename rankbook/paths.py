@@ -8,8 +8,8 @@ __all__ = ['MET', 'ACTIVE', 'CAPPED', 'EVENT', 'sets_at', 'Path', 'Regularizatio
 # %% ../nbs/06_paths.ipynb #c003
 import numpy as np
 
-from .checks import as_positive
-from .problems import Solution
+from .checks import as_positive, own
+from .solutions import Solution
 
 MET, ACTIVE, CAPPED = 0, 1, 2
 EVENT = np.dtype([("lam", "f8"), ("pair", "i4"), ("from", "i1"), ("to", "i1")])
@@ -114,7 +114,7 @@ class _PathReader:
 
     def predict(self, X_new, lam):
         """Scores (p,) of new items X_new (p, d) at lam."""
-        return self.problem.predict(self.coef(lam), X_new)
+        return self.solution(lam).predict(X_new)
 
     def certificate(self, lam):
         """The :class:`Certificate` at lam, computed by the host."""
@@ -137,15 +137,19 @@ class Path(_PathReader):
         Name and version of what really ran.
     info : dict
         What the solver counted.
+    tol : float or None
+        The relative gap that answers are meant to have, by default what the solver declares.
     """
 
+    tol = None
+
     def __init__(self, problem, breakpoints, status, lam_end, info=None):
-        self.problem, self.breakpoints, self.status = problem, breakpoints, status
+        self.problem, self.breakpoints, self.status = problem, own(breakpoints), status
         self.domain = (float(lam_end), np.inf)
         self.info, self.solver = info or {}, ""
 
     def read(self, lam):
-        """Coefficients, and multipliers or None, at a lam of the domain: for subclasses to write."""
+        """The answer at a lam of the domain as keywords of :class:`rankbook.Solution`: coef and dual, or weights. For subclasses to write."""
         raise NotImplementedError(f"{type(self).__name__} has no method read(lam).")
 
     def knots(self, X_new):
@@ -153,9 +157,11 @@ class Path(_PathReader):
         raise NotImplementedError(f"{type(self).__name__} has no method knots(X_new), which a validation curve needs.")
 
     def solution(self, lam):
-        """The :class:`Solution` at lam, with its certificate."""
+        """The :class:`Solution` at lam, with its certificate; a warning comes with one that exceeds `tol`."""
         lam = _in_domain(self, lam)
-        return Solution(self.problem, lam, *self.read(lam), self.solver)
+        solution = Solution(self.problem, lam, **self.read(lam), solver=self.solver)
+        solution.warn_above(self.tol)
+        return solution
 
     def __repr__(self):
         T = self.breakpoints.size
@@ -203,7 +209,7 @@ class RegularizationPath(_PathDisplay):
 
     def read(self, lam):
         """Coefficients and multipliers at lam."""
-        return _solution_at(self, lam)
+        return dict(zip(("coef", "dual"), _solution_at(self, lam)))
 
     def knots(self, X_new):
         """Blocks of breakpoints with lam f(x) of new items at each; see :func:`score_knots`."""
@@ -287,8 +293,6 @@ def score_knots(path, X_new):
     problem = path.problem
     if path.walker is None:
         raise ValueError(f"path was made by {path.solver or 'hand'} without a walker; a path of a solver that supplies one is accepted.")
-    if problem.is_factored and X_new.shape[1] != problem.X.shape[1]:
-        raise ValueError(f"X_new has {X_new.shape[1]} columns; {problem.X.shape[1]}, as in training, are accepted.")
-    cross = X_new if problem.is_factored else problem.kernel.cross(X_new, problem.X)
+    cross = problem.design(X_new)
     for lams, rows in path.walker(path):
         yield lams, rows @ cross.T

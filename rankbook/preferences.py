@@ -8,7 +8,7 @@ __all__ = ['Preferences', 'preferences_from_scores', 'preferences_from_rankings'
 # %% ../nbs/00_preferences.ipynb #c003
 import numpy as np
 
-from .checks import as_vector, require_memory, unknown_name
+from .checks import SetOnce, as_vector, locked, own, require_memory, unknown_name
 
 # %% ../nbs/00_preferences.ipynb #c005
 def _sorted_levels(y, qid):
@@ -84,21 +84,21 @@ def _find_cycle(better, worse, n):
     return cycle[::-1]
 
 # %% ../nbs/00_preferences.ipynb #c019
-class _PairStore:
+class _PairStore(SetOnce):
     """The pairs of a graph, listed when first asked for."""
 
-    def _begin(self, n_items, kind):
+    def _begin(self, n_items, graph, n_queries=None, n_levels=None):
         if isinstance(n_items, bool) or not isinstance(n_items, (int, np.integer)):
             raise TypeError(f"n_items is {n_items!r}; an integer is accepted.")
         if n_items < 1:
             raise ValueError(f"n_items is {n_items}; at least 1 is accepted.")
-        self.n_items, self.graph = int(n_items), kind
-        self.n_queries = self.n_levels = self._levels = self._pairs = None
+        self.n_items, self.graph, self.n_queries, self.n_levels = int(n_items), graph, n_queries, n_levels
+        self._levels = self._pairs = None
 
     def _attach(self, weight, margin):
-        self._weight = None if weight is None else as_vector("weight", weight, self._m, minimum=0.0)
-        self.item_weight = None
-        self._margin = None if margin is None else as_vector("margin", margin, self._m, minimum=0.0, strict=True)
+        self._weight = None if weight is None else own(as_vector("weight", weight, self._m, minimum=0.0))
+        self._item_weight = None
+        self._margin = None if margin is None else own(as_vector("margin", margin, self._m, minimum=0.0, strict=True))
 
     def _list(self):
         if self._pairs is None:
@@ -130,10 +130,15 @@ class _PairWeights(_PairStore):
     """The weights and margins of a graph."""
 
     @property
+    def item_weight(self):
+        """(n,) float64: weights of the items, whose products weigh the preferences; None if there are none."""
+        return self._item_weight
+
+    @property
     def weight(self):
         """(m,) float64: the cost c of violating each preference."""
         if self._weight is None and self.item_weight is not None:
-            self._weight = self.item_weight[self.better] * self.item_weight[self.worse]
+            self._weight = locked(self.item_weight[self.better] * self.item_weight[self.worse])
         return np.broadcast_to(1.0, self._m) if self._weight is None else self._weight
 
     @property
@@ -151,7 +156,7 @@ class _PairWeights(_PairStore):
         A query counts q times as much if each of its items weighs the square root of q.
         """
         other = _with_weights(self, None, self._margin)
-        other.item_weight = as_vector("item_weight", item_weight, self.n_items, minimum=0.0)
+        other._item_weight = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
         return other
 
     def weighs_nothing(self):
@@ -241,9 +246,21 @@ class Preferences(_PairDisplay):
 
     def __init__(self, better, worse, n_items, weight=None, margin=None):
         self._begin(n_items, "pairs")
+        self._set_pairs(better, worse)
+        self._attach(weight, margin)
+
+    @classmethod
+    def of_kind(cls, graph, better, worse, n_items, n_queries=None):
+        """Listed preferences that say where they come from: `graph` and `n_queries` are what the attributes of that name will be."""
+        prefs = cls.__new__(cls)
+        prefs._begin(n_items, graph, n_queries)
+        prefs._set_pairs(better, worse)
+        prefs._attach(None, None)
+        return prefs
+
+    def _set_pairs(self, better, worse):
         self._pairs = _as_pairs(better, worse, self.n_items)
         self._m = self._pairs[0].size
-        self._attach(weight, margin)
 
     @classmethod
     def from_scores(cls, y, qid=None, graph="full"):
@@ -319,13 +336,12 @@ def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
     y = as_vector("y", y)
     qid = np.zeros(y.size, dtype=np.intp) if qid is None else _as_qid(qid, y.size)
     prefs = cls.__new__(cls)
-    prefs._begin(y.size, graph)
-    prefs._levels = order, level_start, query_start = _sorted_levels(y, qid)
-    prefs._m = _count(graph, *prefs._levels)
-    prefs._attach(None, None)
-    prefs.n_queries = np.unique(query_start).size
+    order, level_start, query_start = found = tuple(locked(a) for a in _sorted_levels(y, qid))
     levels, query_of_level = np.unique(level_start, return_index=True)
-    prefs.n_levels = int(np.bincount(query_start[query_of_level]).max())
+    n_levels = int(np.bincount(query_start[query_of_level]).max(initial=0))
+    prefs._begin(y.size, graph, np.unique(query_start).size, n_levels)
+    prefs._levels, prefs._m = found, _count(graph, *found)
+    prefs._attach(None, None)
     return prefs
 
 # %% ../nbs/00_preferences.ipynb #c035
@@ -371,9 +387,7 @@ def preferences_from_rankings(orders, n_items=None, cls=Preferences):
     corners = [np.triu_indices(row.size, 1) for row in rows]
     better = np.concatenate([row[i] for row, (i, _) in zip(rows, corners) if row.size] or [[]])
     worse = np.concatenate([row[j] for row, (_, j) in zip(rows, corners) if row.size] or [[]])
-    prefs = cls(better.astype(int), worse.astype(int), n_items)
-    prefs.graph, prefs.n_queries = "rankings", len(rows)
-    return prefs
+    return cls.of_kind("rankings", better.astype(int), worse.astype(int), n_items, n_queries=len(rows))
 
 # %% ../nbs/00_preferences.ipynb #c043
 def _with_weights(prefs, weight, margin):

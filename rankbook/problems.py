@@ -4,17 +4,17 @@
 
 # %% auto #0
 __all__ = ['RankSVMReader', 'is_summed', 'RankSVMProblem', 'l2_lam_max', 'Certificate', 'certify', 'feasible_dual',
-           'certify_hard', 'Solution', 'proven_order']
+           'certify_hard']
 
 # %% ../nbs/03_problems.ipynb #c003
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from .certificates import Ramp, summed_certificate, summed_primal
 from .checks import as_items, as_matrix, unknown_name
-from .kernel_map import KernelMap, square_norms
+from .kernel_map import KernelMap
 from .kernels import Kernel
 from .l1 import l1_certificate, l1_lam_max, l1_primal
 from .preferences import Preferences
@@ -55,6 +55,7 @@ class RankSVMReader(KernelMap):
     """What follows from items, preferences, a penalty and a loss."""
 
     CACHED = (*KernelMap.CACHED, "summed")
+    is_centred = True
 
     @cached_property
     def summed(self):
@@ -72,11 +73,11 @@ class RankSVMReader(KernelMap):
         """The objective at coefficients (n_coef,)."""
         if self.penalty == "l1":
             return l1_primal(self, coef, lam)
-        return (summed_primal if is_summed(self) else _primal)(self, coef, self.times(coef), lam)
+        return (summed_primal if is_summed(self) else _primal)(self, *self.evaluated(coef), lam)
 
-    def certificate(self, lam, coef=None, dual=None):
-        """How far from optimal the given coefficients and multipliers are; see :func:`certify`."""
-        return certify(self, lam, coef, dual)
+    def certificate(self, lam, coef=None, dual=None, weights=None):
+        """How far from optimal the given coefficients, or weights, and multipliers are; see :func:`certify`."""
+        return certify(self, lam, coef, dual, weights)
 
 
 def is_summed(problem, dual=None):
@@ -90,7 +91,7 @@ class RankSVMProblem(RankSVMReader):
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Items; for ``kernel="precomputed"`` their Gram matrix (n, n). A linear kernel keeps float32 rows and scipy's CSR matrices as they are.
+        Items; for ``kernel="precomputed"`` their Gram matrix (n, n). A linear kernel takes float32 rows and scipy's CSR matrices, too.
     prefs : Preferences
         At least one.
     kernel, gamma, degree, coef0
@@ -99,6 +100,15 @@ class RankSVMProblem(RankSVMReader):
         lam/2 |f|^2, or lam |w|_1 for f(x) = w'x (linear kernel only), where the coefficients are w; see :mod:`rankbook.l1`.
     loss : {"hinge", "squared"}, default "hinge"
         c max(0, t), or c max(0, t)^2, for a preference that falls short of its margin by t.
+    copy : bool, default True
+        Whether the problem keeps a copy of X, measured from its mean for a linear kernel. With False it borrows X, not centred, and you promise not to write to
+        it: for items too large to be held twice, float64, float32 or CSR, or memory-mapped.
+
+    Attributes
+    ----------
+    X : read-only; see `copy`
+    offset : ndarray of shape (d,) or None
+        What was subtracted from the items of a linear kernel.
 
     Raises
     ------
@@ -106,9 +116,10 @@ class RankSVMProblem(RankSVMReader):
         If shapes disagree, an entry is not finite, there is no preference, or kernel or penalty are unknown or do not fit together.
     """
 
-    def __init__(self, X, prefs, kernel="rbf", gamma=None, degree=3, coef0=1.0, penalty="l2", loss="hinge"):
+    def __init__(self, X, prefs, kernel="rbf", gamma=None, degree=3, coef0=1.0, penalty="l2", loss="hinge", copy=True):
         self.kernel, self.penalty, self.loss = Kernel(kernel, gamma, degree, coef0), penalty, loss
-        self.X, self.prefs = _check_items(X, prefs, self.kernel, penalty), prefs
+        self.keep_items(_check_items(X, prefs, self.kernel, penalty), copy)
+        self.prefs = prefs
         self.n_items, self.n_preferences = prefs.n_items, len(prefs)
         self.n_coef = _count_coef(self)
         self.coef_shape, self.dual_shape = (self.n_coef,), (self.n_preferences,)
@@ -125,11 +136,11 @@ def l2_lam_max(problem):
     return sums.largest_rise(problem.times(image), noise)
 
 # %% ../nbs/03_problems.ipynb #c012
-def _primal(problem, coef, f, lam):
-    """lam/2 |f|^2 + sum of hinges, for scores f = K coef of the items."""
+def _primal(problem, f, square, lam):
+    """lam/2 |f|^2 + sum of hinges, for scores f (n,) of the items and the square of the norm."""
     prefs = problem.prefs
     hinge = np.maximum(0.0, prefs.margin - prefs.differences(f))
-    return float(lam / 2 * (coef @ f) + prefs.weight @ hinge)
+    return float(lam / 2 * square + prefs.weight @ hinge)
 
 # %% ../nbs/03_problems.ipynb #c020
 @dataclass(frozen=True)
@@ -182,7 +193,7 @@ def _violations(prefs, dual, f):
     return box, float(np.maximum(used * slack, -free * slack).max(initial=0.0))
 
 # %% ../nbs/03_problems.ipynb #c022
-def certify(problem, lam, coef=None, dual=None):
+def certify(problem, lam, coef=None, dual=None, weights=None):
     """The certificate of an answer to a ranking SVM.
 
     Parameters
@@ -194,6 +205,8 @@ def certify(problem, lam, coef=None, dual=None):
         By default what the multipliers give, P' dual / lam; the L1 penalty needs them.
     dual : ndarray of shape (m,) or Ramp, optional
         By default the best of a few cheap feasible ones, see :func:`feasible_dual`.
+    weights : ndarray of shape (d,), optional
+        Instead of coefficients, for a linear kernel.
 
     Returns
     -------
@@ -207,21 +220,21 @@ def certify(problem, lam, coef=None, dual=None):
     if problem.penalty == "l1":
         return Certificate(*l1_certificate(problem, lam, _given(coef), dual))
     if lam == 0:
-        return certify_hard(problem, coef, dual)
+        return certify_hard(problem, coef, dual, weights)
     prefs = problem.prefs
-    if coef is None:
+    if coef is None and weights is None:
         coef = prefs.gather(dual) / lam
-    f = problem.times(coef)
+    f, square = problem.evaluated(coef, weights)
     if is_summed(problem, dual):
-        return Certificate(*summed_certificate(problem, lam, coef, f, dual))
-    primal = _primal(problem, coef, f, lam)
+        return Certificate(*summed_certificate(problem, lam, f, square, dual))
+    primal = _primal(problem, f, square, lam)
     if dual is None:
         dual = feasible_dual(problem, f, lam)
     box, complementarity = _violations(prefs, dual, f)
     lower = _dual_value(problem, np.clip(dual, 0, prefs.weight), lam)
     gap = primal - lower
     return Certificate(lam, primal, lower, gap, gap / max(1.0, abs(primal)), box, complementarity,
-                       np.sqrt(2 * max(0.0, gap) / lam), np.sqrt(max(0.0, coef @ f)))
+                       np.sqrt(2 * max(0.0, gap) / lam), np.sqrt(max(0.0, square)))
 
 # %% ../nbs/03_problems.ipynb #c023
 def _given(coef):
@@ -258,7 +271,7 @@ def feasible_dual(problem, f, lam, widths=10.0 ** np.arange(-9, 2)):
     return best
 
 # %% ../nbs/03_problems.ipynb #c033
-def certify_hard(problem, coef, dual=None):
+def certify_hard(problem, coef, dual=None, weights=None):
     """The certificate of an answer to the hard-margin problem, lam = 0.
 
     Parameters
@@ -267,6 +280,8 @@ def certify_hard(problem, coef, dual=None):
     coef : ndarray of shape (n,)
     dual : ndarray of shape (m,), optional
         Multipliers mu >= 0; without them the lower bound is 0.
+    weights : ndarray of shape (d,), optional
+        Instead of coefficients, for a linear kernel.
 
     Returns
     -------
@@ -274,8 +289,7 @@ def certify_hard(problem, coef, dual=None):
         Multipliers are measured in units of the largest one.
     """
     prefs = problem.prefs
-    f = problem.times(coef)
-    square = float(coef @ f)
+    f, square = problem.evaluated(coef, weights)
     counted = prefs.weight > 0
     reach = float((prefs.differences(f) / prefs.margin)[counted].min())
     primal = square / 2 / min(1.0, reach) ** 2 if reach > 0 else np.inf
@@ -288,97 +302,3 @@ def certify_hard(problem, coef, dual=None):
     relative = gap / max(1.0, primal) if np.isfinite(primal) else np.inf
     return Certificate(0.0, primal, lower, gap, relative, max(0.0, -float(mu.min())), complementarity,
                        np.sqrt(2 * max(0.0, gap)), np.sqrt(max(0.0, square)))
-
-# %% ../nbs/03_problems.ipynb #c037
-@dataclass(frozen=True)
-class Solution:
-    """An answer at one lambda, with the host's certificate.
-
-    Parameters
-    ----------
-    problem : RankSVMProblem, or another that certifies
-    lam : float
-    coef : ndarray of shape problem.coef_shape, optional
-        Coefficients beta (n,), by default P' dual / lam; for the L1 penalty the weights w (d,).
-    dual : ndarray of shape problem.dual_shape or Ramp, optional
-        Multipliers alpha, or a rule for them, or None.
-    solver : str
-        Name and version of what really ran.
-    info : dict
-        What the solver has to say; never used for the certificate.
-    """
-
-    problem: KernelMap
-    lam: float
-    coef: np.ndarray = None
-    dual: np.ndarray = None
-    solver: str = ""
-    info: dict = field(default_factory=dict)
-
-    def __post_init__(self):
-        _complete(self)
-
-    @cached_property
-    def certificate(self):
-        """The :class:`Certificate`, computed by the problem when first asked for."""
-        return self.problem.certificate(self.lam, self.coef, self.dual)
-
-    def predict(self, X_new):
-        """Scores (p,) of new items X_new (p, d)."""
-        return self.problem.predict(self.coef, X_new)
-
-    def proven(self, first, second):
-        """Whether the order of training items is that of the exact optimum; see :func:`proven_order`."""
-        return proven_order(self, first, second)
-
-    def __repr__(self):
-        return f"Solution(lam={self.lam:.6g}, solver={self.solver!r}, relative gap {self.certificate.relative_gap:.1e})"
-
-# %% ../nbs/03_problems.ipynb #c038
-def _complete(solution):
-    """Check the arrays of a solution and fill in its coefficients."""
-    shapes = dict(coef=solution.problem.coef_shape, dual=solution.problem.dual_shape)  # None: the problem has no such thing
-    for name, shape in shapes.items():
-        value = getattr(solution, name)
-        if value is None or isinstance(value, Ramp):
-            continue
-        value = np.asarray(value, dtype=np.float64)
-        if value.shape != shape or not np.isfinite(value).all():
-            accepted = "None" if shape is None else f"shape {shape} with finite entries"
-            raise ValueError(f"{name} has shape {value.shape} and {np.isnan(value).sum()} NaN; {accepted} is accepted.")
-        object.__setattr__(solution, name, value)
-    if solution.coef is None:
-        if not isinstance(solution.dual, np.ndarray):
-            both = "coef and dual are both None" if solution.dual is None else f"coef is None and dual is {solution.dual}"
-            raise ValueError(f"{both}; at least one array is accepted.")
-        if solution.problem.penalty == "l1":
-            _given(None)
-        if solution.lam == 0:
-            raise ValueError("coef is None at lam = 0, where the multipliers do not determine it; coef is accepted.")
-        object.__setattr__(solution, "coef", solution.problem.prefs.gather(solution.dual) / solution.lam)
-
-# %% ../nbs/03_problems.ipynb #c040
-def proven_order(solution, first, second):
-    """Whether f(first) - f(second) certainly has the sign that it has in the exact optimum.
-
-    Parameters
-    ----------
-    solution : Solution
-    first, second : array-like of shape (p,), int
-        Training items.
-
-    Returns
-    -------
-    ndarray of shape (p,), bool
-    """
-    problem, first, second = solution.problem, np.asarray(first), np.asarray(second)
-    if problem.penalty == "l1":  # a linear program may have many optima
-        return np.zeros(np.broadcast_shapes(first.shape, second.shape), dtype=bool)
-    f = problem.times(solution.coef)
-    if problem.is_factored:
-        distance = np.sqrt(square_norms(problem.X[first] - problem.X[second]))
-    else:
-        K = problem.gram
-        distance = np.sqrt(np.maximum(0, K[first, first] + K[second, second] - 2 * K[first, second]))
-    reach = solution.certificate.radius * distance
-    return np.abs(f[first] - f[second]) > reach.reshape(reach.shape + (1,) * (f.ndim - 1))

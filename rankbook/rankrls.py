@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import as_matrix, as_positive, as_vector
+from .checks import as_matrix, as_positive, as_vector, locked, own
 from .graphs import IdentityGraph, QueryGraph, WeightedGraph
 from .kernel_basis import BasisMap, basis_pull, check_basis
+from .kernel_map import gather_items
 from .kernels import Kernel
 from .preferences import Preferences
 
@@ -47,7 +48,7 @@ class LabelTarget:
     """Scores Y (n, k) that f should differ by. With `b` = L Y."""
 
     def __init__(self, Y, graph):
-        self.Y, self.graph, self.b = Y, graph, graph.laplacian(Y)
+        self.Y, self.graph, self.b = own(Y), graph, locked(graph.laplacian(Y))
 
     def loss(self, f):
         """(Y - f)' L (Y - f) of each column, (k,)."""
@@ -63,7 +64,7 @@ class MarginTarget:
 
     def __init__(self, prefs, graph):
         self.prefs, self.graph = prefs, graph
-        self.b = prefs.gather(prefs.weight * prefs.margin)[:, None]
+        self.b = locked(prefs.gather(prefs.weight * prefs.margin)[:, None])
 
     def loss(self, f):
         """sum of c (delta - (f_k - f_l))^2, (1,)."""
@@ -114,11 +115,12 @@ class LeastSquaresReader(BasisMap):
 
     def primal(self, coef, lam):
         """The objective at coefficients, summed over the columns of y."""
-        return least_squares_value(self, as_columns(coef), as_columns(self.times(coef)), lam)
+        f, square = self.evaluated(as_columns(coef))
+        return least_squares_value(self, f, square, lam)
 
-    def certificate(self, lam, coef=None, dual=None):
-        """How far from optimal coefficients are; see :func:`certify_least_squares`."""
-        return certify_least_squares(self, lam, coef)
+    def certificate(self, lam, coef=None, dual=None, weights=None):
+        """How far from optimal coefficients, or weights, are; see :func:`certify_least_squares`."""
+        return certify_least_squares(self, lam, coef, weights)
 
     def __repr__(self):
         basis = "" if self.basis is None else f", basis of {self.basis.size}"
@@ -150,13 +152,15 @@ class RankRLSProblem(LeastSquaresReader):
     """
 
     def __init__(self, X, y=None, qid=None, graph=None, kernel="rbf", gamma=None, degree=3, coef0=1.0, basis=None):
-        self.kernel, self.X = Kernel(kernel, gamma, degree, coef0), as_matrix("X", X)
-        self.n_items = len(self.X)
-        if self.kernel.name == "precomputed" and self.X.shape[1] != self.n_items:
-            raise ValueError(f"X has shape {self.X.shape}; for a precomputed kernel the square Gram matrix ({self.n_items}, {self.n_items}) is accepted.")
+        self.kernel, X = Kernel(kernel, gamma, degree, coef0), as_matrix("X", X)
+        self.n_items = len(X)
+        if self.kernel.name == "precomputed" and X.shape[1] != self.n_items:
+            raise ValueError(f"X has shape {X.shape}; for a precomputed kernel the square Gram matrix ({self.n_items}, {self.n_items}) is accepted.")
         self.graph = make_graph(graph, qid, self.n_items)
         self.target, self.is_flat = make_target(y, self.graph, graph)
         self.basis = check_basis(basis, self.n_items)
+        self.is_centred = basis is None and self.graph.kind != "identity"
+        self.keep_items(X)
         refuse_empty(self)
 
 # %% ../nbs/03c_rankrls.ipynb #c013
@@ -165,18 +169,19 @@ def as_columns(v):
     return v[:, None] if v.ndim == 1 else v
 
 
-def least_squares_value(problem, a, f, lam):
-    """The objective for coefficients a (r, k) with scores f (n, k)."""
-    own = f if problem.basis is None else problem.basis_gram @ a
-    return float(problem.target.loss(f).sum() + lam * np.sum(a * own))
+def least_squares_value(problem, f, square, lam):
+    """The objective for scores f (n, k) of the items and the square of the norm."""
+    return float(problem.target.loss(f).sum() + lam * square)
 
 # %% ../nbs/03c_rankrls.ipynb #c017
 def half_gradient(problem, a, f, lam):
-    """The RKHS norm of half the gradient at coefficients a (r, k) with scores f (n, k), and at a = 0."""
+    """The RKHS norm of half the gradient at coefficients a (r, k) with scores f (n, k), and at a = 0; for a linear kernel a is the weights (d, k)."""
     from scipy.linalg import solve_triangular
 
     pull, b = problem.target.pull(f), problem.target.b
-    if problem.basis is None:
+    if problem.basis is None and problem.is_factored:
+        squares = [np.sum(v**2) for v in (gather_items(problem.X, pull) + lam * a, gather_items(problem.X, b))]
+    elif problem.basis is None:
         rho = pull + lam * a
         squares = [np.sum(v * problem.times(v)) for v in (rho, b)]
     else:
@@ -231,7 +236,7 @@ class LeastSquaresCertificate:
         return f"objective {self.primal:.10g}, relative gap {self.relative_gap:.1e}, relative residual {self.relative_residual:.1e}"
 
 # %% ../nbs/03c_rankrls.ipynb #c019
-def certify_least_squares(problem, lam, coef):
+def certify_least_squares(problem, lam, coef=None, weights=None):
     """The certificate of coefficients.
 
     Parameters
@@ -239,6 +244,8 @@ def certify_least_squares(problem, lam, coef):
     problem : RankRLSProblem
     lam : float > 0
     coef : ndarray of shape problem.coef_shape
+    weights : ndarray of shape (d,) or (d, k), optional
+        Instead of coefficients, for a linear kernel without a basis.
 
     Returns
     -------
@@ -249,10 +256,13 @@ def certify_least_squares(problem, lam, coef):
     Two products with K: O(n^2), or O(n d) for a linear kernel; with a basis O(n r + r^3 / 3), plus the kernel if it is not kept.
     """
     lam = as_positive("lam", lam)
-    a = as_columns(np.asarray(coef, dtype=float))
-    f = problem.times(a)
-    own = f if problem.basis is None else problem.basis_gram @ a
-    square, primal = max(0.0, float(np.sum(a * own))), least_squares_value(problem, a, f, lam)
+    if problem.is_factored and problem.basis is None:
+        weights = as_columns(problem.weights(np.asarray(coef, dtype=float)) if weights is None else weights)
+        a, (f, square) = weights, problem.evaluated(weights=weights)
+    else:
+        a = as_columns(np.asarray(coef, dtype=float))
+        f, square = problem.evaluated(a)
+    square, primal = max(0.0, square), least_squares_value(problem, f, square, lam)
     gradient, start = half_gradient(problem, a, f, lam)
     gap = gradient**2 / lam
     rounding = 16 * np.finfo(float).eps * float(np.sum(np.sqrt(np.maximum(0.0, problem.diagonal)) @ np.abs(problem.target.b)))

@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['rayleigh_quotient', 'marked_items', 'read_labels', 'class_moments', 'SemiSupervisedData', 'join_items',
-           'make_subspace', 'RayleighReader', 'predict_scores', 'RayleighProblem', 'RayleighCertificate',
-           'certify_rayleigh']
+           'make_subspace', 'RayleighReader', 'RayleighProblem', 'RayleighCertificate', 'certify_rayleigh']
 
 # %% ../nbs/03f_rayleigh.ipynb #c003
 from dataclasses import dataclass
@@ -13,10 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import as_matrix, as_positive
+from .checks import SetOnce, as_matrix, as_positive, locked, own
+from .kernel_map import LinearFunction
 from .kernels import Kernel
 from .manifold import manifold_energy, neighbour_graph, normalized_laplacian
-from .subspace import BLOCK, KernelSubspace, as_count, check_items
+from .subspace import KernelSubspace, SubspaceFunction, as_count, check_items
 
 # %% ../nbs/03f_rayleigh.ipynb #c005
 def rayleigh_quotient(w, difference, spread):
@@ -107,13 +107,13 @@ def join_items(X, y, X_unlabelled, unlabelled, kernel):
     X = check_items(X, kernel)
     signs = read_labels(y, len(X), unlabelled, X_unlabelled is not None)
     if X_unlabelled is None:
-        return X, signs
+        return own(X), signs
     if kernel.name == "precomputed":
         raise ValueError("X_unlabelled came with a precomputed kernel; a Gram matrix X of all items, and y with marks for the unlabelled ones, are accepted.")
     more = as_matrix("X_unlabelled", X_unlabelled)
     if more.shape[1] != X.shape[1]:
         raise ValueError(f"X_unlabelled has {more.shape[1]} columns and X has {X.shape[1]}; equal numbers are accepted.")
-    return np.concatenate([X, more]), np.r_[signs, np.zeros(len(more), dtype=np.int8)]
+    return locked(np.concatenate([X, more])), np.r_[signs, np.zeros(len(more), dtype=np.int8)]
 
 
 def make_subspace(items, n_components, kernel, pivots, random_state):
@@ -125,7 +125,7 @@ def make_subspace(items, n_components, kernel, pivots, random_state):
     return None
 
 # %% ../nbs/03f_rayleigh.ipynb #c023
-class RayleighReader:
+class RayleighReader(SetOnce):
     """What follows from the data and the manifold weight."""
 
     penalty = "l2"
@@ -147,7 +147,7 @@ class RayleighReader:
     def with_manifold_weight(self, manifold_weight):
         """The same problem with another manifold weight; subspace, graph and moments are shared."""
         other = object.__new__(type(self))
-        other.__dict__.update({k: v for k, v in self.__dict__.items() if k != "least"})
+        other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("least", "manifold_weight")})
         other.manifold_weight = as_positive("manifold_weight", manifold_weight, zero=True)
         return other
 
@@ -155,9 +155,18 @@ class RayleighReader:
         """Scores (n,) or (n, k) of the items."""
         return self.X @ coef
 
+    def function(self, coef):
+        """The function with weights (p,) or (p, k) in the subspace, without the problem."""
+        subspace = self.data.subspace
+        return LinearFunction(own(coef)) if subspace is None else SubspaceFunction(subspace, own(coef))
+
+    def weights(self, coef):
+        """The weights (p,): in the subspace they are the coefficients."""
+        return coef
+
     def predict(self, coef, X_new):
-        """Scores (m,) of new items X_new (m, d); for a precomputed kernel their kernel (m, n) with all items. At most BLOCK features at a time."""
-        return predict_scores(self, as_matrix("X_new", X_new), coef)
+        """Scores (m,) of new items X_new (m, d); for a precomputed kernel their kernel (m, n) with all items."""
+        return self.function(coef).predict(X_new)
 
     def primal(self, coef, lam):
         """The objective Q at weights (p,)."""
@@ -166,18 +175,6 @@ class RayleighReader:
     def certificate(self, lam, coef=None, dual=None):
         """How far from optimal weights are; see :func:`certify_rayleigh`."""
         return certify_rayleigh(self, lam, coef)
-
-# %% ../nbs/03f_rayleigh.ipynb #c024
-def predict_scores(problem, X_new, coef):
-    """Scores of new items, a matrix, from weights (p,) or (p, k). O(m p d + m p^2)."""
-    subspace = problem.data.subspace
-    if subspace is None:
-        if X_new.shape[1] != problem.X.shape[1]:
-            raise ValueError(f"X_new has {X_new.shape[1]} columns; {problem.X.shape[1]}, as in training, are accepted.")
-        return X_new @ coef
-    rows = max(1, BLOCK // len(coef))
-    parts = [subspace.transform(X_new[i : i + rows]) @ coef for i in range(0, max(1, len(X_new)), rows)]
-    return np.concatenate(parts)
 
 # %% ../nbs/03f_rayleigh.ipynb #c025
 class RayleighProblem(RayleighReader):

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import ClassifierTags, check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .estimators import Ranker, finite_items
+from .estimators import Ranker, finite_items, fitted_attributes, keep_fit
 from .metrics import auc
 from .rayleigh import RayleighProblem, marked_items
 from .registry import solve
@@ -145,15 +145,12 @@ def keep_solution(estimator, solution, **found):
     """Set a solution and what else was found, and forget the coefficients of an earlier fit."""
     problem = solution.problem
     subspace, w = problem.data.subspace, solution.coef
-    found |= dict(solution_=solution, certificate_=solution.certificate, solver_=solution.solver)
+    found |= fitted_attributes(solution)
     if subspace is not None:
         found |= dict(pivots_=subspace.pivots, dual_coef_=subspace.expansion(w))
     if problem.kernel.name == "linear":
         found["coef_"] = w if subspace is None else subspace.landmarks.T @ found["dual_coef_"]
-    for name in ("pivots_", "dual_coef_", "coef_"):
-        vars(estimator).pop(name, None)
-    vars(estimator).update(found)
-    return estimator
+    return keep_fit(estimator, found)
 
 # %% ../nbs/21e_rayleigh.ipynb #c012
 def fit_rayleigh(estimator, X, y):

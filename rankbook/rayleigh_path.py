@@ -10,7 +10,7 @@ import numpy as np
 
 from .checks import as_positive, as_vector
 from .paths import Path
-from .problems import Solution
+from .solutions import Solution
 from .spectral import Spectrum, SpectralPath, decomposed
 
 # %% ../nbs/06d_rayleigh_path.ipynb #c004
@@ -57,13 +57,12 @@ class ManifoldPath(Path):
         return (self.right / (1.0 + weights[:, None] * self.theta)) @ self.left.T
 
     def read(self, weight):
-        """Coefficients at a manifold weight >= 0, and None for the multipliers. O(p^2)."""
-        return self.coefs([as_positive("weight", weight, zero=True)])[0], None
+        """Coefficients at a manifold weight >= 0. O(p^2)."""
+        return dict(coef=self.coefs([as_positive("weight", weight, zero=True)])[0])
 
     def solution(self, weight):
         """The :class:`Solution` at a manifold weight, of the problem that has it, with its certificate."""
-        coef, _ = self.read(weight)
-        return Solution(self.problem.with_manifold_weight(weight), self.lam, coef, None, self.solver)
+        return Solution(self.problem.with_manifold_weight(weight), self.lam, **self.read(weight), solver=self.solver)
 
     def predictions(self, X_new, weights):
         """Scores (len(weights), m) of new items X_new (m, d) at several manifold weights >= 0: one product with their features."""

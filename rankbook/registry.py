@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib.metadata import entry_points
 
 from .checks import as_positive, unknown_name
-from .problems import Solution
+from .solutions import Solution
 
 GROUP = "rankbook.solvers"
 HOME = "rankbook"  # the distribution whose names nobody else can take
@@ -42,6 +42,8 @@ class Solver:
         Whether it solves to rounding rather than to a tolerance; whether it repeats itself.
     requires : tuple of str
         Modules it imports when it runs.
+    tol : float or None, default 1e-6
+        The relative gap that its answers are meant to have; None promises nothing.
     summary, reference : str
         One sentence each.
     """
@@ -54,6 +56,7 @@ class Solver:
     weights = margins = deterministic = True
     hard_margin = exact = False
     requires = ()
+    tol = 1e-6
     summary = reference = ""
 
     def can_solve(self, problem):
@@ -180,16 +183,14 @@ def register_solver(solver, name=None, replace=False):
 
     Raises
     ------
-    TypeError
-        If it is not a class, or has neither a ``solve`` nor a ``path`` method.
-    ValueError
-        If it has no name, or the name is taken.
+    TypeError, ValueError
+        If it is not a class, has neither a ``solve`` nor a ``path`` method, or no name; if the name is taken.
     """
     check_class(solver)
     name = name or getattr(solver, "name", "")
     if not isinstance(name, str) or not name:
         raise ValueError(f"name is {name!r}; a non-empty string is accepted.")
-    owners = {r.name: r.origin for r in reversed(_installed())} | {n: "run time" for n in _at_run_time}
+    owners = {r.name: r.origin for r in reversed(_installed())} | dict.fromkeys(_at_run_time, "run time")
     if name in owners and not replace:
         raise ValueError(f"name is {name!r}, which is taken (by {owners[name]}); another name, or replace=True, is accepted.")
     _at_run_time[name] = Record(name, "run time", getattr(solver, "version", ""), solver)
@@ -236,10 +237,8 @@ def get_solver(solver, **options):
 
     Raises
     ------
-    ValueError
-        For an unknown name (the nearest known one is named), or one that two distributions provide.
-    ImportError
-        If the plugin, or a module that it requires, cannot be imported.
+    ValueError, ImportError
+        For an unknown name, or one that two distributions provide; if the plugin, or a module that it requires, cannot be imported.
     """
     if not isinstance(solver, (str, type)):
         check_class(type(solver))
@@ -296,15 +295,16 @@ def solve(problem, lam, solver="qp", **options):
     Returns
     -------
     Solution
-        With ``solver`` naming what ran, and a certificate computed by the host.
+        With ``solver`` naming what ran, and a certificate computed by the library; a ConvergenceWarning comes with one above the solver's `tol`.
     """
     chosen = get_solver(solver, **options)
     lam = as_positive("lam", lam, zero=getattr(chosen, "hard_margin", False))
     label, result = _run(chosen, "solve", problem, lam)
     if not isinstance(result, Solution) or result.problem is not problem or result.lam != lam:
         raise TypeError(f"solver {label!r} returned {type(result).__name__}; a Solution of the given problem at lam = {lam!r} is accepted.")
-    detail = f"{label} ({result.solver})" if result.solver else label
-    return Solution(problem, lam, result.coef, result.dual, detail, result.info)  # the host's own class certifies
+    answer = Solution.said_by(result, f"{label} ({result.solver})" if result.solver else label)  # the library's own class certifies
+    answer.warn_above(getattr(chosen, "tol", Solver.tol), stacklevel=4)
+    return answer
 
 # %% ../nbs/04_registry.ipynb #c031
 def solve_path(problem, lam_min=None, solver="path", **options):
@@ -332,6 +332,7 @@ def solve_path(problem, lam_min=None, solver="path", **options):
     if not isinstance(path, Path):
         raise TypeError(f"solver {label!r} returned {type(path).__name__}; a Path is accepted.")
     path.solver = label
+    path.tol = getattr(chosen, "tol", Solver.tol) if path.tol is None else path.tol
     return path
 
 # %% ../nbs/04_registry.ipynb #c038

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .active_set import backward, combine, factorize, forward, gather, new_row, remove
+from .checks import writable
 from .compiled import njit
 
 # %% ../nbs/07_replay.ipynb #c004
@@ -168,7 +169,7 @@ def _walk_block(path, graph, checkpoint, end, room, lam_end):
     before = path.events[: checkpoint.events]
     sets[before["pair"]] = before["to"]
     base = problem.prefs.gather(np.where(sets == 2, problem.prefs.weight, 0.0))
-    K = problem.X if problem.is_factored else problem.gram
+    K = writable(problem.X if problem.is_factored else problem.gram)
     A, rows = np.zeros(room, dtype=np.int64), np.empty((2 * lams.size - 2, K.shape[1]))
     squares = np.empty((lams.size - 1, 2))
     A[: checkpoint.active.size] = checkpoint.active

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from . import metrics
 from .checks import as_vector, unknown_name
 from .cross_validation import make_folds
-from .estimators import Ranker
+from .estimators import Ranker, fitted_attributes, keep_fit
 from .graphs import Queries
 from .kernel_basis import choose_basis
 from .preferences import Preferences
@@ -251,8 +251,5 @@ def fit_rankrls_cv(estimator, X, y, qid=None):
     row, column = choose_entry(values, lams, gammas, greater)
     path = _path_for(estimator, X, y, qid, basis, gammas[column]) if path is None else path
     solution = path.solution(lams[row])
-    found = dict(lam_=float(lams[row]), gamma_=gammas[column], best_value_=float(values[row, column]), cv_values_=values, lams_=lams, gammas_=gammas,
-                 solution_=solution, certificate_=solution.certificate, solver_=solution.solver, dual_coef_=solution.coef)
-    vars(estimator).pop("coef_", None)  # of an earlier fit with another kernel
-    vars(estimator).update(found | (dict(coef_=path.problem.weights(solution.coef)) if path.problem.is_factored else {}))
-    return estimator
+    found = dict(lam_=float(lams[row]), gamma_=gammas[column], best_value_=float(values[row, column]), cv_values_=values, lams_=lams, gammas_=gammas)
+    return keep_fit(estimator, found | fitted_attributes(solution))

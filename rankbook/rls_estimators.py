@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from .checks import as_matrix, as_positive, as_vector
-from .estimators import Ranker
+from .estimators import Ranker, fitted_attributes, keep_fit
 from .kernel_basis import choose_basis
 from .rankrls import RankRLSProblem
 from .registry import solve
@@ -64,8 +64,8 @@ class RankRLS(Ranker):
 
     Attributes
     ----------
-    solution_, certificate_, solver_, dual_coef_, coef_
-        As for :class:`rankbook.RankSVM`; `dual_coef_` are of the items or the basis, and not there for a linear function from blocks.
+    solution_, function_, certificate_, solver_, coef_, support_, dual_coef_
+        As for :class:`rankbook.RankSVM`; those of a basis count in `support_`.
     statistics_ : RankingStatistics
         Sums over queries; only after learning from blocks.
     """
@@ -93,16 +93,6 @@ def read_scored(estimator, X, y, reset=True):
     X, y = validate_data(estimator, X, y, y_numeric=True, multi_output=True, **options)
     return as_matrix("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)
 
-
-def _keep(estimator, found):
-    """Set the attributes found and forget others of an earlier fit."""
-    for name in ("solution_", "solver_", "certificate_", "dual_coef_", "coef_", "statistics_"):
-        if found.get(name) is not None:
-            setattr(estimator, name, found[name])
-        elif hasattr(estimator, name):
-            delattr(estimator, name)
-    return estimator
-
 # %% ../nbs/21b_rankrls.ipynb #c008
 def fit_rankrls(estimator, X, y, qid=None):
     """Fit a :class:`RankRLS` to data in memory; nothing is set on it unless all went well.
@@ -125,17 +115,13 @@ def fit_rankrls(estimator, X, y, qid=None):
     e, basis = estimator, basis_indices(estimator, X)
     problem = RankRLSProblem(X, y, qid, e.graph, e.kernel, e.gamma, e.degree, e.coef0, basis)
     automatic = isinstance(e.solver, str) and e.solver == "auto"
-    solution = solve(problem, e.lam, ("rls" if basis is None else "sparse-rls") if automatic else e.solver)
-    weights = problem.weights(solution.coef) if problem.is_factored else None
-    return _keep(e, dict(solution_=solution, solver_=solution.solver, certificate_=solution.certificate, dual_coef_=solution.coef, coef_=weights))
+    return keep_fit(e, fitted_attributes(solve(problem, e.lam, ("rls" if basis is None else "sparse-rls") if automatic else e.solver)))
 
 # %% ../nbs/21b_rankrls.ipynb #c010
 def _fit_statistics(estimator, statistics):
     """Solve statistics and set what was found."""
     solution = StatisticsSolver(statistics).solve(as_positive("lam", estimator.lam))
-    linear = statistics.basis is None
-    found = dict(coef_=solution.coef) if linear else dict(dual_coef_=solution.coef)
-    return _keep(estimator, dict(found, solution_=solution, solver_=solution.solver, certificate_=solution.certificate, statistics_=statistics))
+    return keep_fit(estimator, fitted_attributes(solution) | dict(statistics_=statistics))
 
 
 def problem_statistics(estimator):
@@ -160,6 +146,9 @@ def extend_rankrls(estimator, X, y, qid=None):
     statistics = getattr(estimator, "statistics_", None)
     if statistics is None and hasattr(estimator, "solution_"):
         statistics = problem_statistics(estimator)
+    elif statistics is None and hasattr(estimator, "function_"):
+        raise ValueError("this model was fitted to data in memory, which its pickle leaves out; partial_fit is accepted in the process of the fit, "
+                         "or after learning from blocks.")
     X, y = read_scored(estimator, X, y, reset=statistics is None)
     grown = start_statistics(estimator, X) if statistics is None else merge_statistics(statistics)
     return _fit_statistics(estimator, grown.add(X, y, qid))

@@ -4,12 +4,13 @@
 
 # %% auto #0
 __all__ = ['Spectrum', 'decomposed', 'whitened', 'basis_spectrum', 'basis_solution', 'SpectralPath', 'as_lambdas', 'shaped',
-           'item_coefficients', 'WeightPath']
+           'WeightPath']
 
 # %% ../nbs/06c_spectral.ipynb #c002
 import numpy as np
 
 from .checks import as_matrix, as_positive, as_vector
+from .kernel_map import gather_items, score_items
 from .paths import Path
 
 # %% ../nbs/06c_spectral.ipynb #c003
@@ -85,8 +86,8 @@ class SpectralPath(Path):
         self.spectrum = spectrum
 
     def read(self, lam):
-        """Coefficients at lam > 0, and None for the multipliers. O(r^2)."""
-        return self.coefs([as_positive("lam", lam)])[0], None
+        """Coefficients at lam > 0. O(r^2)."""
+        return dict(coef=self.coefs([as_positive("lam", lam)])[0])
 
     def coefs(self, lams):
         """Coefficients at several lambdas > 0, (len(lams), n) or (len(lams), n, k): one product."""
@@ -108,27 +109,21 @@ def shaped(problem, grid):
     """A grid (len(lams), p, k) without its last axis if y was a vector."""
     return grid[:, :, 0] if problem.is_flat else grid
 
-# %% ../nbs/06c_spectral.ipynb #c014
-def item_coefficients(problem, spectrum, w, lam):
-    """Coefficients a (n, k) of the items that give the weights w (d, k). O(n d k)."""
-    balance = getattr(problem.graph, "centred", lambda v: v)  # in each query they add up to 0, which far from the origin matters to the last digit
-    a = balance(problem.target.pull(problem.X @ w) / -lam)
-    values, V = spectrum.values, spectrum.left
-    error = (values + lam)[:, None] * (V.T @ (problem.X.T @ a - w))  # half the gradient that the difference makes
-    if np.linalg.norm(error) <= 1e-10 * np.linalg.norm(spectrum.right):
-        return a
-    seen = values > len(values) * np.finfo(float).eps * values.max(initial=0.0)
-    return balance(problem.graph.laplacian(problem.X @ (V[:, seen] @ (V[:, seen].T @ w / values[seen, None]))))
-
 # %% ../nbs/06c_spectral.ipynb #c015
 class WeightPath(SpectralPath):
     """The same for a linear problem decomposed in its weights, f(x) = w'x; `spectrum` is that of the weights."""
 
+    def read(self, lam):
+        """Weights at lam > 0, refined once. O(n d + d^2)."""
+        lam = as_positive("lam", lam)
+        w = self.spectrum.at(lam)
+        error = gather_items(self.problem.X, self.problem.target.pull(score_items(self.problem.X, w))) + lam * w
+        w = w - self.spectrum.left @ ((self.spectrum.left.T @ error) / (self.spectrum.values + lam)[:, None])
+        return dict(weights=w[:, 0] if self.problem.is_flat else w)
+
     def coefs(self, lams):
         """Coefficients of the items at several lambdas > 0, (len(lams), n) or (len(lams), n, k). O(n d) each."""
-        lams = as_lambdas(lams)
-        grid = zip(lams, self.spectrum.grid(lams))
-        return shaped(self.problem, np.stack([item_coefficients(self.problem, self.spectrum, w, lam) for lam, w in grid]))
+        return np.stack([self.problem.coefficients(w) for w in self.weights(lams)])
 
     def weights(self, lams):
         """Weights at several lambdas > 0, (len(lams), d) or (len(lams), d, k). O(d^2) each."""

@@ -13,11 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import as_matrix, as_positive, as_vector
+from .checks import as_matrix, as_positive, as_vector, locked, own
 from .graphs import IdentityGraph, QueryGraph
 from .kernel_basis import jittered_cholesky
 from .kernels import Kernel
-from .kernel_map import BLOCK
+from .kernel_map import BLOCK, KernelFunction, LinearFunction
 from .rankrls import LeastSquaresCertificate
 from .spectral import Spectrum, as_lambdas, basis_spectrum, decomposed, shaped
 
@@ -131,7 +131,7 @@ class RankingStatistics:
     """
 
     def __init__(self, basis=None, graph=None, kernel="linear", gamma=None, degree=3, coef0=1.0):
-        self.kernel, self.basis = Kernel(kernel, gamma, degree, coef0), None if basis is None else as_matrix("basis", basis)
+        self.kernel, self.basis = Kernel(kernel, gamma, degree, coef0), None if basis is None else own(as_matrix("basis", basis))
         check_kind(self.kernel, self.basis, graph)
         self.factor = None if basis is None else jittered_cholesky(self.kernel.gram(self.basis))
         self.graph, self.products, self.n_features, self.is_flat = graph, None, 0, True
@@ -195,10 +195,10 @@ def change_statistics(statistics, sign, X, y, qid):
 
 def count_in(statistics, H, counts):
     """Add products and counts (items, queries, pairs)."""
-    statistics.products = H if statistics.products is None else statistics.products + H
+    statistics.products = locked(H if statistics.products is None else statistics.products + H)
     statistics.n_items, statistics.n_queries, statistics.n_pairs = np.add((statistics.n_items, statistics.n_queries, statistics.n_pairs), counts).tolist()
     if not statistics.n_items:
-        statistics.products = np.zeros_like(H)
+        statistics.products = locked(np.zeros_like(H))
 
 # %% ../nbs/03e_statistics.ipynb #c024
 def merge_statistics(first, *others):
@@ -281,16 +281,15 @@ class StatisticsSolution:
         """The :class:`rankbook.rankrls.LeastSquaresCertificate`."""
         return certify_statistics(self.problem, self.lam, self.coef)
 
+    @cached_property
+    def function(self):
+        """The function alone: what a prediction needs."""
+        basis, r = self.problem.basis, len(self.coef)
+        return LinearFunction(self.coef) if basis is None else KernelFunction(self.problem.kernel, basis, self.coef, np.arange(r), r, False)
+
     def predict(self, X_new):
         """Scores (p,) or (p, k) of new items X_new (p, d)."""
-        X_new = as_matrix("X_new", X_new)
-        if self.problem.basis is not None:
-            rows = max(1, BLOCK // len(self.coef))
-            parts = [self.problem.kernel.cross(X_new[i : i + rows], self.problem.basis) @ self.coef for i in range(0, max(1, len(X_new)), rows)]
-            return np.concatenate(parts)
-        if X_new.shape[1] != len(self.coef):
-            raise ValueError(f"X_new has {X_new.shape[1]} columns; {len(self.coef)}, as in training, are accepted.")
-        return X_new @ self.coef
+        return self.function.predict(X_new)
 
 # %% ../nbs/03e_statistics.ipynb #c029
 def certify_statistics(problem, lam, coef):

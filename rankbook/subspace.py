@@ -5,14 +5,15 @@
 # %% auto #0
 __all__ = ['BLOCK', 'RULES', 'kernel_diagonal', 'kernel_column', 'refuse_negative', 'gram_schmidt', 'proportional',
            'drawn_pivots', 'projected', 'as_count', 'find_subspace', 'features_in_blocks', 'check_items',
-           'explain_shortage', 'SubspaceMap', 'KernelSubspace']
+           'explain_shortage', 'SubspaceMap', 'KernelSubspace', 'SubspaceFunction']
 
 # %% ../nbs/01a_subspace.ipynb #c003
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import as_matrix, unknown_name
+from .checks import SetOnce, as_matrix, locked, unknown_name
 from .kernels import Kernel
 
 BLOCK = 1 << 22  # kernel entries that are made at a time
@@ -173,7 +174,7 @@ def explain_shortage(k, p, n):
         warnings.warn(f"n_components is reduced from {p} to {k}: that is what the kernel of the {n} items spans, to rounding.", stacklevel=4)
 
 # %% ../nbs/01a_subspace.ipynb #c022
-class SubspaceMap:
+class SubspaceMap(SetOnce):
     """What follows from pivots, their factor and the features."""
 
     def transform(self, X_new):
@@ -183,8 +184,8 @@ class SubspaceMap:
             if len(X_new) == 0 and X_new.shape[1] == self.landmarks.shape[1]:  # scikit-learn's kernels take no empty matrix
                 return np.empty((0, len(self.pivots)))
             return projected(self.kernel.cross(X_new, self.landmarks), self.factor)
-        if X_new.shape[1] != len(self.features):
-            raise ValueError(f"X_new has shape {X_new.shape}; for a precomputed kernel (m, {len(self.features)}) is accepted, a column for each training item.")
+        if X_new.shape[1] != self.n_items:
+            raise ValueError(f"X_new has shape {X_new.shape}; for a precomputed kernel (m, {self.n_items}) is accepted, a column for each training item.")
         return projected(X_new[:, self.pivots], self.factor)
 
     def expansion(self, w):
@@ -193,13 +194,11 @@ class SubspaceMap:
 
         return solve_triangular(self.factor, w, lower=True, trans="T", check_finite=False)
 
-    @property
-    def residual(self):
-        """The share of the trace of the kernel matrix that the subspace leaves unexplained."""
-        return max(0.0, 1.0 - np.sum(self.features**2) / self.trace)
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "features"}
 
     def __repr__(self):
-        return f"KernelSubspace({len(self.features)} items, {len(self.pivots)} directions by {self.rule}, {self.kernel!r})"
+        return f"KernelSubspace({self.n_items} items, {len(self.pivots)} directions by {self.rule}, {self.kernel!r})"
 
 # %% ../nbs/01a_subspace.ipynb #c023
 class KernelSubspace(SubspaceMap):
@@ -224,9 +223,10 @@ class KernelSubspace(SubspaceMap):
     factor : ndarray of shape (p, p)
         Lower triangular C with C C' the kernel of the pivots.
     features : ndarray of shape (n, p)
-        Coordinates of the items in orthonormal directions.
-    trace : float
-        Of the kernel matrix; what share of it is left says `residual`.
+        Coordinates of the items in orthonormal directions; a pickle leaves them out, it maps new items only.
+    n_items : int
+    trace, residual : float
+        Of the kernel matrix, and the share of it that the subspace leaves unexplained.
 
     Raises
     ------
@@ -238,8 +238,23 @@ class KernelSubspace(SubspaceMap):
         self.kernel, self.rule = Kernel(kernel, gamma, degree, coef0), pivots
         X, p = check_items(X, self.kernel), as_count("n_components", n_components)
         self.trace = float(kernel_diagonal(X, self.kernel).sum())
-        self.pivots, self.factor, self.features = find_subspace(X, p, self.kernel, pivots, np.random.default_rng(random_state))
+        self.pivots, self.factor, self.features = map(locked, find_subspace(X, p, self.kernel, pivots, np.random.default_rng(random_state)))
+        self.n_items, self.residual = len(X), max(0.0, 1.0 - float(np.sum(self.features**2)) / self.trace) if self.trace else 0.0
         explain_shortage(len(self.pivots), p, len(X))
-        self.landmarks = None if self.kernel.name == "precomputed" else X[self.pivots]
+        self.landmarks = None if self.kernel.name == "precomputed" else locked(X[self.pivots])
         if self.kernel.function:
             self.kernel.gram(self.landmarks)  # a callable may be no kernel at all
+
+# %% ../nbs/01a_subspace.ipynb #c023a
+@dataclass(frozen=True)
+class SubspaceFunction:
+    """A function that is linear in the coordinates of a subspace, w (p,) or (p, k)."""
+
+    subspace: KernelSubspace
+    weights: np.ndarray
+
+    def predict(self, X_new):
+        """Scores (m,) or (m, k) of new items X_new (m, d), or of their kernel (m, n). O(m p d + m p^2), BLOCK coordinates at a time."""
+        X_new = as_matrix("X_new", X_new)
+        rows = max(1, BLOCK // len(self.weights))
+        return np.concatenate([self.subspace.transform(X_new[i : i + rows]) @ self.weights for i in range(0, max(1, len(X_new)), rows)])

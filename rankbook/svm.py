@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import as_matrix, as_vector
+from .checks import SetOnce, as_matrix, as_vector, own
 from .kernel_map import KernelMap
 from .kernels import Kernel
 from .preferences import Preferences
@@ -36,8 +36,8 @@ def number_labels(y, n, at_most=None):
 # %% ../nbs/03g_svm.ipynb #c007
 def example_weights(weight, margin, n):
     """The slack scales and margins of n examples as vectors, ones by default; at least one scale must be positive."""
-    weight = np.ones(n) if weight is None else as_vector("weight", weight, n, minimum=0.0)
-    margin = np.ones(n) if margin is None else as_vector("margin", margin, n, minimum=0.0, strict=True)
+    weight = own(np.ones(n) if weight is None else as_vector("weight", weight, n, minimum=0.0))
+    margin = own(np.ones(n) if margin is None else as_vector("margin", margin, n, minimum=0.0, strict=True))
     if not weight.any():
         raise ValueError("weight is 0 for every example; at least one positive weight is accepted.")
     return weight, margin
@@ -53,17 +53,17 @@ def check_square(X, kernel):
 # %% ../nbs/03g_svm.ipynb #c008
 def hinge_objective(items, coef, lam):
     """lam/2 |f|^2 plus the weighted hinges of the constraints `items.prefs`, for coefficients in a row."""
-    f = items.times(coef)
-    return float(lam / 2 * (coef @ f) + items.prefs.weight @ np.maximum(0.0, items.prefs.margin - items.prefs.differences(f)))
+    f, square = items.evaluated(coef)
+    return float(lam / 2 * square + items.prefs.weight @ np.maximum(0.0, items.prefs.margin - items.prefs.differences(f)))
 
 # %% ../nbs/03g_svm.ipynb #c010
-class LabelConstraints:
+class LabelConstraints(SetOnce):
     """The constraints y_i f(x_i) >= margin_i of examples with signs y (n,), in the shape of :class:`rankbook.Preferences`."""
 
     is_listed = True
 
     def __init__(self, sign, weight, margin):
-        self.sign, self.weight, self.margin = sign, weight, margin
+        self.sign, self.weight, self.margin = own(sign), weight, margin
 
     def __len__(self):
         return len(self.sign)
@@ -107,9 +107,9 @@ class LabelledProblem(KernelMap):
         """The objective at coefficients of shape `coef_shape`."""
         return hinge_objective(self.joint, flat(coef), lam)
 
-    def certificate(self, lam, coef=None, dual=None):
-        """The :class:`rankbook.Certificate` of coefficients and multipliers; see :func:`rankbook.problems.certify`."""
-        return certify(self.joint, lam, flat(coef), dual)
+    def certificate(self, lam, coef=None, dual=None, weights=None):
+        """The :class:`rankbook.Certificate` of coefficients, or weights, and multipliers; see :func:`rankbook.problems.certify`."""
+        return certify(self.joint, lam, flat(coef), dual, weights)
 
 # %% ../nbs/03g_svm.ipynb #c014
 class SVMProblem(LabelledProblem):
@@ -136,7 +136,7 @@ class SVMProblem(LabelledProblem):
 
     def __init__(self, X, y, kernel="linear", gamma=None, degree=3, coef0=1.0, weight=None, margin=None):
         self.kernel = Kernel(kernel, gamma, degree, coef0)
-        self.X = check_square(X, self.kernel)
+        self.keep_items(check_square(X, self.kernel))
         self.classes_, number = number_labels(y, len(self.X), at_most=2)
         self.prefs = LabelConstraints(2.0 * number - 1, *example_weights(weight, margin, len(self.X)))
         self.n_items = self.n_preferences = len(self.X)
@@ -179,11 +179,17 @@ class JointItems:
     def __init__(self, problem):
         self.problem, p = problem, problem.prefs
         self.prefs = Preferences(p.better, p.worse, p.n_items, p.weight, p.margin)
-        self.diagonal = np.repeat(problem.diagonal, p.shape[1])
+        self.diagonal, self.is_factored = np.repeat(problem.diagonal, p.shape[1]), problem.is_factored
 
     def times(self, v):
         """The product of the kernel of the n K items with v (n K,)."""
         return self.problem.times(v.reshape(self.problem.coef_shape)).reshape(-1)
+
+    def evaluated(self, coef=None, weights=None):
+        """Scores (n K,) of the items, and the square of the norm; see :class:`rankbook.kernel_map.KernelMap`."""
+        coef = None if coef is None else coef.reshape(self.problem.coef_shape)
+        f, square = self.problem.evaluated(coef, weights)
+        return f.reshape(-1), square
 
 # %% ../nbs/03g_svm.ipynb #c024
 class MulticlassSVMProblem(LabelledProblem):
@@ -203,7 +209,7 @@ class MulticlassSVMProblem(LabelledProblem):
 
     def __init__(self, X, y, kernel="linear", gamma=None, degree=3, coef0=1.0, weight=None, margin=None):
         self.kernel = Kernel(kernel, gamma, degree, coef0)
-        self.X = check_square(X, self.kernel)
+        self.keep_items(check_square(X, self.kernel))
         self.classes_, self.number = number_labels(y, len(self.X))
         n, k = len(self.X), len(self.classes_)
         self.prefs = ClassPreferences.of(self.number, k, *example_weights(weight, margin, n))

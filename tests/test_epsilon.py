@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import rankbook as rb
 from rankbook.datasets import make_mixture
-from rankbook.problems import Solution
+from rankbook.solutions import Solution
 from rankbook.solvers.epsilon import DEPTH, EpsilonPath, EpsilonSolver, hinge_pieces, largest_gap, largest_gap_below, make_knot, march, split, top_knot
 
 

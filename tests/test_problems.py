@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbook as rb
-from rankbook.problems import Solution, certify_hard, feasible_dual
+from rankbook.problems import certify_hard, feasible_dual
+from rankbook.solutions import Solution
 
 
 def random_problem(seed, kernel="rbf", n=12, weights=True):

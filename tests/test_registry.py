@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.problems import Solution
+from rankbook.solutions import Solution
 from rankbook.registry import Solver
 
 GOOD = """
     import numpy as np
-    from rankbook.problems import Solution
+    from rankbook.solutions import Solution
     from rankbook.registry import Solver
 
     class Zero(Solver):

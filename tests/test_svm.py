@@ -7,7 +7,8 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC, LinearSVC
 
 import rankbook as rb
-from rankbook.problems import RankSVMProblem, Solution
+from rankbook.problems import RankSVMProblem
+from rankbook.solutions import Solution
 from rankbook.svm import MulticlassSVMProblem, SVMProblem
 
 

@@ -249,12 +249,13 @@ class EpsilonPath(Path):
         self.lams = np.array([knot.lam for knot in knots])
         self.images, self.duals = (np.array([getattr(knot, name) for knot in knots]) for name in ("image", "dual"))
         super().__init__(problem, self.lams[(self.lams >= lam_end) & (self.lams > 0)], status, lam_end, info)
+        self.tol = self.info.get("eps")
 
     def read(self, lam):
         """Coefficients (n,) and multipliers (m,) at lam > 0."""
         if lam == 0:
             raise ValueError("lam is 0, where this path has gaps of primal and dual values but no hard margin; lam > 0 is accepted.")
-        return read_between(self, lam)
+        return dict(zip(("coef", "dual"), read_between(self, lam)))
 
     def knots(self, X_new):
         """One block: lambdas, and lam f(x) of new items X_new (p, d) at each, affine in between; see :func:`rankbook.paths.score_knots`."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..checks import as_positive, require_memory
 from ..preferences import Preferences
-from ..problems import Solution
+from ..solutions import Solution
 from ..registry import Solver
 
 # %% ../../nbs/solvers/15_lp.ipynb #c006

@@ -8,7 +8,7 @@ __all__ = ['NewtonSolver', 'starting_weights', 'as_solution']
 # %% ../../nbs/solvers/21b_newton.ipynb #c003
 from ..certificates import Ramp
 from ..checks import as_positive
-from ..problems import Solution
+from ..solutions import Solution
 from ..registry import Solver
 from .newton_path import follow
 from .newton_steps import minimise
@@ -72,10 +72,10 @@ def starting_weights(problem, start):
         return None
     if start.coef.shape != problem.coef_shape:
         raise ValueError(f"start has coefficients of shape {start.coef.shape}; {problem.coef_shape} is accepted.")
-    return problem.weights(start.coef)
+    return start.weights
 
 
 def as_solution(problem, lam, point, width, steps):
     """The :class:`rankbook.Solution` of a point."""
     dual = None if problem.loss == "squared" else Ramp(width)
-    return Solution(problem, lam, problem.coefficients(point.w), dual, info=dict(steps=steps))
+    return Solution(problem, lam, dual=dual, weights=point.w, info=dict(steps=steps))

@@ -100,20 +100,21 @@ class NewtonPath(Path):
 
     Notes
     -----
-    Keeps the weights of each answer, 8 d T bytes; a reading makes coefficients of them, O(n d^2 + d^3).
+    Keeps the weights of each answer, 8 d T bytes.
     """
 
     def __init__(self, problem, answers, ends, eps):
         self.answers, self.ends = answers, ends
         self.lams = np.array([reach.lam for reach in answers])
         super().__init__(problem, ends[:-1], "lam_min", float(ends[-1]), dict(solves=len(answers), eps=eps))
+        self.tol = eps
 
     def read(self, lam):
-        """Coefficients (n,) and the :class:`rankbook.certificates.Ramp` of the answer that serves lam (None for the squared hinge)."""
+        """Weights (d,) and the :class:`rankbook.certificates.Ramp` of the answer that serves lam (None for the squared hinge)."""
         number = int(np.searchsorted(-self.ends[1:-1], -lam, side="right"))
         reach = self.answers[number]
         scale = min(1.0, self.ends[0] / lam)
-        return self.problem.coefficients(scale * reach.w), None if self.problem.loss == "squared" else Ramp(reach.width)
+        return dict(weights=scale * reach.w, dual=None if self.problem.loss == "squared" else Ramp(reach.width))
 
     def knots(self, X_new):
         """A block for each answer: the ends of its range, and lam f(x) of new items X_new (p, d) there, affine in between."""

@@ -142,7 +142,7 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
         watch(point, width)
         goal, lacking = tol * max(1.0, point.value), float(point.gradient @ point.gradient) / (2 * lam)
         if point.gap <= goal:
-            point = started(problem, lam, shape, problem.weights(problem.coefficients(point.w)))  # as the host will read it
+            point = started(problem, lam, shape, point.w)  # with scores as the certificate will see them
             if point.gap <= goal:
                 return point, width, steps
         if not squared and point.gap > 2 * lacking:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..checks import as_positive, require_memory, unknown_name
 from ..preferences import Preferences
-from ..problems import Solution
+from ..solutions import Solution
 from ..registry import Solver
 from .qp_least_squares import least_squares_program
 from .qp_rayleigh import solve_rayleigh_qp

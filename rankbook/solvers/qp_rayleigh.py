@@ -9,7 +9,7 @@ __all__ = ['rayleigh_rows', 'rayleigh_program', 'solve_rayleigh_qp']
 import numpy as np
 
 from ..checks import as_positive, require_memory
-from ..problems import Solution
+from ..solutions import Solution
 
 # %% ../../nbs/solvers/10b_qp_rayleigh.ipynb #c004
 def rayleigh_rows(problem, lam):

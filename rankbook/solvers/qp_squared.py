@@ -9,7 +9,7 @@ __all__ = ['squared_program', 'solve_squared_qp']
 import numpy as np
 
 from ..checks import as_positive, require_memory
-from ..problems import Solution
+from ..solutions import Solution
 from .qp_svm import svm_features
 
 # %% ../../nbs/solvers/10d_qp_squared.ipynb #c004

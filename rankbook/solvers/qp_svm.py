@@ -9,7 +9,7 @@ __all__ = ['svm_features', 'binary_lines', 'multiclass_lines', 'svm_program', 's
 import numpy as np
 
 from ..checks import as_positive, require_memory
-from ..problems import Solution
+from ..solutions import Solution
 
 # %% ../../nbs/solvers/10c_qp_svm.ipynb #c004
 def svm_features(problem):

@@ -9,7 +9,7 @@ __all__ = ['cholesky_weights', 'RayleighSolver']
 import numpy as np
 
 from ..checks import as_positive, unknown_name
-from ..problems import Solution
+from ..solutions import Solution
 from ..rayleigh_path import ManifoldPath, lambda_path
 from ..registry import Solver
 

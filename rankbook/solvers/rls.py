@@ -9,7 +9,7 @@ __all__ = ['root_target', 'item_spectrum', 'weight_spectrum', 'uses_weights', 'p
 import numpy as np
 
 from ..checks import require_memory
-from ..problems import Solution
+from ..solutions import Solution
 from ..registry import Solver, declared_fit
 from ..spectral import Spectrum, SpectralPath, WeightPath, decomposed
 from ..statistics import normal_equations
@@ -78,7 +78,7 @@ class RLSSolver(Solver):
     def solve(self, problem, lam):
         """The solution at one lam > 0."""
         path = path_of(problem)
-        return Solution(problem, lam, path.read(lam)[0], info=path.info)
+        return Solution(problem, lam, **path.read(lam), info=path.info)
 
     def path(self, problem, lam_min=None):
         """The :class:`rankbook.spectral.SpectralPath` of all solutions; `lam_min` makes no difference."""

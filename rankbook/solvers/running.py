@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..checks import require_memory
+from ..checks import require_memory, writable
 from ..paths import EVENT, RegularizationPath
 from ..replay import Checkpoint, Walker
 from . import following, moving
@@ -46,8 +46,8 @@ def start_state(problem, shift, seed, room=64):
     image = prefs.gather(np.asarray(prefs.weight))
     G = problem.times(image)
     top = ((G[better] - G[worse]) / delta).max() * (1 + 10 * shift) if problem.lam_max > 0 else 1.0
-    K = problem.X if problem.is_factored else problem.gram
-    return moving.initial_state(K, problem.is_factored, problem.diagonal, better, worse, delta, weight, G, image, top, room), pairs
+    K, diagonal = writable(problem.X if problem.is_factored else problem.gram), writable(problem.diagonal)
+    return moving.initial_state(K, problem.is_factored, diagonal, better, worse, delta, weight, G, image, top, room), pairs
 
 # %% ../../nbs/solvers/12a_running.ipynb #c007
 def take_checkpoint(state, pairs, events):

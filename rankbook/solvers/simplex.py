@@ -14,7 +14,7 @@ import numpy as np
 from ..checks import as_positive, require_memory
 from ..l1 import pull
 from ..paths import Path
-from ..problems import Solution
+from ..solutions import Solution
 from ..registry import Solver
 
 ACTIVE, CAPPED = 1, 2  # as in solvers.basis, which imports a compiler
@@ -86,7 +86,7 @@ class L1Path(Path):
         sets, sign = basis_at(self.events, self.problem.n_preferences, w.size, lam)
         if lam == 0 and (self.problem.prefs.weight[sets == CAPPED] > 0).any():
             raise ValueError("lam is 0, but some preferences are short of their margin at the end of this path; lam > 0 is accepted.")
-        return w, multipliers(self.problem, sets, sign, lam)
+        return dict(coef=w, dual=multipliers(self.problem, sets, sign, lam))
 
     def knots(self, X_new):
         """Blocks of lambdas with lam f(x) of new items at each; see :func:`l1_knots`."""

@@ -9,7 +9,7 @@ __all__ = ['basis_equations', 'details', 'SparseRLSSolver']
 import numpy as np
 
 from ..kernel_basis import item_blocks
-from ..problems import Solution
+from ..solutions import Solution
 from ..registry import Solver, declared_fit
 from ..spectral import SpectralPath, basis_solution, basis_spectrum, whitened
 from ..statistics import normal_equations

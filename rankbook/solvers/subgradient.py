@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 from ..checks import as_positive, unknown_name
-from ..problems import Solution
+from ..solutions import Solution
 from ..registry import Solver
 
 # %% ../../nbs/solvers/20b_subgradient.ipynb #c004
@@ -81,7 +81,7 @@ def start_descent(solver, lam, shape, n_coef):
 
 
 def solve_subgradient(solver, problem, lam):
-    """Run a :class:`SubgradientSolver`; a warning if the gap stays above its tolerance."""
+    """Run a :class:`SubgradientSolver`; the certificate tells whether its tolerance was reached."""
     from rankbook.solvers.sampling import sampler_of
     from rankbook.solvers.subgradient_steps import checked_run
 
@@ -91,7 +91,6 @@ def solve_subgradient(solver, problem, lam):
     limit = max(10 * m, 10_000_000) if solver.max_passes is None else int(np.ceil(solver.max_passes * m))
     coef, gap, checks = checked_run(problem, lam, learner, sampler, solver.tol, limit)
     t, converged = learner.updates, bool(solver.tol is not None and gap <= solver.tol)
-    if not converged and solver.tol is not None:
-        warnings.warn(f"the relative gap is {gap:.1e} after {t:,} steps, tol is {solver.tol:g}; more max_passes may help.", stacklevel=2)
-    info = dict(updates=t, passes=t / m, converged=converged, before_all=converged and t < m, gap=gap, checks=checks, offset=learner.offset)
+    info = dict(updates=t, passes=t / m, converged=converged, before_all=converged and t < m, gap=gap, checks=checks, offset=learner.offset,
+                advice=f"More max_passes may help; these were {t:,} steps.")
     return Solution(problem, lam, coef, info=info)

@@ -12,6 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from ..checks import writable
 from ..compiled import njit
 from ..problems import feasible_dual
 from .sampling import draw, level_sampler, list_sampler, sampler_of
@@ -234,7 +235,7 @@ def checked_run(problem, lam, learner, sampler, tol, limit):
     best, gap, checks, pause = None, np.inf, 0, steps_between(problem)
     while learner.updates < limit and gap > (tol or 0):
         t = learner.updates
-        learner.run(problem.X, sampler, limit - t if tol is None else min(limit - t, max(pause, t // 4, 1000)))
+        learner.run(writable(problem.X), sampler, limit - t if tol is None else min(limit - t, max(pause, t // 4, 1000)))
         coef = learner.read()[1].reshape(problem.coef_shape)
         found = np.inf if tol is None else proven_gap(problem, lam, coef)
         checks += tol is not None
