@@ -8,6 +8,7 @@ __all__ = ['unknown_name', 'as_matrix', 'as_items', 'as_vector', 'as_positive', 
 
 # %% ../nbs/90_checks.ipynb #c002
 import difflib
+from copy import copy
 
 import numpy as np
 
@@ -208,6 +209,12 @@ class SetOnce:
         if name in self.__dict__ and not name.startswith("_"):
             raise AttributeError(f"{name} of a {type(self).__name__} is set once; make a new {type(self).__name__} to change it.")
         object.__setattr__(self, name, value)
+
+    def replaced(self, **values):
+        """A shallow copy with other values of some attributes; what a pickle leaves out is left out."""
+        other = copy(self)
+        vars(other).update(values)
+        return other
 
 # %% ../nbs/90_checks.ipynb #c020
 def require_memory(nbytes, what, instead):

@@ -133,6 +133,9 @@ class RayleighReader(SetOnce):
     is_flat = is_factored = True  # in the subspace, f(x) = w'x is linear
     difference = property(lambda self: self.data.difference)
 
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "least"}
+
     @property
     def matrix(self):
         """S + manifold_weight X'LX / n^2 (p, p): A without lam."""
@@ -146,10 +149,7 @@ class RayleighReader(SetOnce):
 
     def with_manifold_weight(self, manifold_weight):
         """The same problem with another manifold weight; subspace, graph and moments are shared."""
-        other = object.__new__(type(self))
-        other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("least", "manifold_weight")})
-        other.manifold_weight = as_positive("manifold_weight", manifold_weight, zero=True)
-        return other
+        return self.replaced(manifold_weight=as_positive("manifold_weight", manifold_weight, zero=True))
 
     def times(self, coef):
         """Scores (n,) or (n, k) of the items."""

@@ -49,27 +49,20 @@ def label_folds(cv, X, y, random_state):
 # %% ../nbs/21f_rayleigh_cv.ipynb #c008
 def first_directions(problem, p):
     """The problem (a :class:`rankbook.RayleighProblem`) in the first p directions of its subspace, without computing anything."""
-    data, other = copy(problem.data), copy(problem)
-    data.subspace = copy(data.subspace)
-    subspace = data.subspace
-    subspace.pivots, subspace.factor, subspace.features = subspace.pivots[:p], subspace.factor[:p, :p], subspace.features[:, :p]
-    if subspace.landmarks is not None:
-        subspace.landmarks = subspace.landmarks[:p]
-    data.X, data.difference, data.spread = subspace.features, data.difference[:p], data.spread[:p, :p]
+    data, whole = copy(problem.data), problem.data.subspace
+    landmarks = None if whole.landmarks is None else whole.landmarks[:p]
+    subspace = whole.replaced(pivots=whole.pivots[:p], factor=whole.factor[:p, :p], features=whole.features[:, :p], landmarks=landmarks)
+    data.subspace, data.X, data.difference, data.spread = subspace, subspace.features, data.difference[:p], data.spread[:p, :p]
     if "energy" in vars(data):
         data.energy = data.energy[:p, :p]
-    other.data, other.X, other.coef_shape = data, data.X, (len(subspace.pivots),)
-    vars(other).pop("least", None)
-    return other
+    return problem.replaced(data=data, X=data.X, coef_shape=(len(subspace.pivots),))
 
 
 def with_signs(problem, signs):
     """The problem with other labels (n,), 1, -1 or 0, of the same items. O(n p^2)."""
-    data, other = copy(problem.data), copy(problem)
+    data = copy(problem.data)
     data.signs, (data.difference, data.spread, data.noise) = signs, class_moments(data.X, signs)
-    other.data = data
-    vars(other).pop("least", None)
-    return other
+    return problem.replaced(data=data)
 
 # %% ../nbs/21f_rayleigh_cv.ipynb #c011
 def grid_coefficients(problem, lams, weights):

@@ -475,8 +475,8 @@ def test_the_estimator():
     other = rb.RankSVM(lam=50.0, kernel="linear", penalty="l1", solver="lp").fit(X, y)
     assert other.certificate_.primal == pytest.approx(model.certificate_.primal, rel=TOL)
     model.set_params(penalty="l2").fit(X, y)
-    assert hasattr(model, "dual_coef_") and np.allclose(X.T @ model.dual_coef_, model.coef_)
+    assert not np.array_equal(model.coef_, model.solution_.coef) and np.allclose(X.T @ model.solution_.coef, model.coef_)
     model.set_params(penalty="l1").fit(X, y)
-    assert not hasattr(model, "dual_coef_")
+    assert np.array_equal(model.coef_, model.solution_.coef)
     with pytest.raises(ValueError, match="penalty is 'l1' and kernel is 'rbf'"):
         rb.RankSVM(penalty="l1").fit(X, y)

@@ -41,11 +41,13 @@ def test_objective_and_products_by_definition(kernel):
     problem = random_problem(0, kernel)
     prefs, coef = problem.prefs, np.random.default_rng(1).normal(size=12)
     K = {"linear": lambda X: X @ X.T, "rbf": lambda X: np.exp(-((X[:, None] - X) ** 2).sum(-1) / 2), "poly": lambda X: (X @ X.T / 2 + 1) ** 3}[kernel](problem.X)
-    assert np.allclose(problem.times(coef), K @ coef)
+    coef -= coef.mean()  # as they are when they come from preferences
     f = K @ coef
+    assert np.allclose(problem.times(coef), f - f.mean())
     miss = sum(c * max(0, d - f[k] + f[l]) for k, l, c, d in zip(prefs.better, prefs.worse, prefs.weight, prefs.margin))
     assert problem.primal(coef, 0.7) == pytest.approx(0.35 * coef @ f + miss)
     assert np.allclose(problem.predict(coef, problem.X), f)
+    assert np.allclose(problem.times(coef + 7), problem.times(coef)) and problem.primal(coef + 7, 0.7) == pytest.approx(problem.primal(coef, 0.7))
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

@@ -90,7 +90,7 @@ def box_dual(problem, lam, upper):
 
 def primal_optimum(problem, lam):
     """The optimum of equation (6) by SLSQP, in features (X itself, or a Cholesky factor of K) and slacks."""
-    R = problem.X if problem.is_factored else np.linalg.cholesky(problem.gram)
+    R = problem.X if problem.is_factored else np.linalg.cholesky(problem.kernel.gram(problem.X))
     prefs, d = problem.prefs, R.shape[1]
     A = np.hstack([prefs.incidence() @ R, np.eye(len(prefs))])
     found = minimize(lambda v: lam / 2 * v[:d] @ v[:d] + prefs.weight @ v[d:], np.r_[np.zeros(d), prefs.margin],
