@@ -155,6 +155,10 @@ class RayleighReader(SetOnce):
         """Scores (n,) or (n, k) of the items."""
         return self.X @ coef
 
+    def evaluated(self, coef=None, weights=None):
+        """Scores of the items, and the square of the norm, of weights (p,) or (p, k)."""
+        return self.times(coef), float(np.sum(coef * coef))
+
     def function(self, coef):
         """The function with weights (p,) or (p, k) in the subspace, without the problem."""
         subspace = self.data.subspace

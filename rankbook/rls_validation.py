@@ -265,7 +265,8 @@ def held_out_scores(path, groups, lams):
     Returns
     -------
     ndarray of shape (l, N) or (l, N, k)
-        Scores of the N items of the groups in their order; for one query of all items with the intercept that fits the rest best.
+        Scores of the N items of the groups in their order; for one query of all items with the intercept that fits the rest best. Of several queries
+        only differences within a query mean anything: the level of a group's scores is that of a kernel measured from the mean of all items.
 
     Raises
     ------

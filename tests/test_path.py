@@ -552,8 +552,8 @@ def test_a_weightless_preference_does_not_start_the_path():
     problem = rb.RankSVMProblem([[0.0], [1.0], [10.0]], prefs, kernel="linear")
     path = follow(problem, depth=None)
     assert problem.lam_max == 1.0 and path.breakpoints.tolist() == [1.0]
-    for lams, G in path.knots(np.array([[1.0]])):
-        assert (G >= 0).all()  # lam w = min(1, lam)
+    for lams, G in path.knots(np.array([[1.0], [0.0]])):
+        assert (G[:, 0] >= G[:, 1]).all()  # lam w = min(1, lam)
 
 
 # Where a path ends

@@ -205,7 +205,7 @@ def test_large_predictions_come_in_blocks(monkeypatch):
     problem = rb.RayleighProblem(X, y, n_components=6)
     answer = solve(problem, 0.1)
     expected = answer.predict(X)
-    monkeypatch.setattr("rankbook.rayleigh.BLOCK", 40)
+    monkeypatch.setattr("rankbook.subspace.BLOCK", 40)
     assert np.allclose(answer.predict(X), expected)
 
 
