@@ -9,9 +9,9 @@ __all__ = ['weighted_preferences', 'choose_solver', 'Ranker', 'takes_sparse', 'R
 # %% ../nbs/21_estimators.ipynb #c002
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .checks import as_items, as_matrix, as_vector
+from .checks import as_items, as_matrix, as_vector, refuse_text
 from .metrics import disagreement
 from .preferences import Preferences
 from .problems import RankSVMProblem
@@ -27,7 +27,7 @@ def weighted_preferences(y, qid, graph, sample_weight):
     y : ndarray of shape (n,)
     qid : array-like of shape (n,) or None
     graph : {"full", "star"}
-    sample_weight : ndarray of shape (n,) or None
+    sample_weight : array-like of shape (n,) or None
         Item weights >= 0.
 
     Returns
@@ -35,9 +35,10 @@ def weighted_preferences(y, qid, graph, sample_weight):
     Preferences
     """
     prefs = Preferences.from_scores(y, qid, graph)
-    if sample_weight is None or (sample_weight == 1).all():
+    if sample_weight is None:
         return prefs
-    return prefs.item_weighted(as_vector("sample_weight", sample_weight, y.size, minimum=0.0))
+    weight = as_vector("sample_weight", sample_weight, prefs.n_items, minimum=0.0)
+    return prefs if (weight == 1).all() else prefs.item_weighted(weight)
 
 # %% ../nbs/21_estimators.ipynb #c007
 def choose_solver(problem):
@@ -63,9 +64,10 @@ class Ranker(BaseEstimator):
         X, subspace = finite_items(self, X, reset=False), getattr(self, "subspace_", None)
         return self.solution_.predict(X if subspace is None else subspace.transform(X))
 
-    def score(self, X, y, qid=None):
-        """The share of preferences that the predicted scores agree with, a tie counting 1/2."""
-        return 1.0 - disagreement(self.predict(X), Preferences.from_scores(np.asarray(y, dtype=float), qid))
+    def score(self, X, y, qid=None, sample_weight=None):
+        """The share of preferences that the predicted scores agree with, a tie counting 1/2; a preference weighs the product of its items' weights (n,)."""
+        scores, prefs = self.predict(X), weighted_preferences(as_vector("y", y), qid, "full", sample_weight)
+        return 1.0 - disagreement(scores, prefs)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -127,7 +129,8 @@ class RankSVM(Ranker):
 
 # %% ../nbs/21_estimators.ipynb #c013
 def finite_items(estimator, X, y=None, reset=True):
-    """scikit-learn's checks, then our own, which say where the first NaN stands."""
+    """scikit-learn's checks, then our own, which say where the first NaN, and before them which column of text, stands."""
+    refuse_text("X", X)
     sparse = takes_sparse(estimator)
     dtype = [np.float64, np.float32] if sparse and _keeps_float32(estimator, X) else np.float64
     options = dict(ensure_all_finite=False, dtype=dtype, order="C", reset=reset, accept_sparse="csr" if sparse else False)
@@ -169,8 +172,7 @@ def fit_ranksvm(estimator, X, y, qid=None, sample_weight=None):
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; scores of shape (n,) are accepted.")
     X, y = finite_items(estimator, X, y)
-    weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
-    problem, subspace = problem_of(estimator, X, weighted_preferences(y, qid, estimator.graph, weight))
+    problem, subspace = problem_of(estimator, X, weighted_preferences(y, qid, estimator.graph, sample_weight))
     solver = choose_solver(problem) if isinstance(estimator.solver, str) and estimator.solver == "auto" else estimator.solver
     return keep_fit(estimator, solve(problem, estimator.lam, solver), subspace)
 

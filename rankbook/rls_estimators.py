@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
-from .checks import as_matrix, as_positive, as_vector
+from .checks import as_matrix, as_positive, as_vector, refuse_text
 from .estimators import Ranker
 from .kernel_basis import choose_basis
 from .rankrls import RankRLSProblem
@@ -60,7 +60,8 @@ class RankRLS(Ranker):
         Any registered solver; "auto" takes "sparse-rls" with a basis and "rls" without.
     graph : None, "identity", matrix of weights or Preferences, default None
         Instead of queries; "identity" is plain regression.
-    random_state : int, optional
+    random_state : None, int, numpy Generator or RandomState, default None
+        Draws the basis if it is given as a number; None is seed 0, so that the same call gives the same basis.
 
     Attributes
     ----------
@@ -89,6 +90,7 @@ def read_scored(estimator, X, y, reset=True):
     """X and y, one or several columns, checked by scikit-learn and by us."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; scores of shape (n,) or (n, k) are accepted.")
+    refuse_text("X", X)
     options = dict(ensure_min_samples=2 if reset else 1, ensure_all_finite=False, dtype=np.float64, order="C", reset=reset)
     X, y = validate_data(estimator, X, y, y_numeric=True, multi_output=True, **options)
     return as_matrix("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)

@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 
-from .checks import as_matrix, unknown_name
+from .checks import as_matrix, as_seed, unknown_name
 from .kernels import Kernel
 
 BLOCK = 1 << 22  # kernel entries that are made at a time
@@ -215,7 +215,8 @@ class KernelSubspace(SubspaceMap):
         As in :class:`rankbook.kernels.Kernel`; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky"}, default "greedy"
         How items are chosen: most left, evenly, or in proportion to what is left.
-    random_state : int or numpy Generator, optional
+    random_state : None, int, numpy Generator or RandomState, default None
+        Of the draws, unless greedy; None is seed 0.
 
     Attributes
     ----------
@@ -238,7 +239,7 @@ class KernelSubspace(SubspaceMap):
         self.kernel, self.rule = Kernel(kernel, gamma, degree, coef0), pivots
         X, p = check_items(X, self.kernel), as_count("n_components", n_components)
         self.trace = float(kernel_diagonal(X, self.kernel).sum())
-        self.pivots, self.factor, self.features = find_subspace(X, p, self.kernel, pivots, np.random.default_rng(random_state))
+        self.pivots, self.factor, self.features = find_subspace(X, p, self.kernel, pivots, np.random.default_rng(as_seed(random_state)))
         explain_shortage(len(self.pivots), p, len(X))
         self.landmarks = None if self.kernel.name == "precomputed" else X[self.pivots]
         if self.kernel.function:
