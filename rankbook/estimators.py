@@ -33,11 +33,18 @@ def weighted_preferences(y, qid, graph, sample_weight):
     Returns
     -------
     Preferences
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative, or all are zero.
     """
     prefs = Preferences.from_scores(y, qid, graph)
     if sample_weight is None:
         return prefs
     weight = as_vector("sample_weight", sample_weight, prefs.n_items, minimum=0.0)
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every item; at least one positive weight is accepted.")
     return prefs if (weight == 1).all() else prefs.item_weighted(weight)
 
 # %% ../nbs/21_estimators.ipynb #c007

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils import ClassifierTags, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .checks import as_seed, as_vector, refuse_text
-from .estimators import Ranker, finite_items, weighted_preferences
+from .checks import as_matrix, as_seed, as_vector, refuse_text
+from .estimators import Ranker, weighted_preferences
 from .metrics import disagreement
 from .rayleigh import RayleighProblem, marked_items
 from .registry import solve
@@ -138,7 +138,7 @@ def read_items(estimator, X, y):
     y = label_numbers(y)
     refuse_text("X", X)
     X, _ = validate_data(estimator, X, np.zeros(len(y)), ensure_all_finite=False, dtype=np.float64, order="C", ensure_min_samples=2)
-    return (finite_items(estimator, X, reset=False), *read_classes(y, estimator.unlabelled))
+    return (as_matrix("X", X), *read_classes(y, estimator.unlabelled))
 
 
 def problem_options(estimator):
