@@ -10,7 +10,7 @@ __all__ = ['rescale', 'fold_curve', 'path_solver', 'run_folds', 'fold_values', '
 import numpy as np
 
 from .checks import as_positive, as_vector, unknown_name
-from .estimators import Ranker, RankSVM, finite_items, weighted_preferences
+from .estimators import Ranker, RankSVM, finite_items, keeping_features, weighted_preferences
 from .folds import make_folds
 from .preferences import _as_qid
 from .problems import RankSVMProblem
@@ -197,6 +197,7 @@ def _check_choices(estimator):
         raise ValueError(f"lam_min_ratio is {ratio}; a number between 0 and 1, or None, is accepted.")
 
 # %% ../nbs/21a_cross_validation.ipynb #c031
+@keeping_features
 def fit_ranksvm_cv(estimator, X, y, qid=None, sample_weight=None):
     """Fit a :class:`RankSVMCV`; nothing is set on it unless all went well.
 

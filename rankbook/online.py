@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['Monitor', 'sampled_losses', 'look', 'start_stream', 'learn_batch', 'learn_all', 'OnlineEstimator', 'read_rows',
-           'read_weights', 'OnlineRanker', 'OnlineRankSVM', 'keeping_features', 'fit_online_ranking',
-           'fit_online_pairs', 'OnlineSVC', 'as_classes', 'class_numbers', 'label_sampler', 'fit_online_classes']
+           'read_weights', 'OnlineRanker', 'OnlineRankSVM', 'fit_online_ranking', 'fit_online_pairs', 'OnlineSVC',
+           'as_classes', 'class_numbers', 'label_sampler', 'fit_online_classes']
 
 # %% ../nbs/21d_online.ipynb #c003
 import warnings
@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .checks import as_matrix, as_positive, as_seed, as_vector, refuse_text
-from .estimators import weighted_preferences
+from .estimators import keeping_features, weighted_preferences
 from .metrics import disagreement
 from .preferences import Preferences
 from .registry import get_solver
@@ -205,27 +205,6 @@ class OnlineRankSVM(OnlineRanker):
     def partial_fit_pairs(self, better, worse):
         """Learn from m preferences: features (m, d) of the preferred and of the other items."""
         return fit_online_pairs(self, better, worse)
-
-# %% ../nbs/21d_online.ipynb #c013
-def keeping_features(fit):
-    """A method's function that puts back the number (and names) of features if it raises, so that nothing is half done."""
-    from functools import wraps
-
-    @wraps(fit)
-    def safely(estimator, *args, **options):
-        names = ("n_features_in_", "feature_names_in_")
-        before = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
-        try:
-            return fit(estimator, *args, **options)
-        except Exception:
-            for name in names:
-                if name in before:
-                    setattr(estimator, name, before[name])
-                elif hasattr(estimator, name):
-                    delattr(estimator, name)
-            raise
-
-    return safely
 
 # %% ../nbs/21d_online.ipynb #c014
 @keeping_features

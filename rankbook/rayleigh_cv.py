@@ -12,6 +12,7 @@ from copy import copy
 import numpy as np
 
 from .checks import as_vector
+from .estimators import keeping_features
 from .folds import make_folds
 from .kernels import Kernel
 from .manifold import neighbour_graph
@@ -180,6 +181,7 @@ def search_rayleigh(X, y, grid, options, folds, n_jobs):
     return np.stack(Parallel(n_jobs=n_jobs)(jobs), axis=-1), graph
 
 # %% ../nbs/21f_rayleigh_cv.ipynb #c019
+@keeping_features
 def fit_rayleigh_cv(estimator, X, y):
     """Fit a :class:`RayleighRankerCV`; nothing is set on it unless all went well.
 

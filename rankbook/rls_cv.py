@@ -11,7 +11,7 @@ import numpy as np
 
 from . import metrics
 from .checks import as_vector, unknown_name
-from .estimators import Ranker
+from .estimators import Ranker, keeping_features
 from .folds import make_folds
 from .graphs import Queries
 from .kernel_basis import choose_basis
@@ -216,6 +216,7 @@ def search_grid(estimator, X, y, qid, basis, gammas, *judge):
     return np.stack(Parallel(n_jobs=estimator.n_jobs)(jobs), axis=1), None
 
 # %% ../nbs/21c_rankrls_cv.ipynb #c018
+@keeping_features
 def fit_rankrls_cv(estimator, X, y, qid=None):
     """Fit a :class:`RankRLSCV`; nothing is set on it unless all went well.
 

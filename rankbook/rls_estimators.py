@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from .checks import as_matrix, as_positive, as_vector, refuse_text
-from .estimators import Ranker
+from .estimators import Ranker, keeping_features
 from .kernel_basis import choose_basis
 from .rankrls import RankRLSProblem
 from .registry import solve
@@ -106,6 +106,7 @@ def _keep(estimator, found):
     return estimator
 
 # %% ../nbs/21b_rankrls.ipynb #c008
+@keeping_features
 def fit_rankrls(estimator, X, y, qid=None):
     """Fit a :class:`RankRLS` to data in memory; nothing is set on it unless all went well.
 
@@ -149,6 +150,7 @@ def problem_statistics(estimator):
     return empty.add(problem.X, problem.target.Y[:, 0] if problem.is_flat else problem.target.Y, ids)
 
 
+@keeping_features
 def extend_rankrls(estimator, X, y, qid=None):
     """Add whole queries to a :class:`RankRLS`: items X (n, d), scores y, query ids (n,), or one query without them.
 
@@ -167,6 +169,7 @@ def extend_rankrls(estimator, X, y, qid=None):
     return _fit_statistics(estimator, grown.add(X, y, qid))
 
 # %% ../nbs/21b_rankrls.ipynb #c011
+@keeping_features
 def fit_blocks(estimator, blocks):
     """Fit a :class:`RankRLS` to an iterator of blocks (X, y) or (X, y, qid) of whole queries, one after the other; see :func:`extend_rankrls`."""
     if not can_stream(estimator):

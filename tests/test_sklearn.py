@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -213,3 +213,30 @@ def test_columns_of_numbers_of_every_kind_pass_and_keep_their_names(kind):
         assert np.array_equal(model.predict(X), make(kind).fit(X.to_numpy(dtype=float), y).predict(X.to_numpy(dtype=float)))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(X[X.columns[::-1]])
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+def test_a_failed_fit_leaves_everything_as_it_was(kind):
+    X, y = table()
+    y = y if kind in RANKERS else (y > 0).astype(float)
+    nothing, few = np.zeros(40), X[["age"]].assign(other=X["size"] ** 2, third=1.0)  # one level only: nobody can learn from it
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model, fresh = make(kind).fit(X, y), make(kind)
+    before = vars(model).copy(), model.predict(X)
+    for estimator in (model, fresh):
+        with pytest.raises(ValueError):
+            estimator.fit(few, nothing)
+    assert vars(model).keys() == before[0].keys() and all(vars(model)[name] is value for name, value in before[0].items())
+    assert np.array_equal(model.predict(X), before[1])
+    with pytest.raises(NotFittedError):
+        fresh.predict(few)
+
+
+def test_a_failed_block_leaves_everything_as_it_was():
+    X, y = table()
+    model = rb.RankRLS(kernel="linear").partial_fit(X, y)
+    for call in (lambda: model.fit(iter([(X.to_numpy()[:, :1], np.zeros(39))])), lambda: model.fit(iter([])), lambda: model.partial_fit(X, y[1:])):
+        with pytest.raises(ValueError):
+            call()
+        assert model.n_features_in_ == 2 and model.feature_names_in_.tolist() == ["size", "age"] and np.isfinite(model.predict(X)).all()
