@@ -240,3 +240,14 @@ def test_a_failed_block_leaves_everything_as_it_was():
         with pytest.raises(ValueError):
             call()
         assert model.n_features_in_ == 2 and model.feature_names_in_.tolist() == ["size", "age"] and np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("column", [*TEXT.values(), *OTHER.values()], ids=[*TEXT, *OTHER])
+def test_problems_name_the_column_too(column):
+    X, y = table()
+    bad, prefs = X.assign(colour=column(40)), rb.Preferences.from_scores(y)
+    solution = rb.solve(rb.RankSVMProblem(X, prefs), 1.0)
+    for name, call in (("X", lambda: rb.RankSVMProblem(bad, prefs)), ("X", lambda: rb.RankRLSProblem(bad, y)), ("X", lambda: rb.choose_basis(bad, 3)),
+                       ("X", lambda: rb.KernelSubspace(bad, 3)), ("X_new", lambda: solution.predict(bad[["colour", "age"]]))):
+        with pytest.raises(TypeError, match=f"^{name} has .* in column 'colour'; columns of numbers are accepted"):
+            call()
