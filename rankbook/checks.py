@@ -223,7 +223,7 @@ def as_seed(random_state):
 
     Parameters
     ----------
-    random_state : None, int >= 0, numpy Generator or RandomState
+    random_state : None, int from 0 to 2**32 - 1, numpy Generator or RandomState
         None stands for 0; a generator is drawn from, so that it gives another seed each time.
 
     Returns
@@ -233,7 +233,7 @@ def as_seed(random_state):
     Raises
     ------
     TypeError, ValueError
-        If it is something else, or a negative integer.
+        If it is something else, or an integer outside that range, which is scikit-learn's.
     """
     if random_state is None:
         return 0
@@ -241,10 +241,11 @@ def as_seed(random_state):
         return int(random_state.integers(2**31))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    accepted = "None, an integer >= 0, a numpy Generator or a RandomState is accepted."
+    accepted = ("None, an integer from 0 to 2**32 - 1, a numpy Generator or a RandomState "
+                "is accepted.")
     if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
         raise TypeError(f"random_state is {random_state!r}; {accepted}")
-    if random_state < 0:
+    if not 0 <= random_state < 2**32:
         raise ValueError(f"random_state is {random_state}; {accepted}")
     return int(random_state)
 

@@ -75,7 +75,7 @@ def start_stream(estimator, shape):
     """A fresh learner with its monitor, and the fraction of a step that is due."""
     e = estimator
     average = "suffix" if e.average is True else e.average
-    seed = as_seed(e.random_state)
+    seed = int(np.random.RandomState(as_seed(e.random_state)).randint(2**31 - 1))
     learner = get_solver("subgradient", step=e.step, average=average, seed=seed).start(e.lam, shape)
     return learner, Monitor(learner, as_positive("lam", e.lam), as_positive("tol", e.tol), seed), 0.0
 

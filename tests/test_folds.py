@@ -75,7 +75,7 @@ def test_chance_only_if_asked_for(query):
     assert len({frozenset(parts) for parts in apart}) > 15  # other parts, not only other numbers for them
 
 
-@pytest.mark.parametrize("state, error", [(True, TypeError), ("0", TypeError), (0.5, TypeError), (-1, ValueError)])
+@pytest.mark.parametrize("state, error", [(True, TypeError), ("0", TypeError), (0.5, TypeError), (-1, ValueError), (2**32, ValueError)])
 def test_what_is_no_random_state(state, error):
     X, y = RNG(6).normal(size=(30, 2)), np.arange(30.0)
     for call in (lambda: make_folds(3, X, y, None, state), lambda: rb.choose_basis(X, 3, random_state=state),
