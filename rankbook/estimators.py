@@ -148,7 +148,7 @@ def keeping_features(fit):
         before = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
         try:
             return fit(estimator, *args, **options)
-        except Exception:
+        except BaseException:  # an interrupt, too
             for name in names:
                 if name in before:
                     setattr(estimator, name, before[name])

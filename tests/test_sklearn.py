@@ -251,3 +251,16 @@ def test_problems_name_the_column_too(column):
                        ("X", lambda: rb.KernelSubspace(bad, 3)), ("X_new", lambda: solution.predict(bad[["colour", "age"]]))):
         with pytest.raises(TypeError, match=f"^{name} has .* in column 'colour'; columns of numbers are accepted"):
             call()
+
+
+def test_an_interrupted_fit_leaves_the_features_as_they_were(monkeypatch):
+    X, y = table()
+    model = rb.RankSVM().fit(X, y)
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rankbook.estimators.solve", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[["age"]], y)
+    assert model.n_features_in_ == 2 and model.feature_names_in_.tolist() == ["size", "age"]
