@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import as_matrix, locked, own, require_memory, unknown_name
+from .checks import as_matrix, as_seed, locked, own, require_memory, unknown_name
 from .kernels import Kernel
 from .kernel_map import BLOCK, KernelMap
 from .subspace import gram_schmidt, kernel_diagonal, proportional
@@ -156,7 +156,8 @@ def choose_basis(X, r, method="random", kernel="rbf", gamma=None, degree=3, coef
         Drawn evenly; spread out in the space of X by scikit-learn's k-means++; or by randomly pivoted Cholesky of the kernel.
     kernel, gamma, degree, coef0
         As in :class:`rankbook.kernels.Kernel`, for "rpcholesky"; not "precomputed".
-    random_state : int or numpy Generator, optional
+    random_state : None, int, numpy Generator or RandomState, default None
+        Of the draws; None is seed 0.
 
     Returns
     -------
@@ -167,7 +168,7 @@ def choose_basis(X, r, method="random", kernel="rbf", gamma=None, degree=3, coef
     -----
     O(n), O(n r d) and O(n r^2 + n r d).
     """
-    X, rng = as_matrix("X", X), np.random.default_rng(random_state)
+    X, rng = as_matrix("X", X), np.random.default_rng(as_seed(random_state))
     if isinstance(r, bool) or int(r) != r or not 1 <= r <= len(X):
         raise ValueError(f"r is {r!r}; an integer from 1 to {len(X)}, the number of items, is accepted.")
     if method == "random":

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['Monitor', 'sampled_losses', 'look', 'start_stream', 'learn_batch', 'learn_all', 'OnlineEstimator', 'read_rows',
-           'read_weights', 'OnlineRanker', 'OnlineRankSVM', 'keeping_features', 'fit_online_ranking',
-           'fit_online_pairs', 'OnlineSVC', 'as_classes', 'class_numbers', 'label_sampler', 'fit_online_classes']
+           'read_weights', 'OnlineRanker', 'OnlineRankSVM', 'fit_online_ranking', 'fit_online_pairs', 'OnlineSVC',
+           'as_classes', 'class_numbers', 'label_sampler', 'fit_online_classes']
 
 # %% ../nbs/21d_online.ipynb #c003
 import warnings
@@ -14,11 +14,11 @@ from copy import deepcopy
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .checks import as_matrix, as_positive, as_vector
+from .checks import as_matrix, as_positive, as_seed, as_vector, refuse_text
+from .estimators import keeping_features, weighted_preferences
 from .metrics import disagreement
 from .preferences import Preferences
 from .registry import get_solver
@@ -75,7 +75,7 @@ def start_stream(estimator, shape):
     """A fresh learner with its monitor, and the fraction of a step that is due."""
     e = estimator
     average = "suffix" if e.average is True else e.average
-    seed = int(check_random_state(e.random_state).randint(2**31 - 1))
+    seed = int(np.random.RandomState(as_seed(e.random_state)).randint(2**31 - 1))
     learner = get_solver("subgradient", step=e.step, average=average, seed=seed).start(e.lam, shape)
     return learner, Monitor(learner, as_positive("lam", e.lam), as_positive("tol", e.tol), seed), 0.0
 
@@ -125,6 +125,7 @@ class OnlineEstimator(BaseEstimator):
 
 def read_rows(estimator, X, reset, y=None, **options):
     """X, and y if given, checked by scikit-learn and by us, as float64."""
+    refuse_text("X", X)
     options = dict(ensure_all_finite=False, dtype=np.float64, order="C", reset=reset, **options)
     if y is None:
         return as_matrix("X", validate_data(estimator, X, **options))
@@ -150,9 +151,10 @@ class OnlineRanker(OnlineEstimator):
         check_is_fitted(self, "coef_")
         return read_rows(self, X, reset=False) @ self.coef_
 
-    def score(self, X, y, qid=None):
-        """The share of preferences that the predicted scores agree with, a tie counting 1/2."""
-        return 1.0 - disagreement(self.predict(X), Preferences.from_scores(np.asarray(y, dtype=float), qid))
+    def score(self, X, y, qid=None, sample_weight=None):
+        """The share of preferences that the predicted scores agree with, a tie counting 1/2; a preference weighs the product of its items' weights (n,)."""
+        scores, prefs = self.predict(X), weighted_preferences(as_vector("y", y), qid, "full", sample_weight)
+        return 1.0 - disagreement(scores, prefs)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -176,7 +178,8 @@ class OnlineRankSVM(OnlineRanker):
         Steps of `partial_fit` as a multiple of the preferences of the batch, each counted with its weight.
     max_updates : int, default 10_000_000
         Steps of `fit` at most.
-    random_state : int, optional
+    random_state : None, int, numpy Generator or RandomState, default None
+        Of the draws; None is seed 0, so that the same call gives the same answer.
 
     Attributes
     ----------
@@ -202,27 +205,6 @@ class OnlineRankSVM(OnlineRanker):
     def partial_fit_pairs(self, better, worse):
         """Learn from m preferences: features (m, d) of the preferred and of the other items."""
         return fit_online_pairs(self, better, worse)
-
-# %% ../nbs/21d_online.ipynb #c013
-def keeping_features(fit):
-    """A method's function that puts back the number (and names) of features if it raises, so that nothing is half done."""
-    from functools import wraps
-
-    @wraps(fit)
-    def safely(estimator, *args, **options):
-        names = ("n_features_in_", "feature_names_in_")
-        before = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
-        try:
-            return fit(estimator, *args, **options)
-        except Exception:
-            for name in names:
-                if name in before:
-                    setattr(estimator, name, before[name])
-                elif hasattr(estimator, name):
-                    delattr(estimator, name)
-            raise
-
-    return safely
 
 # %% ../nbs/21d_online.ipynb #c014
 @keeping_features

@@ -10,10 +10,10 @@ __all__ = ['label_folds', 'first_directions', 'with_signs', 'grid_coefficients',
 from copy import copy
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .checks import as_vector
-from .cross_validation import make_folds
+from .estimators import keeping_features
+from .folds import make_folds
 from .kernels import Kernel
 from .manifold import neighbour_graph
 from .metrics import auc
@@ -23,8 +23,8 @@ from .registry import solve, solve_path
 from .subspace import as_count
 
 # %% ../nbs/21f_rayleigh_cv.ipynb #c005
-def label_folds(cv, X, y, random_state):
-    """Pairs (training rows, judged rows), two arrays of ints each, of the labelled items of y (n,) with 1, 0 and NaN; see :func:`rankbook.cross_validation.make_folds`.
+def label_folds(cv, X, y, random_state=None):
+    """Pairs (training rows, judged rows), two arrays of ints each, of the labelled items of y (n,) with 1, 0 and NaN; see :func:`rankbook.folds.make_folds`.
 
     Raises
     ------
@@ -97,8 +97,8 @@ class RayleighRankerCV(RayleighBase):
         Folds of the labelled items, by class; a splitter, or pairs (training, left out), see the labelled items only, numbered in their order.
     n_neighbors, kernel, degree, coef0, pivots, metric, unlabelled
         As in :class:`rankbook.RayleighRanker`.
-    random_state : int, RandomState or None
-        Deals out the folds and draws the pivots.
+    random_state : None, int, numpy Generator or RandomState, default None
+        Shuffles the folds and draws the pivots unless greedy; with None folds are dealt out class by class and pivots drawn with seed 0.
     n_jobs : int, optional
         Gammas at a time, for joblib.
 
@@ -174,6 +174,7 @@ def search_rayleigh(X, y, grid, options, folds, n_jobs):
     return np.stack(Parallel(n_jobs=n_jobs)(jobs), axis=-1), graph
 
 # %% ../nbs/21f_rayleigh_cv.ipynb #c019
+@keeping_features
 def fit_rayleigh_cv(estimator, X, y):
     """Fit a :class:`RayleighRankerCV`; nothing is set on it unless all went well.
 
@@ -199,8 +200,7 @@ def fit_rayleigh_cv(estimator, X, y):
     """
     grid = check_grid(estimator)
     X, y, classes = read_items(estimator, X, y)
-    rng = check_random_state(estimator.random_state)
-    folds = label_folds(estimator.cv, X, y, rng)
+    folds = label_folds(estimator.cv, X, y, estimator.random_state)
     options = problem_options(estimator)
     areas, graph = search_rayleigh(X, y, grid, options, folds, estimator.n_jobs)
     values = areas.mean(axis=0)

@@ -8,11 +8,12 @@ __all__ = ['label_numbers', 'unlabelled_items', 'read_classes', 'RayleighBase', 
 
 # %% ../nbs/21e_rayleigh.ipynb #c003
 import numpy as np
-from sklearn.utils import ClassifierTags, check_random_state, column_or_1d
+from sklearn.utils import ClassifierTags, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .estimators import Ranker, finite_items, fitted_attributes, keep_fit
-from .metrics import auc
+from .checks import as_matrix, as_seed, as_vector, refuse_text
+from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features, weighted_preferences
+from .metrics import disagreement
 from .rayleigh import RayleighProblem, marked_items
 from .registry import solve
 
@@ -59,8 +60,11 @@ class RayleighBase(Ranker):
         """Scores (p,) of items X (p, d); higher is preferred. The same as `predict`."""
         return self.predict(X)
 
-    def score(self, X, y):
-        """The area under the ROC curve on the labelled items: the share of pairs, one of each class, in the right order, a tie counting 1/2."""
+    def score(self, X, y, sample_weight=None):
+        """The area under the ROC curve on the labelled items: the share of pairs, one of each class, in the right order, a tie counting 1/2.
+
+        A pair weighs the product of its items' weights `sample_weight` (n,) >= 0; those of unlabelled items play no part.
+        """
         check_is_fitted(self)
         y = label_numbers(y)
         check_consistent_length(X, y)
@@ -71,7 +75,9 @@ class RayleighBase(Ranker):
                              "accepted, and the mark for unlabelled items.")
         if np.unique(y[known]).size < 2:
             raise ValueError(f"y has {np.unique(y[known]).size} of the two classes of the fit; at least one item of each is accepted.")
-        return auc(self.predict(X)[known], y[known])
+        weight = None if sample_weight is None else as_vector("sample_weight", sample_weight, y.size, minimum=0.0)[known]
+        scores, prefs = self.predict(X)[known], weighted_preferences(y[known], None, "full", weight)
+        return 1.0 - disagreement(scores, prefs)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -98,8 +104,8 @@ class RayleighRanker(RayleighBase):
         Of the graph of all items, see :func:`rankbook.manifold.neighbour_graph`.
     unlabelled : number or False, optional
         What marks unlabelled items in y, False for nothing; by default -1, or NaN if there are any.
-    random_state : int, RandomState or None
-        Draws the pivots, unless greedy.
+    random_state : None, int, numpy Generator or RandomState, default None
+        Draws the pivots, unless greedy; None is seed 0.
     solver : str, type or instance, default "rayleigh"
 
     Attributes
@@ -130,15 +136,15 @@ def read_items(estimator, X, y):
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; labels of shape (n,) with two classes and a mark are accepted.")
     y = label_numbers(y)
+    refuse_text("X", X)
     X, _ = validate_data(estimator, X, np.zeros(len(y)), ensure_all_finite=False, dtype=np.float64, order="C", ensure_min_samples=2)
-    return (finite_items(estimator, X, reset=False), *read_classes(y, estimator.unlabelled))
+    return (as_matrix("X", X), *read_classes(y, estimator.unlabelled))
 
 
 def problem_options(estimator):
     """The keywords of a :class:`rankbook.RayleighProblem` that are not tried out."""
-    draw, options = estimator.random_state, {name: getattr(estimator, name) for name in ("n_neighbors", "kernel", "degree", "coef0", "pivots", "metric")}
-    seed = draw if draw is None or isinstance(draw, (int, np.integer)) else int(check_random_state(draw).randint(2**31 - 1))
-    return options | dict(random_state=seed)
+    options = {name: getattr(estimator, name) for name in ("n_neighbors", "kernel", "degree", "coef0", "pivots", "metric")}
+    return options | dict(random_state=as_seed(estimator.random_state))
 
 
 def keep_solution(estimator, solution, **found):
@@ -153,6 +159,7 @@ def keep_solution(estimator, solution, **found):
     return keep_fit(estimator, found)
 
 # %% ../nbs/21e_rayleigh.ipynb #c012
+@keeping_features
 def fit_rayleigh(estimator, X, y):
     """Fit a :class:`RayleighRanker`.
 

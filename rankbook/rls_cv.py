@@ -8,12 +8,11 @@ __all__ = ['METRICS', 'validation_groups', 'check_metric', 'pair_counts', 'query
 
 # %% ../nbs/21c_rankrls_cv.ipynb #c003
 import numpy as np
-from sklearn.utils import check_random_state
 
 from . import metrics
 from .checks import as_vector, unknown_name
-from .cross_validation import make_folds
-from .estimators import Ranker, fitted_attributes, keep_fit
+from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features
+from .folds import make_folds
 from .graphs import Queries
 from .kernel_basis import choose_basis
 from .preferences import Preferences
@@ -35,8 +34,8 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
         Numbers of the queries.
     by_item : bool
         Whether single items may be left out.
-    random_state : None, int or RandomState
-        Deals out the folds if `cv` is a number.
+    random_state : None, int, numpy Generator or RandomState
+        Shuffles the folds if `cv` is a number, see :func:`rankbook.folds.make_folds`.
 
     Raises
     ------
@@ -146,8 +145,8 @@ class RankRLSCV(Ranker):
         Items that carry coefficients: how many, at random, or which rows of X. They stay the same in all folds.
     degree, coef0
         Of the kernel.
-    random_state : int, RandomState or None, default None
-        Draws the basis and deals out the folds.
+    random_state : None, int, numpy Generator or RandomState, default None
+        Draws the basis and shuffles the folds; with None the basis is drawn with seed 0 and folds are dealt out in the order of the scores.
     n_jobs : int, optional
         Gammas at a time, for joblib.
 
@@ -217,6 +216,7 @@ def search_grid(estimator, X, y, qid, basis, gammas, *judge):
     return np.stack(Parallel(n_jobs=estimator.n_jobs)(jobs), axis=1), None
 
 # %% ../nbs/21c_rankrls_cv.ipynb #c018
+@keeping_features
 def fit_rankrls_cv(estimator, X, y, qid=None):
     """Fit a :class:`RankRLSCV`; nothing is set on it unless all went well.
 
@@ -243,10 +243,9 @@ def fit_rankrls_cv(estimator, X, y, qid=None):
     lams, gammas, (metric, greater) = _check_grid(estimator)
     X, y = read_scored(estimator, X, y)
     basis, query = estimator.basis, np.zeros(len(X), dtype=np.intp) if qid is None else Queries(qid, len(X)).query
-    rng = check_random_state(estimator.random_state)
-    groups = validation_groups(estimator.cv, X, y[:, None] if y.ndim == 1 else y, query, estimator.graph is not None or query.max() == 0, rng)
+    groups = validation_groups(estimator.cv, X, y[:, None] if y.ndim == 1 else y, query, estimator.graph is not None or query.max() == 0, estimator.random_state)
     if basis is not None and np.ndim(basis) == 0:
-        basis = choose_basis(X, basis, random_state=int(rng.randint(2**31)))
+        basis = choose_basis(X, basis, random_state=estimator.random_state)
     values, path = search_grid(estimator, X, y, qid, basis, gammas, groups, lams, metric, query)
     row, column = choose_entry(values, lams, gammas, greater)
     path = _path_for(estimator, X, y, qid, basis, gammas[column]) if path is None else path

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
-from .checks import as_matrix, as_positive, as_vector
-from .estimators import Ranker, fitted_attributes, keep_fit
+from .checks import as_matrix, as_positive, as_vector, refuse_text
+from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features
 from .kernel_basis import choose_basis
 from .rankrls import RankRLSProblem
 from .registry import solve
@@ -60,7 +60,8 @@ class RankRLS(Ranker):
         Any registered solver; "auto" takes "sparse-rls" with a basis and "rls" without.
     graph : None, "identity", matrix of weights or Preferences, default None
         Instead of queries; "identity" is plain regression.
-    random_state : int, optional
+    random_state : None, int, numpy Generator or RandomState, default None
+        Draws the basis if it is given as a number; None is seed 0, so that the same call gives the same basis.
 
     Attributes
     ----------
@@ -89,11 +90,13 @@ def read_scored(estimator, X, y, reset=True):
     """X and y, one or several columns, checked by scikit-learn and by us."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; scores of shape (n,) or (n, k) are accepted.")
+    refuse_text("X", X)
     options = dict(ensure_min_samples=2 if reset else 1, ensure_all_finite=False, dtype=np.float64, order="C", reset=reset)
     X, y = validate_data(estimator, X, y, y_numeric=True, multi_output=True, **options)
     return as_matrix("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)
 
 # %% ../nbs/21b_rankrls.ipynb #c008
+@keeping_features
 def fit_rankrls(estimator, X, y, qid=None):
     """Fit a :class:`RankRLS` to data in memory; nothing is set on it unless all went well.
 
@@ -133,6 +136,7 @@ def problem_statistics(estimator):
     return empty.add(problem.X, problem.target.Y[:, 0] if problem.is_flat else problem.target.Y, ids)
 
 
+@keeping_features
 def extend_rankrls(estimator, X, y, qid=None):
     """Add whole queries to a :class:`RankRLS`: items X (n, d), scores y, query ids (n,), or one query without them.
 
@@ -154,6 +158,7 @@ def extend_rankrls(estimator, X, y, qid=None):
     return _fit_statistics(estimator, grown.add(X, y, qid))
 
 # %% ../nbs/21b_rankrls.ipynb #c011
+@keeping_features
 def fit_blocks(estimator, blocks):
     """Fit a :class:`RankRLS` to an iterator of blocks (X, y) or (X, y, qid) of whole queries, one after the other; see :func:`extend_rankrls`."""
     if not can_stream(estimator):

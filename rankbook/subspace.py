@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import SetOnce, as_matrix, locked, unknown_name
+from .checks import SetOnce, as_matrix, as_seed, locked, unknown_name
 from .kernels import Kernel
 
 BLOCK = 1 << 22  # kernel entries that are made at a time
@@ -214,7 +214,8 @@ class KernelSubspace(SubspaceMap):
         As in :class:`rankbook.kernels.Kernel`; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky"}, default "greedy"
         How items are chosen: most left, evenly, or in proportion to what is left.
-    random_state : int or numpy Generator, optional
+    random_state : None, int, numpy Generator or RandomState, default None
+        Of the draws, unless greedy; None is seed 0.
 
     Attributes
     ----------
@@ -238,7 +239,8 @@ class KernelSubspace(SubspaceMap):
         self.kernel, self.rule = Kernel(kernel, gamma, degree, coef0), pivots
         X, p = check_items(X, self.kernel), as_count("n_components", n_components)
         self.trace = float(kernel_diagonal(X, self.kernel).sum())
-        self.pivots, self.factor, self.features = map(locked, find_subspace(X, p, self.kernel, pivots, np.random.default_rng(random_state)))
+        rng = np.random.default_rng(as_seed(random_state))
+        self.pivots, self.factor, self.features = map(locked, find_subspace(X, p, self.kernel, pivots, rng))
         self.n_items, self.residual = len(X), max(0.0, 1.0 - float(np.sum(self.features**2)) / self.trace) if self.trace else 0.0
         explain_shortage(len(self.pivots), p, len(X))
         self.landmarks = None if self.kernel.name == "precomputed" else locked(X[self.pivots])

@@ -10,8 +10,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook import metrics
-from rankbook.cross_validation import RankSVMCV, choose_by_folds, deal, fold_numbers, fold_values, make_folds, mean_curve, rescale
+from rankbook.cross_validation import RankSVMCV, choose_by_folds, fold_values, mean_curve, rescale
 from rankbook.datasets import make_mixture
+from rankbook.folds import make_folds
 from rankbook.registry import solve
 from rankbook.selection import ValidationCurve
 
@@ -184,29 +185,6 @@ def test_one_standard_error_of_a_single_fold(data):
 
 
 # Folds
-
-@pytest.mark.parametrize("n, k", [(10, 5), (11, 2), (100, 7)])
-def test_dealing_is_fair(n, k):
-    fold = deal(np.random.default_rng(0).permutation(n), k, np.random.RandomState(0))
-    counts = np.bincount(fold, minlength=k)
-    assert counts.sum() == n and counts.max() - counts.min() <= 1
-
-
-def test_every_level_is_in_every_fold():
-    y = np.random.default_rng(0).permutation(np.repeat([0.0, 1, 2], [50, 5, 7]))
-    fold = fold_numbers(y, None, 5, np.random.RandomState(3))
-    assert all(((fold == f) & (y == level)).any() for f in range(5) for level in range(3))
-    assert np.array_equal(fold, fold_numbers(y, np.zeros(62, dtype=int), 5, np.random.RandomState(3)))  # one query is none
-
-
-def test_queries_stay_together_and_are_spread_by_what_they_hold(graded):
-    _, y, qid = graded
-    for seed in range(5):
-        fold = fold_numbers(y, qid, 3, np.random.RandomState(seed))
-        assert all(np.unique(fold[qid == q]).size == 1 for q in np.unique(qid))
-        counts = [len(rb.Preferences.from_scores(y[fold == f], qid[fold == f])) for f in range(3)]
-        assert min(counts) > 0.5 * max(counts)
-
 
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
 @pytest.mark.parametrize("cv", [KFold(3, shuffle=True, random_state=0), StratifiedKFold(3), GroupKFold(3)], ids=lambda cv: type(cv).__name__)

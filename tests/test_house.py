@@ -25,7 +25,7 @@ FLOORS = [
     {"paths", "spectral", "rayleigh_path", "statistics"},
     {"registry"},
     {"solvers"},
-    {"selection", "crossings", "ordering", "storage", "rls_validation", "rls_pairs"},
+    {"selection", "crossings", "ordering", "storage", "rls_validation", "rls_pairs", "folds"},
     {"estimators", "rls_estimators", "rayleigh_estimators", "cross_validation", "rls_cv", "rayleigh_cv", "online"},
     {"plots", "experiment", "cli"},
 ]

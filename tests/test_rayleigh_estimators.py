@@ -220,7 +220,7 @@ def again(model, X, y, folds):
 def test_table_is_that_of_training_again(options, data):
     X, y, _ = data
     model = RayleighRankerCV(**GRID | dict(cv=3, random_state=0) | options).fit(X, y)
-    folds = label_folds(3, X, np.where(y < 0, nan, y), np.random.RandomState(0))
+    folds = label_folds(3, X, np.where(y < 0, nan, y), 0)
     assert np.allclose(model.fold_values_, again(model, X, y, folds), rtol=0, atol=1e-12)
     assert np.array_equal(model.cv_values_, model.fold_values_.mean(axis=0)) and model.best_value_ == model.cv_values_.max()
     cold = RayleighRanker(lam=model.lam_, manifold_weight=model.manifold_weight_, gamma=model.gamma_, random_state=0,

@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook import metrics
+from rankbook.folds import make_folds
 from rankbook.kernels import Kernel
-from rankbook.cross_validation import make_folds
 from rankbook.rls_cv import RankRLSCV, choose_entry, pair_counts, query_disagreement
 from rankbook.rls_pairs import held_out_pairs, leave_pair_out
 from rankbook.rls_validation import held_out_scores, settle_ties, tie_share
@@ -298,7 +298,7 @@ def again(model, X, y, qid, folds, metric):
 def test_table_by_query_is_that_of_training_again(data, cv, kernel, graph, metric):
     X, y, qid = data
     model = RankRLSCV(TRIED, kernel, gamma=[0.2, 1.0], cv=cv, metric=metric, graph=graph, random_state=0).fit(X, y, qid=qid)
-    folds = make_folds(cv, X, y, np.unique(qid, return_inverse=True)[1], np.random.RandomState(0)) if cv != "query" else [
+    folds = make_folds(cv, X, y, np.unique(qid, return_inverse=True)[1], 0) if cv != "query" else [
         (np.flatnonzero(qid != q), np.flatnonzero(qid == q)) for q in np.unique(qid)]
     assert np.allclose(model.cv_values_, again(model, X, y, qid, folds, metric if metric == "disagreement" else getattr(metrics, metric)), rtol=0, atol=1e-12)
     best = model.cv_values_.min() if metric == "disagreement" else model.cv_values_.max()
@@ -311,7 +311,7 @@ def test_table_by_query_is_that_of_training_again(data, cv, kernel, graph, metri
 def test_table_by_item_is_that_of_training_again(data, cv, kernel, graph):
     X, y = data[0][:40], data[1][:40]
     model = RankRLSCV(TRIED, kernel, gamma=0.5, cv=cv, graph=graph, random_state=0).fit(X, y)
-    folds = make_folds(cv, X, y, None, np.random.RandomState(0)) if cv != "loo" else [(np.delete(np.arange(40), i), np.array([i])) for i in range(40)]
+    folds = make_folds(cv, X, y, None, 0) if cv != "loo" else [(np.delete(np.arange(40), i), np.array([i])) for i in range(40)]
     assert np.allclose(model.cv_values_, again(model, X, y, None, folds, "disagreement"), rtol=0, atol=1e-12)
 
 
