@@ -152,7 +152,7 @@ class OnlineRanker(OnlineEstimator):
 
     def score(self, X, y, qid=None):
         """The share of preferences that the predicted scores agree with, a tie counting 1/2."""
-        return 1.0 - disagreement(self.predict(X), Preferences.from_scores(np.asarray(y, dtype=float), qid))
+        return 1.0 - disagreement(Preferences.from_scores(np.asarray(y, dtype=float), qid), self.predict(X))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

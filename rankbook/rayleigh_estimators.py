@@ -71,7 +71,7 @@ class RayleighBase(Ranker):
                              "accepted, and the mark for unlabelled items.")
         if np.unique(y[known]).size < 2:
             raise ValueError(f"y has {np.unique(y[known]).size} of the two classes of the fit; at least one item of each is accepted.")
-        return auc(self.predict(X)[known], y[known])
+        return auc(y[known], self.predict(X)[known])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
