@@ -102,8 +102,8 @@ def _read_parquet(source):
     import pandas as pd
 
     try:
-        with source.open() as stream:
-            frame = pd.read_parquet(stream).rename(columns=str)
+        file = source.path if source.content is None else io.BytesIO(source.content)
+        frame = pd.read_parquet(file).rename(columns=str)
     except (OSError, ValueError) as error:  # every error of pyarrow is one of the two
         raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
     _check_names(source, list(frame.columns))

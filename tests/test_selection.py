@@ -529,3 +529,15 @@ def test_screening_finds_what_all_scores_find(kernel, options):
     for lams, G in path.knots(V):
         lam.append(trace_block(score_block(lams, G, 1e-10), prefs.better, prefs.worse, np.ones(len(prefs)), signs)[0])
     assert found.size == sum(map(len, lam)) and np.allclose(np.sort(found), np.sort(np.concatenate(lam)), rtol=1e-8)
+
+
+@pytest.mark.parametrize("rule", ["widest", "largest"])
+def test_the_choice_is_inside_of_the_narrowest_interval(rule):
+    """Intervals of a few floating-point numbers, as a bound on lambda may leave them: exp(log(lam)) is further off."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        low = high = 10.0 ** rng.uniform(-8, 8)
+        for _ in range(rng.integers(1, 6)):
+            high = np.nextafter(high, np.inf)
+        curve = ValidationCurve(np.array([np.inf, high, low, 0.0]), np.array([0.5, 0.1, 0.4]), (low / 10, high * 10))
+        assert low < curve.choose(rule) <= high and curve.at(curve.choose(rule)) == curve.minimum
