@@ -213,6 +213,16 @@ class TestSelect:
         assert (result.auc is None) == (levels > 2)
         json.dumps(result.summary(), allow_nan=False)
 
+    @pytest.mark.parametrize("rule", ["widest", "largest"])
+    def test_the_choice_is_in_a_best_interval_however_narrow_the_bounds(self, mixture, rule):
+        """Bounds that leave a few floating-point numbers on one side of a break of the curve."""
+        breaks = select_model(mixture, rule=rule).best.curve.breaks[1:-1]
+        for low in breaks[:: max(1, breaks.size // 5)]:
+            low = float(low)
+            high = np.nextafter(np.nextafter(low, np.inf), np.inf)
+            facts = select_model(mixture, rule=rule, lam_min=low, lam_max=float(high)).summary()
+            assert any(start < facts["chosen"]["lam"] <= end for start, end in facts["curve"]["best"])
+
     def test_the_best_gamma_wins(self, mixture):
         gammas = [0.03, 0.3, 3.0]
         result = select_model(mixture, gamma=gammas)
