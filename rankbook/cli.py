@@ -240,6 +240,15 @@ def _path_line(facts):
     return f"{_count(path['breakpoints'], 'breakpoint')}{span}, {path['status']} (solver {facts['solver']})"
 
 
+def _time_line(facts):
+    """Seconds on the wall clock."""
+    seconds, trials = facts["seconds"], facts["trials"]
+    total = {key: sum(row["seconds"][key] for row in trials) for key in ("path", "curve")}
+    compiling = f", {seconds['compiling']:.1f} s of it compiling" if seconds["compiling"] >= 0.05 else ""
+    plural = "paths" if len(trials) > 1 else "path"
+    return f"{plural} {total['path']:.1f} s, validation curve{plural[4:]} {total['curve']:.1f} s{compiling}"
+
+# %% ../nbs/24_cli.ipynb #c025b
 def _best_interval(curve, lam):
     """The number of the best interval that holds the chosen lambda."""
     return next(i for i, (low, high) in enumerate(curve["best"]) if low < lam and (high is None or lam <= high))
@@ -276,15 +285,6 @@ def _best_lines(curve, lam):
 def _interval_line(low, high):
     """An interval between two texts."""
     return f"{low} < lambda" + ("" if high is None else f" < {high}")
-
-
-def _time_line(facts):
-    """Seconds on the wall clock."""
-    seconds, trials = facts["seconds"], facts["trials"]
-    total = {key: sum(row["seconds"][key] for row in trials) for key in ("path", "curve")}
-    compiling = f", {seconds['compiling']:.1f} s of it compiling" if seconds["compiling"] >= 0.05 else ""
-    plural = "paths" if len(trials) > 1 else "path"
-    return f"{plural} {total['path']:.1f} s, validation curve{plural[4:]} {total['curve']:.1f} s{compiling}"
 
 # %% ../nbs/24_cli.ipynb #c028
 @contextmanager

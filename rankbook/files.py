@@ -265,6 +265,13 @@ def _items_of_svmlight(source):
     dense = _finite(source, X[:, first:].toarray(), names, line)
     return Dataset(dense, y, qid=qid, name=source.stem, feature_names=names, description=f"Read from {source.name}.", source=source.name)
 
+
+def _refuse_columns(source, **given):
+    """Refuse names of columns for a text without names."""
+    for argument, value in given.items():
+        if value is not None:
+            raise ValueError(f"{argument} is {value!r}; None is accepted for {source}, since SVMlight text has no names: label and qid stand in each line.")
+
 # %% ../nbs/23a_files.ipynb #c038
 def read_table(path, target=None, qid=None, drop=()):
     """Read items to rank from a file.
@@ -291,25 +298,22 @@ def read_table(path, target=None, qid=None, drop=()):
     ------
     FileNotFoundError, IsADirectoryError
         If there is no such file.
-    NotNumbers
-        A ValueError: if a column is not numeric.
     ValueError
         If the file is empty, is not what its ending says, has an unknown ending, no such column (the nearest name is given),
-        no features, NaN or infinity (row and column of the first), or a line that is not SVMlight text (its number and text).
+        no features, a column that is not numeric (:class:`NotNumbers`), NaN or infinity (row and column of the first), or a
+        line that is not SVMlight text (its number and text).
     MemoryError
         If an SVMlight file would not fit in memory as a dense table.
 
     Warns
     -----
     Assumption
-        If the query ids, decimal commas or the format of standard input were guessed.
+        If query ids, decimal commas or the format of standard input were guessed.
     """
     source = Source(path)
     kind = format_of(source)
     if kind != "SVMlight text":
         frame = _read_parquet(source) if kind == "Parquet" else _read_csv(source, None if kind == "CSV text" else "\t")
         return _items_of_frame(source, frame, target, qid, drop)
-    for argument, value in (("target", target), ("qid", qid), ("drop", drop or None)):
-        if value is not None:
-            raise ValueError(f"{argument} is {value!r}; None is accepted for {source}, since SVMlight text has no names: label and qid stand in each line.")
+    _refuse_columns(source, target=target, qid=qid, drop=drop or None)
     return _items_of_svmlight(source)

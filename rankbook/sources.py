@@ -44,7 +44,7 @@ def _unpacked(name, packed):
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{name} cannot be unpacked by gzip: {error}.") from error
 
-
+# %% ../nbs/23c_sources.ipynb #c005a
 class Source:
     """A file or standard input: how errors call it, the ending of its format (None for standard input), and its bytes, as often as asked for."""
 
