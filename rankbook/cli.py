@@ -4,13 +4,15 @@
 
 # %% auto #0
 __all__ = ['app', 'PICTURES', 'LISTED', 'options', 'one_line_errors', 'check_picture', 'save_picture', 'read_data',
-           'parse_gammas', 'report', 'compilation', 'select', 'solvers', 'main']
+           'parse_gammas', 'parse_names', 'report', 'compilation', 'select', 'solvers', 'main']
 
 # %% ../nbs/24_cli.ipynb #c003
 import difflib
 import json
+import math
 import os
 import sys
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -91,15 +93,17 @@ def save_picture(figure, file):
         unfinished.unlink(missing_ok=True)
 
 # %% ../nbs/24_cli.ipynb #c015
-def read_data(source, target=None, qid=None):
+def read_data(source, target=None, qid=None, drop=()):
     """Items to rank: a built-in data set by name, or a table from a file.
 
     Parameters
     ----------
     source : str or path
-        One of :func:`rankbook.datasets.list_datasets`, else a file for :func:`rankbook.files.read_table`.
+        One of :func:`rankbook.datasets.list_datasets`, else a file or "-" for :func:`rankbook.files.read_table`.
     target, qid : str, optional
         Columns of a file, see there.
+    drop : sequence of str, optional
+        Columns to leave out.
 
     Returns
     -------
@@ -113,13 +117,19 @@ def read_data(source, target=None, qid=None):
         If a column is named for built-in data, or the file cannot be read.
     """
     from rankbook.datasets import list_datasets, load
-    from rankbook.files import read_table
+    from rankbook.files import NotNumbers, read_table
 
     if source not in list_datasets():
-        if not Path(source).exists():
+        if source != "-" and not Path(source).exists():
             raise _no_data(source)
-        return read_table(source, target, qid)
-    for name, value in (("target", target), ("qid", qid)):
+        try:
+            with _noted_assumptions():
+                return read_table(source, target, qid, drop)
+        except NotNumbers as error:
+            if error.columns:
+                error.add_note(f"on the command line: --drop {','.join(error.columns)}, or --qid {error.columns[0]}")
+            raise
+    for name, value in (("target", target), ("qid", qid), ("drop", drop or None)):
         if value is not None:
             raise ValueError(f"{name} is {value!r}; None is accepted for the built-in data {source!r}, whose columns have their parts already.")
     return load(source)
@@ -133,6 +143,24 @@ def _no_data(source):
     hint = f"; did you mean {near[0]!r}?" if near else "."
     return FileNotFoundError(f"DATA is {str(source)!r}: there is no such file, and no built-in data set of this name{hint} Built in: {', '.join(list_datasets())}.")
 
+
+@contextmanager
+def _noted_assumptions():
+    """Print what a reader assumes as notes on stderr, in the words of the command line."""
+    from rankbook.sources import Assumption
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", Assumption)
+        show = warnings.showwarning
+
+        def note(message, category, *where, **more):
+            if not issubclass(category, Assumption):
+                return show(message, category, *where, **more)
+            typer.echo("rankbook: note: " + str(message).replace("qid='none'", "--qid none"), err=True)
+
+        warnings.showwarning = note
+        yield
+
 # %% ../nbs/24_cli.ipynb #c019
 def parse_gammas(text):
     """The numbers of a comma-separated list, or None."""
@@ -142,6 +170,11 @@ def parse_gammas(text):
         return [float(word) for word in text.split(",")]
     except ValueError:
         raise ValueError(f"--gamma is {text!r}; a number > 0, or several separated by commas, is accepted.") from None
+
+
+def parse_names(texts):
+    """The names in comma-separated lists, a list of str."""
+    return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
 
 # %% ../nbs/24_cli.ipynb #c022
 def report(facts):
@@ -159,8 +192,8 @@ def report(facts):
     wrong, area, certificate = facts["disagreement"], facts["auc"], facts["certificate"]
     rows = [("data", _data_line(facts["data"])), ("split", _split_line(facts["split"])), ("preferences", _preferences_line(facts["preferences"])),
             ("kernel", ", ".join([facts["kernel"]["name"], *(f"{k} {v:.6g}" for k, v in facts["kernel"].items() if k != "name")])),
-            *_trial_lines(facts["trials"]), ("path", _path_line(facts)), *_best_lines(facts["curve"]),
-            ("chosen", f"lambda {facts['chosen']['lam']:.6g}" + ("" if facts["chosen"]["gamma"] is None else f", gamma {facts['chosen']['gamma']:.6g}")
+            *_trial_lines(facts["trials"]), ("path", _path_line(facts)), *_best_lines(facts["curve"], facts["chosen"]["lam"]),
+            ("chosen", f"lambda {_chosen_text(facts['curve'], facts['chosen']['lam'])}" + ("" if facts["chosen"]["gamma"] is None else f", gamma {facts['chosen']['gamma']:.6g}")
                        + (" (middle of the widest interval)" if facts["chosen"]["rule"] == "widest" else " (upper end of the highest interval)")),
             ("disagreement", f"{wrong['validation']:.6f} validation, {wrong['test']:.6f} test" + ("" if area is None else f"; AUC {area:.6f} test{'' if facts['data']['queries'] is None else ', mean over queries'}")),
             ("certificate", f"primal {certificate['primal']:.10g}, dual {certificate['dual']:.10g}, relative gap {abs(certificate['relative_gap']):.1e},"
@@ -207,14 +240,6 @@ def _path_line(facts):
     return f"{_count(path['breakpoints'], 'breakpoint')}{span}, {path['status']} (solver {facts['solver']})"
 
 
-def _best_lines(curve):
-    """The minimum of the validation curve and the intervals that attain it."""
-    best = curve["best"]
-    lines = [("minimum", f"{curve['minimum']:.6f} of the validation preferences in the wrong order, on {len(best)} of {_count(curve['intervals'], 'interval')}")]
-    lines += [("", f"{low:.8g} < lambda" + ("" if high is None else f" < {high:.8g}")) for low, high in best[:LISTED]]
-    return lines + ([("", f"and {len(best) - LISTED} more")] if len(best) > LISTED else [])
-
-
 def _time_line(facts):
     """Seconds on the wall clock."""
     seconds, trials = facts["seconds"], facts["trials"]
@@ -222,6 +247,44 @@ def _time_line(facts):
     compiling = f", {seconds['compiling']:.1f} s of it compiling" if seconds["compiling"] >= 0.05 else ""
     plural = "paths" if len(trials) > 1 else "path"
     return f"{plural} {total['path']:.1f} s, validation curve{plural[4:]} {total['curve']:.1f} s{compiling}"
+
+# %% ../nbs/24_cli.ipynb #c025b
+def _best_interval(curve, lam):
+    """The number of the best interval that holds the chosen lambda."""
+    return next(i for i, (low, high) in enumerate(curve["best"]) if low < lam and (high is None or lam <= high))
+
+
+def _ends(low, high, lam=None):
+    """The ends of an interval as texts of eight digits, or of all if eight do not show that `lam` is inside; None for infinity."""
+    for digits in (8, 17):
+        ends = f"{low:.{digits}g}", None if high is None else f"{high:.{digits}g}"
+        if lam is None or float(ends[0]) < lam and (high is None or lam < float(ends[1])):
+            break
+    return ends
+
+
+def _chosen_text(curve, lam):
+    """The chosen lambda with six digits, or as many as it takes to stand inside of its interval as printed."""
+    low, high = (math.inf if end is None else float(end) for end in _ends(*curve["best"][_best_interval(curve, lam)], lam))
+    texts = [f"{lam:.{digits}g}" for digits in range(6, 18)]
+    return next((text for text in texts if low < float(text) < high), texts[-1])
+
+
+def _best_lines(curve, lam):
+    """The minimum of the validation curve and the intervals that attain it; the one of the chosen lambda is always among them."""
+    best, chosen = curve["best"], _best_interval(curve, lam)
+    lines = [("minimum", f"{curve['minimum']:.6f} of the validation preferences in the wrong order, on {len(best)} of {_count(curve['intervals'], 'interval')}")]
+    ends = [_ends(*interval, lam if i == chosen else None) for i, interval in enumerate(best)]
+    lines += [("", _interval_line(*ends[i])) for i in range(min(LISTED, len(best)))]
+    if chosen >= LISTED:
+        lines.append(("", f"{_interval_line(*ends[chosen])}, the widest"))
+    others = len(best) - (len(lines) - 1)
+    return lines + ([("", f"and {others} more")] if others else [])
+
+
+def _interval_line(low, high):
+    """An interval between two texts."""
+    return f"{low} < lambda" + ("" if high is None else f" < {high}")
 
 # %% ../nbs/24_cli.ipynb #c028
 @contextmanager
@@ -250,14 +313,14 @@ def compilation(say=None):
         yield lambda: listener.duration if listener.done else 0.0
 
 # %% ../nbs/24_cli.ipynb #c031
-def _choose(source, target, qid, options):
+def _choose(source, target, qid, drop, options):
     """Read and choose; returns the Experiment and the seconds spent compiling. Progress goes to stderr if that is a terminal."""
     from rankbook.experiment import select_model
 
     terminal = sys.stderr.isatty()
     if terminal and options["solver"] == "path":
         options["progress"] = True
-    data = read_data(source, target, qid)
+    data = read_data(source, target, qid, drop)
     with compilation((lambda: typer.echo("rankbook: compiling, for some seconds on the first run", err=True)) if terminal else None) as seconds:
         result = select_model(data, **options)
     return result, seconds()
@@ -265,9 +328,10 @@ def _choose(source, target, qid, options):
 # %% ../nbs/24_cli.ipynb #c032
 @app.command()
 def select(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Built-in data set, or file: .csv .parquet, or SVMlight/LETOR .svm .svmlight .letor .txt .dat", show_default=False)],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="Built-in data set; file: .csv .tsv .parquet, or SVMlight/LETOR .svm .svmlight .letor .txt .dat, also with .gz; or - for standard input", show_default=False)],
     target: Annotated[str, typer.Option(help="Column of a table to rank by, higher is preferred.")] = None,
-    qid: Annotated[str, typer.Option(help="Column of a table that names the query of a row.")] = None,
+    qid: Annotated[str, typer.Option(help="Column of a table that names the query of a row, or none; by default qid, query, query_id, group or session if there is one.")] = None,
+    drop: Annotated[list[str], typer.Option(help="Columns of a table to leave out: names separated by commas, or several times --drop.")] = None,
     kernel: Annotated[str, typer.Option(help="rbf, linear or poly.")] = "rbf",
     gamma: Annotated[str, typer.Option(help="Of rbf and poly: a number, or several separated by commas to search; 1/features by default.")] = None,
     degree: Annotated[int, typer.Option(help="Of poly; 3 by default.")] = None,
@@ -288,7 +352,7 @@ def select(
     with one_line_errors():
         if plot is not None:
             check_picture(plot)
-        result, compiling = _choose(data, target, qid, options | dict(gamma=parse_gammas(gamma)))
+        result, compiling = _choose(data, target, qid, parse_names(drop), options | dict(gamma=parse_gammas(gamma)))
         facts = result.summary()
         facts["seconds"] = facts["seconds"] | dict(compiling=compiling)
         typer.echo(json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(report(facts)))

@@ -76,8 +76,7 @@ class Ranker(BaseEstimator):
 
     def score(self, X, y, qid=None, sample_weight=None):
         """The share of preferences that the predicted scores agree with, a tie counting 1/2; a preference weighs the product of its items' weights (n,)."""
-        scores, prefs = self.predict(X), weighted_preferences(as_vector("y", y), qid, "full", sample_weight)
-        return 1.0 - disagreement(scores, prefs)
+        return 1.0 - disagreement(y, self.predict(X), qid, sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

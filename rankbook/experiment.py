@@ -271,8 +271,8 @@ def _judge(parts, solution, two_levels):
     """Disagreement of the solution with validation and test preferences, and the AUC of the test part."""
     scores = {name: solution.predict(parts[name].X) for name in PARTS[1:]}
     test = parts["test"]
-    wrong = {name: disagreement(scores[name], parts[name].prefs) for name in scores}
-    return wrong, auc(scores["test"], test.y, test.qid) if two_levels else None
+    wrong = {name: disagreement(parts[name].prefs, scores[name]) for name in scores}
+    return wrong, auc(test.y, scores["test"], test.qid) if two_levels else None
 
 # %% ../nbs/24a_experiment.ipynb #c027
 def notes_on(result):
@@ -378,7 +378,7 @@ def draw(result):
     above.tick_params(labelbottom=False)
     if with_roc:
         test = result.parts["test"]
-        roc = plot_roc(result.solution.predict(test.X), test.y, figure.add_subplot(grid[:, 1]))
+        roc = plot_roc(test.y, result.solution.predict(test.X), figure.add_subplot(grid[:, 1]))
         roc.set_title(f"test part, {test.y.size} items", fontsize="medium")
     figure.suptitle(_headline(result), fontsize=9, x=0.01, ha="left")
     return figure

@@ -9,109 +9,58 @@ __all__ = ['UndefinedMetric', 'disagreement', 'by_query', 'auc', 'ndcg', 'averag
 import numpy as np
 
 from .checks import as_positive, as_vector
+from .missed_pairs import missed_share, tie_chains, tie_limit
 from .preferences import Preferences, _as_qid
 
 # %% ../nbs/02_metrics.ipynb #c008
 class UndefinedMetric(ValueError):
     """There is nothing to measure: no preference, or no query of the kind that the metric needs."""
 
-# %% ../nbs/02_metrics.ipynb #c010
-def _tie_limit(scores, tie_tol=1e-12):
-    """The largest difference of scores that is still a tie."""
-    return tie_tol * np.abs(scores).max()
+# %% ../nbs/02_metrics.ipynb #c029a
+def _refuse_swapped(y_score):
+    """Refuse preferences where scores should be, with the order of the arguments."""
+    if isinstance(y_score, Preferences):
+        raise TypeError("y_score is a Preferences; scores of shape (n,) are accepted. "
+                        "The order is (y_true, y_score): what is known comes first.")
 
-# %% ../nbs/02_metrics.ipynb #c013
-def _listed_share(scores, prefs, limit, block=1 << 20):
-    """The disagreement by going through the list of preferences; O(m) time, O(block) memory beside the list."""
-    better, worse, weight = prefs.better, prefs.worse, prefs.weight
-    top = weight.max()
-    if top == 0:
-        raise UndefinedMetric("prefs has no weight above 0; at least one preference that counts is accepted.")
-    missed = total = 0.0
-    for i in range(0, len(prefs), block):
-        part = slice(i, i + block)
-        with np.errstate(over="ignore"):  # an infinite difference is still on the right side
-            difference = scores[better[part]] - scores[worse[part]]
-        w = weight[part] / top
-        missed += w @ ((difference < -limit) + 0.5 * (np.abs(difference) <= limit))
-        total += w.sum()
-    return float(missed / total)
 
-# %% ../nbs/02_metrics.ipynb #c016
-def _tie_chains(s, query_start, limit):
-    """Where chains of ties begin in scores that are sorted within each query, and how long they are; O(n)."""
-    with np.errstate(over="ignore"):
-        gap = np.r_[True, s[1:] - s[:-1] > limit]
-    starts = np.flatnonzero(gap | (query_start == np.arange(s.size)))
-    return starts, np.diff(np.r_[starts, s.size])
+def _refuse_with_preferences(**given):
+    """Refuse arguments that a graph of preferences answers itself."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} is given, and y_true is a Preferences; None is accepted then, "
+                             "since preferences know their queries and weights.")
 
-# %% ../nbs/02_metrics.ipynb #c019
-def _first_true(holds, low, high):
-    """For each i the first position in [low_i, high_i) from which on holds(i, position) is true, or high_i; O(log n) rounds."""
-    low, high = low.copy(), high.copy()
-    i = np.flatnonzero(low < high)
-    while i.size:
-        middle = (low[i] + high[i]) // 2
-        yes = holds(i, middle)
-        high[i[yes]] = middle[yes]
-        low[i[~yes]] = middle[~yes] + 1
-        i = i[low[i] < high[i]]
-    return low
 
-# %% ../nbs/02_metrics.ipynb #c020
-def _tie_ends(s, query_start, limit):
-    """Positions a, b such that exactly s[a_i:b_i] tie with s_i within its query; O(n log n)."""
-    starts, sizes = _tie_chains(s, query_start, limit)
-    here = np.arange(s.size)
-    with np.errstate(over="ignore"):
-        a = _first_true(lambda i, p: s[i] - s[p] <= limit, np.repeat(starts, sizes), here)
-        b = _first_true(lambda i, p: s[p] - s[i] > limit, here + 1, np.repeat(starts + sizes, sizes))
-    return a, b
-
-# %% ../nbs/02_metrics.ipynb #c023
-def _count_lower(grade, start, stop):
-    """For each i how many of grade[start_i:stop_i] are less than grade_i; O(n log(max grade))."""
-    row, count = grade, np.zeros(grade.size, dtype=np.int64)
-    for bit in reversed(range(int(grade.max()).bit_length())):
-        zero = (row >> bit) & 1 == 0
-        zeros_before = np.r_[0, np.cumsum(zero)]
-        one = (grade >> bit) & 1 == 1
-        a, b = zeros_before[start], zeros_before[stop]
-        count += np.where(one, b - a, 0)
-        ones_begin = zeros_before[-1]
-        start = np.where(one, ones_begin + start - a, a)
-        stop = np.where(one, ones_begin + stop - b, b)
-        row = np.r_[row[zero], row[~zero]]
-    return count
-
-# %% ../nbs/02_metrics.ipynb #c026
-def _counted_share(scores, prefs, limit):
-    """The disagreement with an unweighted full graph made from grades; O(n log n) time and O(n) memory, no pair is listed."""
-    order, level_start, query_start = prefs._levels
-    position = np.arange(order.size)
-    number = np.cumsum(level_start == position)
-    grade, query = np.empty_like(order), np.empty_like(order)
-    grade[order] = number - number[query_start]  # 0, 1, 2, ... within each query
-    query[order] = query_start
-    by_score = np.lexsort((scores, query))  # queries stay where they are
-    first = np.flatnonzero(query_start == position)
-    query_stop = np.repeat(np.r_[first[1:], order.size], np.diff(np.r_[first, order.size]))
-    a, b = _tie_ends(scores[by_score], query_start, limit)
-    twice = sum(int(_count_lower(grade[by_score], start, query_stop).sum()) for start in (a, b))
-    return twice / 2 / len(prefs)
+def _as_preferences(y_true, qid, sample_weight):
+    """The preferences that `y_true` is or, made from grades, stands for; None if it is empty."""
+    if isinstance(y_true, Preferences):
+        _refuse_with_preferences(qid=qid, sample_weight=sample_weight)
+        return y_true
+    y_true = as_vector("y_true", y_true)
+    if y_true.size == 0:
+        return None
+    prefs = Preferences.from_scores(y_true, qid)
+    if sample_weight is None:
+        return prefs
+    return prefs.item_weighted(as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0))
 
 # %% ../nbs/02_metrics.ipynb #c030
-def disagreement(scores, prefs, tie_tol=1e-12):
+def disagreement(y_true, y_score, qid=None, sample_weight=None, *, tie_tol=1e-12):
     """The weighted share of the preferences that the scores contradict; a tie counts one half.
 
     Parameters
     ----------
-    scores : array-like of shape (n_items,), float
+    y_true : array-like of shape (n,), float, or Preferences
+        Grades, of which the higher are preferred within a query; or the preferences between n items, with their weights. Margins play no part.
+    y_score : array-like of shape (n,), float
         The score of each item; higher is better.
-    prefs : Preferences
-        Preferences between the same items, with their weights. Margins play no part.
+    qid : array-like of shape (n,), optional
+        Query ids, in any order; one query by default. Not with preferences, which know their queries.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0 of the items; a preference weighs the product of its two items' weights. Not with preferences, which have their weights.
     tie_tol : float, default 1e-12
-        Two scores tie if they differ by at most ``tie_tol * max(abs(scores))``, the maximum over all items of all queries.
+        Two scores tie if they differ by at most ``tie_tol * max(abs(y_score))``, the maximum over all items of all queries.
         Scores of equal items that come out of a matrix product may differ in the last bit.
 
     Returns
@@ -123,33 +72,40 @@ def disagreement(scores, prefs, tie_tol=1e-12):
     ------
     UndefinedMetric
         A ValueError: if there is no preference, or all weights are 0.
+    TypeError
+        If `y_score` is a Preferences: it comes first.
 
     Notes
     -----
-    A full graph made from scores without weights costs O(n log n) time and O(n) memory, however many preferences it stands for;
-    any other graph costs O(m) for its m preferences. Both give the same number.
+    Grades, and a full graph made from them, with or without item weights, cost O(n log n) time and O(n) memory, however many preferences they
+    stand for; any other graph costs O(m) for its m preferences. Both give the same number (to rounding, if there are weights).
     """
-    if not isinstance(prefs, Preferences):
-        raise TypeError(f"prefs is a {type(prefs).__name__}; a Preferences is accepted.")
-    scores = as_vector("scores", scores, prefs.n_items)
-    limit = _tie_limit(scores, as_positive("tie_tol", tie_tol, zero=True))
-    if len(prefs) == 0:
-        raise UndefinedMetric("prefs has no preference; at least one is accepted.")
-    counted = prefs.graph == "full" and prefs._weight is None and prefs.item_weight is None
-    return (_counted_share if counted else _listed_share)(scores, prefs, limit)
+    _refuse_swapped(y_score)
+    prefs = _as_preferences(y_true, qid, sample_weight)
+    y_score = as_vector("y_score", y_score, 0 if prefs is None else prefs.n_items)
+    tie_tol = as_positive("tie_tol", tie_tol, zero=True)
+    if prefs is None or len(prefs) == 0:
+        raise UndefinedMetric("y_true has no preference; at least one is accepted.")
+    share = missed_share(prefs, y_score, tie_limit(y_score, tie_tol))
+    if np.isnan(share):
+        raise UndefinedMetric("y_true has no preference of weight above 0; at least one is accepted.")
+    return share
 
 # %% ../nbs/02_metrics.ipynb #c037
-def by_query(metric, scores, y, qid=None):
+def by_query(metric, y_true, y_score, qid=None, sample_weight=None):
     """Evaluate a metric on each query alone.
 
     Parameters
     ----------
     metric : callable
-        ``metric(scores, y)`` gets the items of one query and returns a float; a metric of this module, or any other.
-    scores, y : array-like of shape (n,), float
-        Scores, and what is known of the items.
+        ``metric(y_true, y_score)`` gets the items of one query and returns a float; a metric of this module, or any other.
+        It gets ``sample_weight=`` too, if that is given.
+    y_true, y_score : array-like of shape (n,), float
+        What is known of the items, and their scores. Preferences are not accepted: a metric gets grades.
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0 of the items.
 
     Returns
     -------
@@ -159,48 +115,73 @@ def by_query(metric, scores, y, qid=None):
         The metric of each query; NaN where it raised :class:`UndefinedMetric`.
     """
     if not callable(metric):
-        raise TypeError(f"metric is {metric!r}; a function of (scores, y) is accepted.")
-    scores = as_vector("scores", scores)
-    y = as_vector("y", y, scores.size)
-    number = np.zeros(y.size, dtype=np.intp) if qid is None else _as_qid(qid, y.size)
+        raise TypeError(f"metric is {metric!r}; a function of (y_true, y_score) is accepted.")
+    _refuse_swapped(y_score)
+    y_true = _as_grades(y_true)
+    y_score = as_vector("y_score", y_score, y_true.size)
+    number = np.zeros(y_true.size, dtype=np.intp) if qid is None else _as_qid(qid, y_true.size)
+    weight = None if sample_weight is None else as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
     ids = np.unique(number if qid is None else np.asarray(qid))
     order = np.argsort(number, kind="stable")
-    queries = np.split(order, np.flatnonzero(np.diff(number[order])) + 1) if y.size else []
-    return ids, np.array([_or_nan(metric, scores[i], y[i]) for i in queries], dtype=np.float64)
+    queries = np.split(order, np.flatnonzero(np.diff(number[order])) + 1) if y_true.size else []
+    values = [_or_nan(metric, y_true[i], y_score[i], None if weight is None else weight[i]) for i in queries]
+    return ids, np.array(values, dtype=np.float64)
 
 # %% ../nbs/02_metrics.ipynb #c038
-def _or_nan(metric, scores, y):
+def _as_grades(y_true, minimum=None):
+    """`y_true` as a finite vector; preferences are refused, for they say who is better and not how good."""
+    if isinstance(y_true, Preferences):
+        raise TypeError("y_true is a Preferences; grades of shape (n,) are accepted here. For preferences use disagreement.")
+    return as_vector("y_true", y_true, minimum=minimum)
+
+
+def _or_nan(metric, y_true, y_score, weight):
     """The metric of one query, NaN if there is nothing to measure."""
     try:
-        return metric(scores, y)
+        return metric(y_true, y_score) if weight is None else metric(y_true, y_score, sample_weight=weight)
     except UndefinedMetric:
         return np.nan
 
 # %% ../nbs/02_metrics.ipynb #c041
-def _mean_over_queries(metric, scores, y, qid, needs):
-    """The mean of a metric over the queries in which it is defined."""
-    values = by_query(metric, scores, y, qid)[1]
-    defined = values[~np.isnan(values)]
-    if defined.size == 0:
-        raise UndefinedMetric(f"y has no query with {needs}; at least one is accepted.")
-    return float(defined.mean())
+def _mean_over_queries(values, needs, weight=None):
+    """The mean of the values of the queries, over those that are not NaN; each query counts alike, or with its weight."""
+    defined = ~np.isnan(values) & (weight is None or weight > 0)
+    if not defined.any():
+        raise UndefinedMetric(f"y_true has no query with {needs}; at least one is accepted.")
+    if weight is None:
+        return float(values[defined].mean())
+    return float(np.average(values[defined], weights=weight[defined] / weight[defined].max()))
 
 # %% ../nbs/02_metrics.ipynb #c047
-def _query_auc(scores, y):
+def _query_auc(y_true, y_score, sample_weight=None):
     """The AUC of one query."""
-    return 1.0 - disagreement(scores, Preferences.from_scores(y))
+    return 1.0 - disagreement(y_true, y_score, sample_weight=sample_weight)
+
+
+def _levels_of(prefs):
+    """Which items of a graph made from two levels are good, the query of each, and the item weights or None."""
+    if prefs.graph != "full" or prefs._weight is not None and prefs.item_weight is None or prefs.n_levels > 2:
+        raise ValueError(f"y_true is {prefs!r}; for the AUC the full graph of at most two levels in each query is accepted, "
+                         "without weights of single pairs. For other preferences use 1 - disagreement.")
+    order, level_start, query_start = prefs._levels
+    good, query = np.empty(order.size), np.empty_like(order)
+    good[order], query[order] = level_start > query_start, query_start
+    return good, query, prefs.item_weight
 
 # %% ../nbs/02_metrics.ipynb #c048
-def auc(scores, y, qid=None):
+def auc(y_true, y_score, qid=None, sample_weight=None):
     """The area under the ROC curve, averaged over queries; a tie of scores counts one half.
 
     Parameters
     ----------
-    scores : array-like of shape (n,), float
-    y : array-like of shape (n,), float
-        At most two different values; items of the higher one are good.
+    y_true : array-like of shape (n,), float, or Preferences
+        At most two different values; items of the higher one are good. Or the full graph of preferences made from such values.
+    y_score : array-like of shape (n,), float
     qid : array-like of shape (n,), optional
-        Query ids, in any order; one query by default.
+        Query ids, in any order; one query by default. Not with preferences, which know their queries.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0 of the items, as in scikit-learn: a pair weighs the product of its two items' weights. In the mean over queries each
+        counts alike, unless no pair of it weighs anything. Not with preferences, which have their weights.
 
     Returns
     -------
@@ -212,70 +193,98 @@ def auc(scores, y, qid=None):
     ------
     UndefinedMetric
         A ValueError: if no query has both values.
+    TypeError
+        If `y_score` is a Preferences: it comes first.
 
     Notes
     -----
-    Costs O(n log n).
+    Costs O(n log n). For one query the same as :func:`sklearn.metrics.roc_auc_score`.
     """
-    values = np.unique(as_vector("y", y))
+    _refuse_swapped(y_score)
+    if isinstance(y_true, Preferences):
+        _refuse_with_preferences(qid=qid, sample_weight=sample_weight)
+        y_true, qid, sample_weight = _levels_of(y_true)
+    values = np.unique(as_vector("y_true", y_true))
     if values.size > 2:
-        raise ValueError(f"y has {values.size} different values ({values[0]}, {values[1]}, {values[2]}, ...); "
-                         "at most two are accepted. For graded y use disagreement.")
-    return _mean_over_queries(_query_auc, scores, y, qid, "two different values")
+        raise ValueError(f"y_true has {values.size} different values ({values[0]}, {values[1]}, {values[2]}, ...); at most two are accepted. "
+                         "The order is (y_true, y_score); for graded y_true use disagreement.")
+    return _mean_over_queries(by_query(_query_auc, y_true, y_score, qid, sample_weight)[1], "two different values")
 
 # %% ../nbs/02_metrics.ipynb #c051
 def _ranking(scores):
     """Items best first, where chains of ties begin in that order, and how long they are; O(n log n)."""
     order = np.argsort(-scores, kind="stable")
-    return order, *_tie_chains(-scores[order], np.zeros(scores.size, dtype=np.intp), _tie_limit(scores))
+    return order, *tie_chains(-scores[order], np.zeros(scores.size, dtype=np.intp), tie_limit(scores))
 
 # %% ../nbs/02_metrics.ipynb #c054
-def _query_ndcg(scores, y, k):
+def _query_ndcg(y_true, y_score, k):
     """NDCG at k of one query."""
-    gain = np.exp2(y) - 1
-    discount = 1 / np.log2(np.arange(2, y.size + 2))
-    discount[y.size if k is None else k :] = 0
+    gain = np.exp2(y_true) - 1
+    discount = 1 / np.log2(np.arange(2, y_true.size + 2))
+    discount[y_true.size if k is None else k :] = 0
     best = (-np.sort(-gain) * discount).sum()  # added up as below, so that a perfect order gets exactly 1
     if best == 0:
-        raise UndefinedMetric("y is 0 for all items; at least one grade above 0 is accepted.")
-    order, starts, sizes = _ranking(scores)
+        raise UndefinedMetric("y_true is 0 for all items; at least one grade above 0 is accepted.")
+    order, starts, sizes = _ranking(y_score)
     shared = np.repeat(np.add.reduceat(discount, starts) / sizes, sizes)
     return float((gain[order] * shared).sum() / best)
 
+# %% ../nbs/02_metrics.ipynb #c056a
+def _query_weights(sample_weight, qid, n):
+    """The weight of each query, in the order of their ids; None if `sample_weight` is. Weights that differ within a query are refused."""
+    if sample_weight is None:
+        return None
+    weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
+    number = np.zeros(n, dtype=np.intp) if qid is None else _as_qid(qid, n)
+    first = np.unique(number, return_index=True)[1]
+    other = np.flatnonzero(weight != weight[first][number])
+    if other.size:
+        i, j = first[number[other[0]]], other[0]
+        raise ValueError(f"sample_weight has {weight[i]} at index {i} and {weight[j]} at index {j}, two items of one query; "
+                         "one weight for all items of a query is accepted, since NDCG weighs queries.")
+    return weight[first]
+
 # %% ../nbs/02_metrics.ipynb #c057
-def ndcg(scores, y, qid=None, k=None):
+def ndcg(y_true, y_score, qid=None, sample_weight=None, *, k=None):
     """Normalized discounted cumulative gain, averaged over queries.
 
     Parameters
     ----------
-    scores : array-like of shape (n,), float
-    y : array-like of shape (n,), float
-        Grades from 0 to 1000; the gain is 2**y - 1.
+    y_true : array-like of shape (n,), float
+        Grades from 0 to 1000; the gain is 2**y - 1. Preferences are not accepted, for a gain needs a grade.
+    y_score : array-like of shape (n,), float
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0 of the queries, one and the same for all items of a query.
     k : int, optional
         Only the first `k` places count; all by default.
 
     Returns
     -------
     float
-        The mean over the queries with a grade above 0, at most 1. Queries without are left out (other programs count them as 0 or as 1).
+        The weighted mean over the queries with a grade above 0, at most 1. Queries without are left out (other programs count them as 0 or as 1).
 
     Raises
     ------
     UndefinedMetric
-        A ValueError: if no query has a grade above 0.
+        A ValueError: if no query has a grade above 0, or none of these a weight above 0.
+    TypeError
+        If an argument is a Preferences.
 
     Notes
     -----
     Discount 1 / log2(1 + place). Tied scores get the mean discount of their places; they tie as in :func:`disagreement`,
-    except that a chain of ties is one tie. Costs O(n log n).
+    except that a chain of ties is one tie. Costs O(n log n). For one query the same as :func:`sklearn.metrics.ndcg_score` of the gains 2**y - 1.
     """
-    grades = as_vector("y", y, minimum=0.0)
+    _refuse_swapped(y_score)
+    grades = _as_grades(y_true, minimum=0.0)
     if grades.size and grades.max() > 1000:
-        raise ValueError(f"y has {grades.max()} at index {grades.argmax()}; grades from 0 to 1000 are accepted, for the gain is 2**y - 1.")
+        raise ValueError(f"y_true has {grades.max()} at index {grades.argmax()}; grades from 0 to 1000 are accepted, for the gain is 2**y - 1.")
     k = _as_count("k", k)
-    return _mean_over_queries(lambda s, y: _query_ndcg(s, y, k), scores, y, qid, "a grade above 0")
+    weight = _query_weights(sample_weight, qid, grades.size)
+    values = by_query(lambda y, s: _query_ndcg(y, s, k), grades, y_score, qid)[1]
+    return _mean_over_queries(values, "a grade above 0", weight)
 
 # %% ../nbs/02_metrics.ipynb #c058
 def _as_count(name, value):
@@ -287,26 +296,30 @@ def _as_count(name, value):
     return value
 
 # %% ../nbs/02_metrics.ipynb #c062
-def _query_average_precision(scores, y):
+def _query_average_precision(y_true, y_score, sample_weight=None):
     """The average precision of one query."""
-    relevant = (y > 0).astype(np.int64)
+    weight = np.ones(y_true.size, dtype=np.int64) if sample_weight is None else sample_weight / (sample_weight.max() or 1.0)
+    relevant = np.where(y_true > 0, weight, 0)
     if not relevant.any():
-        raise UndefinedMetric("y has no relevant item (above 0); at least one is accepted.")
-    order, starts, sizes = _ranking(scores)
-    found = np.add.reduceat(relevant[order], starts)
-    return float(found @ (np.cumsum(found) / np.cumsum(sizes)) / relevant.sum())
+        raise UndefinedMetric("y_true has no relevant item (above 0); at least one is accepted.")
+    order, starts, _ = _ranking(y_score)
+    found, seen = (np.add.reduceat(w[order], starts) for w in (relevant, weight))
+    precision = np.cumsum(found) / np.maximum(np.cumsum(seen), np.finfo(float).tiny)  # 0 as long as nothing of weight was seen
+    return float(found @ precision / relevant.sum())
 
 # %% ../nbs/02_metrics.ipynb #c064
-def average_precision(scores, y, qid=None):
+def average_precision(y_true, y_score, qid=None, sample_weight=None):
     """Average precision, averaged over queries (MAP).
 
     Parameters
     ----------
-    scores : array-like of shape (n,), float
-    y : array-like of shape (n,), float
-        Items with y > 0 are relevant.
+    y_true : array-like of shape (n,), float
+        Items with y_true > 0 are relevant. Preferences are not accepted, for they do not say what is relevant.
+    y_score : array-like of shape (n,), float
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0 of the items, as in scikit-learn; in the mean over queries each counts alike, unless its relevant items weigh nothing.
 
     Returns
     -------
@@ -317,9 +330,13 @@ def average_precision(scores, y, qid=None):
     ------
     UndefinedMetric
         A ValueError: if no query has a relevant item.
+    TypeError
+        If an argument is a Preferences.
 
     Notes
     -----
     Tied items are found together: each gets the precision below the last of them. Scores tie as in :func:`ndcg`. Costs O(n log n).
+    For one query the same as :func:`sklearn.metrics.average_precision_score`.
     """
-    return _mean_over_queries(_query_average_precision, scores, y, qid, "a relevant item (y > 0)")
+    values = by_query(_query_average_precision, y_true, y_score, qid, sample_weight)[1]
+    return _mean_over_queries(values, "a relevant item (y_true > 0)")

@@ -366,14 +366,14 @@ def plot_decision(path, lams, y=None, axes=None):
     return axes
 
 # %% ../nbs/22_plots.ipynb #c062
-def plot_roc(scores, y, ax=None):
+def plot_roc(y_true, y_score, ax=None):
     """The ROC curve of scores for items of two levels, with its area in the legend.
 
     Parameters
     ----------
-    scores : array-like of shape (n,), float
-    y : array-like of shape (n,), float
+    y_true : array-like of shape (n,), float
         Two different values; items of the higher one are good.
+    y_score : array-like of shape (n,), float
     ax : matplotlib Axes, default a new figure's
         Several curves on one Axes get different colours.
 
@@ -385,11 +385,11 @@ def plot_roc(scores, y, ax=None):
     Raises
     ------
     ValueError, TypeError
-        If `y` does not have exactly two values, or shapes disagree.
+        If `y_true` does not have exactly two values, or shapes disagree.
     """
-    scores, y = as_vector("scores", scores), as_vector("y", y)
-    area = auc(scores, y)
-    false, true = (np.r_[0, count] / count[-1] for count in _counts_above(scores, y == y.max())[1:])
+    area = auc(y_true, y_score)
+    y_true, y_score = as_vector("y_true", y_true), as_vector("y_score", y_score)
+    false, true = (np.r_[0, count] / count[-1] for count in _counts_above(y_score, y_true == y_true.max())[1:])
     ax = _axes(ax, (3.1, 2.9))
     ax.plot([0, 1], [0, 1], color="0.7", lw=0.8, zorder=1)
     ax.plot(false, true, lw=1.5, label=f"AUC = {area:.3f}")

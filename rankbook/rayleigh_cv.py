@@ -81,7 +81,7 @@ def fold_areas(problem, fold, y, lams, weights, components):
     for p in components:
         part = whole if p is None else first_directions(whole, p)
         scores = grid_coefficients(part, lams, weights) @ part.X[test].T
-        found.append([[auc(s, y[test]) for s in row] for row in scores])
+        found.append([[auc(y[test], s) for s in row] for row in scores])
     return np.moveaxis(np.array(found), 0, -1)
 
 # %% ../nbs/21f_rayleigh_cv.ipynb #c014

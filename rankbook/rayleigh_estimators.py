@@ -76,8 +76,7 @@ class RayleighBase(Ranker):
         if np.unique(y[known]).size < 2:
             raise ValueError(f"y has {np.unique(y[known]).size} of the two classes of the fit; at least one item of each is accepted.")
         weight = None if sample_weight is None else as_vector("sample_weight", sample_weight, y.size, minimum=0.0)[known]
-        scores, prefs = self.predict(X)[known], weighted_preferences(y[known], None, "full", weight)
-        return 1.0 - disagreement(scores, prefs)
+        return 1.0 - disagreement(y[known], self.predict(X)[known], sample_weight=weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -93,11 +93,13 @@ def choose_lambda(curve, rule="widest"):
     low, high = np.array(curve.best).T
     bottom, top = curve.scale[0] / 10 if curve.breaks[-1] == 0 else curve.breaks[-1], curve.scale[1] * 10
     low, high = np.maximum(low, np.minimum(bottom, high / 10)), np.minimum(high, np.maximum(top, low * 10))
-    low, high = np.log(low), np.log(high)
+    log_low, log_high = np.log(low), np.log(high)
     if rule == "largest":
-        return float(np.exp(high[0] - 1e-3 * (high[0] - low[0])))
-    j = np.argmax(high - low)
-    return float(np.exp((low[j] + high[j]) / 2))
+        j, lam = 0, np.exp(log_high[0] - 1e-3 * (log_high[0] - log_low[0]))
+    else:
+        j = np.argmax(log_high - log_low)
+        lam = np.exp((log_low[j] + log_high[j]) / 2)
+    return float(np.clip(lam, np.nextafter(low[j], np.inf), high[j]))  # logarithms round, and intervals may be narrow
 
 # %% ../nbs/20_selection.ipynb #c013
 def _groups(lam, width=1e-7):

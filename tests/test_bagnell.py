@@ -181,9 +181,9 @@ def test_the_points_are_those_of_the_final_tables(football):
 def test_winners_are_foretold_better_than_by_chance_and_than_by_the_home_team(football):
     X, K, before, after = (football[name] for name in ("X", "K", "before", "after"))
     exact = rb.solve(rb.RankSVMProblem(X, before, kernel="linear"), football["LAM"] * len(before), solver="qp")
-    shares = {"exact": 1 - rb.disagreement(exact.predict(X), after), "online": 1 - rb.disagreement(X @ football["online"].coef_, after),
-              "logistic": 1 - rb.disagreement(X @ football["logistic"](before, 0.3), after)}
-    at_home = 1 - rb.disagreement(X[:, -1], after)
+    shares = {"exact": 1 - rb.disagreement(after, exact.predict(X)), "online": 1 - rb.disagreement(after, X @ football["online"].coef_),
+              "logistic": 1 - rb.disagreement(after, X @ football["logistic"](before, 0.3))}
+    at_home = 1 - rb.disagreement(after, X[:, -1])
     assert at_home == pytest.approx(181 / 309)
     for name, share in shares.items():
         assert share > 0.5 + 3 * np.sqrt(0.25 / 309) and share > at_home + 0.05, name
@@ -198,7 +198,7 @@ def test_shuffled_results_teach_nothing(football):
         swap = np.random.default_rng(seed).random(len(before)) < 0.5
         prefs = rb.Preferences(np.where(swap, before.worse, before.better), np.where(swap, before.better, before.worse), before.n_items)
         learner = rb.OnlineRankSVM(lam=football["LAM"], random_state=seed).partial_fit_pairs(X[prefs.better], X[prefs.worse])
-        shares.append(1 - rb.disagreement(X @ learner.coef_, after))
+        shares.append(1 - rb.disagreement(after, X @ learner.coef_))
     assert abs(np.mean(shares) - 0.5) < 4 * np.std(shares) / np.sqrt(20) and np.mean(shares) < 0.6
 
 

@@ -1,4 +1,5 @@
 """The command line: what it prints where, how it fails, and that it leaves nothing half done."""
+import gzip
 import json
 import os
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -54,6 +56,15 @@ def write_items(name, queries=None, levels=3, n=80):
     return X, y, qid
 
 
+def without_times(text):
+    """The facts of a run, without what differs from run to run."""
+    facts = json.loads(text)
+    del facts["seconds"]
+    for row in facts["trials"]:
+        del row["seconds"]
+    return facts
+
+
 class TestFiles:
     def test_csv_with_queries(self):
         _, _, qid = write_items("games.csv", queries=20)
@@ -75,16 +86,15 @@ class TestFiles:
         write_items("games.svm")
         write_items("games.csv")
         both = [json.loads(run("select", *arguments, "--json").stdout) for arguments in
-                (["games.svm"], ["games.csv", "--target", "grade", "--no-standardize"], ["games.svm", "--no-standardize"])]
+                (["games.svm"], ["games.csv", "--target", "grade", "--qid", "none", "--no-standardize"], ["games.svm", "--no-standardize"])]
         assert both[0]["data"]["queries"] is None and both[0]["split"]["how"] == "stratified by y, seed 0"
         assert both[2]["data"]["features"] == 3 and both[1]["data"]["features"] == 4  # the column of queries, all 0, is a feature here
         assert both[2]["split"]["standardized"] is False
 
     def test_parquet(self):
-        pd = pytest.importorskip("pandas")
         write_items("games.csv")
         pd.read_csv("games.csv").to_parquet("games.parquet")
-        first, second = (json.loads(run("select", name, "--target", "grade", "--json").stdout) for name in ("games.csv", "games.parquet"))
+        first, second = (json.loads(run("select", name, "--target", "grade", "--qid", "none", "--json").stdout) for name in ("games.csv", "games.parquet"))
         for key in ("data", "split", "preferences", "curve", "chosen", "disagreement", "certificate"):
             assert first[key] == second[key]
 
@@ -94,10 +104,121 @@ class TestFiles:
         assert json.loads(run("select", "cancer", "--graph", "star", "--json").stdout)["data"]["items"] == 569
 
 
+class TestColumns:
+    """What a column is taken for, and how to say otherwise."""
+
+    @pytest.mark.parametrize("name", ["qid", "query", "query_id", "group", "session", "Query_ID", "GROUP"])
+    def test_query_ids_by_name(self, name):
+        write_items("games.csv", queries=20)
+        text = Path("games.csv").read_text()
+        Path("games.csv").write_text(text.replace("query", name, 1))
+        told = run("select", "games.csv", "--target", "grade", "--qid", name, "--json")
+        guessed = run("select", "games.csv", "--target", "grade", "--json")
+        assert told.stderr == ""
+        assert guessed.stderr == f"rankbook: note: query ids: column '{name}' of games.csv; --qid none makes it a feature.\n"
+        assert without_times(guessed.stdout) == without_times(told.stdout)
+
+    def test_none_makes_it_a_feature(self):
+        write_items("games.csv")
+        result = run("select", "games.csv", "--target", "grade", "--qid", "none", "--json")
+        facts = json.loads(result.stdout)["data"]
+        assert result.stderr == "" and facts["features"] == 4 and facts["queries"] is None
+
+    def test_the_note_comes_before_the_error(self):
+        write_items("games.csv")  # all of one query, which cannot be split
+        result = run("select", "games.csv", "--target", "grade")
+        note, error = result.stderr.splitlines()
+        assert result.exit_code == 2 and note.startswith("rankbook: note: query ids: column 'query'") and "1 queries to split" in error
+
+    def test_two_such_columns(self):
+        write_items("games.csv", queries=9)
+        Path("games.csv").write_text(Path("games.csv").read_text().replace("query,a,", "query,Session,", 1))
+        assert "games.csv has 2 columns that may hold the query ids, 'query' and 'Session'; name one of them with qid" in refused("select", "games.csv", "--target", "grade")
+        both = run("select", "games.csv", "--target", "grade", "--drop", "Session", "--json")
+        assert json.loads(both.stdout)["data"]["features"] == 2 and "column 'query'" in both.stderr
+
+    def test_a_column_of_words_is_named_with_two_ways_out(self):
+        write_items("games.csv", n=60)
+        lines = Path("games.csv").read_text().splitlines()
+        Path("games.csv").write_text("\n".join([lines[0] + ",team,city", *(f"{line},t{i % 12},c{i}" for i, line in enumerate(lines[1:]))]))
+        line = refused("select", "games.csv", "--target", "grade", "--qid", "none")
+        assert "'team' ('t0' in row 0), 'city' ('c0' in row 0)" in line and line.endswith("(on the command line: --drop team,city, or --qid team)\n")
+        assert "--drop team" in refused("select", "games.csv", "--target", "grade", "--qid", "none", "--drop", "city")
+        for options in (["--drop", "team,city"], ["--drop", "team", "--drop", "city"], ["--drop", " team, city,"]):
+            assert json.loads(run("select", "games.csv", "--target", "grade", "--qid", "none", *options, "--json").stdout)["data"]["features"] == 4
+        by_team = json.loads(run("select", "games.csv", "--target", "grade", "--qid", "team", "--drop", "city,query", "--json").stdout)["data"]
+        assert by_team["queries"] == 12 and by_team["features"] == 3
+
+    @pytest.mark.parametrize("arguments, says", [
+        (["games.csv", "--target", "grade", "--drop", "quarry"], "drop is 'quarry'; did you mean 'query'"), (["games.csv", "--target", "grade", "--drop", "a,grade"], "target and drop are both 'grade'"),
+        (["games.csv", "--target", "grade", "--qid", "a", "--drop", "a"], "qid and drop are both 'a'"), (["games.letor", "--drop", "a"], "drop is ['a']; None is accepted for games.letor"),
+        (["cancer", "--drop", "a"], "drop is ['a']; None is accepted for the built-in data"), (["games.csv", "--target", "grade", "--qid", "query", "--drop", "a,b,c"], "no columns besides target 'grade' and qid 'query'"),
+    ])
+    def test_bad_drops(self, arguments, says):
+        write_items("games.csv", queries=9)
+        write_items("games.letor", queries=9)
+        assert says in refused("select", *arguments)
+
+    def test_a_target_of_words_is_not_to_be_dropped(self):
+        Path("words.csv").write_text("y,x\ngood,1\nbad,2\n")
+        line = refused("select", "words.csv", "--target", "y")
+        assert "'y' ('good' in row 0). Rank by another column" in line and "--drop" not in line
+
+
+class TestOtherFiles:
+    def test_packed_tabs_semicolons_and_standard_input_give_the_same(self):
+        write_items("games.csv", queries=20)
+        text = Path("games.csv").read_text()
+        Path("games.csv.gz").write_bytes(gzip.compress(text.encode()))
+        Path("games.tsv").write_text(text.replace(",", "\t"))
+        Path("semicolons.csv").write_text(text.replace(",", ";"))
+        Path("commas.csv").write_text(text.replace(",", ";").replace(".", ","))
+        options = ["--target", "grade", "--qid", "query", "--json"]
+        expected = without_times(run("select", "games.csv", *options).stdout)
+        for name in ("games.csv.gz", "games.tsv"):
+            result = run("select", name, *options)
+            assert without_times(result.stdout) == expected and result.stderr == ""
+        for name, note in (("semicolons", ""), ("commas", "rankbook: note: commas.csv is read with commas as decimal points.\n")):
+            result = run("select", f"{name}.csv", *options)
+            facts = without_times(result.stdout)
+            assert facts.pop("data").pop("name") == name and facts == {key: value for key, value in expected.items() if key != "data"} and result.stderr == note
+        for content in (text, gzip.compress(text.encode()), text.replace(",", "\t")):
+            result = CliRunner().invoke(app, ["select", "-", *options], input=content)
+            assert result.stderr == "rankbook: note: standard input is read as CSV text, since it begins like that.\n"
+            facts = without_times(result.stdout)
+            assert facts["data"] == expected["data"] | dict(name="standard input") and facts["chosen"] == expected["chosen"]
+
+    def test_letor_on_standard_input(self):
+        write_items("games.letor", queries=20)
+        result = CliRunner().invoke(app, ["select", "-", "--json"], input=Path("games.letor").read_bytes())
+        assert result.stderr == "rankbook: note: standard input is read as SVMlight text, since it begins like that.\n"
+        assert without_times(result.stdout)["chosen"] == without_times(run("select", "games.letor", "--json").stdout)["chosen"]
+
+    @pytest.mark.parametrize("content, says", [(b"", "standard input is empty"), (b"\xff\xfe\0", "standard input is binary data"), (b"\x1f\x8bno", "standard input cannot be unpacked by gzip"),
+                                               (b"one two\n1 2\n", "standard input has only one column")])
+    def test_bad_standard_input(self, content, says):
+        result = CliRunner().invoke(app, ["select", "-", "--target", "y"], input=content)
+        assert result.exit_code == 2 and result.stdout == "" and says in result.stderr.splitlines()[-1]
+
+    def test_a_real_pipe(self):
+        write_items("games.csv", queries=20)
+        code = "from rankbook.cli import main; main()"
+        with open("games.csv") as stream:
+            result = subprocess.run([sys.executable, "-c", code, "select", "-", "--target", "garde"], stdin=stream, capture_output=True, text=True)
+        assert result.returncode == 2 and "standard input is read as CSV text" in result.stderr and "did you mean 'grade'?" in result.stderr
+
+    def test_a_bad_line_of_a_letor_file(self):
+        write_items("games.letor", queries=20)
+        lines = Path("games.letor").read_text().splitlines()
+        lines[56] = "2 qid:3 1:0.5 2:x 3:1"
+        Path("games.letor").write_text("\n".join(["# games", "", *lines]) + "\n")
+        assert "games.letor is not SVMlight text in line 59, '2 qid:3 1:0.5 2:x 3:1' (" in refused("select", "games.letor")
+
+
 class TestOptions:
     def test_every_option_arrives(self):
         write_items("games.csv", n=120)
-        facts = json.loads(run("select", "games.csv", "--target", "grade", "--kernel", "poly", "--gamma", "0.1,0.2", "--degree", 2, "--coef0", 0.5,
+        facts = json.loads(run("select", "games.csv", "--target", "grade", "--drop", "query", "--kernel", "poly", "--gamma", "0.1,0.2", "--degree", 2, "--coef0", 0.5,
                                "--graph", "star", "--lam-min", 0.01, "--lam-max", 5, "--rule", "largest", "--no-standardize", "--seed", 3, "--json").stdout)
         assert facts["kernel"] == dict(name="poly", gamma=facts["chosen"]["gamma"], degree=2, coef0=0.5)
         assert [row["gamma"] for row in facts["trials"]] == [0.1, 0.2] and facts["chosen"]["rule"] == "largest"
@@ -105,11 +226,7 @@ class TestOptions:
         assert facts["preferences"]["graph"] == "star" and not facts["split"]["standardized"] and facts["split"]["seed"] == 3
 
     def test_repeatable(self):
-        first, second, other = (json.loads(run("select", "cancer", "--graph", "star", "--seed", seed, "--json").stdout) for seed in (1, 1, 2))
-        for facts in (first, second, other):
-            del facts["seconds"]
-            for row in facts["trials"]:
-                del row["seconds"]
+        first, second, other = (without_times(run("select", "cancer", "--graph", "star", "--seed", seed, "--json").stdout) for seed in (1, 1, 2))
         assert first == second != other
 
 
@@ -133,9 +250,36 @@ class TestReport:
         assert all(f"{low:.8g} < lambda" in text.stdout for low, _ in facts["curve"]["best"][:5])
 
     def test_many_intervals_are_counted(self, facts):
-        facts = facts | dict(curve=dict(minimum=0.1, intervals=50, best=[[k, k + 0.5] for k in range(12)]))
+        facts = facts | dict(curve=dict(minimum=0.1, intervals=50, best=[[k, k + 0.5] for k in range(12)]), chosen=facts["chosen"] | dict(lam=2.25))
         text = "\n".join(report(facts))
         assert text.count("< lambda <") == 5 and "and 7 more" in text and "on 12 of 50 intervals" in text
+
+    @pytest.mark.parametrize("k", range(12))
+    def test_the_chosen_interval_is_always_listed(self, facts, k):
+        facts = facts | dict(curve=dict(minimum=0.1, intervals=50, best=[[12 - j, 12.5 - j] for j in range(12)]), chosen=facts["chosen"] | dict(lam=12.25 - k))
+        lines = report(facts)
+        assert len([line for line in lines if f" {12 - k} < lambda < {12.5 - k}" in line]) == 1
+        assert sum("< lambda <" in line for line in lines) == 5 + (k > 4) and any(f"and {7 - (k > 4)} more" in line for line in lines)
+
+    @pytest.mark.parametrize("low, high", [(1.0000001, 1.0000003), (0.123456781, 0.123456784), (3e-9, 3.0000001e-9), (1.0, 1.0 + 2**-50), (99999.99, 100000.01), (0.0, 1e-300), (7.0, None)])
+    def test_numbers_show_that_the_choice_is_inside(self, facts, low, high):
+        lam = 14.0 if high is None else (low + high) / 2
+        text = "\n".join(report(facts | dict(curve=dict(minimum=0.1, intervals=3, best=[[low, high]]), chosen=facts["chosen"] | dict(lam=lam))))
+        chosen = float(re.search(r"chosen       lambda ([^,]*),", text)[1])
+        ends = re.search(r"\n             (\S+) < lambda(?: < (\S+))?\n", text)
+        assert float(ends[1]) < chosen and (high is None or chosen < float(ends[2]))
+        assert "lambda 14," in text if high is None else True
+
+    @pytest.mark.parametrize("seed, gamma", [(5, 0.671), (89, 0.609)])
+    def test_a_real_choice_beyond_the_fifth_interval(self, seed, gamma):
+        rng = np.random.default_rng(seed)
+        n, d = rng.integers(20, 70), rng.integers(1, 8)
+        X, y = rng.normal(size=(n, d)).round(2), rng.integers(0, rng.integers(2, 5), n)
+        pd.DataFrame(X).assign(y=y).to_csv("noise.csv", index=False)
+        text = run("select", "noise.csv", "--target", "y", "--gamma", gamma).stdout
+        intervals = [(float(low), float(high)) for low, high in re.findall(r"(\S+) < lambda < ([^\s,]+)", text)]
+        chosen = float(re.search(r"chosen       lambda ([^,]*),", text)[1])
+        assert [low < chosen < high for low, high in intervals] == [False] * 5 + [True] and ", the widest\n" in text
 
     def test_open_intervals_and_no_breakpoints(self, facts):
         facts = facts | dict(curve=dict(minimum=0.5, intervals=1, best=[[0.0, None]]), path=facts["path"] | dict(breakpoints=0, lam_max=None))
@@ -259,7 +403,7 @@ def test_version():
 
 def test_help_names_every_option():
     text = run("select", "--help").stdout
-    for option in ("--target", "--qid", "--kernel", "--gamma", "--degree", "--coef0", "--graph", "--lam-min", "--lam-max", "--rule", "--no-standardize",
+    for option in ("--target", "--qid", "--drop", "--kernel", "--gamma", "--degree", "--coef0", "--graph", "--lam-min", "--lam-max", "--rule", "--no-standardize",
                    "--seed", "--solver", "--plot", "--json"):
         assert option in text
     assert "solvers" in run("--help").stdout

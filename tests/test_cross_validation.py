@@ -56,9 +56,9 @@ def counted(model, X, y, qid, fold, lam, weight=None):
     s[order] = np.cumsum(gap > 1e-11)  # ties are exact
     s = s[place.ravel()]
     if model.metric == "disagreement":
-        return metrics.disagreement(s, pairs(test, weight))
+        return metrics.disagreement(pairs(test, weight), s)
     query = None if qid is None else qid[test]
-    return metrics.auc(s, y[test], query) if model.metric == "auc" else metrics.ndcg(s, y[test], query, k=model.k)
+    return metrics.auc(y[test], s, query) if model.metric == "auc" else metrics.ndcg(y[test], s, query, k=model.k)
 
 
 CASES = {"rbf": dict(), "linear": dict(kernel="linear"), "star": dict(graph="star"), "ndcg": dict(metric="ndcg"), "ndcg@3": dict(metric="ndcg", k=3)}
@@ -118,7 +118,7 @@ def test_the_l1_penalty(data):
     share = len(rb.Preferences.from_scores(data.y[train])) / len(rb.Preferences.from_scores(data.y))
     problem = rb.RankSVMProblem(X[train], rb.Preferences.from_scores(data.y[train]), "linear", penalty="l1")
     f = solve(problem, model.lam_ * share, "simplex").predict(X[test])
-    assert metrics.disagreement(f, rb.Preferences.from_scores(data.y[test])) == pytest.approx(model.fold_curves_[0].at(model.lam_))
+    assert metrics.disagreement(data.y[test], f) == pytest.approx(model.fold_curves_[0].at(model.lam_))
 
 
 def test_twice_the_data_twice_the_lambda(data):

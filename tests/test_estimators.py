@@ -40,7 +40,7 @@ def test_qid_in_any_order(data):
     a = RankSVM(gamma=1.0).fit(data.X, data.y, qid=qid)
     b = RankSVM(gamma=1.0).fit(data.X[order], data.y[order], qid=qid[order])
     assert np.allclose(a.predict(data.X), b.predict(data.X), atol=1e-7)
-    assert a.score(data.X, data.y, qid) == 1 - disagreement(a.predict(data.X), Preferences.from_scores(data.y, qid))
+    assert a.score(data.X, data.y, qid) == 1 - disagreement(data.y, a.predict(data.X), qid)
 
 
 @pytest.mark.parametrize("solver", ["path", "qp", PathSolver, PathSolver(shift=1e-9)], ids=["path", "qp", "class", "instance"])

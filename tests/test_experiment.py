@@ -205,13 +205,23 @@ class TestSelect:
         low, high = options.get("lam_min", path.breakpoints[-1]), options.get("lam_max", path.breakpoints[0] * 2)
         assert low < lam < high or "lam_min" not in options
         lams = np.exp(np.random.default_rng(0).uniform(np.log(low), np.log(high), 200))
-        wrong = [disagreement(path.predict(validation.X, other), validation.prefs) for other in lams]
+        wrong = [disagreement(validation.prefs, path.predict(validation.X, other)) for other in lams]
         assert result.disagreement["validation"] == result.best.curve.minimum <= min(wrong)
         assert result.solution.certificate.is_optimal(1e-8) and result.notes == []
         test = result.parts["test"]
-        assert result.disagreement["test"] == disagreement(result.predict(data.X[test.rows]), test.prefs)
+        assert result.disagreement["test"] == disagreement(test.prefs, result.predict(data.X[test.rows]))
         assert (result.auc is None) == (levels > 2)
         json.dumps(result.summary(), allow_nan=False)
+
+    @pytest.mark.parametrize("rule", ["widest", "largest"])
+    def test_the_choice_is_in_a_best_interval_however_narrow_the_bounds(self, mixture, rule):
+        """Bounds that leave a few floating-point numbers on one side of a break of the curve."""
+        breaks = select_model(mixture, rule=rule).best.curve.breaks[1:-1]
+        for low in breaks[:: max(1, breaks.size // 5)]:
+            low = float(low)
+            high = np.nextafter(np.nextafter(low, np.inf), np.inf)
+            facts = select_model(mixture, rule=rule, lam_min=low, lam_max=float(high)).summary()
+            assert any(start < facts["chosen"]["lam"] <= end for start, end in facts["curve"]["best"])
 
     def test_the_best_gamma_wins(self, mixture):
         gammas = [0.03, 0.3, 3.0]
@@ -276,7 +286,7 @@ class TestSelect:
         result = select_model(self.few_points())
         validation = result.parts["validation"]
         assert result.solution.certificate.is_optimal(1e-8)
-        assert result.disagreement["validation"] == disagreement(result.solution.predict(validation.X), validation.prefs)
+        assert result.disagreement["validation"] == disagreement(validation.prefs, result.solution.predict(validation.X))
 
     def test_the_curve_knows_exact_ties(self):
         assert select_model(self.few_points()).notes == []

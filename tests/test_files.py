@@ -1,13 +1,19 @@
 """Files of the user: what is read, and what is refused."""
 import codecs
+import gzip
+import io
 import os
+import re
+import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rankbook.files import read_table
+from rankbook.files import NotNumbers, read_table
+from rankbook.sources import Assumption
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +127,7 @@ class TestNotWhatTheEndingSays:
             read_table(put("a.parquet", content), target="y")
 
     @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.parquet", "a.dat"])
-    @pytest.mark.parametrize("content", [GARBAGE, b"a\0b\n", b"\xff\xfey\0,\0x\0", "prénom,y\n".encode("latin-1"), b"\x1f\x8b\x08\x00\x80"])
+    @pytest.mark.parametrize("content", [GARBAGE, b"a\0b\n", b"\xff\xfey\0,\0x\0", "prénom,y\n".encode("latin-1")])
     def test_binary(self, name, content):
         with pytest.raises(ValueError, match=f"{name} is binary data or not UTF-8"):
             read_table(put(name, content), target="y")
@@ -140,6 +146,8 @@ class TestNotWhatTheEndingSays:
     def test_garbage_behind_a_good_beginning(self):
         with pytest.raises(ValueError, match="a.txt is not SVMlight text"):
             read_table(put("a.txt", b"1 1:2\n" * 20000 + GARBAGE))
+        with pytest.raises(ValueError, match=r"in line 20001, "):
+            read_table("a.txt")
         with pytest.raises(ValueError, match="a.csv cannot be read as CSV"):
             read_table(put("a.csv", b"y,x\n" + b"1,2\n" * 40000 + b"\xe9,1\n"), target="y")
 
@@ -147,7 +155,7 @@ class TestNotWhatTheEndingSays:
         with pytest.raises(ValueError, match="a.parquet cannot be read as Parquet"):
             read_table(put("a.parquet", parquet_bytes()[:-20]), target="y")
 
-    @pytest.mark.parametrize("name", ["a.xlsx", "a", "a.csv.gz", "a.cvs"])
+    @pytest.mark.parametrize("name", ["a.xlsx", "a", "a.cvs", "a.csv.zip"])
     def test_unknown_ending(self, name):
         with pytest.raises(ValueError, match=r"the ending of a.* Accepted: \.csv, \.dat, \.letor, \.parquet"):
             read_table(put(name, TABLE))
@@ -198,7 +206,7 @@ class TestNothingThere:
 
 
 class TestColumns:
-    @pytest.mark.parametrize("text", ["y\n1\n2\n", "y;x\n1;2\n", "y;x\n1,5;2,5\n", "y\tx\n1\t2\n"])
+    @pytest.mark.parametrize("text", ["y\n1\n2\n", "y x\n1 2\n", "y:x\n1:2\n", '"y,x"\n"1,2"\n'])
     def test_one_column(self, text):
         with pytest.raises(ValueError, match="a.csv has only one column, 'y.*commas"):
             read_table(put("a.csv", text), target="y")
@@ -272,7 +280,7 @@ class TestValues:
             read_table("a.parquet", target="y")
 
     def test_words_are_named_with_their_place(self):
-        with pytest.raises(ValueError, match=r"'name' \('ford' in row 0\), 'hp' \('\?' in row 1\). Drop them, or encode"):
+        with pytest.raises(ValueError, match=r"'name' \('ford' in row 0\), 'hp' \('\?' in row 1\). Drop them, take one for the query ids"):
             read_table(put("a.csv", "y,name,hp\n1,ford,130\n2,fiat,?\n"), target="y")
         with pytest.raises(ValueError, match=r"'y' \('good' in row 0\)"):
             read_table(put("a.csv", "y,x\ngood,1\n"), target="y")
@@ -292,9 +300,164 @@ class TestValues:
 
     @pytest.mark.parametrize("text", ["1 qid:1 1:2\n0 1:3\n", "1 1:2\n0 qid:1 1:3\n"])
     def test_qid_on_some_lines(self, text):
-        with pytest.raises(ValueError, match="qid on 1 of its 2 lines"):
+        with pytest.raises(ValueError, match=r"qid on 1 of its 2 lines and none in line [12], '[01] 1:[23]'"):
             read_table(put("a.svm", text))
 
     def test_too_large_for_memory(self):
         with pytest.raises(MemoryError, match="40 rows and 1999999999 features in a.svm needs"):
             read_table(put("a.svm", "1 1999999999:1\n" * 40))
+
+
+def piped(content, monkeypatch):
+    """`content` on standard input."""
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode() if isinstance(content, str) else content)))
+    return "-"
+
+
+def silently(*arguments, **named):
+    """`read_table`, which must assume nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return read_table(*arguments, **named)
+
+
+def same(a, b):
+    return np.array_equal(a.X, b.X) and np.array_equal(a.y, b.y) and np.array_equal(a.qid, b.qid) and a.feature_names == b.feature_names
+
+
+class TestPackedAndPiped:
+    @pytest.mark.parametrize("name", ["cars.csv", "cars.tsv", "cars.parquet", "cars.letor", "CARS.SVM"])
+    def test_gz(self, name):
+        content = LETOR if name.endswith(("letor", "SVM")) else TABLE.replace(",", "\t") if name.endswith("tsv") else TABLE
+        named = {} if content == LETOR else dict(target="mpg", qid="race")
+        if name.endswith("parquet"):
+            pd.read_csv(io.StringIO(TABLE)).to_parquet(name)
+        else:
+            put(name, content)
+        plain = silently(name, **named)
+        packed = silently(put(f"{name}.gz", gzip.compress(Path(name).read_bytes())), **named)
+        assert same(plain, packed) and packed.name == Path(name).stem and packed.source == f"{name}.gz"
+
+    @pytest.mark.parametrize("content, says", [(b"", "cannot be unpacked|is empty"), (b"y,x\n1,2\n", "cannot be unpacked by gzip: Not a gzipped file"),
+                                               (gzip.compress(b"y,x\n1,2\n" * 99)[:-12], "cannot be unpacked by gzip"), (gzip.compress(b""), "is empty")])
+    def test_bad_gz(self, content, says):
+        with pytest.raises(ValueError, match=f"a.csv.gz ({says})"):
+            read_table(put("a.csv.gz", content), target="y")
+
+    @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.parquet"])
+    def test_packed_without_saying_so(self, name):
+        with pytest.raises(ValueError, match=f"{name} is gzip data, .* Name it {name}.gz"):
+            read_table(put(name, gzip.compress(b"y,x\n1,2\n")), target="y")
+
+    @pytest.mark.parametrize("content, says", [(TABLE, "CSV text"), (TABLE.replace(",", ";"), "CSV text"), (TABLE.replace(",", "\t"), "CSV text"), (LETOR, "SVMlight text"), (None, "Parquet")])
+    @pytest.mark.parametrize("pack", [bytes, gzip.compress])
+    def test_standard_input(self, content, says, pack, monkeypatch):
+        named = dict(target="y") if content is None else {} if content == LETOR else dict(target="mpg", qid="race")
+        content = parquet_bytes() if content is None else content.encode()
+        with pytest.warns(Assumption, match=f"standard input is read as {says}") as said:
+            data = read_table(piped(pack(content), monkeypatch), **named)
+        assert len(said) == 1 and said[0].filename == __file__ and data.name == "standard input"
+        assert same(data, silently(put({"CSV text": "a.csv", "Parquet": "a.parquet", "SVMlight text": "a.svm"}[says], content), **named))
+
+    def test_standard_input_that_is_no_table(self, monkeypatch):
+        for content, says in (("", "standard input is empty"), (b"a\0b", "standard input is binary data or not UTF-8; CSV, Parquet and SVMlight text are accepted")):
+            with pytest.raises(ValueError, match=says):
+                read_table(piped(content, monkeypatch))
+
+
+class TestSeparators:
+    @pytest.mark.parametrize("mark", [",", ";", "\t"])
+    @pytest.mark.parametrize("quoted", [False, True])
+    def test_the_header_tells(self, mark, quoted):
+        header = mark.join(['"weight, kg; net"', '"mpg"', '"name"'] if quoted else ["weight", "mpg", "name"])
+        data = silently(put("a.csv", f"{header}\n3{mark}18.5{mark}7\n4{mark}15{mark}8\n"), target="mpg")
+        assert data.X.tolist() == [[3, 7], [4, 8]] and data.y.tolist() == [18.5, 15] and data.feature_names == ["weight, kg; net" if quoted else "weight", "name"]
+
+    def test_tsv_is_separated_by_tabs_alone(self):
+        data = silently(put("a.tsv", "a,b;c\ty\n1\t2\n"), target="y")
+        assert data.feature_names == ["a,b;c"]
+        with pytest.raises(ValueError, match="a.tsv has only one column"):
+            read_table(put("a.tsv", TABLE), target="mpg")
+
+    def test_decimal_commas(self):
+        with pytest.warns(Assumption, match="a.csv is read with commas as decimal points") as said:
+            data = read_table(put("a.csv", "y;x;n\n1,5;-2,5e1;3\n2;0;4\n"), target="y")
+        assert said[0].filename == __file__ and data.X.tolist() == [[-25, 3], [0, 4]] and data.y.tolist() == [1.5, 2]
+        assert silently(put("a.csv", "y;x\n1.5;2\n"), target="y").y.tolist() == [1.5]
+
+    @pytest.mark.parametrize("text", ["y;x\n1,5;2.5\n", "y;x\n1,5;2\n2.5;3\n", "y;x\n1.234,5;2\n"])
+    def test_commas_and_points_are_not_mixed(self, text):
+        with warnings.catch_warnings(), pytest.raises(NotNumbers, match="columns that are not numbers"):
+            warnings.simplefilter("ignore", Assumption)
+            read_table(put("a.csv", text), target="y")
+
+
+class TestQueryColumn:
+    @pytest.mark.parametrize("name", ["qid", "query", "query_id", "group", "session", "QID", "Session"])
+    def test_taken_and_said(self, name):
+        put("a.csv", f"{name},x,y\nu,1,2\nv,3,4\nu,5,6\n")
+        with pytest.warns(Assumption, match=re.escape(f"query ids: column '{name}' of a.csv; qid='none' makes it a feature.")) as said:
+            data = read_table("a.csv", target="y")
+        assert len(said) == 1 and said[0].filename == __file__ and same(data, silently("a.csv", target="y", qid=name))
+        assert data.qid.tolist() == [0, 1, 0] and data.feature_names == ["x"] and f"query ids from '{name}'" in data.description
+
+    def test_otherwise(self):
+        put("a.csv", "group,x,y,query\n7,1,2,1\n8,3,4,1\n")
+        data = silently("a.csv", target="y", qid="none")
+        assert data.qid is None and data.feature_names == ["group", "x", "query"] and "query ids" not in data.description
+        assert silently("a.csv", target="y", qid="x").feature_names == ["group", "query"]
+        assert silently("a.csv", target="y", drop=["group", "query"]).qid is None
+        assert silently("a.csv", target="group", drop=["query"]).feature_names == ["x", "y"]
+        with pytest.raises(ValueError, match="a.csv has 2 columns that may hold the query ids, 'group' and 'query'; name one of them with qid, or give qid='none'"):
+            read_table("a.csv", target="y")
+
+    @pytest.mark.parametrize("name", ["groups", "race", "my_query", "query id"])
+    def test_other_names_are_features(self, name):
+        assert silently(put("a.csv", f"{name},x,y\n1,2,3\n"), target="y").feature_names == [name, "x"]
+
+    def test_parquet_too(self):
+        pd.DataFrame(dict(Group=[3, 3], x=[1, 2], y=[1, 2])).to_parquet("a.parquet")
+        with pytest.warns(Assumption, match="column 'Group'"):
+            assert read_table("a.parquet", target="y").qid.tolist() == [3, 3]
+
+
+class TestDrop:
+    def test_columns_are_left_out(self):
+        data = silently(put("a.csv", "name,x,y,z\nford,1,2,?\nfiat,3,4,5\n"), target="y", drop=["name", "z"])
+        assert data.feature_names == ["x"] and data.X.tolist() == [[1], [3]]
+
+    @pytest.mark.parametrize("arguments, error, says", [
+        (dict(drop=["nmae"]), ValueError, "drop is 'nmae'; did you mean 'name'"), (dict(drop=["y"]), ValueError, "target and drop are both 'y'"), (dict(drop="name"), TypeError, "drop is 'name'; a list"),
+        (dict(drop=["x"], qid="x"), ValueError, "qid and drop are both 'x'"), (dict(drop=["name", "x"]), ValueError, "no columns besides target 'y'")])
+    def test_bad(self, arguments, error, says):
+        with pytest.raises(error, match=says):
+            read_table(put("a.csv", "name,x,y\nford,1,2\n"), target="y", **arguments)
+
+    def test_svmlight_has_nothing_to_drop(self):
+        with pytest.raises(ValueError, match=r"drop is \['x'\]; None is accepted for a.svm"):
+            read_table(put("a.svm", LETOR), drop=["x"])
+
+    def test_words_have_names(self):
+        with pytest.raises(NotNumbers) as caught:
+            read_table(put("a.csv", "y,name,x\ngood,ford,a\n"), target="y")
+        assert caught.value.columns == ["name", "x"] and "'y' ('good' in row 0)" in str(caught.value)
+
+
+class TestBadLine:
+    @pytest.mark.parametrize("bad, text", [
+        ("1 qid:1 1:0.5 2:", None), ("x qid:1 1:1", None), ("1 qid:1 2:1 1:1", None), ("1 qid:1 1:1 1:2", None), ("1 qid:q 1:1", None), ("1 qid:1 -1:1", None), ("1 qid:1 a:1", None),
+        ("1 qid:1 99999999999:1", None), ("age,mpg", None), ("1 qid:1 1:x # comment", None), ("1 qid:1 " + "1:x" * 50, ("1 qid:1 " + "1:x" * 50)[:60]), ("1 qid:1 1:\xe9", None)])
+    @pytest.mark.parametrize("before", [0, 1, 999, 1000, 2500])
+    def test_its_number_and_text(self, bad, text, before):
+        """Blank lines and comments count as lines, as they do in an editor."""
+        lines = ["# head", "", *["2 qid:1 1:0.5 3:1 # fine"] * before, bad, "1 qid:1 1:3", "also bad"]
+        with pytest.raises(ValueError, match=re.escape(f"a.letor is not SVMlight text in line {before + 3}, {text or bad!r} (")):
+            read_table(put("a.letor", "\n".join(lines)))
+
+    def test_packed(self):
+        with pytest.raises(ValueError, match=re.escape("a.txt.gz is not SVMlight text in line 2, '1 1:x' (")):
+            read_table(put("a.txt.gz", gzip.compress(b"1 1:2\n1 1:x\n")))
+
+    def test_a_number_that_is_none(self):
+        with pytest.raises(ValueError, match=re.escape("a.svm has nan (or nothing) in row 1, column 'feature 2'; only finite numbers are accepted. That is line 4, '2 1:1 2:nan'.")):
+            read_table(put("a.svm", "1 1:0.5\n# more\n\n2 1:1 2:nan\n"))

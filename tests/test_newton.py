@@ -187,7 +187,7 @@ def test_the_path_is_near_the_exact_one_and_validates_alike():
     inside = [lam for lam in np.geomspace(path.domain[0] * 1.01, path.breakpoints[0] * 2, 200) if np.abs(np.log(curve.breaks / lam)).min() > 1e-9]
     for lam in inside:
         j = int(np.searchsorted(-curve.breaks, -lam)) - 1
-        assert np.isclose(curve.values[j], rb.disagreement(path.predict(X_val, lam), val))
+        assert np.isclose(curve.values[j], rb.disagreement(val, path.predict(X_val, lam)))
 
 
 def test_a_path_refuses_what_makes_no_sense():

@@ -70,7 +70,7 @@ def nothing_left_behind():
 def calls(path, curve):
     """A call of each function that takes ax."""
     return [lambda ax=None: plots.plot_path(path, ax=ax), lambda ax=None: plots.plot_path(path, "coef", ax=ax), lambda ax=None: plots.plot_sets(path, ax=ax),
-            lambda ax=None: plots.plot_validation_curve(curve, ax=ax), lambda ax=None: plots.plot_roc([3.0, 1.0, 2.0], [1, 0, 0], ax=ax)]
+            lambda ax=None: plots.plot_validation_curve(curve, ax=ax), lambda ax=None: plots.plot_roc([1, 0, 0], [3.0, 1.0, 2.0], ax=ax)]
 
 
 # Where it is drawn
@@ -357,11 +357,11 @@ def test_roc_goes_through_every_threshold():
     rng = np.random.default_rng(0)
     for grades in (3, 10, 1000):
         scores, y = rng.integers(0, grades, 60).astype(float), rng.permutation(60) < 25
-        false, true = plots.plot_roc(scores, y).lines[-1].get_data()
+        false, true = plots.plot_roc(y, scores).lines[-1].get_data()
         for threshold, a, b in zip(np.unique(scores)[::-1], false[1:], true[1:]):
             assert np.isclose(a, np.mean(scores[~y] >= threshold)) and np.isclose(b, np.mean(scores[y] >= threshold))
         assert false.size == np.unique(scores).size + 1 and (false[0], true[0], false[-1], true[-1]) == (0, 0, 1, 1)
-        assert np.isclose(np.trapezoid(true, false), auc(scores, y))
+        assert np.isclose(np.trapezoid(true, false), auc(y, scores))
 
 
 def test_roc_agrees_with_scikit_learn():
@@ -370,23 +370,23 @@ def test_roc_agrees_with_scikit_learn():
     rng = np.random.default_rng(1)
     scores, y = rng.integers(0, 9, 80).astype(float), rng.permutation(80) < 30
     false, true, _ = roc_curve(y, scores, drop_intermediate=False)
-    drawn = plots.plot_roc(scores, y).lines[-1].get_data()
+    drawn = plots.plot_roc(y, scores).lines[-1].get_data()
     assert np.allclose(drawn, [false, true])
 
 
 def test_roc_of_scores_that_all_tie_is_the_diagonal():
-    ax = plots.plot_roc(np.full(6, 0.3), [0, 1, 0, 1, 1, 0])
+    ax = plots.plot_roc([0, 1, 0, 1, 1, 0], np.full(6, 0.3))
     assert np.array_equal(ax.lines[-1].get_data(), [[0, 1], [0, 1]]) and "0.500" in ax.get_legend().get_texts()[0].get_text()
 
 
 def test_roc_of_a_perfect_and_of_a_reversed_order():
     for scores, area in (([2.0, 1.0, 0.0], "1.000"), ([0.0, 1.0, 2.0], "0.000")):
-        assert area in plots.plot_roc(scores, [5, -1, -1]).get_legend().get_texts()[0].get_text()
+        assert area in plots.plot_roc([5, -1, -1], scores).get_legend().get_texts()[0].get_text()
 
 
 def test_several_roc_curves_share_an_axes(ax):
-    plots.plot_roc([2.0, 1.0], [1, 0], ax)
-    plots.plot_roc([1.0, 2.0], [1, 0], ax)
+    plots.plot_roc([1, 0], [2.0, 1.0], ax)
+    plots.plot_roc([1, 0], [1.0, 2.0], ax)
     assert len(ax.get_legend().get_texts()) == 2 and len({ax.lines[i].get_color() for i in (1, 3)}) == 2
 
 
@@ -430,7 +430,7 @@ def test_an_array_of_axes_is_refused(three, curve):
     fig = matplotlib.figure.Figure()
     axes = fig.subplots(2)
     for call in (lambda: plots.plot_path(three, ax=axes), lambda: plots.plot_sets(three, ax=axes),
-                 lambda: plots.plot_validation_curve(curve, ax=axes), lambda: plots.plot_roc([1.0, 2.0], [0, 1], ax=axes)):
+                 lambda: plots.plot_validation_curve(curve, ax=axes), lambda: plots.plot_roc([0, 1], [1.0, 2.0], ax=axes)):
         refused(call, TypeError, "ax is a ndarray", "Axes is accepted")
 
 
@@ -456,10 +456,10 @@ def test_bad_arguments_of_plot_decision(plane, three):
 
 
 def test_bad_arguments_of_plot_roc():
-    refused(lambda: plots.plot_roc([1.0, 2.0], [1, 1]), ValueError, "two different values")
-    refused(lambda: plots.plot_roc([1.0, 2.0, 3.0], [1, 2, 3]), ValueError, "3 different values")
-    refused(lambda: plots.plot_roc([1.0, 2.0], [1, 0, 1]), ValueError, "y has shape (3,)")
-    refused(lambda: plots.plot_roc([1.0, np.nan], [1, 0]), ValueError, "scores has", "at index 1")
+    refused(lambda: plots.plot_roc([1, 1], [1.0, 2.0]), ValueError, "two different values")
+    refused(lambda: plots.plot_roc([1, 2, 3], [1.0, 2.0, 3.0]), ValueError, "3 different values", "(y_true, y_score)")
+    refused(lambda: plots.plot_roc([1, 0, 1], [1.0, 2.0]), ValueError, "y_score has shape (2,)")
+    refused(lambda: plots.plot_roc([1, 0], [1.0, np.nan]), ValueError, "y_score has", "at index 1")
 
 
 def test_public_functions_are_documented():

@@ -65,8 +65,8 @@ def test_it_is_the_core(options, data):
     assert np.array_equal(model.solution_.coef, answer.coef) and np.array_equal(model.predict(X), answer.predict(X)) and model.solver_ == answer.solver
     assert model.certificate_.is_optimal(1e-12) and np.array_equal(model.decision_function(X), model.predict(X))
     known = y >= 0
-    assert model.score(X, y) == rb.auc(model.predict(X)[known], y[known]) and model.score(X, truth) == rb.auc(model.predict(X), truth)
-    assert np.isclose(model.score(X, truth), 1 - rb.disagreement(model.predict(X), rb.Preferences.from_scores(truth)), rtol=0, atol=1e-12)
+    assert model.score(X, y) == rb.auc(y[known], model.predict(X)[known]) and model.score(X, truth) == rb.auc(truth, model.predict(X))
+    assert np.isclose(model.score(X, truth), 1 - rb.disagreement(truth, model.predict(X)), rtol=0, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:n_components is reduced")
@@ -210,7 +210,7 @@ def again(model, X, y, folds):
         for index in np.ndindex(*table.shape[1:]):
             lam, weight, p, gamma = (axis[i] for axis, i in zip(model.grid_.values(), index))
             one = RayleighRanker(lam=lam, manifold_weight=weight, n_components=p, gamma=gamma, **own).fit(X, known)
-            table[(f, *index)] = rb.auc(one.predict(X[test]), y[test])
+            table[(f, *index)] = rb.auc(y[test], one.predict(X[test]))
     return table
 
 

@@ -285,7 +285,7 @@ def again(model, X, y, qid, folds, metric):
                 here, known = f[label == one], y[items.astype(int)][label == one]
                 if metric != "disagreement" or np.unique(known).size > 1:
                     try:
-                        values.append(metrics.disagreement(here, rb.Preferences.from_scores(known)) if metric == "disagreement" else metric(here, known))
+                        values.append(metrics.disagreement(known, here) if metric == "disagreement" else metric(known, here))
                     except metrics.UndefinedMetric:
                         continue
             table[row, column] = np.mean(values)
@@ -356,8 +356,8 @@ def test_metrics_by_function(data):
     X, y, qid = data
     table = lambda metric: RankRLSCV(TRIED, cv="query", metric=metric).fit(X, y, qid=qid).cv_values_
     assert np.array_equal(table("disagreement"), table(metrics.disagreement)) and np.array_equal(table("ndcg"), table(metrics.ndcg))
-    assert np.array_equal(table(partial(metrics.ndcg, k=2)), table(lambda s, y, q: metrics.ndcg(s, y, q, k=2)))
-    model = RankRLSCV(TRIED, cv="query", metric=lambda s, y, q: float(np.abs(s).sum())).fit(X, y, qid=qid)
+    assert np.array_equal(table(partial(metrics.ndcg, k=2)), table(lambda y, s, q: metrics.ndcg(y, s, q, k=2)))
+    model = RankRLSCV(TRIED, cv="query", metric=lambda y, s, q: float(np.abs(s).sum())).fit(X, y, qid=qid)
     assert model.best_value_ == model.cv_values_.max()  # greater is better
 
 
@@ -372,7 +372,7 @@ def test_mean_of_queries_with_different_numbers_of_pairs():
     label, y, s = rng.integers(0, 6, 60), rng.integers(0, 3, 60).astype(float), np.round(rng.normal(size=60))
     y[label == 2] = 1.0  # nothing to order
     assert pair_counts(y, label).tolist() == [len(rb.Preferences.from_scores(y[label == q])) for q in range(6)]
-    by_query = [metrics.disagreement(s[label == q], rb.Preferences.from_scores(y[label == q])) for q in range(6) if q != 2]
+    by_query = [metrics.disagreement(y[label == q], s[label == q]) for q in range(6) if q != 2]
     assert np.isclose(query_disagreement(y, label)(s), np.mean(by_query), rtol=0, atol=1e-14)
 
 

@@ -84,7 +84,7 @@ def test_the_curve_is_brute_force_at_a_thousand_lambdas(case):
     curve = rb.validation_curve(path, X_val, prefs_val)
     check_shape(curve, path)
     lams = random_lams(path, 1000)
-    assert np.array_equal(curve.at(lams), [disagreement(path.predict(X_val, lam), prefs_val) for lam in lams])
+    assert np.array_equal(curve.at(lams), [disagreement(prefs_val, path.predict(X_val, lam)) for lam in lams])
 
 
 def test_the_curve_is_brute_force_for_a_precomputed_kernel():
@@ -95,7 +95,7 @@ def test_the_curve_is_brute_force_for_a_precomputed_kernel():
     by_name = rb.validation_curve(follow(X, rb.Preferences.from_scores(y), gamma=1.0), V, rb.Preferences.from_scores(v))
     lams = random_lams(path, 1000)
     assert np.array_equal(curve.at(lams), by_name.at(lams))
-    assert np.array_equal(curve.at(lams[:300]), [disagreement(path.predict(kernel(V, X), lam), rb.Preferences.from_scores(v)) for lam in lams[:300]])
+    assert np.array_equal(curve.at(lams[:300]), [disagreement(v, path.predict(kernel(V, X), lam)) for lam in lams[:300]])
 
 
 def test_weighted_validation_preferences():
@@ -171,7 +171,7 @@ def test_small_scores_are_no_ties():
         d = np.abs(prefs.differences(f)) / np.abs(f).max()
         assert d.max() < 1e-6
         if d.min() > 1e-9:
-            assert curve.at(lam) == disagreement(f, prefs)
+            assert curve.at(lam) == disagreement(prefs, f)
 
 
 def test_equal_rows_tie_and_weigh_like_one():
@@ -222,7 +222,7 @@ def test_a_path_that_was_stopped_early(limit):
     curve = rb.validation_curve(path, V, rb.Preferences.from_scores(v))
     check_shape(curve, path)
     for lam in np.geomspace(path.domain[0] * (1 + 1e-9), 2 * path.problem.lam_max, 30)[1:]:
-        assert curve.at(lam) == disagreement(path.predict(V, lam), rb.Preferences.from_scores(v))
+        assert curve.at(lam) == disagreement(v, path.predict(V, lam))
     with pytest.raises(ValueError, match="lam is"):
         curve.at(path.domain[0] / 2)
 
@@ -327,18 +327,18 @@ def test_best_intervals_are_best_inside_and_not_beyond(chosen):
     for low, high in curve.best:
         for part in (0.01, 0.3, 0.99):
             lam = low ** part * high ** (1 - part)
-            assert curve.at(lam) == curve.minimum == disagreement(path.predict(V, lam), prefs)
+            assert curve.at(lam) == curve.minimum == disagreement(prefs, path.predict(V, lam))
         width = 1e-4 * (high - low)
         for lam in (low - width, high + width):
             if path.domain[0] < lam < np.inf:
                 assert curve.at(lam) > curve.minimum
-                assert disagreement(path.predict(V, lam), prefs) > curve.minimum
+                assert disagreement(prefs, path.predict(V, lam)) > curve.minimum
 
 
 def test_no_lambda_is_better_and_every_best_one_lies_in_an_interval(chosen):
     path, V, prefs, curve = chosen
     for lam in np.exp(np.random.default_rng(5).uniform(np.log(path.domain[0]), np.log(3 * path.breakpoints[0]), 1500)):
-        value = disagreement(path.predict(V, lam), prefs)
+        value = disagreement(prefs, path.predict(V, lam))
         assert value >= curve.minimum
         assert (value == curve.minimum) == any(low < lam < high for low, high in curve.best)
 
@@ -347,7 +347,7 @@ def test_no_lambda_is_better_and_every_best_one_lies_in_an_interval(chosen):
 def test_the_choice_is_one_of_the_best(chosen, rule):
     path, V, prefs, curve = chosen
     lam = curve.choose(rule)
-    assert lam == choose_lambda(curve, rule) and curve.at(lam) == curve.minimum == disagreement(path.predict(V, lam), prefs)
+    assert lam == choose_lambda(curve, rule) and curve.at(lam) == curve.minimum == disagreement(prefs, path.predict(V, lam))
     inside = [(low, high) for low, high in curve.best if low < lam < high]
     assert len(inside) == 1
     widths = [high / low for low, high in curve.best]
@@ -444,7 +444,7 @@ def snapped(path, X_val, lam):
     return whole[place.ravel()]
 
 
-METRICS = {"auc": lambda s, y, qid: metrics.auc(s, y > 1, qid), "ndcg": metrics.ndcg, "ndcg@1": lambda *a: metrics.ndcg(*a, k=1),
+METRICS = {"auc": lambda y, s, qid: metrics.auc(y > 1, s, qid), "ndcg": metrics.ndcg, "ndcg@1": lambda *a: metrics.ndcg(*a, k=1),
            "ndcg@5": lambda *a: metrics.ndcg(*a, k=5), "ndcg@999": lambda *a: metrics.ndcg(*a, k=999)}
 
 RANKED = {
@@ -478,7 +478,7 @@ def test_auc_and_ndcg_are_brute_force(case, queries, kernel):
         curve = rb.validation_curve(path, V, grades > 1 if metric == "auc" else grades, qid=qid, metric=metric, k=int(k) if k else None)
         check_shape(curve, path)
         assert curve.maximize and curve.optimum == curve.values.max() and all(curve.at(np.sqrt(max(a, b / 2) * b)) == curve.optimum for a, b in curve.best if b < np.inf)
-        exact = np.array([brute(scores[i], grades, qid) for i in known])
+        exact = np.array([brute(grades, scores[i], qid) for i in known])
         wrong = np.flatnonzero(np.abs(curve.at(lams[known]) - exact) > 1e-12)
         assert wrong.size == 0, f"{name}: {wrong.size} of {exact.size}, the first {lams[known][wrong[0]]}: {curve.at(lams[known])[wrong[0]]} and {exact[wrong[0]]}"
 
@@ -529,3 +529,15 @@ def test_screening_finds_what_all_scores_find(kernel, options):
     for lams, G in path.knots(V):
         lam.append(trace_block(score_block(lams, G, 1e-10), prefs.better, prefs.worse, np.ones(len(prefs)), signs)[0])
     assert found.size == sum(map(len, lam)) and np.allclose(np.sort(found), np.sort(np.concatenate(lam)), rtol=1e-8)
+
+
+@pytest.mark.parametrize("rule", ["widest", "largest"])
+def test_the_choice_is_inside_of_the_narrowest_interval(rule):
+    """Intervals of a few floating-point numbers, as a bound on lambda may leave them: exp(log(lam)) is further off."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        low = high = 10.0 ** rng.uniform(-8, 8)
+        for _ in range(rng.integers(1, 6)):
+            high = np.nextafter(high, np.inf)
+        curve = ValidationCurve(np.array([np.inf, high, low, 0.0]), np.array([0.5, 0.1, 0.4]), (low / 10, high * 10))
+        assert low < curve.choose(rule) <= high and curve.at(curve.choose(rule)) == curve.minimum
