@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .checks import as_matrix, as_positive, as_seed, as_vector, refuse_text
-from .estimators import keeping_features, weighted_preferences
+from .estimators import keeping_features
 from .metrics import disagreement
 from .preferences import Preferences
 from .registry import get_solver

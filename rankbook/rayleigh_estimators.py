@@ -12,7 +12,7 @@ from sklearn.utils import ClassifierTags, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from .checks import as_matrix, as_seed, as_vector, refuse_text
-from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features, weighted_preferences
+from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features
 from .metrics import disagreement
 from .rayleigh import RayleighProblem, marked_items
 from .registry import solve

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import as_matrix, as_positive, as_vector, unknown_name
+from .checks import as_matrix, as_vector, unknown_name
 from .preferences import Preferences, _as_qid
 
 # %% ../nbs/20_selection.ipynb #c005

@@ -6,8 +6,6 @@
 __all__ = ['basis_equations', 'details', 'SparseRLSSolver']
 
 # %% ../../nbs/solvers/18_sparse_rls.ipynb #c002
-import numpy as np
-
 from ..kernel_basis import item_blocks
 from ..solutions import Solution
 from ..registry import Solver, declared_fit

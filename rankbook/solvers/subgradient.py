@@ -6,8 +6,6 @@
 __all__ = ['SubgradientSolver', 'check_rules', 'start_descent', 'solve_subgradient']
 
 # %% ../../nbs/solvers/20b_subgradient.ipynb #c002
-import warnings
-
 import numpy as np
 
 from ..checks import as_positive, unknown_name
