@@ -288,7 +288,7 @@ def score_knots(path, X_new):
         The two ends of one stretch after the other, so breakpoints come twice. Each block begins where the one before ended; the first
         begins above lam_max and the last ends at the lower end of the domain.
     G : ndarray of shape (b, p)
-        lam f(x) at these; affine in lam in between.
+        lam f(x) at these, up to a number common to all items; affine in lam in between.
     """
     problem = path.problem
     if path.walker is None:

@@ -10,6 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
+from rankbook.kernels import Kernel
 from rankbook.rayleigh_cv import RayleighRankerCV, choose_simplest, first_directions, fold_areas, grid_coefficients, label_folds, with_signs
 from rankbook.rayleigh_estimators import RayleighRanker, read_classes
 
@@ -87,7 +88,7 @@ def test_coefficients_make_the_scores(options, data):
 
 def test_precomputed_agrees_with_rbf(data):
     X, y, _ = data
-    K = rb.RankRLSProblem(X, y, gamma=0.7).gram
+    K = Kernel("rbf", gamma=0.7).gram(X)
     a, b = RayleighRanker(gamma=0.7).fit(X, y), RayleighRanker(kernel="precomputed").fit(K, y)
     assert np.allclose(a.predict(X), b.predict(K), rtol=0, atol=1e-9)
     grid = dict(manifold_weights=[0, 50.0], n_components=[3, 8], random_state=0)

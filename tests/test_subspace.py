@@ -112,8 +112,8 @@ def test_a_callable_that_hands_out_its_own_matrix_keeps_it():
     K = Kernel("rbf").gram(np.random.default_rng(0).normal(size=(10, 2)))
     kept = K.copy()
     found = rb.KernelSubspace(np.arange(10.0)[:, None], 3, lambda A, B: K[np.ix_(A[:, 0].astype(int), B[:, 0].astype(int))])
-    found.kernel.function = lambda A, B: K[:, found.pivots] if len(A) == 10 else K
-    found.transform(np.arange(10.0)[:, None])
+    kernel = found.kernel.replaced(function=lambda A, B: K[:, found.pivots] if len(A) == 10 else K)
+    found.replaced(kernel=kernel).transform(np.arange(10.0)[:, None])
     assert (K == kept).all()
 
 

@@ -263,7 +263,9 @@ class EpsilonPath(Path):
         last = self.images[-1] * (0.0 if end == 0 and self.lams[0] > 0 else 1.0)  # a complete path falls straight to 0
         images = np.vstack([self.images[:1], self.images[inside], last])
         lams = np.r_[2 * max(self.lams[0], end) or 1.0, self.lams[inside], end]
-        yield lams, self.problem.predict(images.T, X_new).T
+        problem = self.problem
+        scores = problem.design(X_new) @ problem.weights(images.T) if problem.is_factored else problem.predict(images.T, X_new)
+        yield lams, scores.T
 
 # %% ../../nbs/solvers/14_epsilon.ipynb #c051
 DEPTH = 1e-4  # of lam_max: where a path ends if nobody says

@@ -125,7 +125,7 @@ def l1_knots(path, X_new, rows=512):
     """
     if X_new.shape[1] != path.problem.n_coef:
         raise ValueError(f"X_new has {X_new.shape[1]} columns; {path.problem.n_coef}, as in training, are accepted.")
-    ends = np.r_[path.breakpoints, path.domain[0]]
+    X_new, ends = path.problem.design(X_new), np.r_[path.breakpoints, path.domain[0]]
     end, nothing = ends[0], np.zeros(len(X_new))
     scores = end * (path.table[:1] @ X_new.T)[0] if path.breakpoints.size else nothing
     yield np.array([2 * end or 1.0, end, end]), np.array([nothing, nothing, scores])  # the jump away from 0 by itself, whose scores have another size
