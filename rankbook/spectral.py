@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Spectrum', 'decomposed', 'whitened', 'basis_spectrum', 'basis_solution', 'SpectralPath', 'as_lambdas', 'shaped',
-           'WeightPath']
+           'scaled_solver', 'WeightPath']
 
 # %% ../nbs/06c_spectral.ipynb #c002
 import numpy as np
@@ -109,17 +109,40 @@ def shaped(problem, grid):
     """A grid (len(lams), p, k) without its last axis if y was a vector."""
     return grid[:, :, 0] if problem.is_flat else grid
 
+# %% ../nbs/06c_spectral.ipynb #c013a
+def scaled_solver(G, lam):
+    """v -> (G + lam)^-1 v by Cholesky with a unit diagonal, or None if the matrix is singular to rounding. O(d^3 / 3)."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    A = G + lam * np.eye(len(G))
+    unit = 1 / np.sqrt(A.diagonal())
+    try:
+        factor = cho_factor(A * unit * unit[:, None], lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return None
+    return lambda v: unit[:, None] * cho_solve(factor, unit[:, None] * v, check_finite=False)
+
 # %% ../nbs/06c_spectral.ipynb #c015
 class WeightPath(SpectralPath):
-    """The same for a linear problem decomposed in its weights, f(x) = w'x; `spectrum` is that of the weights."""
+    """The same for a linear problem decomposed in its weights, f(x) = w'x; `spectrum` is that of the weights, `G` (d, d) is X' L X."""
+
+    def __init__(self, problem, spectrum, G, info=None):
+        super().__init__(problem, spectrum, info)
+        self.G = G
 
     def read(self, lam):
-        """Weights at lam > 0, refined once. O(n d + d^2)."""
+        """Weights at lam > 0, in units of the features and refined twice. O(n d + d^3 / 3)."""
         lam = as_positive("lam", lam)
-        w = self.spectrum.at(lam)
-        error = gather_items(self.problem.X, self.problem.target.pull(score_items(self.problem.X, w))) + lam * w
-        w = w - self.spectrum.left @ ((self.spectrum.left.T @ error) / (self.spectrum.values + lam)[:, None])
+        solve = scaled_solver(self.G, lam) or self.solve_spectral(lam)
+        w = np.zeros((len(self.G), self.problem.target.b.shape[1]))
+        for _ in range(3):
+            w = w - solve(gather_items(self.problem.X, self.problem.target.pull(score_items(self.problem.X, w))) + lam * w)
         return dict(weights=w[:, 0] if self.problem.is_flat else w)
+
+    def solve_spectral(self, lam):
+        """v -> (G + lam)^-1 v by the decomposition."""
+        s = self.spectrum
+        return lambda v: s.left @ ((s.left.T @ v) / (s.values + lam)[:, None])
 
     def coefs(self, lams):
         """Coefficients of the items at several lambdas > 0, (len(lams), n) or (len(lams), n, k). O(n d) each."""

@@ -34,11 +34,11 @@ def item_spectrum(problem):
 
 # %% ../../nbs/solvers/17_rls.ipynb #c007
 def weight_spectrum(problem):
-    """The spectrum of the weights of a linear function. O(n d^2 + d^3)."""
+    """The spectrum of the weights of a linear function, and X' L X (d, d). O(n d^2 + d^3)."""
     d = problem.X.shape[1]
     G, g = normal_equations(problem, lambda items: problem.X[items], d)
     values, V = decomposed(np.array(G))
-    return Spectrum(V, values, V.T @ g)
+    return Spectrum(V, values, V.T @ g), (G + G.T) / 2
 
 
 def uses_weights(problem):
@@ -49,7 +49,7 @@ def uses_weights(problem):
 def path_of(problem):
     """The :class:`rankbook.spectral.SpectralPath` of a problem."""
     if uses_weights(problem):
-        return WeightPath(problem, weight_spectrum(problem), dict(form="primal"))
+        return WeightPath(problem, *weight_spectrum(problem), dict(form="primal"))
     return SpectralPath(problem, item_spectrum(problem), dict(form="dual"))
 
 
