@@ -20,7 +20,7 @@ HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
 FLOORS = [
     {"checks", "archive"},
     {"preferences", "kernels", "kernel_map", "subspace", "manifold", "metrics", "datasets", "files", "parts"},
-    {"compiled", "active_set", "replay", "l1", "graphs", "merging", "ranking_loss", "certificates"},
+    {"jit_cache", "compiled", "active_set", "replay", "l1", "graphs", "merging", "ranking_loss", "certificates"},
     {"problems", "svm", "kernel_basis", "rankrls", "rayleigh", "packing", "views"},
     {"paths", "spectral", "rayleigh_path", "statistics"},
     {"registry"},
