@@ -126,18 +126,7 @@ event.register("numba:compile", WAITING)
 
 # %% ../nbs/91_compiled.ipynb #c013
 class Compiled:
-    """A function that compiled code and Python can call, compiled for each when first called.
-
-    Parameters
-    ----------
-    function : callable
-        In the part of Python that numba compiles.
-
-    Attributes
-    ----------
-    py_func : callable
-        The function itself.
-    """
+    """A function that compiled code and Python can call, compiled for each when first called; `py_func` is the function itself."""
 
     _all = WeakSet()
 
@@ -173,13 +162,13 @@ class Compiled:
                 self._outer = self._outer or dispatcher(self.py_func, ".for_python")
         return self._outer
 
-
+# %% ../nbs/91_compiled.ipynb #c015
 @typeof_impl.register(Compiled)
 def _type_of(value, _):
     """What compiled code sees in place of a `Compiled`."""
     return numba.typeof(value.for_compiled)
 
-# %% ../nbs/91_compiled.ipynb #c015
+# %% ../nbs/91_compiled.ipynb #c017
 def njit(function):
     """Compile a function with numba when it is first called; see :class:`Compiled`."""
     return np.errstate(all="ignore")(function) if numba.config.DISABLE_JIT else Compiled(function)
