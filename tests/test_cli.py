@@ -315,7 +315,7 @@ class Terminal:
                                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job in the background inherits that it is ignored
         os.close(child)
 
-    def read(self, until=None, seconds=180):
+    def read(self, until=None, seconds=600):
         """Read stderr to its end, or until a pattern has been seen."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
