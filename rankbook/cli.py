@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['app', 'PICTURES', 'LISTED', 'options', 'one_line_errors', 'check_picture', 'save_picture', 'read_data',
-           'parse_gammas', 'parse_names', 'report', 'compilation', 'select', 'solvers', 'main']
+           'parse_gammas', 'parse_names', 'report', 'select', 'solvers', 'cache', 'main']
 
 # %% ../nbs/24_cli.ipynb #c003
 import difflib
@@ -286,44 +286,19 @@ def _interval_line(low, high):
     """An interval between two texts."""
     return f"{low} < lambda" + ("" if high is None else f" < {high}")
 
-# %% ../nbs/24_cli.ipynb #c028
-@contextmanager
-def compilation(say=None):
-    """Measure what numba compiles, and say so when it begins.
-
-    Parameters
-    ----------
-    say : callable, optional
-        Called without arguments when the first compilation begins.
-
-    Yields
-    ------
-    callable
-        Gives the seconds so far.
-    """
-    from numba.core.event import TimingListener, install_listener
-
-    class Listener(TimingListener):
-        def on_start(self, event):
-            if say is not None and not self.done and self._depth == 0:
-                say()
-            super().on_start(event)
-
-    with install_listener("numba:compile", Listener()) as listener:
-        yield lambda: listener.duration if listener.done else 0.0
-
 # %% ../nbs/24_cli.ipynb #c031
 def _choose(source, target, qid, drop, options):
     """Read and choose; returns the Experiment and the seconds spent compiling. Progress goes to stderr if that is a terminal."""
+    from rankbook.compiled import WAITING
     from rankbook.experiment import select_model
 
     terminal = sys.stderr.isatty()
     if terminal and options["solver"] == "path":
         options["progress"] = True
-    data = read_data(source, target, qid, drop)
-    with compilation((lambda: typer.echo("rankbook: compiling, for some seconds on the first run", err=True)) if terminal else None) as seconds:
+        data = read_data(source, target, qid, drop)
+        before = WAITING.seconds
         result = select_model(data, **options)
-    return result, seconds()
+        return result, WAITING.seconds - before
 
 # %% ../nbs/24_cli.ipynb #c032
 @app.command()
@@ -370,6 +345,17 @@ def solvers(as_json: Annotated[bool, typer.Option("--json", help="Print the tabl
     with one_line_errors():
         table = list_solvers()
         typer.echo(json.dumps(list(table), indent=2) if as_json else str(table))
+
+# %% ../nbs/24_cli.ipynb #c045b
+@app.command()
+def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove it.")] = False):
+    """Show where compiled code is kept, and how much."""
+    from rankbook.jit_cache import cache_facts, cache_root, clear_cache
+
+    with one_line_errors():
+        facts = (clear_cache if clear else cache_facts)(cache_root())
+        size = f"{_count(facts['entries'], 'compiled function')}, {facts['bytes'] / 1e6:.1f} MB"
+        typer.echo(f"{'removed from' if clear else 'kept in'} {facts['folder']}: {size}, of {_count(facts['states'], 'state')} of the sources")
 
 # %% ../nbs/24_cli.ipynb #c047
 def main():

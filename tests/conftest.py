@@ -1,12 +1,10 @@
-"""What every test may rely on: data if there are any, no stale compiled code, --slow."""
+"""What every test may rely on: data if there are any, no network, the same words on stderr on every run, --slow."""
 import os
+import socket
 from pathlib import Path
 
 import pytest
 
-# Before any test imports rankbook: compiled code cached by an earlier run can be older than the source (numba#1833).
-# .ci/run, whose cache is born and dies with the run, sets 1 and keeps it.
-os.environ.setdefault("RANKBOOK_JIT_CACHE", "0")
 os.environ.setdefault("MPLBACKEND", "agg")
 
 
@@ -15,10 +13,15 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("--slow"):
-        return
+    folder = os.environ.get("RANKBOOK_DATA")
+    if folder and not Path(folder).is_dir():
+        raise pytest.UsageError(f"RANKBOOK_DATA is {folder!r}, which is not a folder")
     for item in items:
-        if "slow" in item.keywords:
+        if "data_dir" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
+        if "data" in item.keywords and not folder:
+            item.add_marker(pytest.mark.skip(reason="data: RANKBOOK_DATA names no folder of data files"))
+        if "slow" in item.keywords and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
 
 
@@ -30,10 +33,41 @@ def root():
 
 @pytest.fixture(scope="session")
 def data_dir():
-    """The folder of data files named by RANKBOOK_DATA; without the variable the test is skipped."""
-    folder = os.environ.get("RANKBOOK_DATA")
-    if not folder:
-        pytest.skip("RANKBOOK_DATA does not name a folder of data files")
-    if not Path(folder).is_dir():
-        pytest.fail(f"RANKBOOK_DATA is {folder!r}, which is not a folder")
-    return Path(folder)
+    """The folder of data files named by RANKBOOK_DATA. A test that asks for it is marked `data`, and skipped without one."""
+    return Path(os.environ["RANKBOOK_DATA"])
+
+
+LOCAL = ("localhost", "127.0.0.1", "::1", "", None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_network():
+    """A test that asks for an address beyond this machine fails, whatever it does with errors: no test may download."""
+    lookup, connect = socket.getaddrinfo, socket.socket.connect
+
+    def refuse(host):
+        name = host.decode() if isinstance(host, bytes) else host
+        if name not in LOCAL:
+            pytest.fail(f"a test asks the network for {name!r}: mark it `data` or give it files of its own")
+
+    def look_up(host, *args, **kwargs):
+        refuse(host)
+        return lookup(host, *args, **kwargs)
+
+    def connect_to(self, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            refuse(address[0])
+        return connect(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", look_up)
+        patch.setattr(socket.socket, "connect", connect_to)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_notice():
+    """What a test reads from stderr must not depend on whether it was the first that had to compile."""
+    from rankbook.compiled import WAITING
+
+    WAITING.said = True

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from rankbook.cli import app, compilation, report, save_picture
+from rankbook.cli import app, report, save_picture
 
 HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
 COMMAND = [sys.executable, "-c", "from rankbook.cli import main; main()"]
@@ -409,27 +409,29 @@ def test_help_names_every_option():
     assert "solvers" in run("--help").stdout
 
 
-def test_compilation_is_told_from_the_cache():
-    import numba
+def test_the_cache_is_shown_and_cleared(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    entry = tmp_path / "rankbook" / "compiled" / "0.1.0-any" / "follow.nbc"
+    entry.parent.mkdir(parents=True)
+    entry.write_bytes(bytes(2_000_000))
+    for arguments, verb in [(["cache"], "kept in"), (["cache", "--clear"], "removed from")]:
+        assert run(*arguments).stdout == f"{verb} {tmp_path / 'rankbook' / 'compiled'}: 1 compiled function, 2.0 MB, of 1 state of the sources\n"
+    assert not entry.exists() and "0 compiled functions, 0.0 MB" in run("cache").stdout
 
-    said = []
-    function = numba.njit(lambda x: x + 1)
-    with compilation(lambda: said.append("now")) as seconds:
-        function(1)
-        first = seconds()
-        function(1)
-        assert first > 0 and seconds() == first
-        function(1.0)
-        assert seconds() > first
-    function(1j)
-    assert said == ["now"]
+
+def test_a_cache_that_cannot_be_removed_is_one_line(monkeypatch):
+    def fail(*_):
+        raise PermissionError("not yours.")
+
+    monkeypatch.setattr("rankbook.jit_cache.clear_cache", fail)
+    assert "not yours" in refused("cache", "--clear")
 
 
 # In a process of its own, as users run it
 
 def environment(cache):
     """Compiled code is kept between the runs of one test session, so that the second one starts at once."""
-    return os.environ | dict(RANKBOOK_JIT_CACHE="1", NUMBA_CACHE_DIR=str(cache), COLUMNS="100")
+    return os.environ | dict(NUMBA_CACHE_DIR=str(cache), COLUMNS="100")
 
 
 @pytest.fixture(scope="module")
@@ -457,7 +459,7 @@ class Terminal:
                                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job in the background inherits that it is ignored
         os.close(child)
 
-    def read(self, until=None, seconds=180):
+    def read(self, until=None, seconds=600):
         """Read stderr to its end, or until a pattern has been seen."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

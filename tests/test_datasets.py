@@ -1,7 +1,6 @@
 """The data sets: facts against their published descriptions, and where their files come from."""
 import hashlib
 import http.server
-import os
 import threading
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from rankbook import datasets
 from rankbook.datasets import Dataset, list_datasets, load, load_mq2008, make_mixture
 
-needs_files = pytest.mark.skipif(not os.environ.get("RANKBOOK_DATA"), reason="RANKBOOK_DATA names no folder with the data")
 
 
 def level_sizes(y):
@@ -140,7 +138,7 @@ class TestMakeMixture:
             make_mixture(n)
 
 
-@needs_files
+@pytest.mark.data
 class TestFiles:
     @pytest.mark.parametrize("name, shape, full, star", [
         ("mixture", (200, 2), 10000, 199), ("auto", (392, 7), 75245, 656), ("diabetes", (768, 8), 134000, 767),

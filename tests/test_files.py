@@ -95,15 +95,13 @@ class TestRead:
         for other in (csv, svm):
             assert np.allclose(other.X, parquet.X, rtol=1e-15, atol=0) and np.allclose(other.y, parquet.y, rtol=1e-15, atol=0)
 
-    @pytest.mark.skipif(not os.environ.get("RANKBOOK_DATA"), reason="RANKBOOK_DATA names no folder with the data")
-    def test_published_files(self):
+    def test_published_files(self, data_dir):
         from rankbook.datasets import load_mixture, load_mq2008
 
-        folder = Path(os.environ["RANKBOOK_DATA"])
-        piece, fold = read_table(folder / "letor_mq2008" / "S5.txt"), load_mq2008(1)
+        piece, fold = read_table(data_dir / "letor_mq2008" / "S5.txt"), load_mq2008(1)
         test = fold.parts == "test"
         assert np.array_equal(piece.X, fold.X[test]) and np.array_equal(piece.qid, fold.qid[test]) and np.array_equal(piece.y, fold.y[test])
-        points, mixture = read_table(folder / "esl_mixture" / "mixture_example.csv", target="y"), load_mixture()
+        points, mixture = read_table(data_dir / "esl_mixture" / "mixture_example.csv", target="y"), load_mixture()
         assert np.allclose(points.X, mixture.X, rtol=1e-15, atol=0) and np.array_equal(points.y, mixture.y)
 
 

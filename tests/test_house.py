@@ -20,7 +20,7 @@ HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
 FLOORS = [
     {"checks", "archive"},
     {"preferences", "kernels", "kernel_map", "subspace", "manifold", "missed_pairs", "metrics", "datasets", "sources", "files", "parts"},
-    {"compiled", "active_set", "replay", "l1", "graphs", "merging", "ranking_loss", "certificates", "solutions"},
+    {"jit_cache", "compiled", "active_set", "replay", "l1", "graphs", "merging", "ranking_loss", "certificates", "solutions"},
     {"problems", "svm", "kernel_basis", "rankrls", "rayleigh", "packing", "views"},
     {"paths", "spectral", "rayleigh_path", "statistics"},
     {"registry"},
@@ -231,6 +231,21 @@ def test_stored_outputs_can_be_made_again_anywhere(path):
             for text in texts_of(output):
                 for what, pattern in UNREPEATABLE.items():
                     assert not pattern.search(text), f"{what}: {pattern.search(text).group()!r}"
+
+
+def test_the_notice_of_a_compilation_is_not_stored():
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        from notebooks import forget_notice
+    finally:
+        sys.path.pop(0)
+    import nbformat.v4 as v4
+
+    texts = ["rankbook: compiling for up to 60 s, kept for next time\n", "rankbook: compiling for up to 60 s, kept for next time\na warning\n"]
+    outputs = [v4.new_output("stream", name="stderr", text=text) for text in texts] + [v4.new_output("stream", name="stdout", text=texts[0])]
+    notebook = v4.new_notebook(cells=[v4.new_markdown_cell("text"), v4.new_code_cell("1", outputs=outputs)])
+    forget_notice(notebook)
+    assert [(output.name, output.text) for output in notebook.cells[1].outputs] == [("stderr", "a warning\n"), ("stdout", texts[0])]
 
 
 def test_every_module_comes_from_a_notebook():

@@ -207,7 +207,7 @@ def real(name, rows):
     return (X - X.mean(0)) / np.where(X.std(0) > 0, X.std(0), 1), y
 
 
-@pytest.mark.parametrize("name", ["cancer", "auto", "diabetes"])
+@pytest.mark.parametrize("name", ["cancer", pytest.param("auto", marks=pytest.mark.data), pytest.param("diabetes", marks=pytest.mark.data)])
 @pytest.mark.parametrize("change", ["as it is", "rounded", "random labels"])
 def test_real_data(name, change):
     X, y = real(name, 120)

@@ -141,6 +141,7 @@ def weights_and_margins(X, y, rng, graph):
 VARIANTS = [plain, duplicated, rounded, linear_2d, linear_2d_rounded, random_labels, shuffled_queries, weights_and_margins]
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=lambda f: f.__name__)
 graphs = pytest.mark.parametrize("graph", ["full", "star"])
+three = pytest.mark.parametrize("name", ["cancer", pytest.param("auto", marks=pytest.mark.data), pytest.param("diabetes", marks=pytest.mark.data)])
 
 
 @variants
@@ -154,10 +155,8 @@ def test_mixture(data_dir, variant, graph):
 
 @variants
 @graphs
-@pytest.mark.parametrize("name", ["cancer", "auto", "diabetes"])
-def test_parts_of_the_data_sets(request, name, variant, graph):
-    if name != "cancer":
-        request.getfixturevalue("data_dir")
+@three
+def test_parts_of_the_data_sets(name, variant, graph):
     path = follow(variant(*standardised(name, rows=90), np.random.default_rng(1), graph))
     check_exact(path)
     if variant in (plain, weights_and_margins):
@@ -170,10 +169,8 @@ def test_cancer_with_all_its_preferences():
     check_exact(path)
 
 
-@pytest.mark.parametrize("name", ["cancer", "auto", "diabetes"])
-def test_star_graph_of_the_data_sets(request, name):
-    if name != "cancer":
-        request.getfixturevalue("data_dir")
+@three
+def test_star_graph_of_the_data_sets(name):
     path = follow(plain(*standardised(name), None, "star"))
     check_exact(path)
     compare_with_qp(path, random_lams(path, 1, seed=2))

@@ -45,6 +45,7 @@ def test_integer_grids_with_random_labels(seed):
 
 
 @pytest.mark.slow
+@pytest.mark.data
 @pytest.mark.parametrize("copies", [0, 200])
 def test_diabetes_with_all_its_134000_preferences(copies):
     """Noisy data: the active set passes 300. With copies of 200 people under shuffled labels it is noisier still."""

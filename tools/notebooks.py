@@ -33,6 +33,16 @@ def find(names):
     return paths
 
 
+def forget_notice(notebook):
+    """Take out what the first compilation of a process says on stderr: whether it does depends on earlier runs."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            for output in cell.outputs:
+                if output.get("name") == "stderr":
+                    output.text = "".join(line for line in output.text.splitlines(True) if not line.startswith("rankbook: compiling "))
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr" or output.text]
+
+
 def execute(path, write):
     """Run one notebook; returns None, or the error as a text."""
     start, name = time.perf_counter(), path.relative_to(NOTEBOOKS)
@@ -45,6 +55,7 @@ def execute(path, write):
         print(f"FAILED  {name}", flush=True)
         return f"{name}\n{error}"
     if write:
+        forget_notice(notebook)
         nbformat.write(notebook, path)
         subprocess.run([Path(sys.executable).parent / "nbdev_clean", "--fname", path], cwd=ROOT, check=True)
     print(f"ok      {name} ({time.perf_counter() - start:.0f} s)", flush=True)

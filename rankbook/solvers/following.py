@@ -98,7 +98,7 @@ def record(s, log, i, to):
     """Move preference i to a set and write the event down."""
     t = s.count[LOGGED]
     log.lam[t], log.pair[t], log.origin[t], log.to[t] = s.real[LAM], i, s.sets[i], to
-    s.count[CAPPED_LEFT] += (to == CAPPED) - (s.sets[i] == CAPPED)
+    s.count[CAPPED_LEFT] += int(to == CAPPED) - int(s.sets[i] == CAPPED)
     s.sets[i] = to
     s.count[LOGGED] = t + 1
 

@@ -24,7 +24,7 @@ def compiled():
     rb.solve(small, 1.0, solver="lp")
 
 
-@pytest.mark.parametrize("name, size", [("cancer", 75_684), ("auto", 75_245)])
+@pytest.mark.parametrize("name, size", [("cancer", 75_684), pytest.param("auto", 75_245, marks=pytest.mark.data)])
 def test_the_whole_path_against_twenty_linear_programs(name, size):
     problem = problem_of(name)
     assert len(problem.prefs) == size

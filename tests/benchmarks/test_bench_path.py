@@ -118,11 +118,9 @@ def validation_case(name):
     return problem, X[~train], prefs, depth and depth * problem.lam_max
 
 
-@pytest.mark.parametrize("name", ["mixture", "cancer", "diabetes", "mq2008"])
-def test_the_validation_curve_costs_no_more_than_its_path(name, request):
+@pytest.mark.parametrize("name", ["mixture", "cancer", pytest.param("diabetes", marks=pytest.mark.data), pytest.param("mq2008", marks=pytest.mark.data)])
+def test_the_validation_curve_costs_no_more_than_its_path(name):
     """One half trains, the other half validates, at all lambdas."""
-    if name in ("diabetes", "mq2008"):
-        request.getfixturevalue("data_dir")
     problem, X_val, prefs, lam_min = validation_case(name)
     path_seconds, path = cpu(lambda: rb.solve_path(problem, lam_min=lam_min), rounds=3)
     curve_seconds, curve = cpu(lambda: rb.validation_curve(path, X_val, prefs), rounds=3)
@@ -161,7 +159,7 @@ def fresh(code, **environment):
 
 def test_the_path_of_cancer_takes_less_than_500_megabytes(tmp_path):
     """The peak over what the process held after its imports. In a second process, where nothing is compiled: a compiler has a peak of its own."""
-    cache = dict(NUMBA_CACHE_DIR=str(tmp_path), RANKBOOK_JIT_CACHE="1")
+    cache = dict(NUMBA_CACHE_DIR=str(tmp_path))
     fresh(MEMORY, **cache)
     found = json.loads(fresh(MEMORY, **cache)[0])
     used = (found["peak"] - found["before"]) / 1e6
@@ -180,7 +178,7 @@ print(path.status)
 
 
 def test_first_and_second_process(tmp_path):
-    cache = dict(NUMBA_CACHE_DIR=str(tmp_path), RANKBOOK_JIT_CACHE="1")
+    cache = dict(NUMBA_CACHE_DIR=str(tmp_path))
     (first, cold), (second, warm) = fresh(FIRST, **cache), fresh(FIRST, **cache)
     print(f"\nfirst path with compilation {cold:.1f} s, second process {warm:.1f} s")
     assert first == second == "lam_min" and any(tmp_path.rglob("*.nbc"))

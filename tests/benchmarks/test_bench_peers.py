@@ -85,6 +85,7 @@ def test_objectives_of_cancer():
 
 
 @pytest.mark.slow
+@pytest.mark.data
 def test_diabetes_to_1e_7_takes_less_than_a_minute():
     problem = ready(*standardised("diabetes"), "rbf")
     start = time.perf_counter()
