@@ -2,7 +2,6 @@
 import codecs
 import gzip
 import io
-import os
 import re
 import warnings
 from pathlib import Path

@@ -166,7 +166,7 @@ def test_seeds_and_the_info(data):
     info = solve(1).info
     assert info["passes"] == info["updates"] / len(problem.prefs) and info["gap"] <= 0.05 and info["checks"] >= 1
     assert info["before_all"] == (info["updates"] < len(problem.prefs))
-    with pytest.warns(UserWarning, match="after 40 steps, tol is 0.001"):
+    with pytest.warns(UserWarning, match="its tolerance is 0.001. More max_passes may help; these were 40 steps."):
         short = rb.solve(problem, 1e-3, solver="subgradient", max_passes=40 / len(problem.prefs), tol=1e-3)
     assert short.info["updates"] == 40 and not short.info["converged"] and not short.info["before_all"]
 
