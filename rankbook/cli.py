@@ -146,17 +146,15 @@ def _no_data(source):
 
 @contextmanager
 def _noted_assumptions():
-    """Print what a reader assumes as notes on stderr, in the words of the command line."""
+    """Print what a reader assumes, and warnings, as notes on stderr in the words of the command line."""
     from rankbook.sources import Assumption
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", Assumption)
-        show = warnings.showwarning
 
         def note(message, category, *where, **more):
-            if not issubclass(category, Assumption):
-                return show(message, category, *where, **more)
-            typer.echo("rankbook: note: " + str(message).replace("qid='none'", "--qid none"), err=True)
+            kind = "note" if issubclass(category, Assumption) else "warning"
+            typer.echo(f"rankbook: {kind}: " + str(message).replace("qid='none'", "--qid none"), err=True)
 
         warnings.showwarning = note
         yield
