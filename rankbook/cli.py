@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['app', 'PICTURES', 'LISTED', 'options', 'one_line_errors', 'check_picture', 'save_picture', 'read_data',
-           'parse_gammas', 'parse_names', 'report', 'select', 'solvers', 'cache', 'main']
+           'spoken_warnings', 'parse_gammas', 'parse_names', 'report', 'select', 'solvers', 'cache', 'main']
 
 # %% ../nbs/24_cli.ipynb #c003
 import difflib
@@ -123,8 +123,7 @@ def read_data(source, target=None, qid=None, drop=()):
         if source != "-" and not Path(source).exists():
             raise _no_data(source)
         try:
-            with _noted_assumptions():
-                return read_table(source, target, qid, drop)
+            return read_table(source, target, qid, drop)
         except NotNumbers as error:
             if error.columns:
                 error.add_note(f"on the command line: --drop {','.join(error.columns)}, or --qid {error.columns[0]}")
@@ -145,7 +144,7 @@ def _no_data(source):
 
 
 @contextmanager
-def _noted_assumptions():
+def spoken_warnings():
     """Print what a reader assumes, and warnings, as notes on stderr in the words of the command line."""
     from rankbook.sources import Assumption
 
@@ -293,10 +292,10 @@ def _choose(source, target, qid, drop, options):
     terminal = sys.stderr.isatty()
     if terminal and options["solver"] == "path":
         options["progress"] = True
-        data = read_data(source, target, qid, drop)
-        before = WAITING.seconds
-        result = select_model(data, **options)
-        return result, WAITING.seconds - before
+    data = read_data(source, target, qid, drop)
+    before = WAITING.seconds
+    result = select_model(data, **options)
+    return result, WAITING.seconds - before
 
 # %% ../nbs/24_cli.ipynb #c032
 @app.command()
@@ -322,7 +321,7 @@ def select(
     """Choose the lambda that orders validation data best, over its whole range, and certify the solution."""
     options = dict(kernel=kernel, degree=degree, coef0=coef0, graph=graph, lam_min=lam_min, lam_max=lam_max, rule=rule,
                    standardize=standardize, seed=seed, solver=solver)
-    with one_line_errors():
+    with one_line_errors(), spoken_warnings():
         if plot is not None:
             check_picture(plot)
         result, compiling = _choose(data, target, qid, parse_names(drop), options | dict(gamma=parse_gammas(gamma)))
