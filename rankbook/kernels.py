@@ -180,7 +180,7 @@ def reduced_matrix(kernel, X_new, X):
 
 # %% ../nbs/01_kernels.ipynb #c015d2
 def centred_poly(X, gamma, degree, coef0):
-    """The poly kernel of the rows of X (n, d), less a function of each of its two items; no digit is lost to where the origin lies. O(n^2 (d + p))."""
+    """The poly kernel of the rows of X (n, d), less a function of each of its two items, for items that are farther from 0 than from each other. O(n^2 (d + p))."""
     from math import factorial as f
 
     middle = X.mean(axis=0)
@@ -201,13 +201,7 @@ def centred_gram(kernel, X, rows=256):
 
     Raises as :func:`gram_matrix`.
     """
-    if kernel.name in ("rbf", "poly"):
-        _require_gram(len(X))
-        gamma = 1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma
-        K = _rbf(X, X, gamma, np.expm1) if kernel.name == "rbf" else centred_poly(X, gamma, kernel.degree, kernel.coef0)
-    else:
-        K = gram_matrix(kernel, X)
-        K = (K - K[:, :1]) - (K[:1] - K[0, 0])
+    K = _from_item(gram_matrix(kernel, X)) if kernel.name not in ("rbf", "poly") else _reduced_gram(kernel, X)
     for i in range(0, len(K), rows):
         K[i : i + rows, i:] = (K[i : i + rows, i:] + K[i:, i : i + rows].T) / 2
         K[i:, i : i + rows] = K[i : i + rows, i:].T
@@ -216,3 +210,19 @@ def centred_gram(kernel, X, rows=256):
         K[i : i + rows] -= mean[i : i + rows, None] + mean
     K += mean.mean()
     return K
+
+
+def _from_item(K):
+    """K (n, n) measured from its first item."""
+    return (K - K[:, :1]) - (K[:1] - K[0, 0])
+
+
+def _reduced_gram(kernel, X):
+    """The matrix of an rbf or poly kernel, less a function of each of its two items."""
+    _require_gram(len(X))
+    gamma, middle = 1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma, X.mean(axis=0)
+    if kernel.name == "rbf":
+        return _rbf(X, X, gamma, np.expm1)
+    if middle @ middle > 4 * np.square(X - middle).sum(axis=1).max():
+        return centred_poly(X, gamma, kernel.degree, kernel.coef0)
+    return _from_item(reduced_poly(X, X, gamma, kernel.degree, kernel.coef0))
