@@ -96,6 +96,8 @@ def _on_margin(problem, A, rows, solve, lam, sums):
 def _answer_at(path, lam):
     """Coefficients, multipliers and, for a linear kernel, weights at lam > 0, as keywords of a Solution. O(T + m + |A|^3 + n |A|)."""
     problem, prefs = path.problem, path.problem.prefs
+    if problem.lam_max == 0:
+        return dict(coef=np.zeros(problem.n_items), dual=np.array(prefs.weight))
     sets = sets_at(path.events, len(prefs), lam)
     dual, A = np.where(sets == CAPPED, prefs.weight, 0.0), np.flatnonzero(sets == ACTIVE)
     (rows, H), solve = _active_rows(problem, A), None
@@ -168,7 +170,8 @@ class Path(_PathReader):
     domain : (float, float)
         The path answers for lower < lam < upper.
     status : str
-        "complete" (down to 0), "lam_min", "max_events", "interrupted" or "numerical".
+        "complete" (down to 0), "lam_min", "max_events", "interrupted", "rounding" (below the domain, doubles do not hold
+        the solution; see :mod:`rankbook.depth`) or "numerical" (trouble). For the last two ``info["reason"]`` says why.
     solver : str
         Name and version of what really ran.
     info : dict
@@ -250,6 +253,14 @@ class RegularizationPath(_PathDisplay):
     def knots(self, X_new):
         """Blocks of breakpoints with lam f(x) of new items at each; see :func:`score_knots`."""
         return score_knots(self, X_new)
+
+    def cut(self, lam_end, status, reason):
+        """The part of the path above `lam_end`, which cannot be resumed."""
+        events = self.events[: np.searchsorted(-self.events["lam"], -lam_end, side="left")]
+        walker = None if self.walker is None else self.walker.up_to(len(events))
+        part = RegularizationPath(self.problem, events, status, lam_end, walker, self.info | dict(reason=reason))
+        part.solver = self.solver
+        return part
 
     def resume(self, lam_min=None, **options):
         """The path that goes on where this one ended; see :func:`resumed`."""

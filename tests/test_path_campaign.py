@@ -155,8 +155,8 @@ def lambdas(path, rng):
     last = path.breakpoints[-1] if path.breakpoints.size else top
     bottom = low or min(1e-12 * top, 1e-2 * last)
     over = lambda a, b, count: np.exp(rng.uniform(np.log(a), np.log(b), count))
-    deep = over(low, min(10 * low, top), 3) if low else np.r_[over(1e-16 * top, 1e-10 * top, 3), 1e-20 * top]
-    return np.r_[2 * top, over(bottom, top, 9), over(max(bottom, 0.1 * last), top, 4), deep]
+    deep = over(low, min(10 * low, top), 3) if low else over(1e-16 * top, 1e-10 * top, 3)
+    return np.maximum(np.r_[2 * top, over(bottom, top, 9), over(max(bottom, 0.1 * last), top, 4), deep], low)
 
 
 def follow(number):
