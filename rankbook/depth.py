@@ -48,7 +48,7 @@ def measured_at(path):
     top, level = path.problem.lam_max, noise_level(path.problem)
     last, low = path.breakpoints[-1], path.domain[0]
     end = low if low > 0 else min(0.99 * last, level)
-    steps = level * 10.0 ** -(np.arange(0, 80) / 2)
+    steps = level * 10.0 ** -(np.arange(0, 160) / 4)
     lams = [*steps[(steps > max(end, DEPTH * top)) & (steps < top)], *([end] if end < level else [])]
     if low == 0 and (path.problem.prefs.weight[sets_at(path.events, len(path.problem.prefs), 0.0) == CAPPED] > 0).any():
         lams.append(min(end, DEPTH * top))
@@ -69,7 +69,7 @@ def trusted(path):
 
     Notes
     -----
-    No reading for a path that ends above some 1e-8 lam_max, one or two for one whose events do, else up to two for each decade below.
+    No reading for a path that ends above some 1e-8 lam_max, one or two for one whose events do, else up to four for each decade below.
     """
     if path.breakpoints.size == 0 or path.problem.lam_max == 0:
         return path

@@ -135,7 +135,7 @@ def _solution_at(path, lam):
     mu, separable = _last_multipliers(path)
     if lam == 0 and not separable:
         raise ValueError("lam is 0, but some preferences are short of their margin at the end of this path; lam > 0 is accepted.")
-    dual = mu if lam == 0 else lam * mu if separable else _answer_at(path, lam)["dual"]
+    dual = mu if lam == 0 else np.minimum(lam * mu, path.problem.prefs.weight) if separable else _answer_at(path, lam)["dual"]
     return dict(coef=exact_sums(path.problem.prefs, mu), dual=dual)
 
 # %% ../nbs/06_paths.ipynb #c017

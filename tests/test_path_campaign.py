@@ -169,3 +169,105 @@ def follow(number):
     worst, lam = max(gaps)
     top = problem.lam_max or 1.0
     return path.status, worst, lam / top, path.domain[0] / top, path.info.get("reason", "")
+
+
+# The campaign
+
+PARTS, WHOLE, SAMPLE = 8, 10_000, 150
+KNOWN = {302: "degree 4 of items at opposite corners: what tells them apart is below the last digit of the kernel"}
+
+
+def campaign(numbers):
+    """Follow problems and count: (counts of kernel and status, numbers of numerical ones, failures)."""
+    counts, numerical, failures, largest = Counter(), [], [], {}
+    for number in numbers:
+        kernel = KERNELS[number % len(KERNELS)]
+        status, gap, where, end, reason = follow(number)
+        counts[kernel, status] += 1
+        if status == "numerical":
+            numerical.append((number, reason))
+            continue
+        largest[kernel] = max(largest.get(kernel, (-1.0, -1)), (gap, number))
+        if not gap <= TOL or status not in ("complete", "rounding"):
+            failures.append((number, kernel, status, f"gap {gap:.1e} at {where:.1e} lam_max, end {end:.1e}"))
+    for kernel in KERNELS:
+        if kernel not in largest:
+            continue
+        found = ", ".join(f"{count} {status}" for (k, status), count in sorted(counts.items()) if k == kernel)
+        print(f"\n{kernel}: {found}; largest gap {largest[kernel][0]:.1e} of problem {largest[kernel][1]}", end="")
+    print(f"\nnumerical: {numerical}\nabove {TOL}: {failures}")
+    return numerical, failures
+
+
+def test_a_sample():
+    numerical, failures = campaign(range(SAMPLE))
+    assert failures == [] and len(numerical) <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_ten_thousand(part):
+    numbers = np.array_split(np.arange(WHOLE), PARTS)[part].tolist()
+    numerical, failures = campaign(numbers)
+    assert [f for f in failures if f[0] not in KNOWN] == [] and len(numerical) <= 10 / PARTS + 1
+
+
+def test_the_gap_sees_a_wrong_answer():
+    X, prefs, options = random_problem(10)
+    path = rb.solve_path(rb.RankSVMProblem(X, prefs, **options))
+    lam = 0.1 * path.problem.lam_max
+    right, dual = answer(path, lam)
+    factor = long_factor(X, options)
+    assert abs(long_gap(prefs, factor, lam, right, dual)) < 1e-12
+    assert long_gap(prefs, factor, lam, 1.01 * right, dual) > 1e-6 and long_gap(prefs, factor, lam, right, 0.99 * dual) > 1e-6
+
+
+# Deep ends
+
+def near_singular():
+    """Noisy labels and a polynomial of degree 2 in one variable: rank 2, and a kernel matrix that holds it to rounding."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 1)), rng.integers(0, 2, 30)
+    return X, rb.RankSVMProblem(X, rb.Preferences.from_scores(y), "poly", degree=2)
+
+
+def test_a_path_ends_where_rounding_ends_it(tmp_path):
+    X, problem = near_singular()
+    path = rb.solve_path(problem)
+    end = path.domain[0]
+    assert path.status == "rounding" and 0 < end < 1e-6 * problem.lam_max and "rounding" in path.info["reason"]
+    assert path.certificate(end).relative_gap <= TOL and (path.events["lam"] > end).all()
+    with pytest.raises(ValueError, match="rounding"):
+        path.coef(0.5 * end)
+    with pytest.raises(ValueError, match="cannot be resumed"):
+        path.resume()
+    curve = rb.validation_curve(path, X, problem.prefs)
+    assert curve.breaks[-1] == end
+    path.save(tmp_path / "path.npz")
+    again = rb.load_path(tmp_path / "path.npz")
+    assert again.status == "rounding" and again.domain == path.domain and np.array_equal(again.coef(end), path.coef(end))
+
+
+def test_large_multipliers_that_cancel_leave_what_is_left():
+    """Two copies that contradict each other with a weight of 1e9: the third item's coefficient is not lost in theirs."""
+    K = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    prefs = rb.Preferences([0, 1, 0], [1, 0, 2], 3, weight=[1e9, 1e9, 1.0])
+    path = rb.solve_path(rb.RankSVMProblem(K, prefs, "precomputed"))
+    for lam in (1e-3, 1e-9):
+        coef = path.coef(lam)
+        assert coef[0] + coef[1] == pytest.approx(0.5, rel=1e-9) and coef[2] == pytest.approx(-0.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_where_lam_max_is_0_nothing_is_ordered(kernel):
+    """All items alike, at a place whose coordinates round: f is 0, and every pair of new items is a tie."""
+    rng = np.random.default_rng(0)
+    X = np.tile([0.1, 1 / 3, 1e5 / 7], (12, 1))
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(rng.integers(0, 3, 12)), kernel)
+    assert problem.lam_max == 0
+    new = X[:6] + rng.normal(size=(6, 3))
+    for lam_min in (None, 0.1):
+        path = rb.solve_path(problem, lam_min=lam_min)
+        assert not path.coef(1.0).any()
+        curve = rb.validation_curve(path, new, rb.Preferences.from_scores(np.arange(6)))
+        assert curve.values.tolist() == [0.5]
