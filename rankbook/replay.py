@@ -149,6 +149,10 @@ class Walker:
         for lams, rows, _ in self.stretches(path):
             yield lams, rows
 
+    def up_to(self, events):
+        """The walker of the part of a path with so many events."""
+        return Walker(tuple(c for c in self.checkpoints if c.events <= events), self.largest_active)
+
     def stretches(self, path):
         """Yield (lams, rows, squares) blocks: two rows for each stretch, and its speed, see :func:`slide_row`."""
         prefs = path.problem.prefs
@@ -177,6 +181,8 @@ def _walk_block(path, graph, checkpoint, end, room, lam_end):
                 events["pair"].astype(np.int64), events["from"].astype(np.int64), events["to"].astype(np.int64), rows, squares)
     if lam_end == 0:
         rows[-1] = 0.0
+    if problem.lam_max == 0:  # what is there is rounding: f is 0
+        rows[:], squares[:] = 0.0, 0.0
     if size < 0:
         raise ArithmeticError(f"the active set of the checkpoint at lam = {checkpoint.lam} is singular to rounding.")
     return np.repeat(lams, 2)[1:-1], rows, squares

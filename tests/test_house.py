@@ -22,7 +22,7 @@ FLOORS = [
     {"preferences", "kernels", "kernel_map", "subspace", "manifold", "missed_pairs", "metrics", "datasets", "sources", "files", "parts"},
     {"jit_cache", "compiled", "active_set", "replay", "l1", "graphs", "merging", "ranking_loss", "certificates", "solutions"},
     {"problems", "svm", "kernel_basis", "rankrls", "rayleigh", "packing", "views"},
-    {"paths", "spectral", "rayleigh_path", "statistics"},
+    {"paths", "depth", "spectral", "rayleigh_path", "statistics"},
     {"registry"},
     {"solvers"},
     {"selection", "crossings", "ordering", "storage", "rls_validation", "rls_pairs", "folds"},

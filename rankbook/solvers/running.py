@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..checks import require_memory, writable
+from ..depth import trusted
 from ..paths import EVENT, RegularizationPath
 from ..replay import Checkpoint, Walker
 from . import following, moving
@@ -219,7 +220,8 @@ def as_path(run, code):
         info["reason"] = reason(code)
     walk = Walker(tuple(run.checkpoints[:-1] or run.checkpoints), int(count[moving.LARGEST]))
     goes_on = status not in ("complete", "numerical") and run.intact
-    return RegularizationPath(run.problem, events, status, run.checkpoints[-1].lam, walk, info, run if goes_on else None)
+    path = RegularizationPath(run.problem, events, status, run.checkpoints[-1].lam, walk, info, run if goes_on else None)
+    return trusted(path) if status in ("complete", "lam_min", "numerical") else path
 
 # %% ../../nbs/solvers/12a_running.ipynb #c025
 SHARED = ("K", "better", "worse", "weight", "lengths", "U", "diagonal", "everything", "origin")  # never change
