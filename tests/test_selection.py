@@ -253,8 +253,8 @@ def test_knots_are_the_solutions_read_one_by_one(kernel, distance):
         for t in rng.permutation(wide)[:8]:
             part = rng.random()
             lam = part * lams[t] + (1 - part) * lams[t + 1]
-            f = lam * path.predict(V, lam)
-            assert np.allclose(part * G[t] + (1 - part) * G[t + 1], f, rtol=0, atol=1e-7 * np.abs(f).max())
+            f, g = lam * path.predict(V, lam), part * G[t] + (1 - part) * G[t + 1]  # equal up to a level of all items
+            assert np.allclose(g - g.mean(), f - f.mean(), rtol=0, atol=1e-7 * np.abs(f).max())
     assert upper == path.domain[0]
 
 
