@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SHARED', 'MOVING', 'start_state', 'take_checkpoint', 'new_log', 'as_events', 'Run', 'begin', 'noted_interrupt',
            'run_chunk', 'follow_on', 'reason', 'status_of', 'as_path', 'copied', 'resume', 'progress_bar', 'run_arrays',
-           'restored']
+           'state_shapes', 'check_arrays', 'restored']
 
 # %% ../../nbs/solvers/12a_running.ipynb #c002
 import signal
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..checks import require_memory
+from ..packing import are_indices, demand
 from ..paths import EVENT, RegularizationPath
 from ..replay import Checkpoint, Walker
 from . import following, moving
@@ -219,7 +220,8 @@ def as_path(run, code):
         info["reason"] = reason(code)
     walk = Walker(tuple(run.checkpoints[:-1] or run.checkpoints), int(count[moving.LARGEST]))
     goes_on = status not in ("complete", "numerical") and run.intact
-    return RegularizationPath(run.problem, events, status, run.checkpoints[-1].lam, walk, info, run if goes_on else None)
+    lam_end = run.lam_min if code == following.AT_LAM_MIN else run.checkpoints[-1].lam
+    return RegularizationPath(run.problem, events, status, lam_end, walk, info, run if goes_on else None)
 
 # %% ../../nbs/solvers/12a_running.ipynb #c025
 SHARED = ("K", "better", "worse", "weight", "lengths", "U", "diagonal", "everything", "origin")  # never change
@@ -290,9 +292,39 @@ def run_arrays(run):
     numbers = dict(run=np.array([run.lam_min, run.chunk]), end=np.array([end.events, end.lam]), end_active=end.active)
     return {name: getattr(run.state, name) for name in MOVING} | numbers
 
+# %% ../../nbs/solvers/12a_running.ipynb #c034
+def state_shapes(problem, room):
+    """Shape and dtype of each array in MOVING, with room for so many active preferences."""
+    n, d = problem.X.shape if problem.is_factored else (problem.n_items, 0)
+    m = len(problem.prefs) if problem.prefs._weight is None else np.count_nonzero(problem.prefs.weight)
+    floats = dict(delta=m, alpha=m, G=n, image=n, v=d, q=room, G_scan=n, v_scan=d, real=8, L=(room, room))
+    shapes = {name: (shape, np.float64) for name, shape in floats.items()}
+    shapes |= {name: (size, np.int64) for name, size in dict(A=room, near=m + 1, listed=n, count=13).items()}
+    return shapes | dict(sets=(m, np.int8))
 
+
+def check_arrays(problem, arrays, total):
+    """Refuse arrays that cannot be those of a run of the problem that has seen `total` events; compiled code will trust their indices."""
+    for name, (shape, dtype) in state_shapes(problem, arrays["A"].size).items():
+        a, shape = arrays[name], shape if isinstance(shape, tuple) else (shape,)
+        demand(a.shape == shape and a.dtype == dtype, f"{name} has shape {a.shape} and dtype {a.dtype}; {shape} and {dtype.__name__} are accepted")
+        demand(np.isfinite(a).all(), f"{name} is not finite")
+    count, sets, A = arrays["count"], arrays["sets"], arrays["A"]
+    m, n, size, near = sets.size, problem.n_items, count[moving.SIZE], count[moving.NEAR]
+    inside = {"sets": (sets, 3), "A": (A, max(m, 1)), "near": (arrays["near"][: max(near, 0)], m), "listed": (arrays["listed"], n)}
+    for name, (a, limit) in inside.items():
+        demand(are_indices(a.astype(np.int64), limit), f"{name} has an index outside 0 to {limit - 1}")
+    demand(0 <= size < A.size and -1 <= near <= m and 0 <= count[moving.LISTED] <= n and (np.delete(count, moving.NEAR) >= 0).all(), "count")
+    demand(np.array_equal(np.sort(A[:size]), np.flatnonzero(sets == moving.ACTIVE)), "A and sets disagree")
+    demand(count[moving.CAPPED_LEFT] == (sets == moving.CAPPED).sum() and (arrays["L"].diagonal()[:size] > 0).all(), "count or L")
+    (lam_min, chunk), (events, lam), end = arrays["run"], arrays["end"], arrays["end_active"]
+    demand(0 <= lam_min < np.inf and 1 <= chunk < 2**31 and chunk == int(chunk) and events == total, "run")
+    demand(0 < lam == arrays["real"][moving.LAM] and are_indices(end, len(problem.prefs)) and end.size == size, "end")
+
+# %% ../../nbs/solvers/12a_running.ipynb #c035
 def restored(problem, arrays, events, checkpoints):
     """The run whose arrays were stored, for the same problem and events, and all checkpoints but the last."""
+    check_arrays(problem, arrays, len(events))
     state, pairs = start_state(problem, 0.0, 0, room=arrays["A"].size)
     state = state._replace(**{name: arrays[name] for name in MOVING})
     (lam_min, chunk), (total, lam) = arrays["run"], arrays["end"]
