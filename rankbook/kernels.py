@@ -41,8 +41,8 @@ def _check_gram(K, name):
     if skew.max() > 1e-8 * scale:
         i, j = np.unravel_index(skew.argmax(), K.shape)
         raise ValueError(f"{name} is not symmetric: {K[i, j]} at ({i}, {j}) but {K[j, i]} at ({j}, {i}); a symmetric Gram matrix is accepted.")
-    lowest = eigvalsh(K, subset_by_index=[0, 0])[0]
-    if lowest < -1e-8 * scale * len(K):
+    lowest, largest = eigvalsh(K)[[0, -1]]
+    if lowest < -1e-8 * largest:
         raise ValueError(f"{name} has the negative eigenvalue {lowest:.3g}; a positive semi-definite Gram matrix is accepted.")
     return np.ascontiguousarray((K + K.T) / 2)
 
