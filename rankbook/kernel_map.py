@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import as_items, as_matrix
+from .checks import as_items, as_matrix, solvable
 
 BLOCK = 1 << 24  # kernel entries that a prediction holds at a time
 ROWS = 1 << 12  # rows of single precision that are doubled at a time
@@ -78,7 +78,8 @@ class FeatureMap:
         """Eigenvalues (d,) and eigenvectors (d, d) of X'X with the features brought to length 1. O(n d^2 + d^3)."""
         unit = self.feature_units
         M = unit[:, None] * np.hstack([gather_items(self.X, score_items(self.X, columns.T)) for columns in np.array_split(np.diag(unit), -(-unit.size // 64))])
-        return np.linalg.eigh((M + M.T) / 2)
+        with solvable("X'X"):
+            return np.linalg.eigh((M + M.T) / 2)
 
     def coefficients(self, w):
         """Coefficients (n,) of least length that give the weights w (d,), the inverse of ``weights``; see :func:`least_coefficients`."""

@@ -8,7 +8,7 @@ __all__ = ['Kernel', 'gram_matrix', 'cross_matrix']
 # %% ../nbs/01_kernels.ipynb #c003
 import numpy as np
 
-from .checks import as_matrix, as_positive, require_memory, unknown_name
+from .checks import as_matrix, as_positive, require_finite, require_memory, solvable, unknown_name
 
 # %% ../nbs/01_kernels.ipynb #c005
 def _rbf(X, Y, gamma):
@@ -41,7 +41,8 @@ def _check_gram(K, name):
     if skew.max() > 1e-8 * scale:
         i, j = np.unravel_index(skew.argmax(), K.shape)
         raise ValueError(f"{name} is not symmetric: {K[i, j]} at ({i}, {j}) but {K[j, i]} at ({j}, {i}); a symmetric Gram matrix is accepted.")
-    lowest, largest = eigvalsh(K)[[0, -1]]
+    with solvable(name):
+        lowest, largest = eigvalsh(K)[[0, -1]]
     if lowest < -1e-8 * largest:
         raise ValueError(f"{name} has the negative eigenvalue {lowest:.3g}; a positive semi-definite Gram matrix is accepted.")
     return np.ascontiguousarray((K + K.T) / 2)
@@ -111,6 +112,8 @@ def gram_matrix(kernel, X):
         If 8 n^2 bytes are not available.
     ValueError
         If a given matrix, or that of a callable, is not symmetric positive semi-definite.
+    ArithmeticError
+        If the matrix overflows.
 
     Notes
     -----
@@ -121,6 +124,7 @@ def gram_matrix(kernel, X):
     n = len(X)
     require_memory(8 * n * n, f"the kernel matrix of {n:,} items", 'use kernel="linear", which needs none, or a subsample of the items')
     K = cross_matrix(kernel, X, X)
+    require_finite(K, f"the matrix of the kernel {kernel.name!r}")
     return _check_gram(K, "the matrix of the callable kernel") if kernel.function else K
 
 # %% ../nbs/01_kernels.ipynb #c014

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import as_matrix, as_positive
+from .checks import as_matrix, as_positive, solvable
 from .kernels import Kernel
 from .manifold import manifold_energy, neighbour_graph, normalized_laplacian
 from .subspace import BLOCK, KernelSubspace, as_count, check_items
@@ -141,7 +141,8 @@ class RayleighReader:
     @cached_property
     def least(self):
         """A lower bound >= 0 on the least eigenvalue of the matrix. O(p^3)."""
-        values = np.linalg.eigvalsh(self.matrix)
+        with solvable("the matrix of the problem"):
+            values = np.linalg.eigvalsh(self.matrix)
         return float(max(0.0, values[0] - len(values) * np.finfo(float).eps * np.abs(values).max()))
 
     def with_manifold_weight(self, manifold_weight):
