@@ -135,7 +135,8 @@ def _read_header(text, file, kind):
             return {"kind": str(header["kind"]), **header}
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
-    raise ValueError(f"file is {str(file)!r}, whose header is not that of a {kind}; a file written by rankbook is accepted.")
+    raise ValueError(f"file is {str(file)!r}, whose header is not that of a {kind}; "
+                     "a file written by rankbook is accepted.")
 
 
 def _read_arrays(file, kind):
@@ -150,7 +151,7 @@ def _read_arrays(file, kind):
 
 # %% ../nbs/05a_archive.ipynb #c019
 def _check_members(members, size):
-    """The members of an archive by the names of their arrays; a ValueError unless a file of `size` bytes holds each of them, as it is."""
+    """The members of an archive by name; a ValueError unless a file of `size` bytes holds each, as it is."""
     by_name = {member.filename.removesuffix(".npy"): member for member in members}
     if len(by_name) < len(members):
         raise ValueError("two of its arrays have one name")
@@ -167,10 +168,11 @@ def _read_array(archive, member):
     with archive.open(member) as stream:
         version = np.lib.format.read_magic(stream)
         if version != (1, 0):
-            raise ValueError(f"{member.filename} has version {version} of NumPy's format; (1, 0) is accepted")
+            raise ValueError(f"{member.filename} has version {version} of NumPy's format")
         shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream)
         sound = dtype.kind in NUMBERS and all(n >= 0 for n in shape)
         if not sound or math.prod(shape) * dtype.itemsize != member.file_size - stream.tell():
-            raise ValueError(f"{member.filename} claims shape {shape} of {dtype}, which is not what its {member.file_size} bytes hold")
+            claim = f"{member.filename} claims shape {shape} of {dtype}"
+            raise ValueError(f"{claim}, which is not what its {member.file_size} bytes hold")
     with archive.open(member) as stream:
         return np.lib.format.read_array(stream, allow_pickle=False)

@@ -206,15 +206,15 @@ def require_memory(nbytes, what, instead):
 # %% ../nbs/90_checks.ipynb #c025
 @contextmanager
 def solvable(what):
-    """A context in which a failure of linear algebra on `what` becomes an ArithmeticError that says what to change."""
+    """A context: where linear algebra fails on `what`, an ArithmeticError says what to change."""
     try:
         yield
     except np.linalg.LinAlgError as error:
         raise ArithmeticError(f"{what} overflows, or is singular to rounding ({error}); "
-                              "features (or a kernel) of moderate scale, or a larger lam, are needed here.") from error
+                              "features (or a kernel) of moderate scale, or a larger lam, are needed.") from error
 
 
 def require_finite(A, what):
     """An ArithmeticError if a matrix has overflown."""
     if not np.isfinite(A).all():
-        raise ArithmeticError(f"{what} overflows; features (or a kernel) of moderate scale are needed here.")
+        raise ArithmeticError(f"{what} overflows; features (or a kernel) of moderate scale are needed.")

@@ -86,7 +86,8 @@ def unpack_walker(arrays):
     demand(sizes.size and sizes.shape == lam.shape == events.shape, "numbers of checkpoints differ")
     demand(are_indices(sizes, 2**31) and sizes.sum() == arrays["checkpoint_active"].size, "checkpoint_sizes")
     active = np.split(arrays["checkpoint_active"], np.cumsum(sizes)[:-1])
-    return Walker(tuple(Checkpoint(*p) for p in zip(events.tolist(), lam.tolist(), active)), int(arrays["largest_active"]))
+    points = zip(events.tolist(), lam.tolist(), active)
+    return Walker(tuple(Checkpoint(*p) for p in points), int(arrays["largest_active"]))
 
 # %% ../nbs/06a_packing.ipynb #c013
 def save_path(path, file):

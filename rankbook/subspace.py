@@ -100,7 +100,7 @@ def proportional(rng):
 
 # %% ../nbs/01a_subspace.ipynb #c015
 def first_sound(left):
-    """The first item of which something is left, not next to nothing: a small pivot magnifies rounding errors by what is left of others."""
+    """The first item of which at least a thousandth of the most is left: small pivots magnify rounding."""
     return int(np.argmax(left > 1e-3 * left.max()))
 
 
@@ -219,7 +219,7 @@ class KernelSubspace(SubspaceMap):
     kernel, gamma, degree, coef0
         As in :class:`rankbook.kernels.Kernel`; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky"}, default "greedy"
-        How items are chosen: most left, evenly, or in proportion to what is left.
+        How items are chosen: most left, evenly among those of which at least a thousandth of the most is left, or in proportion to what is left.
     random_state : int or numpy Generator, optional
 
     Attributes

@@ -296,30 +296,36 @@ def run_arrays(run):
 def state_shapes(problem, room):
     """Shape and dtype of each array in MOVING, with room for so many active preferences."""
     n, d = problem.X.shape if problem.is_factored else (problem.n_items, 0)
-    m = len(problem.prefs) if problem.prefs._weight is None else np.count_nonzero(problem.prefs.weight)
-    floats = dict(delta=m, alpha=m, G=n, image=n, v=d, q=room, G_scan=n, v_scan=d, real=8, L=(room, room))
+    given = problem.prefs._weight
+    m = len(problem.prefs) if given is None else np.count_nonzero(given)
+    floats = dict(delta=(m,), alpha=(m,), G=(n,), image=(n,), v=(d,), q=(room,), L=(room, room),
+                  G_scan=(n,), v_scan=(d,), real=(8,))
+    ints = dict(A=(room,), near=(m + 1,), listed=(n,), count=(13,))
     shapes = {name: (shape, np.float64) for name, shape in floats.items()}
-    shapes |= {name: (size, np.int64) for name, size in dict(A=room, near=m + 1, listed=n, count=13).items()}
-    return shapes | dict(sets=(m, np.int8))
+    return shapes | {name: (shape, np.int64) for name, shape in ints.items()} | dict(sets=((m,), np.int8))
 
 
 def check_arrays(problem, arrays, total):
-    """Refuse arrays that cannot be those of a run of the problem that has seen `total` events; compiled code will trust their indices."""
+    """Refuse arrays that are not those of a run of the problem with `total` events: compiled code trusts them."""
     for name, (shape, dtype) in state_shapes(problem, arrays["A"].size).items():
-        a, shape = arrays[name], shape if isinstance(shape, tuple) else (shape,)
-        demand(a.shape == shape and a.dtype == dtype, f"{name} has shape {a.shape} and dtype {a.dtype}; {shape} and {dtype.__name__} are accepted")
+        a = arrays[name]
+        demand(a.shape == shape and a.dtype == dtype, f"{name} has shape {a.shape} and dtype {a.dtype}")
         demand(np.isfinite(a).all(), f"{name} is not finite")
-    count, sets, A = arrays["count"], arrays["sets"], arrays["A"]
+    count, sets, A, end = arrays["count"], arrays["sets"], arrays["A"], arrays["end_active"]
     m, n, size, near = sets.size, problem.n_items, count[moving.SIZE], count[moving.NEAR]
-    inside = {"sets": (sets, 3), "A": (A, max(m, 1)), "near": (arrays["near"][: max(near, 0)], m), "listed": (arrays["listed"], n)}
+    demand(0 <= size < A.size and -1 <= near <= m and 0 <= count[moving.LISTED] <= n, "count has a size out of range")
+    demand((np.delete(count, moving.NEAR) >= 0).all(), "count is negative")
+    inside = dict(sets=(sets, 3), A=(A, m), near=(arrays["near"][: max(near, 0)], m), listed=(arrays["listed"], n),
+                  end_active=(end, len(problem.prefs)))
     for name, (a, limit) in inside.items():
-        demand(are_indices(a.astype(np.int64), limit), f"{name} has an index outside 0 to {limit - 1}")
-    demand(0 <= size < A.size and -1 <= near <= m and 0 <= count[moving.LISTED] <= n and (np.delete(count, moving.NEAR) >= 0).all(), "count")
-    demand(np.array_equal(np.sort(A[:size]), np.flatnonzero(sets == moving.ACTIVE)), "A and sets disagree")
-    demand(count[moving.CAPPED_LEFT] == (sets == moving.CAPPED).sum() and (arrays["L"].diagonal()[:size] > 0).all(), "count or L")
-    (lam_min, chunk), (events, lam), end = arrays["run"], arrays["end"], arrays["end_active"]
-    demand(0 <= lam_min < np.inf and 1 <= chunk < 2**31 and chunk == int(chunk) and events == total, "run")
-    demand(0 < lam == arrays["real"][moving.LAM] and are_indices(end, len(problem.prefs)) and end.size == size, "end")
+        demand(are_indices(a, limit), f"{name} has an index outside 0 to {limit - 1}")
+    active = np.flatnonzero(sets == moving.ACTIVE)
+    demand(np.array_equal(np.sort(A[:size]), active) and end.size == size, "A and sets disagree")
+    demand(count[moving.CAPPED_LEFT] == (sets == moving.CAPPED).sum(), "count and sets disagree")
+    demand((arrays["L"].diagonal()[:size] > 0).all(), "L is no factor")
+    (lam_min, chunk), (events, lam) = arrays["run"], arrays["end"]
+    demand(0 <= lam_min < np.inf and 1 <= chunk < 2**31 and chunk == int(chunk), "run is out of range")
+    demand(events == total and 0 < lam == arrays["real"][moving.LAM], "end is not where the run stands")
 
 # %% ../../nbs/solvers/12a_running.ipynb #c035
 def restored(problem, arrays, events, checkpoints):
