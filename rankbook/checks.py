@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['unknown_name', 'refuse_text', 'as_matrix', 'as_items', 'as_vector', 'as_positive', 'own', 'locked', 'writable',
-           'SetOnce', 'as_seed', 'require_memory']
+           'SetOnce', 'as_seed', 'require_memory', 'solvable', 'require_finite']
 
 # %% ../nbs/90_checks.ipynb #c002
 import difflib
+from contextlib import contextmanager
 from copy import copy
 
 import numpy as np
@@ -310,3 +311,19 @@ def require_memory(nbytes, what, instead):
     available = psutil.virtual_memory().available
     if nbytes > available:
         raise MemoryError(f"{what} needs {nbytes:,} bytes ({nbytes / 2**30:.1f} GiB), and {available / 2**30:.1f} GiB are available; {instead}.")
+
+# %% ../nbs/90_checks.ipynb #c025
+@contextmanager
+def solvable(what):
+    """A context: where linear algebra fails on `what`, an ArithmeticError says what to change."""
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        raise ArithmeticError(f"{what} overflows, or is singular to rounding ({error}); "
+                              "features (or a kernel) of moderate scale, or a larger lam, are needed.") from error
+
+
+def require_finite(A, what):
+    """An ArithmeticError if a matrix has overflown."""
+    if not np.isfinite(A).all():
+        raise ArithmeticError(f"{what} overflows; features (or a kernel) of moderate scale are needed.")

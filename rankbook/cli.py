@@ -85,12 +85,9 @@ def check_picture(file):
 # %% ../nbs/24_cli.ipynb #c012
 def save_picture(figure, file):
     """Write a matplotlib Figure to a file, wholly or not at all; the ending says how."""
-    unfinished = file.with_name(f".{file.stem}.{os.getpid()}{file.suffix}")
-    try:
-        figure.savefig(unfinished, dpi=150, format=file.suffix[1:].lower())
-        os.replace(unfinished, file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    from rankbook.archive import write_whole
+
+    write_whole(file, lambda handle: figure.savefig(handle, dpi=150, format=file.suffix[1:].lower()))
 
 # %% ../nbs/24_cli.ipynb #c015
 def read_data(source, target=None, qid=None, drop=()):

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import SetOnce, as_items, as_matrix, locked, own
+from .checks import SetOnce, as_items, as_matrix, locked, own, solvable
 
 BLOCK = 1 << 24  # kernel entries that a prediction holds at a time
 ROWS = 1 << 12  # rows of single precision that are doubled at a time
@@ -168,7 +168,8 @@ class FeatureMap(SetOnce):
         """Eigenvalues (d,) and eigenvectors (d, d) of X'X with the features brought to length 1. O(n d^2 + d^3)."""
         unit = self.feature_units
         M = unit[:, None] * np.hstack([gather_items(self.X, score_items(self.X, columns.T)) for columns in np.array_split(np.diag(unit), -(-unit.size // 64))])
-        return np.linalg.eigh((M + M.T) / 2)
+        with solvable("X'X"):
+            return np.linalg.eigh((M + M.T) / 2)
 
     def coefficients(self, w):
         """Coefficients (n,) or (n, k) of least length for the weights w (d,) or (d, k), the inverse of ``weights``; see :func:`least_coefficients`."""

@@ -8,7 +8,7 @@ __all__ = ['Kernel', 'gram_matrix', 'cross_matrix', 'reduced_poly', 'reduced_mat
 # %% ../nbs/01_kernels.ipynb #c003
 import numpy as np
 
-from .checks import SetOnce, as_matrix, as_positive, require_memory, unknown_name
+from .checks import SetOnce, as_matrix, as_positive, require_finite, require_memory, solvable, unknown_name
 
 # %% ../nbs/01_kernels.ipynb #c005
 def _rbf(X, Y, gamma, exponential=np.exp):
@@ -41,8 +41,9 @@ def _check_gram(K, name):
     if skew.max() > 1e-8 * scale:
         i, j = np.unravel_index(skew.argmax(), K.shape)
         raise ValueError(f"{name} is not symmetric: {K[i, j]} at ({i}, {j}) but {K[j, i]} at ({j}, {i}); a symmetric Gram matrix is accepted.")
-    lowest = eigvalsh(K, subset_by_index=[0, 0])[0]
-    if lowest < -1e-8 * scale * len(K):
+    with solvable(name):
+        lowest, largest = eigvalsh(K)[[0, -1]]
+    if lowest < -1e-8 * largest:
         raise ValueError(f"{name} has the negative eigenvalue {lowest:.3g}; a positive semi-definite Gram matrix is accepted.")
     return np.ascontiguousarray((K + K.T) / 2)
 
@@ -119,6 +120,8 @@ def gram_matrix(kernel, X):
         If 8 n^2 bytes are not available.
     ValueError
         If a given matrix, or that of a callable, is not symmetric positive semi-definite.
+    ArithmeticError
+        If the matrix overflows.
 
     Notes
     -----
@@ -128,6 +131,7 @@ def gram_matrix(kernel, X):
         return _check_gram(X, "X (precomputed kernel)")
     _require_gram(len(X))
     K = cross_matrix(kernel, X, X)
+    require_finite(K, f"the matrix of the kernel {kernel.name!r}")
     return _check_gram(K, "the matrix of the callable kernel") if kernel.function else K
 
 

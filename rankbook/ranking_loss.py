@@ -67,6 +67,8 @@ class Sums:
         P' a, minus the derivative of the loss with respect to the scores.
     worst : float
         The largest shortfall of a preference that counts, in units of the margin.
+    bands : tuple
+        Which preferences are in the band: what the `curvature` of the loss at these scores needs, and nobody else reads.
     """
 
     loss: float
@@ -74,6 +76,7 @@ class Sums:
     square: float
     pull: np.ndarray
     worst: float
+    bands: tuple
 
 # %% ../nbs/02b_ranking_loss.ipynb #c010
 class LevelSums:
@@ -126,32 +129,31 @@ class CountedLoss(LevelSums):
 
     Notes
     -----
-    `evaluate` takes O(n log n) time; `curvature` O(n log(levels)), for the scores and shape last evaluated. 8 n log2(levels) + 40 n bytes.
+    `evaluate` takes O(n log n) time; `curvature` O(n log(levels)). 40 n bytes, and 12 n log2(levels) in the bands of each :class:`Sums`. Nothing is written
+    to once it is made, so that threads may share a loss.
     """
 
     @cached_property
     def nodes(self):
-        """The merging of levels, see :func:`rankbook.merging.merge_tree`; with it the space for `tape` and `items`."""
+        """The merging of levels, see :func:`rankbook.merging.merge_tree`."""
         from rankbook.merging import merge_tree
 
-        nodes = merge_tree(self.edges, np.searchsorted(self.edges, self.queries))
-        size = int((nodes[:, 2] - nodes[:, 0]).sum())
-        self.tape, self.items = np.empty((size, 2), np.int32), np.empty(size, np.int32)
-        return nodes
+        return merge_tree(self.edges, np.searchsorted(self.edges, self.queries))
 
     def evaluate(self, scores, shape):
         """The :class:`Sums` of a :class:`Shape` at scores (n,)."""
         from rankbook.merging import block_loss
 
-        nodes, self.shape = self.nodes, shape
-        pull, totals = block_loss(scores[self.order], self.weight, self.edges, nodes, shape.numbers, self.tape, self.items)
-        return Sums(*totals[:3].tolist(), put_back(self, pull), float(totals[3]))
+        size = int((self.nodes[:, 2] - self.nodes[:, 0]).sum())
+        tape, items = np.empty((size, 2), np.int32), np.empty(size, np.int32)
+        pull, totals = block_loss(scores[self.order], self.weight, self.edges, self.nodes, shape.numbers, tape, items)
+        return Sums(*totals[:3].tolist(), put_back(self, pull), float(totals[3]), (shape.slope, tape, items))
 
-    def curvature(self, v):
-        """The second derivative of the loss last evaluated, times v (n,)."""
+    def curvature(self, bands, v):
+        """The second derivative of the loss, at the scores whose :class:`Sums` have these bands, times v (n,)."""
         from rankbook.merging import block_curvature
 
-        return put_back(self, block_curvature(v[self.order], self.weight, self.nodes, self.shape.slope, self.tape, self.items))
+        return put_back(self, block_curvature(v[self.order], self.weight, self.nodes, *bands))
 
 # %% ../nbs/02b_ranking_loss.ipynb #c015
 class ListedLoss:
@@ -164,16 +166,17 @@ class ListedLoss:
         """The :class:`Sums` of a :class:`Shape` at scores (n,)."""
         prefs = self.prefs
         missing = 1 - prefs.differences(scores) / prefs.margin
-        self.unit = 1.0 if shape is SQUARED else prefs.margin
+        unit = 1.0 if shape is SQUARED else prefs.margin
         t = missing * prefs.margin if shape is SQUARED else missing
-        self.band = prefs.weight * shape.in_band(t) * (shape.slope / self.unit)
+        band = prefs.weight * shape.in_band(t) * (shape.slope / unit)
         a = shape.at(t)
         dual = prefs.weight * a
-        return Sums(float((prefs.weight * self.unit) @ shape.integral(t)), float(dual @ prefs.margin), float(dual @ a), prefs.gather(dual), float(missing[prefs.weight > 0].max()))
+        return Sums(float((prefs.weight * unit) @ shape.integral(t)), float(dual @ prefs.margin), float(dual @ a), prefs.gather(dual),
+                    float(missing[prefs.weight > 0].max()), (band,))
 
-    def curvature(self, v):
-        """The second derivative of the loss last evaluated, times v (n,)."""
-        return self.prefs.gather(self.band * self.prefs.differences(v))
+    def curvature(self, bands, v):
+        """The second derivative of the loss, at the scores whose :class:`Sums` have these bands, times v (n,)."""
+        return self.prefs.gather(bands[0] * self.prefs.differences(v))
 
     def full_pull(self):
         """P' c, the pull (n,) of all preferences with a = c."""

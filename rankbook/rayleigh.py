@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import SetOnce, as_matrix, as_positive, locked, own
+from .checks import SetOnce, as_matrix, as_positive, locked, own, solvable
 from .kernel_map import LinearFunction
 from .kernels import Kernel
 from .manifold import manifold_energy, neighbour_graph, normalized_laplacian
@@ -144,7 +144,8 @@ class RayleighReader(SetOnce):
     @cached_property
     def least(self):
         """A lower bound >= 0 on the least eigenvalue of the matrix. O(p^3)."""
-        values = np.linalg.eigvalsh(self.matrix)
+        with solvable("the matrix of the problem"):
+            values = np.linalg.eigvalsh(self.matrix)
         return float(max(0.0, values[0] - len(values) * np.finfo(float).eps * np.abs(values).max()))
 
     def with_manifold_weight(self, manifold_weight):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
 
-from .checks import as_positive, unknown_name
+from .checks import as_positive, solvable, unknown_name
 from .solutions import Solution
 
 GROUP = "rankbook.solvers"
@@ -274,7 +274,8 @@ def _run(solver, method, problem, argument):
             fits = solver.can_solve(problem)
         if fits is not True:
             raise ValueError(f"solver is {label!r}, which cannot solve this problem: {fits}")
-        return label, getattr(solver, method)(problem, argument)
+        with solvable(f"a matrix of the solver {label!r} at lam = {argument!r}"):
+            return label, getattr(solver, method)(problem, argument)
     except Exception as error:
         error.add_note(f"raised by the solver {label!r}")
         raise

@@ -9,7 +9,7 @@ __all__ = ['Spectrum', 'decomposed', 'whitened', 'basis_spectrum', 'basis_soluti
 # %% ../nbs/06c_spectral.ipynb #c002
 import numpy as np
 
-from .checks import as_matrix, as_positive, as_vector
+from .checks import as_matrix, as_positive, as_vector, require_finite, solvable
 from .kernel_map import gather_items, score_items
 from .paths import Path
 
@@ -38,7 +38,9 @@ def decomposed(A):
     """
     from scipy.linalg import eigh
 
-    values, V = eigh(A, driver="evd", overwrite_a=True, check_finite=False)
+    require_finite(A, "the matrix of products of the items")
+    with solvable("the matrix of products of the items"):
+        values, V = eigh(A, driver="evd", overwrite_a=True, check_finite=False)
     return np.maximum(values, 0.0), V
 
 # %% ../nbs/06c_spectral.ipynb #c008
@@ -63,7 +65,9 @@ def basis_solution(A, t, C, lam):
     from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
     A[np.diag_indices_from(A)] += lam
-    inside = cho_solve(cho_factor(A, lower=True, overwrite_a=True, check_finite=False), t)
+    require_finite(A, "the matrix of products of the items")
+    with solvable(f"the matrix of products of the items at lam = {lam!r}"):
+        inside = cho_solve(cho_factor(A, lower=True, overwrite_a=True, check_finite=False), t)
     return solve_triangular(C, inside, lower=True, trans="T", check_finite=False)
 
 # %% ../nbs/06c_spectral.ipynb #c011

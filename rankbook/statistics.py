@@ -138,6 +138,11 @@ class RankingStatistics:
         self.n_items = self.n_queries = self.n_pairs = 0
         self.seen = set()
 
+    @property
+    def tells_apart(self):
+        """Whether two scores of a query differ."""
+        return self.products is not None and bool(self.products.diagonal()[self.n_features :].any())
+
     def add(self, X, y, qid=None):
         """Add whole queries: items X (n, d), scores y (n,) or (n, k), ids (n,), or one query without a name. O(n p^2)."""
         return change_statistics(self, 1, X, y, qid)
@@ -231,12 +236,12 @@ class StatisticsSolver:
     Parameters
     ----------
     statistics : RankingStatistics
-        With a difference of scores in some query.
+        With at least one block. As long as no scores differ in any query, the solution is 0.
     """
 
     def __init__(self, statistics):
-        if statistics.products is None or not statistics.products.diagonal()[statistics.n_features :].any():
-            raise ValueError("the statistics have no two different scores in any query; at least one difference is accepted.")
+        if statistics.products is None:
+            raise ValueError("the statistics have no items; at least one block is accepted.")
         p = statistics.n_features
         self.kernel, self.basis, self.factor, self.is_flat = statistics.kernel, statistics.basis, statistics.factor, statistics.is_flat
         self.G, self.g = statistics.products[:p, :p], statistics.products[:p, p:]

@@ -372,7 +372,7 @@ class TestPicture:
     @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
     def test_an_old_picture_survives_a_failure(self, error):
         def savefig(file, **_):
-            Path(file).write_text("half")
+            file.write(b"half")
             raise error
 
         Path("a.png").write_text("old")

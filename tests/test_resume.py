@@ -56,16 +56,39 @@ def test_in_many_steps_with_the_curve_unchanged(whole):
     assert np.array_equal(a.values, b.values) and np.allclose(a.breaks[1:], b.breaks[1:], rtol=1e-6)
 
 
-def test_from_a_lambda_downwards(whole):
-    """The end at lam_min splits a stretch in two, so the rest agrees to rounding, not in every bit."""
-    part = rb.solve_path(whole.problem, lam_min=0.2 * whole.problem.lam_max)
-    assert part.status == "lam_min"
+@pytest.mark.parametrize("share", [2.0, 0.5, 0.2, 0.013, 1e-5])
+def test_from_a_lambda_downwards(whole, share):
+    """The end at lam_min moves nothing: what goes on from it has every bit of the path that was never stopped."""
+    part = rb.solve_path(whole.problem, lam_min=share * whole.problem.lam_max)
+    assert part.status == "lam_min" and part.domain[0] == share * whole.problem.lam_max
+    assert np.array_equal(part.events, whole.events[: len(part.events)])
+    for lam in part.domain[0] * np.array([1.0, 1.1, 3.0]):
+        assert part.certificate(lam).relative_gap < 1e-8
+        if lam > whole.breakpoints[-1]:  # below it, a path that knows its end reads the hard margin
+            assert np.array_equal(part.coef(lam), whole.coef(lam))
     rest = part.resume()
-    assert rest.status == "complete"
-    for lam in whole.problem.lam_max * np.geomspace(1, 1e-5, 12):
-        assert rest.certificate(lam).relative_gap < 1e-8
-    between = part.resume(lam_min=0.1 * whole.problem.lam_max)
-    assert between.status == "lam_min" and between.domain[0] == 0.1 * whole.problem.lam_max
+    assert rest.events.tobytes() == whole.events.tobytes() and rest.info == whole.info
+    same(rest, whole)
+
+
+def test_from_lambda_to_lambda(whole):
+    path = rb.solve_path(whole.problem, lam_min=whole.problem.lam_max)
+    for lam in whole.problem.lam_max * np.geomspace(0.9, 1e-4, 30):
+        path = path.resume(lam_min=lam)
+        assert path.status == "lam_min" and path.domain[0] == lam
+    same(path.resume(), whole)
+    middle = whole.breakpoints[len(whole.breakpoints) // 2]  # an event exactly there
+    same(rb.solve_path(whole.problem, lam_min=middle).resume(), whole)
+
+
+def test_the_curve_down_to_a_lambda_is_that_of_the_whole(whole):
+    X = np.random.default_rng(1).normal(size=(30, 3))
+    prefs = rb.Preferences.from_scores(X.sum(axis=1).round())
+    low = 0.1 * whole.problem.lam_max
+    part, full = (rb.validation_curve(path, X, prefs) for path in (rb.solve_path(whole.problem, lam_min=low), whole))
+    above = full.breaks > low
+    assert np.allclose(part.breaks[:-1][1:], full.breaks[above][1:], rtol=1e-9) and np.isclose(part.breaks[-1], low)
+    assert np.array_equal(part.values, full.values[: part.values.size])
 
 
 def test_a_reason_of_ones_own(whole):

@@ -190,9 +190,11 @@ def enter(s, factored, j, log):
 # %% ../../nbs/solvers/12_following.ipynb #c028
 @njit
 def finish_stretch(real, lam_min):
-    """Set lambda to the end of the last stretch; return why it is the end."""
-    real[LAM] = lam_min
-    return AT_LAM_MIN if lam_min > 0 else END
+    """Why the last stretch is the last; the one to the hard margin ends at lambda = 0."""
+    if lam_min > 0:
+        return AT_LAM_MIN
+    real[LAM] = 0.0
+    return END
 
 @njit
 def trouble(count, real):
@@ -204,26 +206,26 @@ def trouble(count, real):
 # %% ../../nbs/solvers/12_following.ipynb #c029
 @njit
 def turn(s, factored, lam_min, log):
-    """One step to the next event, or to the next scan; True if the last stretch has been reached instead. O(|A|^2), the step and the list."""
+    """One step to the next event, or to the next scan; True, and nothing moves, if the last stretch begins here. O(|A|^2), the step and the list."""
     c = s.count
     touched = direction(s, factored)
     allowed, lam = prepare_list(s, factored), s.real[LAM]
     if factored:
         write_rates(s)
-    c[STALE] = c[SINCE] > 20 and residual(s.better, s.worse, s.delta, s.A, c[SIZE], s.h) > 1e-9
     rest = lam - lam_min if lam_min > 0 else lam * (1 - LAST_STRETCH)
     step = min(allowed, rest)
     p, exit = first_exit(s.A, c[SIZE], s.alpha, s.eta, s.weight, min(step, lam * (1 - LAST_EXIT)))
     step = exit if p >= 0 else step
     j, step = first_arrival(s.better, s.worse, s.delta, s.sets, s.G, s.h, lam, s.real[NOISE], s.near, c[NEAR], step)
+    if j < 0 and p < 0 and rest < allowed:
+        return True
+    c[STALE] = c[SINCE] > 20 and residual(s.better, s.worse, s.delta, s.A, c[SIZE], s.h) > 1e-9
     advance(s, factored, step, touched)
     if j >= 0:
         enter(s, factored, j, log)
     elif p >= 0:
         leave(s, p, MET if s.eta[p] > 0 else CAPPED, log)
-    else:
-        return rest < allowed
-    c[SINCE] += 1
+    c[SINCE] += j >= 0 or p >= 0
     return False
 
 # %% ../../nbs/solvers/12_following.ipynb #c031

@@ -160,7 +160,6 @@ def prepare_list(s, factored):
             s.real[BUDGET] = next_budget(s.real[BUDGET], used, c[SCANNED], cost)
         scan(s, factored)
         used, step = spent_factor(s) if factored else spent_matrix(s)
-    c[SCANNED] += c[NEAR] + per_item * c[LISTED] + STEP_COST
     return step
 
 # %% ../../nbs/solvers/11a_moving.ipynb #c025
@@ -184,11 +183,12 @@ def move_scores(s, factored, step):
 # %% ../../nbs/solvers/11a_moving.ipynb #c026
 @njit
 def advance(s, factored, step, touched):
-    """Move along the direction by a step of lambda. O(|A|) and `move_scores`."""
+    """Move along the direction by a step of lambda, and count the work. O(|A|) and `move_scores`."""
     for p in range(s.count[SIZE]):
         s.alpha[s.A[p]] -= step * s.eta[p]
     move_scores(s, factored, step)
     for t in range(touched):
         s.image[s.items[t]] -= step * s.u[t]
+    s.count[SCANNED] += s.count[NEAR] + s.v.size // 8 * s.count[LISTED] + STEP_COST
     s.count[STALLED] = s.count[STALLED] + 1 if step <= 1e-14 * s.real[LAM] else 0
     s.real[LAM] -= step

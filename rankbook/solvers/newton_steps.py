@@ -30,6 +30,8 @@ class Point:
     value, gap : float
         The rounded objective, and how far above the dual of its slopes it is.
     gradient : ndarray of shape (d,)
+    bands : tuple
+        What the curvature of the loss needs, see :class:`rankbook.ranking_loss.Sums`.
     """
 
     w: np.ndarray
@@ -37,6 +39,7 @@ class Point:
     value: float
     gap: float
     gradient: np.ndarray
+    bands: tuple
 
 
 def evaluated(problem, lam, w, f, shape):
@@ -44,15 +47,15 @@ def evaluated(problem, lam, w, f, shape):
     sums = problem.summed.evaluate(f, shape)
     value = lam / 2 * float(w @ w) + sums.loss
     pulled = gather_items(problem.X, sums.pull)
-    return Point(w, f, value, value - best_on_ray(problem, lam, sums, float(pulled @ pulled)).value, lam * w - pulled)
+    return Point(w, f, value, value - best_on_ray(problem, lam, sums, float(pulled @ pulled)).value, lam * w - pulled, sums.bands)
 
 # %% ../../nbs/solvers/21_newton_steps.ipynb #c008
 def rough_direction(problem, lam, point, max_products, forcing=0.1):
     """p (d,) with |(lam + X'BX) p + gradient| <= forcing |gradient|, by conjugate gradients, and whether it was reached in so many products.
 
-    O(n d) for each product; the curvature is that of the loss last evaluated.
+    O(n d) for each product.
     """
-    X, curvature, unit = problem.X, problem.summed.curvature, problem.feature_units
+    X, unit = problem.X, problem.feature_units
     rest, found = -point.gradient, np.zeros_like(point.gradient)
     goal, p, square = forcing * np.linalg.norm(unit * rest), 0.0, np.inf
     for _ in range(max_products):
@@ -60,7 +63,7 @@ def rough_direction(problem, lam, point, max_products, forcing=0.1):
             return found, True
         square, before = float(rest @ rest), square
         p = rest + square / before * p
-        image = lam * p + gather_items(X, curvature(score_items(X, p)))
+        image = lam * p + gather_items(X, problem.summed.curvature(point.bands, score_items(X, p)))
         length = square / float(p @ image)
         found, rest = found + length * p, rest - length * image
     return found, np.linalg.norm(unit * rest) <= goal
@@ -71,7 +74,7 @@ def exact_direction(problem, lam, point):
     from scipy.linalg import lstsq
 
     X, d = problem.X, problem.X.shape[1]
-    H = np.stack([gather_items(X, problem.summed.curvature(score_items(X, column))) for column in np.eye(d)])
+    H = np.stack([gather_items(X, problem.summed.curvature(point.bands, score_items(X, column))) for column in np.eye(d)])
     H = (H + H.T) / 2
     H[np.diag_indices(d)] += lam
     unit = 1 / np.sqrt(H.diagonal())

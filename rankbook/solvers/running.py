@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SHARED', 'MOVING', 'start_state', 'take_checkpoint', 'new_log', 'as_events', 'Run', 'begin', 'noted_interrupt',
            'run_chunk', 'follow_on', 'reason', 'status_of', 'as_path', 'copied', 'resume', 'progress_bar', 'run_arrays',
-           'restored']
+           'state_shapes', 'check_arrays', 'restored']
 
 # %% ../../nbs/solvers/12a_running.ipynb #c002
 import signal
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..checks import require_memory, writable
 from ..depth import trusted
+from ..packing import are_indices, demand
 from ..paths import EVENT, RegularizationPath
 from ..replay import Checkpoint, Walker
 from . import following, moving
@@ -220,7 +221,8 @@ def as_path(run, code):
         info["reason"] = reason(code)
     walk = Walker(tuple(run.checkpoints[:-1] or run.checkpoints), int(count[moving.LARGEST]))
     goes_on = status not in ("complete", "numerical") and run.intact
-    path = RegularizationPath(run.problem, events, status, run.checkpoints[-1].lam, walk, info, run if goes_on else None)
+    lam_end = run.lam_min if code == following.AT_LAM_MIN else run.checkpoints[-1].lam
+    path = RegularizationPath(run.problem, events, status, lam_end, walk, info, run if goes_on else None)
     return trusted(path) if status in ("complete", "lam_min", "numerical") else path
 
 # %% ../../nbs/solvers/12a_running.ipynb #c025
@@ -292,9 +294,45 @@ def run_arrays(run):
     numbers = dict(run=np.array([run.lam_min, run.chunk]), end=np.array([end.events, end.lam]), end_active=end.active)
     return {name: getattr(run.state, name) for name in MOVING} | numbers
 
+# %% ../../nbs/solvers/12a_running.ipynb #c034
+def state_shapes(problem, room):
+    """Shape and dtype of each array in MOVING, with room for so many active preferences."""
+    n, d = problem.X.shape if problem.is_factored else (problem.n_items, 0)
+    given = problem.prefs._weight
+    m = len(problem.prefs) if given is None else np.count_nonzero(given)
+    floats = dict(delta=(m,), alpha=(m,), G=(n,), image=(n,), v=(d,), q=(room,), L=(room, room),
+                  G_scan=(n,), v_scan=(d,), real=(8,))
+    ints = dict(A=(room,), near=(m + 1,), listed=(n,), count=(13,))
+    shapes = {name: (shape, np.float64) for name, shape in floats.items()}
+    return shapes | {name: (shape, np.int64) for name, shape in ints.items()} | dict(sets=((m,), np.int8))
 
+
+def check_arrays(problem, arrays, total):
+    """Refuse arrays that are not those of a run of the problem with `total` events: compiled code trusts them."""
+    for name, (shape, dtype) in state_shapes(problem, arrays["A"].size).items():
+        a = arrays[name]
+        demand(a.shape == shape and a.dtype == dtype, f"{name} has shape {a.shape} and dtype {a.dtype}")
+        demand(np.isfinite(a).all(), f"{name} is not finite")
+    count, sets, A, end = arrays["count"], arrays["sets"], arrays["A"], arrays["end_active"]
+    m, n, size, near = sets.size, problem.n_items, count[moving.SIZE], count[moving.NEAR]
+    demand(0 <= size < A.size and -1 <= near <= m and 0 <= count[moving.LISTED] <= n, "count has a size out of range")
+    demand((np.delete(count, moving.NEAR) >= 0).all(), "count is negative")
+    inside = dict(sets=(sets, 3), A=(A, m), near=(arrays["near"][: max(near, 0)], m), listed=(arrays["listed"], n),
+                  end_active=(end, len(problem.prefs)))
+    for name, (a, limit) in inside.items():
+        demand(are_indices(a, limit), f"{name} has an index outside 0 to {limit - 1}")
+    active = np.flatnonzero(sets == moving.ACTIVE)
+    demand(np.array_equal(np.sort(A[:size]), active) and end.size == size, "A and sets disagree")
+    demand(count[moving.CAPPED_LEFT] == (sets == moving.CAPPED).sum(), "count and sets disagree")
+    demand((arrays["L"].diagonal()[:size] > 0).all(), "L is no factor")
+    (lam_min, chunk), (events, lam) = arrays["run"], arrays["end"]
+    demand(0 <= lam_min < np.inf and 1 <= chunk < 2**31 and chunk == int(chunk), "run is out of range")
+    demand(events == total and 0 < lam == arrays["real"][moving.LAM], "end is not where the run stands")
+
+# %% ../../nbs/solvers/12a_running.ipynb #c035
 def restored(problem, arrays, events, checkpoints):
     """The run whose arrays were stored, for the same problem and events, and all checkpoints but the last."""
+    check_arrays(problem, arrays, len(events))
     state, pairs = start_state(problem, 0.0, 0, room=arrays["A"].size)
     state = state._replace(**{name: arrays[name] for name in MOVING})
     (lam_min, chunk), (total, lam) = arrays["run"], arrays["end"]

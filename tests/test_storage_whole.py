@@ -1,0 +1,283 @@
+"""Files from many threads at once, and files that claim what they do not hold."""
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import rankbook as rb
+from rankbook.archive import read_archive, write_archive, write_whole
+from rankbook.packing import KIND, VERSION
+
+
+@pytest.fixture(scope="module")
+def part():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (20, 2)).astype(float)
+    return rb.solve_path(rb.RankSVMProblem(X, rb.Preferences.from_scores(X.sum(axis=1) // 3), "rbf"), max_events=30, chunk=10)
+
+
+@pytest.fixture(scope="module")
+def content(part, tmp_path_factory):
+    file = tmp_path_factory.mktemp("good") / "good.npz"
+    part.save(file)
+    return file.read_bytes(), read_archive(file, KIND, VERSION)
+
+
+def same(a, b):
+    assert np.array_equal(a.events, b.events) and a.domain == b.domain and a.status == b.status and np.array_equal(a.problem.X, b.problem.X)
+
+
+# Threads
+
+def test_eight_threads_save_to_one_name_while_others_read(tmp_path, part):
+    file = tmp_path / "one.npz"
+    others = [rb.solve_path(part.problem, max_events=events, chunk=10) for events in range(10, 90, 10)]
+    lengths = {len(path.events) for path in others}
+    others[0].save(file)
+    with ThreadPoolExecutor(10) as pool:
+        saving = [pool.submit(lambda path: [path.save(file) for _ in range(50)], path) for path in others]
+        reads = 0
+        while not all(task.done() for task in saving):
+            assert len(rb.load_path(file).events) in lengths
+            reads += 1
+        assert all(task.exception() is None for task in saving) and reads > 5
+    assert [f.name for f in tmp_path.iterdir()] == ["one.npz"]
+
+
+def test_one_that_fails_harms_nobody_else(tmp_path):
+    file = tmp_path / "one"
+
+    def write(fails):
+        def fill(handle):
+            handle.write(b"half")
+            if fails:
+                raise KeyError("stop")
+            handle.write(b" whole")
+
+        try:
+            write_whole(file, fill)
+        except KeyError:
+            return "failed"
+
+    with ThreadPoolExecutor(8) as pool:
+        said = list(pool.map(write, [i % 3 == 0 for i in range(300)]))
+    assert said.count("failed") == 100 and file.read_bytes() == b"half whole" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_permissions_are_those_of_any_new_file(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        write_whole(tmp_path / "a", lambda handle: handle.write(b"x"))
+        (tmp_path / "b").write_bytes(b"x")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == stat.S_IMODE((tmp_path / "b").stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_name_as_long_as_the_system_allows(tmp_path):
+    write_whole(tmp_path / ("a" * 250 + ".npz"), lambda handle: handle.write(b"x"))
+
+
+def test_a_folder_in_the_place_of_the_file(tmp_path):
+    (tmp_path / "a").mkdir()
+    with pytest.raises(OSError):
+        write_whole(tmp_path / "a", lambda handle: handle.write(b"x"))
+    assert [f.name for f in tmp_path.iterdir()] == ["a"]
+    with pytest.raises(IsADirectoryError if os.name == "posix" else PermissionError):
+        rb.load_path(tmp_path / "a")
+
+
+# What is no path at all
+
+def npy(shape, descr="<f8", data=b"", order="False"):
+    """A file in NumPy's format with whatever header."""
+    header = f"{{'descr': {descr!r}, 'fortran_order': {order}, 'shape': {shape}, }}".encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
+
+
+def zipped(members, compression=zipfile.ZIP_STORED):
+    """An archive of (name, content) pairs."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compression) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def plain_npy():
+    out = io.BytesIO()
+    np.save(out, np.arange(5.0))
+    return out.getvalue()
+
+
+def objects():
+    out = io.BytesIO()
+    np.savez(out, header=np.array([{"a": 1}, None], dtype=object))
+    return out.getvalue()
+
+
+def overlapping():
+    """A directory that names the same megabyte of content a thousand times."""
+    inner = zipped([("a.npy", npy("(131072,)", data=bytes(1 << 20)))])
+    start = inner.index(b"PK\x01\x02")
+    entry, end = inner[start : inner.index(b"PK\x05\x06")], inner[inner.index(b"PK\x05\x06") :]
+    entries = b"".join(entry[:46] + b"%05d" % i + entry[51:] for i in range(1000))
+    end = end[:8] + (1000).to_bytes(2, "little") * 2 + len(entries).to_bytes(4, "little") + end[16:]
+    return inner[:start] + entries + end
+
+
+NOT_PATHS = dict(
+    empty=b"", text=b"lam,pair\n1,2\n", plain_npy=plain_npy(), an_empty_zip=zipped([]), objects=objects(),
+    a_zip_of_text=zipped([("header.npy", b"hello")]), a_cut_header=zipped([("header.npy", plain_npy()[:40])]),
+    numbers_of_words=zipped([("header.npy", npy("(3,)", "<U9", bytes(108)))]), no_shape=zipped([("header.npy", npy("None"))]),
+    endless=zipped([("header.npy", npy(f"({10**30},)"))]), endless_but_empty=zipped([("header.npy", npy(f"(0, {10**30})"))]),
+    large=zipped([("header.npy", npy("(1000000000000,)"))]), negative=zipped([("header.npy", npy("(-1,)", data=bytes(8)))]),
+    twice_negative=zipped([("header.npy", npy("(-2, -4)", data=bytes(64)))]), of_nothing=zipped([("header.npy", npy(f"({10**30},)", "|V0"))]),
+    nested=zipped([("header.npy", npy("(" * 3000 + ")" * 3000))]), code=zipped([("header.npy", npy("__import__('os').abort()"))]),
+    long_header=zipped([("header.npy", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{")]), too_much=zipped([("header.npy", npy("(1,)", data=bytes(16)))]),
+    fields=zipped([("header.npy", npy("(1,)", [("a", "<f8")], bytes(8)))]), two_members=zipped([("a", plain_npy()), ("a.npy", plain_npy())]),
+    compressed=zipped([("header.npy", npy("(1000000,)", data=bytes(8_000_000)))], zipfile.ZIP_DEFLATED), overlapping=overlapping(),
+)
+
+
+@pytest.mark.parametrize("name", NOT_PATHS)
+@pytest.mark.filterwarnings("error")
+def test_what_is_no_path_is_refused(tmp_path, name):
+    file = tmp_path / f"{name}.npz"
+    file.write_bytes(NOT_PATHS[name])
+    with pytest.raises(ValueError, match=name) as raised:
+        rb.load_path(file)
+    assert type(raised.value) is ValueError
+
+
+BOMB = """
+import resource, sys, zipfile
+import rankbook as rb, rankbook.storage, sklearn, scipy.sparse
+from rankbook.archive import read_archive
+file = sys.argv[1]
+header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (1700000000,), }"
+header += b" " * (-(len(header) + 11) % 64) + bytes([10])
+with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive, archive.open("header.npy", "w", force_zip64=True) as member:
+    member.write(b"\\x93NUMPY\\x01\\x00" + len(header).to_bytes(2, "little") + header)
+    for _ in range(1700):
+        member.write(bytes(1_000_000))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    rb.load_path(file)
+except ValueError as error:
+    print("compressed" in str(error), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures kilobytes as Linux counts them")
+def test_a_bomb_does_not_go_off(tmp_path):
+    """1.7 GB in a file of 1.7 MB."""
+    done = subprocess.run([sys.executable, "-c", BOMB, tmp_path / "bomb.npz"], capture_output=True, text=True, check=True)
+    said, grown = done.stdout.split()
+    assert said == "True" and int(grown) < 50_000
+
+
+def test_members_with_one_name(tmp_path, content):
+    good = content[0]
+    file = tmp_path / "twice.npz"
+    file.write_bytes(good)
+    with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("X.npy", archive.read("X.npy"))
+    with pytest.raises(ValueError, match="one name"):
+        rb.load_path(file)
+
+
+# A valid checksum over nonsense
+
+def change(array, place, value):
+    changed = array.copy()
+    changed[place] = value
+    return changed
+
+
+def wrong_arrays():
+    """Names with a function that gives other arrays or facts."""
+    for name, value in dict(event_pair=10**6, event_from=5, event_to=-1, event_lam=np.nan, checkpoint_active=10**9, checkpoint_events=10**9,
+                            checkpoint_sizes=10**9, checkpoint_lam=np.inf, go_on_A=-1, go_on_sets=7, go_on_alpha=np.nan,
+                            go_on_near=-5, go_on_listed=10**7, go_on_end_active=-1, go_on_G=np.inf, X=np.nan).items():
+        yield f"{name} has {value}", lambda facts, a, name=name, value=value: a.update({name: change(a[name], (0,) * a[name].ndim, value)})
+    for place, value in ((0, 10**6), (0, -1), (1, 10**9), (2, 10**9), (5, -1), (10, -7)):  # size, near, listed, capped, largest
+        yield f"count {place} is {value}", lambda facts, a, place=place, value=value: a.update(go_on_count=change(a["go_on_count"], place, value))
+    for place, value in ((0, -1.0), (0, np.nan), (1, 0.0), (1, 1e300), (1, 0.5)):
+        yield f"run {place} is {value}", lambda facts, a, place=place, value=value: a.update(go_on_run=change(a["go_on_run"], place, value))
+    for name in ("event_lam", "event_pair", "checkpoint_lam", "go_on_L", "go_on_near", "go_on_count", "go_on_delta", "go_on_end", "X", "scores"):
+        yield f"{name} is short", lambda facts, a, name=name: a.update({name: a[name][:-1]})
+        yield f"{name} is a number", lambda facts, a, name=name: a.update({name: np.array(1.0)})
+        yield f"{name} is missing", lambda facts, a, name=name: a.pop(name)
+        yield f"{name} is a table", lambda facts, a, name=name: a.update({name: np.zeros((3, 2, 2))})
+    for name in ("graph", "problem", "lam_end", "info", "solver", "status"):
+        yield f"fact {name} is missing", lambda facts, a, name=name: facts.pop(name)
+        for value in (None, [], 10**30, "x", {"kernel": "rbf", "gamma": -1}, -1.0):
+            if not (name == "solver" and value == "x" or name == "info" and isinstance(value, dict)):
+                yield f"fact {name} is {value}", lambda facts, a, name=name, value=value: facts.update({name: value})
+    yield "weight for others", lambda facts, a: a.update(weight=np.ones(3))
+    yield "margin negative", lambda facts, a: a.update(margin=-np.ones(len(a["go_on_delta"])))
+    yield "the walker is narrow", lambda facts, a: a.update(largest_active=np.array(0))
+    yield "the walker is wide", lambda facts, a: a.update(largest_active=np.array(10**15))
+
+
+WRONG = dict(wrong_arrays())
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_file_that_does_not_fit_together_is_refused(tmp_path, content, what):
+    facts, arrays = json.loads(json.dumps(content[1][0])), dict(content[1][1])
+    WRONG[what](facts, arrays)
+    write_archive(tmp_path / "a.npz", KIND, VERSION, facts, arrays)
+    with pytest.raises(ValueError, match="a.npz") as raised:
+        rb.load_path(tmp_path / "a.npz")
+    assert type(raised.value) is ValueError
+
+
+@pytest.mark.parametrize("header", [b"", b"null", b"[]", b"{}", b"[" * 10**5, b'{"kind": "rankbook path", "version": "1", "facts": {}}',
+                                    b'{"kind": "rankbook path", "version": 1, "facts": []}', b"\xff\xfe", b"9" * 5000], ids=repr)
+def test_a_header_without_sense_is_refused(tmp_path, header):
+    from rankbook.archive import checksum
+
+    arrays = {"header": np.frombuffer(header, dtype=np.uint8)}
+    np.savez(tmp_path / "a.npz", **arrays, sha256=np.frombuffer(checksum(arrays).encode(), dtype=np.uint8))
+    with pytest.raises(ValueError, match="a.npz") as raised:
+        rb.load_path(tmp_path / "a.npz")
+    assert type(raised.value) is ValueError
+
+
+def test_two_thousand_altered_files(tmp_path, part, content):
+    """Bytes flipped, cut out, doubled: a ValueError, or the same path."""
+    good, rng, refused = content[0], np.random.default_rng(1), 0
+    file = tmp_path / "bad.npz"
+    for _ in range(2000):
+        bad, at = bytearray(good), int(rng.integers(len(good)))
+        kind = rng.integers(4)
+        if kind == 0:
+            bad[at] = rng.integers(256)
+        elif kind == 1:
+            for place in rng.integers(len(good), size=rng.integers(1, 20)):
+                bad[place] ^= 1 << rng.integers(8)
+        elif kind == 2:
+            del bad[at : at + rng.integers(1, 100)]
+        else:
+            bad[at:at] = bad[at : at + rng.integers(1, 100)]
+        file.write_bytes(bytes(bad))
+        try:
+            again = rb.load_path(file)
+        except ValueError as error:
+            refused += 1
+            assert type(error) is ValueError and "bad.npz" in str(error)
+        else:
+            same(again, part)
+    assert refused > 1500
