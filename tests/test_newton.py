@@ -288,8 +288,8 @@ def test_a_march_that_does_not_come_to_an_end_is_an_error(monkeypatch):
 def test_a_path_ends_where_rounding_ends_it():
     X, prefs = CASES["queries"]
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
-    path = rb.solve_path(problem, lam_min=1e-20 * problem.lam_max, solver="newton", eps=1e-2)
-    assert path.status == "numerical" and 1e-20 * problem.lam_max < path.domain[0] < 1e-6 * problem.lam_max
+    path = rb.solve_path(problem, lam_min=1e-40 * problem.lam_max, solver="newton", eps=1e-2)
+    assert path.status == "numerical" and 1e-40 * problem.lam_max < path.domain[0] < 1e-12 * problem.lam_max
     assert path.breakpoints.size == path.info["solves"]
 
 

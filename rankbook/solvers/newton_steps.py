@@ -220,8 +220,7 @@ def spanned(problem):
 
 # %% ../../nbs/solvers/21_newton_steps.ipynb #c019e
 class Search:
-    """Where the search for a minimum at one lambda stands: a point, a width, and where to go back to."""
-
+    """Where the search for a minimum at one lambda stands, and where it can go back to."""
     def __init__(self, problem, lam, tol, point, width):
         self.problem, self.lam, self.tol = problem, lam, tol
         self.point, self.width, self.steps = point, width, 0
@@ -235,16 +234,13 @@ class Search:
     def advance(self):
         """Take a step or change the width; False if neither leads on."""
         point, squared = self.point, self.problem.loss == "squared"
-        after = None
         if squared or (point.lacking > point.rounding and self.steps < STEPS_OF_A_WIDTH):
             shape = SQUARED if squared else rounded_hinge(self.width)
             after = newton_step(self.problem, self.lam, point, shape)
-        if after is not None:
-            self.point, self.steps = after, self.steps + 1
-            return True
-        if squared:
-            return False
-        return self.narrow() if point.lacking <= point.rounding else self.retreat()
+            if after is not None:
+                self.point, self.steps = after, self.steps + 1
+                return True
+        return not squared and (self.narrow() if point.lacking <= point.rounding else self.retreat())
 
     def narrow(self):
         """The minimum of this width is found: go on to a narrower one."""
