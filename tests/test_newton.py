@@ -203,7 +203,7 @@ def random_problem(rng, items=(2, 9), features=(1, 5), loss="hinge"):
         X[:, rng.integers(d)] = 1.0
     if rng.random() < 0.6:
         X *= 10.0 ** rng.uniform(-6, 6, d if rng.random() < 0.6 else 1)
-    y = rng.integers(0, rng.integers(2, 4), n) if rng.random() < 0.7 else np.round(X @ rng.normal(size=d) / np.abs(X).max(), 2)
+    y = rng.integers(0, rng.integers(2, 4), n) if rng.random() < 0.7 else np.round(X @ rng.normal(size=d) / max(np.abs(X).max(), 1e-9), 2)
     prefs = rb.Preferences.from_scores(y, rng.integers(0, 2, n) if rng.random() < 0.3 else None)
     if len(prefs) == 0:
         return None
