@@ -32,15 +32,13 @@ class NewtonSolver(Solver):
     eps : float, default 1e-3
         For a path: the largest gap, over max(1, objective), at every lambda.
 
-    Raises
-    ------
-    ArithmeticError
-        From ``solve``, if rounding errors end the progress first.
-
     Notes
     -----
-    A step takes some 3 to 30 products with X, O(n d) or O(nnz) each, and as many sums over the preferences, O(n log n); there are 5 to 30 steps. Features of
-    very different scales cost up to 2 d products a step. Memory: about 20 numbers for each item beside X.
+    A step takes some 3 to 30 products with X, O(n d) or O(nnz) each, and as many sums over the preferences, O(n log n); there are 5 to 30 steps. Nearly dependent
+    features cost up to 2 d products a step. Memory: about 20 numbers for each item beside X.
+
+    Where rounding errors forbid `tol`, ``solve`` returns the best answer it met, and its certificate says how good it is; a path ends there, with the
+    status "numerical".
     """
 
     name = "newton"

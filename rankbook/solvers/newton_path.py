@@ -6,45 +6,46 @@
 __all__ = ['DEPTH', 'Reach', 'reach_of', 'top_of', 'march', 'NewtonPath', 'follow']
 
 # %% ../../nbs/solvers/21a_newton_path.ipynb #c003
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..certificates import Ramp, shape_of
+from ..certificates import Ramp, best_on_ray, shape_of
 from ..kernel_map import gather_items, score_items
 from ..paths import Path
 from ..problems import l2_lam_max
-from ..ranking_loss import SQUARED, rounded_hinge
-from .newton_steps import FIRST_WIDTH, minimise
+from ..ranking_loss import SQUARED, Sums, rounded_hinge
+from .newton_steps import FIRST_WIDTH, minimise, spanned
 
 DEPTH = 1e-4  # of lam_max: where a path ends if nobody says
 
 # %% ../../nbs/solvers/21a_newton_path.ipynb #c005
 @dataclass(frozen=True)
 class Reach:
-    """An answer, and the four numbers that bound its gap at every lambda."""
+    """An answer, and what bounds its gap at every lambda: sums over the preferences, and squares of lengths."""
 
     lam: float
     w: np.ndarray
     width: float
     square: float
     loss: float
-    linear: float
+    slopes: Sums
     pulled: float
 
-    def relative_gap(self, lam):
-        """The gap at lam over max(1, objective)."""
+    def relative_gap(self, problem, lam):
+        """The gap at lam over max(1, objective), as a certificate of the problem says it."""
         primal = lam / 2 * self.square + self.loss
-        return (primal - self.linear + self.pulled / (2 * lam)) / np.maximum(1.0, primal)
+        return (primal - best_on_ray(problem, lam, self.slopes, self.pulled).value) / max(1.0, primal)
 
-    def lowest(self, eps):
+    def lowest(self, problem, eps):
         """The smallest lambda with a relative gap of at most eps, found by bisection; self.lam must have one."""
         low, high = np.log(self.lam) - 60, np.log(self.lam)
-        if self.relative_gap(np.exp(low)) <= eps:
+        if self.relative_gap(problem, np.exp(low)) <= eps:
             return float(np.exp(low))
         for _ in range(60):
             middle = (low + high) / 2
-            low, high = (low, middle) if self.relative_gap(np.exp(middle)) <= eps else (middle, high)
+            served = self.relative_gap(problem, np.exp(middle)) <= eps
+            low, high = (low, middle) if served else (middle, high)
         return float(np.exp(high))
 
 # %% ../../nbs/solvers/21a_newton_path.ipynb #c006
@@ -54,8 +55,7 @@ def reach_of(problem, lam, point, width):
     hinge = problem.summed.evaluate(point.f, shape)
     slopes = hinge if shape is SQUARED else problem.summed.evaluate(point.f, rounded_hinge(width))
     pulled = gather_items(problem.X, slopes.pull)
-    linear = slopes.margin - (slopes.square / 4 if shape is SQUARED else 0.0)
-    return Reach(lam, point.w, width, float(point.w @ point.w), hinge.loss, linear, float(pulled @ pulled))
+    return Reach(lam, point.w, width, float(point.w @ point.w), hinge.loss, replace(slopes, pull=None, bands=None), float(pulled @ pulled))
 
 # %% ../../nbs/solvers/21a_newton_path.ipynb #c010
 def top_of(problem, eps):
@@ -67,21 +67,30 @@ def top_of(problem, eps):
 
 # %% ../../nbs/solvers/21a_newton_path.ipynb #c011
 def march(problem, lam_max, lam_min, eps):
-    """Answers with falling lambda, each serving down to where the next begins, and the ends of their ranges."""
+    """Answers with falling lambda, each serving down to where the next begins, and the ends of their ranges.
+
+    The last end is lam_min, or above it where rounding errors do not let an answer reach eps.
+    """
     state, done, ends, ahead = None, [], [lam_max], [lam_max]
-    while ends[-1] > lam_min:
+    most = 100 + int(20 * np.log(lam_max / lam_min) / np.sqrt(min(eps, 1.0)))
+    for _ in range(most):
+        if ends[-1] <= lam_min:
+            return done, np.array(ends)
         lam = ahead.pop() if ahead else max(lam_min, ends[-1] * (ends[-1] / done[-1].lam) ** 0.9)
         if lam > ends[-1]:  # served already
             continue
-        point, width, _ = minimise(problem, lam, eps / 4, state, FIRST_WIDTH if not done else 2 * done[-1].width)
-        reach = reach_of(problem, lam, point, width)
-        if reach.relative_gap(ends[-1]) > eps:  # too far below
-            ahead += [lam, np.sqrt(lam * ends[-1])]
-            continue
-        done.append(reach)
-        ends.append(max(lam_min, reach.lowest(eps)))
-        state = point.w
-    return done, np.array(ends)
+        point, width, _ = minimise(problem, lam, eps / 4, state, 2 * done[-1].width if done else FIRST_WIDTH)
+        reach, nearest = reach_of(problem, lam, point, width), ends[-1] / (1 + eps / 2)
+        if max(reach.relative_gap(problem, at) for at in (lam, ends[-1])) <= eps:
+            low = max(lam_min, reach.lowest(problem, eps))
+            if low >= ends[-1] * (1 - eps / 100):
+                return done, np.array(ends)
+            done, ends, state = [*done, reach], [*ends, low], point.w
+        elif done and lam < nearest:  # too far below
+            ahead += [lam, max(nearest, np.sqrt(lam * ends[-1]))]
+        else:
+            return done, np.array(ends)
+    raise ArithmeticError(f"after {most} solves the path from lam = {lam_max:.6g} has come to {ends[-1]:.6g} and not to lam_min, {lam_min:.6g}; a larger eps, now {eps:.1e}, or a larger lam_min is needed.")
 
 # %% ../../nbs/solvers/21a_newton_path.ipynb #c013
 class NewtonPath(Path):
@@ -89,12 +98,14 @@ class NewtonPath(Path):
 
     Attributes
     ----------
-    problem, domain, status, solver
+    problem, domain, solver
         As in :class:`rankbook.paths.Path`.
     breakpoints : ndarray of shape (T,)
         Where one answer takes over from the one before, strictly decreasing; the first is lam_max.
     lams : ndarray of shape (T,)
         The lambdas that were solved.
+    status : str
+        "lam_min", or "numerical" if rounding errors end the path above it.
     info : dict
         solves and eps.
 
@@ -103,10 +114,10 @@ class NewtonPath(Path):
     Keeps the weights of each answer, 8 d T bytes.
     """
 
-    def __init__(self, problem, answers, ends, eps):
+    def __init__(self, problem, answers, ends, eps, status="lam_min"):
         self.answers, self.ends = answers, ends
         self.lams = np.array([reach.lam for reach in answers])
-        super().__init__(problem, ends[:-1], "lam_min", float(ends[-1]), dict(solves=len(answers), eps=eps))
+        super().__init__(problem, ends[:-1], status, float(ends[-1]), dict(solves=len(answers), eps=eps))
         self.tol = eps
 
     def read(self, lam):
@@ -118,7 +129,7 @@ class NewtonPath(Path):
 
     def knots(self, X_new):
         """A block for each answer: the ends of its range, and lam f(x) of new items X_new (p, d) there, affine in between."""
-        scores = score_items(X_new, np.column_stack([reach.w for reach in self.answers])).T
+        scores = score_items(self.problem.design(X_new), np.column_stack([reach.w for reach in self.answers])).T
         yield self.ends[0] * np.array([2.0, 1.0]), self.ends[0] * scores[[0, 0]]
         for f, upper, lower in zip(scores, self.ends, self.ends[1:]):
             lams = np.array([upper, lower])
@@ -128,6 +139,13 @@ class NewtonPath(Path):
 def follow(problem, lam_min, eps):
     """The :class:`NewtonPath` of a problem from lam_max down to lam_min, by default DEPTH lam_max.
 
+    Raises
+    ------
+    ValueError
+        If lam_max is 0, or lam_min is not below it.
+    ArithmeticError
+        If not even at lam_max an answer with a gap of eps is found, or the solves do not come to an end.
+
     Notes
     -----
     Some log(lam_max / lam_min) / sqrt(eps) solves at most, in practice a fifth of that; each starts next to its end.
@@ -136,4 +154,10 @@ def follow(problem, lam_min, eps):
     lam_min = DEPTH * lam_max if lam_min is None else lam_min
     if lam_min >= lam_max:
         raise ValueError(f"lam_min is {lam_min:.6g} and lam_max is {lam_max:.6g}; lam_min < lam_max is accepted.")
-    return NewtonPath(problem, *march(problem, lam_max, lam_min, eps), eps)
+    small, basis = spanned(problem) or (problem, None)
+    answers, ends = march(small, lam_max, lam_min, eps)
+    if not answers:
+        raise ArithmeticError(f"rounding errors leave a relative gap above {eps:.1e} at lam_max, {lam_max:.6g}; a larger eps is needed.")
+    if basis is not None:
+        answers = [replace(reach, w=basis @ reach.w) for reach in answers]
+    return NewtonPath(problem, answers, ends, eps, "lam_min" if ends[-1] <= lam_min else "numerical")
