@@ -14,7 +14,7 @@ import numpy as np
 
 from .certificates import Ramp, summed_certificate, summed_primal
 from .checks import as_items, as_matrix, unknown_name
-from .kernel_map import KernelMap
+from .kernel_map import KernelMap, gather_items, score_items
 from .kernels import Kernel
 from .l1 import l1_certificate, l1_lam_max, l1_primal
 from .preferences import Preferences
@@ -132,8 +132,17 @@ def l2_lam_max(problem):
     """lam_max for the L2 penalty. O(n^2 + n log n), or O(n d + n log n) for a linear kernel; preferences that are a list cost O(m)."""
     sums = ListedLoss(problem.prefs) if problem.prefs.is_listed else problem.summed
     image = sums.full_pull()
+    if isinstance(problem, KernelMap) and problem.is_factored:
+        return sums.largest_rise(score_items(problem.X, _significant(problem, image)))
     noise = 16 * np.finfo(float).eps * np.sqrt(problem.diagonal.max() * (problem.diagonal @ image**2))
     return sums.largest_rise(problem.times(image), noise)
+
+
+def _significant(problem, image):
+    """The weights X' image (d,), 0 where they are no more than the rounding error of their own feature. O(n d)."""
+    w = gather_items(problem.X, image)
+    noise = 16 * np.finfo(float).eps * np.linalg.norm(image) / problem.feature_units
+    return np.where(np.abs(w) > noise, w, 0.0)
 
 # %% ../nbs/03_problems.ipynb #c012
 def _primal(problem, f, square, lam):

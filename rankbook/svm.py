@@ -179,7 +179,7 @@ class JointItems:
     def __init__(self, problem):
         self.problem, p = problem, problem.prefs
         self.prefs = Preferences(p.better, p.worse, p.n_items, p.weight, p.margin)
-        self.diagonal, self.is_factored = np.repeat(problem.diagonal, p.shape[1]), problem.is_factored
+        self.diagonal = np.repeat(problem.diagonal, p.shape[1])
 
     def times(self, v):
         """The product of the kernel of the n K items with v (n K,)."""
