@@ -285,10 +285,10 @@ def notes_on(result):
     Returns
     -------
     list of str
-        Empty if the path is whole, the solution is optimal to 1e-6 and the predictions confirm the curve.
+        Empty if the path is whole, or goes as deep as doubles hold, the solution is optimal to 1e-6 and the predictions confirm the curve.
     """
     path, certificate, notes = result.best.path, result.solution.certificate, []
-    if path.status not in ("complete", "lam_min"):
+    if path.status not in ("complete", "lam_min", "rounding"):
         reason = f", {path.info['reason']}" if "reason" in path.info else ""
         notes.append(f"The path ended early, at lambda {path.domain[0]:.6g} ({path.status}{reason}); no smaller lambda was considered.")
     if not certificate.is_optimal(1e-6):

@@ -65,7 +65,7 @@ def check_walker(walker, sizes, m):
     demand(sizes.max() <= walker.largest_active <= m, f"largest_active is {walker.largest_active}")
 
 # %% ../nbs/08_storage.ipynb #c013
-STATUSES = ("complete", "lam_min", "max_events", "interrupted", "numerical")
+STATUSES = ("complete", "lam_min", "max_events", "interrupted", "rounding", "numerical")
 
 
 def unpack_path(facts, arrays):
