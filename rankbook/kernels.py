@@ -177,10 +177,19 @@ def reduced_matrix(kernel, X_new, X):
     gamma = 1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma
     if kernel.name in ("rbf", "poly") and X_new.shape[1] == X.shape[1]:
         if kernel.name == "rbf":
-            return _rbf(X_new, X, gamma, np.expm1)
+            return _reduced_rbf(X_new, X, gamma)
         return reduced_poly(X_new, X, gamma, kernel.degree, kernel.coef0)
     K = cross_matrix(kernel, X_new, X)
     return K if kernel.name == "linear" else K - K.mean(axis=1, keepdims=True)
+
+
+def _reduced_rbf(X_new, X, gamma):
+    """k - 1, or k itself in the rows of items that are far from all of X, so that an item to which nothing is alike scores exactly 0."""
+    K = _rbf(X_new, X, gamma, np.expm1)
+    far = np.flatnonzero(K.max(axis=1, initial=-1.0) < -0.5)
+    if far.size:
+        K[far] = _rbf(X_new[far], X, gamma)
+    return K
 
 # %% ../nbs/01_kernels.ipynb #c015d2
 def centred_poly(X, gamma, degree, coef0):
