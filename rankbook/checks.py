@@ -10,6 +10,8 @@ __all__ = ['unknown_name', 'refuse_text', 'as_matrix', 'as_items', 'as_vector', 
 import difflib
 from contextlib import contextmanager
 from copy import copy
+from functools import cached_property
+from types import FunctionType
 
 import numpy as np
 
@@ -246,9 +248,13 @@ class SetOnce:
     """An object whose public attributes are set once: a solver, or anybody else, cannot set them again."""
 
     def __setattr__(self, name, value):
-        if name in self.__dict__ and not name.startswith("_"):
+        made = isinstance(getattr(type(self), name, None), (FunctionType, property, cached_property))
+        if (name in self.__dict__ or made) and not name.startswith("_"):
             raise AttributeError(f"{name} of a {type(self).__name__} is set once; make a new {type(self).__name__} to change it.")
         object.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        raise AttributeError(f"{name} of a {type(self).__name__} cannot be removed.")
 
     def replaced(self, **values):
         """A shallow copy with other values of some attributes; what a pickle leaves out is left out."""

@@ -215,6 +215,7 @@ def centred_gram(kernel, X, rows=256):
     Raises as :func:`gram_matrix`.
     """
     K = _from_item(gram_matrix(kernel, X)) if kernel.name not in ("rbf", "poly") else _reduced_gram(kernel, X)
+    require_finite(K, f"the matrix of the kernel {kernel.name!r}")
     for i in range(0, len(K), rows):
         K[i : i + rows, i:] = (K[i : i + rows, i:] + K[i:, i : i + rows].T) / 2
         K[i:, i : i + rows] = K[i : i + rows, i:].T

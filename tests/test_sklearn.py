@@ -153,7 +153,7 @@ def test_score_counts_pairs(data, kind):
     assert model.score(X, y, qid) == model.score(X, y, qid, np.ones(90))
     twice = np.repeat(np.arange(90), weight.astype(int))
     assert model.score(X, y, qid, weight) == pytest.approx(model.score(X[twice], y[twice], qid[twice]), abs=1e-12)
-    for bad, what in ((weight[1:], "sample_weight has shape"), (-weight, "sample_weight has -"), (0 * weight, "sample_weight is zero")):
+    for bad, what in ((weight[1:], "sample_weight has shape"), (-weight, "sample_weight has -"), (0 * weight, "sample_weight|weight above 0")):
         with pytest.raises(ValueError, match=what):
             model.score(X, y, qid, bad)
 
@@ -167,7 +167,7 @@ def test_score_counts_pairs_of_labels(data, kind):
     for w in (None, weight):
         expected = share_in_order(model.predict(X)[known], labels[known], None, None if w is None else weight[known])
         assert model.score(X, labels, w) == pytest.approx(expected, abs=1e-12)
-    for bad, what in ((weight[1:], "sample_weight has shape"), (-weight, "sample_weight has -"), (weight * (labels == -1), "sample_weight is zero")):
+    for bad, what in ((weight[1:], "sample_weight has shape"), (-weight, "sample_weight has -"), (weight * (labels == -1), "sample_weight|weight above 0")):
         with pytest.raises(ValueError, match=what):
             model.score(X, labels, bad)
 
