@@ -241,7 +241,8 @@ def get_solver(solver, **options):
         For an unknown name, or one that two distributions provide; if the plugin, or a module that it requires, cannot be imported.
     """
     if not isinstance(solver, (str, type)):
-        check_class(type(solver))
+        if not (hasattr(solver, "solve") or hasattr(solver, "path")):
+            raise TypeError(f"solver is {solver!r}; a name, a class or an instance with a solve or a path method is accepted.")
         if options:
             raise ValueError(f"options {sorted(options)} came with an instance of {type(solver).__name__}; set them where it is made.")
         return solver
@@ -266,6 +267,8 @@ def _label(solver):
 def _run(solver, method, problem, argument):
     """Call a solver's method after it agreed to the problem; its errors carry its name."""
     label = _label(solver)
+    if not (hasattr(problem, "certificate") and hasattr(problem, "coef_shape")):
+        raise TypeError(f"problem is a {type(problem).__name__}; a problem such as rankbook.RankSVMProblem is accepted.")
     if not hasattr(solver, method) or method not in getattr(solver, "provides", {method}):
         raise ValueError(f"solver is {label!r}, which provides {_words(solver, 'provides').replace(', ', ' and ')} but not {method}.")
     try:
@@ -314,7 +317,7 @@ def solve_path(problem, lam_min=None, solver="path", **options):
     ----------
     problem : RankSVMProblem
     lam_min : float > 0, optional
-        Where to end; by default at the last breakpoint.
+        Where to end, at most the problem's lam_max; by default at the last breakpoint.
     solver : str, type or instance, default "path"
     **options
         Of the solver.
@@ -327,13 +330,21 @@ def solve_path(problem, lam_min=None, solver="path", **options):
     from rankbook.paths import Path
 
     chosen = get_solver(solver, **options)
-    lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
+    lam_min = None if lam_min is None else _below_lam_max(problem, as_positive("lam_min", lam_min))
     label, path = _run(chosen, "path", problem, lam_min)
     if not isinstance(path, Path):
         raise TypeError(f"solver {label!r} returned {type(path).__name__}; a Path is accepted.")
     path.solver = label
     path.tol = getattr(chosen, "tol", Solver.tol) if path.tol is None else path.tol
     return path
+
+
+def _below_lam_max(problem, lam_min):
+    """lam_min, refused above the lam_max of the problem, where there is nothing to follow."""
+    lam_max = getattr(problem, "lam_max", float("inf"))
+    if lam_min > lam_max:
+        raise ValueError(f"lam_min is {lam_min!r}, and lam_max is {float(lam_max)!r}; lam_min <= lam_max is accepted.")
+    return lam_min
 
 # %% ../nbs/04_registry.ipynb #c038
 def _state(record, installed):
