@@ -272,14 +272,11 @@ def refuse_huge(name, A):
     values = A if isinstance(A, np.ndarray) else A.data
     if not values.size or max(values.max(), -values.min()) <= LARGEST:
         return
-    dense = isinstance(A, np.ndarray)
-    place = np.argwhere(np.abs(values) > LARGEST)[0]
-    value = values[tuple(place)]
-    if not dense:
-        place = np.searchsorted(A.indptr, place[0], side="right") - 1, A.indices[place[0]]
-    where = f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"index {place[0]}"
-    raise ValueError(f"{name} has {value} {'in' if len(place) == 2 else 'at'} {where}; numbers up to "
-                     f"{LARGEST:g} in size are accepted, for squares of larger ones overflow.")
+    A = A if values is A else A.tocoo()
+    at = np.argwhere(np.abs(values if values is A else A.data) > LARGEST)[0]
+    value, at = (A[tuple(at)], at) if values is A else (A.data[at[0]], [axis[at[0]] for axis in A.coords])
+    where = f"in row {at[0]}, column {at[1]}" if len(at) == 2 else f"at index {at[0]}"
+    raise ValueError(f"{name} has {value} {where}; numbers up to {LARGEST:g} in size are accepted, for squares of larger ones overflow.")
 
 # %% ../nbs/90_checks.ipynb #c018h
 def as_count(name, value, low=1, high=None, why=""):
@@ -361,16 +358,12 @@ class SetOnce:
 
 # %% ../nbs/90_checks.ipynb #c018bx
 def as_seed(random_state):
-    """The seed that a `random_state` stands for.
+    """The seed, an int, that a `random_state` stands for.
 
     Parameters
     ----------
     random_state : None, int from 0 to 2**32 - 1, numpy Generator or RandomState
         None stands for 0; a generator is drawn from, so that it gives another seed each time.
-
-    Returns
-    -------
-    int
 
     Raises
     ------
@@ -393,21 +386,9 @@ def as_seed(random_state):
 
 # %% ../nbs/90_checks.ipynb #c020
 def require_memory(nbytes, what, instead):
-    """Refuse up front what would not fit in memory.
+    """A MemoryError up front if `nbytes` bytes are not available.
 
-    Parameters
-    ----------
-    nbytes : int
-        Bytes that are about to be allocated.
-    what : str
-        What needs them, as the subject of a sentence.
-    instead : str
-        What to do instead, as an imperative.
-
-    Raises
-    ------
-    MemoryError
-        If the system has fewer bytes available.
+    `what` needs them is the subject of the sentence that says so, and `instead` an imperative: what to do instead.
     """
     import psutil
 

@@ -45,7 +45,7 @@ def _checked_fields(data):
     n, d = X.shape
     if n == 0:
         raise ValueError(f"X has shape {X.shape}; at least one row is accepted.")
-    if isinstance(data.feature_names, str) or not hasattr(data.feature_names or (), "__iter__"):
+    if not (data.feature_names is None or np.ndim(data.feature_names) == 1):
         raise TypeError(f"feature_names is {data.feature_names!r}; a list of names is accepted.")
     names = [f"x{j}" for j in range(d)] if data.feature_names is None else [str(name) for name in data.feature_names]
     if len(names) != d:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .checks import as_count, as_items, as_matrix, as_numbers, as_vector, refuse_huge, refuse_text
+from .checks import as_array, as_count, as_items, as_matrix, as_numbers, as_vector, refuse_huge, refuse_text
 from .kernel_map import KernelFunction, LinearFunction
 from .metrics import UndefinedMetric, disagreement
 from .preferences import Preferences
@@ -196,24 +196,24 @@ def finite_items(estimator, X, y=None, reset=True):
 def refuse_data(X, y=None, columns=1, labels=False):
     """What scikit-learn would refuse without a name, or take for numbers: text, a third dimension, y of other length or columns; `labels` may be anything."""
     refuse_text("X", X)
-    shape = np.shape(X)
-    if len(shape) > 2:
-        raise ValueError(f"X has shape {shape}; a matrix of shape (n, d) is accepted.")
+    X = X if hasattr(X, "shape") else as_array("X", X)
+    if len(X.shape) > 2:
+        raise ValueError(f"X has shape {X.shape}; a matrix of shape (n, d) is accepted.")
     if y is None:
         return
-    if not labels:
+    y = as_array("y", y)
+    if not labels and y.dtype.kind != "c":  # which scikit-learn refuses
         y = as_numbers("y", y)
         if y.ndim > 2 or (y.ndim == 2 and columns and y.shape[1] > columns):
             raise ValueError(f"y has shape {y.shape}; shape (n,) is accepted.")
         as_vector("y", y.ravel())
-    if len(shape):
-        refuse_lengths(X, y)
+    refuse_lengths(X, y)
 
 
 def refuse_lengths(X, y):
     """A ValueError unless there is an entry of y for each row of X."""
-    rows, entries = np.shape(X)[:1], np.shape(y)[:1]
-    if entries and rows != entries:
+    rows, entries = (A.shape[:1] if hasattr(A, "shape") else np.shape(A)[:1] for A in (X, y))
+    if rows and entries and rows != entries:
         raise ValueError(f"y has {entries[0]} entries and X has {rows[0]} rows; equal numbers are accepted.")
 
 

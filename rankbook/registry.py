@@ -92,10 +92,10 @@ def declared_fit(solver, problem):
     return True
 
 # %% ../nbs/04_registry.ipynb #c009
-def check_class(solver):
-    """The argument, if it is a class with a solve or a path method; else a TypeError."""
+def check_class(solver, given=None):
+    """The argument, if it is a class with a solve or a path method; else a TypeError that shows what was `given`, by default the class."""
     if not isinstance(solver, type) or not (hasattr(solver, "solve") or hasattr(solver, "path")):
-        raise TypeError(f"solver is {solver!r}; a class with a solve or a path method is accepted.")
+        raise TypeError(f"solver is {solver if given is None else given!r}; a class with a solve or a path method is accepted.")
     return solver
 
 # %% ../nbs/04_registry.ipynb #c013
@@ -241,8 +241,7 @@ def get_solver(solver, **options):
         For an unknown name, or one that two distributions provide; if the plugin, or a module that it requires, cannot be imported.
     """
     if not isinstance(solver, (str, type)):
-        if not (hasattr(solver, "solve") or hasattr(solver, "path")):
-            raise TypeError(f"solver is {solver!r}; a name, a class or an instance with a solve or a path method is accepted.")
+        check_class(type(solver), solver)
         if options:
             raise ValueError(f"options {sorted(options)} came with an instance of {type(solver).__name__}; set them where it is made.")
         return solver
@@ -267,7 +266,7 @@ def _label(solver):
 def _run(solver, method, problem, argument):
     """Call a solver's method after it agreed to the problem; its errors carry its name."""
     label = _label(solver)
-    if not (hasattr(problem, "certificate") and hasattr(problem, "coef_shape")):
+    if not hasattr(problem, "coef_shape"):
         raise TypeError(f"problem is a {type(problem).__name__}; a problem such as rankbook.RankSVMProblem is accepted.")
     if not hasattr(solver, method) or method not in getattr(solver, "provides", {method}):
         raise ValueError(f"solver is {label!r}, which provides {_words(solver, 'provides').replace(', ', ' and ')} but not {method}.")
@@ -330,21 +329,15 @@ def solve_path(problem, lam_min=None, solver="path", **options):
     from rankbook.paths import Path
 
     chosen = get_solver(solver, **options)
-    lam_min = None if lam_min is None else _below_lam_max(problem, as_positive("lam_min", lam_min))
+    lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
+    if lam_min is not None and lam_min > getattr(problem, "lam_max", lam_min):
+        raise ValueError(f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}; lam_min <= lam_max is accepted.")
     label, path = _run(chosen, "path", problem, lam_min)
     if not isinstance(path, Path):
         raise TypeError(f"solver {label!r} returned {type(path).__name__}; a Path is accepted.")
     path.solver = label
     path.tol = getattr(chosen, "tol", Solver.tol) if path.tol is None else path.tol
     return path
-
-
-def _below_lam_max(problem, lam_min):
-    """lam_min, refused above the lam_max of the problem, where there is nothing to follow."""
-    lam_max = getattr(problem, "lam_max", float("inf"))
-    if lam_min > lam_max:
-        raise ValueError(f"lam_min is {lam_min!r}, and lam_max is {float(lam_max)!r}; lam_min <= lam_max is accepted.")
-    return lam_min
 
 # %% ../nbs/04_registry.ipynb #c038
 def _state(record, installed):
