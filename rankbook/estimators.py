@@ -94,6 +94,8 @@ def share_met(y, scores, qid=None, sample_weight=None):
     if not isinstance(y, Preferences):
         y = as_vector("y", y)
         refuse_lengths(scores, y)
+    if sample_weight is not None and not as_vector("sample_weight", sample_weight, len(scores), minimum=0.0).any():
+        raise UndefinedMetric("sample_weight is zero for every item; at least one positive weight is accepted.")
     try:
         return 1.0 - disagreement(y, scores, qid, sample_weight)
     except UndefinedMetric as error:

@@ -75,7 +75,7 @@ def _spread(values, count=6):
 
 def _as_choice(which, size, what):
     """`which` as a vector of indices below size."""
-    chosen = np.atleast_1d(np.asarray(which))
+    chosen = np.atleast_1d(which)
     if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
         raise ValueError(f"which has shape {chosen.shape} and dtype {chosen.dtype}; one or more integer indices of {what} are accepted.")
     for bad in chosen[(chosen < 0) | (chosen >= size)]:

@@ -12,8 +12,7 @@ from sklearn.utils import ClassifierTags, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .checks import as_array, as_matrix, as_numbers, as_seed, as_vector
-from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features, refuse_data, refuse_lengths
-from .metrics import disagreement
+from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features, refuse_data, refuse_lengths, share_met
 from .rayleigh import RayleighProblem, marked_items
 from .registry import solve
 
@@ -76,7 +75,7 @@ class RayleighBase(Ranker):
         if np.unique(y[known]).size < 2:
             raise ValueError(f"y has {np.unique(y[known]).size} of the two classes of the fit; at least one item of each is accepted.")
         weight = None if sample_weight is None else as_vector("sample_weight", sample_weight, y.size, minimum=0.0)[known]
-        return 1.0 - disagreement(y[known], self.predict(X)[known], sample_weight=weight)
+        return share_met(y[known], self.predict(X)[known], sample_weight=weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

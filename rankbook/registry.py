@@ -92,10 +92,10 @@ def declared_fit(solver, problem):
     return True
 
 # %% ../nbs/04_registry.ipynb #c009
-def check_class(solver, given=None):
-    """The argument, if it is a class with a solve or a path method; else a TypeError that shows what was `given`, by default the class."""
+def check_class(solver, shown=""):
+    """The argument, if it is a class with a solve or a path method; else a TypeError, with what is `shown` for it."""
     if not isinstance(solver, type) or not (hasattr(solver, "solve") or hasattr(solver, "path")):
-        raise TypeError(f"solver is {solver if given is None else given!r}; a class with a solve or a path method is accepted.")
+        raise TypeError(f"solver is {shown or repr(solver)}; a class with a solve or a path method is accepted.")
     return solver
 
 # %% ../nbs/04_registry.ipynb #c013
@@ -241,7 +241,7 @@ def get_solver(solver, **options):
         For an unknown name, or one that two distributions provide; if the plugin, or a module that it requires, cannot be imported.
     """
     if not isinstance(solver, (str, type)):
-        check_class(type(solver), solver)
+        check_class(type(solver), repr(solver))
         if options:
             raise ValueError(f"options {sorted(options)} came with an instance of {type(solver).__name__}; set them where it is made.")
         return solver
@@ -329,8 +329,7 @@ def solve_path(problem, lam_min=None, solver="path", **options):
     from rankbook.paths import Path
 
     chosen = get_solver(solver, **options)
-    lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
-    if lam_min is not None and lam_min > getattr(problem, "lam_max", lam_min):
+    if lam_min is not None and (lam_min := as_positive("lam_min", lam_min)) > getattr(problem, "lam_max", lam_min):
         raise ValueError(f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}; lam_min <= lam_max is accepted.")
     label, path = _run(chosen, "path", problem, lam_min)
     if not isinstance(path, Path):
@@ -371,7 +370,7 @@ class SolverTable(list):
 
     def __str__(self):
         width = {c: max([len(c), *(len(row[c]) for row in self)]) for c in self.COLUMNS}
-        lines = [[c.ljust(width[c]) for c in self.COLUMNS], *([row[c].ljust(width[c]) for c in self.COLUMNS] for row in self)]
+        lines = [[row[c].ljust(width[c]) for c in self.COLUMNS] for row in ({c: c for c in self.COLUMNS}, *self)]
         return "\n".join("  ".join(line).rstrip() for line in lines)
 
     __repr__ = __str__
