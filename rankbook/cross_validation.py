@@ -9,10 +9,9 @@ __all__ = ['rescale', 'fold_curve', 'path_solver', 'run_folds', 'fold_values', '
 # %% ../nbs/21a_cross_validation.ipynb #c003
 import numpy as np
 
-from .checks import as_positive, as_vector, unknown_name
+from .checks import as_choice, as_ids, as_positive, as_vector
 from .estimators import Ranker, RankSVM, finite_items, keep_fit, keeping_features, weighted_preferences
 from .folds import make_folds
-from .preferences import _as_qid
 from .problems import RankSVMProblem
 from .registry import solve_path
 from .selection import ValidationCurve, validation_curve
@@ -190,8 +189,7 @@ class RankSVMCV(Ranker):
 def _check_choices(estimator):
     """Refuse a rule, metric or ratio that there is not."""
     for name, known in (("rule", ("widest", "largest", "one_se")), ("metric", ("disagreement", "auc", "ndcg"))):
-        if getattr(estimator, name) not in known:
-            raise unknown_name(name, getattr(estimator, name), known)
+        as_choice(name, getattr(estimator, name), known)
     ratio = estimator.lam_min_ratio
     if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
         raise ValueError(f"lam_min_ratio is {ratio}; a number between 0 and 1, or None, is accepted.")
@@ -218,7 +216,7 @@ def fit_ranksvm_cv(estimator, X, y, qid=None, sample_weight=None):
         raise ValueError("requires y to be passed, but the target y is None; scores of shape (n,) are accepted.")
     X, y = finite_items(estimator, X, y)
     weight = None if sample_weight is None else as_vector("sample_weight", sample_weight, y.size, minimum=0.0)
-    query = None if qid is None else _as_qid(qid, y.size)
+    query = None if qid is None else as_ids("qid", qid, y.size)[1]
     model = RankSVM(**{name: getattr(estimator, name) for name in RankSVM().get_params() if name != "lam"})
     total = float(weighted_preferences(y, query, model.graph, weight).weight.sum())
     folds = make_folds(estimator.cv, X, y, query, estimator.random_state)

@@ -12,7 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from .checks import writable
+from .ownership import writable
 from .compiled import njit
 
 # %% ../nbs/19_crossings.ipynb #c005

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .checks import as_matrix, as_vector, unknown_name
+from .checks import as_count, as_matrix, as_vector, unknown_name
 
 # %% ../nbs/23_datasets.ipynb #c005
 PARTS = ("train", "validation", "test")
@@ -45,6 +45,8 @@ def _checked_fields(data):
     n, d = X.shape
     if n == 0:
         raise ValueError(f"X has shape {X.shape}; at least one row is accepted.")
+    if not (data.feature_names is None or np.ndim(data.feature_names) == 1):
+        raise TypeError(f"feature_names is {data.feature_names!r}; a list of names is accepted.")
     names = [f"x{j}" for j in range(d)] if data.feature_names is None else [str(name) for name in data.feature_names]
     if len(names) != d:
         raise ValueError(f"feature_names has {len(names)} names; {d} are accepted, one for each column of X.")
@@ -185,10 +187,7 @@ def make_mixture(n_per_class=100, seed=0):
     TypeError, ValueError
         If `n_per_class` is not a whole number, or below 1.
     """
-    if not isinstance(n_per_class, (int, np.integer)):
-        raise TypeError(f"n_per_class is {n_per_class!r}; a whole number is accepted.")
-    if n_per_class < 1:
-        raise ValueError(f"n_per_class is {n_per_class}; a whole number >= 1 is accepted.")
+    n_per_class, seed = as_count("n_per_class", n_per_class), as_count("seed", seed, 0)
     rng = np.random.default_rng(seed)
     means = _mixture_means(rng)
     y = np.repeat([0, 1], n_per_class)

@@ -137,7 +137,10 @@ def try_kernel(train, validation, kernel, lam_min, lam_max, solver):
         If the path was interrupted: half a path is no ground for a choice.
     """
     start = perf_counter()
-    path = solve_path(RankSVMProblem(train.X, train.prefs, **kernel), lam_min, solver)
+    problem = RankSVMProblem(train.X, train.prefs, **kernel)
+    if lam_min is not None and lam_min > problem.lam_max:  # this kernel's path is over before
+        lam_min = problem.lam_max or None
+    path = solve_path(problem, lam_min, solver)
     if path.status == "interrupted":
         raise KeyboardInterrupt
     middle = perf_counter()

@@ -114,7 +114,7 @@ def _check_columns(path, columns, target, qid, drop):
     """Refuse names that are not columns, or that are given two parts."""
     if target is None:
         raise ValueError(f"target is None; name the column of {path} to rank by, one of: {', '.join(columns)}.")
-    if isinstance(drop, str):
+    if isinstance(drop, str) or not hasattr(drop, "__iter__"):
         raise TypeError(f"drop is {drop!r}; a list of names is accepted.")
     given = [("target", target), ("qid", None if qid == "none" else qid), *(("drop", name) for name in drop)]
     given = [(argument, value) for argument, value in given if value is not None]

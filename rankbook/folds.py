@@ -8,7 +8,7 @@ __all__ = ['dealing_order', 'deal_items', 'deal_queries', 'fold_numbers', 'make_
 # %% ../nbs/20c_folds.ipynb #c002
 import numpy as np
 
-from .checks import as_seed
+from .checks import as_array, as_index, as_seed
 from .preferences import Preferences
 
 # %% ../nbs/20c_folds.ipynb #c004
@@ -116,8 +116,17 @@ def _given_folds(cv, X, y, query):
         raise TypeError(f"cv is {cv!r}; an integer, a splitter of scikit-learn or pairs "
                         "(training, left out) are accepted.")
     pairs = cv.split(X, y, query) if hasattr(cv, "split") else cv
-    rows = np.arange(y.size)
-    folds = [tuple(rows[np.asarray(part)] for part in pair) for pair in pairs]  # masks, too
+    folds = [_as_fold(pair, f, y.size) for f, pair in enumerate(pairs)]
     if not folds:
         raise ValueError("cv has no fold; at least one is accepted.")
     return folds
+
+
+def _as_fold(pair, f, n):
+    """The two parts of fold f of n items as ints; they may be masks."""
+    if not hasattr(pair, "__len__") or len(pair) != 2:
+        raise TypeError(f"cv has fold {f}, {pair!r}; a pair (training, left out) is accepted.")
+    names = [f"cv[{f}][{i}]" for i in (0, 1)]
+    parts = [as_array(name, part) for name, part in zip(names, pair)]
+    parts = [np.flatnonzero(p) if p.dtype == bool and p.shape == (n,) else p for p in parts]
+    return tuple(as_index(name, part, n) for name, part in zip(names, parts))

@@ -10,24 +10,12 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import require_memory
+from .checks import as_ids, as_numbers, require_memory
 
 # %% ../nbs/03b_graphs.ipynb #c004
 def _scaled_rows(s, v):
     """Rows of v times the entries of s."""
     return s * v if v.ndim == 1 else s[:, None] * v
-
-
-def _number_queries(qid, n):
-    """The different query ids (q,), and for each item the number of its own (n,); anything that sorts is accepted."""
-    q = np.asarray(qid)
-    if q.shape != (n,):
-        raise ValueError(f"qid has shape {q.shape}; shape ({n},), one id for each item, is accepted.")
-    if q.dtype.kind == "f" and not np.isfinite(q).all():
-        bad = np.flatnonzero(~np.isfinite(q))[0]
-        raise ValueError(f"qid has {q[bad]} at index {bad}; ids without NaN or infinity are accepted.")
-    ids, number = np.unique(q, return_inverse=True)
-    return ids, number.ravel()
 
 # %% ../nbs/03b_graphs.ipynb #c005
 class Queries:
@@ -52,7 +40,7 @@ class Queries:
 
     def __init__(self, qid, n):
         self.n = n
-        self.ids, self.query = (None, np.zeros(n, dtype=np.intp)) if qid is None else _number_queries(qid, n)
+        self.ids, self.query = (None, np.zeros(n, dtype=np.intp)) if qid is None else as_ids("qid", qid, n)
         self.sizes = np.bincount(self.query).astype(float)
 
     @cached_property
@@ -181,9 +169,10 @@ def _check_weights(W, n):
     """W as a sparse array, checked."""
     from scipy.sparse import csr_array
 
-    W = csr_array(W, dtype=np.float64)
+    W = csr_array(W, dtype=np.float64) if hasattr(W, "tocsr") else as_numbers("graph", W)
     if W.shape != (n, n):
         raise ValueError(f"graph has shape {W.shape}; ({n}, {n}), a weight for each pair of items, is accepted.")
+    W = csr_array(W)
     if W.nnz and not np.isfinite(W.data).all():
         raise ValueError("graph has a weight that is NaN or infinite; finite weights are accepted.")
     if W.nnz and W.data.min() < 0:

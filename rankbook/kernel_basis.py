@@ -11,7 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import as_matrix, as_seed, locked, own, require_memory, unknown_name
+from .checks import as_choice, as_count, as_matrix, as_seed, refuse_huge, require_memory
+from .ownership import locked, own
 from .kernels import Kernel
 from .kernel_map import BLOCK, KernelMap
 from .subspace import gram_schmidt, kernel_diagonal, proportional
@@ -169,18 +170,16 @@ def choose_basis(X, r, method="random", kernel="rbf", gamma=None, degree=3, coef
     O(n), O(n r d) and O(n r^2 + n r d).
     """
     X, rng = as_matrix("X", X), np.random.default_rng(as_seed(random_state))
-    if isinstance(r, bool) or int(r) != r or not 1 <= r <= len(X):
-        raise ValueError(f"r is {r!r}; an integer from 1 to {len(X)}, the number of items, is accepted.")
+    refuse_huge("X", X)
+    r, method = as_count("r", r, 1, len(X), ", the number of items,"), as_choice("method", method, METHODS)
     if method == "random":
-        return np.sort(rng.choice(len(X), int(r), replace=False))
+        return np.sort(rng.choice(len(X), r, replace=False))
     if method == "kmeans++":
-        return _spread_basis(X, int(r), rng)
-    if method != "rpcholesky":
-        raise unknown_name("method", method, METHODS)
+        return _spread_basis(X, r, rng)
     chosen = Kernel(kernel, gamma, degree, coef0)
     if chosen.name == "precomputed":
         raise ValueError("kernel is 'precomputed'; the kernels linear, rbf, poly or a callable are accepted for method 'rpcholesky'.")
-    return np.sort(pivoted_basis(X, int(r), chosen, rng))
+    return np.sort(pivoted_basis(X, r, chosen, rng))
 
 # %% ../nbs/03d_kernel_basis.ipynb #c017
 def _spread_basis(X, r, rng):

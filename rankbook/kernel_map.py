@@ -12,7 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import SetOnce, as_items, as_matrix, locked, own, solvable
+from .checks import as_items, as_matrix, refuse_huge, solvable
+from .ownership import SetOnce, locked, own
 
 BLOCK = 1 << 24  # kernel entries that a prediction holds at a time
 ROWS = 1 << 12  # rows of single precision that are doubled at a time
@@ -186,6 +187,7 @@ class KernelMap(FeatureMap):
 
     def keep_items(self, X, copy=True):
         """Take over the items as the read-only `X`, centred if they may be; with copy=False as they are, for the caller to leave alone."""
+        refuse_huge("X", X)
         if copy and self.is_centred and self.is_factored:
             self.X, self.offset = centred_items(X)
         else:

@@ -8,7 +8,8 @@ __all__ = ['Kernel', 'gram_matrix', 'cross_matrix', 'reduced_poly', 'reduced_mat
 # %% ../nbs/01_kernels.ipynb #c003
 import numpy as np
 
-from .checks import SetOnce, as_matrix, as_positive, require_finite, require_memory, solvable, unknown_name
+from .checks import as_count, as_matrix, as_positive, require_memory, solvable, unknown_name
+from .ownership import SetOnce
 
 # %% ../nbs/01_kernels.ipynb #c005
 def _rbf(X, Y, gamma, exponential=np.exp):
@@ -56,7 +57,7 @@ class Kernel(SetOnce):
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
         A callable takes two matrices (n, d) and (p, d) and returns the (n, p) matrix.
     gamma : float > 0, optional
-        Width of "rbf" and slope of "poly", in units of 1/x^2; 1/d by default.
+        Width of "rbf" and slope of "poly", in units of 1/x^2; 1/d by default. Other kernels have none.
     degree : int >= 1, default 3
         Of "poly".
     coef0 : float >= 0, default 1.0
@@ -71,14 +72,15 @@ class Kernel(SetOnce):
     NAMES = ("linear", "rbf", "poly", "precomputed")
 
     def __init__(self, kernel="rbf", gamma=None, degree=3, coef0=1.0):
-        if not callable(kernel) and kernel not in self.NAMES:
+        if not callable(kernel) and not (isinstance(kernel, str) and kernel in self.NAMES):
             raise unknown_name("kernel", kernel, (*self.NAMES, "a callable"))
         self.function = kernel if callable(kernel) else None
         self.name = "callable" if callable(kernel) else kernel
+        if gamma is not None and self.name not in ("rbf", "poly"):
+            shown = "a function" if self.function else repr(kernel)
+            raise ValueError(f"gamma is {gamma!r}, and kernel is {shown}, which has no gamma; None is accepted.")
         self.gamma = None if gamma is None else as_positive("gamma", gamma)
-        if isinstance(degree, bool) or int(degree) != degree or degree < 1:
-            raise ValueError(f"degree is {degree!r}; an integer >= 1 is accepted.")
-        self.degree, self.coef0 = int(degree), as_positive("coef0", coef0, zero=True)
+        self.degree, self.coef0 = as_count("degree", degree), as_positive("coef0", coef0, zero=True)
 
     def gram(self, X):
         """The Gram matrix of X (n, d); see :func:`gram_matrix`."""
@@ -131,8 +133,14 @@ def gram_matrix(kernel, X):
         return _check_gram(X, "X (precomputed kernel)")
     _require_gram(len(X))
     K = cross_matrix(kernel, X, X)
-    require_finite(K, f"the matrix of the kernel {kernel.name!r}")
-    return _check_gram(K, "the matrix of the callable kernel") if kernel.function else K
+    return _check_gram(K, "the matrix of the callable kernel") if kernel.function else _finite_gram(K, kernel)
+
+
+def _finite_gram(K, kernel):
+    """K itself; a ValueError if it overflowed."""
+    if not np.isfinite(np.abs(K).max(initial=0.0)):
+        raise ValueError(f"X has entries so large that the kernel {kernel!r} overflows; smaller ones, or a smaller gamma or degree, are accepted.")
+    return K
 
 
 def _require_gram(n):
@@ -214,8 +222,11 @@ def centred_gram(kernel, X, rows=256):
 
     Raises as :func:`gram_matrix`.
     """
-    K = _from_item(gram_matrix(kernel, X)) if kernel.name not in ("rbf", "poly") else _reduced_gram(kernel, X)
-    require_finite(K, f"the matrix of the kernel {kernel.name!r}")
+    if kernel.name in ("rbf", "poly"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = _finite_gram(_reduced_gram(kernel, X), kernel)
+    else:
+        K = _from_item(gram_matrix(kernel, X))
     for i in range(0, len(K), rows):
         K[i : i + rows, i:] = (K[i : i + rows, i:] + K[i:, i : i + rows].T) / 2
         K[i:, i : i + rows] = K[i : i + rows, i:].T

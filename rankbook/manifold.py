@@ -11,8 +11,8 @@ import warnings
 
 import numpy as np
 
-from .checks import as_matrix
-from .subspace import as_count, check_items
+from .checks import as_choice, as_count, as_matrix
+from .subspace import check_items
 
 # %% ../nbs/01b_manifold.ipynb #c005
 def nearest_neighbours(X, c, metric="euclidean"):
@@ -77,12 +77,15 @@ def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None):
     At most O(n^2 d) time, O(n c) memory.
     """
     from scipy.sparse import csr_array
+    from sklearn.neighbors import VALID_METRICS
 
     is_gram = kernel is not None and kernel.name == "precomputed"
     X = check_items(X, kernel) if is_gram else as_matrix("X", X)
-    c, n = as_count("n_neighbors", n_neighbors, len(X) - 1, ", one less than the items"), len(X)
+    c, n = as_count("n_neighbors", n_neighbors, 1, len(X) - 1, ", one less than the items"), len(X)
     if metric == "precomputed" or (is_gram and metric != "euclidean"):
         raise ValueError(f"metric is {metric!r}; for points a metric of scikit-learn or a transformer, for a precomputed kernel 'euclidean' is accepted.")
+    if isinstance(metric, str) and not is_gram:
+        as_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - {"precomputed"}))
     if hasattr(metric, "fit_transform"):
         i, j = found_neighbours(X, c, metric)
     else:

@@ -8,9 +8,9 @@ __all__ = ['UndefinedMetric', 'disagreement', 'by_query', 'auc', 'ndcg', 'averag
 # %% ../nbs/02_metrics.ipynb #c003
 import numpy as np
 
-from .checks import as_positive, as_vector
+from .checks import as_count, as_ids, as_positive, as_vector
 from .missed_pairs import missed_share, tie_chains, tie_limit
-from .preferences import Preferences, _as_qid
+from .preferences import Preferences
 
 # %% ../nbs/02_metrics.ipynb #c008
 class UndefinedMetric(ValueError):
@@ -119,7 +119,7 @@ def by_query(metric, y_true, y_score, qid=None, sample_weight=None):
     _refuse_swapped(y_score)
     y_true = _as_grades(y_true)
     y_score = as_vector("y_score", y_score, y_true.size)
-    number = np.zeros(y_true.size, dtype=np.intp) if qid is None else _as_qid(qid, y_true.size)
+    number = np.zeros(y_true.size, dtype=np.intp) if qid is None else as_ids("qid", qid, y_true.size)[1]
     weight = None if sample_weight is None else as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
     ids = np.unique(number if qid is None else np.asarray(qid))
     order = np.argsort(number, kind="stable")
@@ -235,7 +235,7 @@ def _query_weights(sample_weight, qid, n):
     if sample_weight is None:
         return None
     weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
-    number = np.zeros(n, dtype=np.intp) if qid is None else _as_qid(qid, n)
+    number = np.zeros(n, dtype=np.intp) if qid is None else as_ids("qid", qid, n)[1]
     first = np.unique(number, return_index=True)[1]
     other = np.flatnonzero(weight != weight[first][number])
     if other.size:
@@ -281,19 +281,10 @@ def ndcg(y_true, y_score, qid=None, sample_weight=None, *, k=None):
     grades = _as_grades(y_true, minimum=0.0)
     if grades.size and grades.max() > 1000:
         raise ValueError(f"y_true has {grades.max()} at index {grades.argmax()}; grades from 0 to 1000 are accepted, for the gain is 2**y - 1.")
-    k = _as_count("k", k)
+    k = None if k is None else as_count("k", k)
     weight = _query_weights(sample_weight, qid, grades.size)
     values = by_query(lambda y, s: _query_ndcg(y, s, k), grades, y_score, qid)[1]
     return _mean_over_queries(values, "a grade above 0", weight)
-
-# %% ../nbs/02_metrics.ipynb #c058
-def _as_count(name, value):
-    """`value` if it is None or an integer of at least 1."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer))):
-        raise TypeError(f"{name} is {value!r}; an integer of at least 1, or None, is accepted.")
-    if value is not None and value < 1:
-        raise ValueError(f"{name} is {value}; an integer of at least 1, or None, is accepted.")
-    return value
 
 # %% ../nbs/02_metrics.ipynb #c062
 def _query_average_precision(y_true, y_score, sample_weight=None):

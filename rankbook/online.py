@@ -17,9 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .checks import as_matrix, as_positive, as_seed, as_vector, refuse_text
-from .estimators import keeping_features
-from .metrics import disagreement
+from .checks import as_matrix, as_positive, as_seed, as_vector, refuse_huge
+from .estimators import keeping_features, refuse_data, share_met
 from .preferences import Preferences
 from .registry import get_solver
 from .svm import ClassPreferences, LabelConstraints
@@ -123,14 +122,16 @@ class OnlineEstimator(BaseEstimator):
         return self
 
 
-def read_rows(estimator, X, reset, y=None, **options):
-    """X, and y if given, checked by scikit-learn and by us, as float64."""
-    refuse_text("X", X)
+def read_rows(estimator, X, reset, y=None, labels=True, **options):
+    """X, and y if given, checked by scikit-learn and by us, as float64; unless `labels`, y is numbers."""
+    refuse_data(X, y, labels=labels)
     options = dict(ensure_all_finite=False, dtype=np.float64, order="C", reset=reset, **options)
     if y is None:
         return as_matrix("X", validate_data(estimator, X, **options))
-    X, y = validate_data(estimator, X, y, **options)
-    return as_matrix("X", X), y
+    X, y = validate_data(estimator, X, y, y_numeric=not labels, **options)
+    X = as_matrix("X", X)
+    refuse_huge("X", X)
+    return X, y
 
 
 def read_weights(sample_weight, X):
@@ -153,7 +154,7 @@ class OnlineRanker(OnlineEstimator):
 
     def score(self, X, y, qid=None, sample_weight=None):
         """The share of preferences that the predicted scores agree with, a tie counting 1/2; a preference weighs the product of its items' weights (n,)."""
-        return 1.0 - disagreement(y, self.predict(X), qid, sample_weight)
+        return share_met(y, self.predict(X), qid, sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -218,7 +219,7 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; scores of shape (n,) are accepted.")
     stream = getattr(estimator, "_stream", None) if partial else None
-    X, y = read_rows(estimator, X, stream is None, y, y_numeric=True, ensure_min_samples=1 if partial else 2)
+    X, y = read_rows(estimator, X, stream is None, y, labels=False, ensure_min_samples=1 if partial else 2)
     weight, y = read_weights(sample_weight, X), as_vector("y", y, len(X))
     if weight is not None and (weight == 1).all():
         weight = None
@@ -242,6 +243,8 @@ def fit_online_pairs(estimator, better, worse):
     """Let an :class:`OnlineRankSVM` learn from rows of preferred and of other items, both (m, d)."""
     stream = getattr(estimator, "_stream", None)
     both = [as_matrix(name, value) for name, value in (("better", better), ("worse", worse))]
+    for name, rows in zip(("better", "worse"), both):
+        refuse_huge(name, rows)
     if both[0].shape != both[1].shape:
         raise ValueError(f"better has shape {both[0].shape} and worse has {both[1].shape}; equal shapes (m, d) are accepted.")
     X, m = read_rows(estimator, np.concatenate(both), stream is None), len(both[0])

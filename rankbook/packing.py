@@ -10,7 +10,7 @@ __all__ = ['KIND', 'VERSION', 'demand', 'are_indices', 'pack_preferences', 'unpa
 import numpy as np
 
 from .archive import write_archive
-from .checks import locked
+from .ownership import locked
 from .preferences import Preferences
 from .problems import RankSVMProblem
 from .replay import Checkpoint, Walker

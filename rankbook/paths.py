@@ -8,7 +8,8 @@ __all__ = ['MET', 'ACTIVE', 'CAPPED', 'EVENT', 'sets_at', 'exact_sums', 'Path', 
 # %% ../nbs/06_paths.ipynb #c003
 import numpy as np
 
-from .checks import as_positive, own
+from .checks import as_positive
+from .ownership import own
 from .kernel_map import gather_items
 from .solutions import Solution
 

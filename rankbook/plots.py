@@ -8,9 +8,10 @@ __all__ = ['plot_path', 'plot_sets', 'plot_validation_curve', 'plot_decision', '
 # %% ../nbs/22_plots.ipynb #c003
 import numpy as np
 
-from .checks import as_positive, as_vector, unknown_name
+from .checks import as_choice, as_count, as_positive, as_vector, require_kind
 from .metrics import _ranking, auc
-from .paths import ACTIVE, CAPPED, MET
+from .paths import ACTIVE, CAPPED, MET, Path
+from .selection import ValidationCurve
 
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
 _SMALL = dict(frameon=False, fontsize="small", title_fontsize="small", handlelength=1.4)
@@ -62,8 +63,7 @@ def _thin(breaks, n):
     """Indices of at most n of the decreasing `breaks`, the first and last among them, evenly spread in log lambda."""
     if breaks.size <= n:
         return np.arange(breaks.size)
-    grid = np.geomspace(breaks[0], breaks[-1], n)
-    return np.unique(np.searchsorted(-breaks, -grid).clip(0, breaks.size - 1))
+    return np.unique(np.searchsorted(-breaks, -np.geomspace(breaks[0], breaks[-1], n)).clip(0, breaks.size - 1))
 
 # %% ../nbs/22_plots.ipynb #c014
 def _spread(values, count=6):
@@ -74,7 +74,7 @@ def _spread(values, count=6):
 
 def _as_choice(which, size, what):
     """`which` as a vector of indices below size."""
-    chosen = np.atleast_1d(np.asarray(which))
+    chosen = np.atleast_1d(which)
     if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
         raise ValueError(f"which has shape {chosen.shape} and dtype {chosen.dtype}; one or more integer indices of {what} are accepted.")
     for bad in chosen[(chosen < 0) | (chosen >= size)]:
@@ -153,10 +153,8 @@ def plot_path(path, what="margins", which=None, ax=None, n=300):
     -----
     At most 2 n solutions are read from the path: for T events, m preferences and |A| active ones O(n (T + m + |A|^3)).
     """
-    if what not in ("margins", "coef"):
-        raise unknown_name("what", what, ("margins", "coef"))
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
-        raise ValueError(f"n is {n!r}; an integer >= 2 is accepted.")
+    require_kind("path", path, Path)
+    what, n = as_choice("what", what, ("margins", "coef")), as_count("n", n, 2)
     grid = np.geomspace(*_drawn_range(path.breakpoints, path.domain[0]), n)
     lams = np.unique(np.r_[grid, path.breakpoints[_thin(path.breakpoints, n)]])[::-1]
     labels, values, margins = (_margin_curves if what == "margins" else _coef_curves)(path, lams, which)
@@ -197,6 +195,7 @@ def plot_sets(path, ax=None):
     -----
     O(T) for T events. Of more than 1000 breakpoints, 1000 evenly spread ones are drawn; the sizes drawn at them are exact.
     """
+    require_kind("path", path, Path)
     high, low = _drawn_range(path.breakpoints, path.domain[0])
     kept, sizes = _thin(path.breakpoints, 1000), _set_sizes(path)
     x, rows = np.r_[high, path.breakpoints[kept], low], np.r_[0, kept + 1, path.breakpoints.size]
@@ -232,6 +231,7 @@ def plot_validation_curve(curve, ax=None, lam=None):
     ValueError
         If `lam` is not in the domain of the curve.
     """
+    require_kind("curve", curve, ValidationCurve)
     breaks, values = curve.breaks, curve.values
     lam = as_positive("lam", curve.choose() if lam is None else lam)
     value = curve.at(lam)
@@ -274,6 +274,7 @@ def _grid(X, n=64, margin=0.06):
 
 def _check_plane(path, lams, y):
     """The items (n, 2), the lambdas as a vector and y as given or None; refused where they cannot be drawn."""
+    require_kind("path", path, Path)
     problem = path.problem
     if problem.kernel.name == "precomputed" or problem.X.shape[1] != 2:
         raise ValueError(f"path is of items of shape {problem.X.shape} and a {problem.kernel.name} kernel; items with two features are accepted, not a precomputed kernel.")

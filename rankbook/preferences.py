@@ -8,7 +8,8 @@ __all__ = ['Preferences', 'preferences_from_scores', 'preferences_from_rankings'
 # %% ../nbs/00_preferences.ipynb #c003
 import numpy as np
 
-from .checks import SetOnce, as_vector, locked, own, require_memory, unknown_name
+from .checks import as_array, as_choice, as_count, as_ids, as_index, as_vector, require_memory
+from .ownership import SetOnce, locked, own
 
 # %% ../nbs/00_preferences.ipynb #c005
 def _sorted_levels(y, qid):
@@ -88,11 +89,7 @@ class _PairStore(SetOnce):
     """The pairs of a graph, listed when first asked for."""
 
     def _begin(self, n_items, graph, n_queries=None, n_levels=None):
-        if isinstance(n_items, bool) or not isinstance(n_items, (int, np.integer)):
-            raise TypeError(f"n_items is {n_items!r}; an integer is accepted.")
-        if n_items < 1:
-            raise ValueError(f"n_items is {n_items}; at least 1 is accepted.")
-        self.n_items, self.graph, self.n_queries, self.n_levels = int(n_items), graph, n_queries, n_levels
+        self.n_items, self.graph, self.n_queries, self.n_levels = as_count("n_items", n_items), graph, n_queries, n_levels
         self._levels = self._pairs = None
 
     def _attach(self, weight, margin):
@@ -279,15 +276,7 @@ class Preferences(_PairDisplay):
 # %% ../nbs/00_preferences.ipynb #c028
 def _as_index(name, value, n_items):
     """`value` as an int32 vector of items between 0 and n_items - 1."""
-    v = np.asarray(value)
-    if v.ndim != 1:
-        raise ValueError(f"{name} has shape {v.shape}; a vector of item indices is accepted.")
-    if v.size and v.dtype.kind not in "iu":
-        raise TypeError(f"{name} has dtype {v.dtype}; integer item indices are accepted.")
-    out = np.flatnonzero((v < 0) | (v >= n_items))
-    if out.size:
-        raise ValueError(f"{name} has {v[out[0]]} at index {out[0]}; items 0 to {n_items - 1} are accepted.")
-    return v.astype(np.int32)
+    return as_index(name, value, n_items).astype(np.int32)
 
 # %% ../nbs/00_preferences.ipynb #c029
 def _as_pairs(better, worse, n_items):
@@ -331,10 +320,11 @@ def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
     -----
     Costs O(n log n); the pairs are listed when first asked for.
     """
-    if graph not in ("full", "star"):
-        raise unknown_name("graph", graph, ("full", "star"))
+    as_choice("graph", graph, ("full", "star"))
     y = as_vector("y", y)
-    qid = np.zeros(y.size, dtype=np.intp) if qid is None else _as_qid(qid, y.size)
+    if not y.size:
+        raise ValueError("y has shape (0,); at least one score is accepted.")
+    qid = np.zeros(y.size, dtype=np.intp) if qid is None else as_ids("qid", qid, y.size)[1]
     prefs = cls.__new__(cls)
     order, level_start, query_start = found = tuple(locked(a) for a in _sorted_levels(y, qid))
     levels, query_of_level = np.unique(level_start, return_index=True)
@@ -343,17 +333,6 @@ def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
     prefs._levels, prefs._m = found, _count(graph, *found)
     prefs._attach(None, None)
     return prefs
-
-# %% ../nbs/00_preferences.ipynb #c035
-def _as_qid(qid, n):
-    """Query ids as integers that number the distinct ids; anything that sorts is accepted."""
-    q = np.asarray(qid)
-    if q.shape != (n,):
-        raise ValueError(f"qid has shape {q.shape}; shape ({n},), one id for each item, is accepted.")
-    if q.dtype.kind == "f" and not np.isfinite(q).all():
-        bad = int(np.flatnonzero(~np.isfinite(q))[0])
-        raise ValueError(f"qid has {q[bad]} at index {bad}; ids without NaN or infinity are accepted.")
-    return np.unique(q, return_inverse=True)[1]
 
 # %% ../nbs/00_preferences.ipynb #c040
 def preferences_from_rankings(orders, n_items=None, cls=Preferences):
@@ -376,11 +355,14 @@ def preferences_from_rankings(orders, n_items=None, cls=Preferences):
     ValueError
         If there is no order, or an order names an item twice.
     """
-    rows = [np.asarray(order) for order in orders]
+    if not hasattr(orders, "__iter__"):
+        raise TypeError(f"orders is {orders!r}; a sequence of orders is accepted.")
+    most = np.iinfo(np.int32).max if n_items is None else as_count("n_items", n_items)
+    rows = [as_index(f"orders[{i}]", as_array(f"orders[{i}]", order), most) for i, order in enumerate(orders)]
     if not rows:
         raise ValueError("orders is empty; at least one order is accepted.")
     for i, row in enumerate(rows):
-        if row.ndim != 1 or np.unique(row).size != row.size:
+        if np.unique(row).size != row.size:
             raise ValueError(f"orders[{i}] is {row.tolist()}; a sequence of different items is accepted.")
     if n_items is None:
         n_items = 1 + max((int(row.max()) for row in rows if row.size), default=0)

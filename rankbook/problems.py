@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from .certificates import Ramp, summed_certificate, summed_primal
-from .checks import as_items, as_matrix, unknown_name
+from .checks import as_choice, as_items, as_matrix
 from .kernel_map import KernelMap, gather_items, score_items
 from .kernels import Kernel
 from .l1 import l1_certificate, l1_lam_max, l1_primal
@@ -40,8 +40,7 @@ def _check_items(X, prefs, kernel, penalty):
 def _count_coef(problem):
     """The number of coefficients: n for the L2 penalty, d for L1, which only a linear function and the hinge take."""
     for name, known in dict(penalty=("l2", "l1"), loss=("hinge", "squared")).items():
-        if getattr(problem, name) not in known:
-            raise unknown_name(name, getattr(problem, name), known)
+        as_choice(name, getattr(problem, name), known)
     if problem.penalty == "l2":
         return problem.n_items
     if not problem.is_factored:

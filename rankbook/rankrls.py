@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import as_matrix, as_positive, as_vector, locked, own
+from .checks import as_matrix, as_positive, as_vector, refuse_huge
+from .ownership import locked, own
 from .graphs import IdentityGraph, QueryGraph, WeightedGraph
 from .kernel_basis import BasisMap, basis_pull, check_basis
 from .kernel_map import gather_items
@@ -27,10 +28,11 @@ def make_graph(graph, qid, n):
         return QueryGraph(qid, n)
     if qid is not None:
         raise ValueError("qid and graph are both given; one of them is accepted.")
-    if isinstance(graph, str):
-        if graph != "identity":
-            raise ValueError(f"graph is {graph!r}; None, 'identity', a matrix of weights or Preferences is accepted.")
+    if isinstance(graph, str) and graph == "identity":
         return IdentityGraph(n)
+    if np.ndim(graph) == 0 and not hasattr(graph, "tocsr") and not isinstance(graph, Preferences):
+        kind = ValueError if isinstance(graph, str) else TypeError
+        raise kind(f"graph is {graph!r}; None, 'identity', a matrix of weights or Preferences is accepted.")
     return WeightedGraph(preference_weights(graph, n) if isinstance(graph, Preferences) else graph, n)
 
 
@@ -85,6 +87,7 @@ def make_target(y, graph, given):
     Y = as_vector("y", y)[:, None] if flat else as_matrix("y", y)
     if len(Y) != graph.n:
         raise ValueError(f"y has {len(Y)} rows and X has {graph.n}; equal numbers are accepted.")
+    refuse_huge("y", Y[:, 0] if flat else Y)
     return LabelTarget(Y, graph), flat
 
 

@@ -12,11 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import SetOnce, as_matrix, as_positive, locked, own, solvable
+from .checks import as_count, as_matrix, as_positive, refuse_huge, solvable
+from .ownership import SetOnce, locked, own
 from .kernel_map import LinearFunction
 from .kernels import Kernel
 from .manifold import manifold_energy, neighbour_graph, normalized_laplacian
-from .subspace import KernelSubspace, SubspaceFunction, as_count, check_items
+from .subspace import KernelSubspace, SubspaceFunction, check_items
 
 # %% ../nbs/03f_rayleigh.ipynb #c005
 def rayleigh_quotient(w, difference, spread):
@@ -111,6 +112,7 @@ def join_items(X, y, X_unlabelled, unlabelled, kernel):
     if kernel.name == "precomputed":
         raise ValueError("X_unlabelled came with a precomputed kernel; a Gram matrix X of all items, and y with marks for the unlabelled ones, are accepted.")
     more = as_matrix("X_unlabelled", X_unlabelled)
+    refuse_huge("X_unlabelled", more)
     if more.shape[1] != X.shape[1]:
         raise ValueError(f"X_unlabelled has {more.shape[1]} columns and X has {X.shape[1]}; equal numbers are accepted.")
     return locked(np.concatenate([X, more])), np.r_[signs, np.zeros(len(more), dtype=np.int8)]
@@ -209,7 +211,7 @@ class RayleighProblem(RayleighReader):
                  coef0=1.0, pivots="greedy", metric="euclidean", random_state=None):
         self.kernel, self.manifold_weight = Kernel(kernel, gamma, degree, coef0), as_positive("manifold_weight", manifold_weight, zero=True)
         items, signs = join_items(X, y, X_unlabelled, unlabelled, self.kernel)
-        neighbours = dict(n_neighbors=as_count("n_neighbors", n_neighbors, len(items) - 1, ", one less than the items,"), metric=metric)
+        neighbours = dict(n_neighbors=as_count("n_neighbors", n_neighbors, 1, len(items) - 1, ", one less than the items,"), metric=metric)
         subspace = make_subspace(items, n_components, self.kernel, pivots, random_state)
         self.data = SemiSupervisedData(items, signs, self.kernel, subspace, neighbours)
         self.X, self.n_items, self.coef_shape = self.data.X, len(items), self.data.difference.shape

@@ -11,7 +11,7 @@ from copy import copy
 
 import numpy as np
 
-from .checks import as_vector
+from .checks import as_count, as_vector
 from .estimators import keeping_features
 from .folds import make_folds
 from .kernels import Kernel
@@ -20,7 +20,6 @@ from .metrics import auc
 from .rayleigh import RayleighProblem, class_moments
 from .rayleigh_estimators import RayleighBase, keep_solution, problem_options, read_items
 from .registry import solve, solve_path
-from .subspace import as_count
 
 # %% ../nbs/21f_rayleigh_cv.ipynb #c005
 def label_folds(cv, X, y, random_state=None):

@@ -9,20 +9,19 @@ __all__ = ['label_numbers', 'unlabelled_items', 'read_classes', 'RayleighBase', 
 # %% ../nbs/21e_rayleigh.ipynb #c003
 import numpy as np
 from sklearn.utils import ClassifierTags, column_or_1d
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .checks import as_matrix, as_seed, as_vector, refuse_text
-from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features
-from .metrics import disagreement
+from .checks import as_array, as_matrix, as_numbers, as_seed, as_vector
+from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features, refuse_data, refuse_lengths, share_met
 from .rayleigh import RayleighProblem, marked_items
 from .registry import solve
 
 # %% ../nbs/21e_rayleigh.ipynb #c005
 def label_numbers(y):
     """Labels as floats (n,), one dimension."""
-    y = column_or_1d(np.asarray(y), warn=True)
+    y = column_or_1d(as_array("y", y), warn=True)
     try:
-        return y.astype(np.float64)
+        return as_numbers("y", y)
     except (TypeError, ValueError) as error:
         raise TypeError(f"y has dtype {y.dtype} and holds what is no number; two numbers are accepted, the larger one for the better class, "
                         "and -1 or NaN for unlabelled items.") from error
@@ -67,7 +66,7 @@ class RayleighBase(Ranker):
         """
         check_is_fitted(self)
         y = label_numbers(y)
-        check_consistent_length(X, y)
+        refuse_lengths(X, y)
         known = np.isin(y, self.classes_)
         strange = np.flatnonzero(~known & ~np.isnan(y) & (y != (-1 if self.unlabelled is None else self.unlabelled)))
         if strange.size:
@@ -76,7 +75,7 @@ class RayleighBase(Ranker):
         if np.unique(y[known]).size < 2:
             raise ValueError(f"y has {np.unique(y[known]).size} of the two classes of the fit; at least one item of each is accepted.")
         weight = None if sample_weight is None else as_vector("sample_weight", sample_weight, y.size, minimum=0.0)[known]
-        return 1.0 - disagreement(y[known], self.predict(X)[known], sample_weight=weight)
+        return share_met(y[known], self.predict(X)[known], sample_weight=weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -135,7 +134,7 @@ def read_items(estimator, X, y):
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; labels of shape (n,) with two classes and a mark are accepted.")
     y = label_numbers(y)
-    refuse_text("X", X)
+    refuse_data(X, y, labels=True)
     X, _ = validate_data(estimator, X, np.zeros(len(y)), ensure_all_finite=False, dtype=np.float64, order="C", ensure_min_samples=2)
     return (as_matrix("X", X), *read_classes(y, estimator.unlabelled))
 

@@ -92,10 +92,10 @@ def declared_fit(solver, problem):
     return True
 
 # %% ../nbs/04_registry.ipynb #c009
-def check_class(solver):
-    """The argument, if it is a class with a solve or a path method; else a TypeError."""
+def check_class(solver, shown=""):
+    """The argument, if it is a class with a solve or a path method; else a TypeError, with what is `shown` for it."""
     if not isinstance(solver, type) or not (hasattr(solver, "solve") or hasattr(solver, "path")):
-        raise TypeError(f"solver is {solver!r}; a class with a solve or a path method is accepted.")
+        raise TypeError(f"solver is {shown or repr(solver)}; a class with a solve or a path method is accepted.")
     return solver
 
 # %% ../nbs/04_registry.ipynb #c013
@@ -105,10 +105,9 @@ class Record:
 
     Attributes
     ----------
-    name : str
+    name, version : str
     origin : str
         Distribution it comes from, or "run time".
-    version : str
     target : object
         The class, or the entry point that leads to it.
     """
@@ -241,7 +240,7 @@ def get_solver(solver, **options):
         For an unknown name, or one that two distributions provide; if the plugin, or a module that it requires, cannot be imported.
     """
     if not isinstance(solver, (str, type)):
-        check_class(type(solver))
+        check_class(type(solver), repr(solver))
         if options:
             raise ValueError(f"options {sorted(options)} came with an instance of {type(solver).__name__}; set them where it is made.")
         return solver
@@ -266,6 +265,8 @@ def _label(solver):
 def _run(solver, method, problem, argument):
     """Call a solver's method after it agreed to the problem; its errors carry its name."""
     label = _label(solver)
+    if not hasattr(problem, "coef_shape"):
+        raise TypeError(f"problem is a {type(problem).__name__}; a problem such as rankbook.RankSVMProblem is accepted.")
     if not hasattr(solver, method) or method not in getattr(solver, "provides", {method}):
         raise ValueError(f"solver is {label!r}, which provides {_words(solver, 'provides').replace(', ', ' and ')} but not {method}.")
     try:
@@ -289,9 +290,7 @@ def solve(problem, lam, solver="qp", **options):
     problem : RankSVMProblem
     lam : float > 0
         Regularization parameter; 0 asks for the hard margin, where the solver has it.
-    solver : str, type or instance, default "qp"
-    **options
-        Of the solver.
+    solver, **options : str, type or instance, default "qp", and its options
 
     Returns
     -------
@@ -315,10 +314,8 @@ def solve_path(problem, lam_min=None, solver="path", **options):
     ----------
     problem : RankSVMProblem
     lam_min : float > 0, optional
-        Where to end; by default at the last breakpoint.
-    solver : str, type or instance, default "path"
-    **options
-        Of the solver.
+        Where to end, at most the problem's lam_max; by default at the last breakpoint.
+    solver, **options : str, type or instance, default "path", and its options
 
     Returns
     -------
@@ -328,7 +325,8 @@ def solve_path(problem, lam_min=None, solver="path", **options):
     from rankbook.paths import Path
 
     chosen = get_solver(solver, **options)
-    lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
+    if lam_min is not None and (lam_min := as_positive("lam_min", lam_min)) > getattr(problem, "lam_max", lam_min):
+        raise ValueError(f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}; lam_min <= lam_max is accepted.")
     label, path = _run(chosen, "path", problem, lam_min)
     if not isinstance(path, Path):
         raise TypeError(f"solver {label!r} returned {type(path).__name__}; a Path is accepted.")
@@ -368,7 +366,7 @@ class SolverTable(list):
 
     def __str__(self):
         width = {c: max([len(c), *(len(row[c]) for row in self)]) for c in self.COLUMNS}
-        lines = [[c.ljust(width[c]) for c in self.COLUMNS], *([row[c].ljust(width[c]) for c in self.COLUMNS] for row in self)]
+        lines = [[row[c].ljust(width[c]) for c in self.COLUMNS] for row in ({c: c for c in self.COLUMNS}, *self)]
         return "\n".join("  ".join(line).rstrip() for line in lines)
 
     __repr__ = __str__

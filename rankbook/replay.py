@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .active_set import backward, combine, factorize, forward, gather, new_row, remove
-from .checks import writable
+from .ownership import writable
 from .compiled import njit
 
 # %% ../nbs/07_replay.ipynb #c004

@@ -10,7 +10,7 @@ __all__ = ['METRICS', 'validation_groups', 'check_metric', 'pair_counts', 'query
 import numpy as np
 
 from . import metrics
-from .checks import as_vector, unknown_name
+from .checks import as_count, as_vector, unknown_name
 from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features
 from .folds import make_folds
 from .graphs import Queries
@@ -254,7 +254,7 @@ def fit_rankrls_cv(estimator, X, y, qid=None):
     basis, query = estimator.basis, np.zeros(len(X), dtype=np.intp) if qid is None else Queries(qid, len(X)).query
     groups = validation_groups(estimator.cv, X, y[:, None] if y.ndim == 1 else y, query, estimator.graph is not None or query.max() == 0, estimator.random_state)
     if basis is not None and np.ndim(basis) == 0:
-        basis = choose_basis(X, basis, random_state=estimator.random_state)
+        basis = choose_basis(X, as_count("basis", basis, 1, len(X), ", the number of items,"), random_state=estimator.random_state)
     values, path = search_grid(estimator, X, y, qid, basis, gammas, groups, lams, metric, query)
     row, column = choose_entry(values, lams, gammas, greater)
     path = _path_for(estimator, X, y, qid, basis, gammas[column]) if path is None else path

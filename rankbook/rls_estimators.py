@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
-from .checks import as_matrix, as_positive, as_vector, refuse_text
-from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features
-from .kernel_basis import choose_basis
+from .checks import as_choice, as_count, as_matrix, as_positive, as_vector
+from .estimators import Ranker, fitted_attributes, keep_fit, keeping_features, refuse_data
+from .kernel_basis import METHODS, choose_basis
 from .rankrls import RankRLSProblem
 from .registry import solve
 from .statistics import RankingStatistics, StatisticsSolver, merge_statistics
@@ -24,7 +24,9 @@ def basis_indices(estimator, X):
     basis = estimator.basis
     if basis is None or np.ndim(basis) == 1:
         return basis
-    return choose_basis(X, basis, estimator.basis_method, estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0, estimator.random_state)
+    count = as_count("basis", basis, 1, len(X), ", the number of items,")
+    as_choice("basis_method", estimator.basis_method, METHODS)
+    return choose_basis(X, count, estimator.basis_method, estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0, estimator.random_state)
 
 
 def start_statistics(estimator, X):
@@ -90,7 +92,7 @@ def read_scored(estimator, X, y, reset=True, least=2):
     """X and y, one or several columns and at least so many items, checked by scikit-learn and by us."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; scores of shape (n,) or (n, k) are accepted.")
-    refuse_text("X", X)
+    refuse_data(X, y, columns=None)
     options = dict(ensure_min_samples=least, ensure_all_finite=False, dtype=np.float64, order="C", reset=reset)
     X, y = validate_data(estimator, X, y, y_numeric=True, multi_output=True, **options)
     return as_matrix("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)
@@ -113,7 +115,7 @@ def fit_rankrls(estimator, X, y, qid=None):
         If an argument is out of range, or no query has two different scores.
     """
     X, y = read_scored(estimator, X, y)
-    if np.ndim(estimator.basis) == 2:
+    if np.ndim(estimator.basis) >= 2:
         return _fit_statistics(estimator, refuse_level(start_statistics(estimator, X).add(X, y, qid)))
     e, basis = estimator, basis_indices(estimator, X)
     problem = RankRLSProblem(X, y, qid, e.graph, e.kernel, e.gamma, e.degree, e.coef0, basis)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import as_matrix, as_vector, unknown_name
-from .preferences import Preferences, _as_qid
+from .checks import as_choice, as_count, as_ids, as_matrix, as_numbers, as_positive, as_vector, require_kind
+from .paths import Path
+from .preferences import Preferences
 
 # %% ../nbs/20_selection.ipynb #c005
 class _Extremes:
@@ -61,7 +62,7 @@ class ValidationCurve(_Extremes):
 
     def at(self, lam):
         """The value at lam > 0, a float or an array; at a break that of the interval below it. O(log s) each."""
-        lam = np.asarray(lam, dtype=float)
+        lam = as_numbers("lam", lam)
         if not (lam > self.breaks[-1]).all() or np.isnan(lam).any():
             raise ValueError(f"lam is {lam}; lam > {self.breaks[-1]} is accepted.")
         return self.values[np.searchsorted(-self.breaks[1:-1], -lam, side="right")]
@@ -88,8 +89,8 @@ def choose_lambda(curve, rule="widest"):
     -------
     float
     """
-    if rule not in ("widest", "largest"):
-        raise unknown_name("rule", rule, ("widest", "largest"))
+    require_kind("curve", curve, ValidationCurve)
+    as_choice("rule", rule, ("widest", "largest"))
     low, high = np.array(curve.best).T
     bottom, top = curve.scale[0] / 10 if curve.breaks[-1] == 0 else curve.breaks[-1], curve.scale[1] * 10
     low, high = np.maximum(low, np.minimum(bottom, high / 10)), np.minimum(high, np.maximum(top, low * 10))
@@ -133,10 +134,10 @@ def _auc_curve(path, items, distinct, y, query, tie_tol):
     """The mean AUC over the queries with both values."""
     values = np.unique(y)
     if values.size > 2:
-        raise ValueError(f"y_val has {values.size} different values; at most two are accepted for the AUC. For graded y use disagreement or ndcg.")
+        raise ValueError(f"prefs_val has {values.size} different values; at most two are accepted for the AUC. For graded y use disagreement or ndcg.")
     prefs = Preferences.from_scores(y, query)
     if len(prefs) == 0:
-        raise ValueError("y_val has no query with two different values; at least one is accepted.")
+        raise ValueError("prefs_val has no query with two different values; at least one is accepted.")
     weight = 1.0 / np.bincount(query[prefs.better])[query[prefs.better]]
     wrong = _disagreement_curve(path, items, distinct, prefs, weight, tie_tol)
     return ValidationCurve(wrong.breaks, 1 - wrong.values, wrong.scale, True)
@@ -148,7 +149,7 @@ def _ndcg_curve(path, items, distinct, y, query, k, tie_tol):
     from rankbook.ordering import ndcg_steps
 
     if y.max() <= 0:
-        raise ValueError("y_val has no query with a grade above 0; at least one is accepted.")
+        raise ValueError("prefs_val has no query with a grade above 0; at least one is accepted.")
     prefs = Preferences.from_scores(y, query)
     first, lam, pair, old, new = crossings(path, distinct, items[prefs.better], items[prefs.worse], tie_tol)
     order, starts = _groups(lam)
@@ -190,8 +191,9 @@ def validation_curve(path, X_val, prefs_val, *, qid=None, metric="disagreement",
     -----
     See :func:`rankbook.crossings.crossings`; on average less than the path itself. NDCG costs O(n log n) more for each crossing in a query of n.
     """
-    if metric not in ("disagreement", "auc", "ndcg"):
-        raise unknown_name("metric", metric, ("disagreement", "auc", "ndcg"))
+    require_kind("path", path, Path)
+    as_choice("metric", metric, ("disagreement", "auc", "ndcg"))
+    tie_tol = as_positive("tie_tol", tie_tol, zero=True)
     if metric == "disagreement":
         distinct, items = _check_validation(X_val, prefs_val, qid, k)
         return _disagreement_curve(path, items, distinct, prefs_val, prefs_val.weight, tie_tol)
@@ -216,17 +218,17 @@ def _check_validation(X_val, prefs_val, qid=None, k=None):
 # %% ../nbs/20_selection.ipynb #c022
 def _check_grades(X_val, y, qid, metric, k):
     """The distinct validation items, which of them each item is, its grade, and the number of its query."""
-    from rankbook.metrics import _as_count
-
     X_val = as_matrix("X_val", X_val)
     if isinstance(y, Preferences):
         raise TypeError(f"prefs_val is a Preferences; for {metric} scores y of shape (p,) are accepted.")
-    y = as_vector("y_val", y, len(X_val), minimum=0.0 if metric == "ndcg" else None)
+    y = as_vector("prefs_val", y, len(X_val), minimum=0.0 if metric == "ndcg" else None)
     if metric == "ndcg" and y.max() > 1000:
-        raise ValueError(f"y_val has {y.max()}; grades from 0 to 1000 are accepted, for the gain is 2**y - 1.")
-    if _as_count("k", k) is not None and metric != "ndcg":
+        raise ValueError(f"prefs_val has {y.max()}; grades from 0 to 1000 are accepted, for the gain is 2**y - 1.")
+    if k is not None and metric != "ndcg":
         raise ValueError(f"k is {k}; for {metric} None is accepted.")
-    query = np.zeros(y.size, dtype=np.intp) if qid is None else _as_qid(qid, y.size)
+    if k is not None:
+        as_count("k", k)
+    query = np.zeros(y.size, dtype=np.intp) if qid is None else as_ids("qid", qid, y.size)[1]
     return *_distinct_rows(X_val), y, query
 
 # %% ../nbs/20_selection.ipynb #c023

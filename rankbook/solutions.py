@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from .certificates import Ramp
-from .checks import SetOnce, locked
+from .checks import as_index, as_numbers
+from .ownership import SetOnce, locked
 from .kernel_map import square_norms
 
 # %% ../nbs/03i_solutions.ipynb #c005
@@ -96,7 +97,7 @@ def _as_answer(name, value, shape):
     """An array of a solution as a read-only copy; `shape` is None if the problem has no such thing."""
     if value is None:
         return None
-    value = np.array(value, dtype=np.float64)
+    value = np.array(as_numbers(name, value))
     if value.shape != shape or not np.isfinite(value).all():
         accepted = "None" if shape is None else f"shape {shape} with finite entries"
         raise ValueError(f"{name} has shape {value.shape} and {np.isnan(value).sum()} NaN; {accepted} is accepted.")
@@ -144,9 +145,12 @@ def proven_order(solution, first, second):
     -------
     ndarray of shape (p,), bool
     """
-    problem, first, second = solution.problem, np.asarray(first), np.asarray(second)
+    problem = solution.problem
+    first, second = as_index("first", first, problem.n_items), as_index("second", second, problem.n_items)
+    if first.size != second.size:
+        raise ValueError(f"first has {first.size} entries and second has {second.size}; equal lengths are accepted.")
     if problem.penalty == "l1":  # a linear program may have many optima
-        return np.zeros(np.broadcast_shapes(first.shape, second.shape), dtype=bool)
+        return np.zeros(first.size, dtype=bool)
     f = problem.evaluated(solution._coef, solution._weights)[0]
     if problem.is_factored:
         distance = np.sqrt(square_norms(problem.X[first] - problem.X[second]))

@@ -13,7 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import as_matrix, as_positive, as_vector, locked, own
+from .checks import as_matrix, as_positive, as_vector, refuse_huge, require_kind
+from .ownership import locked, own
 from .graphs import IdentityGraph, QueryGraph
 from .kernel_basis import jittered_cholesky
 from .kernels import Kernel
@@ -163,8 +164,12 @@ def read_block(statistics, X, y):
     """The rows (features, y) of a block, and whether y was a vector."""
     X, flat = as_matrix("X", X), np.ndim(y) == 1
     Y = as_vector("y", y)[:, None] if flat else as_matrix("y", y)
+    refuse_huge("X", X)
+    refuse_huge("y", Y[:, 0] if flat else Y)
     if len(Y) != len(X):
         raise ValueError(f"y has {len(Y)} rows and X has {len(X)}; equal numbers are accepted.")
+    if statistics.basis is not None and X.shape[1] != statistics.basis.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} columns; {statistics.basis.shape[1]}, as the basis has, are accepted.")
     Z = X if statistics.basis is None else basis_rows(statistics, X)
     products, p = statistics.products, statistics.n_features
     if products is not None and (Z.shape[1] != p or Y.shape[1] != len(products) - p):
@@ -214,6 +219,8 @@ def merge_statistics(first, *others):
     ValueError
         If a query is in two of them, or kernels, bases, graphs or columns differ.
     """
+    for name, one in (("first", first), *((f"others[{i}]", one) for i, one in enumerate(others))):
+        require_kind(name, one, RankingStatistics)
     total = RankingStatistics(graph=first.graph)
     total.kernel, total.basis, total.factor = first.kernel, first.basis, first.factor
     for one in (first, *others):
@@ -240,6 +247,7 @@ class StatisticsSolver:
     """
 
     def __init__(self, statistics):
+        require_kind("statistics", statistics, RankingStatistics)
         if statistics.products is None:
             raise ValueError("the statistics have no items; at least one block is accepted.")
         p = statistics.n_features

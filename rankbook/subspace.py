@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'RULES', 'kernel_diagonal', 'kernel_column', 'refuse_negative', 'gram_schmidt', 'proportional', 'first_sound',
-           'drawn_pivots', 'projected', 'as_count', 'find_subspace', 'features_in_blocks', 'check_items',
-           'explain_shortage', 'SubspaceMap', 'KernelSubspace', 'SubspaceFunction']
+           'drawn_pivots', 'projected', 'find_subspace', 'features_in_blocks', 'check_items', 'explain_shortage',
+           'SubspaceMap', 'KernelSubspace', 'SubspaceFunction']
 
 # %% ../nbs/01a_subspace.ipynb #c003
 import warnings
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import SetOnce, as_matrix, as_seed, locked, unknown_name
+from .checks import as_choice, as_count, as_matrix, as_seed, refuse_huge
+from .ownership import SetOnce, locked
 from .kernels import Kernel
 
 BLOCK = 1 << 22  # kernel entries that are made at a time
@@ -126,21 +127,9 @@ def projected(K, factor):
     return solve_triangular(factor, K.T, lower=True, check_finite=False).T
 
 # %% ../nbs/01a_subspace.ipynb #c018
-def as_count(name, value, most=None, why=""):
-    """`value` as an integer >= 1, and at most `most`."""
-    limit = "" if most is None else f" and <= {most}{why}"
-    accepted = f"{name} is {value!r}; an integer >= 1{limit} is accepted."
-    if isinstance(value, (bool, str)) or np.ndim(value) != 0 or not isinstance(value, (int, float, np.number)):
-        raise TypeError(accepted)
-    if not value // 1 == value or value < 1 or (most is not None and value > most):  # NaN and infinity are no multiples of 1
-        raise ValueError(accepted)
-    return int(value)
-
-
 def find_subspace(X, p, kernel, rule, rng):
     """Pivots (k,), factor (k, k) and features (n, k) by one of the RULES."""
-    if rule not in RULES:
-        raise unknown_name("pivots", rule, RULES)
+    as_choice("pivots", rule, RULES)
     if rule == "random" and kernel.name in ("linear", "rbf", "poly"):
         pivots, factor = drawn_pivots(X, p, kernel, rng)
         return pivots, factor, features_in_blocks(X, pivots, factor, kernel)
@@ -166,6 +155,7 @@ def features_in_blocks(X, pivots, factor, kernel):
 def check_items(X, kernel):
     """The items as a matrix, square if it is a Gram matrix."""
     X = as_matrix("X", X)
+    refuse_huge("X", X)
     if kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
         raise ValueError(f"X has shape {X.shape}; for a precomputed kernel the square Gram matrix ({len(X)}, {len(X)}) is accepted.")
     return X

@@ -11,7 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import SetOnce, as_matrix, as_vector, own
+from .checks import as_ids, as_matrix, as_vector
+from .ownership import SetOnce, own
 from .kernel_map import KernelMap
 from .kernels import Kernel
 from .preferences import Preferences
@@ -20,13 +21,7 @@ from .problems import certify, l2_lam_max
 # %% ../nbs/03g_svm.ipynb #c005
 def number_labels(y, n, at_most=None):
     """The classes of labels y (n,) in sorted order, and the number of the class of each example; at least two classes are accepted."""
-    y = np.asarray(y)
-    if y.shape != (n,):
-        raise ValueError(f"y has shape {y.shape}; shape ({n},), one label for each row of X, is accepted.")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        bad = int(np.flatnonzero(~np.isfinite(y))[0])
-        raise ValueError(f"y has {y[bad]} at index {bad}; labels without NaN or infinity are accepted.")
-    classes, number = np.unique(y, return_inverse=True)
+    classes, number = as_ids("y", y, n, "label")
     if len(classes) < 2 or len(classes) > (at_most or len(classes)):
         shown = ", ".join(str(c) for c in classes[:4]) + (", ..." if len(classes) > 4 else "")
         instead = "two classes are accepted; MulticlassSVMProblem takes more." if len(classes) > 2 else "at least two classes are accepted."

@@ -369,8 +369,10 @@ def test_the_end_is_where_it_was_asked_for():
 
 def test_above_lam_max_nothing_is_solved():
     problem = build("plain", "rbf")
+    with pytest.raises(ValueError, match="lam_min is .*, and lam_max is"):
+        follow(problem, lam_min=2 * problem.lam_max)
     for factor in (1.0, 2.0):
-        path = follow(problem, lam_min=factor * problem.lam_max, inner=Ascent(steps=0))
+        path = rb.get_solver("epsilon", inner=Ascent(steps=0), eps=1e-3).path(problem, factor * problem.lam_max)
         assert path.info["solves"] == 0 and path.domain[0] == factor * problem.lam_max and path.breakpoints.size == (factor == 1.0)
         assert path.certificate(2.5 * problem.lam_max).relative_gap < 1e-12
         (lams, G), = path.knots(problem.X)

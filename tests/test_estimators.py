@@ -79,7 +79,7 @@ def test_precomputed_agrees_with_rbf(data):
 def test_refit_after_error_keeps_the_old_model(data):
     model = RankSVM().fit(data.X, data.y)
     before = model.dual_coef_
-    with pytest.raises(ValueError, match="prefs has no preference"):
+    with pytest.raises(ValueError, match="y has no preference"):
         model.fit(data.X, np.zeros(60))
     assert model.dual_coef_ is before
 

@@ -366,7 +366,7 @@ EVERY = [((S, FULL), {}, TypeError, r"y_score is a Preferences.*The order is \(y
          ((Y, S[:3]), {}, ValueError, r"y_score has shape \(3,\); shape \(4,\)"), ((Y, [1, np.inf, 0, 0]), {}, ValueError, "y_score has infinity at index 1"),
          (([0, np.nan, 1, 1], S), {}, ValueError, "y_true has NaN at index 1"), ((Y, list("abcd")), {}, TypeError, "y_score cannot be read as numbers"),
          ((list("abcd"), S), {}, TypeError, "y_true cannot be read as numbers"), ((Y, [S]), {}, ValueError, r"y_score has shape \(1, 4\)"), (([Y], S), {}, ValueError, r"y_true has shape \(1, 4\)"),
-         ((Y, S, [1]), {}, ValueError, r"qid has shape \(1,\)"), ((Y, S, [1, np.nan, 1, 1]), {}, ValueError, "qid has nan at index 1"),
+         ((Y, S, [1]), {}, ValueError, r"qid has shape \(1,\)"), ((Y, S, [1, np.nan, 1, 1]), {}, ValueError, "qid has NaN at index 1"),
          ((Y, S, Q, [1]), {}, ValueError, r"sample_weight has shape \(1,\)"), ((Y, S, Q, [1, 1, 1, -1]), {}, ValueError, "sample_weight has -1.0 at index 3"),
          ((Y, S, Q, [1, 1, np.nan, 1]), {}, ValueError, "sample_weight has NaN at index 2")]
 WITH_PREFERENCES = [((FULL, S, Q), {}, ValueError, "qid is given, and y_true is a Preferences; None is accepted"), ((FULL, S), dict(sample_weight=W), ValueError, "sample_weight is given, and y_true")]

@@ -246,7 +246,7 @@ def test_bad_draws_and_limits(data):
 
 
 @pytest.mark.parametrize("call, what", [
-    (lambda m, X, y: m.partial_fit(X[:, :3], y), "X has 3 features"), (lambda m, X, y: m.partial_fit(X, y[:-1]), "inconsistent numbers"),
+    (lambda m, X, y: m.partial_fit(X[:, :3], y), "X has 3 features"), (lambda m, X, y: m.partial_fit(X, y[:-1]), "equal numbers"),
     (lambda m, X, y: m.partial_fit(X, y, qid=y[:-1]), "qid has shape"), (lambda m, X, y: m.partial_fit(X, y, sample_weight=y[:-1]), "sample_weight"),
     (lambda m, X, y: m.partial_fit(X, y, sample_weight=-np.ones(600)), "sample_weight has -1"), (lambda m, X, y: m.partial_fit(X, None), "y is None"),
     (lambda m, X, y: m.partial_fit(1e180 * X, y), "overflow"), (lambda m, X, y: m.partial_fit_pairs(X, X[1:]), "equal shapes"),

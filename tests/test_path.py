@@ -568,7 +568,10 @@ def test_lam_min_cuts_the_same_path_short(small):
 @pytest.mark.parametrize("factor", [1.0, 1.5, 1e6])
 def test_lam_min_above_the_first_breakpoint(small, factor):
     X, y, problem, _ = small
-    path = rb.solve_path(problem, lam_min=factor * problem.lam_max)
+    if factor > 1:
+        with pytest.raises(ValueError, match="lam_min is .*, and lam_max is"):
+            rb.solve_path(problem, lam_min=factor * problem.lam_max)
+    path = rb.get_solver("path").path(problem, factor * problem.lam_max)
     assert path.status == "lam_min" and len(path.events) <= 1
     assert np.array_equal(path.dual(2 * factor * problem.lam_max), problem.prefs.weight)
     check_exact(path, [factor * problem.lam_max, 3 * factor * problem.lam_max])

@@ -297,7 +297,7 @@ def again(model, X, y, qid, folds, metric):
 @pytest.mark.parametrize("cv, metric", [("query", "disagreement"), ("query", "ndcg"), (3, "disagreement"), (3, "average_precision"), (GroupKFold(4), "disagreement")], ids=str)
 def test_table_by_query_is_that_of_training_again(data, cv, kernel, graph, metric):
     X, y, qid = data
-    model = RankRLSCV(TRIED, kernel, gamma=[0.2, 1.0], cv=cv, metric=metric, graph=graph, random_state=0).fit(X, y, qid=qid)
+    model = RankRLSCV(TRIED, kernel, gamma=None if kernel == "linear" else [0.2, 1.0], cv=cv, metric=metric, graph=graph, random_state=0).fit(X, y, qid=qid)
     folds = make_folds(cv, X, y, np.unique(qid, return_inverse=True)[1], 0) if cv != "query" else [
         (np.flatnonzero(qid != q), np.flatnonzero(qid == q)) for q in np.unique(qid)]
     assert np.allclose(model.cv_values_, again(model, X, y, qid, folds, metric if metric == "disagreement" else getattr(metrics, metric)), rtol=0, atol=1e-12)

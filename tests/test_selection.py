@@ -500,7 +500,7 @@ def test_metrics_that_make_no_sense():
         (v, dict(metric="auc", k=3), ValueError, "k is 3"), (v, dict(metric="ndcg", k=0), ValueError, "k is 0"), (v[1:], dict(metric="ndcg"), ValueError, "y_val has shape"),
         (np.arange(10), dict(metric="auc"), ValueError, "10 different values"), (np.ones(10), dict(metric="auc"), ValueError, "no query with two"),
         (np.zeros(10), dict(metric="ndcg"), ValueError, "no query with a grade above 0"), (-np.ones(10), dict(metric="ndcg"), ValueError, "y_val has -1"),
-        (np.full(10, 2000.0), dict(metric="ndcg"), ValueError, "y_val has 2000"), (v, dict(metric="auc", qid=v[1:]), ValueError, "qid"),
+        (np.full(10, 2000.0), dict(metric="ndcg"), ValueError, "prefs_val has 2000"), (v, dict(metric="auc", qid=v[1:]), ValueError, "qid"),
     ]:
         with pytest.raises(error, match=words):
             rb.validation_curve(path, V, target, **options)

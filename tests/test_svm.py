@@ -254,7 +254,7 @@ def test_pickle_and_proof(data, kind):
 # Bad input
 
 @pytest.mark.parametrize("args, options, what", [
-    (([[1.0], [2.0]], [0, 0]), {}, "y has 1 class"), (([[1.0], [2.0]], [0]), {}, r"y has shape \(1,\)"), (([[1.0], [2.0]], [0, np.nan]), {}, "y has nan at index 1"),
+    (([[1.0], [2.0]], [0, 0]), {}, "y has 1 class"), (([[1.0], [2.0]], [0]), {}, r"y has shape \(1,\)"), (([[1.0], [2.0]], [0, np.nan]), {}, "y has NaN at index 1"),
     (([[1.0], [np.inf]], [0, 1]), {}, "row 1, column 0"), (([1.0, 2.0], [0, 1]), {}, "X has shape"), (([[1.0], [2.0]], [0, 1], "rfb"), {}, "did you mean 'rbf'"),
     (([[1.0], [2.0]], [0, 1]), dict(weight=[1.0]), "weight has shape"), (([[1.0], [2.0]], [0, 1]), dict(weight=[1, -1]), "weight has -1"), (([[1.0], [2.0]], [0, 1]), dict(weight=[0, 0]), "weight is 0 for every example"),
     (([[1.0], [2.0]], [0, 1]), dict(margin=[1, 0]), "margin has 0"), (([[1.0], [2.0]], [0, 1]), dict(margin=[1, np.nan]), "margin has NaN"), (([[1.0, 2.0]] * 3, [0, 1, 1], "precomputed"), {}, "square Gram matrix")])

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..checks import require_memory, writable
+from ..checks import require_memory
+from ..ownership import writable
 from ..depth import trusted
 from ..packing import are_indices, demand
 from ..paths import EVENT, RegularizationPath

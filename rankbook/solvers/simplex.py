@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks import as_positive, require_memory
+from ..checks import as_count, as_positive, require_memory
 from ..l1 import pull
 from ..paths import Path
 from ..solutions import Solution
@@ -265,13 +265,10 @@ class SimplexSolver(Solver):
     reference = "Zapien et al. (2009), Theorem 1"
 
     def __init__(self, max_events=None, shift=1e-8, seed=0):
-        if max_events is not None and (isinstance(max_events, bool) or not isinstance(max_events, (int, np.integer)) or max_events < 0):
-            raise ValueError(f"max_events is {max_events!r}; an integer >= 0, or None, is accepted.")
         if not isinstance(shift, (int, float)) or not 0 <= shift <= 1e-3:
             raise ValueError(f"shift is {shift!r}; a number between 0 and 0.001 is accepted.")
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise ValueError(f"seed is {seed!r}; an integer >= 0 is accepted.")
-        self.max_events, self.shift, self.seed = max_events, shift, seed
+        self.max_events = None if max_events is None else as_count("max_events", max_events, 0)
+        self.shift, self.seed = shift, as_count("seed", seed, 0)
 
     def path(self, problem, lam_min=None):
         """The path of `problem` from lam_max down to `lam_min`, or to its end."""

@@ -12,7 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..checks import writable
+from ..ownership import writable
 from ..compiled import njit
 from ..problems import feasible_dual
 from .sampling import draw, level_sampler, list_sampler, sampler_of

@@ -1,0 +1,500 @@
+"""What a caller can do wrong, and the message that names the argument as the caller wrote it, what came and what is accepted."""
+import copy
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+
+import rankbook as rb
+from rankbook import datasets, metrics, plots
+from rankbook.files import read_table
+from rankbook.kernels import Kernel
+from rankbook.rls_pairs import leave_pair_out
+from rankbook.rls_validation import held_out_scores
+from rankbook.solutions import Solution
+from rankbook.statistics import StatisticsSolver
+
+N, D = 12, 3
+RNG = np.random.default_rng(0)
+X, Z = RNG.normal(size=(N, D)), RNG.normal(size=(5, D))
+Y = np.tile([0.0, 1.0, 2.0], 4)
+LABELS = np.tile([0, 1], 6)
+QID = np.repeat([1, 2], 6)
+NONE_IN_QID = [1, 1, None, *QID[3:]]
+RAGGED = [[1.0, 2.0, 3.0]] * (N - 1) + [[1.0, 2.0]]
+CUBE = np.zeros((N, D, 2))
+WORDS = X.astype(str)
+
+
+def with_nan(A, *place):
+    A = np.array(A, dtype=float)
+    A[place] = np.nan
+    return A
+
+
+def prefs(**more):
+    return rb.Preferences.from_scores(Y, **more)
+
+
+def svm(items=X, graph=None, **options):
+    return rb.RankSVMProblem(items, prefs() if graph is None else graph, **options)
+
+
+@cache
+def rls(**options):
+    return rb.RankRLSProblem(X, Y, kernel="linear", **options)
+
+
+@cache
+def solution():
+    return rb.solve(svm(kernel="linear"), 1.0, "newton")
+
+
+@cache
+def path():
+    return rb.solve_path(svm(kernel="linear"), solver="path")
+
+
+@cache
+def curve():
+    return rb.validation_curve(path(), X, prefs())
+
+
+def statistics():
+    return rb.RankingStatistics().add(X, Y, QID)
+
+
+def table(tmp_path, text="a,b,y\n1,2,3\n4,5,6\n", name="t.csv"):
+    file = tmp_path / name
+    file.write_text(text)
+    return file
+
+
+# what the caller wrote, the type of the error, and what the message says
+PREFERENCES = [
+    ("y with NaN", lambda: rb.Preferences.from_scores(with_nan(Y, 3)), ValueError, r"^y has NaN at index 3; .* accepted"),
+    ("y as numeric strings", lambda: rb.Preferences.from_scores(["1", "2"]), TypeError, r"^y cannot be read as numbers .*'1'.* accepted"),
+    ("y as objects of text", lambda: rb.Preferences.from_scores(np.array([1.0, "2"], dtype=object)), TypeError, r"^y cannot be read as numbers .*'2'.* accepted"),
+    ("y as dates", lambda: rb.Preferences.from_scores(np.array(["2020-01-01", "2021-01-01"], dtype="M8[D]")), TypeError, r"^y .*datetime64.* accepted"),
+    ("y as a matrix", lambda: rb.Preferences.from_scores(X), ValueError, r"^y has shape \(12, 3\); .* accepted"),
+    ("y ragged", lambda: rb.Preferences.from_scores([[1.0], [1.0, 2.0]]), ValueError, r"^y .*unequal.* accepted"),
+    ("y complex", lambda: rb.Preferences.from_scores(Y + 1j), TypeError, r"^y has complex entries; .* accepted"),
+    ("y a number", lambda: rb.Preferences.from_scores(1.0), ValueError, r"^y has shape \(\); .* accepted"),
+    ("y empty", lambda: rb.Preferences.from_scores([]), ValueError, r"^y has shape \(0,\); .* accepted"),
+    ("qid with None", lambda: rb.Preferences.from_scores(Y, qid=NONE_IN_QID), ValueError, r"^qid has None at index 2; .* accepted"),
+    ("qid with NaN", lambda: rb.Preferences.from_scores(Y, qid=with_nan(QID, 4)), ValueError, r"^qid has NaN at index 4; .* accepted"),
+    ("qid of several kinds", lambda: rb.Preferences.from_scores([1, 2], qid=np.array([1, "a"], dtype=object)), TypeError, r"^qid .*sort.* accepted"),
+    ("qid too short", lambda: rb.Preferences.from_scores(Y, qid=QID[:5]), ValueError, r"^qid has shape \(5,\); shape \(12,\).* accepted"),
+    ("qid a matrix", lambda: rb.Preferences.from_scores(Y, qid=X), ValueError, r"^qid has shape \(12, 3\); .* accepted"),
+    ("graph unknown", lambda: rb.Preferences.from_scores(Y, graph="ful"), ValueError, r"^graph is 'ful'; did you mean 'full'\? Accepted"),
+    ("graph an array", lambda: rb.Preferences.from_scores(Y, graph=X), ValueError, r"^graph is .*Accepted"),
+    ("better as floats", lambda: rb.Preferences([0.0], [1], 3), TypeError, r"^better has dtype float64; .* accepted"),
+    ("worse as booleans", lambda: rb.Preferences([0], [True], 3), TypeError, r"^worse has dtype bool; .* accepted"),
+    ("better out of range", lambda: rb.Preferences([3], [1], 3), ValueError, r"^better has 3 at index 0; items 0 to 2 are accepted"),
+    ("worse negative", lambda: rb.Preferences([1], [-1], 3), ValueError, r"^worse has -1 at index 0; .* accepted"),
+    ("better ragged", lambda: rb.Preferences([[0], [1, 2]], [1, 2], 3), ValueError, r"^better .*unequal.* accepted"),
+    ("better longer", lambda: rb.Preferences([0, 1], [2], 3), ValueError, r"^better has 2 entries and worse has 1; .* accepted"),
+    ("an item to itself", lambda: rb.Preferences([1], [1], 3), ValueError, r"^better and worse are both 1 .* accepted"),
+    ("n_items a float", lambda: rb.Preferences([0], [1], 2.5), ValueError, r"^n_items is 2.5; .* accepted"),
+    ("n_items None", lambda: rb.Preferences([0], [1], None), TypeError, r"^n_items is None; .* accepted"),
+    ("weight negative", lambda: rb.Preferences([0], [1], 2, weight=[-1.0]), ValueError, r"^weight has -1.0 at index 0; .* accepted"),
+    ("weight too long", lambda: rb.Preferences([0], [1], 2, weight=[1.0, 2.0]), ValueError, r"^weight has shape \(2,\); shape \(1,\) is accepted"),
+    ("margin 0", lambda: rb.Preferences([0], [1], 2, margin=[0.0]), ValueError, r"^margin has 0.0 at index 0; numbers > 0.* accepted"),
+    ("item_weight text", lambda: prefs().item_weighted(["a"] * N), TypeError, r"^item_weight cannot be read as numbers .* accepted"),
+    ("orders of floats", lambda: rb.Preferences.from_rankings([[0.5, 1.5]]), TypeError, r"^orders\[0\] has dtype float64; .* accepted"),
+    ("orders negative", lambda: rb.Preferences.from_rankings([[0, 1], [2, -1]]), ValueError, r"^orders\[1\] has -1 at index 1; .* accepted"),
+    ("orders beyond n_items", lambda: rb.Preferences.from_rankings([[0, 5]], n_items=3), ValueError, r"^orders\[0\] has 5 at index 1; .* accepted"),
+    ("orders repeat", lambda: rb.Preferences.from_rankings([[0, 1, 0]]), ValueError, r"^orders\[0\] is \[0, 1, 0\]; .* accepted"),
+    ("orders empty", lambda: rb.Preferences.from_rankings([]), ValueError, r"^orders is empty; .* accepted"),
+    ("orders a number", lambda: rb.Preferences.from_rankings(3), TypeError, r"^orders is 3; .* accepted"),
+]
+
+METRICS = [
+    ("y_score too short", lambda: rb.disagreement(Y, Y[:3]), ValueError, r"^y_score has shape \(3,\); shape \(12,\) is accepted"),
+    ("y_score with infinity", lambda: rb.auc(LABELS, np.r_[np.inf, Y[1:]]), ValueError, r"^y_score has infinity at index 0; .* accepted"),
+    ("y_score as text", lambda: metrics.ndcg(Y, Y.astype(str)), TypeError, r"^y_score cannot be read as numbers .* accepted"),
+    ("y_true negative", lambda: metrics.ndcg(-Y, Y), ValueError, r"^y_true has -1.0 at index 1; .* accepted"),
+    ("y_true of three levels", lambda: rb.auc(Y, Y), ValueError, r"^y_true has 3 different values .* accepted"),
+    ("arguments swapped", lambda: rb.disagreement(Y, prefs()), TypeError, r"^y_score is a Preferences; .* accepted"),
+    ("k 0", lambda: metrics.ndcg(Y, Y, k=0), ValueError, r"^k is 0; .* accepted"),
+    ("k a fraction", lambda: metrics.ndcg(Y, Y, k=1.5), ValueError, r"^k is 1.5; .* accepted"),
+    ("k text", lambda: metrics.ndcg(Y, Y, k="3"), TypeError, r"^k is '3'; .* accepted"),
+    ("qid with None in a metric", lambda: metrics.ndcg(Y, Y, NONE_IN_QID), ValueError, r"^qid has None at index 2; .* accepted"),
+    ("qid with preferences", lambda: rb.disagreement(prefs(), Y, QID), ValueError, r"^qid is given, and y_true is a Preferences; .* accepted"),
+    ("sample_weight negative", lambda: metrics.average_precision(LABELS, Y, None, -Y), ValueError, r"^sample_weight has -1.0 at index 1; .* accepted"),
+    ("sample_weight within a query", lambda: metrics.ndcg(Y, Y, QID, 1 + Y), ValueError, r"^sample_weight has .* accepted"),
+    ("tie_tol negative", lambda: rb.disagreement(Y, Y, tie_tol=-1), ValueError, r"^tie_tol is -1; .* accepted"),
+    ("metric no function", lambda: metrics.by_query("auc", Y, Y), TypeError, r"^metric is 'auc'; .* accepted"),
+    ("nothing to compare", lambda: rb.disagreement(0 * Y, Y), ValueError, r"^y_true has no preference; .* accepted"),
+]
+
+KERNELS = [
+    ("kernel unknown", lambda: Kernel("rbff"), ValueError, r"^kernel is 'rbff'; did you mean 'rbf'\? Accepted"),
+    ("kernel None", lambda: Kernel(None), ValueError, r"^kernel is None.* Accepted"),
+    ("kernel an array", lambda: svm(kernel=X), ValueError, r"^kernel is .* Accepted"),
+    ("gamma 0", lambda: svm(gamma=0), ValueError, r"^gamma is 0; .* accepted"),
+    ("gamma text", lambda: svm(gamma="scale"), TypeError, r"^gamma is 'scale'; .* accepted"),
+    ("gamma for a linear kernel", lambda: svm(kernel="linear", gamma=0.5), ValueError, r"^gamma is 0.5, and kernel is 'linear', which has no gamma; .* accepted"),
+    ("gamma for a Gram matrix", lambda: svm(X @ X.T, kernel="precomputed", gamma=1), ValueError, r"^gamma is 1, and kernel is 'precomputed', .* accepted"),
+    ("gamma for a function", lambda: svm(kernel=lambda A, B: A @ B.T, gamma=1), ValueError, r"^gamma is 1, and kernel is a function, .* accepted"),
+    ("degree a word", lambda: svm(kernel="poly", degree="two"), TypeError, r"^degree is 'two'; .* accepted"),
+    ("degree None", lambda: svm(kernel="poly", degree=None), TypeError, r"^degree is None; .* accepted"),
+    ("degree NaN", lambda: svm(kernel="poly", degree=np.nan), ValueError, r"^degree is nan; .* accepted"),
+    ("degree 2.5", lambda: svm(kernel="poly", degree=2.5), ValueError, r"^degree is 2.5; .* accepted"),
+    ("coef0 negative", lambda: svm(kernel="poly", coef0=-1.0), ValueError, r"^coef0 is -1.0; .* accepted"),
+    ("entries too large for poly", lambda: svm(1e60 * X, kernel="poly").gram, ValueError, r"^X has entries so large .* overflows; .* accepted"),
+    ("a Gram matrix that is not symmetric", lambda: svm(np.triu(np.ones((N, N))), kernel="precomputed").gram, ValueError, r"^X .*not symmetric.* accepted"),
+    ("a Gram matrix that is not square", lambda: svm(kernel="precomputed"), ValueError, r"^X has shape \(12, 3\); .* accepted"),
+    ("a function of the wrong shape", lambda: svm(kernel=lambda A, B: A).gram, ValueError, r"callable kernel returned shape \(12, 3\); .* accepted"),
+]
+
+PROBLEMS = [
+    ("X with NaN", lambda: svm(with_nan(X, 2, 1)), ValueError, r"^X has NaN in row 2, column 1; .* accepted"),
+    ("X of text", lambda: svm(WORDS), TypeError, r"^X cannot be read as numbers .* accepted"),
+    ("X with a word", lambda: svm([[1.0, "a"]] * N), TypeError, r"^X cannot be read as numbers .* accepted"),
+    ("X ragged", lambda: svm(RAGGED), ValueError, r"^X .*unequal.* accepted"),
+    ("X a vector", lambda: svm(X[:, 0]), ValueError, r"^X has shape \(12,\); .* accepted"),
+    ("X in three dimensions", lambda: svm(CUBE), ValueError, r"^X has shape \(12, 3, 2\); .* accepted"),
+    ("X None", lambda: svm(None, prefs()), TypeError, r"^X is None; .* accepted"),
+    ("X without columns", lambda: svm(np.empty((N, 0))), ValueError, r"^X has shape \(12, 0\); .* accepted"),
+    ("X sparse, rbf", lambda: svm(csr_array(X)), TypeError, r"^X is a sparse matrix; .* accepted"),
+    ("X of another length", lambda: svm(X[:5]), ValueError, r"^X has 5 rows and prefs has 12 items; .* accepted"),
+    ("X too large to square, linear", lambda: svm(1e200 * X, kernel="linear"), ValueError, r"^X has \S+e\+?199 in row 0, column 0; .* accepted"),
+    ("X too large to square, rbf", lambda: svm(1e200 * X), ValueError, r"^X has \S+e\+?199 in row 0, column 0; .* accepted"),
+    ("X too large to square, CSR", lambda: svm(csr_array(1e200 * X), kernel="linear"), ValueError, r"^X has \S+e\+?199 in row 0, column 0; .* accepted"),
+    ("X too large to square, least squares", lambda: rb.RankRLSProblem(1e200 * X, Y), ValueError, r"^X has \S+e\+?199 in row 0, column 0; .* accepted"),
+    ("X too large to square, subspace", lambda: rb.KernelSubspace(1e200 * X, 2, "linear"), ValueError, r"^X has \S+e\+?199 in row 0, .* accepted"),
+    ("X too large to square, Rayleigh", lambda: rb.RayleighProblem(1e200 * X, LABELS), ValueError, r"^X has \S+e\+?199 in row 0, .* accepted"),
+    ("X too large to square, statistics", lambda: rb.RankingStatistics().add(1e200 * X, Y), ValueError, r"^X has \S+e\+?199 in row 0, .* accepted"),
+    ("prefs are scores", lambda: rb.RankSVMProblem(X, Y), TypeError, r"^prefs is a ndarray; .* accepted"),
+    ("prefs without a preference", lambda: svm(graph=rb.Preferences.from_scores(0 * Y)), ValueError, r"^prefs has no preference.* accepted"),
+    ("penalty unknown", lambda: svm(kernel="linear", penalty="l3"), ValueError, r"^penalty is 'l3'.* Accepted"),
+    ("penalty l1 and rbf", lambda: svm(penalty="l1"), ValueError, r"^penalty is 'l1' and kernel is 'rbf'; .* accepted"),
+    ("loss None", lambda: svm(loss=None), ValueError, r"^loss is None.* Accepted"),
+    ("y of least squares too long", lambda: rb.RankRLSProblem(X, Y[:-1]), ValueError, r"^y has 11 rows and X has 12; .* accepted"),
+    ("y of least squares None", lambda: rb.RankRLSProblem(X), ValueError, r"^y is None; .* accepted"),
+    ("y of least squares text", lambda: rb.RankRLSProblem(X, Y.astype(str)), TypeError, r"^y cannot be read as numbers .* accepted"),
+    ("y of least squares too large to square", lambda: rb.RankRLSProblem(X, 1e200 * Y), ValueError, r"^y has \S+e\+?200 at index 1; .* accepted"),
+    ("qid of least squares with None", lambda: rb.RankRLSProblem(X, Y, NONE_IN_QID), ValueError, r"^qid has None at index 2; .* accepted"),
+    ("qid and graph", lambda: rb.RankRLSProblem(X, Y, QID, graph="identity"), ValueError, r"^qid and graph are both given; .* accepted"),
+    ("graph of the wrong shape", lambda: rb.RankRLSProblem(X, Y, graph=np.ones((3, 3))), ValueError, r"^graph has shape \(3, 3\); .* accepted"),
+    ("graph a number", lambda: rb.RankRLSProblem(X, Y, graph=3), TypeError, r"^graph is .* accepted"),
+    ("basis out of range", lambda: rb.RankRLSProblem(X, Y, basis=[0, 12]), ValueError, r"^basis has the item 12; .* accepted"),
+    ("basis twice", lambda: rb.RankRLSProblem(X, Y, basis=[1, 1]), ValueError, r"^basis has the item 1 2 times; .* accepted"),
+    ("r too large", lambda: rb.choose_basis(X, 100), ValueError, r"^r is 100; .* accepted"),
+    ("r None", lambda: rb.choose_basis(X, None), TypeError, r"^r is None; .* accepted"),
+    ("method unknown", lambda: rb.choose_basis(X, 2, "kmeans"), ValueError, r"^method is 'kmeans'; .* Accepted"),
+    ("n_components 0", lambda: rb.KernelSubspace(X, 0), ValueError, r"^n_components is 0; .* accepted"),
+    ("pivots unknown", lambda: rb.KernelSubspace(X, 2, pivots="first"), ValueError, r"^pivots is 'first'.* Accepted"),
+    ("random_state a float", lambda: rb.KernelSubspace(X, 2, random_state=0.5), TypeError, r"^random_state is 0.5; .* accepted"),
+    ("random_state negative", lambda: rb.KernelSubspace(X, 2, random_state=-1), ValueError, r"^random_state is -1; .* accepted"),
+    ("y of one class", lambda: rb.SVMProblem(X, np.ones(N)), ValueError, r"^y has 1 class \(1.0\); .* accepted"),
+    ("y of labels with None", lambda: rb.MulticlassSVMProblem(X, [None, *LABELS[1:]]), ValueError, r"^y has None at index 0; .* accepted"),
+    ("weight of the wrong length", lambda: rb.SVMProblem(X, LABELS, weight=np.ones(3)), ValueError, r"^weight has shape \(3,\); .* accepted"),
+    ("margin 0 of an example", lambda: rb.SVMProblem(X, LABELS, margin=np.zeros(N)), ValueError, r"^margin has 0.0 at index 0; .* accepted"),
+    ("y of Rayleigh text", lambda: rb.RayleighProblem(X, LABELS.astype(str)), TypeError, r"^y has dtype <U.*; .* accepted"),
+    ("n_neighbors too many", lambda: rb.RayleighProblem(X, LABELS, n_neighbors=N), ValueError, r"^n_neighbors is 12; .* accepted"),
+    ("manifold_weight negative", lambda: rb.RayleighProblem(X, LABELS, manifold_weight=-1), ValueError, r"^manifold_weight is -1; .* accepted"),
+    ("metric of neighbours unknown", lambda: rb.RayleighProblem(X, LABELS, metric="euclid"), ValueError, r"^metric is 'euclid'; .* Accepted"),
+    ("X_unlabelled of other columns", lambda: rb.RayleighProblem(X, LABELS, X[:, :2]), ValueError, r"^X_unlabelled has 2 columns and X has 3; .* accepted"),
+]
+
+SOLVING = [
+    ("lam text", lambda: rb.solve(svm(), "1"), TypeError, r"^lam is '1'; .* accepted"),
+    ("lam None", lambda: rb.solve(svm(), None), TypeError, r"^lam is None; .* accepted"),
+    ("lam NaN", lambda: rb.solve(svm(), np.nan), ValueError, r"^lam is nan; .* accepted"),
+    ("lam an array", lambda: rb.solve(svm(), [1.0, 2.0]), TypeError, r"^lam is \[1.0, 2.0\]; .* accepted"),
+    ("lam a boolean of numpy", lambda: rb.solve(svm(), np.True_), TypeError, r"^lam is .*True.*; .* accepted"),
+    ("lam 0", lambda: rb.solve(svm(kernel="linear"), 0, "newton"), ValueError, r"^lam is 0; .* accepted"),
+    ("problem an array", lambda: rb.solve(X, 1.0), TypeError, r"^problem is a ndarray; .* accepted"),
+    ("problem of a path an estimator", lambda: rb.solve_path(rb.RankSVM()), TypeError, r"^problem is a RankSVM; .* accepted"),
+    ("solver unknown", lambda: rb.solve(svm(), 1.0, "newtn"), ValueError, r"^solver is 'newtn'; did you mean 'newton'\? Accepted"),
+    ("solver a number", lambda: rb.solve(svm(), 1.0, 5), TypeError, r"^solver is 5; .* accepted"),
+    ("solver that cannot", lambda: rb.solve(svm(), 1.0, "newton"), ValueError, r"^solver is 'newton.*', which cannot solve this problem"),
+    ("solver without a path", lambda: rb.solve_path(svm(), solver="qp"), ValueError, r"^solver is 'qp.*', which provides solve but not path"),
+    ("an option that there is not", lambda: rb.solve(svm(), 1.0, "qp", 3), TypeError, r"positional"),
+    ("another option that there is not", lambda: rb.solve(svm(), 1.0, "newton", tolerance=1), TypeError, r"tolerance"),
+    ("options with an instance", lambda: rb.solve(svm(), 1.0, rb.get_solver("qp"), form="dual"), ValueError, r"^options \['form'\] came with an instance"),
+    ("tol negative", lambda: rb.get_solver("newton", tol=-1), ValueError, r"^tol is -1; .* accepted"),
+    ("start no solution", lambda: rb.get_solver("newton", start=X), TypeError, r"^start is a ndarray; .* accepted"),
+    ("form unknown", lambda: rb.get_solver("qp", form="duall"), ValueError, r"^form is 'duall'; .* Accepted"),
+    ("backend unknown", lambda: rb.solve(svm(), 1.0, "qp", backend="CLARABELL"), ValueError, r"^backend is 'CLARABELL'; .* Accepted"),
+    ("max_events negative", lambda: rb.get_solver("path", max_events=-1), ValueError, r"^max_events is -1; .* accepted"),
+    ("max_events text", lambda: rb.get_solver("simplex", max_events="9"), TypeError, r"^max_events is '9'; .* accepted"),
+    ("chunk 0", lambda: rb.get_solver("path", chunk=0), ValueError, r"^chunk is 0; .* accepted"),
+    ("shift text", lambda: rb.get_solver("path", shift="0"), ValueError, r"^shift is '0'; .* accepted"),
+    ("shift too large", lambda: rb.get_solver("simplex", shift=0.1), ValueError, r"^shift is 0.1; .* accepted"),
+    ("seed text", lambda: rb.get_solver("subgradient", seed="0"), TypeError, r"^seed is '0'; .* accepted"),
+    ("step unknown", lambda: rb.get_solver("subgradient", step="1/n"), ValueError, r"^step is '1/n'.* Accepted"),
+    ("eps 2", lambda: rb.get_solver("epsilon", eps=2), ValueError, r"^eps is 2; .* accepted"),
+    ("eps text", lambda: rb.get_solver("epsilon", eps="small"), TypeError, r"^eps is 'small'; .* accepted"),
+    ("inner unknown", lambda: rb.get_solver("epsilon", inner="paht"), ValueError, r"^inner is 'paht'.*Accepted"),
+    ("lam_min above lam_max", lambda: rb.solve_path(svm(), lam_min=1e9), ValueError, r"^lam_min is 1000000000.0, and lam_max is \S+; .* accepted"),
+    ("lam_min above lam_max, simplex", lambda: rb.solve_path(svm(kernel="linear", penalty="l1"), 1e9, "simplex"), ValueError, r"^lam_min is 1000000000.0, and lam_max is"),
+    ("lam_min negative", lambda: rb.solve_path(svm(), lam_min=-1), ValueError, r"^lam_min is -1; .* accepted"),
+    ("name taken", lambda: rb.register_solver("qp", rb.Solver), (ValueError, TypeError), r"^(name|solver) is .* accepted"),
+    ("proven of features", lambda: solution().proven(X[0], X[1]), TypeError, r"^first has dtype float64; .* accepted"),
+    ("proven of a scalar", lambda: solution().proven(0, 1), ValueError, r"^first has shape \(\); .* accepted"),
+    ("proven out of range", lambda: solution().proven([0], [N]), ValueError, r"^second has 12 at index 0; items 0 to 11 are accepted"),
+    ("proven negative", lambda: solution().proven([-1], [0]), ValueError, r"^first has -1 at index 0; .* accepted"),
+    ("proven of unequal lengths", lambda: solution().proven([0, 1, 2], [1, 2]), ValueError, r"^first has 3 entries and second has 2; .* accepted"),
+    ("predict of other columns", lambda: solution().predict(X[:, :2]), ValueError, r"^X_new has 2 columns; .* accepted"),
+    ("predict a vector", lambda: solution().predict(X[0]), ValueError, r"^X_new has shape \(3,\); .* accepted"),
+    ("predict ragged", lambda: solution().predict(RAGGED), ValueError, r"^X_new .*unequal.* accepted"),
+    ("coef as text", lambda: Solution(svm(), 1.0, coef=Y.astype(str)), TypeError, r"^coef cannot be read as numbers .* accepted"),
+    ("coef of the wrong shape", lambda: Solution(svm(), 1.0, coef=Y[:3]), ValueError, r"^coef has shape \(3,\).* accepted"),
+]
+
+PATHS = [
+    ("path at lam 'a'", lambda: path().coef("a"), TypeError, r"^lam is 'a'; .* accepted"),
+    ("path at lam -1", lambda: path().predict(Z, -1), ValueError, r"^lam is -1; .* accepted"),
+    ("path at X_new of text", lambda: path().predict(Z.astype(str), 1.0), TypeError, r"^X_new cannot be read as numbers .* accepted"),
+    ("X_val of other columns", lambda: rb.validation_curve(path(), X[:, :2], prefs()), ValueError, r"^X_val has 2 columns; .* accepted"),
+    ("X_val with NaN", lambda: rb.validation_curve(path(), with_nan(X, 0, 0), prefs()), ValueError, r"^X_val has NaN in row 0, column 0; .* accepted"),
+    ("prefs_val are scores", lambda: rb.validation_curve(path(), X, Y), TypeError, r"^prefs_val is a ndarray; .* accepted"),
+    ("prefs_val of NDCG are preferences", lambda: rb.validation_curve(path(), X, prefs(), metric="ndcg"), TypeError, r"^prefs_val is a Preferences; .* accepted"),
+    ("prefs_val of NDCG too short", lambda: rb.validation_curve(path(), X, Y[:3], metric="ndcg"), ValueError, r"^prefs_val has shape \(3,\); .* accepted"),
+    ("prefs_val of AUC of three levels", lambda: rb.validation_curve(path(), X, Y, metric="auc"), ValueError, r"^prefs_val has 3 different values; .* accepted"),
+    ("k of a curve 0", lambda: rb.validation_curve(path(), X, Y, metric="ndcg", k=0), ValueError, r"^k is 0; .* accepted"),
+    ("metric of a curve unknown", lambda: rb.validation_curve(path(), X, prefs(), metric="ndgc"), ValueError, r"^metric is 'ndgc'; .* Accepted"),
+    ("tie_tol of a curve", lambda: rb.validation_curve(path(), X, prefs(), tie_tol="0"), TypeError, r"^tie_tol is '0'; .* accepted"),
+    ("path is a problem", lambda: rb.validation_curve(svm(), X, prefs()), TypeError, r"^path is a RankSVMProblem; .* accepted"),
+    ("curve at text", lambda: curve().at("1"), TypeError, r"^lam .* accepted"),
+    ("curve at 0", lambda: curve().at(-1.0), ValueError, r"^lam is -1.0; .* accepted"),
+    ("rule unknown", lambda: curve().choose("wide"), ValueError, r"^rule is 'wide'; .* Accepted"),
+    ("curve is a path", lambda: rb.choose_lambda(path()), TypeError, r"^curve is a RegularizationPath; .* accepted"),
+    ("lams of a grid 0", lambda: rb.solve_path(rls(), solver="rls").coefs([1.0, 0.0]), ValueError, r"^lams has 0.0 at index 1; .* accepted"),
+    ("lams of leave-one-out text", lambda: held_out_scores(rb.solve_path(rls(), solver="rls"), [[0]], ["1"]), TypeError, r"^lams cannot be read as numbers .* accepted"),
+    ("lams of leave-pair-out negative", lambda: leave_pair_out(rb.solve_path(rls(), solver="rls"), [-1.0]), ValueError, r"^lams has -1.0 at index 0; .* accepted"),
+    ("what unknown", lambda: plots.plot_path(path(), what="margin"), ValueError, r"^what is 'margin'; .* Accepted"),
+    ("which out of range", lambda: plots.plot_path(path(), which=[10**6]), ValueError, r"^which has 1000000.* accepted"),
+    ("n 1", lambda: plots.plot_path(path(), n=1), ValueError, r"^n is 1; .* accepted"),
+    ("n text", lambda: plots.plot_path(path(), n="9"), TypeError, r"^n is '9'; .* accepted"),
+    ("ax a figure", lambda: plots.plot_sets(path(), ax=3), TypeError, r"^ax is a int; .* accepted"),
+    ("plot of a problem", lambda: plots.plot_sets(svm()), TypeError, r"^path is a RankSVMProblem; .* accepted"),
+    ("plot of a path as a curve", lambda: plots.plot_validation_curve(path()), TypeError, r"^curve is a RegularizationPath; .* accepted"),
+    ("plot of items in space", lambda: plots.plot_decision(path(), 1.0), ValueError, r"^path is of items of shape \(12, 3\) .* accepted"),
+    ("plot_roc of three levels", lambda: plots.plot_roc(Y, Y), ValueError, r"^y_true has 3 different values .* accepted"),
+]
+
+STATISTICS = [
+    ("a query twice", lambda: statistics().add(X, Y, QID), ValueError, r"^qid has 1, which was added before; .* accepted"),
+    ("a block with None in qid", lambda: statistics().add(X, Y, NONE_IN_QID), ValueError, r"^qid has None at index 2; .* accepted"),
+    ("a block of other columns", lambda: statistics().add(X[:, :2], Y, 2 + QID), ValueError, r"^X and y have 2 and 1 columns; .* accepted"),
+    ("a block whose y is too short", lambda: statistics().add(X, Y[:3], 2 + QID), ValueError, r"^y has 3 rows and X has 12; .* accepted"),
+    ("a block whose y is text", lambda: statistics().add(X, Y.astype(str), 2 + QID), TypeError, r"^y cannot be read as numbers .* accepted"),
+    ("basis of features with NaN", lambda: rb.RankingStatistics(with_nan(X, 0, 0), kernel="rbf"), ValueError, r"^basis has NaN in row 0, column 0; .* accepted"),
+    ("basis of other columns", lambda: rb.RankingStatistics(Z[:, :2], kernel="rbf").add(X, Y), ValueError, r"^X has 3 columns; 2, as .* accepted"),
+    ("graph of statistics", lambda: rb.RankingStatistics(graph="query"), ValueError, r"^graph is 'query'; .* accepted"),
+    ("kernel of statistics", lambda: rb.RankingStatistics(kernel="rbf"), ValueError, r"^kernel is 'rbf' and basis is None; .* accepted"),
+    ("merge what is none", lambda: rb.merge_statistics(statistics(), X), TypeError, r"^others\[0\] is a ndarray; .* accepted"),
+    ("statistics is an array", lambda: StatisticsSolver(X), TypeError, r"^statistics is a ndarray; .* accepted"),
+    ("lam of statistics", lambda: StatisticsSolver(statistics()).solve(0), ValueError, r"^lam is 0; .* accepted"),
+]
+
+DATA = [
+    ("no rows", lambda tmp: datasets.Dataset(np.empty((0, 2)), []), ValueError, r"^X has shape \(0, 2\); .* accepted"),
+    ("y of a data set too long", lambda tmp: datasets.Dataset(X, Y[:3]), ValueError, r"^y has shape \(3,\); .* accepted"),
+    ("qid of a data set", lambda tmp: datasets.Dataset(X, Y, Y / 2), ValueError, r"^qid has shape \(12,\) and dtype float64; .* accepted"),
+    ("parts", lambda tmp: datasets.Dataset(X, Y, parts=["trian"] * N), ValueError, r"^parts is 'trian'; .* Accepted"),
+    ("feature_names", lambda tmp: datasets.Dataset(X, Y, feature_names=["a"]), ValueError, r"^feature_names has 1 names; .* accepted"),
+    ("feature_names a number", lambda tmp: datasets.Dataset(X, Y, feature_names=3), TypeError, r"^feature_names is 3; .* accepted"),
+    ("name unknown", lambda tmp: datasets.load("cancr"), ValueError, r"^name is 'cancr'; .* Accepted"),
+    ("n_per_class a fraction", lambda tmp: datasets.make_mixture(1.5), ValueError, r"^n_per_class is 1.5; .* accepted"),
+    ("n_per_class a boolean", lambda tmp: datasets.make_mixture(True), TypeError, r"^n_per_class is True; .* accepted"),
+    ("seed of a mixture text", lambda tmp: datasets.make_mixture(3, seed="a"), TypeError, r"^seed is 'a'; .* accepted"),
+    ("seed negative", lambda tmp: datasets.make_mixture(3, seed=-1), ValueError, r"^seed is -1; .* accepted"),
+    ("fold 6", lambda tmp: datasets.load_mq2008(6), ValueError, r"^fold is 6; .* accepted"),
+    ("path a number", lambda tmp: read_table(3, "y"), TypeError, r"^path is 3; .* accepted"),
+    ("no such file", lambda tmp: read_table(tmp / "none.csv", "y"), FileNotFoundError, r"^path is '.*none.csv'"),
+    ("target None", lambda tmp: read_table(table(tmp)), ValueError, r"^target is None; name the column"),
+    ("target unknown", lambda tmp: read_table(table(tmp), "z"), ValueError, r"^target is 'z'.* Accepted"),
+    ("qid the target", lambda tmp: read_table(table(tmp), "y", qid="y"), ValueError, r"^target and qid are both 'y'; .* accepted"),
+    ("drop text", lambda tmp: read_table(table(tmp), "y", drop="a"), TypeError, r"^drop is 'a'; .* accepted"),
+    ("drop a number", lambda tmp: read_table(table(tmp), "y", drop=3), TypeError, r"^drop is 3; .* accepted"),
+    ("target of SVMlight", lambda tmp: read_table(table(tmp, "1 1:2\n0 1:3\n", "t.svm"), "y"), ValueError, r"^target is 'y'; None is accepted"),
+]
+
+
+def fit(make, *args, **options):
+    return lambda: make().fit(*args, **options)
+
+
+def later(make, method, *args, fitted=(X, Y), **options):
+    return lambda: getattr(make().fit(*fitted), method)(*args, **options)
+
+
+def ranker(**options):
+    return lambda: rb.RankSVM(**dict(kernel="linear", solver="newton") | options)
+
+
+LINEAR, CV = ranker(), lambda **options: lambda: rb.RankSVMCV(**dict(kernel="linear", cv=2) | options)
+LEAST = lambda **options: lambda: rb.RankRLS(**dict(kernel="linear") | options)
+LEAST_CV = lambda **options: lambda: rb.RankRLSCV(**dict(kernel="linear", lams=[1.0]) | options)
+RAY = lambda **options: lambda: rb.RayleighRanker(**dict(n_components=3) | options)
+RAY_CV = lambda **options: lambda: rb.RayleighRankerCV(**dict(n_components=3, cv=2) | options)
+ONLINE = lambda **options: lambda: rb.OnlineRankSVM(**dict(max_updates=1000, lam=0.1) | options)
+SVC = lambda **options: lambda: rb.OnlineSVC(**dict(max_updates=1000, lam=0.1) | options)
+
+ESTIMATORS = [
+    ("fit lam text", fit(ranker(lam="1"), X, Y), TypeError, r"^lam is '1'; .* accepted"),
+    ("fit lam None", fit(LEAST(lam=None), X, Y), TypeError, r"^lam is None; .* accepted"),
+    ("fit y numeric strings", fit(LINEAR, X, Y.astype(str)), TypeError, r"^y cannot be read as numbers .* accepted"),
+    ("fit y numeric strings, least squares", fit(LEAST(), X, Y.astype(str).astype(object)), TypeError, r"^y cannot be read as numbers .* accepted"),
+    ("fit y numeric strings, online", fit(ONLINE(), X, Y.astype(str)), TypeError, r"^y cannot be read as numbers .* accepted"),
+    ("fit y with NaN", fit(LINEAR, X, with_nan(Y, 0)), ValueError, r"^y has NaN at index 0; .* accepted"),
+    ("fit y too short", fit(LINEAR, X, Y[:3]), ValueError, r"^y has 3 entries and X has 12 rows; .* accepted"),
+    ("fit y too short, online", fit(ONLINE(), X, Y[:3]), ValueError, r"^y has 3 entries and X has 12 rows; .* accepted"),
+    ("fit y too short, least squares", fit(LEAST(), X, Y[:3]), ValueError, r"^y has 3 entries and X has 12 rows; .* accepted"),
+    ("fit y too short, Rayleigh", fit(RAY(), X, LABELS[:3]), ValueError, r"^y has 3 entries and X has 12 rows; .* accepted"),
+    ("fit y a matrix", fit(LINEAR, X, np.c_[Y, Y]), ValueError, r"^y has shape \(12, 2\); .* accepted"),
+    ("fit y None", fit(LINEAR, X, None), ValueError, r"y is None; .* accepted"),
+    ("fit X of numeric strings", fit(LINEAR, WORDS, Y), TypeError, r"^X cannot be read as numbers .* accepted"),
+    ("fit X in three dimensions", fit(LINEAR, CUBE, Y), ValueError, r"^X has shape \(12, 3, 2\); .* accepted"),
+    ("fit X in three dimensions, least squares", fit(LEAST(), CUBE, Y), ValueError, r"^X has shape \(12, 3, 2\); .* accepted"),
+    ("fit X ragged", fit(LINEAR, RAGGED, Y), ValueError, r"^X .*unequal.* accepted"),
+    ("fit X None", fit(LINEAR, None, Y), TypeError, r"^X is None; .* accepted"),
+    ("fit X with infinity", fit(LEAST(), np.where(X == X[0, 0], np.inf, X), Y), ValueError, r"^X has infinity in row 0, column 0; .* accepted"),
+    ("fit X too large to square", fit(LINEAR, 1e200 * X, Y), ValueError, r"^X has \S+e\+?199 in row 0, column 0; .* accepted"),
+    ("fit X too large to square, cv", fit(CV(), 1e200 * X, Y), ValueError, r"^X has \S+e\+?199 in row 0, column 0; .* accepted"),
+    ("fit X too large to square, approximate kernel", fit(ranker(kernel="rbf", approximate_kernel=3), 1e200 * X, Y), ValueError, r"^X has \S+e\+?199 in row 0.* accepted"),
+    ("fit X too large to square, online", fit(ONLINE(), 1e200 * X, Y), ValueError, r"^X has .* accepted.*overflow"),
+    ("fit qid with None", fit(LINEAR, X, Y, NONE_IN_QID), ValueError, r"^qid has None at index 2; .* accepted"),
+    ("fit qid with None, cv", fit(CV(), X, Y, NONE_IN_QID), ValueError, r"^qid has None at index 2; .* accepted"),
+    ("fit qid with None, least squares cv", fit(LEAST_CV(), X, Y, NONE_IN_QID), ValueError, r"^qid has None at index 2; .* accepted"),
+    ("fit qid with None, online", fit(ONLINE(), X, Y, NONE_IN_QID), ValueError, r"^qid has None at index 2; .* accepted"),
+    ("fit sample_weight negative", fit(LINEAR, X, Y, None, -Y), ValueError, r"^sample_weight has -1.0 at index 1; .* accepted"),
+    ("fit sample_weight too short", fit(LINEAR, X, Y, None, Y[:3]), ValueError, r"^sample_weight has shape \(3,\); .* accepted"),
+    ("fit sample_weight zero", fit(ONLINE(), X, Y, None, 0 * Y), ValueError, r"^sample_weight is zero for every item; .* accepted"),
+    ("fit without a preference", fit(LINEAR, X, 0 * Y), ValueError, r"^y has no preference.* accepted"),
+    ("fit gamma and linear", fit(ranker(gamma=1.0), X, Y), ValueError, r"^gamma is 1.0, and kernel is 'linear', .* accepted"),
+    ("fit gammas and linear", fit(LEAST_CV(gamma=[1.0, 2.0]), X, Y), ValueError, r"^gamma is 1.0, and kernel is 'linear', .* accepted"),
+    ("fit graph unknown", fit(ranker(graph="stars"), X, Y), ValueError, r"^graph is 'stars'; .* Accepted"),
+    ("fit solver unknown", fit(ranker(solver="newtn"), X, Y), ValueError, r"^solver is 'newtn'; .* Accepted"),
+    ("fit solver None", fit(ranker(solver=None), X, Y), TypeError, r"^solver is None; .* accepted"),
+    ("approximate_kernel 0", fit(ranker(kernel="rbf", approximate_kernel=0), X, Y), ValueError, r"^approximate_kernel is 0; .* accepted"),
+    ("approximate_kernel text", fit(ranker(kernel="rbf", approximate_kernel="3"), X, Y), TypeError, r"^approximate_kernel is '3'; .* accepted"),
+    ("approximate_kernel and linear", fit(ranker(approximate_kernel=3), X, Y), ValueError, r"^approximate_kernel is .* accepted"),
+    ("basis 100", fit(LEAST(basis=100), X, Y), ValueError, r"^basis is 100; .* accepted"),
+    ("basis text", fit(LEAST(basis="all"), X, Y), TypeError, r"^basis is 'all'; .* accepted"),
+    ("basis 100 of cv", fit(LEAST_CV(basis=100), X, Y), ValueError, r"^basis is 100; .* accepted"),
+    ("basis of other columns in fit", fit(LEAST(kernel="rbf", basis=Z[:, :2]), X, Y), ValueError, r"^X has 3 columns; 2, .* accepted"),
+    ("basis in three dimensions", fit(LEAST(basis=CUBE), X, Y), ValueError, r"^basis has shape \(12, 3, 2\); .* accepted"),
+    ("basis_method unknown", fit(LEAST(basis=3, basis_method="kmeans"), X, Y), ValueError, r"^basis_method is 'kmeans'; .* Accepted"),
+    ("random_state text", fit(LEAST(basis=3, random_state="a"), X, Y), TypeError, r"^random_state is 'a'; .* accepted"),
+    ("lams empty", fit(LEAST_CV(lams=[]), X, Y), ValueError, r"^lams is empty; .* accepted"),
+    ("lams text", fit(LEAST_CV(lams="1"), X, Y), TypeError, r"^lams cannot be read as numbers .* accepted"),
+    ("lams a matrix", fit(LEAST_CV(lams=X), X, Y), ValueError, r"^lams has shape \(12, 3\); .* accepted"),
+    ("cv 1", fit(CV(cv=1), X, Y), ValueError, r"^cv is 1; .* accepted"),
+    ("cv text", fit(CV(cv="five"), X, Y), TypeError, r"^cv is 'five'; .* accepted"),
+    ("cv None", fit(LEAST_CV(cv=None), X, Y), TypeError, r"^cv is None; .* accepted"),
+    ("cv a word", fit(LEAST_CV(cv="lo"), X, Y), ValueError, r"^cv is 'lo'; .* Accepted"),
+    ("cv too many", fit(CV(cv=N), X, Y), ValueError, r"^cv leaves fold 0 of 12 no preference to validate.* accepted"),
+    ("cv out of range", fit(CV(cv=[([0, 1, 2], [3, 99])]), X, Y), ValueError, r"^cv\[0\]\[1\] has 99 at index 1; .* accepted"),
+    ("cv of numbers", fit(CV(cv=[1, 2]), X, Y), TypeError, r"^cv has fold 0, .* accepted"),
+    ("rule unknown in fit", fit(CV(rule="wide"), X, Y), ValueError, r"^rule is 'wide'; .* Accepted"),
+    ("metric unknown in fit", fit(LEAST_CV(metric="ndgc"), X, Y), ValueError, r"^metric is 'ndgc'; .* Accepted"),
+    ("lam_min_ratio 2", fit(CV(lam_min_ratio=2), X, Y), ValueError, r"^lam_min_ratio is 2; .* accepted"),
+    ("k in fit 0", fit(CV(metric="ndcg", k=0), X, Y), ValueError, r"^k is 0; .* accepted"),
+    ("n_components None and rbf", fit(RAY(n_components=None), X, LABELS), ValueError, r"^n_components is None and kernel is 'rbf'; .* accepted"),
+    ("n_neighbors too many in fit", fit(RAY(n_neighbors=99), X, LABELS), ValueError, r"^n_neighbors is 99; .* accepted"),
+    ("unlabelled text", fit(RAY(unlabelled="no"), X, LABELS), ValueError, r"^unlabelled is 'no'; .* accepted"),
+    ("y of three classes", fit(RAY(), X, Y), ValueError, r"^y has 3 classes .* accepted"),
+    ("manifold_weights negative", fit(RAY_CV(manifold_weights=[-1.0]), X, LABELS), ValueError, r"^manifold_weights has -1.0 at index 0; .* accepted"),
+    ("lams of Rayleigh", fit(RAY_CV(lams=[0.0]), X, LABELS), ValueError, r"^lams has 0.0 at index 0; .* accepted"),
+    ("lam of the online SVM", fit(ONLINE(lam=0), X, Y), ValueError, r"^lam is 0; .* accepted"),
+    ("tol of the online SVM", fit(ONLINE(tol=None), X, Y), TypeError, r"^tol is None; .* accepted"),
+    ("max_updates of the online SVM", fit(ONLINE(max_updates="9"), X, Y), TypeError, r"^max_updates is '9'; .* accepted"),
+    ("average of the online SVM", fit(ONLINE(average="tail"), X, Y), ValueError, r"^average is 'tail'; .* accepted"),
+    ("random_state of the online SVM", fit(ONLINE(random_state=1.5), X, Y), TypeError, r"^random_state is 1.5; .* accepted"),
+    ("draws of the online SVM", lambda: ONLINE(draws=-1)().partial_fit(X, Y), ValueError, r"^draws is -1; .* accepted"),
+    ("better of other columns", lambda: ONLINE()().partial_fit_pairs(X, X[:, :2]), ValueError, r"^better has shape .* accepted"),
+    ("classes None", lambda: SVC()().partial_fit(X, LABELS), ValueError, r"^classes is None .* accepted"),
+    ("classes without one of y", lambda: SVC()().partial_fit(X, Y, classes=[0, 1]), ValueError, r"^y has 2.0 at index 2, .* accepted"),
+    ("classes other than before", lambda: SVC()().partial_fit(X, LABELS, classes=[0, 1]).partial_fit(X, LABELS, classes=[0, 2]), ValueError, r"^classes is \[0, 2\], .* accepted"),
+    ("sample_weight of classes", lambda: SVC()().fit(X, LABELS, with_nan(np.ones(N), 5)), ValueError, r"^sample_weight has NaN at index 5; .* accepted"),
+    ("predict X with NaN", later(LINEAR, "predict", with_nan(Z, 1, 0)), ValueError, r"^X has NaN in row 1, column 0; .* accepted"),
+    ("predict X of text", later(LEAST(), "predict", Z.astype(str)), TypeError, r"^X cannot be read as numbers .* accepted"),
+    ("predict X in three dimensions", later(LINEAR, "predict", CUBE), ValueError, r"^X has shape \(12, 3, 2\); .* accepted"),
+    ("predict X online in three dimensions", later(ONLINE(), "predict", CUBE), ValueError, r"^X has shape \(12, 3, 2\); .* accepted"),
+    ("score y too short", later(LINEAR, "score", X, Y[:3]), ValueError, r"^y has 3 entries and X has 12 rows; .* accepted"),
+    ("score y text", later(LINEAR, "score", X, Y.astype(str)), TypeError, r"^y cannot be read as numbers .* accepted"),
+    ("score y level", later(LINEAR, "score", X, 0 * Y), ValueError, r"^y has no preference; .* accepted"),
+    ("score y None", later(LINEAR, "score", X, None), (ValueError, TypeError), r"^y is None; .* accepted"),
+    ("score y too short, online", later(ONLINE(), "score", X, Y[:3]), ValueError, r"^y has 3 entries and X has 12 rows; .* accepted"),
+    ("score y too short, Rayleigh", later(RAY(), "score", X, LABELS[:3], fitted=(X, LABELS)), ValueError, r"^y has 3 entries and X has 12 rows; .* accepted"),
+    ("score qid with None", later(LINEAR, "score", X, Y, NONE_IN_QID), ValueError, r"^qid has None at index 2; .* accepted"),
+    ("score sample_weight negative", later(LINEAR, "score", X, Y, None, -Y), ValueError, r"^sample_weight has -1.0 at index 1; .* accepted"),
+    ("partial_fit with a query twice", later(LEAST(), "partial_fit", X, Y, QID, fitted=(X, Y, QID)), ValueError, r"^qid has 1, which was added before; .* accepted"),
+    ("partial_fit of other columns", later(LEAST(), "partial_fit", X[:, :2], Y, 2 + QID, fitted=(X, Y, QID)), ValueError, r"^X has 2 features, but RankRLS is expecting 3"),
+]
+
+WITHOUT_FILES = PREFERENCES + METRICS + KERNELS + PROBLEMS + SOLVING + PATHS + STATISTICS + ESTIMATORS
+BARE = re.compile(r"inhomogeneous|could not convert|setting an array|broadcast|invalid literal|not supported between|ambiguous|has no attribute|cannot convert float|not subscriptable")
+
+
+def complains(call, kind, pattern):
+    with pytest.raises(kind, match=pattern) as caught:
+        call()
+    assert not BARE.search(str(caught.value))
+
+
+def named(rows):
+    return [pytest.param(*row[1:], id=row[0]) for row in rows]
+
+
+@pytest.mark.parametrize("call, kind, pattern", named(WITHOUT_FILES))
+def test_the_message_names_what_the_caller_wrote(call, kind, pattern):
+    complains(call, kind, pattern)
+
+
+@pytest.mark.parametrize("call, kind, pattern", named(DATA))
+def test_the_message_of_data_names_what_the_caller_wrote(call, kind, pattern, tmp_path):
+    complains(lambda: call(tmp_path), kind, pattern)
+
+
+MODELS = {"RankSVM": (LINEAR, Y), "RankSVM rbf": (ranker(kernel="rbf", solver="qp"), Y), "RankSVMCV": (CV(), Y), "RankRLS": (LEAST(), Y),
+          "RankRLSCV": (LEAST_CV(), Y), "RayleighRanker": (RAY(), LABELS), "RayleighRankerCV": (RAY_CV(), LABELS), "OnlineRankSVM": (ONLINE(), Y),
+          "OnlineSVC": (SVC(), LABELS)}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_fit_that_fails_leaves_the_earlier_one_as_it_was(name):
+    make, y = MODELS[name]
+    model = make().fit(X, y)
+    before, scores = dict(vars(model)), model.predict(Z)
+    wider = np.c_[X, X]
+    wrong = [(X, y[:3]), (WORDS, y), (CUBE, y), (1e200 * X, y), (with_nan(X, 0, 0), y), (wider, 0 * y), (wider, None), (wider, with_nan(y, 0)[:, None] + np.ones(2)),
+             (RAGGED, y), (wider[:1], y[:1]), (with_nan(wider, 3, 4), y)]
+    for items, labels in wrong:
+        for method in ("fit", "partial_fit"):
+            if hasattr(model, method) and not (method == "partial_fit" and items.__class__ is np.ndarray and len(items) == 1):
+                with pytest.raises((ValueError, TypeError)):
+                    getattr(model, method)(items, labels)
+    for option, value in (("lam", -1.0), ("lams", [-1.0]), ("solver", "none"), ("kernel", "none"), ("cv", 1)):
+        if option in model.get_params():
+            with pytest.raises((ValueError, TypeError)):
+                clone(model).set_params(**{option: value}).fit(X, y)
+            kept = getattr(model, option)
+            with pytest.raises((ValueError, TypeError)):
+                model.set_params(**{option: value}).fit(wider, y)
+            model.set_params(**{option: kept})
+    assert vars(model).keys() == before.keys() and all(vars(model)[key] is before[key] for key in before)
+    assert np.array_equal(model.predict(Z), scores)
+
+
+def test_statistics_that_refuse_a_block_are_as_they_were():
+    one = statistics()
+    before = copy.deepcopy(vars(one))
+    for block in ((X, Y, QID), (X, Y, NONE_IN_QID), (X[:, :2], Y, 2 + QID), (1e200 * X, Y, 2 + QID), (X, Y.astype(str), 2 + QID), (X, np.c_[Y, Y], 2 + QID)):
+        with pytest.raises((ValueError, TypeError)):
+            one.add(*block)
+    assert all(np.array_equal(vars(one)[key], before[key]) for key in before if key != "kernel")
+
+
+def test_the_table_has_no_row_twice():
+    rows = [row[0] for row in WITHOUT_FILES + DATA]
+    assert len(rows) == len(set(rows)) >= 120
