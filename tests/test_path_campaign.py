@@ -174,7 +174,6 @@ def follow(number):
 # The campaign
 
 PARTS, WHOLE, SAMPLE = 8, 10_000, 150
-KNOWN = {302: "degree 4 of items at opposite corners: what tells them apart is below the last digit of the kernel"}
 
 
 def campaign(numbers):
@@ -209,7 +208,7 @@ def test_a_sample():
 def test_ten_thousand(part):
     numbers = np.array_split(np.arange(WHOLE), PARTS)[part].tolist()
     numerical, failures = campaign(numbers)
-    assert [f for f in failures if f[0] not in KNOWN] == [] and len(numerical) <= 10 / PARTS + 1
+    assert failures == [] and len(numerical) <= 10 / PARTS
 
 
 def test_the_gap_sees_a_wrong_answer():
