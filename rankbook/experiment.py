@@ -138,9 +138,8 @@ def try_kernel(train, validation, kernel, lam_min, lam_max, solver):
     """
     start = perf_counter()
     problem = RankSVMProblem(train.X, train.prefs, **kernel)
-    if lam_min is not None and lam_min > problem.lam_max:  # this kernel's path is over before
-        lam_min = problem.lam_max or None
-    path = solve_path(problem, lam_min, solver)
+    end = lam_min if lam_min is None or lam_min <= problem.lam_max else problem.lam_max or None  # where nothing has begun
+    path = solve_path(problem, end, solver)
     if path.status == "interrupted":
         raise KeyboardInterrupt
     middle = perf_counter()

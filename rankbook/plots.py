@@ -287,8 +287,7 @@ def _check_plane(path, lams, y):
 def _panels(axes, count):
     """`axes` as an array of `count` Axes, or those of a new figure."""
     if axes is not None:
-        axes = np.array([_axes(ax) for ax in np.ravel(axes)])
-        if axes.size != count:
+        if (axes := np.array([_axes(ax) for ax in np.ravel(axes)])).size != count:
             raise ValueError(f"axes has {axes.size} Axes for {count} lambdas; as many as lambdas are accepted.")
         return axes
     import matplotlib.pyplot as plt

@@ -323,7 +323,6 @@ def solve_path(problem, lam_min=None, solver="path", **options):
         A :class:`rankbook.RegularizationPath`, or another kind of :class:`rankbook.Path`.
     """
     from rankbook.paths import Path
-
     chosen = get_solver(solver, **options)
     if lam_min is not None and (lam_min := as_positive("lam_min", lam_min)) > getattr(problem, "lam_max", lam_min):
         raise ValueError(f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}; lam_min <= lam_max is accepted.")
@@ -373,7 +372,6 @@ class SolverTable(list):
 
     def _repr_html_(self):
         from html import escape
-
         head = "".join(f"<th>{c}</th>" for c in self.COLUMNS)
         body = "".join("<tr>" + "".join(f"<td style='text-align:left'>{escape(row[c])}</td>" for c in self.COLUMNS) + "</tr>" for row in self)
         return f"<table><tr>{head}</tr>{body}</table>"

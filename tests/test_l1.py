@@ -448,7 +448,7 @@ def test_solvers_of_the_l1_penalty_refuse_the_other(solver):
     (dict(seed=-1), "seed is -1"), (dict(seed=None), "seed is None"),
 ])
 def test_bad_options(options, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((ValueError, TypeError), match=words):
         SimplexSolver(**options)
 
 

@@ -141,7 +141,7 @@ def test_the_mark_can_be_given(data):
     ([-1] * 90, ValueError, "y has 0 classes among its 0 labelled"), ([nan] * 90, ValueError, "y has 0 classes"), ([1] * 90, ValueError, "y has 1 class among its 90"),
     ([1] * 89 + [0], ValueError, "89 labelled items of the better class and 1 of the worse"), ([1] + [0] * 10 + [-1] * 79, ValueError, "1 labelled items of the better class and 10"),
     (["ill", "well", "well"] * 30, TypeError, "holds what is no number"), (np.array(["ill", -1, 1] * 30, dtype=object), TypeError, "holds what is no number"),
-    ([0, 1, np.inf] * 30, ValueError, "y has inf at index 2"), ([0, 1] * 44, ValueError, "inconsistent"), (None, ValueError, "the target y is None")])
+    ([0, 1, np.inf] * 30, ValueError, "y has inf at index 2"), ([0, 1] * 44, ValueError, "equal numbers"), (None, ValueError, "the target y is None")])
 @pytest.mark.parametrize("model", [RayleighRanker(), RayleighRankerCV(cv=2)], ids=["one", "cv"])
 def test_labels_that_are_refused(model, y, error, match, data):
     X, good, _ = data

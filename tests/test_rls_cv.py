@@ -310,7 +310,7 @@ def test_table_by_query_is_that_of_training_again(data, cv, kernel, graph, metri
 @pytest.mark.parametrize("cv", ["loo", 3, ShuffleSplit(5, test_size=0.3, random_state=0)], ids=["loo", "3", "shuffle"])
 def test_table_by_item_is_that_of_training_again(data, cv, kernel, graph):
     X, y = data[0][:40], data[1][:40]
-    model = RankRLSCV(TRIED, kernel, gamma=0.5, cv=cv, graph=graph, random_state=0).fit(X, y)
+    model = RankRLSCV(TRIED, kernel, gamma=None if kernel == "linear" else 0.5, cv=cv, graph=graph, random_state=0).fit(X, y)
     folds = make_folds(cv, X, y, None, 0) if cv != "loo" else [(np.delete(np.arange(40), i), np.array([i])) for i in range(40)]
     assert np.allclose(model.cv_values_, again(model, X, y, None, folds, "disagreement"), rtol=0, atol=1e-12)
 
@@ -387,7 +387,7 @@ def test_equal_items_of_a_query_left_out_tie():
     (dict(lams=[0.0]), "lams has 0.0"), (dict(lams=[-1.0]), "lams has -1.0"), (dict(lams=[]), "lams is empty"), (dict(lams=[np.nan]), "lams has NaN"),
     (dict(gamma=[]), "gamma is empty"), (dict(gamma=[1, 0]), "gamma has 0.0"), (dict(metric="map"), "metric is 'map'"), (dict(cv="quary"), "did you mean 'query'"),
     (dict(cv="loo"), "cv is 'loo'"), (dict(cv="lpo"), "cv is 'lpo'"), (dict(cv=0), "cv is 0"), (dict(cv=13), "cv leaves fold"), (dict(cv=ShuffleSplit(3)), r"holds \d+ of the"),
-    (dict(cv=[(np.arange(50), np.arange(50, 60))]), "training parts that are all the rest"), (dict(graph="weights"), "graph is a str"), (dict(basis=0), "r is 0"),
+    (dict(cv=[(np.arange(50), np.arange(50, 60))]), "training parts that are all the rest"), (dict(graph="weights"), "graph is a str"), (dict(basis=0), "basis is 0"),
     (dict(basis=[1, 1]), "basis has the item 1"), (dict(kernel="rfb"), "did you mean 'rbf'"), (dict(metric="auc"), "y has 4 different values")])
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
 def test_bad_arguments(data, options, match):

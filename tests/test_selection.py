@@ -497,9 +497,9 @@ def test_metrics_that_make_no_sense():
     for target, options, error, words in [
         (v, dict(metric="acu"), ValueError, "metric is 'acu'; did you mean 'auc'"), (prefs, dict(metric="auc"), TypeError, "prefs_val is a Preferences"),
         (v, dict(), TypeError, "prefs_val is a ndarray"), (prefs, dict(qid=v), ValueError, "qid is given"), (prefs, dict(k=3), ValueError, "k is given"),
-        (v, dict(metric="auc", k=3), ValueError, "k is 3"), (v, dict(metric="ndcg", k=0), ValueError, "k is 0"), (v[1:], dict(metric="ndcg"), ValueError, "y_val has shape"),
+        (v, dict(metric="auc", k=3), ValueError, "k is 3"), (v, dict(metric="ndcg", k=0), ValueError, "k is 0"), (v[1:], dict(metric="ndcg"), ValueError, "prefs_val has shape"),
         (np.arange(10), dict(metric="auc"), ValueError, "10 different values"), (np.ones(10), dict(metric="auc"), ValueError, "no query with two"),
-        (np.zeros(10), dict(metric="ndcg"), ValueError, "no query with a grade above 0"), (-np.ones(10), dict(metric="ndcg"), ValueError, "y_val has -1"),
+        (np.zeros(10), dict(metric="ndcg"), ValueError, "no query with a grade above 0"), (-np.ones(10), dict(metric="ndcg"), ValueError, "prefs_val has -1"),
         (np.full(10, 2000.0), dict(metric="ndcg"), ValueError, "prefs_val has 2000"), (v, dict(metric="auc", qid=v[1:]), ValueError, "qid"),
     ]:
         with pytest.raises(error, match=words):
