@@ -20,7 +20,7 @@ from .kernel_basis import jittered_cholesky
 from .kernels import Kernel
 from .kernel_map import BLOCK, KernelFunction, LinearFunction
 from .rankrls import LeastSquaresCertificate
-from .spectral import Spectrum, as_lambdas, basis_spectrum, decomposed, shaped
+from .spectral import Spectrum, as_lambdas, basis_spectrum, decomposed, scaled_solver, shaped
 
 # %% ../nbs/03e_statistics.ipynb #c004
 def grouped_scatter(Z, sizes):
@@ -269,7 +269,13 @@ class StatisticsSolver:
 
     def solve(self, lam):
         """The :class:`StatisticsSolution` at one lam > 0."""
-        return StatisticsSolution(self, as_positive("lam", lam), self.coefs([lam])[0])
+        lam = as_positive("lam", lam)
+        inverse = None if self.factor else scaled_solver(self.G, lam)  # a linear function, in units of its features
+        if inverse is None:
+            return StatisticsSolution(self, lam, self.coefs([lam])[0])
+        w = inverse(self.g)
+        w = w - inverse(self.G @ w + lam * w - self.g)
+        return StatisticsSolution(self, lam, w[:, 0] if self.is_flat else w)
 
 # %% ../nbs/03e_statistics.ipynb #c028
 @dataclass(frozen=True)

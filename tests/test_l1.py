@@ -467,7 +467,8 @@ def test_coefficients_of_the_wrong_kind_are_refused():
 
 # The estimator
 
-def test_the_estimator():
+@pytest.mark.data
+def test_the_estimator(data_dir):
     X, y = real("auto", 100)
     model = rb.RankSVM(lam=50.0, kernel="linear", penalty="l1").fit(X, y)
     assert model.solver_.startswith("simplex") and model.certificate_.relative_gap < TOL and not hasattr(model, "dual_coef_")
