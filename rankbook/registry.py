@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
 
+import numpy as np
+
 from .checks import as_positive, solvable, unknown_name
 from .solutions import Solution
 
@@ -324,7 +326,8 @@ def solve_path(problem, lam_min=None, solver="path", **options):
     """
     from rankbook.paths import Path
     chosen = get_solver(solver, **options)
-    if lam_min is not None and (lam_min := as_positive("lam_min", lam_min)) > getattr(problem, "lam_max", lam_min):
+    lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
+    if lam_min is not None and lam_min > (getattr(problem, "lam_max", 0) or np.inf):  # where lam_max is 0 nothing happens at any lambda
         raise ValueError(f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}; lam_min <= lam_max is accepted.")
     label, path = _run(chosen, "path", problem, lam_min)
     if not isinstance(path, Path):
