@@ -49,7 +49,7 @@ def best_on_ray(problem, lam, sums, norm, width=0.0):
     q = norm / lam + (sums.square / 2 if squared else 0.0)
     scale = sums.margin / q if q > 0 else 1.0
     scale = max(scale, 0.0) if squared else min(scale, 1.0)
-    return Ray(scale * sums.margin - scale**2 * q / 2, scale, width)
+    return Ray(scale * (sums.margin - scale * q / 2) if scale else 0.0, scale, width)
 
 
 def norm_of_pull(problem, pull):

@@ -12,7 +12,7 @@ from .paths import CAPPED, RegularizationPath, exact_sums, sets_at
 
 TOL = 1e-8  # relative gap of an answer that is good
 DEPTH = 1e-16  # of lam_max: below it, one rounding error of a multiplier is a margin
-NOISY = 1e8  # rounding errors: below that many, in units of lambda times a margin, answers are measured
+NOISY = 1e8  # rounding errors: where a margin, in units of lambda, is less than that many, they may end a path
 
 # %% ../nbs/07a_depth.ipynb #c004
 def gap_at(path, lam):
@@ -31,25 +31,26 @@ def squares(problem, error, sums, f):
     """(e'f, e'Ke) for e = `error` (n,), and about the error of v'Kv, v = `sums`, that comes from rounded entries of K. O(n^2 log n)."""
     if problem.is_factored:
         return (error @ f, error @ problem.times(error)), 0.0
-    rows, first, copies = np.unique(problem.gram, axis=0, return_index=True, return_inverse=True)
-    K, e, v = rows[:, first], np.bincount(copies.ravel(), error), np.bincount(copies.ravel(), sums)
+    _, first, copies = np.unique(problem.X, axis=0, return_index=True, return_inverse=True)
+    K, e, v = problem.gram[np.ix_(first, first)], np.bincount(copies.ravel(), error), np.bincount(copies.ravel(), sums)
     return (e @ f[first], e @ (K @ e)), np.finfo(float).eps * np.sqrt(max(0.0, v**2 @ (K**2 @ v**2)))
 
 # %% ../nbs/07a_depth.ipynb #c007
 def noise_level(problem):
-    """The lambda below which answers are measured."""
-    v = np.abs(exact_sums(problem.prefs, np.array(problem.prefs.weight)))
-    error = np.finfo(float).eps * np.sqrt(problem.diagonal.max() * (problem.diagonal @ v**2))
+    """The lambda below which rounding may end a path."""
+    v, length = np.abs(exact_sums(problem.prefs, np.array(problem.prefs.weight))), np.sqrt(problem.diagonal)
+    error = np.finfo(float).eps * length.max() * (length @ v)
     return NOISY * error / problem.prefs.margin.min()
 
 
 def measured_at(path):
     """Decreasing lambdas at which the answers of a path decide how deep it is trusted."""
-    top, level = path.problem.lam_max, noise_level(path.problem)
-    last, low = path.breakpoints[-1], path.domain[0]
-    end = low if low > 0 else min(0.99 * last, level)
-    steps = level * 10.0 ** -(np.arange(0, 160) / 4)
-    lams = [*steps[(steps > max(end, DEPTH * top)) & (steps < top)], *([end] if end < level else [])]
+    top, level, low = path.problem.lam_max, noise_level(path.problem), path.domain[0]
+    last = path.breakpoints[-21:] if path.breakpoints.size else np.array([top])
+    end = low if low > 0 else min(0.99 * last[-1], level)
+    grid = level * 10.0 ** -(np.arange(-160, 160) / 4)
+    lams = np.r_[grid, np.sqrt(last[1:] * last[:-1])[last[1:] < level]]
+    lams = [*np.sort(lams[(lams > max(end, DEPTH * top)) & (lams < top)])[::-1], end]
     if low == 0 and (path.problem.prefs.weight[sets_at(path.events, len(path.problem.prefs), 0.0) == CAPPED] > 0).any():
         lams.append(min(end, DEPTH * top))
     return np.array(lams)
@@ -69,13 +70,13 @@ def trusted(path):
 
     Notes
     -----
-    No reading for a path that ends above some 1e-8 lam_max, one or two for one whose events do, else up to four for each decade below.
+    Four readings for each decade of the path, and up to 20 more near its end.
     """
-    if path.breakpoints.size == 0 or path.problem.lam_max == 0:
+    level, top = noise_level(path.problem), path.problem.lam_max
+    if top == 0:
         return path
     if all(gap_at(path, lam) <= TOL for lam in measured_at(path)):
-        return path
-    level, top = noise_level(path.problem), path.problem.lam_max
+        return path if path.status != "numerical" or path.domain[0] > level else path.cut(path.domain[0], "rounding", path.info["reason"])
     open_end = RegularizationPath(path.problem, path.events, path.status, max(path.domain[0], DEPTH * top))
     end = _last_good(open_end, level)
     status = "numerical" if end > level else "rounding"

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from .checks import as_items, as_matrix, refuse_huge, solvable
+from .double_double import two_sum
 from .ownership import SetOnce, locked, own
 
 BLOCK = 1 << 24  # kernel entries that a prediction holds at a time
@@ -56,18 +57,18 @@ def square_norms(X):
     return np.einsum("ij,ij->i", X, X, dtype=np.float64) if isinstance(X, np.ndarray) else np.asarray((X * X).sum(axis=1), dtype=np.float64)
 
 # %% ../nbs/01c_kernel_map.ipynb #c011b
-def centred_items(X):
-    """A read-only copy of the items (n, d) of a linear kernel measured from their mean, stored as they are, and what was subtracted (d,). O(n d)."""
+def centred_items(X, columns=16):
+    """A read-only copy of the items (n, d) of a linear kernel, stored as they are, measured from near their mean where that is exact, and what was subtracted (d,). O(n d)."""
     if not isinstance(X, np.ndarray):
         return _centred_rows(X)
-    first = X[:1].astype(np.float64)
-    if X.dtype == np.float32:
-        first[:, (np.abs(X - X[:1]) > np.abs(X[:1]) / 2).any(axis=0)] = 0.0
-        return locked(X - first.astype(np.float32)), own(first[0])
-    Z = X - first
-    mean = Z.mean(axis=0)
-    Z -= mean
-    return locked(Z), own(first[0] + mean)
+    Z, offset = X.copy(), np.zeros(X.shape[1], X.dtype)
+    for j in range(0, X.shape[1], columns):
+        part = X[:, j : j + columns]
+        near = np.take_along_axis(part, np.abs(part - part.mean(axis=0)).argmin(axis=0)[None], 0)
+        shifted, error = two_sum(part, -near)
+        exact = ~error.any(axis=0)
+        Z[:, j : j + columns][:, exact], offset[j : j + columns][exact] = shifted[:, exact], near[0, exact]
+    return locked(Z), own(offset.astype(np.float64))
 
 
 def _centred_rows(X):

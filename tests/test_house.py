@@ -18,7 +18,7 @@ HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
 
 # From the ground up. An import goes to a lower floor, or along one's own as long as nobody goes round in a circle.
 FLOORS = [
-    {"checks", "ownership", "archive"},
+    {"checks", "ownership", "archive", "double_double"},
     {"preferences", "kernels", "kernel_map", "subspace", "manifold", "missed_pairs", "metrics", "datasets", "sources", "files", "parts"},
     {"jit_cache", "compiled", "active_set", "replay", "l1", "graphs", "merging", "ranking_loss", "certificates", "solutions"},
     {"problems", "svm", "kernel_basis", "rankrls", "rayleigh", "packing", "views"},

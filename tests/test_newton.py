@@ -339,3 +339,39 @@ def test_more_features_than_a_matrix_is_written_out_for():
     prefs = rb.Preferences.from_scores(rng.integers(0, 3, 500), rng.integers(0, 20, 500))
     answer = rb.solve(rb.RankSVMProblem(csr_array(X), prefs, kernel="linear"), 100.0, solver="newton", tol=1e-4)
     assert answer.certificate.relative_gap <= 1e-4  # which the host proves
+
+
+# Small units
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("unit", [1e-5, 1e-12, 1e-100])
+def test_next_to_nothing_to_gain_still_orders_the_items(loss, unit):
+    """With features of 1e-5 and lam = 1, f = 0 is within tol of the minimum; the minimiser orders the items."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.round(X @ [1.0, 2.0, -1.0] + rng.normal(size=60))
+    prefs = rb.Preferences.from_scores(y)
+    problem = rb.RankSVMProblem(unit * X, prefs, kernel="linear", loss=loss)
+    solution = rb.get_solver('newton').solve(problem, 1.0)
+    pull = X.T @ prefs.gather((2 if loss == "squared" else 1) * np.ones(len(prefs)))  # above lam_max every preference is active
+    assert solution.weights == pytest.approx(unit * pull, rel=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e-5, 1e-30])
+def test_small_weights_of_preferences_are_a_matter_of_units(unit):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3))
+    prefs = rb.Preferences.from_scores(np.round(X @ [1.0, 2.0, -1.0] + rng.normal(size=60)))
+    small = prefs.reweighted(np.full(len(prefs), unit / len(prefs)))
+    problem = rb.RankSVMProblem(X, small, kernel="linear")
+    certificate = rb.get_solver('newton', tol=1e-6).solve(problem, 1e-3 * problem.lam_max).certificate
+    assert certificate.gap <= 1.1e-6 * unit
+
+
+@pytest.mark.parametrize("lam", [1e-320, 1e-300, 1e-200, 1e-30])
+def test_a_lambda_close_to_nothing_gives_a_finite_certificate(lam):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 2))
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, 40))
+    solution = rb.get_solver('newton').solve(rb.RankSVMProblem(X, prefs, kernel="linear"), lam)
+    assert np.isfinite(solution.weights).all() and np.isfinite(solution.certificate.relative_gap)

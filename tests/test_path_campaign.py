@@ -1,4 +1,4 @@
-"""Thousands of random small paths, each against a duality gap in long double that shares no code with the package.
+"""Thousands of random small paths, each against a duality gap in a hundred digits that shares no code with the package.
 
 A problem is made again from its number: ``random_problem(17)``. Without --slow a sample of them is followed, with --slow all.
 """
@@ -11,9 +11,8 @@ import pytest
 
 import rankbook as rb
 
-TOL = 1e-7  # of the relative gap, in long double
+TOL = 1e-7  # of the relative gap
 KERNELS = ("linear", "rbf", "poly", "precomputed", "callable")
-LONG = np.longdouble
 
 
 # Problems
@@ -93,52 +92,49 @@ def random_problem(number):
     return X, prefs, options
 
 
-# The gap in long double
+# The gap in a hundred digits
 
-def long_factor(X, options):
-    """(Z, K): K in long double from the definition, without its constant; or the factor Z of K = ZZ'."""
+DIGITS = Context(prec=100)  # at 1e-16 lam_max, a long double is too short to judge a double
+as_decimal = np.vectorize(lambda x: Decimal(float(x)), otypes=[object])
+
+
+def decimal_factor(X, options):
+    """(Z, K), exact or in a hundred digits: K from its definition, less a function of each of its two items; or the factor Z of K = ZZ'."""
     kernel = options["kernel"]
-    if callable(kernel) or kernel == "precomputed":
-        K = (kernel(X, X) if callable(kernel) else X).astype(LONG)
-        K = (K + K.T) / 2
-        return None, K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-    if kernel == "poly":
-        return None, exact_poly(X, options["gamma"], options["degree"], options["coef0"])
-    X = X.astype(LONG)
-    if kernel == "linear":
-        return X - X.mean(axis=0), None
-    return None, np.expm1(-LONG(options["gamma"]) * ((X[:, None] - X[None]) ** 2).sum(-1))
+    with localcontext(DIGITS):
+        if callable(kernel) or kernel == "precomputed":
+            K = as_decimal(kernel(X, X) if callable(kernel) else X)
+            return None, (K + K.T) / 2
+        X = as_decimal(X)
+        if kernel == "linear":
+            return X, None
+        gamma = Decimal(float(options["gamma"]))
+        if kernel == "rbf":
+            return None, np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(-1))
+        return None, (gamma * (X @ X.T) + Decimal(float(options["coef0"]))) ** options["degree"]
 
 
-def exact_poly(X, gamma, degree, coef0):
-    """K of a poly kernel less a function of each of its two items, from 200 decimal digits."""
-    with localcontext(Context(prec=200)):
-        X = np.array([[Decimal(float(x)) for x in row] for row in X])
-        K = (Decimal(float(gamma)) * (X @ X.T) + Decimal(float(coef0))) ** degree
-        K = K - K[:, :1] - K[:1] + K[0, 0]
-        return np.array([[LONG(f"{k:.25e}") for k in row] for row in K])
-
-
-def long_gap(prefs, factor, lam, answer, dual):
-    """(primal - dual) / max(1, |primal|) in long double, for coefficients (n,), or weights (d,) of a linear function, and multipliers (m,) clipped to their box."""
+def decimal_gap(prefs, factor, lam, answer, dual):
+    """(primal - dual) / max(1, |primal|) in a hundred digits, for coefficients (n,), or weights (d,) of a linear function, and multipliers (m,) clipped to their box."""
     Z, K = factor
-    better, worse, lam = prefs.better, prefs.worse, LONG(lam)
-    c, delta = np.array(prefs.weight).astype(LONG), np.array(prefs.margin).astype(LONG)
-    v = answer.astype(LONG)
-    if K is None:
-        f, square = Z @ v, v @ v
-    else:
-        v = v - v.mean()  # the constant function costs nothing and orders nothing
-        f = K @ v
-        square = v @ f
-    primal = lam / 2 * square + c @ np.maximum(0, delta - (f[better] - f[worse]))
-    a = np.clip(dual.astype(LONG), 0, c)
-    sums = np.zeros(prefs.n_items, LONG)
-    np.add.at(sums, better, a)
-    np.add.at(sums, worse, -a)
-    norm = np.square(Z.T @ sums).sum() if K is None else sums @ (K @ sums)
-    lower = a @ delta - norm / (2 * lam)
-    return float((primal - lower) / max(LONG(1), abs(primal)))
+    better, worse = prefs.better, prefs.worse
+    with localcontext(DIGITS):
+        lam, c, delta, v = Decimal(float(lam)), as_decimal(prefs.weight), as_decimal(prefs.margin), as_decimal(answer)
+        if K is None:
+            f, square = Z @ v, v @ v
+        else:
+            v = v - v.sum() / v.size  # the constant function costs nothing and orders nothing
+            f = K @ v
+            square = v @ f
+        primal = lam / 2 * square + c @ np.maximum(Decimal(0), delta - (f[better] - f[worse]))
+        a = as_decimal(np.clip(dual, 0, prefs.weight))
+        sums = np.full(prefs.n_items, Decimal(0))
+        np.add.at(sums, better, a)
+        np.add.at(sums, worse, -a)
+        w = None if K is not None else Z.T @ sums
+        norm = w @ w if K is None else sums @ (K @ sums)
+        lower = a @ delta - norm / (2 * lam)
+        return float((primal - lower) / max(Decimal(1), abs(primal)))
 
 
 def answer(path, lam):
@@ -164,8 +160,8 @@ def follow(number):
     X, prefs, options = random_problem(number)
     problem = rb.RankSVMProblem(X, prefs, **options)
     path = rb.solve_path(problem)
-    factor = long_factor(X, options)
-    gaps = [(long_gap(prefs, factor, lam, *answer(path, lam)), lam) for lam in lambdas(path, np.random.default_rng(number))]
+    factor = decimal_factor(X, options)
+    gaps = [(decimal_gap(prefs, factor, lam, *answer(path, lam)), lam) for lam in lambdas(path, np.random.default_rng(number))]
     worst, lam = max(gaps)
     top = problem.lam_max or 1.0
     return path.status, worst, lam / top, path.domain[0] / top, path.info.get("reason", "")
@@ -216,9 +212,9 @@ def test_the_gap_sees_a_wrong_answer():
     path = rb.solve_path(rb.RankSVMProblem(X, prefs, **options))
     lam = 0.1 * path.problem.lam_max
     right, dual = answer(path, lam)
-    factor = long_factor(X, options)
-    assert abs(long_gap(prefs, factor, lam, right, dual)) < 1e-12
-    assert long_gap(prefs, factor, lam, 1.01 * right, dual) > 1e-6 and long_gap(prefs, factor, lam, right, 0.99 * dual) > 1e-6
+    factor = decimal_factor(X, options)
+    assert abs(decimal_gap(prefs, factor, lam, right, dual)) < 1e-12
+    assert decimal_gap(prefs, factor, lam, 1.01 * right, dual) > 1e-6 and decimal_gap(prefs, factor, lam, right, 0.99 * dual) > 1e-6
 
 
 # Deep ends

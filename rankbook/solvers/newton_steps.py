@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['FIRST_WIDTH', 'MAX_STEPS', 'STEPS_OF_A_WIDTH', 'Point', 'evaluated', 'likely_diagonal', 'rough_direction',
-           'exact_direction', 'directions', 'step_length', 'taken', 'newton_step', 'narrowed', 'carried', 'started',
-           'spanned', 'Search', 'minimise']
+           'exact_direction', 'directions', 'step_length', 'taken', 'newton_step', 'narrowed', 'carried', 'at_zero',
+           'first_weights', 'started', 'spanned', 'Search', 'minimise']
 
 # %% ../../nbs/solvers/21_newton_steps.ipynb #c003
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..certificates import best_on_ray
 from ..kernel_map import BLOCK, LARGEST_MATRIX, gather_items, score_items
-from ..ranking_loss import SQUARED, Shape, rounded_hinge
+from ..ranking_loss import HINGE, SQUARED, Shape, rounded_hinge
 
 FIRST_WIDTH = 4.0  # at f = 0 every preference is in the band
 MAX_STEPS = 500
@@ -193,9 +193,20 @@ def carried(problem, lam, point, width, new):
     return evaluated(problem, lam, point.w, point.f, shape, stays)
 
 # %% ../../nbs/solvers/21_newton_steps.ipynb #c019
-def started(problem, lam, shape, w=None):
-    """The :class:`Point` at weights w (d,), 0 by default."""
-    w = np.zeros(problem.X.shape[1]) if w is None else w
+def at_zero(problem):
+    """The :class:`rankbook.ranking_loss.Sums` of the loss at f = 0. O(n log n)."""
+    return problem.summed.evaluate(np.zeros(problem.n_items), SQUARED if problem.loss == "squared" else HINGE)
+
+
+def first_weights(problem, lam):
+    """The weights (d,) of the best dual point on the ray of the slopes at f = 0: the solution itself for lam >= lam_max. O(n d + n log n)."""
+    sums = at_zero(problem)
+    w = gather_items(problem.X, sums.pull)
+    return best_on_ray(problem, lam, sums, float(w @ w)).scale / lam * w
+
+
+def started(problem, lam, shape, w):
+    """The :class:`Point` at weights w (d,)."""
     return evaluated(problem, lam, w, score_items(problem.X, w), shape)
 
 # %% ../../nbs/solvers/21_newton_steps.ipynb #c019b
@@ -225,11 +236,12 @@ class Search:
         self.problem, self.lam, self.tol = problem, lam, tol
         self.point, self.width, self.steps = point, width, 0
         self.settled, self.ratio = None, 0.1  # the last minimum and its width; how far to narrow at once
+        self.unit = min(1.0, at_zero(problem).loss)
 
     @property
     def goal(self):
-        """The gap that is small enough."""
-        return self.tol * max(1.0, self.point.value)
+        """The gap that is small enough; where the loss of the zero function is below 1, in units of it."""
+        return self.tol * max(self.unit, self.point.value)
 
     def advance(self):
         """Take a step or change the width; False if neither leads on."""
@@ -274,7 +286,7 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
         With a linear kernel.
     lam, tol : float > 0
     w : ndarray of shape (d,), optional
-        Where to start; 0 by default.
+        Where to start; see :func:`first_weights`.
     width : float, default FIRST_WIDTH
         To start with; nothing for the squared hinge. `watch` is called with each point and width.
 
@@ -292,6 +304,8 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
         start = None if w is None else small[1].T @ w
         point, width, before = minimise(small[0], lam, tol, start, width, watch)
         w = small[1] @ point.w
+    elif w is None:
+        w = first_weights(problem, lam)
     shapes = (lambda width: SQUARED) if problem.loss == "squared" else rounded_hinge
     search = Search(problem, lam, tol, started(problem, lam, shapes(width), w), width)
     best = search.point, search.width
