@@ -198,7 +198,7 @@ def centred_gram(kernel, X, rows=256):
     Raises as :func:`gram_matrix`.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        K = _finite_gram(_gram_from_item(kernel, X, rows), kernel)
+        K = _finite_gram(_gram_from_item(kernel, X), kernel)
     for i in range(0, len(K), rows):
         K[i : i + rows, i:] = (K[i : i + rows, i:] + K[i:, i : i + rows].T) / 2
         K[i:, i : i + rows] = K[i : i + rows, i:].T
@@ -209,7 +209,7 @@ def centred_gram(kernel, X, rows=256):
     return K
 
 
-def _gram_from_item(kernel, X, rows):
+def _gram_from_item(kernel, X):
     """The Gram matrix of the rows of X, measured from the item nearest to the mean."""
     _require_gram(len(X))
     gamma = 1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma
@@ -217,9 +217,4 @@ def _gram_from_item(kernel, X, rows):
         z = X[np.square(X - X.mean(axis=0)).sum(axis=1).argmin()]
         return poly_from_item(X, X, z, gamma, kernel.degree, kernel.coef0)
     K = _rbf(X, X, gamma, np.expm1) if kernel.name == "rbf" else gram_matrix(kernel, X)
-    j = (K.diagonal() - 2 * K.mean(axis=1)).argmin()
-    column, corner = (K[[j]], 0.0), (K[j, j], 0.0)
-    for i in range(0, len(K), rows):
-        block = K[i : i + rows]
-        block[:] = from_item((block, 0.0), (block[:, [j]], 0.0), column, corner)
-    return K
+    return from_item(K, (K.diagonal() - 2 * K.mean(axis=1)).argmin())
