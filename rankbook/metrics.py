@@ -60,7 +60,7 @@ def disagreement(y_true, y_score, qid=None, sample_weight=None, *, tie_tol=1e-12
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the items; a preference weighs the product of its two items' weights. Not with preferences, which have their weights.
     tie_tol : float, default 1e-12
-        Two scores tie if they differ by at most ``tie_tol * max(abs(y_score))``, the maximum over all items of all queries.
+        Two scores tie if they differ by at most `tie_tol` times the median of ``abs(y_score)``, over all scores of all queries that are not 0.
         Scores of equal items that come out of a matrix product may differ in the last bit.
 
     Returns

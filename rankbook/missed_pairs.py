@@ -11,7 +11,9 @@ import numpy as np
 # %% ../nbs/01d_missed_pairs.ipynb #c005
 def tie_limit(scores, tie_tol=1e-12):
     """The largest difference of scores that is still a tie; scores within it of each other count one half."""
-    return tie_tol * np.abs(scores).max()
+    size = np.abs(scores[scores != 0])
+    middle = (size.size - 1) // 2  # the lower of two
+    return tie_tol * np.partition(size, middle)[middle] if size.size else 0.0
 
 # %% ../nbs/01d_missed_pairs.ipynb #c008
 def _listed_share(prefs, scores, limit, block=1 << 20):
@@ -87,14 +89,27 @@ def _weighted_share(grade, weight, first, starts, query_start, query_stop):
     """The share of the weight of all pairs that is missed; items sorted by query and score, pairs weigh the product of their items' weights."""
     largest = np.maximum.reduceat(weight, first)
     scale = np.where(largest > 0, largest, 1.0)
-    unit = (weight / np.repeat(scale, np.diff(np.r_[first, weight.size]))).astype(np.longdouble)
-    sure, tied, all_lower = (count_lower(grade, start, query_stop, unit) for start in (*starts, query_start))
+    unit = weight / np.repeat(scale, np.diff(np.r_[first, weight.size]))
+    pieces = list(_pieces(unit))
+    below = lambda start: sum(count_lower(grade, start, query_stop, piece) * place for place, piece in pieces)
+    sure, tied, all_lower = (below(start) for start in (*starts, query_start))
     missed, total = (np.add.reduceat(unit * lower, first) for lower in ((sure + tied) / 2, all_lower))
     counts = total > 0
     if not counts.any():
         return np.nan
-    share = (scale[counts] / scale[counts].max()).astype(np.longdouble) ** 2
+    share = (scale[counts] / scale[counts].max()) ** 2
     return float((share @ missed[counts]) / (share @ total[counts]))
+
+
+def _pieces(unit):
+    """Pairs (place, integers (n,) of at most 30 bits) whose products add up to numbers (n,) between 0 and 1, exactly."""
+    rest, place = unit.copy(), 2.0**-30
+    while rest.any() and place > 0:
+        whole = np.floor(rest / place)
+        rest -= whole * place
+        if whole.any():
+            yield place, whole.astype(np.int64)
+        place *= 2.0**-30
 
 # %% ../nbs/01d_missed_pairs.ipynb #c022
 def _counted_share(prefs, scores, limit):

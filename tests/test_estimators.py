@@ -1,12 +1,15 @@
 """The estimators against scikit-learn's own checks, and what those do not ask."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import rankbook as rb
 from rankbook.datasets import make_mixture
 from rankbook.estimators import RankSVM, choose_solver
 from rankbook.metrics import disagreement
@@ -211,3 +214,30 @@ def test_a_linear_kernel_needs_no_approximation(data):
         RankSVM(kernel="linear", approximate_kernel=5).fit(data.X, data.y)
     with pytest.raises(ValueError, match="n_components|approximate_kernel"):
         RankSVM(approximate_kernel=0).fit(data.X, data.y)
+
+
+def test_where_rounding_ends_the_path_its_end_answers_and_auto_goes_on():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = rng.integers(0, 2, 40)
+    K = X @ X.T
+    problem = RankSVMProblem(K, Preferences.from_scores(y), kernel="precomputed")
+    path = rb.solve_path(problem)
+    lam = path.domain[0] / 2
+    assert path.status == "rounding"
+    last = rb.solve(problem, lam, solver="path")
+    assert np.array_equal(last.coef, path.coef(path.domain[0])) and "the solver 'qp' may come closer" in last.info["advice"]
+    assert last.certificate.relative_gap < 1e-6  # below the end nothing changes any more
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert RankSVM(lam=lam, kernel="precomputed").fit(K, y).solver_.startswith("qp")
+
+
+def test_features_of_any_unit_are_fitted_at_any_lam():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.round(X @ [1.0, 1.0])
+    for lam in (1e3, 1.0, 1e-3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            assert RankSVM(kernel="linear", lam=lam).fit(X * [1e6, 1e-6], y).score(X * [1e6, 1e-6], y) > 0.7
