@@ -52,6 +52,8 @@ def write_whole(file, write):
             handle.flush()
             os.fsync(handle.fileno())
         os.replace(half, file)
+    except OSError as error:  # in the name that the caller knows
+        raise type(error)(error.errno, error.strerror, str(file)) from error
     finally:
         half.unlink(missing_ok=True)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .paths import CAPPED, RegularizationPath, exact_sums, sets_at
 
-TOL = 1e-8  # relative gap of an answer that is good
+TOL = 3e-8  # relative gap of an answer that is good: those between are then below 1e-7
 NEAR = 1e-6  # relative: events that are closer may be a tie, broken by tiny shifts of the margins
 DEPTH = 1e-16  # of lam_max: below it, one rounding error of a multiplier is a margin
 NOISY = 1e8  # rounding errors: where a margin, in units of lambda, is less than that many, they may end a path
@@ -59,7 +59,7 @@ def measured_at(path):
     top, level, low = path.problem.lam_max, noise_level(path.problem), path.domain[0]
     knots = path.breakpoints if path.breakpoints.size else np.array([top])
     end = low if low > 0 else min(0.99 * knots[-1], level)
-    among = knots[np.linspace(0, knots.size - 1, 20).astype(int)] * (1 - NEAR)
+    among = 0.999 * knots[np.linspace(0, knots.size - 1, 20).astype(int)]
     last = knots[-21:][knots[-21:] < level]
     between = np.sqrt(last[1:] * last[:-1])[last[1:] < last[:-1] * (1 - NEAR)]
     lams = np.r_[level * 10.0 ** -(np.arange(-160, 160) / 4), among, between]
@@ -91,19 +91,20 @@ def trusted(path):
     if all(gap_at(path, lam) <= TOL for lam in measured_at(path)):
         return path if path.status != "numerical" or path.domain[0] > level else path.cut(path.domain[0], "rounding", path.info["reason"])
     open_end = RegularizationPath(path.problem, path.events, path.status, max(path.domain[0], DEPTH * top))
-    end = _last_good(open_end, level)
-    status = "numerical" if end > level or gap_at(open_end, end) > TOL else "rounding"
+    end, bad = _last_good(open_end, level)
+    status = "rounding" if bad <= level and gap_at(open_end, end) <= TOL else "numerical"
     return path.cut(end, status, path.info.get("reason", f"below, rounding errors take the relative gap above {TOL:g}"))
 
 
 def _last_good(path, level):
-    """The last of falling lambdas before the first bad answer; where the first is bad, the first good one of rising ones."""
-    lams, good = measured_at(path), None
-    for lam in lams:
+    """The last of falling lambdas before the first bad answer, and that of the answer; where the first is bad, the first good one of rising ones."""
+    good, bad, top = None, path.domain[0], path.problem.lam_max
+    for lam in measured_at(path):
         if gap_at(path, lam) > TOL:
+            bad = lam
             break
         good = lam
-    while good is None and level < path.problem.lam_max:
+    while good is None and level < top:
         level *= 10.0
         good = level if level >= path.domain[0] and gap_at(path, level) <= TOL else None
-    return min(path.problem.lam_max, good or path.problem.lam_max)
+    return min(top, good or top), bad

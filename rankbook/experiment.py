@@ -287,12 +287,17 @@ def notes_on(result):
     Returns
     -------
     list of str
-        Empty if the path is whole, or goes as deep as doubles hold, the solution is optimal to 1e-6 and the predictions confirm the curve.
+        Empty if the path is whole, or goes as deep as doubles hold and as low as was asked for, the solution is optimal to 1e-6, orders more than half of the
+        validation data and its predictions confirm the curve.
     """
     path, certificate, notes = result.best.path, result.solution.certificate, []
     if path.status not in ("complete", "lam_min", "rounding"):
         reason = f", {path.info['reason']}" if "reason" in path.info else ""
         notes.append(f"The path ended early, at lambda {path.domain[0]:.6g} ({path.status}{reason}); no smaller lambda was considered.")
+    if (start := path.problem.lam_max) and result.best.curve.breaks[-1] >= start:
+        notes.append(f"The path begins at lambda {start:.6g}, below all that were considered; above it the function changes by a factor only.")
+    if result.best.curve.minimum >= 0.5:
+        notes.append("No lambda orders the validation data better than chance would (0.5); another kernel or other features may.")
     if not certificate.is_optimal(1e-6):
         notes.append(f"The chosen solution is not optimal to 1e-6: {certificate}.")
     found, expected = result.disagreement["validation"], result.best.curve.minimum

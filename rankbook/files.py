@@ -13,7 +13,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from .checks import require_memory, unknown_name
+from .checks import require_memory, unknown_name, warn
 from .datasets import Dataset
 from .sources import Assumption, Source, format_of
 
@@ -72,7 +72,7 @@ def _decimals(source, points, commas):
     words = [sum(_not_a_number(table[name]) is not None for name in table.columns) for table in (points, commas)]
     if words[1] >= words[0]:
         return points
-    warnings.warn(Assumption(f"{source} is read with commas as decimal points."), stacklevel=4)
+    warn(Assumption(f"{source} is read with commas as decimal points."))
     return commas
 
 
@@ -139,7 +139,7 @@ def _query_column(path, columns, target, qid, drop):
                          "name one of them with qid, or give qid='none' to make all of them features.")
     if not found:
         return None
-    warnings.warn(Assumption(f"query ids: column {found[0]!r} of {path}; qid='none' makes it a feature."), stacklevel=4)
+    warn(Assumption(f"query ids: column {found[0]!r} of {path}; qid='none' makes it a feature."))
     return found[0]
 
 # %% ../nbs/23a_files.ipynb #c025

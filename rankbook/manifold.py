@@ -7,11 +7,9 @@ __all__ = ['nearest_neighbours', 'gram_neighbours', 'found_neighbours', 'neighbo
            'manifold_energy']
 
 # %% ../nbs/01b_manifold.ipynb #c003
-import warnings
-
 import numpy as np
 
-from .checks import as_choice, as_count, as_matrix
+from .checks import as_choice, as_count, as_matrix, warn
 from .subspace import check_items
 
 # %% ../nbs/01b_manifold.ipynb #c005
@@ -51,7 +49,7 @@ def found_neighbours(X, c, transformer):
     i, j = i[others], j[others]
     counts = np.bincount(i, minlength=n)
     if (counts < c).any():
-        warnings.warn(f"metric found fewer than n_neighbors = {c} neighbours of {(counts < c).sum()} of the {n} items, not counting the item itself.", stacklevel=4)
+        warn(f"metric found fewer than n_neighbors = {c} neighbours of {(counts < c).sum()} of the {n} items, not counting the item itself.")
     kept = np.arange(i.size) - np.repeat(np.cumsum(counts) - counts, counts) < c
     return i[kept], j[kept]
 

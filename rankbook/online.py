@@ -8,7 +8,6 @@ __all__ = ['Monitor', 'sampled_losses', 'look', 'start_stream', 'learn_batch', '
            'as_classes', 'class_numbers', 'label_sampler', 'fit_online_classes']
 
 # %% ../nbs/21d_online.ipynb #c003
-import warnings
 from copy import deepcopy
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .checks import as_matrix, as_positive, as_seed, as_vector, refuse_huge
+from .checks import as_matrix, as_positive, as_seed, as_vector, refuse_huge, warn
 from .estimators import keeping_features, refuse_data, share_met
 from .preferences import Preferences
 from .registry import get_solver
@@ -102,7 +101,7 @@ def learn_all(estimator, stream, X, sampler):
         learner.run(X, sampler, count)
         monitor.see(learner, X, sampler, count)
     if not monitor.converged:
-        warnings.warn(f"not converged after {learner.updates:,} steps; a larger lam, max_updates or tol may help.", ConvergenceWarning, stacklevel=4)
+        warn(f"not converged after {learner.updates:,} steps; a larger lam, max_updates or tol may help.", ConvergenceWarning)
     return stream
 
 # %% ../nbs/21d_online.ipynb #c009

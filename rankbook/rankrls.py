@@ -8,12 +8,11 @@ __all__ = ['make_graph', 'preference_weights', 'LabelTarget', 'MarginTarget', 'm
            'certify_least_squares']
 
 # %% ../nbs/03c_rankrls.ipynb #c002
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import as_matrix, as_positive, as_vector, refuse_huge
+from .checks import as_matrix, as_positive, as_vector, refuse_huge, warn
 from .ownership import locked, own
 from .graphs import IdentityGraph, QueryGraph, WeightedGraph
 from .kernel_basis import BasisMap, basis_pull, check_basis
@@ -101,7 +100,7 @@ def refuse_empty(problem):
         raise ValueError("y has no two different scores that are compared: all are equal in every query; at least one difference is accepted.")
     alone = int((graph.sizes == 1).sum()) if graph.kind == "queries" else 0
     if alone:
-        warnings.warn(f"{alone} of {graph.sizes.size} queries have a single item; it is compared with nothing and counts for nothing.", stacklevel=4)
+        warn(f"{alone} of {graph.sizes.size} queries have a single item; it is compared with nothing and counts for nothing.")
 
 # %% ../nbs/03c_rankrls.ipynb #c011
 class LeastSquaresReader(BasisMap):

@@ -270,7 +270,7 @@ def _run(solver, method, problem, argument):
     if not hasattr(problem, "coef_shape"):
         raise TypeError(f"problem is a {type(problem).__name__}; a problem such as rankbook.RankSVMProblem is accepted.")
     if not hasattr(solver, method) or method not in getattr(solver, "provides", {method}):
-        raise ValueError(f"solver is {label!r}, which provides {_words(solver, 'provides').replace(', ', ' and ')} but not {method}.")
+        raise ValueError(f"solver is {label!r}, which provides {' and '.join(m for m in ('path', 'solve') if hasattr(solver, m))} but not {method}.")
     try:
         fits = feature_fit(solver, problem)
         if fits is True and hasattr(solver, "can_solve"):
@@ -280,7 +280,8 @@ def _run(solver, method, problem, argument):
         with solvable(f"a matrix of the solver {label!r} at lam = {argument!r}"):
             return label, getattr(solver, method)(problem, argument)
     except Exception as error:
-        error.add_note(f"raised by the solver {label!r}")
+        advice = "; the arrays of a problem cannot be changed, their copies can" if "read-only" in str(error) else ""
+        error.add_note(f"raised by the solver {label!r}{advice}")
         raise
 
 # %% ../nbs/04_registry.ipynb #c030
@@ -305,7 +306,7 @@ def solve(problem, lam, solver="qp", **options):
     if not isinstance(result, Solution) or result.problem is not problem or result.lam != lam:
         raise TypeError(f"solver {label!r} returned {type(result).__name__}; a Solution of the given problem at lam = {lam!r} is accepted.")
     answer = Solution.said_by(result, f"{label} ({result.solver})" if result.solver else label)  # the library's own class certifies
-    answer.warn_above(getattr(chosen, "tol", Solver.tol), stacklevel=4)
+    answer.warn_above(getattr(chosen, "tol", Solver.tol))
     return answer
 
 # %% ../nbs/04_registry.ipynb #c031

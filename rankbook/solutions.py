@@ -6,13 +6,12 @@
 __all__ = ['Solution', 'proven_order']
 
 # %% ../nbs/03i_solutions.ipynb #c002
-import warnings
 from functools import cached_property
 
 import numpy as np
 
 from .certificates import Ramp
-from .checks import as_index, as_numbers
+from .checks import as_index, as_numbers, warn
 from .ownership import SetOnce, locked
 from .kernel_map import square_norms
 
@@ -71,7 +70,7 @@ class Solution(SetOnce):
         """Scores (p,) of new items X_new (p, d)."""
         return self.function.predict(X_new)
 
-    def warn_above(self, tol, stacklevel=3):
+    def warn_above(self, tol):
         """A ``ConvergenceWarning`` unless the certificate's relative gap is at most `tol`; None expects nothing."""
         if tol is None or self.certificate.relative_gap <= tol:
             return
@@ -79,7 +78,7 @@ class Solution(SetOnce):
 
         message = (f"the solver {self.solver!r} reached a relative gap of {self.certificate.relative_gap:.1e} at lam = {self.lam:.6g}; its tolerance is {tol:g}."
                    f" {self.info.get('advice', '')}")
-        warnings.warn(message.strip(), ConvergenceWarning, stacklevel=stacklevel)
+        warn(message.strip(), ConvergenceWarning)
 
     def said_by(self, solver):
         """The same answer with the name of what really ran."""

@@ -12,11 +12,10 @@ import io
 import os
 import re
 import sys
-import warnings
 import zlib
 from pathlib import Path
 
-from .checks import unknown_name
+from .checks import unknown_name, warn
 
 # %% ../nbs/23c_sources.ipynb #c005
 _FORMATS = {
@@ -101,7 +100,7 @@ def format_of(source):
         kind = "CSV text" if found == "other text" else found
         if kind not in _FORMATS.values():
             raise ValueError(f"{source} is {found}; CSV, Parquet and SVMlight text are accepted, packed by gzip or not.")
-        warnings.warn(Assumption(f"{source} is read as {kind}, since it begins like that."), stacklevel=3)
+        warn(Assumption(f"{source} is read as {kind}, since it begins like that."))
         return kind
     if ending not in _FORMATS:
         raise unknown_name(f"the ending of {source}", ending, _FORMATS)

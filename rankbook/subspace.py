@@ -8,12 +8,11 @@ __all__ = ['BLOCK', 'RULES', 'kernel_diagonal', 'kernel_column', 'refuse_negativ
            'SubspaceMap', 'KernelSubspace', 'SubspaceFunction']
 
 # %% ../nbs/01a_subspace.ipynb #c003
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import as_choice, as_count, as_matrix, as_seed, refuse_huge
+from .checks import as_choice, as_count, as_matrix, as_seed, refuse_huge, warn
 from .ownership import SetOnce, locked
 from .kernels import Kernel
 
@@ -166,7 +165,7 @@ def explain_shortage(k, p, n):
     if k == 0:
         raise ValueError("the kernel is 0 for every item; a kernel that tells items from nothing is accepted.")
     if k < p:
-        warnings.warn(f"n_components is reduced from {p} to {k}: that is what the kernel of the {n} items spans, to rounding.", stacklevel=4)
+        warn(f"n_components is reduced from {p} to {k}: that is what the kernel of the {n} items spans, to rounding.")
 
 # %% ../nbs/01a_subspace.ipynb #c022
 class SubspaceMap(SetOnce):

@@ -298,15 +298,15 @@ class TestErrors:
         assert "Built in: auto, cancer" in refused("select", "zzz")
 
     @pytest.mark.parametrize("arguments, says", [
-        (["games.csv"], "target is None; name the column of games.csv"), (["games.csv", "--target", "garde"], "did you mean 'grade'"),
-        (["games.csv", "--target", "grade", "--qid", "quarry"], "did you mean 'query'"), (["games.letor", "--target", "grade"], "target is 'grade'; None is accepted"),
-        (["cancer", "--target", "y"], "target is 'y'; None is accepted for the built-in data 'cancer'"), (["lies.parquet"], "not Parquet as its ending"),
+        (["games.csv"], "--target is None; name the column of games.csv"), (["games.csv", "--target", "garde"], "did you mean 'grade'"),
+        (["games.csv", "--target", "grade", "--qid", "quarry"], "did you mean 'query'"), (["games.letor", "--target", "grade"], "--target is 'grade'; None is accepted"),
+        (["cancer", "--target", "y"], "--target is 'y'; None is accepted for the built-in data 'cancer'"), (["lies.parquet"], "not Parquet as its ending"),
         (["words.csv", "--target", "y"], "columns that are not numbers"), (["empty.csv", "--target", "y"], "is empty"), (["folder"], "a folder"),
         (["equal.csv", "--target", "y"], "data (4 items) has no preference: all y are equal"),
         (["cancer", "--kernel", "rfb"], "did you mean 'rbf'"), (["cancer", "--kernel", "linear", "--gamma", "1"], "but the kernel is linear"),
         (["cancer", "--gamma", "1,,2"], "--gamma is '1,,2'"), (["cancer", "--gamma", "-1"], "gamma has -1.0"), (["cancer", "--graph", "stra"], "did you mean 'star'"),
-        (["cancer", "--rule", "wide"], "did you mean 'widest'"), (["cancer", "--solver", "pth"], "did you mean 'path'"), (["cancer", "--lam-min", "0"], "lam_min is 0"),
-        (["cancer", "--lam-min", "nan"], "lam_min is nan"), (["cancer", "--lam-min", "2", "--lam-max", "1"], "lam_min < lam_max is accepted"),
+        (["cancer", "--rule", "wide"], "did you mean 'widest'"), (["cancer", "--solver", "pth"], "did you mean 'path'"), (["cancer", "--lam-min", "0"], "--lam-min is 0"),
+        (["cancer", "--lam-min", "nan"], "--lam-min is nan"), (["cancer", "--lam-min", "2", "--lam-max", "1"], "lam_min < lam_max is accepted"),
         (["cancer", "--degree", "2"], "degree is 2, but the kernel is rbf"), (["cancer", "--kernel", "poly", "--degree", "0"], "degree is 0"), (["cancer", "--seed", "-1"], "seed is -1"),
         (["cancer", "--plot", "a.doc"], ".pdf, .png, .svg are accepted"), (["cancer", "--plot", "plot"], "no known kind of picture"),
         (["cancer", "--plot", "none/a.png"], "no folder 'none'"), (["cancer", "--plot", "folder.png"], "a folder; a file is accepted"),

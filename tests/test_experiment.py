@@ -208,7 +208,8 @@ class TestSelect:
         lams = np.exp(np.random.default_rng(0).uniform(np.log(low), np.log(high), 200))
         wrong = [disagreement(validation.prefs, path.predict(validation.X, other)) for other in lams]
         assert result.disagreement["validation"] == result.best.curve.minimum <= min(wrong)
-        assert result.solution.certificate.is_optimal(1e-8) and result.notes == []
+        assert result.solution.certificate.is_optimal(1e-8)
+        assert ["than chance" in note for note in result.notes] == [True] * (result.best.curve.minimum >= 0.5)  # labels without sense
         test = result.parts["test"]
         assert result.disagreement["test"] == disagreement(test.prefs, result.predict(data.X[test.rows]))
         assert (result.auc is None) == (levels > 2)
@@ -255,6 +256,11 @@ class TestSelect:
         top = select_model(mixture).best.path.breakpoints[0]
         result = select_model(mixture, lam_min=2 * top, lam_max=4 * top)
         assert 2 * top < result.solution.lam < 4 * top and result.best.curve.values.size == 1
+        assert len(result.notes) == 1 and "The path begins at lambda" in result.notes[0]
+
+    def test_a_kernel_that_sees_nothing_is_said(self, mixture):
+        result = select_model(mixture, gamma=1e9)  # every item is alike to itself alone
+        assert result.best.curve.minimum == 0.5 and any("better than chance" in note for note in result.notes)
 
     def test_deterministic(self, mixture):
         one, two = (select_model(mixture, seed=7) for _ in range(2))
