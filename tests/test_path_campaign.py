@@ -147,7 +147,8 @@ def answer(path, lam):
 
 def lambdas(path, rng):
     """Twenty lambdas of the domain: above lam_max, all over the path, and near its end, however deep that is."""
-    top, low = path.problem.lam_max or 1.0, path.domain[0]
+    low = path.domain[0]
+    top = path.problem.lam_max or max(1.0, low)
     last = path.breakpoints[-1] if path.breakpoints.size else top
     bottom = low or min(1e-12 * top, 1e-2 * last)
     over = lambda a, b, count: np.exp(rng.uniform(np.log(a), np.log(b), count))
