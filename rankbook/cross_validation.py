@@ -170,7 +170,7 @@ class RankSVMCV(Ranker):
     curve_, fold_curves_, fold_status_, standard_error_
         The mean over folds, each fold, how its path ended, and the error of the mean in the middle of the widest best interval. All lambdas
         are those of the fit on all data: a fold's, times the total weight of all preferences over that of its training preferences.
-    solution_, certificate_, dual_coef_, coef_, solver_, n_features_in_
+    solution_, function_, certificate_, solver_, n_features_in_; coef_ of a linear kernel, support_ and dual_coef_ of others
         Of the fit on all data, as in :class:`rankbook.RankSVM`.
     """
 

@@ -167,7 +167,7 @@ class RankRLSCV(Ranker):
     cv_values_ : ndarray of shape (l, number of gammas)
         The metric of the items left out, for each of `lams_` (rows) and `gammas_` (columns).
     lams_, gammas_ : ndarray of shape (l,) and list
-    solution_, certificate_, dual_coef_, coef_, solver_, n_features_in_
+    solution_, function_, certificate_, solver_, n_features_in_; coef_ of a linear kernel, support_ and dual_coef_ of others
         Of the fit to all data, as in :class:`rankbook.RankRLS`.
     """
 

@@ -1,10 +1,12 @@
 """The registry against plugins that are broken, rude or rival: packages made on the spot, found by their metadata."""
+import inspect
 import subprocess
 import sys
 import textwrap
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import rankbook as rb
 from rankbook.solutions import Solution
@@ -422,3 +424,45 @@ def test_lam_zero_only_for_those_who_take_it(problem):
     assert rb.solve(problem, 0, solver=Hard).lam == 0
     with pytest.raises(ValueError, match="lam is 0"):
         rb.solve(problem, 0, solver=Zero)
+
+
+class Poor(rb.Solver):
+    """Answers 0, always."""
+
+    name = "poor"
+
+    def solve(self, problem, lam):
+        return rb.Solution(problem, lam, coef=np.zeros(problem.n_items))
+
+
+def test_a_warning_is_for_the_line_that_called():
+    from sklearn.model_selection import cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 3
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), kernel="linear")
+    ranker = rb.RankSVM(solver=Poor, lam=1e-3)
+    for call in (lambda: rb.solve(problem, 1e-3, Poor), lambda: ranker.fit(X, y), lambda: make_pipeline(StandardScaler(), ranker).fit(X, y),
+                 lambda: cross_val_score(ranker, X, y, cv=2)):
+        with pytest.warns(ConvergenceWarning, match="relative gap of .* its tolerance is") as caught:
+            call()
+        assert {warning.filename for warning in caught if warning.category is ConvergenceWarning} <= {__file__, inspect.getsourcefile(joblib_parallel())}
+
+
+def joblib_parallel():
+    import joblib.parallel
+
+    return joblib.parallel
+
+
+@pytest.mark.parametrize("plugin, says", [("nothing", "provides solve but not path"), ("writes", "the arrays of a problem cannot be changed, their copies can")])
+def test_a_plugin_without_a_base_class_is_named_in_full(plugin, says):
+    class Writes:
+        def solve(self, problem, lam):
+            problem.X[0] = 1
+
+    problem = rb.RankSVMProblem(np.arange(4.0)[:, None], rb.Preferences.from_scores([0, 1, 2, 3]), kernel="linear")
+    with pytest.raises(ValueError) as error:
+        rb.solve_path(problem, solver=Writes()) if plugin == "nothing" else rb.solve(problem, 1.0, solver=Writes())
+    assert says in " ".join([str(error.value), *getattr(error.value, "__notes__", ())]) and "Writes" in " ".join([str(error.value), *getattr(error.value, "__notes__", ())])
