@@ -99,7 +99,7 @@ def summed_certificate(problem, lam, f, norm, dual=None, widths=10.0 ** np.arang
         ray, box = max((ramp_on_ray(problem, lam, f, rounded_hinge(h)) for h in tried), key=lambda ray: ray.value), 0.0
         complementarity = ray.width / 16 + (1 - ray.scale) * max(0.0, sums.worst)
     gap = primal - ray.value
-    return lam, primal, ray.value, gap, gap / max(1.0, primal), box, complementarity, np.sqrt(2 * max(0.0, gap) / lam), np.sqrt(norm)
+    return lam, primal, ray.value, gap, gap / max(1.0, primal), box, complementarity, np.sqrt(2 * abs(gap) / lam), np.sqrt(norm)
 
 # %% ../nbs/03h_certificates.ipynb #c015
 def _from_array(problem, lam, f, dual):

@@ -65,7 +65,7 @@ def choose_solver(problem):
 
 
 def solved(problem, lam, solver):
-    """The :class:`rankbook.Solution` of a solver; "auto" is that of :func:`choose_solver`, and "newton" or "qp" where rounding ends the path above lam."""
+    """The :class:`rankbook.Solution` of a solver; "auto" is that of :func:`choose_solver`, and "newton" for a linear kernel where rounding ends the path above lam."""
     if not (isinstance(solver, str) and solver == "auto"):
         return solve(problem, lam, solver)
     name = choose_solver(problem)
@@ -73,7 +73,7 @@ def solved(problem, lam, solver):
         path = solve_path(problem, min(lam, problem.lam_max or lam))
         if lam >= path.domain[0]:
             return path.solution(lam)
-        name = "newton" if problem.is_factored else "qp"
+        name = "newton" if problem.is_factored else "path"  # whose last function answers, with a certificate
     return solve(problem, lam, name)
 
 # %% ../nbs/21_estimators.ipynb #c010

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'ROWS', 'LARGEST_MATRIX', 'score_items', 'gather_items', 'storage_of', 'square_norms', 'centred_items',
-           'own_rows', 'LinearFunction', 'KernelFunction', 'FeatureMap', 'KernelMap', 'least_coefficients']
+           'own_rows', 'LinearFunction', 'KernelFunction', 'balanced', 'centred', 'item_scores', 'FeatureMap',
+           'KernelMap', 'least_coefficients']
 
 # %% ../nbs/01c_kernel_map.ipynb #c002
 from dataclasses import dataclass
@@ -57,14 +58,25 @@ def square_norms(X):
     return np.einsum("ij,ij->i", X, X, dtype=np.float64) if isinstance(X, np.ndarray) else np.asarray((X * X).sum(axis=1), dtype=np.float64)
 
 # %% ../nbs/01c_kernel_map.ipynb #c011b
-def centred_items(X, columns=16):
-    """A read-only copy of the items (n, d) of a linear kernel, stored as they are, measured from near their mean where that is exact, and what was subtracted (d,). O(n d)."""
+def centred_items(X):
+    """A read-only copy of the items (n, d) of a linear kernel measured from their mean, stored as they are, and what was subtracted (d,). O(n d)."""
     if not isinstance(X, np.ndarray):
         return _centred_rows(X)
+    if X.dtype == np.float32:
+        return _centred_singles(X)
+    first = X[:1]
+    Z = X - first
+    mean = Z.mean(axis=0)
+    Z -= mean
+    return locked(Z), own(first[0] + mean)
+
+
+def _centred_singles(X, columns=16):
+    """The same for single precision: each feature is measured from its value nearest the mean, where that is exact."""
     Z, offset = X.copy(), np.zeros(X.shape[1], X.dtype)
     for j in range(0, X.shape[1], columns):
         part = X[:, j : j + columns]
-        near = np.take_along_axis(part, np.abs(part - part.mean(axis=0)).argmin(axis=0)[None], 0)
+        near = np.take_along_axis(part, np.abs(part - part.mean(axis=0, dtype=np.float64)).argmin(axis=0)[None], 0)
         shifted, error = two_sum(part, -near)
         exact = ~error.any(axis=0)
         Z[:, j : j + columns][:, exact], offset[j : j + columns][exact] = shifted[:, exact], near[0, exact]
@@ -133,8 +145,12 @@ class KernelFunction:
         """Scores (p,) or (p, k) of new items X_new (p, d), or of their kernel (p, n) with the n training items. O(p s d), BLOCK kernel entries at a time."""
         X_new = as_matrix("X_new", X_new)
         rows = max(1, BLOCK // max(1, len(self.support)))
-        parts = [self.kernel_rows(X_new[i : i + rows]) @ self.coef for i in range(0, len(X_new), rows)]
-        return np.concatenate(parts) if parts else np.zeros((0, *self.coef.shape[1:]))
+        with np.errstate(over="ignore", invalid="ignore"):
+            parts = [self.kernel_rows(X_new[i : i + rows]) @ self.coef for i in range(0, len(X_new), rows)]
+        scores = np.concatenate(parts) if parts else np.zeros((0, *self.coef.shape[1:]))
+        if not np.isfinite(scores).all():
+            raise ValueError(f"X_new has entries so large that the kernel {self.kernel!r} overflows; smaller ones are accepted.")
+        return scores
 
     def kernel_rows(self, X_new):
         """The kernel (p, s) between new items and those with coefficients."""
@@ -146,6 +162,25 @@ class KernelFunction:
         return K - K.mean(axis=1, keepdims=True) if self.centred and K.size else K
 
 # %% ../nbs/01c_kernel_map.ipynb #c013
+def balanced(problem, coef):
+    """Coefficients (n,) or (n, k) that add up to 0 where the problem is centred; what does so to rounding stays as it is, its zeros are exact."""
+    if not getattr(problem, "is_centred", False) or problem.penalty == "l1":
+        return coef
+    rounding = len(coef) * np.finfo(float).eps * np.abs(coef).sum(axis=0)
+    mean = np.where(np.abs(coef.sum(axis=0)) > rounding, coef.mean(axis=0), 0.0)
+    return locked(coef - mean) if np.any(mean) else coef
+
+
+def centred(problem, values):
+    """Values (n,) or (n, k) for the items, less their mean if the problem is centred."""
+    return values - values.mean(axis=0) if problem.is_centred else values
+
+
+def item_scores(problem, w):
+    """Scores (n,) or (n, k) of the items for weights (d,) or (d, k) of a linear function, less their mean if the problem is centred."""
+    return centred(problem, score_items(problem.X, w))
+
+
 class FeatureMap(SetOnce):
     """The items of a linear kernel, feature by feature."""
 
@@ -163,15 +198,15 @@ class FeatureMap(SetOnce):
     def feature_units(self):
         """(d,) one over the length of each feature of the items, of a linear kernel; 1 for a feature that is 0. O(n d), or O(nnz)."""
         square = np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64) if isinstance(self.X, np.ndarray) else np.asarray((self.X * self.X).sum(axis=0), dtype=np.float64)
-        return 1 / np.sqrt(np.where(square > 0, square, 1.0))
+        return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
 
     @cached_property
     def moments(self):
-        """Eigenvalues (d,) and eigenvectors (d, d) of X'X with the features brought to length 1. O(n d^2 + d^3)."""
+        """Eigenvalues (d,) and eigenvectors (d, d) of X'X, X'JX if the map is centred, with the features brought to length 1. O(n d^2 + d^3)."""
         unit = self.feature_units
-        M = unit[:, None] * np.hstack([gather_items(self.X, score_items(self.X, columns.T)) for columns in np.array_split(np.diag(unit), -(-unit.size // 64))])
+        M = unit[:, None] * np.hstack([gather_items(self.X, item_scores(self, columns.T)) for columns in np.array_split(np.diag(unit), -(-unit.size // 64))])
         with solvable("X'X"):
-            return np.linalg.eigh((M + M.T) / 2)
+            return tuple(locked(part) for part in np.linalg.eigh((M + M.T) / 2))
 
     def coefficients(self, w):
         """Coefficients (n,) or (n, k) of least length for the weights w (d,) or (d, k), the inverse of ``weights``; see :func:`least_coefficients`."""
@@ -209,11 +244,11 @@ class KernelMap(FeatureMap):
 
     def times(self, v):
         """K v, the scores of the items for coefficients v (n,). O(n d) for a linear kernel, else O(n^2)."""
-        return score_items(self.X, gather_items(self.X, v)) if self.is_factored else self.gram @ v
+        return score_items(self.X, gather_items(self.X, balanced(self, v))) if self.is_factored else self.gram @ v
 
     def weights(self, coef):
         """The weight vector w (d,) of a linear function f(x) = w'x with the given coefficients."""
-        return coef if self.penalty == "l1" else gather_items(self.carriers, coef)
+        return coef if self.penalty == "l1" else gather_items(self.carriers, balanced(self, coef))
 
     def evaluated(self, coef=None, weights=None):
         """Scores (n,) of the items, and the square of the norm, of a function given by its coefficients or, if it is linear, its weights."""
@@ -259,21 +294,21 @@ def least_coefficients(problem, w):
     """The shortest coefficients (n,) with X' coef = w (d,), as far as the items span w. O(n d^2 + d^3), or some hundred products with X for d > LARGEST_MATRIX."""
     X, unit, d = problem.X, problem.feature_units, problem.X.shape[1]
     if d > LARGEST_MATRIX:
-        return _iterated(X, unit, w)
+        return _iterated(problem, w)
     values, V = problem.moments
     kept = values > d * np.finfo(float).eps * values.max(initial=0.0)
     column = lambda v, like: v.reshape(-1, *[1] * (like.ndim - 1))  # for one vector or several
     inverse = lambda v: column(unit, v) * (V[:, kept] @ (V[:, kept].T @ (column(unit, v) * v) / column(values[kept], v)))
-    coef = score_items(X, inverse(w))
-    return coef + score_items(X, inverse(w - gather_items(X, coef)))
+    coef = item_scores(problem, inverse(w))
+    return coef + item_scores(problem, inverse(w - gather_items(X, coef)))
 
 
-def _iterated(X, unit, w):
+def _iterated(problem, w):
     """The same by LSQR."""
     from scipy.sparse.linalg import LinearOperator, lsqr
 
     if w.ndim > 1:
-        return np.column_stack([_iterated(X, unit, column) for column in w.T])
-    n, d = X.shape
-    rows = LinearOperator((d, n), matvec=lambda v: unit * gather_items(X, v.ravel()), rmatvec=lambda u: score_items(X, unit * u.ravel()))
+        return np.column_stack([_iterated(problem, column) for column in w.T])
+    X, unit = problem.X, problem.feature_units
+    rows = LinearOperator(X.shape[::-1], matvec=lambda v: unit * gather_items(X, centred(problem, v.ravel())), rmatvec=lambda u: item_scores(problem, unit * u.ravel()))
     return lsqr(rows, unit * w, atol=1e-15, btol=1e-15, iter_lim=2000)[0]

@@ -9,7 +9,7 @@ __all__ = ['UndefinedMetric', 'disagreement', 'by_query', 'auc', 'ndcg', 'averag
 import numpy as np
 
 from .checks import as_count, as_ids, as_positive, as_vector
-from .missed_pairs import missed_share, tie_chains, tie_limit
+from .missed_pairs import missed_share, tie_chains
 from .preferences import Preferences
 
 # %% ../nbs/02_metrics.ipynb #c008
@@ -60,7 +60,7 @@ def disagreement(y_true, y_score, qid=None, sample_weight=None, *, tie_tol=1e-12
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the items; a preference weighs the product of its two items' weights. Not with preferences, which have their weights.
     tie_tol : float, default 1e-12
-        Two scores tie if they differ by at most `tie_tol` times the median of ``abs(y_score)``, over all scores of all queries that are not 0.
+        Two scores tie if they differ by at most `tie_tol` (below 1) times the larger one's size, as :func:`math.isclose` has it.
         Scores of equal items that come out of a matrix product may differ in the last bit.
 
     Returns
@@ -86,7 +86,9 @@ def disagreement(y_true, y_score, qid=None, sample_weight=None, *, tie_tol=1e-12
     tie_tol = as_positive("tie_tol", tie_tol, zero=True)
     if prefs is None or len(prefs) == 0:
         raise UndefinedMetric("y_true has no preference; at least one is accepted.")
-    share = missed_share(prefs, y_score, tie_limit(y_score, tie_tol))
+    if tie_tol >= 1:
+        raise ValueError(f"tie_tol is {tie_tol!r}; a number >= 0 and < 1 is accepted.")
+    share = missed_share(prefs, y_score, tie_tol)
     if np.isnan(share):
         raise UndefinedMetric("y_true has no preference of weight above 0; at least one is accepted.")
     return share
@@ -214,7 +216,7 @@ def auc(y_true, y_score, qid=None, sample_weight=None):
 def _ranking(scores):
     """Items best first, where chains of ties begin in that order, and how long they are; O(n log n)."""
     order = np.argsort(-scores, kind="stable")
-    return order, *tie_chains(-scores[order], np.zeros(scores.size, dtype=np.intp), tie_limit(scores))
+    return order, *tie_chains(-scores[order], np.zeros(scores.size, dtype=np.intp))
 
 # %% ../nbs/02_metrics.ipynb #c054
 def _query_ndcg(y_true, y_score, k):

@@ -9,7 +9,7 @@ __all__ = ['MET', 'ACTIVE', 'CAPPED', 'EVENT', 'sets_at', 'exact_sums', 'Path', 
 import numpy as np
 
 from .checks import as_positive
-from .ownership import own
+from .ownership import locked, own
 from .kernel_map import gather_items
 from .solutions import Solution
 
@@ -245,7 +245,7 @@ class RegularizationPath(_PathDisplay):
 
     def __init__(self, problem, events, status, lam_end, walker=None, info=None, continuation=None):
         super().__init__(problem, _distinct(events["lam"]), status, lam_end, info)
-        self.events, self.walker, self.continuation = events, walker, continuation
+        self.events, self.walker, self.continuation = locked(events.view()), walker, continuation
 
     def read(self, lam):
         """Coefficients and multipliers at lam."""

@@ -167,7 +167,7 @@ class Certificate:
     complementarity_violation : float
         Largest misplaced share of a multiplier times its distance from the margin, in units of the margin.
     radius : float
-        The optimum lies within this RKHS distance of f: sqrt(2 gap / lam), equal to 0 for lam = 0 and gap 0; infinite for the L1 penalty.
+        The optimum lies within this RKHS distance of f: sqrt(2 |gap| / lam), as a gap below 0 is rounding of that size; equal to 0 for lam = 0 and gap 0; infinite for the L1 penalty.
     norm : float
         RKHS norm of f; for the L1 penalty |w|_1.
     """
@@ -184,7 +184,7 @@ class Certificate:
 
     def is_optimal(self, tol=1e-6):
         """Whether the relative gap and both violations are at most `tol`."""
-        return bool(max(self.relative_gap, self.box_violation, self.complementarity_violation) <= tol)
+        return bool(max(abs(self.relative_gap), self.box_violation, self.complementarity_violation) <= tol)
 
     def __str__(self):
         return (f"primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.relative_gap:.1e}, "
@@ -242,7 +242,7 @@ def certify(problem, lam, coef=None, dual=None, weights=None):
     lower = _dual_value(problem, np.clip(dual, 0, prefs.weight), lam)
     gap = primal - lower
     return Certificate(lam, primal, lower, gap, gap / max(1.0, abs(primal)), box, complementarity,
-                       np.sqrt(2 * max(0.0, gap) / lam), np.sqrt(max(0.0, square)))
+                       np.sqrt(2 * abs(gap) / lam), np.sqrt(max(0.0, square)))
 
 # %% ../nbs/03_problems.ipynb #c023
 def _given(coef):
@@ -309,4 +309,4 @@ def certify_hard(problem, coef, dual=None, weights=None):
     gap = primal - lower
     relative = gap / max(1.0, primal) if np.isfinite(primal) else np.inf
     return Certificate(0.0, primal, lower, gap, relative, max(0.0, -float(mu.min())), complementarity,
-                       np.sqrt(2 * max(0.0, gap)), np.sqrt(max(0.0, square)))
+                       np.sqrt(2 * abs(gap)), np.sqrt(max(0.0, square)))

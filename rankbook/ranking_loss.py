@@ -12,6 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
+from .ownership import locked, writable
+
 # %% ../nbs/02b_ranking_loss.ipynb #c005
 @dataclass(frozen=True)
 class Shape:
@@ -88,8 +90,8 @@ class LevelSums:
             self.order, level, query = (each[prefs.item_weight[self.order] > 0] for each in (self.order, level, query))
         n = self.order.size
         new_level, new_query = (np.flatnonzero(np.r_[True, each[1:] != each[:-1]]) for each in (level, query))
-        self.edges, self.queries = np.r_[new_level, n], np.r_[new_query, n]
-        self.weight = np.ones(n) if prefs.item_weight is None else prefs.item_weight[self.order]
+        self.order, self.edges, self.queries = locked(self.order.copy()), locked(np.r_[new_level, n]), locked(np.r_[new_query, n])
+        self.weight = locked(np.ones(n) if prefs.item_weight is None else prefs.item_weight[self.order])
 
     def full_pull(self):
         """P' c, the pull (n,) of all preferences with a = c. O(n)."""
@@ -138,7 +140,7 @@ class CountedLoss(LevelSums):
         """The merging of levels, see :func:`rankbook.merging.merge_tree`."""
         from rankbook.merging import merge_tree
 
-        return merge_tree(self.edges, np.searchsorted(self.edges, self.queries))
+        return locked(merge_tree(self.edges, np.searchsorted(self.edges, self.queries)))
 
     def evaluate(self, scores, shape):
         """The :class:`Sums` of a :class:`Shape` at scores (n,)."""
@@ -146,14 +148,14 @@ class CountedLoss(LevelSums):
 
         size = int((self.nodes[:, 2] - self.nodes[:, 0]).sum())
         tape, items = np.empty((size, 2), np.int32), np.empty(size, np.int32)
-        pull, totals = block_loss(scores[self.order], self.weight, self.edges, self.nodes, shape.numbers, tape, items)
+        pull, totals = block_loss(scores[self.order], *(writable(part) for part in (self.weight, self.edges, self.nodes)), shape.numbers, tape, items)
         return Sums(*totals[:3].tolist(), put_back(self, pull), float(totals[3]), (shape.slope, tape, items))
 
     def curvature(self, bands, v):
         """The second derivative of the loss, at the scores whose :class:`Sums` have these bands, times v (n,)."""
         from rankbook.merging import block_curvature
 
-        return put_back(self, block_curvature(v[self.order], self.weight, self.nodes, *bands))
+        return put_back(self, block_curvature(v[self.order], writable(self.weight), writable(self.nodes), *bands))
 
 # %% ../nbs/02b_ranking_loss.ipynb #c015
 class ListedLoss:

@@ -356,7 +356,7 @@ def _state(record, installed):
 # %% ../nbs/04_registry.ipynb #c039
 def _words(cls, attribute):
     """What a class declares, as text whatever it is."""
-    value = getattr(cls, attribute, "")
+    value = getattr(cls, attribute, [m for m in ("path", "solve") if hasattr(cls, m)] if attribute == "provides" else "")
     if isinstance(value, (set, frozenset, tuple, list)):
         return ", ".join(sorted(str(v) for v in value))
     return "" if value is None else str(value)

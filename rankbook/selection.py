@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .checks import as_choice, as_count, as_ids, as_matrix, as_numbers, as_positive, as_vector, require_kind
+from .ownership import own
 from .paths import Path
 from .preferences import Preferences
 
@@ -59,6 +60,10 @@ class ValidationCurve(_Extremes):
     values: np.ndarray
     scale: tuple
     maximize: bool = False
+
+    def __post_init__(self):
+        for name in ("breaks", "values"):
+            object.__setattr__(self, name, own(getattr(self, name)))
 
     def at(self, lam):
         """The value at lam > 0, a float or an array; at a break that of the interval below it. O(log s) each."""

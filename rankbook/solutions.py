@@ -13,7 +13,7 @@ import numpy as np
 from .certificates import Ramp
 from .checks import as_index, as_numbers, warn
 from .ownership import SetOnce, locked
-from .kernel_map import square_norms
+from .kernel_map import balanced, square_norms
 
 # %% ../nbs/03i_solutions.ipynb #c005
 class Solution(SetOnce):
@@ -41,7 +41,7 @@ class Solution(SetOnce):
         self._weights = _as_answer("weights", weights, _weights_shape(problem))
         if coef is None and weights is None:
             coef = _implied(problem, lam, self.dual)
-        self._coef = None if coef is None else _balanced(problem, _as_answer("coef", coef, problem.coef_shape))
+        self._coef = None if coef is None else balanced(problem, _as_answer("coef", coef, problem.coef_shape))
 
     @cached_property
     def coef(self):
@@ -72,7 +72,7 @@ class Solution(SetOnce):
 
     def warn_above(self, tol):
         """A ``ConvergenceWarning`` unless the certificate's relative gap is at most `tol`; None expects nothing."""
-        if tol is None or self.certificate.relative_gap <= tol:
+        if tol is None or abs(self.certificate.relative_gap) <= tol:
             return
         from sklearn.exceptions import ConvergenceWarning
 
@@ -120,15 +120,6 @@ def _implied(problem, lam, dual):
     if lam == 0:
         raise ValueError("coef is None at lam = 0, where the multipliers do not determine it; coef is accepted.")
     return problem.prefs.gather(dual) / lam
-
-
-def _balanced(problem, coef):
-    """Coefficients (n,) or (n, k) that add up to 0 where the problem is centred; what does so to rounding stays as it is, its zeros are exact."""
-    if not getattr(problem, "is_centred", False) or problem.penalty == "l1":
-        return coef
-    rounding = len(coef) * np.finfo(float).eps * np.abs(coef).sum(axis=0)
-    mean = np.where(np.abs(coef.sum(axis=0)) > rounding, coef.mean(axis=0), 0.0)
-    return locked(coef - mean) if np.any(mean) else coef
 
 # %% ../nbs/03i_solutions.ipynb #c009
 def proven_order(solution, first, second):

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..certificates import Ramp, best_on_ray, shape_of
 from ..kernel_map import gather_items, score_items
+from ..ownership import locked, own
 from ..paths import Path
 from ..problems import l2_lam_max
 from ..ranking_loss import SQUARED, Sums, rounded_hinge
@@ -55,7 +56,7 @@ def reach_of(problem, lam, point, width):
     hinge = problem.summed.evaluate(point.f, shape)
     slopes = hinge if shape is SQUARED else problem.summed.evaluate(point.f, rounded_hinge(width))
     pulled = gather_items(problem.X, slopes.pull)
-    return Reach(lam, point.w, width, float(point.w @ point.w), hinge.loss, replace(slopes, pull=None, bands=None), float(pulled @ pulled))
+    return Reach(lam, own(point.w), width, float(point.w @ point.w), hinge.loss, replace(slopes, pull=None, bands=None), float(pulled @ pulled))
 
 # %% ../../nbs/solvers/21a_newton_path.ipynb #c010
 def top_of(problem, eps):
@@ -115,8 +116,8 @@ class NewtonPath(Path):
     """
 
     def __init__(self, problem, answers, ends, eps, status="lam_min"):
-        self.answers, self.ends = answers, ends
-        self.lams = np.array([reach.lam for reach in answers])
+        self.answers, self.ends = tuple(answers), locked(ends)
+        self.lams = locked(np.array([reach.lam for reach in answers]))
         super().__init__(problem, ends[:-1], status, float(ends[-1]), dict(solves=len(answers), eps=eps))
         self.tol = eps
 

@@ -86,19 +86,24 @@ def rough_direction(problem, lam, gradient, diagonal, bands, max_products, forci
             return found, True
         p, before = eased + square / before * p, square
         image = lam * p + gather_items(X, problem.summed.curvature(bands, score_items(X, p)))
-        length = square / float(p @ image)
+        bent = float(p @ image)
+        if not bent > 0:  # rounding forbids more
+            return found, False
+        length = square / bent
         found, rest = found + length * p, rest - length * image
     return found, float(rest @ (rest / diagonal)) <= goal
 
 # %% ../../nbs/solvers/21_newton_steps.ipynb #c011
 def exact_direction(problem, lam, gradient, bands):
-    """The p (d,) with (lam + X'BX) p = -gradient. O(n d^2 + d^3)."""
+    """The p (d,) with (lam + X'BX) p = -gradient; 0 if the matrix overflows. O(n d^2 + d^3)."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 
     X, d = problem.X, problem.X.shape[1]
     H = np.stack([gather_items(X, problem.summed.curvature(bands, score_items(X, column))) for column in np.eye(d)])
     H = (H + H.T) / 2
     H[np.diag_indices(d)] += lam
+    if not (np.isfinite(H).all() and (H.diagonal() > 0).all()):
+        return np.zeros(d)
     unit = 1 / np.sqrt(H.diagonal())
     H *= unit * unit[:, None]
     try:
@@ -131,6 +136,8 @@ def step_length(problem, lam, point, p, q, shape):
     """
     flat, bent = lam * float(point.w @ p), lam * float(p @ p)
     start = float(point.gradient @ p)
+    if not start < 0:
+        return 0.0, None
     low, high, t = 0.0, np.inf, 1.0
     for _ in range(100):
         sums = problem.summed.evaluate(point.f + t * q, shape)
@@ -141,7 +148,7 @@ def step_length(problem, lam, point, p, q, shape):
             low, t = t, (t + high) / 2
         else:
             high = t
-            t = (low + high) / 2 if low else t * min(0.5, max(0.1, start / (start - slope)))
+            t = (low + high) / 2 if low else t * min(0.5, max(0.1, start / (start - slope) if start != slope else 0.1))
         if low and high - low <= 1e-3 * high:
             break
     return low, problem.summed.evaluate(point.f + low * q, shape) if low else None
