@@ -129,8 +129,9 @@ def grid_values(path, groups, lams, metric, query):
     fold = np.zeros(order.size, dtype=np.intp) if single else np.repeat(np.arange(len(groups)), [len(h) for h in groups])
     label = np.unique(np.stack([fold, query[order]]), axis=1, return_inverse=True)[1].ravel()
     Y = path.problem.target.Y[order]
-    scores = held_out_scores(path, groups, lams).reshape(lams.size, len(order), -1)
-    limits = tie_share(path, lams) * np.abs(scores).max(axis=(1, 2)).clip(min=np.abs(Y - Y.mean(axis=0)).max())
+    scores = held_out_scores(path, groups, lams, level=single).reshape(lams.size, len(order), -1)
+    size = np.abs(scores).max(axis=(1, 2))
+    limits = tie_share(path, lams) * np.where(lams > path.spectrum.values.max(initial=0.0), size, size.clip(min=np.abs(Y - Y.mean(axis=0)).max()))
     return np.mean([measure(metric, scores[:, :, c], Y[:, c], label, limits) for c in range(Y.shape[1])], axis=0)
 
 # %% ../nbs/21c_rankrls_cv.ipynb #c013

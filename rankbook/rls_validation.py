@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['SMALL', 'CHUNK', 'LeaveOut', 'inverse_at', 'right_sides', 'mean_rows', 'connected_parts', 'laplacian_blocks',
            'same_part', 'check_groups', 'small_blocks', 'large_blocks', 'left_out_blocks', 'solve_blocks',
-           'remaining_sums', 'downdated_scores', 'part_means', 'held_out_scores', 'tie_share', 'settle_ties']
+           'remaining_sums', 'downdated_scores', 'without', 'scores_of', 'part_means', 'held_out_scores', 'tie_share',
+           'settle_ties']
 
 # %% ../nbs/20a_rls_validation.ipynb #c003
 from functools import cached_property
@@ -58,6 +59,14 @@ class LeaveOut:
     def means(self):
         """The rows M (q, p) of :func:`mean_rows`."""
         return mean_rows(self)
+
+    @cached_property
+    def training(self):
+        """T (n, p) with the scores T E right of the items."""
+        if self.scores is not None:
+            return self.scores
+        left, X = self.spectrum.left, self.problem.X
+        return X @ (X.T @ left) if self.problem.is_factored else self.problem.gram @ left
 
 # %% ../nbs/20a_rls_validation.ipynb #c006
 def inverse_at(form, lams, size):
@@ -228,28 +237,37 @@ def _rest_mean(form, Z):
     return (np.concatenate([form.scores.sum(axis=0), form.Y.sum(axis=0)]) - Z.sum(axis=0)) / (form.n - len(Z))
 
 
-def downdated_scores(form, h, lams):
+def downdated_scores(form, h, lams, level=True):
     """Scores (len(lams), s, k) of a group h, from the sums of the others. O(p^3 + s p^2), and s p k for each lambda."""
     p = form.scores.shape[1]
     sums = remaining_sums(form, h)
     values, V = decomposed((sums[:, :p] + sums[:, :p].T) / 2)
     u = Spectrum(V, values, V.T @ sums[:, p:]).grid(lams)
     f = form.scores[h] @ u
-    if form.is_global:
+    if form.is_global and level:
         mean = _rest_mean(form, np.hstack([form.scores[h], form.Y[h]]))
         f += (mean[p:] - mean[:p] @ u)[:, None, :]
     return f
 
 # %% ../nbs/20a_rls_validation.ipynb #c022
+def without(form, h, r, inverse):
+    """E (right - R_h' r) (p, l, k) for a group h with residuals r (l, s, k): the function learnt without it. O(p l k) for each item."""
+    return inverse[:, :, None] * (form.spectrum.right[:, None, :] - np.tensordot(form.rows[h], r, axes=(0, 1)))
+
+
+def scores_of(form, h, r, inverse):
+    """The scores (l, s, k) of a group h from the function itself, which no y is added to. O(p l k) for each item."""
+    return np.tensordot(form.training[h], without(form, h, r, inverse), axes=1).transpose(1, 0, 2)
+
+
 def part_means(form, h, r, inverse):
     """The mean scores (l, s, k) of the query of each item of a group h, for residuals r (l, s, k). O(p l k) for each item."""
-    inside = form.spectrum.right[:, None, :] - np.tensordot(form.rows[h], r, axes=(0, 1))  # (p, l, k)
-    inside *= inverse[:, :, None]
+    inside = without(form, h, r, inverse)
     parts, place = np.unique(form.parts.query[h], return_inverse=True)
     return np.tensordot(form.means[parts], inside, axes=1).transpose(1, 0, 2)[:, place]
 
 # %% ../nbs/20a_rls_validation.ipynb #c023
-def held_out_scores(path, groups, lams):
+def held_out_scores(path, groups, lams, level=True):
     """Scores of items by functions that were learnt without them, exactly, for every lambda.
 
     Parameters
@@ -261,6 +279,8 @@ def held_out_scores(path, groups, lams):
         any items of a single query or for the graph "identity". Groups may overlap.
     lams : array-like of shape (l,)
         Each > 0. The rest is trained at the same lambda.
+    level : bool, default True
+        Whether scores for one query of all items need the intercept: without it, those of a lambda above all eigenvalues, which hardly differ, keep all digits.
 
     Returns
     -------
@@ -285,19 +305,19 @@ def held_out_scores(path, groups, lams):
     found = np.empty((lams.size, ends[-1], form.Y.shape[1]))
     for s in np.unique(sizes):
         members = np.flatnonzero(sizes == s)
-        for part, f in _equal_groups(form, np.stack([groups[g] for g in members]), lams):
+        for part, f in _equal_groups(form, np.stack([groups[g] for g in members]), lams, level):
             at = ends[members[part]][:, None] - s + np.arange(s)
             found[:, at] = f
     return found[:, :, 0] if form.is_flat else found
 
 # %% ../nbs/20a_rls_validation.ipynb #c024
-def _equal_groups(form, items, lams):
+def _equal_groups(form, items, lams, level):
     """Slices of m groups of s items (m, s), and the scores (l, len, s, k) of each slice."""
     m, s = items.shape
     p = form.rows.shape[1]
     if form.scores is not None and s > p:
         for g, h in enumerate(items):
-            yield slice(g, g + 1), downdated_scores(form, h, lams)[:, None]
+            yield slice(g, g + 1), downdated_scores(form, h, lams, level)[:, None]
         return
     inverse = inverse_at(form, lams, s)
     right = right_sides(form, inverse)
@@ -312,6 +332,9 @@ def _equal_groups(form, items, lams):
         f = y[items[part]][:, None] - r
         if form.parts is not None:
             f += np.stack([part_means(form, h, residual, inverse) for h, residual in zip(items[part], r)])
+        flat = lams > form.spectrum.values.max(initial=0.0)
+        if flat.any() and not (level and form.is_global):
+            f[:, flat] = np.stack([scores_of(form, h, residual[flat], inverse[:, flat]) for h, residual in zip(items[part], r)])
         yield part, f.transpose(1, 0, 2, 3)
 
 # %% ../nbs/20a_rls_validation.ipynb #c030
