@@ -8,11 +8,13 @@ __all__ = ['FITTED', 'weighted_preferences', 'choose_solver', 'solved', 'Ranker'
            'fitted_attributes', 'keep_fit']
 
 # %% ../nbs/21_estimators.ipynb #c002
+import warnings
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .checks import as_array, as_count, as_items, as_matrix, as_numbers, as_vector, refuse_huge, refuse_text
+from .checks import as_array, as_count, as_items, as_matrix, as_numbers, as_positive, as_vector, refuse_huge, refuse_text, warn
 from .kernel_map import KernelFunction, LinearFunction
 from .metrics import UndefinedMetric, disagreement
 from .preferences import Preferences
@@ -68,7 +70,7 @@ def solved(problem, lam, solver):
     """The :class:`rankbook.Solution` of a solver; "auto" is that of :func:`choose_solver`, and "newton" for a linear kernel where rounding ends the path above lam."""
     if not (isinstance(solver, str) and solver == "auto"):
         return solve(problem, lam, solver)
-    name = choose_solver(problem)
+    name, lam = choose_solver(problem), as_positive("lam", lam)
     if name == "path":
         path = solve_path(problem, min(lam, problem.lam_max or lam))
         if lam >= path.domain[0]:
@@ -281,7 +283,11 @@ def problem_of(estimator, X, prefs):
     if estimator.kernel == "linear":
         raise ValueError("approximate_kernel is given and kernel is 'linear', which needs no approximation; None is accepted.")
     count = as_count("approximate_kernel", estimator.approximate_kernel)
-    subspace = KernelSubspace(X, count, **kernel, pivots="rpcholesky", random_state=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "n_components is reduced")  # said below in this estimator's words
+        subspace = KernelSubspace(X, count, **kernel, pivots="rpcholesky", random_state=0)
+    if len(subspace.pivots) < count:
+        warn(f"approximate_kernel is {count}, and {len(subspace.pivots)} items are used: that is what the kernel of the {len(X)} items spans, to rounding.")
     return RankSVMProblem(subspace.features, prefs, kernel="linear", penalty=estimator.penalty, loss=estimator.loss), subspace
 
 

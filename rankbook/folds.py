@@ -104,7 +104,7 @@ def make_folds(cv, X, y, query, random_state=None):
         for part, what in zip(parts, ("train on", "validate")):
             ids = None if query is None else query[part]
             if part.size == 0 or len(Preferences.from_scores(y[part], ids)) == 0:
-                raise ValueError(f"cv leaves fold {f} of {len(folds)} no preference to {what}: "
+                raise ValueError(f"cv leaves fold {f + 1} of {len(folds)} no preference to {what}{'' if query is None else f', of {np.unique(query).size} queries'}: "
                                  "two different scores in a query are needed. Fewer folds, or a "
                                  "splitter that keeps levels together, are accepted.")
     return folds

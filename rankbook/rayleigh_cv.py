@@ -38,7 +38,7 @@ def label_folds(cv, X, y, random_state=None):
     for f, (train, test) in enumerate(folds):
         count = np.bincount(y[train].astype(int), minlength=2)
         if count.min() < 2:
-            raise ValueError(f"cv leaves fold {f} of {len(folds)} with {count[1]} labelled items of the better class to train on and {count[0]} of the worse; "
+            raise ValueError(f"cv leaves fold {f + 1} of {len(folds)} with {count[1]} labelled items of the better class to train on and {count[0]} of the worse; "
                              "at least two of each are accepted.")
         both = np.intersect1d(train, test)
         if both.size:

@@ -92,7 +92,8 @@ class RayleighRanker(RayleighBase):
     manifold_weight : float >= 0, default 1.0
         How much neighbours should score alike, the paper's gamma; at 0 the unlabelled items only help to find the subspace.
     n_components : int >= 1 or None, default 10
-        Dimension p of the subspace of the kernel; None for a linear function of X itself.
+        Dimension p of the subspace of the kernel; None for a linear function of X itself. A subspace, and a manifold weight, see where the origin of a linear
+        kernel lies: features far from 0 should be centred (:class:`sklearn.preprocessing.StandardScaler`).
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
         Of the kernel; gamma=None means 1/d.

@@ -312,7 +312,7 @@ def test_equal_values_take_the_simplest():
 
 
 @pytest.mark.parametrize("y, cv, match", [
-    ([1, 0] * 2 + [-1] * 86, 2, "cv leaves fold 0 of 2 with 1 labelled items of the better class to train on and 1 of the worse"),
+    ([1, 0] * 2 + [-1] * 86, 2, "cv leaves fold 1 of 2 with 1 labelled items of the better class to train on and 1 of the worse"),
     ([1] * 3 + [0] * 20 + [-1] * 67, 2, r"cv leaves fold \d of 2 with 1 labelled items of the better"),
     ([1] * 4 + [0] * 20 + [-1] * 66, 5, "no preference to validate"), ([1, 0] * 45, 1, "cv is 1"), ([1, 0] * 45, [], "cv has no fold"),
     ([1, 0] * 45, [(np.arange(80), np.arange(70, 90))], "trains on the item 70"), ([1, 0] * 45, [(np.arange(0, 80, 2), np.arange(80, 90))], "no preference to train on")])

@@ -388,7 +388,7 @@ def test_equal_items_of_a_query_left_out_tie():
 @pytest.mark.parametrize("options, match", [
     (dict(lams=[0.0]), "lams has 0.0"), (dict(lams=[-1.0]), "lams has -1.0"), (dict(lams=[]), "lams is empty"), (dict(lams=[np.nan]), "lams has NaN"),
     (dict(gamma=[]), "gamma is empty"), (dict(gamma=[1, 0]), "gamma has 0.0"), (dict(metric="map"), "metric is 'map'"), (dict(cv="quary"), "did you mean 'query'"),
-    (dict(cv="loo"), "cv is 'loo'"), (dict(cv="lpo"), "cv is 'lpo'"), (dict(cv=0), "cv is 0"), (dict(cv=13), "cv leaves fold"), (dict(cv=ShuffleSplit(3)), r"holds \d+ of the"),
+    (dict(cv="loo"), "cv is 'loo'"), (dict(cv="lpo"), "cv is 'lpo'"), (dict(cv=0), "cv is 0"), (dict(cv=13), "cv leaves fold"), (dict(cv=ShuffleSplit(3, random_state=0)), r"holds \d+ of the"),
     (dict(cv=[(np.arange(50), np.arange(50, 60))]), "training parts that are all the rest"), (dict(graph="weights"), "graph is a str"), (dict(basis=0), "basis is 0"),
     (dict(basis=[1, 1]), "basis has the item 1"), (dict(kernel="rfb"), "did you mean 'rbf'"), (dict(metric="auc"), "y has 4 different values")])
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
