@@ -52,8 +52,10 @@ def write_whole(file, write):
             handle.flush()
             os.fsync(handle.fileno())
         os.replace(half, file)
-    except OSError as error:  # in the name that the caller knows
-        raise type(error)(error.errno, error.strerror, str(file)) from error
+    except OSError as error:
+        if error.filename != str(half):
+            raise
+        raise type(error)(error.errno, error.strerror, str(file)) from error  # in the name that the caller knows
     finally:
         half.unlink(missing_ok=True)
 

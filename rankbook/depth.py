@@ -12,7 +12,7 @@ import numpy as np
 from .paths import CAPPED, RegularizationPath, exact_sums, sets_at
 
 TOL = 3e-8  # relative gap of an answer that is good: those between are then below 1e-7
-DEEP = 3e-9  # the same where rounding may end the path, since errors are random there
+DEEP = 2e-8  # the same where rounding may end the path, since errors are random there
 NEAR = 1e-6  # relative: events that are closer may be a tie, broken by tiny shifts of the margins
 DEPTH = 1e-16  # of lam_max: below it, one rounding error of a multiplier is a margin
 NOISY = 1e8  # rounding errors: where a margin, in units of lambda, is less than that many, they may end a path
