@@ -242,7 +242,7 @@ def multiply_four(a0, a1, a2, a3, b0, b1, b2, b3, out):
 @njit
 def products(A, B):
     """A B' for A (m, c) and B (n, c)."""
-    m, n, c = A.shape[0], B.shape[0], A.shape[1]
+    m, n = A.shape[0], B.shape[0]
     out = np.empty((m, n))
     for j in range(0, n - n % 4, 4):
         b0, b1, b2, b3 = B[j], B[j + 1], B[j + 2], B[j + 3]

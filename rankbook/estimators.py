@@ -67,15 +67,19 @@ def choose_solver(problem):
 
 
 def solved(problem, lam, solver):
-    """The :class:`rankbook.Solution` of a solver; "auto" is that of :func:`choose_solver`, and "newton" for a linear kernel where rounding ends the path above lam."""
+    """The :class:`rankbook.Solution` of a solver; "auto" is that of :func:`choose_solver`.
+
+    Where rounding ends the path above lam, "auto" answers with "newton" for a linear kernel, else with the
+    path's last function; see :meth:`rankbook.RegularizationPath.nearest`.
+    """
     if not (isinstance(solver, str) and solver == "auto"):
         return solve(problem, lam, solver)
     name, lam = choose_solver(problem), as_positive("lam", lam)
     if name == "path":
         path = solve_path(problem, min(lam, problem.lam_max or lam))
-        if lam >= path.domain[0]:
-            return path.solution(lam)
-        name = "newton" if problem.is_factored else "path"  # whose last function answers, with a certificate
+        if lam >= path.domain[0] or not problem.is_factored:
+            return path.nearest(lam)
+        name = "newton"
     return solve(problem, lam, name)
 
 # %% ../nbs/21_estimators.ipynb #c010

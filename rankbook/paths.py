@@ -251,6 +251,21 @@ class RegularizationPath(_PathDisplay):
         """Coefficients and multipliers at lam."""
         return _solution_at(self, lam)
 
+    def nearest(self, lam):
+        """The solution at lam; below an end that rounding set, the function at that end.
+
+        The certificate says how good that is at lam, and ``info["advice"]`` which solver may come closer.
+        """
+        end = self.domain[0]
+        if lam >= end or self.status not in ("rounding", "numerical"):
+            return self.solution(lam)
+        deeper = "newton" if self.problem.is_factored else "qp"
+        advice = f"The path ends at lam = {end:.6g}, and this is the function there; the solver {deeper!r} may come closer."
+        info, lam = dict(self.info, advice=advice), as_positive("lam", lam)
+        solution = Solution(self.problem, lam, **self.read(end), solver=self.solver, info=info)
+        solution.warn_above(self.tol)
+        return solution
+
     def knots(self, X_new):
         """Blocks of breakpoints with lam f(x) of new items at each; see :func:`score_knots`."""
         return score_knots(self, X_new)

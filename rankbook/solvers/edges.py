@@ -15,7 +15,7 @@ import numpy as np
 
 from ..compiled import njit
 from .basis import (ACTIVE, BUDGET, CAPPED, LAM, LOGGED, MET, NEAR, NORM, SCANNED, SCANS, SHIFT, SINCE, SIZE, STALLED, TOP,
-                                    append, edge, initial_state, rebuild, remove, replace_feature, replace_pair)
+                                    append, edge, rebuild, remove, replace_feature, replace_pair)
 
 Log = namedtuple("Log", "lam out to into w")
 

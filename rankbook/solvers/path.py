@@ -8,7 +8,6 @@ __all__ = ['check_options', 'PathSolver']
 # %% ../../nbs/solvers/13_path.ipynb #c003
 from ..checks import as_count
 from ..registry import Solver
-from ..solutions import Solution
 
 # %% ../../nbs/solvers/13_path.ipynb #c006
 def check_options(chunk, seed, max_events, shift, stop):
@@ -41,14 +40,9 @@ class _Follower(Solver):
         path.continuation = restored(path.problem, arrays, path.events, path.walker.checkpoints)
 
     def solve(self, problem, lam):
-        """The solution at one lam: follow down to it, and read it. Where rounding ends the path above, the function at its end, whose certificate says how good it is."""
-        path = self.path(problem, lam)
-        end = path.domain[0]
-        if lam >= end or path.status not in ("rounding", "numerical"):
-            return path.solution(lam)
-        deeper = "newton" if problem.is_factored else "qp"
-        info = dict(path.info, advice=f"The path ends at lam = {end:.6g}, and this is the function there; the solver {deeper!r} may come closer.")
-        return Solution(problem, lam, **path.read(end), info=info)
+        """The solution at one lam, or the path's last function where rounding ends it above; see
+        :meth:`rankbook.RegularizationPath.nearest`."""
+        return self.path(problem, lam).nearest(lam)
 
 # %% ../../nbs/solvers/13_path.ipynb #c008
 class PathSolver(_Follower):

@@ -54,7 +54,7 @@ def level_sampler(levels, mass=None):
     The sum of all weights of pairs is ``table.ends[-1]``; 0 if there is no pair.
     """
     order, level_start, query_start = levels
-    n, weighted = len(order), mass is not None
+    weighted = mass is not None
     upto = np.r_[0.0, np.cumsum(mass[order])] if weighted else np.zeros(0)
     wins = (upto[level_start] - upto[query_start]) * mass[order] if weighted else (level_start - query_start).astype(float)
     place = np.flatnonzero(wins > 0).astype(np.int32)

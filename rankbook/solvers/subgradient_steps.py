@@ -15,7 +15,7 @@ import numpy as np
 from ..ownership import writable
 from ..compiled import njit
 from ..problems import feasible_dual
-from .sampling import draw, level_sampler, list_sampler, sampler_of
+from .sampling import draw, level_sampler, list_sampler
 
 BLOCK = 64  # preferences drawn at a time
 SCALE, SUM, LAM, OFFSET = range(4)
