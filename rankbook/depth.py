@@ -11,7 +11,7 @@ import numpy as np
 from .paths import CAPPED, RegularizationPath, exact_sums, sets_at
 
 TOL = 3e-8  # relative gap of an answer that is good: those between are then below 1e-7
-DEEP = 2e-8  # the same where rounding may end the path, since errors are random there
+DEEP = 1e-8  # the same where rounding may end the path, since errors are random there
 NEAR = 1e-6  # relative: events that are closer may be a tie, broken by tiny shifts of the margins
 DEPTH = 1e-16  # of lam_max: below it, one rounding error of a multiplier is a margin
 NOISY = 1e8  # rounding errors: where a margin, in units of lambda, is less than that many, they may end a path
@@ -132,7 +132,7 @@ def trusted(path):
 
     Notes
     -----
-    Four readings for each decade of the path, and up to 40 more among its events.
+    Four readings for each decade of the path, and up to 40 more among its events; after a cut, again.
     """
     gauge, top, low = Gauge(path.problem), path.problem.lam_max, path.domain[0]
     if top == 0:
@@ -146,7 +146,8 @@ def trusted(path):
     rounded = bad <= gauge.level and gauge.gap(whole, end) <= TOL
     limit = TOL if bad > gauge.level else DEEP
     reason = path.info.get("reason", f"below, rounding errors take the relative gap above {limit:g}")
-    return path.cut(end, "rounding" if rounded else "numerical", reason)
+    part = path.cut(end, "rounding" if rounded else "numerical", reason)
+    return trusted(part) if end > low else part
 
 
 def _last_good(path, gauge):
