@@ -241,7 +241,7 @@ def test_the_same_seed_the_same_folds(data):
 
 def test_lam_min_ratio(data):
     whole, short = (RankSVMCV(random_state=0, lam_min_ratio=ratio).fit(data.X, data.y) for ratio in (None, 1e-1))
-    assert set(whole.fold_status_) == {"complete"} and whole.curve_.breaks[-1] == 0
+    assert set(whole.fold_status_) <= {"complete", "rounding"} and whole.curve_.breaks[-1] < 1e-8 * whole.curve_.scale[1]
     assert set(short.fold_status_) == {"lam_min"} and short.curve_.breaks[-1] > 0
     lams = np.geomspace(short.curve_.breaks[-1] * 1.001, 2 * short.curve_.scale[1], 100)
     assert np.array_equal(short.curve_.at(lams), whole.curve_.at(lams)) and short.lam_ > short.curve_.breaks[-1]
