@@ -68,6 +68,6 @@ def no_network():
 @pytest.fixture(scope="session", autouse=True)
 def no_notice():
     """What a test reads from stderr must not depend on whether it was the first that had to compile."""
-    from rankbook.compiled import WAITING
+    from rankbook.base.jit import WAITING
 
     WAITING.said = True

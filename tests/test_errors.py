@@ -10,12 +10,12 @@ from sklearn.base import clone
 
 import rankbook as rb
 from rankbook import datasets, metrics, plots
-from rankbook.files import read_table
-from rankbook.kernels import Kernel
-from rankbook.rls_pairs import leave_pair_out
-from rankbook.rls_validation import held_out_scores
-from rankbook.solutions import Solution
-from rankbook.statistics import StatisticsSolver
+from rankbook.data.tables import read_table
+from rankbook.kernels.kernel import Kernel
+from rankbook.selection.leave_pair_out import leave_pair_out
+from rankbook.selection.leave_out import held_out_scores
+from rankbook.problems.solution import Solution
+from rankbook.problems.rankrls_statistics import StatisticsSolver
 
 N, D = 12, 3
 RNG = np.random.default_rng(0)

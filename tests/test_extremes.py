@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.checks import solvable
-from rankbook.kernels import Kernel
-from rankbook.subspace import RULES
+from rankbook.base.validation import solvable
+from rankbook.kernels.kernel import Kernel
+from rankbook.kernels.nystroem import RULES
 
 rng = np.random.default_rng(0)
 BASE, GRADES, HALVES = rng.normal(size=(12, 3)), np.arange(12) % 3.0, np.arange(12) % 2.0

@@ -12,24 +12,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = sorted(path for path in (ROOT / "rankbook").rglob("*.py") if path.stem not in ("__init__", "_modidx"))
+MODULES = sorted(path for path in (ROOT / "rankbook").rglob("*.py") if path.stem != "_modidx" and path.read_text(encoding="utf-8"))
 NOTEBOOKS = sorted((ROOT / "nbs").rglob("*.ipynb"))
 HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
 
-# From the ground up. An import goes to a lower floor, or along one's own as long as nobody goes round in a circle.
-FLOORS = [
-    {"checks", "ownership", "archive", "double_double"},
-    {"preferences", "kernels", "kernel_map", "subspace", "manifold", "missed_pairs", "metrics", "datasets", "sources", "files", "parts"},
-    {"jit_cache", "compiled", "active_set", "replay", "l1", "graphs", "merging", "ranking_loss", "certificates", "solutions"},
-    {"problems", "svm", "kernel_basis", "rankrls", "rayleigh", "packing", "views"},
-    {"paths", "depth", "spectral", "rayleigh_path", "statistics"},
-    {"registry"},
-    {"solvers"},
-    {"selection", "crossings", "ordering", "storage", "rls_validation", "rls_pairs", "folds"},
-    {"estimators", "rls_estimators", "rayleigh_estimators", "cross_validation", "rls_cv", "rayleigh_cv", "online"},
-    {"plots", "experiment", "cli"},
-]
-FLOOR_OF = {name: height for height, names in enumerate(FLOORS) for name in names}
+# The packages from the ground up: an import goes to one further left, or stays within its package.
+FLOORS = ["base", "preferences", "metrics", "kernels", "data", "problems", "paths", "registry", "solvers", "selection", "estimators", "plots", "app"]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +63,7 @@ def test_every_public_name_arrives_and_says_where_it_lives():
             assert getattr(sys.modules[value.__module__], name) is value
             assert pickle.loads(pickle.dumps(value)) is value
         else:
-            assert value is sys.modules[f"rankbook.{name}"]
+            assert value is sys.modules[value.__name__] and value.__name__.startswith("rankbook.")
 
 
 def test_a_star_import_brings_exactly_the_public_names():
@@ -95,8 +83,9 @@ def test_an_unknown_name_is_an_attribute_error():
 # The floors
 
 def dotted(path):
-    """rankbook/solvers/qp.py -> solvers.qp"""
-    return ".".join(path.relative_to(ROOT / "rankbook").with_suffix("").parts)
+    """rankbook/solvers/qp/svm.py -> solvers.qp.svm, rankbook/kernels/__init__.py -> kernels, rankbook/__init__.py -> the empty name"""
+    parts = path.relative_to(ROOT / "rankbook").with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def imported_names(path):
@@ -124,41 +113,43 @@ KNOWN = {dotted(path) for path in MODULES}
 IMPORTS = {dotted(path): imports_of(path) for path in MODULES}
 
 
+PACKAGES = {name.split(".")[0] for name in IMPORTS if name}
+
+
+def test_every_package_has_a_floor():
+    assert PACKAGES == set(FLOORS)
+
+
 @pytest.mark.parametrize("name", sorted(IMPORTS))
 def test_imports_go_down(name):
-    floor = name.split(".")[0]
-    assert floor in FLOOR_OF, f"rankbook.{name} has no floor: add it to FLOORS in this file"
+    package = name.split(".")[0]
     assert IMPORTS[name] <= KNOWN, f"rankbook.{name} imports what is no module: {IMPORTS[name] - KNOWN}"
-    up = [other for other in IMPORTS[name] if FLOOR_OF.get(other.split(".")[0], 0) > FLOOR_OF[floor]]
+    up = [other for other in IMPORTS[name] if name and FLOORS.index(other.split(".")[0]) > FLOORS.index(package)]
     assert not up, f"rankbook.{name} imports from a higher floor: {up}"
 
 
 def test_nobody_imports_in_a_circle():
+    done = set()
+
     def visit(name, above):
         assert name not in above, f"imported in a circle: {' -> '.join([*above, name])}"
-        for other in IMPORTS.get(name, ()):
-            visit(other, [*above, name])
+        if name not in done:
+            for other in IMPORTS.get(name, ()):
+                visit(other, [*above, name])
+            done.add(name)
 
     for name in IMPORTS:
         visit(name, [])
 
 
-def closure(name):
-    """The modules below solvers/ that a module needs, itself included."""
-    return {name}.union(*(closure(other) for other in IMPORTS[name] if other.startswith("solvers.")))
-
-
-def test_solvers_share_nothing_and_only_the_registry_knows_them(settings):
+def test_solvers_do_not_know_each_other_and_nobody_knows_them(settings):
     entries = [line.split("=") for line in settings["entry_points.rankbook.solvers"].splitlines() if line.strip()]
     solvers = {target.split(":")[0].strip().removeprefix("rankbook.") for _, target in entries}
     assert solvers <= set(IMPORTS), "settings.ini registers a solver whose module does not exist"
-    for one in solvers:
-        for other in solvers - {one}:
-            shared = closure(one) & closure(other)
-            assert not shared, f"{one} and {other} share {shared}"
     for name, imported in IMPORTS.items():
-        if not name.startswith("solvers."):
-            assert not [other for other in imported if other.split(".")[0] == "solvers"], f"rankbook.{name} reaches past the registry"
+        room = name.split(".")[:2] if name.startswith("solvers.") else None
+        past = [other for other in imported if other.startswith("solvers.") and other.split(".")[:2] != room]
+        assert not past, f"rankbook.{name} reaches past the registry: {past}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=ids(MODULES))
@@ -248,12 +239,40 @@ def test_the_notice_of_a_compilation_is_not_stored():
     assert [(output.name, output.text) for output in notebook.cells[1].outputs] == [("stderr", "a warning\n"), ("stdout", texts[0])]
 
 
+def exports_to(path):
+    """The module that a notebook says it is exported to, or None."""
+    found = re.findall(r"^#\|\s*default_exp\s+(\S+)", "\n".join("".join(cell["source"]) for cell in cells(path)), re.MULTILINE)
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
 def test_every_module_comes_from_a_notebook():
-    exported = set()
-    for path in NOTEBOOKS:
-        for cell in cells(path):
-            exported.update(re.findall(r"^#\|\s*default_exp\s+(\S+)", "".join(cell["source"]), re.MULTILINE))
-    assert exported - {"__init__"} == set(IMPORTS)
+    exported = {exports_to(path) for path in NOTEBOOKS} - {None}
+    assert {name.removesuffix("__init__").removesuffix(".") for name in exported} == set(IMPORTS)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
+def test_a_notebook_lies_where_its_module_lies(path):
+    parts = path.relative_to(ROOT / "nbs").with_suffix("").parts
+    if parts[0] in ("guides", "papers", "index"):
+        assert exports_to(path) is None
+    else:
+        assert exports_to(path) == ".".join([*parts[:-1], "__init__"] if parts[-1] == "interface" else parts)
+
+
+def test_the_table_of_contents_has_every_notebook_once():
+    import yaml
+
+    toc = yaml.safe_load((ROOT / "nbs" / "_toc.yml").read_text(encoding="utf-8"))
+    listed = [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+    assert sorted(listed) == sorted(path.relative_to(ROOT / "nbs").with_suffix("").as_posix() for path in NOTEBOOKS)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
+def test_prose_names_other_chapters_by_link(path):
+    for cell in cells(path, "markdown"):
+        found = re.search(r"chapters? (before|above|\d)|(next|previous|last) chapter", "".join(cell["source"]), re.IGNORECASE)
+        assert not found, f"{found.group()!r} depends on the order of the chapters; link to the one that is meant"
 
 
 # The README

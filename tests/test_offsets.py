@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 import rankbook as rb
-from rankbook.kernels import Kernel
-from rankbook.solutions import Solution
+from rankbook.kernels.kernel import Kernel
+from rankbook.problems.solution import Solution
 
 OFFSETS = [1e4, 1e6, 1e8]
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import rankbook as rb
-from rankbook.solutions import Solution
+from rankbook.problems.solution import Solution
 
 RNG = np.random.default_rng(0)
 N, D = 24, 3

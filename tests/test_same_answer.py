@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 import rankbook as rb
-from rankbook.parts import split
+from rankbook.data.split import split
 
 ESTIMATORS = [value for value in (getattr(rb, name) for name in rb.__all__) if isinstance(value, type) and issubclass(value, BaseEstimator)]
 DRAWING = [rb.RankRLS(basis=7), rb.RankRLS(basis=7, basis_method="kmeans++"), rb.RankRLS(basis=7, basis_method="rpcholesky"), rb.RankRLSCV(basis=9),

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.archive import read_archive, write_archive, write_whole
-from rankbook.packing import KIND, VERSION
+from rankbook.base.archive import read_archive, write_archive, write_whole
+from rankbook.paths.packing import KIND, VERSION
 
 
 @pytest.fixture(scope="module")
@@ -162,8 +162,8 @@ def test_what_is_no_path_is_refused(tmp_path, name):
 
 BOMB = """
 import resource, sys, zipfile
-import rankbook as rb, rankbook.storage, sklearn, scipy.sparse
-from rankbook.archive import read_archive
+import rankbook as rb, rankbook.registry.storage, sklearn, scipy.sparse
+from rankbook.base.archive import read_archive
 file = sys.argv[1]
 header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (1700000000,), }"
 header += b" " * (-(len(header) + 11) % 64) + bytes([10])
@@ -247,7 +247,7 @@ def test_a_file_that_does_not_fit_together_is_refused(tmp_path, content, what):
 @pytest.mark.parametrize("header", [b"", b"null", b"[]", b"{}", b"[" * 10**5, b'{"kind": "rankbook path", "version": "1", "facts": {}}',
                                     b'{"kind": "rankbook path", "version": 1, "facts": []}', b"\xff\xfe", b"9" * 5000], ids=repr)
 def test_a_header_without_sense_is_refused(tmp_path, header):
-    from rankbook.archive import checksum
+    from rankbook.base.archive import checksum
 
     arrays = {"header": np.frombuffer(header, dtype=np.uint8)}
     np.savez(tmp_path / "a.npz", **arrays, sha256=np.frombuffer(checksum(arrays).encode(), dtype=np.uint8))

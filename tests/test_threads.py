@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.ranking_loss import loss_of, rounded_hinge
+from rankbook.preferences.sums import loss_of, rounded_hinge
 
 THREADS = 8
 
@@ -96,7 +96,7 @@ def test_curvature_belongs_to_the_scores_it_was_asked_for(listed):
 
 def test_a_watcher_may_look_at_the_problem():
     """What is evaluated between two steps does not lead the next one astray."""
-    from rankbook.solvers.newton_steps import minimise
+    from rankbook.solvers.newton.steps import minimise
 
     problem = problem_of("newton")
     alone = minimise(problem, 1.0, 1e-8)[0]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""How soon is a gap proven on large data? Newton's method beside cutting planes: writes nbs/solvers/large_speed.csv.
+"""How soon is a gap proven on large data? Newton's method beside cutting planes: writes nbs/solvers/newton/speed.csv.
 
     python tools/large_speed.py [items]
 
@@ -21,10 +21,10 @@ import numpy as np
 from scipy import sparse
 
 import rankbook as rb
-from rankbook.ranking_loss import HINGE, block_sums
-from rankbook.solvers.newton_steps import minimise
+from rankbook.preferences.sums import HINGE, block_sums
+from rankbook.solvers.newton.steps import minimise
 
-TARGET = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "large_speed.csv"
+TARGET = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "newton" / "speed.csv"
 
 
 def graded(n, d=50, size=100, levels=5, seed=0):

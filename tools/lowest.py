@@ -2,7 +2,7 @@
 
     python3.11 tools/lowest.py                        lowest versions of everything settings.ini names
     python3.13 tools/lowest.py --newest               newest versions
-    python3.11 tools/lowest.py tests/test_qp.py       only some tests; what follows is handed to pytest
+    python3.11 tools/lowest.py tests/solvers/test_qp.py       only some tests; what follows is handed to pytest
 
 An environment is made for it in a temporary folder, with the Python that runs this script, and removed afterwards. The
 versions are found by uv, which is installed there, too. Only the lowest Python is right for the lowest versions: those that

@@ -1,7 +1,7 @@
 """Execute notebooks, each from top to bottom in a kernel of its own.
 
     python tools/notebooks.py                       every notebook under nbs/; exit with 1 if a cell of any fails
-    python tools/notebooks.py 20_selection [...]    only these
+    python tools/notebooks.py selection/curve [...] only these
     python tools/notebooks.py --write [...]         keep the outputs in the notebooks, cleaned
 
 Two run at a time.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python
-"""Measure what an event of a path costs, and write the table that nbs/solvers/13_path.ipynb draws.
+"""Measure what an event of a path costs, and write the table that nbs/solvers/path/solver.ipynb draws.
 
     python tools/path_speed.py
 
-writes nbs/solvers/path_speed.csv: for stretches of some thousand events of several paths the number of preferences m, the mean size of the
+writes nbs/solvers/path/speed.csv: for stretches of some thousand events of several paths the number of preferences m, the mean size of the
 active set, the length of the neighbour list, and the processor time of an event in microseconds. Times depend on the machine.
 """
 import time
@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 import rankbook as rb
-from rankbook.datasets import load, make_mixture
-from rankbook.solvers import following, moving
-from rankbook.solvers.running import begin, run_chunk
+from rankbook.data.datasets import load, make_mixture
+from rankbook.solvers.path import events as following, state as moving
+from rankbook.solvers.path.run import begin, run_chunk
 
-TABLE = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "path_speed.csv"
+TABLE = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "path" / "speed.csv"
 EVENTS = 4096  # of a stretch
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.datasets import load, make_mixture
+from rankbook.data.datasets import load, make_mixture
 from cpu_time import cpu
 
 pytest.importorskip("pytest_benchmark")

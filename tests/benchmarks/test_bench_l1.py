@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.datasets import load
+from rankbook.data.datasets import load
 from cpu_time import cpu
 
 

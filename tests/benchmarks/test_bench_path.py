@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.datasets import load, make_mixture
+from rankbook.data.datasets import load, make_mixture
 from cpu_time import cpu
 
 pytest.importorskip("pytest_benchmark")
@@ -134,7 +134,7 @@ def test_the_validation_curve_costs_no_more_than_its_path(name):
 MEMORY = """
 import json, resource, psutil
 import rankbook as rb
-from rankbook.datasets import load, make_mixture
+from rankbook.data.datasets import load, make_mixture
 small = make_mixture(n_per_class=10, seed=0)
 rb.solve_path(rb.RankSVMProblem(small.X, rb.Preferences.from_scores(small.y)))
 data = load("cancer")
@@ -169,7 +169,7 @@ def test_the_path_of_cancer_takes_less_than_500_megabytes(tmp_path):
 
 FIRST = """
 import rankbook as rb
-from rankbook.datasets import make_mixture
+from rankbook.data.datasets import make_mixture
 data = make_mixture(seed=0)
 problem = rb.RankSVMProblem(data.X, rb.Preferences.from_scores(data.y))
 path = rb.solve_path(problem, lam_min=1e-2 * problem.lam_max)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.datasets import load, make_mixture
+from rankbook.data.datasets import load, make_mixture
 from cpu_time import cpu
 
 GRID = np.geomspace(0.5, 1e-4, 20)  # of lam_max

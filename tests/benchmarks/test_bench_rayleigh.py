@@ -19,7 +19,7 @@ from sklearn.random_projection import GaussianRandomProjection
 from threadpoolctl import threadpool_limits
 
 import rankbook as rb
-from rankbook.manifold import neighbour_graph
+from rankbook.kernels.neighbours import neighbour_graph
 
 D, P = 64, 200
 

@@ -5,8 +5,8 @@ import tracemalloc
 import numpy as np
 
 import rankbook as rb
-from rankbook.rls_pairs import leave_pair_out
-from rankbook.rls_validation import held_out_scores
+from rankbook.selection.leave_pair_out import leave_pair_out
+from rankbook.selection.leave_out import held_out_scores
 
 LAMS = np.logspace(-3, 4, 30)
 

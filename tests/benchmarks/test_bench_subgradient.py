@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 import rankbook as rb
-from rankbook.solvers.sampling import sampler_of
+from rankbook.solvers.subgradient.sampling import sampler_of
 
 
 @pytest.fixture(autouse=True)
@@ -78,8 +78,8 @@ def test_a_million_steps_a_second():
 
 def test_a_draw_costs_little():
     """Draws alone, against draws and steps."""
-    from rankbook.compiled import njit
-    from rankbook.solvers.sampling import draw
+    from rankbook.base.jit import njit
+    from rankbook.solvers.subgradient.sampling import draw
 
     @njit
     def many(sampler, state, count):

@@ -1,0 +1,517 @@
+"""The command line: what it prints where, how it fails, and that it leaves nothing half done."""
+import gzip
+import json
+import os
+import re
+import select as poll
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from rankbook.app.cli import app, report, save_picture
+
+HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
+COMMAND = [sys.executable, "-c", "from rankbook.app.cli import main; main()"]
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def refused(*arguments):
+    """The one line of a command that must fail with exit code 2 and print nothing else."""
+    result = run(*arguments)
+    assert result.exit_code == 2 and result.stdout == "", (result.stdout, result.exception)
+    assert result.stderr.startswith("rankbook: error: ") and result.stderr.count("\n") == 1 and result.stderr.endswith("\n")
+    return result.stderr
+
+
+def write_items(name, queries=None, levels=3, n=80):
+    """A small table or LETOR file; returns features and grades."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3)).round(6)
+    y = np.clip(np.round(X @ [1, 0.5, 0] + 0.5 * rng.normal(size=n) + (levels - 1) / 2), 0, levels - 1)
+    qid = np.zeros(n, dtype=int) if queries is None else rng.integers(0, queries, n)
+    if Path(name).suffix == ".csv":
+        np.savetxt(name, np.c_[qid, X, y], delimiter=",", header="query,a,b,c,grade", comments="", fmt="%.6f")
+        if queries is not None:  # query ids are words here
+            lines = Path(name).read_text().splitlines()
+            Path(name).write_text("\n".join([lines[0], *("q" + line for line in lines[1:])]) + "\n")
+    else:
+        words = [f"{y[i]:g} " + ("" if queries is None else f"qid:{qid[i]} ") + " ".join(f"{j + 1}:{x}" for j, x in enumerate(X[i])) for i in range(n)]
+        Path(name).write_text("\n".join(words) + "\n")
+    return X, y, qid
+
+
+def without_times(text):
+    """The facts of a run, without what differs from run to run."""
+    facts = json.loads(text)
+    del facts["seconds"]
+    for row in facts["trials"]:
+        del row["seconds"]
+    return facts
+
+
+class TestFiles:
+    def test_csv_with_queries(self):
+        _, _, qid = write_items("games.csv", queries=20)
+        facts = json.loads(run("select", "games.csv", "--target", "grade", "--qid", "query", "--json").stdout)
+        assert facts["data"] == dict(name="games", items=80, features=3, levels=3, queries=np.unique(qid).size)
+        assert sum(facts["split"]["queries"].values()) == np.unique(qid).size and facts["split"]["how"] == "by query, seed 0"
+        assert facts["auc"] is None
+
+    def test_letor_gives_the_same_as_csv(self):
+        write_items("games.csv", queries=20)
+        write_items("games.letor", queries=20)
+        table, letor = (json.loads(run("select", *arguments, "--json", "--kernel", "linear").stdout)
+                        for arguments in (["games.csv", "--target", "grade", "--qid", "query"], ["games.letor"]))
+        assert letor["data"]["queries"] == table["data"]["queries"]
+        # other ids are dealt in another order, so only what does not depend on the split is the same
+        assert sum(letor["split"]["items"].values()) == 80 and letor["solver"] == table["solver"]
+
+    def test_letor_without_queries(self):
+        write_items("games.svm")
+        write_items("games.csv")
+        both = [json.loads(run("select", *arguments, "--json").stdout) for arguments in
+                (["games.svm"], ["games.csv", "--target", "grade", "--qid", "none", "--no-standardize"], ["games.svm", "--no-standardize"])]
+        assert both[0]["data"]["queries"] is None and both[0]["split"]["how"] == "stratified by y, seed 0"
+        assert both[2]["data"]["features"] == 3 and both[1]["data"]["features"] == 4  # the column of queries, all 0, is a feature here
+        assert both[2]["split"]["standardized"] is False
+
+    def test_parquet(self):
+        write_items("games.csv")
+        pd.read_csv("games.csv").to_parquet("games.parquet")
+        first, second = (json.loads(run("select", name, "--target", "grade", "--qid", "none", "--json").stdout) for name in ("games.csv", "games.parquet"))
+        for key in ("data", "split", "preferences", "curve", "chosen", "disagreement", "certificate"):
+            assert first[key] == second[key]
+
+    def test_a_folder_or_a_file_of_a_built_in_name(self):
+        os.mkdir("auto")
+        Path("cancer").write_text("no table")
+        assert json.loads(run("select", "cancer", "--graph", "star", "--json").stdout)["data"]["items"] == 569
+
+
+class TestColumns:
+    """What a column is taken for, and how to say otherwise."""
+
+    @pytest.mark.parametrize("name", ["qid", "query", "query_id", "group", "session", "Query_ID", "GROUP"])
+    def test_query_ids_by_name(self, name):
+        write_items("games.csv", queries=20)
+        text = Path("games.csv").read_text()
+        Path("games.csv").write_text(text.replace("query", name, 1))
+        told = run("select", "games.csv", "--target", "grade", "--qid", name, "--json")
+        guessed = run("select", "games.csv", "--target", "grade", "--json")
+        assert told.stderr == ""
+        assert guessed.stderr == f"rankbook: note: query ids: column '{name}' of games.csv; --qid none makes it a feature.\n"
+        assert without_times(guessed.stdout) == without_times(told.stdout)
+
+    def test_none_makes_it_a_feature(self):
+        write_items("games.csv")
+        result = run("select", "games.csv", "--target", "grade", "--qid", "none", "--json")
+        facts = json.loads(result.stdout)["data"]
+        assert result.stderr == "" and facts["features"] == 4 and facts["queries"] is None
+
+    def test_the_note_comes_before_the_error(self):
+        write_items("games.csv")  # all of one query, which cannot be split
+        result = run("select", "games.csv", "--target", "grade")
+        note, error = result.stderr.splitlines()
+        assert result.exit_code == 2 and note.startswith("rankbook: note: query ids: column 'query'") and "1 queries to split" in error
+
+    def test_two_such_columns(self):
+        write_items("games.csv", queries=9)
+        Path("games.csv").write_text(Path("games.csv").read_text().replace("query,a,", "query,Session,", 1))
+        assert "games.csv has 2 columns that may hold the query ids, 'query' and 'Session'; name one of them with qid" in refused("select", "games.csv", "--target", "grade")
+        both = run("select", "games.csv", "--target", "grade", "--drop", "Session", "--json")
+        assert json.loads(both.stdout)["data"]["features"] == 2 and "column 'query'" in both.stderr
+
+    def test_a_column_of_words_is_named_with_two_ways_out(self):
+        write_items("games.csv", n=60)
+        lines = Path("games.csv").read_text().splitlines()
+        Path("games.csv").write_text("\n".join([lines[0] + ",team,city", *(f"{line},t{i % 12},c{i}" for i, line in enumerate(lines[1:]))]))
+        line = refused("select", "games.csv", "--target", "grade", "--qid", "none")
+        assert "'team' ('t0' in row 0), 'city' ('c0' in row 0)" in line and line.endswith("(on the command line: --drop team,city, or --qid team)\n")
+        assert "--drop team" in refused("select", "games.csv", "--target", "grade", "--qid", "none", "--drop", "city")
+        for options in (["--drop", "team,city"], ["--drop", "team", "--drop", "city"], ["--drop", " team, city,"]):
+            assert json.loads(run("select", "games.csv", "--target", "grade", "--qid", "none", *options, "--json").stdout)["data"]["features"] == 4
+        by_team = json.loads(run("select", "games.csv", "--target", "grade", "--qid", "team", "--drop", "city,query", "--json").stdout)["data"]
+        assert by_team["queries"] == 12 and by_team["features"] == 3
+
+    @pytest.mark.parametrize("arguments, says", [
+        (["games.csv", "--target", "grade", "--drop", "quarry"], "drop is 'quarry'; did you mean 'query'"), (["games.csv", "--target", "grade", "--drop", "a,grade"], "target and drop are both 'grade'"),
+        (["games.csv", "--target", "grade", "--qid", "a", "--drop", "a"], "qid and drop are both 'a'"), (["games.letor", "--drop", "a"], "drop is ['a']; None is accepted for games.letor"),
+        (["cancer", "--drop", "a"], "drop is ['a']; None is accepted for the built-in data"), (["games.csv", "--target", "grade", "--qid", "query", "--drop", "a,b,c"], "no columns besides target 'grade' and qid 'query'"),
+    ])
+    def test_bad_drops(self, arguments, says):
+        write_items("games.csv", queries=9)
+        write_items("games.letor", queries=9)
+        assert says in refused("select", *arguments)
+
+    def test_a_target_of_words_is_not_to_be_dropped(self):
+        Path("words.csv").write_text("y,x\ngood,1\nbad,2\n")
+        line = refused("select", "words.csv", "--target", "y")
+        assert "'y' ('good' in row 0). Rank by another column" in line and "--drop" not in line
+
+
+class TestOtherFiles:
+    def test_packed_tabs_semicolons_and_standard_input_give_the_same(self):
+        write_items("games.csv", queries=20)
+        text = Path("games.csv").read_text()
+        Path("games.csv.gz").write_bytes(gzip.compress(text.encode()))
+        Path("games.tsv").write_text(text.replace(",", "\t"))
+        Path("semicolons.csv").write_text(text.replace(",", ";"))
+        Path("commas.csv").write_text(text.replace(",", ";").replace(".", ","))
+        options = ["--target", "grade", "--qid", "query", "--json"]
+        expected = without_times(run("select", "games.csv", *options).stdout)
+        for name in ("games.csv.gz", "games.tsv"):
+            result = run("select", name, *options)
+            assert without_times(result.stdout) == expected and result.stderr == ""
+        for name, note in (("semicolons", ""), ("commas", "rankbook: note: commas.csv is read with commas as decimal points.\n")):
+            result = run("select", f"{name}.csv", *options)
+            facts = without_times(result.stdout)
+            assert facts.pop("data").pop("name") == name and facts == {key: value for key, value in expected.items() if key != "data"} and result.stderr == note
+        for content in (text, gzip.compress(text.encode()), text.replace(",", "\t")):
+            result = CliRunner().invoke(app, ["select", "-", *options], input=content)
+            assert result.stderr == "rankbook: note: standard input is read as CSV text, since it begins like that.\n"
+            facts = without_times(result.stdout)
+            assert facts["data"] == expected["data"] | dict(name="standard input") and facts["chosen"] == expected["chosen"]
+
+    def test_letor_on_standard_input(self):
+        write_items("games.letor", queries=20)
+        result = CliRunner().invoke(app, ["select", "-", "--json"], input=Path("games.letor").read_bytes())
+        assert result.stderr == "rankbook: note: standard input is read as SVMlight text, since it begins like that.\n"
+        assert without_times(result.stdout)["chosen"] == without_times(run("select", "games.letor", "--json").stdout)["chosen"]
+
+    @pytest.mark.parametrize("content, says", [(b"", "standard input is empty"), (b"\xff\xfe\0", "standard input is binary data"), (b"\x1f\x8bno", "standard input cannot be unpacked by gzip"),
+                                               (b"one two\n1 2\n", "standard input has only one column")])
+    def test_bad_standard_input(self, content, says):
+        result = CliRunner().invoke(app, ["select", "-", "--target", "y"], input=content)
+        assert result.exit_code == 2 and result.stdout == "" and says in result.stderr.splitlines()[-1]
+
+    def test_a_real_pipe(self):
+        write_items("games.csv", queries=20)
+        code = "from rankbook.app.cli import main; main()"
+        with open("games.csv") as stream:
+            result = subprocess.run([sys.executable, "-c", code, "select", "-", "--target", "garde"], stdin=stream, capture_output=True, text=True)
+        assert result.returncode == 2 and "standard input is read as CSV text" in result.stderr and "did you mean 'grade'?" in result.stderr
+
+    def test_a_bad_line_of_a_letor_file(self):
+        write_items("games.letor", queries=20)
+        lines = Path("games.letor").read_text().splitlines()
+        lines[56] = "2 qid:3 1:0.5 2:x 3:1"
+        Path("games.letor").write_text("\n".join(["# games", "", *lines]) + "\n")
+        assert "games.letor is not SVMlight text in line 59, '2 qid:3 1:0.5 2:x 3:1' (" in refused("select", "games.letor")
+
+
+class TestOptions:
+    def test_every_option_arrives(self):
+        write_items("games.csv", n=120)
+        facts = json.loads(run("select", "games.csv", "--target", "grade", "--drop", "query", "--kernel", "poly", "--gamma", "0.1,0.2", "--degree", 2, "--coef0", 0.5,
+                               "--graph", "star", "--lam-min", 0.01, "--lam-max", 5, "--rule", "largest", "--no-standardize", "--seed", 3, "--json").stdout)
+        assert facts["kernel"] == dict(name="poly", gamma=facts["chosen"]["gamma"], degree=2, coef0=0.5)
+        assert [row["gamma"] for row in facts["trials"]] == [0.1, 0.2] and facts["chosen"]["rule"] == "largest"
+        assert 0.01 < facts["chosen"]["lam"] < 5 and facts["path"]["lam_end"] in (0.01, 0.0)
+        assert facts["preferences"]["graph"] == "star" and not facts["split"]["standardized"] and facts["split"]["seed"] == 3
+
+    def test_repeatable(self):
+        first, second, other = (without_times(run("select", "cancer", "--graph", "star", "--seed", seed, "--json").stdout) for seed in (1, 1, 2))
+        assert first == second != other
+
+
+@pytest.fixture(scope="module")
+def facts():
+    return json.loads(run("select", "cancer", "--graph", "star", "--json").stdout)
+
+
+class TestReport:
+    def test_the_text_tells_what_the_json_does(self, facts):
+        text = run("select", "cancer", "--graph", "star")
+        lines = {line[:13].strip(): line[13:] for line in text.stdout.splitlines() if line[:13].strip()}
+        assert list(lines) == ["data", "split", "preferences", "kernel", "path", "minimum", "chosen", "disagreement", "certificate", "time"]
+        assert lines["data"] == "cancer: 569 items, 30 features, 2 levels"
+        counts = facts["preferences"]
+        assert lines["preferences"] == f"{counts['train']} train (star graph), {counts['validation']} validation, {counts['test']} test"
+        assert counts["train"] == facts["split"]["items"]["train"] - 1
+        assert lines["chosen"].startswith(f"lambda {facts['chosen']['lam']:.6g}, gamma 0.0333333")
+        assert f"{facts['disagreement']['test']:.6f} test; AUC {facts['auc']:.6f} test" in lines["disagreement"]
+        assert f"{facts['path']['breakpoints']} breakpoints" in lines["path"] and facts["solver"] in lines["path"]
+        assert all(f"{low:.8g} < lambda" in text.stdout for low, _ in facts["curve"]["best"][:5])
+
+    def test_many_intervals_are_counted(self, facts):
+        facts = facts | dict(curve=dict(minimum=0.1, intervals=50, best=[[k, k + 0.5] for k in range(12)]), chosen=facts["chosen"] | dict(lam=2.25))
+        text = "\n".join(report(facts))
+        assert text.count("< lambda <") == 5 and "and 7 more" in text and "on 12 of 50 intervals" in text
+
+    @pytest.mark.parametrize("k", range(12))
+    def test_the_chosen_interval_is_always_listed(self, facts, k):
+        facts = facts | dict(curve=dict(minimum=0.1, intervals=50, best=[[12 - j, 12.5 - j] for j in range(12)]), chosen=facts["chosen"] | dict(lam=12.25 - k))
+        lines = report(facts)
+        assert len([line for line in lines if f" {12 - k} < lambda < {12.5 - k}" in line]) == 1
+        assert sum("< lambda <" in line for line in lines) == 5 + (k > 4) and any(f"and {7 - (k > 4)} more" in line for line in lines)
+
+    @pytest.mark.parametrize("low, high", [(1.0000001, 1.0000003), (0.123456781, 0.123456784), (3e-9, 3.0000001e-9), (1.0, 1.0 + 2**-50), (99999.99, 100000.01), (0.0, 1e-300), (7.0, None)])
+    def test_numbers_show_that_the_choice_is_inside(self, facts, low, high):
+        lam = 14.0 if high is None else (low + high) / 2
+        text = "\n".join(report(facts | dict(curve=dict(minimum=0.1, intervals=3, best=[[low, high]]), chosen=facts["chosen"] | dict(lam=lam))))
+        chosen = float(re.search(r"chosen       lambda ([^,]*),", text)[1])
+        ends = re.search(r"\n             (\S+) < lambda(?: < (\S+))?\n", text)
+        assert float(ends[1]) < chosen and (high is None or chosen < float(ends[2]))
+        assert "lambda 14," in text if high is None else True
+
+    @pytest.mark.parametrize("seed, gamma", [(5, 0.671), (89, 0.609)])
+    def test_a_real_choice_beyond_the_fifth_interval(self, seed, gamma):
+        rng = np.random.default_rng(seed)
+        n, d = rng.integers(20, 70), rng.integers(1, 8)
+        X, y = rng.normal(size=(n, d)).round(2), rng.integers(0, rng.integers(2, 5), n)
+        pd.DataFrame(X).assign(y=y).to_csv("noise.csv", index=False)
+        text = run("select", "noise.csv", "--target", "y", "--gamma", gamma).stdout
+        intervals = [(float(low), float(high)) for low, high in re.findall(r"(\S+) < lambda < ([^\s,]+)", text)]
+        chosen = float(re.search(r"chosen       lambda ([^,]*),", text)[1])
+        assert [low < chosen < high for low, high in intervals] == [False] * 5 + [True] and ", the widest\n" in text
+
+    def test_open_intervals_and_no_breakpoints(self, facts):
+        facts = facts | dict(curve=dict(minimum=0.5, intervals=1, best=[[0.0, None]]), path=facts["path"] | dict(breakpoints=0, lam_max=None))
+        text = "\n".join(report(facts))
+        assert "0 < lambda\n" in text and "path         0 breakpoints, complete (solver" in text
+
+    def test_notes_go_to_stderr(self, monkeypatch):
+        monkeypatch.setattr("rankbook.app.select.notes_on", lambda result: ["Beware."])
+        result = run("select", "cancer", "--graph", "star", "--json")
+        assert result.stderr == "rankbook: note: Beware.\n" and json.loads(result.stdout)["notes"] == ["Beware."]
+
+
+class TestErrors:
+    def test_unknown_data(self):
+        assert "no such file, and no built-in data set of this name; did you mean 'diabetes'?" in refused("select", "diabtes")
+        assert "Built in: auto, cancer" in refused("select", "zzz")
+
+    @pytest.mark.parametrize("arguments, says", [
+        (["games.csv"], "--target is None; name the column of games.csv"), (["games.csv", "--target", "garde"], "did you mean 'grade'"),
+        (["games.csv", "--target", "grade", "--qid", "quarry"], "did you mean 'query'"), (["games.letor", "--target", "grade"], "--target is 'grade'; None is accepted"),
+        (["cancer", "--target", "y"], "--target is 'y'; None is accepted for the built-in data 'cancer'"), (["lies.parquet"], "not Parquet as its ending"),
+        (["words.csv", "--target", "y"], "columns that are not numbers"), (["empty.csv", "--target", "y"], "is empty"), (["folder"], "a folder"),
+        (["equal.csv", "--target", "y"], "data (4 items) has no preference: all y are equal"),
+        (["cancer", "--kernel", "rfb"], "did you mean 'rbf'"), (["cancer", "--kernel", "linear", "--gamma", "1"], "but the kernel is linear"),
+        (["cancer", "--gamma", "1,,2"], "--gamma is '1,,2'"), (["cancer", "--gamma", "-1"], "gamma has -1.0"), (["cancer", "--graph", "stra"], "did you mean 'star'"),
+        (["cancer", "--rule", "wide"], "did you mean 'widest'"), (["cancer", "--solver", "pth"], "did you mean 'path'"), (["cancer", "--lam-min", "0"], "--lam-min is 0"),
+        (["cancer", "--lam-min", "nan"], "--lam-min is nan"), (["cancer", "--lam-min", "2", "--lam-max", "1"], "lam_min < lam_max is accepted"),
+        (["cancer", "--degree", "2"], "degree is 2, but the kernel is rbf"), (["cancer", "--kernel", "poly", "--degree", "0"], "degree is 0"), (["cancer", "--seed", "-1"], "seed is -1"),
+        (["cancer", "--plot", "a.doc"], ".pdf, .png, .svg are accepted"), (["cancer", "--plot", "plot"], "no known kind of picture"),
+        (["cancer", "--plot", "none/a.png"], "no folder 'none'"), (["cancer", "--plot", "folder.png"], "a folder; a file is accepted"),
+    ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+    def test_one_line(self, arguments, says):
+        write_items("games.csv", queries=9)
+        write_items("games.letor", queries=9)
+        os.mkdir("folder")
+        os.mkdir("folder.png")
+        Path("lies.parquet").write_text("a,b\n1,2\n")
+        Path("words.csv").write_text("y,car\n1,ford\n2,fiat\n")
+        Path("equal.csv").write_text("y,x\n1,1\n1,2\n1,3\n1,4\n")
+        Path("empty.csv").touch()
+        before = sorted(os.listdir())
+        assert says in refused("select", *arguments)
+        assert sorted(os.listdir()) == before
+
+    def test_a_solver_without_a_path(self, monkeypatch):
+        from rankbook.registry import solve as registry
+
+        class Blind(registry.Solver):
+            name = "blind"
+
+            def solve(self, problem, lam):
+                raise AssertionError
+
+        registry.register_solver(Blind)
+        try:
+            assert "provides solve but not path" in refused("select", "cancer", "--solver", "blind")
+        finally:
+            registry.unregister_solver("blind")
+
+    def test_too_large(self, monkeypatch):
+        monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=10_000))
+        text = refused("select", "cancer")
+        assert "bytes" in text and "--graph star" in text and "--kernel linear" in text
+
+    @pytest.mark.parametrize("arguments", [["select"], ["select", "cancer", "--foo"], ["select", "cancer", "--lam-min", "small"], ["selct"]])
+    def test_wrong_usage(self, arguments):
+        result = run(*arguments)
+        assert result.exit_code == 2 and result.stdout == "" and "Error" in result.stderr and "Traceback" not in result.stderr
+
+    def test_a_bug_keeps_its_traceback(self, monkeypatch):
+        monkeypatch.setattr("rankbook.app.select.prepare", lambda *_: 1 // 0)
+        assert isinstance(run("select", "cancer").exception, ZeroDivisionError)
+
+    def test_ctrl_c(self, monkeypatch):
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("rankbook.app.select.prepare", interrupt)
+        result = run("select", "cancer", "--plot", "a.png")
+        assert result.exit_code == 130 and result.stdout == "" and os.listdir() == []
+
+
+class TestPicture:
+    @pytest.mark.parametrize("ending, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".PDF", b"%PDF")])
+    def test_kinds(self, ending, magic):
+        assert run("select", "cancer", "--graph", "star", "--plot", f"a{ending}").exit_code == 0
+        content = Path(f"a{ending}").read_bytes()
+        assert content.startswith(magic) and len(content) > 5000 and os.listdir() == [f"a{ending}"]
+
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+    def test_an_old_picture_survives_a_failure(self, error):
+        def savefig(file, **_):
+            file.write(b"half")
+            raise error
+
+        Path("a.png").write_text("old")
+        with pytest.raises(error):
+            save_picture(SimpleNamespace(savefig=savefig), Path("a.png"))
+        assert os.listdir() == ["a.png"] and Path("a.png").read_text() == "old"
+
+    def test_the_result_is_printed_although_the_picture_fails(self, monkeypatch):
+        def fail(*_):
+            raise OSError("the disk is full.")
+
+        monkeypatch.setattr("rankbook.app.cli.save_picture", fail)
+        result = run("select", "cancer", "--graph", "star", "--plot", "a.png", "--json")
+        assert result.exit_code == 2 and "the disk is full" in result.stderr and json.loads(result.stdout)["data"]["items"] == 569
+
+
+def test_solvers():
+    rows = json.loads(run("solvers", "--json").stdout)
+    text = run("solvers").stdout
+    assert {"path", "qp"} <= {row["name"] for row in rows} and all(row["name"] in text and row["state"] in text for row in rows)
+
+
+def test_version():
+    from rankbook import __version__
+
+    assert run("--version").stdout == f"rankbook {__version__}\n"
+
+
+def test_help_names_every_option():
+    text = run("select", "--help").stdout
+    for option in ("--target", "--qid", "--drop", "--kernel", "--gamma", "--degree", "--coef0", "--graph", "--lam-min", "--lam-max", "--rule", "--no-standardize",
+                   "--seed", "--solver", "--plot", "--json"):
+        assert option in text
+    assert "solvers" in run("--help").stdout
+
+
+def test_the_cache_is_shown_and_cleared(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    entry = tmp_path / "rankbook" / "compiled" / "0.1.0-any" / "follow.nbc"
+    entry.parent.mkdir(parents=True)
+    entry.write_bytes(bytes(2_000_000))
+    for arguments, verb in [(["cache"], "kept in"), (["cache", "--clear"], "removed from")]:
+        assert run(*arguments).stdout == f"{verb} {tmp_path / 'rankbook' / 'compiled'}: 1 compiled function, 2.0 MB, of 1 state of the sources\n"
+    assert not entry.exists() and "0 compiled functions, 0.0 MB" in run("cache").stdout
+
+
+def test_a_cache_that_cannot_be_removed_is_one_line(monkeypatch):
+    def fail(*_):
+        raise PermissionError("not yours.")
+
+    monkeypatch.setattr("rankbook.base.jit_cache.clear_cache", fail)
+    assert "not yours" in refused("cache", "--clear")
+
+
+# In a process of its own, as users run it
+
+def environment(cache):
+    """Compiled code is kept between the runs of one test session, so that the second one starts at once."""
+    return os.environ | dict(NUMBA_CACHE_DIR=str(cache), COLUMNS="100")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("numba")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["select", "--help"], ["solvers"], ["--version"]])
+def test_nothing_heavy_is_loaded(arguments):
+    code = f"import sys; from rankbook.app.cli import app; app({arguments}, standalone_mode=False); print([m for m in {HEAVY} if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+class Terminal:
+    """A process whose stderr is a terminal; what it writes there is collected."""
+
+    def __init__(self, *arguments, cache):
+        pty = pytest.importorskip("pty")
+        termios = pytest.importorskip("termios")
+        self.main, child = pty.openpty()
+        termios.tcsetwinsize(child, (24, 100))  # a progress bar of no width is not drawn
+        self.text = ""
+        self.process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=child, text=True, env=environment(cache),
+                                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job in the background inherits that it is ignored
+        os.close(child)
+
+    def read(self, until=None, seconds=600):
+        """Read stderr to its end, or until a pattern has been seen."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if poll.select([self.main], [], [], 0.1)[0]:
+                try:
+                    self.text += os.read(self.main, 65536).decode()
+                except OSError:  # the other end is closed
+                    return True
+                if until and re.search(until, self.text):
+                    return True
+            elif self.process.poll() is not None:
+                return True
+        return False
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        os.close(self.main)
+
+
+@pytest.fixture
+def terminal(cache):
+    opened = []
+
+    def start(*arguments):
+        opened.append(Terminal(*arguments, cache=cache))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+def test_a_real_run_on_a_terminal(terminal, cache):
+    first = terminal("select", "cancer", "--plot", "cancer.png", "--json")
+    assert first.read()
+    facts = json.loads(first.process.stdout.read())
+    assert first.process.wait() == 0 and facts["certificate"]["relative_gap"] < 1e-8 and facts["path"]["status"] == "complete"
+    assert "rankbook: compiling" in first.text and "events" in first.text and facts["seconds"]["compiling"] > 0
+    assert os.listdir() == ["cancer.png"]
+
+    second = subprocess.run([*COMMAND, "select", "cancer"], capture_output=True, text=True, env=environment(cache), check=True)
+    assert second.stderr == ""  # no terminal: no progress, no chatter
+    assert f"{facts['path']['breakpoints']} breakpoints" in second.stdout and "compiling" not in second.stdout
+
+
+def test_ctrl_c_on_the_path_keeps_no_half_files(terminal):
+    process = terminal("select", "digits", "--plot", "digits.png", "--json")
+    assert process.read(until="lambda [0-9.e+]+"), process.text
+    process.process.send_signal(signal.SIGINT)
+    assert process.read(seconds=60) and process.process.wait(60) == 130
+    assert "rankbook: interrupted" in process.text and "Traceback" not in process.text
+    assert process.process.stdout.read() == "" and os.listdir() == []

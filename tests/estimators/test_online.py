@@ -1,0 +1,297 @@
+"""The estimators that learn from streams: against scikit-learn's own checks, exact optima, and bad input."""
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rankbook as rb
+from rankbook.estimators.online import Monitor, OnlineRankSVM, OnlineSVC
+from rankbook.problems.ranksvm import RankSVMProblem
+from rankbook.problems.svm import MulticlassSVMProblem, SVMProblem
+
+RANDOM = {"check_sample_weight_equivalence_on_dense_data": "weights change how often a constraint is drawn: the same in law, not in the numbers drawn"}
+
+
+@parametrize_with_checks([OnlineRankSVM(lam=1e-2), OnlineRankSVM(average=False, step="1/sqrt(t)", max_updates=20_000), OnlineSVC(lam=1e-2, max_updates=200_000),
+                          OnlineSVC(average="plain", fit_intercept=False, max_updates=50_000)],
+                         expected_failed_checks=lambda estimator: RANDOM)
+def test_scikit_learn(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    w = rng.normal(size=5)
+    qid = rng.integers(0, 30, 600)
+    return X, np.round(X @ w + rng.normal(size=600)), qid, rng
+
+
+def ranking_excess(model, X, y, qid, lam, weight=None):
+    """How far the objective per preference lies above its optimum, as a share."""
+    prefs = rb.Preferences.from_scores(y, qid)
+    c = np.ones(len(prefs)) if weight is None else weight[prefs.better] * weight[prefs.worse]
+    problem = RankSVMProblem(X, prefs.reweighted(weight=c), kernel="linear")
+    best = rb.solve(problem, lam * c.sum()).certificate.primal
+    w = model.coef_
+    return (lam * c.sum() / 2 * w @ w + c @ np.maximum(0, 1 - prefs.differences(X @ w))) / best - 1
+
+
+@pytest.mark.parametrize("step, average, tol", [("1/t", True, 1e-2), ("1/t", "plain", 1e-2), ("1/sqrt(t)", True, 1e-2), ("1/sqrt(t)", "plain", 1e-3)])  # the last is slow, so its gains are small
+def test_fit_comes_within_one_percent(data, step, average, tol):
+    X, y, qid, _ = data
+    model = OnlineRankSVM(lam=1e-2, step=step, average=average, tol=tol, random_state=1).fit(X, y, qid)
+    assert model.converged_ and 0 <= ranking_excess(model, X, y, qid, 1e-2) < 0.01
+
+
+def test_the_stream_does_as_well_as_the_whole(data):
+    X, y, qid, _ = data
+    model = OnlineRankSVM(lam=1e-2, random_state=1)
+    for _ in range(20):
+        for q in range(30):
+            model.partial_fit(X[qid == q], y[qid == q])
+    assert model.n_updates_ == 20 * len(rb.Preferences.from_scores(y, qid))
+    assert ranking_excess(model, X, y, qid, 1e-2) < 0.02
+    assert model.converged_
+
+
+def test_item_weights(data):
+    X, y, qid, _ = data
+    weight = np.random.default_rng(1).uniform(0, 3, 600)
+    model = OnlineRankSVM(lam=1e-2, tol=1e-3, random_state=1).fit(X, y, qid, sample_weight=weight)
+    assert ranking_excess(model, X, y, qid, 1e-2, weight) < 0.01 < ranking_excess(OnlineRankSVM(lam=1e-2, random_state=1).fit(X, -y, qid), X, y, qid, 1e-2, weight)
+
+
+def test_weights_of_a_batch_are_steps(data):
+    X, y, qid, _ = data
+    whole = OnlineRankSVM(random_state=0).partial_fit(X, y, qid).n_updates_
+    assert OnlineRankSVM(random_state=0).partial_fit(X, y, qid, sample_weight=np.full(600, 2.0)).n_updates_ == 4 * whole
+    model = OnlineRankSVM(random_state=0, draws=0.3)
+    for t in range(1, 11):
+        model.partial_fit_pairs(X[:1], X[1:2])
+        assert model.n_updates_ == int(np.floor(0.3 * t + 1e-9))  # fractions are carried over
+    assert OnlineSVC(random_state=0).partial_fit(X, qid % 3, classes=[0, 1, 2]).n_updates_ == 1200
+
+
+def test_zero_weights_remove(data):
+    X, y, qid, _ = data
+    weight = (np.arange(600) % 3 > 0).astype(float)
+    a = OnlineRankSVM(lam=1e-2, random_state=0).fit(X, y, qid, sample_weight=weight)
+    b = OnlineRankSVM(lam=1e-2, random_state=0).fit(X[weight > 0], y[weight > 0], qid[weight > 0])
+    assert np.allclose(a.coef_, b.coef_)
+
+
+def test_pairs_and_scores_are_one_stream(data):
+    X, *_ = data
+    a = OnlineRankSVM(random_state=0).partial_fit_pairs(X[:1], X[1:2])
+    b = OnlineRankSVM(random_state=0).partial_fit(X[:2], [1, 0])
+    assert np.allclose(a.coef_, b.coef_) and a.n_updates_ == b.n_updates_ == 1
+
+
+def test_constant_memory():
+    rng = np.random.default_rng(0)
+    model, sizes = OnlineRankSVM(random_state=0), []
+    for _ in range(40):
+        model.partial_fit_pairs(rng.normal(size=(100, 3)), rng.normal(size=(100, 3)))
+        sizes.append(len(pickle.dumps(model)))
+    assert max(sizes) - sizes[0] < 1000
+
+
+def test_a_pickled_stream_goes_on(data):
+    X, y, qid, _ = data
+    model = OnlineRankSVM(random_state=0).partial_fit(X, y, qid)
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(model.partial_fit(X, y, qid).coef_, copy.partial_fit(X, y, qid).coef_)
+
+
+def test_seeds(data):
+    X, y, qid, _ = data
+    fit = lambda seed: OnlineRankSVM(lam=1e-2, random_state=seed).fit(X, y, qid).coef_
+    assert np.array_equal(fit(3), fit(3)) and not np.array_equal(fit(3), fit(4))
+
+
+def test_not_converged_is_said_loudly(data):
+    X, y, qid, _ = data
+    with pytest.warns(ConvergenceWarning, match="after 2,000 steps"):
+        model = OnlineRankSVM(max_updates=2000, random_state=0).fit(X, y, qid)
+    assert not model.converged_ and model.n_updates_ == 2000
+
+
+def test_no_early_triumph():
+    """Steps of one length stand still around a point that is not the optimum; that is not convergence."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    model = OnlineRankSVM(lam=1e-7, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        model.set_params(max_updates=300_000).fit(X, X[:, 0])
+    assert not model.converged_
+
+
+def test_a_stream_that_turns_round_is_noticed():
+    rng = np.random.default_rng(0)
+    model, said = OnlineRankSVM(lam=1e-1, random_state=0), []
+    for t in range(80):
+        a, b = rng.normal(size=(2, 500, 3))
+        first = (a - b)[:, 0] * (1 if t < 40 else -1) > 0
+        model.partial_fit_pairs(np.where(first[:, None], a, b), np.where(first[:, None], b, a))
+        said.append(model.converged_)
+    assert said[30] and not all(said[40:])
+
+
+def test_the_sample_is_uniform_over_the_stream():
+    model = OnlineRankSVM(random_state=0)
+    for t in range(100):
+        model.partial_fit_pairs(np.full((50, 1), t + 1.0), np.zeros((50, 1)))
+    seen = model._stream[1].rows[:, 0]
+    assert abs(seen.mean() - 50.5) < 5 * 28.9 / np.sqrt(1024) and seen.min() >= 1 and len(np.unique(seen)) > 90
+
+
+# No preference
+
+def test_a_batch_without_preference_teaches_nothing(data):
+    X, y, qid, _ = data
+    model = OnlineRankSVM(random_state=0).partial_fit(X[:10], np.ones(10))
+    assert model.n_updates_ == 0 and not model.coef_.any() and not model.converged_
+    model.partial_fit(X, y, qid)
+    before = model.coef_
+    assert np.array_equal(model.partial_fit(X[:1], y[:1]).coef_, before)
+    assert np.array_equal(model.partial_fit(X[:9], np.arange(9), qid=np.arange(9)).coef_, before)
+    assert np.array_equal(model.partial_fit(X[:9], np.arange(9), sample_weight=np.zeros(9)).coef_, before)
+    for kind in (dict(y=np.ones(600)), dict(y=y, qid=np.arange(600)), dict(y=y, qid=qid, sample_weight=np.zeros(600)), dict(y=(np.arange(600) > 0) * 1.0, sample_weight=(np.arange(600) > 0) * 1.0)):
+        with pytest.raises(ValueError, match="no preference of positive weight|sample_weight is zero for every item"):
+            OnlineRankSVM().fit(X, **kind)
+
+
+# Classification
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_classes_against_the_exact_optimum(data, classes):
+    X, y, _, _ = data
+    labels = np.digitize(y, np.quantile(y, np.linspace(0, 1, classes + 1)[1:-1]))
+    lam = 1e-2
+    model = OnlineSVC(lam=lam, random_state=0, fit_intercept=False).fit(X, labels)
+    if classes == 2:
+        problem, w = SVMProblem(X, labels), model.coef_[None]
+        assert model.coef_.shape == (5,)
+    else:
+        problem, w = MulticlassSVMProblem(X, labels), model.coef_
+        assert w.shape == (4, 5)
+    m = problem.n_preferences
+    best = rb.solve(problem, lam * m).certificate.primal
+    f = X @ w.T if classes > 2 else X @ w[0]
+    found = lam * m / 2 * np.sum(w**2) + np.maximum(0, 1 - problem.prefs.differences(f)).sum()
+    assert model.converged_ and 0 <= found / best - 1 < 0.01
+
+
+def test_linear_svc(data):
+    X, y, _, _ = data
+    model = OnlineSVC(lam=1e-2, fit_intercept=False, tol=1e-3, random_state=0).fit(X, y > 0)
+    peer = LinearSVC(loss="hinge", fit_intercept=False, C=1 / (1e-2 * 600), max_iter=100_000).fit(X, y > 0)
+    assert np.allclose(model.coef_, peer.coef_[0], atol=0.05 * np.linalg.norm(peer.coef_))
+
+
+def test_slack_scales_of_examples(data):
+    X, y, _, _ = data
+    weight = np.random.default_rng(0).integers(0, 4, 600)
+    a = OnlineSVC(lam=1e-2, tol=1e-3, random_state=0).fit(X, y > 0, sample_weight=weight)
+    b = OnlineSVC(lam=1e-2, tol=1e-3, random_state=0).fit(np.repeat(X, weight, axis=0), np.repeat(y > 0, weight))
+    assert np.allclose(a.coef_, b.coef_, atol=0.05)
+    with pytest.raises(ValueError, match="sample_weight is zero for every example"):
+        OnlineSVC().fit(X, y > 0, sample_weight=np.zeros(600))
+
+
+def test_intercept(data):
+    X, y, _, _ = data
+    model = OnlineSVC(lam=1e-3, random_state=0).fit(X, y > 2)
+    assert model.intercept_ < 0 and np.ndim(model.intercept_) == 0
+    assert np.allclose(model.decision_function(X), X @ model.coef_ + model.intercept_)
+    assert OnlineSVC(lam=1e-3, fit_intercept=False).fit(X, y > 2).intercept_ == 0
+
+
+# Bad input: said, and nothing half done
+
+BAD = [(dict(lam=0), "lam is 0"), (dict(lam=np.nan), "lam is nan"), (dict(step="t"), "step is 't'"), (dict(average="sufix"), "average is 'sufix'"), (dict(tol=0), "tol is 0"),
+       (dict(lam=1e-320), "lam is")]
+
+
+@pytest.mark.parametrize("params, what", BAD)
+@pytest.mark.parametrize("kind", [OnlineRankSVM, OnlineSVC])
+def test_bad_parameters(data, kind, params, what):
+    X, y, _, _ = data
+    for method in ("fit", "partial_fit"):
+        model = kind(**params)
+        extra = {"classes": [False, True]} if kind is OnlineSVC and method == "partial_fit" else {}
+        with pytest.raises(ValueError, match=what):
+            getattr(model, method)(X, y > 0, **extra)
+        assert not hasattr(model, "coef_") and not hasattr(model, "n_features_in_")
+
+
+def test_bad_draws_and_limits(data):
+    X, y, _, _ = data
+    with pytest.raises(ValueError, match="draws is -1"):
+        OnlineRankSVM(draws=-1).partial_fit(X, y)
+    with pytest.raises(ValueError, match="max_updates is 0"):
+        OnlineRankSVM(max_updates=0).fit(X, y)
+    for scale, what in ((1e200, "sample_weight has a sum of 6e"), (1e10, "sample_weight asks for")):
+        with pytest.raises(ValueError, match=what):
+            OnlineRankSVM().partial_fit(X, y, sample_weight=np.full(600, scale))
+
+
+@pytest.mark.parametrize("call, what", [
+    (lambda m, X, y: m.partial_fit(X[:, :3], y), "X has 3 features"), (lambda m, X, y: m.partial_fit(X, y[:-1]), "equal numbers"),
+    (lambda m, X, y: m.partial_fit(X, y, qid=y[:-1]), "qid has shape"), (lambda m, X, y: m.partial_fit(X, y, sample_weight=y[:-1]), "sample_weight"),
+    (lambda m, X, y: m.partial_fit(X, y, sample_weight=-np.ones(600)), "sample_weight has -1"), (lambda m, X, y: m.partial_fit(X, None), "y is None"),
+    (lambda m, X, y: m.partial_fit(1e180 * X, y), "overflow"), (lambda m, X, y: m.partial_fit_pairs(X, X[1:]), "equal shapes"),
+    (lambda m, X, y: m.partial_fit_pairs(X[:, :2], X[:, :2]), "X has 2 features"), (lambda m, X, y: m.partial_fit_pairs(X[0], X[1]), "better has shape"),
+    (lambda m, X, y: m.partial_fit(np.where(np.arange(5) == 3, np.nan, X), y), "row 0, column 3"), (lambda m, X, y: m.fit(X[:, :3], np.ones(600)), "no preference")])
+def test_a_refused_batch_changes_nothing(data, call, what):
+    X, y, qid, _ = data
+    model, other = (OnlineRankSVM(lam=1e-2, random_state=0).partial_fit(X, y, qid) for _ in range(2))
+    with pytest.raises(ValueError, match=what):
+        call(model, X, y)
+    assert np.array_equal(model.coef_, other.coef_) and model.n_features_in_ == 5
+    assert np.array_equal(model.partial_fit(X, y, qid).coef_, other.partial_fit(X, y, qid).coef_)
+
+
+def test_classes_are_checked(data):
+    X, y, _, _ = data
+    model = OnlineSVC(random_state=0)
+    with pytest.raises(ValueError, match="classes is None in the first call"):
+        model.partial_fit(X, y)
+    model.partial_fit(X, np.arange(600) % 2, classes=[0, 1, 2])
+    assert model.coef_.shape == (3, 5)
+    before = model.coef_
+    for y, classes, what in ((np.full(600, 3), None, "y has 3 at index 0"), (np.full(600, 1), [0, 1], r"classes is \[0, 1\]"), (np.linspace(0, 1, 600), None, "Unknown label type")):
+        with pytest.raises(ValueError, match=what):
+            model.partial_fit(X, y, classes=classes)
+    assert model.coef_ is before
+
+
+def test_read_only_and_strided(data):
+    X, y, qid, _ = data
+    frozen, wide = X.copy(), np.zeros((600, 10))
+    frozen.flags.writeable = False
+    wide[:, ::2] = X
+    models = [OnlineRankSVM(lam=1e-2, random_state=0).fit(A, y, qid) for A in (X, frozen, wide[:, ::2], np.asfortranarray(X))]
+    assert all(np.array_equal(models[0].coef_, m.coef_) for m in models)
+
+
+def test_monitor_standard_error():
+    """On an objective that a learner cannot improve the gain is nothing but noise; the monitor says converged, not before it has compared."""
+    model = OnlineRankSVM(lam=1.0, random_state=0)
+    rng = np.random.default_rng(0)
+    model.partial_fit_pairs(rng.normal(size=(1000, 2)), rng.normal(size=(1000, 2)))
+    assert isinstance(model._stream[1], Monitor) and not model.converged_ and model._stream[1].then is None
+    for _ in range(30):
+        model.partial_fit_pairs(rng.normal(size=(1000, 2)), rng.normal(size=(1000, 2)))
+    assert model.converged_
+    smooth = minimize(lambda w: w @ w / 2 + np.maximum(0, 1 - model._stream[1].rows @ w).mean(), np.zeros(2), method="Nelder-Mead").x
+    assert np.linalg.norm(model.coef_ - smooth) < 0.15

@@ -1,0 +1,244 @@
+"""The estimators against scikit-learn's own checks, and what those do not ask."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rankbook as rb
+from rankbook.data.datasets import make_mixture
+from rankbook.estimators.ranksvm import RankSVM, choose_solver
+from rankbook.metrics.pairs import disagreement
+from rankbook.kernels.kernel import Kernel
+from rankbook.preferences.graph import Preferences
+from rankbook.problems.ranksvm import RankSVMProblem
+from rankbook.registry.solve import register_solver, solve, unregister_solver
+from rankbook.solvers.path.solver import PathSolver
+
+
+@parametrize_with_checks([RankSVM(), RankSVM(kernel="linear"), RankSVM(kernel="linear", penalty="l1"), RankSVM(graph="star", solver="path"),
+                          RankSVM(kernel="linear", solver="newton"), RankSVM(loss="squared", approximate_kernel=8)],
+                         expected_failed_checks=lambda estimator: {
+                             "check_sample_weight_equivalence_on_dense_data": "the representatives of a star graph change when items are repeated",
+                         } if estimator.graph == "star" else {
+                             "check_sample_weight_equivalence_on_dense_data": "an item repeated is chosen more often for the approximate kernel",
+                         } if estimator.approximate_kernel else {
+                             f"check_sample_weight_equivalence_on_{kind}_data": "solved to a relative gap of 1e-6, and compared at 1e-7" for kind in (("dense", "sparse") if estimator.solver == "newton" else ("sparse",))
+                         } if estimator.kernel == "linear" and estimator.penalty == "l2" else {})
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_mixture(n_per_class=30, seed=2)
+
+
+def test_qid_in_any_order(data):
+    rng = np.random.default_rng(0)
+    qid = rng.integers(0, 5, 60)
+    order = rng.permutation(60)
+    a = RankSVM(gamma=1.0).fit(data.X, data.y, qid=qid)
+    b = RankSVM(gamma=1.0).fit(data.X[order], data.y[order], qid=qid[order])
+    assert np.allclose(a.predict(data.X), b.predict(data.X), atol=1e-7)
+    assert a.score(data.X, data.y, qid) == 1 - disagreement(data.y, a.predict(data.X), qid)
+
+
+@pytest.mark.parametrize("solver", ["path", "qp", PathSolver, PathSolver(shift=1e-9)], ids=["path", "qp", "class", "instance"])
+def test_solver_by_name_class_or_instance(data, solver):
+    model = RankSVM(lam=0.5, solver=solver).fit(data.X, data.y)
+    assert model.certificate_.relative_gap < 1e-6
+    assert model.solver_.split()[0] in ("path", "qp")
+
+
+def test_any_registered_solver(data):
+    class Zero(PathSolver):
+        name = "zero"
+
+    register_solver(Zero)
+    try:
+        assert RankSVM(solver="zero").fit(data.X, data.y).solver_ == "zero"
+    finally:
+        unregister_solver("zero")
+
+
+def test_linear_coefficients(data):
+    model = RankSVM(kernel="linear").fit(data.X, data.y)
+    assert np.allclose(data.X @ model.coef_, model.predict(data.X))
+    assert np.allclose(data.X.T @ model.solution_.coef, model.coef_) and not hasattr(model, "dual_coef_")
+    model.set_params(kernel="rbf").fit(data.X, data.y)
+    assert not hasattr(model, "coef_") and model.dual_coef_.shape == model.support_.shape
+
+
+def test_precomputed_agrees_with_rbf(data):
+    K = Kernel("rbf", gamma=0.7).gram(data.X)
+    a = RankSVM(gamma=0.7).fit(data.X, data.y)
+    b = RankSVM(kernel="precomputed").fit(K, data.y)
+    assert np.allclose(np.diff(a.predict(data.X)), np.diff(b.predict(K)), atol=1e-9)
+
+
+def test_refit_after_error_keeps_the_old_model(data):
+    model = RankSVM().fit(data.X, data.y)
+    before = model.dual_coef_
+    with pytest.raises(ValueError, match="y has no preference"):
+        model.fit(data.X, np.zeros(60))
+    assert model.dual_coef_ is before
+
+
+def test_nan_is_found(data):
+    X = data.X.copy()
+    X[7, 1] = np.nan
+    with pytest.raises(ValueError, match="row 7, column 1"):
+        RankSVM().fit(X, data.y)
+    with pytest.raises(ValueError, match="row 7, column 1"):
+        RankSVM().fit(data.X, data.y).predict(X)
+
+
+@pytest.mark.parametrize("params, what", [
+    (dict(lam=0), "lam is 0"), (dict(lam=-1.0), "lam is -1"), (dict(lam=np.inf), "lam is inf"), (dict(kernel="rfb"), "did you mean 'rbf'"),
+    (dict(solver="pth"), "did you mean 'path'"), (dict(graph="ful"), "did you mean 'full'"), (dict(gamma=0.0), "gamma is 0"), (dict(degree=0, kernel="poly"), "degree is 0")])
+def test_bad_parameters(data, params, what):
+    with pytest.raises(ValueError, match=what):
+        RankSVM(**({"solver": "path"} | params)).fit(data.X, data.y)
+
+
+@pytest.mark.parametrize("weights", [[-1.0] + [1.0] * 59, [1.0] * 59, [np.nan] + [1.0] * 59])
+def test_bad_sample_weight(data, weights):
+    with pytest.raises(ValueError, match="sample_weight"):
+        RankSVM().fit(data.X, data.y, sample_weight=weights)
+
+
+def test_zero_weight_removes(data):
+    w = np.ones(60)
+    w[::7] = 0
+    a = RankSVM().fit(data.X, data.y, sample_weight=w)
+    b = RankSVM().fit(data.X[w > 0], data.y[w > 0])
+    assert np.allclose(a.predict(data.X), b.predict(data.X), atol=1e-8)
+
+
+def test_pickle_and_clone(data):
+    model = RankSVM(lam=0.3).fit(data.X, data.y)
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.predict(data.X), model.predict(data.X))
+    assert len(pickle.dumps(model)) < 8 * 60 * 60 + 40_000  # the kernel matrix stays at home
+    assert clone(model).lam == 0.3
+
+
+def test_automatic_choice(data):
+    small = RankSVMProblem(data.X, Preferences.from_scores(data.y))
+    assert choose_solver(small) == "path"
+    assert RankSVM().fit(data.X, data.y).solver_.startswith("path")
+    n = 1000
+    for kernel, name in (("linear", "newton"), ("rbf", "qp")):
+        assert choose_solver(RankSVMProblem(np.zeros((n, 1)), Preferences.from_scores(np.arange(n) % 2), kernel=kernel)) == name
+
+
+def test_same_answer_as_solve(data):
+    problem = RankSVMProblem(data.X, Preferences.from_scores(data.y))
+    model, solution = RankSVM(lam=2.0, solver="path").fit(data.X, data.y), solve(problem, 2.0, "path")
+    assert np.array_equal(model.dual_coef_, solution.coef[model.support_]) and np.array_equal(model.support_, np.flatnonzero(solution.coef))
+
+
+# Large data
+
+def queries(n=3000, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X, qid = rng.normal(size=(n, d)), rng.integers(0, n // 30, n)
+    return X, np.digitize(X[:, 0] - X[:, 1] + rng.normal(size=n), [-1.0, 0, 1]), qid
+
+
+def test_large_linear_data_go_to_newton_and_are_never_listed():
+    X, y, qid = queries()
+    model = RankSVM(lam=2.0, kernel="linear").fit(X, y, qid=qid)
+    assert model.solver_.startswith("newton") and model.certificate_.relative_gap <= 1e-6
+    assert not model.solution_.problem.prefs.is_listed
+    exact = RankSVM(lam=2.0, kernel="linear", solver="path").fit(X, y, qid=qid)
+    assert np.isclose(model.certificate_.primal, exact.certificate_.primal, rtol=1e-6) and np.allclose(model.coef_, exact.coef_, atol=2e-3)
+    weighted = RankSVM(lam=2.0, kernel="linear").fit(X, y, qid=qid, sample_weight=np.arange(3000) % 3)
+    assert weighted.certificate_.relative_gap <= 1e-6 and not weighted.solution_.problem.prefs.is_listed
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_array", "coo_matrix", "float32", "csr float32"])
+def test_sparse_and_float32_items_stay_what_they_are(form):
+    import scipy.sparse as sp
+
+    X, y, qid = queries()
+    X[np.abs(X) < 0.7] = 0
+    stored = X.astype(np.float32) if "float32" in form else X
+    stored = {"csr float32": sp.csr_array}.get(form, getattr(sp, form, lambda a: a))(stored)
+    model = RankSVM(lam=2.0, kernel="linear").fit(stored, y, qid=qid)
+    dense = RankSVM(lam=2.0, kernel="linear", solver="newton").fit(X, y, qid=qid)
+    assert model.solution_.problem.storage == ("float32" if form == "float32" else "csr")
+    assert np.allclose(model.coef_, dense.coef_, atol=2e-3) and np.isclose(model.certificate_.primal, dense.certificate_.primal, rtol=1e-5)
+    assert np.allclose(model.predict(stored), model.predict(X), atol=1e-5)
+    few = RankSVM(kernel="linear").fit(X[:50].astype(np.float32), y[:50])
+    assert few.solver_.startswith("path") and few.solution_.problem.storage == "float64"  # few items are solved exactly
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_only_a_linear_kernel_takes_sparse_items(kernel):
+    from scipy.sparse import csr_array
+
+    with pytest.raises(TypeError, match="dense data is required"):
+        RankSVM(kernel=kernel).fit(csr_array(np.eye(4)), np.arange(4))
+
+
+def test_the_squared_hinge():
+    X, y, qid = queries(400)
+    for kernel, solver in (("linear", "newton"), ("rbf", "qp")):
+        model = RankSVM(lam=2.0, kernel=kernel, loss="squared").fit(X[:80], y[:80], qid=qid[:80])
+        assert model.solver_.startswith(solver) and model.certificate_.relative_gap <= 1e-6
+
+
+def test_an_approximate_kernel_comes_near_and_says_what_it_is(data):
+    exact = RankSVM(lam=0.3, gamma=1.0).fit(data.X, data.y)
+    distance = []
+    for p in (3, 15, 60):
+        model = RankSVM(lam=0.3, gamma=1.0, approximate_kernel=p).fit(data.X, data.y)
+        assert f"for the kernel projected on {len(model.subspace_.pivots)} items" in model.solver_ and model.certificate_.relative_gap <= 1e-6
+        assert not hasattr(model, "dual_coef_") and model.coef_.shape == (len(model.subspace_.pivots),)
+        distance.append(abs(model.certificate_.primal - exact.certificate_.primal) / exact.certificate_.primal)
+    assert distance[0] > distance[1] > distance[2] and distance[2] < 1e-5
+    assert np.allclose(model.predict(data.X), exact.predict(data.X), atol=1e-2)
+    again = clone(model).fit(data.X, data.y)
+    assert np.array_equal(again.predict(data.X), model.predict(data.X))  # seeded
+    assert not hasattr(model.set_params(approximate_kernel=None).fit(data.X, data.y), "subspace_")
+
+
+def test_a_linear_kernel_needs_no_approximation(data):
+    with pytest.raises(ValueError, match="approximate_kernel is given and kernel is 'linear'"):
+        RankSVM(kernel="linear", approximate_kernel=5).fit(data.X, data.y)
+    with pytest.raises(ValueError, match="n_components|approximate_kernel"):
+        RankSVM(approximate_kernel=0).fit(data.X, data.y)
+
+
+def test_where_rounding_ends_the_path_its_end_answers_and_auto_goes_on():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = rng.integers(0, 2, 40)
+    K = X @ X.T
+    problem = RankSVMProblem(K, Preferences.from_scores(y), kernel="precomputed")
+    path = rb.solve_path(problem)
+    lam = path.domain[0] / 2
+    assert path.status == "rounding"
+    last = rb.solve(problem, lam, solver="path")
+    assert np.array_equal(last.coef, path.coef(path.domain[0])) and "the solver 'qp' may come closer" in last.info["advice"]
+    assert last.certificate.relative_gap < 1e-6  # below the end nothing changes any more
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = RankSVM(lam=lam, kernel="precomputed").fit(K, y)
+    assert fitted.solver_.startswith("path") and fitted.certificate_.relative_gap < 1e-6
+
+
+def test_features_of_any_unit_are_fitted_at_any_lam():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.round(X @ [1.0, 1.0])
+    for lam in (1e3, 1.0, 1e-3):  # the last is below the end of the path
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            assert RankSVM(kernel="linear", lam=lam).fit(X * [1e6, 1e-6], y).score(X * [1e6, 1e-6], y) > 0.7

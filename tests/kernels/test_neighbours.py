@@ -1,0 +1,139 @@
+"""The graph of nearest neighbours against all distances; copies, grids, lonely points."""
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csgraph, csr_array, diags_array
+from scipy.spatial.distance import cdist
+from sklearn.decomposition import PCA
+from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
+from sklearn.pipeline import make_pipeline
+
+from rankbook.kernels.kernel import Kernel
+from rankbook.kernels.neighbours import found_neighbours, gram_neighbours, manifold_energy, nearest_neighbours, neighbour_graph, normalized_laplacian
+
+
+def assert_nearest(D, near, rtol=1e-9):
+    """Each row lists different other points whose distances are the least there are; which of equal ones is free."""
+    n, c = near.shape
+    D = D + np.diag(np.full(n, np.inf))
+    assert (near != np.arange(n)[:, None]).all() and all(len(set(row)) == c for row in near)
+    assert np.allclose(np.sort(np.take_along_axis(D, near, axis=1)), np.sort(D)[:, :c], rtol=rtol, atol=1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.integers(1, 3), st.sampled_from([1, 2, 20]), st.integers(1, 5), st.sampled_from([0.0, 1e7]))
+def test_neighbours_on_grids_full_of_copies(seed, n, width, d, c, offset):
+    """20 columns: brute force; fewer: trees. Far from the origin as well."""
+    X = np.random.default_rng(seed).integers(0, width + 1, (n, d)).astype(float)
+    c = min(c, n - 1)
+    D = cdist(X, X)
+    assert_nearest(D, nearest_neighbours(X + offset, c))
+    assert_nearest(D, gram_neighbours(X @ X.T, c))
+    i, j = found_neighbours(X, c, KNeighborsTransformer(n_neighbors=c))
+    assert_nearest(D, j.reshape(n, c))
+    W = neighbour_graph(X, c)
+    assert (W - W.T).nnz == 0 and set(W.data) == {1.0} and (W.diagonal() == 0).all() and (W.sum(axis=1) >= c).all()
+    assert W.nnz <= 2 * n * c
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "chebyshev", lambda a, b: np.abs(a - b).max()])
+@pytest.mark.parametrize("d", [3, 20])
+def test_any_metric(metric, d):
+    X = np.random.default_rng(0).normal(size=(40, d))
+    D = cdist(X, X, "cityblock" if metric == "manhattan" else metric)
+    assert_nearest(D, nearest_neighbours(X, 3, metric))
+    directed = np.argsort(np.argsort(D + np.diag(np.full(40, np.inf)), axis=1), axis=1) < 3
+    assert (neighbour_graph(X, 3, metric).toarray() == (directed | directed.T)).all()
+
+
+def test_far_from_the_origin_the_neighbours_are_the_same():
+    X = np.round(np.random.default_rng(0).normal(size=(60, 20)), 3)
+    assert (neighbour_graph(X, 3) - neighbour_graph(X + 1e9, 3)).nnz <= 4  # the sum itself rounds the last digits
+
+
+def test_a_gram_matrix_has_the_distances_of_its_features():
+    X = np.random.default_rng(0).normal(size=(70, 3))
+    K = Kernel("poly").gram(X)
+    squares = K.diagonal()[:, None] + K.diagonal() - 2 * K
+    assert_nearest(np.sqrt(np.maximum(squares, 0)), gram_neighbours(K, 3))
+    W = neighbour_graph(K, 3, kernel=Kernel("precomputed"))
+    assert (W.sum(axis=1) >= 3).all()
+
+
+def test_a_pipeline_with_fewer_dimensions_stands_in_for_the_metric():
+    X = np.random.default_rng(0).normal(size=(80, 20)) * np.r_[5, 5, np.full(18, 1e-6)]
+    approximate = make_pipeline(PCA(2), KNeighborsTransformer(n_neighbors=4))
+    assert (neighbour_graph(X, 4, approximate) - neighbour_graph(X, 4)).nnz == 0
+
+
+def test_who_finds_fewer_is_believed_with_a_warning():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.warns(UserWarning, match="fewer than n_neighbors = 3 neighbours of 20 of the 20"):
+        few = neighbour_graph(X, 3, KNeighborsTransformer(n_neighbors=3, mode="connectivity"))  # counts the item itself
+    assert (few.sum(axis=1) >= 2).all()
+    more = neighbour_graph(X, 3, KNeighborsTransformer(n_neighbors=9))
+    assert (more - neighbour_graph(X, 3)).nnz == 0
+    with pytest.warns(UserWarning, match="20 of the 20"):
+        assert neighbour_graph(X, 3, RadiusNeighborsTransformer(radius=1e-9)).nnz == 0
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 15), st.floats(0, 0.4))
+def test_the_laplacian_with_lonely_points(seed, n, share):
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.random((n, n)) < share, 1).astype(float)
+    W += W.T
+    L, degree = normalized_laplacian(csr_array(W)).toarray(), W.sum(axis=1)
+    assert np.allclose(L, csgraph.laplacian(W, normed=True))
+    assert (L[degree == 0] == 0).all() and np.allclose(L @ np.sqrt(degree), 0)
+    f = rng.normal(size=(n, 3))
+    edges = [(i, j) for i in range(n) for j in range(i) if W[i, j]]
+    energy = sum((np.outer(v, v) for v in (f[i] / degree[i] ** 0.5 - f[j] / degree[j] ** 0.5 for i, j in edges)), np.zeros((3, 3)))
+    assert np.allclose(manifold_energy(normalized_laplacian(csr_array(W)), f), energy)
+
+
+def test_the_laplacian_of_a_ring_by_hand():
+    W = csr_array(np.roll(np.eye(5), 1, axis=1) + np.roll(np.eye(5), -1, axis=1))
+    assert np.allclose(normalized_laplacian(W).toarray(), np.eye(5) - W.toarray() / 2)
+    assert normalized_laplacian(diags_array(np.zeros(4))).nnz == 0
+
+
+class Wrong:
+    def __init__(self, graph):
+        self.graph = graph
+
+    def fit_transform(self, X):
+        return self.graph
+
+
+@pytest.mark.parametrize("options, match", [
+    (dict(n_neighbors=8), "n_neighbors is 8; an integer >= 1 and <= 7"),
+    (dict(n_neighbors=0), "n_neighbors is 0"),
+    (dict(n_neighbors=1.5), "n_neighbors is 1.5"),
+    (dict(metric="precomputed"), "metric is 'precomputed'"),
+    (dict(metric="euclidian"), "metric"),
+    (dict(metric=Wrong(csr_array((3, 8)))), "a graph of shape \\(3, 8\\) from 8 items"),
+    (dict(metric=Wrong(csr_array(np.full((8, 8), np.nan)))), "NaN or infinite"),
+    (dict(X=np.ones((4, 4)), metric="cosine", kernel=Kernel("precomputed")), "for a precomputed kernel 'euclidean'"),
+    (dict(X=np.ones((4, 3)), kernel=Kernel("precomputed")), "square Gram matrix"),
+    (dict(X=np.full((4, 3), np.inf)), "infinity in row 0"),
+])
+def test_refusals(options, match):
+    with pytest.raises(ValueError, match=match), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        neighbour_graph(**{**dict(X=np.random.default_rng(0).normal(size=(8, 2))), **options})
+
+
+@pytest.mark.parametrize("d", [5, 20])
+def test_memory_grows_with_the_items_not_with_their_pairs(d):
+    n = 20_000
+    X = np.random.default_rng(0).normal(size=(n, d))
+    tracemalloc.start()
+    energy = manifold_energy(normalized_laplacian(neighbour_graph(X, 2)), X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert energy.shape == (d, d) and peak < 8 * n * (4 * d + 100) < 8 * n * n / 100

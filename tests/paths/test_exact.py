@@ -1,0 +1,115 @@
+"""Reading solutions from events: a path written down by hand, its domain, and what it refuses."""
+import numpy as np
+import pytest
+
+import rankbook as rb
+from rankbook.paths.exact import ACTIVE, CAPPED, EVENT, MET, RegularizationPath, sets_at
+from rankbook.paths.replay import Checkpoint, Walker
+
+# Three items on a line, w = 4/lam, 1/2, 2/lam, 1 for lam > 8 > 4 > 2: preferences (1, 0), (2, 0), (2, 1).
+EVENTS = np.array([(8, 1, CAPPED, ACTIVE), (4, 1, ACTIVE, MET), (2, 0, CAPPED, ACTIVE), (1, 0, ACTIVE, MET), (1, 2, CAPPED, ACTIVE)], dtype=EVENT)
+
+
+@pytest.fixture
+def line():
+    return rb.RankSVMProblem([[0.0], [1.0], [2.0]], rb.Preferences([1, 2, 2], [0, 0, 1], 3), kernel="linear")
+
+
+def by_hand(problem, events=EVENTS, status="complete", lam_end=0.0, **options):
+    return RegularizationPath(problem, events, status, lam_end, **options)
+
+
+def slope(lam):
+    return 4 / lam if lam > 8 else 0.5 if lam > 4 else 2 / lam if lam > 2 else 1.0
+
+
+def test_every_lambda_reads_the_solution_written_down(line):
+    path = by_hand(line)
+    for lam in (1e6, 20, 8, 7.9, 4, 3.99, 3, 2, 1.99, 1.5, 1, 0.5, 1e-9):
+        assert path.predict([[1.0], [-2.0]], lam) == pytest.approx([slope(lam), -2 * slope(lam)], rel=1e-12)
+        assert path.certificate(lam).is_optimal(1e-12)
+        solution = path.solution(lam)
+        assert solution.lam == lam and np.allclose(solution.coef, line.prefs.gather(solution.dual) / lam)
+    assert path.coef(0) @ line.X[:, 0] == pytest.approx(1.0) and path.certificate(0).is_optimal(1e-12)
+
+
+def test_sets_change_below_their_event_and_not_at_it():
+    assert sets_at(EVENTS, 3, 8.0).tolist() == [CAPPED] * 3
+    assert sets_at(EVENTS, 3, np.nextafter(8.0, 0)).tolist() == [CAPPED, ACTIVE, CAPPED]
+    assert sets_at(EVENTS, 3, 1.0).tolist() == [ACTIVE, MET, CAPPED]
+    assert sets_at(EVENTS, 3, 0.999).tolist() == [MET, MET, ACTIVE]
+    assert sets_at(EVENTS[:0], 3, 1e-9).tolist() == [CAPPED] * 3
+
+
+def test_of_several_events_of_one_preference_at_one_lambda_the_last_counts():
+    events = np.array([(2, 0, CAPPED, ACTIVE), (2, 0, ACTIVE, MET), (2, 0, MET, ACTIVE)], dtype=EVENT)
+    assert sets_at(events, 1, 1.0).tolist() == [ACTIVE]
+    assert sets_at(events[:2], 1, 1.0).tolist() == [MET]
+
+
+def test_breakpoints_are_the_distinct_lambdas(line):
+    path = by_hand(line)
+    assert path.breakpoints.tolist() == [8, 4, 2, 1] and path.breakpoints[0] == line.lam_max
+    assert by_hand(line, EVENTS[:0]).breakpoints.size == 0
+
+
+def test_outside_the_domain_is_refused_with_the_reason(line):
+    path = by_hand(line, EVENTS[:3], "max_events", 2.0)
+    assert path.domain == (2.0, np.inf)
+    assert path.predict([[1.0]], 2.0) == pytest.approx([1.0])
+    for read in (path.coef, path.dual, path.solution, path.certificate, lambda lam: path.predict([[1.0]], lam)):
+        with pytest.raises(ValueError, match=r"lam is 1\.9.*max_events.*lam >= 2"):
+            read(1.9)
+        with pytest.raises(ValueError, match="lam is 0"):
+            read(0)
+
+
+@pytest.mark.parametrize("lam", [-1.0, np.nan, np.inf, "1", [1.0], None, True])
+def test_no_number_no_answer(line, lam):
+    with pytest.raises((ValueError, TypeError), match="lam is"):
+        by_hand(line).coef(lam)
+
+
+def test_the_hard_margin_is_refused_where_preferences_are_short_of_it(line):
+    with pytest.raises(ValueError, match="lam is 0, but .* short of their margin"):
+        by_hand(line, EVENTS[:4]).coef(0)
+
+
+def test_new_items_of_the_wrong_shape(line):
+    path = by_hand(line)
+    with pytest.raises(ValueError, match="X_new"):
+        path.predict([[1.0, 2.0]], 3.0)
+    with pytest.raises(ValueError, match="(?i)X_new has nan in row 1, column 0"):
+        path.predict([[1.0], [np.nan]], 3.0)
+    assert path.predict(np.empty((0, 1)), 3.0).shape == (0,)
+
+
+def test_knots_need_a_walker(line):
+    with pytest.raises(ValueError, match="walker"):
+        next(by_hand(line).knots(np.ones((1, 1))))
+
+
+def walked(problem, lam_end=0.0):
+    """The path by hand with a walker that starts above it, and again after two events."""
+    starts = [Checkpoint(0, 10.0, np.zeros(0, dtype=np.int64)),
+              Checkpoint(2, 4.0, np.zeros(0, dtype=np.int64))]
+    return by_hand(problem, lam_end=lam_end, walker=Walker(tuple(starts), 1))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+def test_knots_by_hand(line, kernel):
+    problem = line if kernel == "linear" else rb.RankSVMProblem(line.X @ line.X.T, line.prefs, "precomputed")
+    new = np.array([[1.0], [-3.0]])
+    X_new = new if kernel == "linear" else new @ line.X.T
+    blocks = list(walked(problem).knots(X_new))
+    assert len(blocks) == 2 and blocks[0][0][-1] == blocks[1][0][0] and blocks[-1][0][-1] == 0
+    for lams, G in blocks:
+        for lam, g in zip(lams, G):
+            assert g[0] - g[1] == pytest.approx(4 * min(lam, slope(lam + 1e-15) * lam) if lam else 0, abs=1e-12)  # up to a level of all items
+
+
+def test_printing_says_how_it_ended(line):
+    text = repr(by_hand(line, EVENTS[:3], "interrupted", 2.0))
+    assert "interrupted" in text and "3 breakpoints" in text and "8" in text
+    assert "0 breakpoints" in repr(by_hand(line, EVENTS[:0]))
+

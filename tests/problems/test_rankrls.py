@@ -1,0 +1,336 @@
+"""RankRLS against dense formulas, its certificate and the quadratic program; degenerate data first."""
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rankbook as rb
+from rankbook.kernels.basis import METHODS
+from rankbook.kernels.kernel import Kernel
+
+LAMS = (1e-3, 0.1, 10.0)
+
+
+def dense_laplacian(problem):
+    return problem.graph.laplacian(np.eye(problem.n_items))
+
+
+def gram(problem):
+    return problem.X @ problem.X.T if problem.is_factored else problem.gram
+
+
+def refined(A, b, times=20):
+    """A^-1 b with residuals in extended precision, so that the formula's own rounding error does not count."""
+    A, b, inverse = A.astype(np.longdouble), b.astype(np.longdouble), np.linalg.inv(A.astype(float))
+    x = np.zeros_like(b)
+    for _ in range(times):
+        x = x + inverse @ (b - A @ x).astype(float)
+    return x
+
+
+def formula(problem, lam):
+    """Scores of the items by the plainest dense formula: (L K + lam) a = b, or equation (8) for items of the basis that are independent."""
+    L, K, b = (v.astype(np.longdouble) for v in (dense_laplacian(problem), gram(problem), problem.target.b))
+    if problem.basis is None:
+        return (K @ refined(L @ K + lam * np.eye(len(K)), b)).astype(float)
+    R = problem.basis[: problem.X.shape[1]] if problem.is_factored else problem.basis
+    M = K[:, R]
+    return (M @ refined(M.T @ L @ M + lam * K[np.ix_(R, R)], M.T @ b)).astype(float)
+
+
+def graphs(rng, n):
+    W = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.3), 1)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 4, n))
+    return dict(queries=dict(qid=rng.permutation(n) % 4), one_query={}, identity=dict(graph="identity"), weighted=dict(graph=W + W.T),
+                preferences=dict(graph=prefs.reweighted(weight=rng.uniform(0, 3, len(prefs)), margin=rng.uniform(0.5, 2, len(prefs))), y=None))
+
+
+def degenerate(rng):
+    X = rng.normal(size=(24, 3))
+    return dict(generic=X, duplicates=np.repeat(X[:8], 3, axis=0), grid=rng.integers(0, 2, (24, 3)).astype(float), constant_column=np.c_[X, np.ones(24)],
+                all_constant=np.full((24, 2), 0.1), rank_one=np.outer(np.arange(24.0), [1.0, 2.0]), wide=rng.normal(size=(24, 60)), far=X + 1e5)
+
+
+@pytest.mark.parametrize("graph", ["queries", "one_query", "identity", "weighted", "preferences"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("basis", [None, [3, 0, 17, 9, 11]], ids=["all", "basis"])
+def test_against_the_dense_formula(graph, kernel, basis):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(24, 3)), rng.normal(size=24)
+    problem = rb.RankRLSProblem(X, **({"y": y} | graphs(rng, 24)[graph]), kernel=kernel, basis=basis)
+    solver = "rls" if basis is None else "sparse-rls"
+    path = rb.solve_path(problem, solver=solver)
+    for lam in LAMS:
+        expected = formula(problem, lam)[:, 0]
+        for solution in (rb.solve(problem, lam, solver=solver), path.solution(lam)):
+            found = solution.predict(X)
+            level = found.mean() - expected.mean() if problem.is_centred else 0.0  # the formula has the kernel measured from the mean
+            assert np.abs(found - level - expected).max() <= 1e-8 * np.abs(expected).max()
+            assert np.allclose(problem.times(solution.coef), found - (found.mean() if problem.is_centred else 0.0))
+            assert solution.certificate.is_optimal(1e-12) and solution.solver.startswith(solver)
+
+
+@pytest.mark.parametrize("name", degenerate(np.random.default_rng(0)))
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("basis", [None, np.arange(0, 24, 2)], ids=["all", "basis"])
+def test_degenerate_data(name, kernel, basis):
+    rng = np.random.default_rng(0)
+    X = degenerate(rng)[name]
+    if name == "far" and kernel == "linear" and basis is not None:
+        X = X - 1e5 + 100  # the Gram matrix of a basis squares the offset, and has no digits left for the differences
+    y, qid = rng.integers(0, 3, 24).astype(float), np.arange(24) % 3
+    problem = rb.RankRLSProblem(X, y, qid=qid, kernel=kernel, basis=basis)
+    path = rb.solve_path(problem, solver="rls" if basis is None else "sparse-rls")
+    scale = max(1.0, path.spectrum.values.max(initial=0.0))
+    for share in (1e-4, 1e-2, 1.0, 1e4):
+        assert path.certificate(share * scale).is_optimal(1e-8), path.certificate(share * scale)
+
+
+@pytest.mark.parametrize("graph", ["queries", "identity", "weighted", "preferences"])
+@pytest.mark.parametrize("kernel, basis", [("linear", None), ("rbf", None), ("rbf", [0, 5, 7]), ("linear", [0, 5])])
+def test_against_the_quadratic_program(graph, kernel, basis):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    problem = rb.RankRLSProblem(X, **({"y": y} | graphs(rng, 20)[graph]), kernel=kernel, basis=basis)
+    reference, own = rb.solve(problem, 0.3, solver="qp"), rb.solve(problem, 0.3, solver="rls" if basis is None else "sparse-rls")
+    assert reference.certificate.relative_gap < 1e-8 and reference.solver.startswith("qp")
+    assert own.certificate.primal == pytest.approx(reference.certificate.primal, rel=1e-8)
+    assert np.allclose(reference.predict(X), own.predict(X), atol=1e-4)
+
+
+def test_qp_refuses_what_it_cannot():
+    problem = rb.RankRLSProblem(np.eye(3), [0.0, 1, 2])
+    with pytest.raises(ValueError, match="form is 'dual'"):
+        rb.solve(problem, 1.0, solver="qp", form="dual")
+    with pytest.raises(ValueError, match="lam is 0"):
+        rb.solve(problem, 0, solver="qp")
+
+
+@pytest.mark.parametrize("solver", ["path", "epsilon", "simplex"])
+def test_other_solvers_say_no(solver):
+    with pytest.raises(ValueError, match="not RankRLSProblem|not l2"):
+        rb.solve_path(rb.RankRLSProblem(np.eye(3), [0.0, 1, 2]), solver=solver)
+
+
+def test_rls_and_sparse_rls_name_each_other():
+    X, y = np.eye(3), [0.0, 1, 2]
+    with pytest.raises(ValueError, match="sparse-rls does"):
+        rb.solve(rb.RankRLSProblem(X, y, basis=[0]), 1.0, solver="rls")
+    with pytest.raises(ValueError, match="solver rls takes"):
+        rb.solve(rb.RankRLSProblem(X, y), 1.0, solver="sparse-rls")
+    svm = rb.RankSVMProblem(X, rb.Preferences.from_scores(y))
+    with pytest.raises(ValueError, match="not RankSVMProblem"):
+        rb.solve(svm, 1.0, solver="rls")
+
+
+# The certificate
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("basis", [None, [0, 3, 4, 8]], ids=["all", "basis"])
+def test_the_bound_holds_whatever_is_certified(seed, basis):
+    rng = np.random.default_rng(seed)
+    X, y, lam = rng.normal(size=(12, 2)), rng.normal(size=12), 10.0 ** rng.uniform(-3, 2)
+    problem = rb.RankRLSProblem(X, y, qid=np.arange(12) % 3, basis=basis)
+    best = rb.solve(problem, lam, solver="rls" if basis is None else "sparse-rls")
+    for scale in (1e-6, 1e-3, 1.0):
+        coef = best.coef + scale * rng.normal(size=best.coef.shape)
+        found, step = problem.certificate(lam, coef), coef - best.coef
+        assert found.gap >= (found.primal - best.certificate.primal) * (1 - 1e-9) - 1e-12
+        K = problem.gram if basis is None else problem.basis_gram
+        assert found.radius >= np.sqrt(max(0, step @ K @ step)) * (1 - 1e-6) - 1e-12
+        assert found.dual == found.primal - found.gap
+
+
+def test_every_mutation_is_caught():
+    rng = np.random.default_rng(0)
+    problem = rb.RankRLSProblem(rng.normal(size=(15, 2)), rng.normal(size=15) * 1e-6, qid=np.arange(15) % 3)  # small scores: J is far below 1
+    coef = rb.solve(problem, 0.1, solver="rls").coef
+    assert problem.certificate(0.1, coef).is_optimal(1e-12)
+    for i in range(15):
+        changed = coef.copy()
+        changed[i] *= -1
+        assert not problem.certificate(0.1, changed).is_optimal(1e-6)
+    assert not problem.certificate(0.1, 0 * coef).is_optimal(0.5) and not problem.certificate(0.11, coef).is_optimal(1e-6)
+
+
+def test_shapes_of_solutions_are_checked():
+    problem = rb.RankRLSProblem(np.eye(4), np.arange(4.0), basis=[1, 2])
+    with pytest.raises(ValueError, match=r"coef has shape \(4,\).*\(2,\)"):
+        rb.Solution(problem, 1.0, np.zeros(4))
+    with pytest.raises(ValueError, match="dual has shape"):
+        rb.Solution(problem, 1.0, np.zeros(2), np.zeros(3))
+    with pytest.raises(ValueError, match="both None"):
+        rb.Solution(problem, 1.0)
+
+
+# Inputs
+
+@pytest.mark.parametrize("kernel, basis", [("linear", None), ("rbf", None), ("rbf", [2, 9, 4])])
+def test_layout_dtype_and_order_of_rows_do_not_matter(kernel, basis):
+    rng = np.random.default_rng(3)
+    X, y, qid = rng.integers(-4, 5, (20, 3)).astype(float), rng.integers(0, 3, 20).astype(float), np.array(list("abcd"))[np.arange(20) % 4]
+    solver = "rls" if basis is None else "sparse-rls"
+    expected = rb.solve(rb.RankRLSProblem(X, y, qid=qid, kernel=kernel, basis=basis), 0.5, solver=solver).predict(X)
+    order = rng.permutation(20)
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    moved = None if basis is None else np.argsort(order)[basis]
+    variants = [(X.astype(np.float32), y.astype(np.float32), qid, basis), (np.asfortranarray(X), y.astype(int), qid, basis), (frozen, y, qid, basis),
+                (np.repeat(X, 2, axis=0)[::2], y, qid.tolist(), basis), (X[order], y[order], qid[order], moved), (X.tolist(), y.tolist(), qid, basis)]
+    for X_i, y_i, qid_i, basis_i in variants:
+        answer = rb.solve(rb.RankRLSProblem(X_i, y_i, qid=qid_i, kernel=kernel, basis=basis_i), 0.5, solver=solver)
+        assert np.allclose(answer.predict(X), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel, basis", [("linear", None), ("rbf", None), ("rbf", [2, 9, 4])])
+def test_columns_of_y_are_learnt_side_by_side(kernel, basis):
+    rng = np.random.default_rng(4)
+    X, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 3))
+    Y[:, 2] = 1.0  # a column without a difference is harmless beside others
+    solver = "rls" if basis is None else "sparse-rls"
+    make = lambda y: rb.RankRLSProblem(X, y, qid=np.arange(20) % 2, kernel=kernel, basis=basis)
+    path, single = rb.solve_path(make(Y), solver=solver), [rb.solve_path(make(Y[:, j]), solver=solver) for j in range(2)]
+    for j in range(2):
+        assert np.allclose(path.coef(0.2)[:, j], single[j].coef(0.2), rtol=1e-8, atol=1e-10)
+    assert np.allclose(path.predict(X, 0.2)[:, 2], 0, atol=1e-9)
+    assert path.coefs(LAMS).shape == (3, 20 if basis is None else 3, 3) and path.predictions(X[:5], LAMS).shape == (3, 5, 3)
+    assert rb.solve(make(Y[:, :1]), 0.2, solver=solver).predict(X).shape == (20, 1)
+    assert rb.solve(make(Y), 0.2, solver="qp").certificate.is_optimal(1e-6)
+    assert path.certificate(0.2).is_optimal(1e-12) and path.solution(0.2).proven([0, 1], [1, 0]).shape == (2, 3)
+
+
+def test_precomputed_kernels_agree_with_named_ones():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(15, 2)), rng.normal(size=15)
+    K = Kernel("rbf").gram(X)
+    for basis, solver in ((None, "rls"), ([1, 8, 3], "sparse-rls")):
+        a = rb.solve(rb.RankRLSProblem(X, y, basis=basis), 0.2, solver=solver)
+        b = rb.solve(rb.RankRLSProblem(K, y, kernel="precomputed", basis=basis), 0.2, solver=solver)
+        assert np.allclose(a.predict(X), b.predict(K), rtol=1e-10) and b.predict(K[:0]).shape == (0,)
+    with pytest.raises(ValueError, match="square Gram matrix"):
+        rb.RankRLSProblem(K[:, :4], y, kernel="precomputed")
+
+
+@pytest.mark.parametrize("change, match", [
+    (dict(y=np.ones(6)), "no two different scores"), (dict(y=np.arange(6) % 2, qid=np.arange(6) % 2), "no two different scores"),
+    (dict(y=np.arange(5)), "y has 5 rows"), (dict(y=[0, 1, np.nan, 0, 0, 0]), "y has NaN at index 2"), (dict(qid=[1, 2]), "qid has shape"),
+    (dict(basis=[0, 0]), "item 0 2 times"), (dict(basis=[6]), "item 6"), (dict(basis=[-1]), "item -1"), (dict(basis=np.arange(7)), "more than the 6"),
+    (dict(basis=[0.5]), "dtype float64"), (dict(graph=np.eye(6, k=1)), "not symmetric"), (dict(graph=-np.ones((6, 6))), "negative weight"),
+    (dict(graph=np.zeros((6, 6))), "no two different scores"), (dict(graph="star"), "graph is 'star'"), (dict(graph=np.eye(6), qid=np.arange(6)), "both given"),
+    (dict(kernel="rfb"), "did you mean 'rbf'"), (dict(y=None), "y is None"), (dict(graph=np.eye(5)), "graph has shape"),
+    (dict(qid=[0, 0, 0, np.nan, 1, 1]), "qid has NaN at index 3")])
+def test_bad_arguments(change, match):
+    with pytest.raises(ValueError, match=match):
+        rb.RankRLSProblem(np.arange(12.0).reshape(6, 2), **({"y": np.arange(6.0)} | change))
+
+
+@pytest.mark.parametrize("lam", [0, -1.0, np.inf, np.nan])
+@pytest.mark.parametrize("solver", ["rls", "qp"])
+def test_bad_lambda(lam, solver):
+    problem = rb.RankRLSProblem(np.eye(3), [0.0, 1, 2])
+    with pytest.raises(ValueError, match="lam is"):
+        rb.solve(problem, lam, solver=solver)
+    path = rb.solve_path(problem, solver="rls")
+    for read in (path.coef, lambda bad: path.coefs([1.0, bad]), lambda bad: problem.certificate(bad, np.zeros(3))):
+        with pytest.raises(ValueError, match="lams? (is|has)"):
+            read(lam)
+
+
+def test_single_items_are_counted_and_change_nothing():
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(10, 2)), rng.normal(size=10)
+    with pytest.warns(UserWarning, match="2 of 4 queries have a single item"):
+        with_alone = rb.RankRLSProblem(X, y, qid=np.r_[np.arange(8) % 2, 7, 8], kernel="linear")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        without = rb.RankRLSProblem(X[:8], y[:8], qid=np.arange(8) % 2, kernel="linear")
+    a, b = (rb.solve(p, 0.5, solver="rls").predict(X) for p in (with_alone, without))
+    assert np.allclose(a, b, rtol=1e-12)
+
+
+def test_a_path_pickles_and_answers_grids():
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    for kernel, basis in (("rbf", None), ("linear", None), ("rbf", [0, 4, 9])):
+        problem = rb.RankRLSProblem(X, y, kernel=kernel, basis=basis)
+        path = rb.solve_path(problem, solver="rls" if basis is None else "sparse-rls")
+        assert isinstance(path, rb.Path) and path.status == "complete" and path.breakpoints.shape == (0,) and path.solver.split()[0] in ("rls", "sparse-rls")
+        copy = pickle.loads(pickle.dumps(path))
+        new = rng.normal(size=(4, 2))
+        assert np.allclose(copy.predictions(new, LAMS), [path.predict(new, lam) for lam in LAMS])
+        assert np.allclose(path.coefs(LAMS), [path.coef(lam) for lam in LAMS])
+        assert "gram" not in copy.problem.__dict__ and "table" not in copy.problem.__dict__
+        with pytest.raises(ValueError, match="X_new has 3 columns"):
+            path.predictions(np.zeros((1, 3)), LAMS)
+
+
+def test_blocks_give_what_the_table_gives(monkeypatch):
+    import rankbook.kernels.basis
+    import rankbook.problems.ranksvm
+
+    rng = np.random.default_rng(8)
+    X, y, qid = rng.normal(size=(200, 3)), rng.normal(size=200), rng.integers(0, 9, 200)
+    make = lambda: rb.RankRLSProblem(X, y, qid=qid, basis=np.arange(0, 200, 10))
+    whole = rb.solve(make(), 0.1, solver="sparse-rls")
+    monkeypatch.setattr(rankbook.kernels.basis.BasisParts, "TABLE", 0)
+    monkeypatch.setattr(rankbook.kernels.basis, "BLOCK", 300)
+    monkeypatch.setattr("rankbook.problems.rankrls_statistics.BLOCK", 300)
+    problem = make()
+    parts = rb.solve(problem, 0.1, solver="sparse-rls")
+    assert "table" not in problem.__dict__ and np.allclose(parts.coef, whole.coef, rtol=1e-8) and parts.certificate.is_optimal(1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_choosing_a_basis(method):
+    X = np.random.default_rng(9).normal(size=(50, 2))
+    a, b = (rb.choose_basis(X, 12, method, random_state=1) for _ in range(2))
+    assert np.array_equal(a, b) and np.unique(a).size == 12 and (np.diff(a) > 0).all()
+    for bad in (0, 51, 2.5, True):
+        with pytest.raises((ValueError, TypeError), match="r is"):
+            rb.choose_basis(X, bad, method)
+    with pytest.raises(ValueError, match="did you mean"):
+        rb.choose_basis(X, 2, "rndom")
+
+
+# The estimator
+
+@parametrize_with_checks([rb.RankRLS(), rb.RankRLS(kernel="linear"), rb.RankRLS(basis=2), rb.RankRLS(graph="identity", kernel="poly")])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_partial_fit_is_a_fit():
+    rng = np.random.default_rng(10)
+    X, y, qid = rng.normal(size=(60, 4)), rng.normal(size=60), np.repeat(np.arange(6), 10)
+    for options in (dict(kernel="linear"), dict(kernel="linear", graph="identity"), dict(basis=X[::7]), dict(basis=X[::7], graph="identity")):
+        identity = "graph" in options
+        fitted = rb.RankRLS(**options).fit(X, y, **({} if identity else {"qid": qid}))
+        online, blocks = rb.RankRLS(**options), [(X[qid == q], y[qid == q], qid[qid == q]) for q in rng.permutation(6)]
+        for block in blocks:
+            online.partial_fit(*block)
+        streamed = rb.RankRLS(**options).fit(iter(blocks))
+        assert np.allclose(online.predict(X), fitted.predict(X), rtol=1e-8, atol=1e-10) and np.allclose(streamed.predict(X), online.predict(X), rtol=1e-12)
+        assert online.certificate_.is_optimal(1e-12)
+        assert np.allclose(pickle.loads(pickle.dumps(online)).predict(X), online.predict(X))
+
+
+def test_identity_is_ridge_regression():
+    from sklearn.linear_model import Ridge
+
+    rng = np.random.default_rng(11)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    ours, theirs = rb.RankRLS(kernel="linear", graph="identity", lam=2.0).fit(X, y), Ridge(alpha=2.0, fit_intercept=False).fit(X, y)
+    assert np.allclose(ours.coef_, theirs.coef_, rtol=1e-10)
+
+
+def test_a_failed_fit_changes_nothing():
+    rng = np.random.default_rng(12)
+    X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
+    model = rb.RankRLS().fit(X, y)
+    before = model.dual_coef_
+    for bad in (lambda: model.fit(X, np.zeros(20)), lambda: model.set_params(lam=0).fit(X, y), lambda: model.set_params(lam=1.0, solver="rsl").fit(X, y)):
+        with pytest.raises(ValueError):
+            bad()
+        assert model.dual_coef_ is before

@@ -1,0 +1,208 @@
+"""Stored paths: exact, whole or absent, and refused when anything is wrong with them."""
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import rankbook as rb
+from rankbook.base import archive
+
+KERNELS = [dict(kernel="linear"), dict(kernel="rbf", gamma=0.7), dict(kernel="poly", degree=2), dict(kernel="precomputed")]
+
+
+def small_problem(kernel="rbf", prefs=None, **options):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (40, 3)).astype(float)
+    prefs = prefs or rb.Preferences.from_scores(X.sum(axis=1) // 4, rng.integers(0, 2, 40))
+    return rb.RankSVMProblem(X @ X.T + 1.0 if kernel == "precomputed" else X, prefs, kernel, **options)
+
+
+def weighted():
+    rng = np.random.default_rng(1)
+    better = rng.integers(0, 40, 90)
+    worse = (better + rng.integers(1, 40, 90)) % 40
+    return rb.Preferences(better, worse, 40, weight=rng.integers(0, 3, 90).astype(float), margin=rng.uniform(0.5, 2, 90))
+
+
+def same(a, b):
+    assert a.status == b.status and a.domain == b.domain and a.info == b.info and a.solver == b.solver
+    assert np.array_equal(a.events, b.events) and np.array_equal(a.breakpoints, b.breakpoints)
+    p, q = a.problem, b.problem
+    assert repr(p) == repr(q) and np.array_equal(p.X, q.X) and repr(p.prefs) == repr(q.prefs)
+    for lam in np.maximum([1.1 * p.lam_max, 0.3 * p.lam_max, 0.01 * p.lam_max], a.domain[0]):
+        assert np.array_equal(a.coef(lam), b.coef(lam)) and a.certificate(lam) == b.certificate(lam)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
+@pytest.mark.parametrize("prefs", [None, weighted(), rb.Preferences.from_rankings([np.arange(40), [3, 1, 2]]),
+                                   rb.Preferences.from_scores(np.arange(40) % 4, graph="star")], ids=["scores", "pairs", "rankings", "star"])
+def test_a_path_comes_back_as_it_was(tmp_path, kernel, prefs):
+    path = rb.solve_path(small_problem(prefs=prefs, **kernel), lam_min=1e-4)
+    path.save(tmp_path / "a.npz")
+    again = rb.load_path(tmp_path / "a.npz")
+    same(again, path)
+    if path.status == "lam_min":
+        rest = again.resume(max_events=50)
+        assert np.array_equal(rest.events, path.resume(max_events=50).events)
+
+
+@pytest.mark.parametrize("events", [0, 1, 100])
+def test_a_stored_part_goes_on_bit_for_bit(tmp_path, events):
+    whole = rb.solve_path(small_problem(), chunk=50)
+    part = rb.solve_path(small_problem(), chunk=50, max_events=events)
+    part.save(str(tmp_path / "part.npz"))
+    again = rb.load_path(str(tmp_path / "part.npz"))
+    same(again, part)
+    same(again.resume(), whole)
+    X = np.random.default_rng(2).normal(size=(20, 3))
+    prefs = rb.Preferences.from_scores(X.sum(axis=1).round())
+    assert np.array_equal(rb.validation_curve(again.resume(), X, prefs).values, rb.validation_curve(whole, X, prefs).values)
+
+
+def test_without_any_event(tmp_path):
+    twins = rb.RankSVMProblem([[1.0], [1.0]], rb.Preferences([0], [1], 2), "linear")
+    path = rb.solve_path(twins)
+    path.save(tmp_path / "none.npz")
+    assert rb.load_path(tmp_path / "none.npz").events.size == 0
+
+
+def test_what_was_stored_is_plain(tmp_path):
+    path = rb.solve_path(small_problem(), max_events=60)
+    path.save(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
+        assert all(file[name].dtype.kind in "fiub" for name in file.files)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    file = tmp_path_factory.mktemp("stored") / "path.npz"
+    path = rb.solve_path(small_problem(), max_events=60)
+    path.save(file)
+    return path, file.read_bytes()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.1, 0.5, 0.9, 0.99, 0.9999])
+def test_a_truncated_file_is_refused(tmp_path, stored, share):
+    (tmp_path / "cut.npz").write_bytes(stored[1][: int(share * len(stored[1]))])
+    with pytest.raises(ValueError, match="cut.npz"):
+        rb.load_path(tmp_path / "cut.npz")
+
+
+def test_an_altered_file_is_refused_or_says_the_same(tmp_path, stored):
+    """Bits that nobody reads (times in the directory of the archive) may change; what is read may not."""
+    path, good = stored
+    rng, refused = np.random.default_rng(0), 0
+    places = np.r_[rng.integers(0, len(good), 300), np.arange(len(good) - 120, len(good))]
+    for at in places:
+        bad = bytearray(good)
+        bad[at] ^= 1 << rng.integers(8)
+        (tmp_path / "bad.npz").write_bytes(bytes(bad))
+        try:
+            again = rb.load_path(tmp_path / "bad.npz")
+        except ValueError as error:
+            refused += 1
+            assert "bad.npz" in str(error)
+        else:
+            same(again, path)
+    assert refused > 250
+
+
+def rewrite(file, **changes):
+    """Change arrays behind the back of the checksum, in a valid archive."""
+    with np.load(file) as old:
+        arrays = {name: old[name] for name in old.files}
+    arrays |= changes
+    np.savez(file, **{name: a for name, a in arrays.items() if a is not None})
+
+
+@pytest.mark.parametrize("change", [dict(event_lam=np.ones(3)), dict(X=None), dict(extra=np.ones(2)), dict(sha256=None),
+                                    dict(sha256=np.zeros(64, dtype=np.uint8)), dict(header=None)], ids=str)
+def test_arrays_changed_with_care_are_refused(tmp_path, stored, change):
+    (tmp_path / "a.npz").write_bytes(stored[1])
+    rewrite(tmp_path / "a.npz", **change)
+    with pytest.raises(ValueError, match="a.npz"):
+        rb.load_path(tmp_path / "a.npz")
+
+
+def test_no_code_runs_on_loading(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return (os._exit, (3,))
+
+    np.savez(tmp_path / "evil.npz", header=np.array([Evil()], dtype=object))
+    with pytest.raises(ValueError, match="evil.npz"):
+        rb.load_path(tmp_path / "evil.npz")
+
+
+def test_other_kinds_and_later_versions_are_refused(tmp_path):
+    archive.write_archive(tmp_path / "soup.npz", "recipe", 1, {}, {})
+    with pytest.raises(ValueError, match="recipe"):
+        rb.load_path(tmp_path / "soup.npz")
+    archive.write_archive(tmp_path / "new.npz", "rankbook path", 99, {}, {})
+    with pytest.raises(ValueError, match="version 99"):
+        rb.load_path(tmp_path / "new.npz")
+    with pytest.raises(FileNotFoundError):
+        rb.load_path(tmp_path / "none.npz")
+
+
+def test_a_kernel_function_cannot_be_stored(tmp_path):
+    problem = rb.RankSVMProblem(np.eye(4), rb.Preferences([0, 1], [2, 3], 4), kernel=lambda A, B: A @ B.T)
+    with pytest.raises(ValueError, match="kernel is a function"):
+        rb.solve_path(problem).save(tmp_path / "a.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_solver_that_is_gone_leaves_a_path_to_read(tmp_path):
+    part = rb.solve_path(small_problem(), max_events=60)
+    part.solver = "vanished 1.0"
+    part.save(tmp_path / "a.npz")
+    again = rb.load_path(tmp_path / "a.npz")
+    assert again.certificate(again.domain[0]).relative_gap < 1e-8
+    with pytest.raises(ValueError, match="vanished"):
+        again.resume()
+
+
+# Whole or not at all
+
+def test_an_error_while_writing_changes_nothing(tmp_path, monkeypatch, stored):
+    file = tmp_path / "a.npz"
+    file.write_bytes(stored[1])
+
+    def full(*args):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no space"):
+        stored[0].save(file)
+    assert file.read_bytes() == stored[1] and [f.name for f in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_a_folder_that_is_not_there(tmp_path, stored):
+    with pytest.raises(FileNotFoundError):
+        stored[0].save(tmp_path / "no" / "a.npz")
+
+
+SLOW_WRITER = """
+import sys, time
+from rankbook.base.archive import write_whole
+def write(handle):
+    handle.write(b"half of it"); handle.flush(); print("writing", flush=True); time.sleep(60)
+write_whole(sys.argv[1], write)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
+@pytest.mark.parametrize("there", [False, True])
+def test_a_killed_process_leaves_no_half_file(tmp_path, there):
+    file = tmp_path / "a.npz"
+    if there:
+        file.write_bytes(b"what was there")
+    process = subprocess.Popen([sys.executable, "-c", SLOW_WRITER, str(file)], stdout=subprocess.PIPE)
+    assert process.stdout.readline().strip() == b"writing"
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert file.read_bytes() == b"what was there" if there else not file.exists()

@@ -1,0 +1,483 @@
+"""The L1 penalty against linear programming duality: exact everywhere, on ties above all, and never endless."""
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import rankbook as rb
+from rankbook.data.datasets import load
+from rankbook.solvers.simplex.solver import L1Path, SimplexSolver
+
+TOL = 1e-9  # of the relative gap, and between two solvers
+
+
+def l1(X, prefs):
+    return rb.RankSVMProblem(X, prefs, kernel="linear", penalty="l1")
+
+
+def follow(problem, **options):
+    """A complete path, within 100 events a preference and feature, with a consistent table."""
+    path = rb.solve_path(problem, solver="simplex", max_events=100 * (len(problem.prefs) + problem.n_coef), **options)
+    assert isinstance(path, L1Path) and path.status == "complete", (path, path.info)
+    assert path.domain == (0.0, np.inf) and (np.diff(path.breakpoints) < 0).all() and (path.breakpoints > 0).all()
+    assert path.weights.shape == (path.breakpoints.size, problem.n_coef)
+    assert (np.diff(path.events["lam"]) <= 0).all()
+    if path.breakpoints.size:
+        assert path.breakpoints[0] == problem.lam_max
+        jump = np.abs(np.diff(np.r_[np.zeros((1, problem.n_coef)), path.weights], axis=0)).max(axis=1)
+        assert (jump > 0).all()
+    return path
+
+
+def random_lams(problem, count, seed=0, depth=1e-5):
+    top = problem.lam_max or 1.0
+    return np.exp(np.random.default_rng(seed).uniform(np.log(depth * top), np.log(1.2 * top), count))
+
+
+def check_duality(problem, lam, w, dual):
+    """Weak duality written down once more, with the matrix Z: both points feasible to rounding, and their objectives equal."""
+    prefs = problem.prefs
+    Z = prefs.incidence() @ (problem.X - problem.X[0])
+    primal = lam * np.abs(w).sum() + prefs.weight @ np.maximum(0, prefs.margin - Z @ w)
+    assert (dual >= 0).all() and (dual <= prefs.weight).all()
+    pulls = max(abs(math.fsum(column)) for column in (Z * dual[:, None]).T)  # exact sums: at small lam the rounding of a product shows
+    assert pulls <= lam + 1e-9 * max(lam, problem.lam_max)
+    lower = dual @ prefs.margin * min(1.0, lam / pulls if pulls else 1.0)
+    assert primal - lower <= TOL * max(1.0, primal), (lam, primal, lower)
+
+
+def check_exact(path, lams):
+    for lam in lams:
+        solution = path.solution(lam)
+        check_duality(path.problem, lam, solution.coef, solution.dual)
+        found = solution.certificate
+        assert found.relative_gap <= TOL and found.complementarity_violation < 1e-6 and found.box_violation < 1e-6, (lam, found)
+
+
+def highs(problem, lam):
+    """The minimum by HiGHS, from the primal form, which no solver of ours uses."""
+    prefs, (n, d) = problem.prefs, problem.X.shape
+    Z, m = prefs.incidence() @ problem.X, len(prefs)
+    result = linprog(np.r_[np.full(2 * d, lam), prefs.weight], A_ub=-np.c_[Z, -Z, np.eye(m)], b_ub=-prefs.margin,
+                     options=dict(primal_feasibility_tolerance=1e-10, dual_feasibility_tolerance=1e-10))
+    assert result.status == 0
+    w = result.x[:d] - result.x[d : 2 * d]
+    return problem.primal(w, lam)
+
+
+# The corpus: what makes linear programs degenerate
+
+def corpus():
+    rng = np.random.default_rng(7)
+    A, y = rng.normal(size=(16, 4)), rng.integers(0, 3, 16)
+    grid = rng.integers(-1, 2, (18, 3)).astype(float)
+    full = rb.Preferences.from_scores
+    m = len(full(y))
+    return {
+        "plain": (A, full(y)),
+        "star": (A, full(y, graph="star")),
+        "queries": (A, full(y, qid=rng.integers(0, 4, 16))),
+        "copies that contradict": (np.r_[A, A], full(np.r_[y, y[::-1]])),
+        "copies that agree": (np.r_[A, A], full(np.r_[y, y])),
+        "integer grid": (grid, full(rng.integers(0, 3, 18))),
+        "binary features": (rng.integers(0, 2, (20, 6)).astype(float), full(rng.integers(0, 2, 20))),
+        "rank one": (np.outer(A[:, 0], [1.0, 2.0, -0.5]), full(y)),
+        "rank one on integers": (np.outer(np.arange(10), [1.0, 2.0]), full(rng.integers(0, 3, 10))),
+        "twin features": (np.c_[A, A, -A[:, :1]], full(y)),
+        "constant columns": (np.c_[np.full(16, 0.1), A, np.full(16, -7.3)], full(y)),
+        "cycles": (A, rb.Preferences([0, 1, 2, 3, 4, 5, 5], [1, 2, 0, 4, 5, 3, 0], 16)),
+        "both ways": (A, rb.Preferences([0, 1, 2, 3], [1, 0, 3, 2], 16)),
+        "repeated preferences": (grid, rb.Preferences([0, 0, 0, 1, 1, 5], [1, 1, 2, 2, 2, 9], 18)),
+        "weights, some 0": (A, full(y).reweighted(weight=rng.integers(0, 3, m).astype(float))),
+        "weights of all sizes": (A, full(y).reweighted(weight=10.0 ** rng.integers(-4, 5, m))),
+        "margins": (grid[:16], full(y).reweighted(margin=rng.integers(1, 4, m).astype(float))),
+        "margins of all sizes": (A, full(y).reweighted(margin=10.0 ** rng.uniform(-2, 2, m))),
+        "d > n": (rng.normal(size=(8, 30)), full(np.arange(8))),
+        "d > n, integers": (rng.integers(-1, 2, (9, 25)).astype(float), full(np.arange(9) % 3)),
+        "separable": (A + 5 * y[:, None], full(y)),
+        "separable integers": (grid + 3 * (np.arange(18) % 3)[:, None], full(np.arange(18) % 3)),
+        "one preference": (A, rb.Preferences([3], [5], 16)),
+        "one feature": (A[:, :1], full(y)),
+        "nothing to learn": (np.ones((5, 2)), full(np.arange(5))),
+        "far from the origin": (A + 1e5, full(y)),
+        "units of all sizes": (A * [1e-4, 1, 1e3, 1e5], full(y)),
+        "not contiguous": (np.asfortranarray(A)[::-1], full(y)),
+    }
+
+
+CORPUS = corpus()
+
+
+@pytest.fixture(scope="module", params=CORPUS)
+def path(request):
+    return follow(l1(*CORPUS[request.param]))
+
+
+def test_the_certificate_holds_at_random_lambdas(path):
+    check_exact(path, random_lams(path.problem, 150))
+
+
+def test_the_objective_is_that_of_two_linear_programs(path):
+    problem = path.problem
+    for lam in random_lams(problem, 8, seed=1, depth=1e-4):
+        ours = path.certificate(lam).primal
+        assert ours == pytest.approx(highs(problem, lam), rel=TOL, abs=1e-12)
+        solution = rb.solve(problem, lam, solver="lp")
+        assert ours == pytest.approx(solution.certificate.primal, rel=TOL, abs=1e-12)
+        assert solution.certificate.relative_gap <= TOL and solution.certificate.box_violation < 1e-6
+
+
+def test_the_descent_gives_the_same_optimum(path):
+    problem = path.problem
+    for lam in random_lams(problem, 20, seed=2):
+        solution = rb.solve(problem, lam, solver="simplex")
+        check_duality(problem, lam, solution.coef, solution.dual)
+        assert solution.certificate.primal == pytest.approx(path.certificate(lam).primal, rel=TOL, abs=1e-12)
+
+
+def test_no_breakpoint_is_missing_and_none_is_spurious(path):
+    """Between neighbours one w is optimal at both ends: then, by concavity of the minimum, on all of the stretch."""
+    problem, prefs = path.problem, path.problem.prefs
+    ends = np.r_[path.breakpoints, 0.0]
+    for t in np.unique(np.linspace(0, len(path.breakpoints) - 1, 25).astype(int)) if len(path.breakpoints) else []:
+        w = path.weights[t]
+        for lam in (ends[t], (ends[t] + ends[t + 1]) / 2, ends[t + 1]):
+            if lam > 1e-9 * problem.lam_max:
+                assert problem.primal(w, lam) == pytest.approx(highs(problem, lam), rel=TOL, abs=1e-12)
+        if t > 0:  # w before and after differ in what they cost below and above
+            assert np.abs(w).sum() > np.abs(path.weights[t - 1]).sum() * (1 - 1e-9)
+    assert prefs is path.problem.prefs
+
+
+def test_the_end_is_the_hard_margin_or_a_least_loss(path):
+    problem, prefs = path.problem, path.problem.prefs
+    counted = prefs.weight > 0
+    w = path.weights[-1] if len(path.breakpoints) else np.zeros(problem.n_coef)
+    if (prefs.differences(problem.X @ w) >= prefs.margin * (1 - 1e-9))[counted].all():
+        hard = path.solution(0)
+        assert hard.certificate.is_optimal(1e-8), hard.certificate
+    else:
+        with pytest.raises(ValueError, match="lam is 0, but some preferences"):
+            path.solution(0)
+        loss = lambda w: prefs.weight @ np.maximum(0, prefs.margin - prefs.differences(problem.X @ w))
+        assert loss(w) <= (loss(w) + highs(problem, 1e-7 * (problem.lam_max or 1))) / 2 * (1 + 1e-6)
+
+
+def test_separable_data_are_among_them():
+    ends = [follow(l1(*CORPUS[name])).solution(0).certificate.is_optimal(1e-8) for name in ("separable", "separable integers", "d > n", "one preference")]
+    assert all(ends)
+
+
+@pytest.mark.parametrize("name", ["integer grid", "binary features", "repeated preferences", "copies that contradict"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_another_shift_gives_the_same_function_of_lambda(name, seed):
+    problem = l1(*CORPUS[name])
+    one, other = follow(problem), follow(problem, seed=seed, shift=1e-7)
+    for lam in random_lams(problem, 30):
+        assert one.certificate(lam).primal == pytest.approx(other.certificate(lam).primal, rel=TOL)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.data())
+def test_any_small_integers(data):
+    n, d = data.draw(st.integers(2, 7)), data.draw(st.integers(1, 4))
+    small = lambda low, high, *shape: np.array(data.draw(st.lists(st.integers(low, high), min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))).reshape(shape)
+    X, m = small(-2, 2, n, d).astype(float), data.draw(st.integers(1, 12))
+    better = small(0, n - 1, m)
+    worse = (better + small(1, n - 1, m)) % n
+    weight = small(0, 2, m).astype(float)
+    if not weight.any():
+        weight[0] = 1
+    problem = l1(X, rb.Preferences(better, worse, n, weight, small(1, 3, m).astype(float)))
+    path = follow(problem)
+    check_exact(path, random_lams(problem, 6))
+    for lam in random_lams(problem, 2, seed=3, depth=1e-2):
+        assert path.certificate(lam).primal == pytest.approx(highs(problem, lam), rel=TOL, abs=1e-12)
+        solution = rb.solve(problem, lam, solver="simplex")
+        check_duality(problem, lam, solution.coef, solution.dual)
+
+
+def real(name, rows):
+    data = load(name)
+    part = np.random.default_rng(0).permutation(len(data.y))[:rows]
+    X, y = data.X[part], data.y[part]
+    return (X - X.mean(0)) / np.where(X.std(0) > 0, X.std(0), 1), y
+
+
+@pytest.mark.parametrize("name", ["cancer", pytest.param("auto", marks=pytest.mark.data), pytest.param("diabetes", marks=pytest.mark.data)])
+@pytest.mark.parametrize("change", ["as it is", "rounded", "random labels"])
+def test_real_data(name, change):
+    X, y = real(name, 120)
+    X = np.round(X) if change == "rounded" else X
+    y = np.random.default_rng(1).permutation(y) if change == "random labels" else y
+    problem = l1(X, rb.Preferences.from_scores(y))
+    path = follow(problem)
+    check_exact(path, random_lams(problem, 60, depth=1e-6))
+    for lam in random_lams(problem, 2, seed=5, depth=1e-4):
+        assert path.certificate(lam).primal == pytest.approx(rb.solve(problem, lam, solver="lp").certificate.primal, rel=TOL)
+
+
+# The certificate must catch what is wrong
+
+@pytest.fixture(scope="module")
+def solved():
+    problem = l1(*CORPUS["plain"])
+    lam = 0.05 * problem.lam_max
+    return problem, lam, rb.solve(problem, lam, solver="simplex")
+
+
+def test_every_flipped_multiplier_is_caught(solved):
+    problem, lam, solution = solved
+    for i in np.flatnonzero(solution.dual):
+        dual = solution.dual.copy()
+        dual[i] *= -1
+        found = problem.certificate(lam, solution.coef, dual)
+        assert found.box_violation >= solution.dual[i] / problem.prefs.weight[i] and not found.is_optimal()
+
+
+def test_every_wrong_weight_is_caught(solved):
+    problem, lam, solution = solved
+    assert solution.certificate.is_optimal(1e-9)
+    for j in range(problem.n_coef):
+        for change in (-2 * solution.coef[j], 0.01, -0.01, -solution.coef[j]):
+            if change:
+                w = solution.coef.copy()
+                w[j] += change
+                assert problem.certificate(lam, w, solution.dual).relative_gap > 1e-6
+
+
+def test_multipliers_of_another_lambda_are_caught(solved):
+    problem, lam, solution = solved
+    for factor in (0.5, 0.99, 1.01, 2.0):
+        dual = rb.solve(problem, factor * lam, solver="simplex").dual
+        found = problem.certificate(lam, solution.coef, dual)
+        assert not found.is_optimal() and found.dual <= solution.certificate.primal * (1 + 1e-12)
+
+
+def test_the_lower_bound_is_one_whatever_comes(solved):
+    problem, lam, solution = solved
+    rng = np.random.default_rng(0)
+    for scale in (0.01, 1, 100):
+        found = problem.certificate(lam, rng.normal(size=problem.n_coef), scale * rng.normal(size=len(problem.prefs)))
+        assert found.dual <= solution.certificate.primal <= found.primal
+
+
+def test_without_multipliers_the_optimum_is_still_proven(path):
+    for lam in random_lams(path.problem, 5, depth=1e-3):
+        found = path.problem.certificate(lam, path.coef(lam))
+        assert found.dual <= found.primal * (1 + 1e-12)
+
+
+def test_without_multipliers_the_gap_closes_on_plain_data(solved):
+    problem, lam, solution = solved
+    assert problem.certificate(lam, solution.coef).relative_gap < 1e-9
+
+
+def test_nothing_is_called_proven(solved):
+    _, _, solution = solved
+    assert solution.certificate.radius == np.inf and not solution.proven([0, 1], [2, 3]).any()
+
+
+def test_hard_margin_mutations():
+    problem = l1(*CORPUS["separable"])
+    hard = follow(problem).solution(0)
+    for i in np.flatnonzero(hard.dual):
+        dual = hard.dual.copy()
+        dual[i] *= -1
+        assert not problem.certificate(0, hard.coef, dual).is_optimal()
+    for wrong in (0.9 * hard.coef, -hard.coef, hard.coef + 0.01):
+        assert not problem.certificate(0, wrong, hard.dual).is_optimal()
+    assert problem.certificate(0, -hard.coef, hard.dual).primal == np.inf
+
+
+# The path as others use it
+
+@pytest.mark.parametrize("name", ["plain", "integer grid", "separable", "copies that contradict", "d > n", "twin features"])
+def test_the_validation_curve_by_brute_force(name):
+    """At random lambdas and in the middle of every stretch: the disagreement of the scores X w, ties counting one half."""
+    problem = l1(*CORPUS[name])
+    path, rng = follow(problem), np.random.default_rng(5)
+    X_val = rng.integers(-2, 3, (15, problem.n_coef)).astype(float)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, 15))
+    curve = rb.validation_curve(path, X_val, prefs)
+    ends = np.r_[2 * problem.lam_max, path.breakpoints, 0.0]
+    for lam in np.r_[(ends[1:] + ends[:-1]) / 2, random_lams(problem, 50)]:
+        f = X_val @ path.coef(lam)
+        d = f[prefs.better] - f[prefs.worse]
+        tie = np.abs(d) <= 1e-10 * np.abs(f).max()
+        assert curve.at(lam) == pytest.approx(np.where(tie, 0.5, d < 0).mean(), abs=1e-12)
+    assert np.isin(np.round(curve.breaks[1:-1], 9), np.round(path.breakpoints, 9)).all()
+
+
+def test_knots_in_blocks_join():
+    from rankbook.solvers.simplex.solver import l1_knots
+
+    problem = l1(*CORPUS["plain"])
+    path = follow(problem)
+    X_new = np.random.default_rng(0).normal(size=(4, 4))
+    whole = [np.concatenate(part) for part in zip(*l1_knots(path, X_new))]
+    for rows in (1, 3):
+        blocks = list(l1_knots(path, X_new, rows))
+        for (lams, G), (more, H) in zip(blocks, blocks[1:]):
+            assert lams[-1] == more[0] and np.array_equal(G[-1], H[0])
+        assert np.array_equal(np.unique(np.concatenate([lams for lams, _ in blocks])), np.unique(whole[0]))
+    assert whole[0][0] > problem.lam_max and whole[0][-1] == 0
+    with pytest.raises(ValueError, match="X_new has 3 columns; 4"):
+        list(path.knots(X_new[:, :3]))
+
+
+def test_a_path_may_end_early():
+    problem = l1(*CORPUS["plain"])
+    whole = follow(problem)
+    lam_min = 0.1 * problem.lam_max
+    part = rb.solve_path(problem, lam_min=lam_min, solver="simplex")
+    assert part.status == "lam_min" and part.domain[0] == lam_min
+    assert np.array_equal(part.breakpoints, whole.breakpoints[whole.breakpoints > lam_min])
+    with pytest.raises(ValueError, match="below the end of this path"):
+        part.solution(0.9 * lam_min)
+    for count in (0, 1, 7):
+        short = rb.solve_path(problem, solver="simplex", max_events=count)
+        assert short.status == "max_events" and short.info["events"] >= count
+    with pytest.raises(ValueError, match="lam_min is .*, and lam_max is"):
+        rb.solve_path(problem, lam_min=2 * problem.lam_max, solver="simplex")
+
+
+def test_ctrl_c_keeps_what_is_there(monkeypatch):
+    from rankbook.solvers.simplex import solver as simplex
+
+    monkeypatch.setattr(simplex, "CHUNK", 16)
+    original, calls = simplex.follow_chunk, []
+
+    def interrupt(*args):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return original(*args)
+
+    monkeypatch.setattr(simplex, "follow_chunk", interrupt)
+    path = rb.solve_path(l1(*CORPUS["plain"]), solver="simplex")
+    assert path.status == "interrupted" and path.info["events"] == 32 and path.domain[0] > 0
+    check_exact(path, np.linspace(path.domain[0] * 1.001, path.problem.lam_max, 20))
+
+
+def test_a_numerical_end_is_told(monkeypatch):
+    from rankbook.solvers.simplex import pivots, solver as simplex
+
+    original = simplex.follow_chunk
+    monkeypatch.setattr(simplex, "follow_chunk", lambda *args: (*original(*args)[:3], pivots.SINGULAR))
+    path = rb.solve_path(l1(*CORPUS["plain"]), solver="simplex")
+    assert path.status == "numerical" and "singular" in path.info["reason"]
+
+
+def test_paths_repeat_themselves_and_survive_a_pickle():
+    import pickle
+
+    problem = l1(*CORPUS["integer grid"])
+    one, other = follow(problem), follow(problem)
+    assert np.array_equal(one.weights, other.weights) and np.array_equal(one.events, other.events)
+    copy = pickle.loads(pickle.dumps(one))
+    lam = 0.3 * problem.lam_max
+    assert np.array_equal(copy.dual(lam), one.dual(lam)) and np.array_equal(copy.predict(problem.X, lam), one.predict(problem.X, lam))
+
+
+def test_order_of_rows_does_not_matter():
+    X, prefs = CORPUS["plain"]
+    order = np.random.default_rng(0).permutation(16)
+    place = np.argsort(order)
+    other = l1(X[order], rb.Preferences(place[prefs.better], place[prefs.worse], 16))
+    one, other = follow(l1(X, prefs)), follow(other)
+    assert np.allclose(one.breakpoints, other.breakpoints) and np.allclose(one.weights, other.weights)
+
+
+# Bad input, and who refuses what
+
+@pytest.mark.parametrize("options, words", [
+    (dict(kernel="rbf", penalty="l1"), "penalty is 'l1' and kernel is 'rbf'"), (dict(kernel="poly", penalty="l1"), "kernel='linear' only"),
+    (dict(penalty="l3"), "penalty is 'l3'.*l1, l2"), (dict(penalty=None), "penalty is None"), (dict(penalty=1), "penalty is 1"),
+])
+def test_bad_penalties(options, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        rb.RankSVMProblem(np.eye(2), rb.Preferences([0], [1], 2), **options)
+
+
+@pytest.mark.parametrize("solver", ["qp", "path"])
+def test_solvers_of_the_l2_penalty_refuse_in_one_sentence(solver):
+    problem = l1(*CORPUS["plain"])
+    for ask in (lambda: rb.solve(problem, 1.0, solver=solver), lambda: rb.solve_path(problem, solver="path")):
+        with pytest.raises(ValueError, match="it takes the penalty l2, not l1, which rankbook's own solvers lp and simplex take"):
+            ask()
+    assert "penalty l2, not l1" in rb.get_solver(solver).can_solve(problem)
+
+
+def test_the_default_solver_says_who_takes_it():
+    with pytest.raises(ValueError, match="solvers lp and simplex take"):
+        rb.solve(l1(*CORPUS["plain"]), 1.0)
+
+
+def test_plugins_that_never_heard_of_penalties_are_not_asked():
+    class Bare:
+        name = "bare"
+
+        def solve(self, problem, lam):
+            raise AssertionError("asked")
+
+    class Agreeable(Bare):
+        def can_solve(self, problem):
+            return True
+
+    for plugin in (Bare, Agreeable):
+        with pytest.raises(ValueError, match="penalty l2, not l1"):
+            rb.solve(l1(*CORPUS["plain"]), 1.0, solver=plugin)
+
+
+@pytest.mark.parametrize("solver", ["lp", "simplex"])
+def test_solvers_of_the_l1_penalty_refuse_the_other(solver):
+    X, prefs = CORPUS["plain"]
+    with pytest.raises(ValueError, match="it takes the penalty l1, not l2"):
+        rb.solve(rb.RankSVMProblem(X, prefs, kernel="linear"), 1.0, solver=solver)
+    for lam in (0, -1.0, np.nan, np.inf, "x"):
+        with pytest.raises((ValueError, TypeError), match="lam"):
+            rb.solve(l1(X, prefs), lam, solver=solver)
+
+
+@pytest.mark.parametrize("options, words", [
+    (dict(max_events=-1), "max_events is -1"), (dict(max_events=1.5), "max_events is 1.5"), (dict(shift=-1e-9), "shift is"), (dict(shift=0.1), "shift is 0.1"),
+    (dict(seed=-1), "seed is -1"), (dict(seed=None), "seed is None"),
+])
+def test_bad_options(options, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        SimplexSolver(**options)
+
+
+def test_coefficients_of_the_wrong_kind_are_refused():
+    problem = l1(*CORPUS["plain"])
+    for coef in (np.zeros(problem.n_items), np.zeros((4, 1)), [np.nan] * 4):
+        with pytest.raises(ValueError, match="coef has shape"):
+            rb.Solution(problem, 1.0, coef)
+    with pytest.raises(ValueError, match="coef is None"):
+        rb.Solution(problem, 1.0, dual=np.zeros(len(problem.prefs)))
+    with pytest.raises(ValueError, match="coef is None"):
+        problem.certificate(1.0, dual=np.zeros(len(problem.prefs)))
+    with pytest.raises(ValueError, match="3 columns"):
+        problem.predict(np.zeros(4), np.ones((2, 3)))
+
+
+# The estimator
+
+@pytest.mark.data
+def test_the_estimator(data_dir):
+    X, y = real("auto", 100)
+    model = rb.RankSVM(lam=50.0, kernel="linear", penalty="l1").fit(X, y)
+    assert model.solver_.startswith("simplex") and model.certificate_.relative_gap < TOL and not hasattr(model, "dual_coef_")
+    assert np.array_equal(model.coef_, model.solution_.coef) and np.allclose(model.predict(X), X @ model.coef_)
+    other = rb.RankSVM(lam=50.0, kernel="linear", penalty="l1", solver="lp").fit(X, y)
+    assert other.certificate_.primal == pytest.approx(model.certificate_.primal, rel=TOL)
+    model.set_params(penalty="l2").fit(X, y)
+    assert not np.array_equal(model.coef_, model.solution_.coef) and np.allclose(X.T @ model.solution_.coef, model.coef_)
+    model.set_params(penalty="l1").fit(X, y)
+    assert np.array_equal(model.coef_, model.solution_.coef)
+    with pytest.raises(ValueError, match="penalty is 'l1' and kernel is 'rbf'"):
+        rb.RankSVM(penalty="l1").fit(X, y)

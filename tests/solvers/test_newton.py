@@ -1,0 +1,381 @@
+"""The large-scale solver against the quadratic program and the exact path, on small and degenerate data."""
+import time
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+
+import rankbook as rb
+from rankbook.problems.ranksvm import l2_lam_max
+from rankbook.preferences.sums import SQUARED, CountedLoss
+from rankbook.solvers.newton import path as newton_path
+from rankbook.solvers.newton.path import follow, reach_of
+from rankbook.solvers.newton.steps import minimise, started
+
+LAMS = (1e3, 10.0, 0.1, 1e-3)
+
+
+def cases():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    grid = rng.integers(0, 3, size=(50, 2)).astype(float)
+    scores = rb.Preferences.from_scores
+    full = scores(rng.integers(0, 4, 60), rng.integers(0, 4, 60))
+    return {
+        "queries": (X, full),
+        "one query, many levels": (X, scores(rng.normal(size=60))),
+        "integer grid": (grid, scores(rng.integers(0, 3, 50))),
+        "every item twice, contradicting": (np.r_[X[:20], X[:20]], scores(np.r_[np.arange(20) % 2, 1 - np.arange(20) % 2])),
+        "rank one": (np.outer(rng.normal(size=40), [1.0, 2, 3]), scores(rng.integers(0, 3, 40))),
+        "more features than items": (rng.normal(size=(12, 40)), scores(np.arange(12) % 3)),
+        "far from the origin": (X + 1e4, scores(rng.integers(0, 3, 60))),
+        "separable": (X, scores(np.round(X @ [1.0, 2, -1, 0]))),
+        "star graph": (X, scores(rng.integers(0, 4, 60), graph="star")),
+        "item weights, some 0": (X, full.item_weighted(rng.integers(0, 3, 60) / 2)),
+        "weights and margins": (X, full.reweighted(rng.uniform(0, 3, len(full)), rng.uniform(0.3, 2, len(full)))),
+        "a cycle of pairs": (X, rb.Preferences([0, 1, 2, 3], [1, 2, 0, 4], 60)),
+        "a constant feature": (np.c_[X, np.ones(60)], full),
+        "features of different scales": (X * [0.1, 1, 1, 30], full),
+        "queries of one level": (X, scores(np.r_[np.ones(30), np.arange(30) % 2], np.r_[np.zeros(30), np.ones(30)])),
+    }
+
+
+CASES = cases()
+
+
+@pytest.mark.parametrize("lam", LAMS)
+@pytest.mark.parametrize("name", CASES)
+def test_the_hinge_equals_the_path_and_the_quadratic_program(name, lam):
+    X, prefs = CASES[name]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    answer = rb.solve(problem, lam, solver="newton", tol=1e-7)
+    assert answer.certificate.relative_gap <= 1e-7 and answer.certificate.box_violation == 0
+    reference = min((rb.solve(problem, lam, solver=s).certificate for s in ("qp", "path")), key=lambda c: c.relative_gap)
+    assert abs(answer.certificate.primal - reference.primal) <= (1e-6 + reference.relative_gap) * max(1.0, reference.primal)
+
+
+@pytest.mark.parametrize("lam", LAMS)
+@pytest.mark.parametrize("name", CASES)
+def test_the_squared_hinge_equals_the_quadratic_program(name, lam):
+    X, prefs = CASES[name]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss="squared")
+    answer = rb.solve(problem, lam, solver="newton", tol=1e-9)
+    assert answer.certificate.relative_gap <= 1e-9
+    reference = rb.solve(problem, lam, solver="qp").certificate
+    assert abs(answer.certificate.primal - reference.primal) <= (1e-6 + reference.relative_gap) * max(1.0, reference.primal)
+
+
+def test_the_preferences_are_never_listed():
+    rng = np.random.default_rng(1)
+    problem = rb.RankSVMProblem(rng.normal(size=(300, 3)), rb.Preferences.from_scores(rng.integers(0, 5, 300), rng.integers(0, 3, 300)), kernel="linear")
+    answer = rb.solve(problem, 1.0, solver="newton")
+    answer.certificate, answer.predict(problem.X), answer.proven([0], [1]), problem.lam_max, problem.primal(answer.coef, 1.0), repr(answer)
+    path = rb.solve_path(problem, solver="newton", eps=1e-2)
+    path.certificate(path.domain[0]), path.coef(1.0)
+    assert isinstance(problem.summed, CountedLoss) and not problem.prefs.is_listed
+
+
+@pytest.mark.parametrize("lam", [10.0, 0.01])
+def test_storage_makes_no_difference(lam):
+    rng = np.random.default_rng(2)
+    X = (rng.normal(size=(5000, 6)) * (rng.random((5000, 6)) < 0.2)).astype(np.float32)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, 5000), rng.integers(0, 300, 5000))
+    found = []
+    for stored in (X.astype(float), X, csr_array(X), csr_matrix(X.astype(float)), np.asfortranarray(X), X[::1]):
+        problem = rb.RankSVMProblem(stored, prefs, kernel="linear")
+        answer = rb.solve(problem, lam, solver="newton", tol=1e-8)
+        assert answer.certificate.relative_gap <= 1e-8
+        assert np.allclose(problem.weights(answer.coef), answer.weights, rtol=1e-9)
+        found.append(answer)
+        assert np.allclose(answer.predict(X[:5]), answer.predict(csr_array(X[:5])))
+    first = found[0].certificate
+    for answer in found:  # equal as far as their certificates go
+        assert answer.certificate.primal == pytest.approx(first.primal, rel=2e-8)
+        assert np.linalg.norm(answer.weights - found[0].weights) <= answer.certificate.radius + first.radius
+    assert problem.X is not None and not np.shares_memory(rb.RankSVMProblem(X, prefs, kernel="linear").X, X) and rb.RankSVMProblem(X, prefs, kernel="linear", copy=False).X is X
+
+
+@pytest.mark.parametrize("solver", ["qp", "path", "epsilon"])
+def test_others_refuse_storage_and_loss_in_one_sentence(solver):
+    X, prefs = np.eye(3, dtype=np.float32), rb.Preferences.from_scores([0, 1, 2])
+    run = rb.solve if solver == "qp" else lambda problem, lam, solver: rb.solve_path(problem, solver=solver)
+    for stored, word in ((X, "float32"), (csr_array(X), "csr")):
+        with pytest.raises(ValueError, match=f"it takes the storage float64, not {word}, which rankbook's own solvers newton"):
+            run(rb.RankSVMProblem(stored, prefs, kernel="linear"), 1.0, solver)
+    if solver != "qp":
+        with pytest.raises(ValueError, match="it takes the loss hinge, not squared"):
+            run(rb.RankSVMProblem(X.astype(float), prefs, loss="squared"), 1.0, solver)
+
+
+def test_permuting_items_changes_nothing():
+    X, prefs = CASES["queries"]
+    rng = np.random.default_rng(3)
+    y, qid = rng.integers(0, 4, 60), rng.integers(0, 4, 60)
+    order = rng.permutation(60)
+    one, other = (rb.RankSVMProblem(X[o], rb.Preferences.from_scores(y[o], qid[o]), kernel="linear") for o in (np.arange(60), order))
+    a, b = (p.weights(rb.solve(p, 1.0, solver="newton", tol=1e-10).coef) for p in (one, other))
+    assert np.allclose(a, b, atol=1e-4 * np.abs(a).max())
+
+
+def test_read_only_and_strided_items():
+    X, prefs = CASES["queries"]
+    wide = np.repeat(X, 2, axis=1)
+    wide.flags.writeable = False
+    assert rb.solve(rb.RankSVMProblem(wide[:, ::2], prefs, kernel="linear"), 1.0, solver="newton").certificate.relative_gap < 1e-6
+
+
+def test_a_warm_start_needs_fewer_steps():
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    cold = rb.solve(problem, 1.0, solver="newton", tol=1e-9)
+    warm = rb.solve(problem, 1.0, solver="newton", tol=1e-9, start=cold)
+    assert warm.info["steps"] < cold.info["steps"] and np.isclose(warm.certificate.primal, cold.certificate.primal, rtol=1e-9)
+
+
+def test_bad_input():
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    with pytest.raises(ValueError, match="it takes the kernels linear, not rbf"):
+        rb.solve(rb.RankSVMProblem(X, prefs), 1.0, solver="newton")
+    with pytest.raises(ValueError, match="tol is 0"):
+        rb.solve(problem, 1.0, solver="newton", tol=0)
+    with pytest.raises(TypeError, match="start is a ndarray; a Solution is accepted"):
+        rb.solve(problem, 1.0, solver="newton", start=np.ones(4))
+    with pytest.raises(ValueError, match=r"start has coefficients of shape \(5,\)"):
+        five = rb.RankSVMProblem(X[:5], rb.Preferences.from_scores(np.arange(5)), kernel="linear")
+        rb.solve(problem, 1.0, solver="newton", start=rb.solve(five, 1.0, solver="newton"))
+    with pytest.raises(ValueError, match="loss is 'sqared'; did you mean 'squared'"):
+        rb.RankSVMProblem(X, prefs, loss="sqared")
+    with pytest.raises(ValueError, match="no preference"):
+        rb.RankSVMProblem(X, rb.Preferences.from_scores(np.ones(60)), kernel="linear")
+    with pytest.raises(ValueError, match="NaN in row 2, column 1"):
+        bad = X.astype(np.float32)
+        bad[2, 1] = np.nan
+        rb.RankSVMProblem(csr_array(bad), prefs, kernel="linear")
+
+
+def proven_gap(problem, lam, point, width):
+    """The relative gap of weights and a ramp, from the weights alone."""
+    return reach_of(problem, lam, started(problem, lam, SQUARED, point.w), width).relative_gap(problem, lam)
+
+
+def test_what_rounding_forbids_comes_back_with_its_gap():
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    point, width, _ = minimise(problem, 1.0, 1e-18)
+    assert 0 <= proven_gap(problem, 1.0, point, width) < 1e-10
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("lam", [10.0, 1e-3, 1e-6])
+def test_the_unit_of_a_feature_makes_no_difference_to_its_steps(lam, loss):
+    rng = np.random.default_rng(4)
+    X, unit = rng.normal(size=(200, 6)), 10.0 ** np.array([-3, 0, 3, 1, -2, 2])
+    X -= X.mean(axis=0)
+    prefs = rb.Preferences.from_scores(np.round(X.sum(axis=1) + rng.normal(size=200)), rng.integers(0, 10, 200))
+    problem = rb.RankSVMProblem(X * unit, prefs, kernel="linear", loss=loss)
+    point, width, steps = minimise(problem, lam, 1e-7)
+    assert proven_gap(problem, lam, point, width) <= 1e-7 and steps < 100
+
+
+def test_the_smallest_problem_with_the_same_minimiser_for_every_width():
+    problem = rb.RankSVMProblem(np.eye(3), rb.Preferences.from_scores([0, 1, 2]), kernel="linear")
+    answer = rb.solve(problem, 1.0, solver="newton")
+    assert answer.certificate.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("share", [1e-2, 2e-4])
+def test_separable_with_more_features_than_items(share):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 360))
+    X -= X.mean(axis=0)
+    prefs = rb.Preferences.from_scores(np.digitize(X @ rng.normal(size=360), [-10, 0, 10]))
+    for stored in (X, csr_array(X)):
+        problem = rb.RankSVMProblem(stored, prefs, kernel="linear")
+        lam = share * len(prefs)
+        point, width, _ = minimise(problem, lam, 1e-6)
+        assert proven_gap(problem, lam, point, width) <= 1e-6
+
+
+def random_problem(rng, items=(2, 9), features=(1, 5), loss="hinge"):
+    """Grids, copies, constant features, scales from 1e-6 to 1e6, one query or two, grades or separable scores; centred. None if nothing can be learned."""
+    n, d, kind = rng.integers(*items), rng.integers(*features), rng.integers(5)
+    X = rng.integers(0, 3, (n, d)).astype(float) if kind < 2 else rng.normal(size=(n, d))
+    if kind == 2:
+        X = X[rng.integers(0, n, n)]
+    if rng.random() < 0.3:
+        X[:, rng.integers(d)] = 1.0
+    if rng.random() < 0.6:
+        X *= 10.0 ** rng.uniform(-6, 6, d if rng.random() < 0.6 else 1)
+    y = rng.integers(0, rng.integers(2, 4), n) if rng.random() < 0.7 else np.round(X @ rng.normal(size=d) / max(np.abs(X).max(), 1e-9), 2)
+    prefs = rb.Preferences.from_scores(y, rng.integers(0, 2, n) if rng.random() < 0.3 else None)
+    if len(prefs) == 0:
+        return None
+    problem = rb.RankSVMProblem(X - X.mean(axis=0), prefs, kernel="linear", loss=loss)
+    return problem if l2_lam_max(problem) > 0 else None
+
+
+def random_problems(count, seed, **kind):
+    rng = np.random.default_rng(seed)
+    while count:
+        problem = random_problem(rng, loss="hinge" if rng.random() < 0.8 else "squared", **kind)
+        if problem is not None:
+            count -= 1
+            yield problem, rng
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_nearly_all_random_problems_reach_the_tolerance_at_any_lam(count):
+    missed = []
+    for problem, rng in random_problems(count, 1, items=(2, 30), features=(1, 12)):
+        lam = l2_lam_max(problem) * 10.0 ** rng.uniform(-10, 1)
+        point, width, _ = minimise(problem, lam, 1e-6)
+        gap = proven_gap(problem, lam, point, width)
+        missed += [gap] if gap > 1e-6 else []
+    print(f"\n{len(missed)} of {count} miss 1e-6; their gaps: {np.sort(missed)}", end="")
+    assert len(missed) <= count / 100 and max(missed, default=0) < 0.1
+
+
+# The path
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("name", ["queries", "integer grid", "every item twice, contradicting", "separable", "item weights, some 0", "star graph", "weights and margins"])
+def test_the_gap_is_small_everywhere_on_a_path(name, loss):
+    X, prefs = CASES[name]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss=loss)
+    if problem.loss == "hinge" and problem.lam_max == 0:
+        pytest.skip("nothing can be learned")
+    eps = 1e-3
+    try:
+        path = rb.solve_path(problem, solver="newton", eps=eps)
+    except ValueError as error:
+        assert "lam_max is 0" in str(error)
+        return
+    top = path.breakpoints[0]
+    ends = np.r_[path.ends * (1 + 1e-12), path.ends[1:] * (1 + 1e-9), path.lams]
+    lams = np.r_[np.geomspace(path.domain[0], top * 1e3, 120), ends]
+    gaps = [path.certificate(lam).relative_gap for lam in lams[lams >= path.domain[0]]]
+    assert max(gaps) <= eps * (1 + 1e-6)
+    assert (np.diff(path.breakpoints) < 0).all() and path.status == "lam_min"
+
+
+def test_the_path_of_two_items_returns():
+    problem = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences.from_scores([0, 1]), kernel="linear")
+    path = rb.solve_path(problem, solver="newton")
+    assert path.status == "lam_min" and max(path.certificate(lam).relative_gap for lam in np.geomspace(path.domain[0], 2.0, 50)) <= 1e-3
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_the_paths_of_few_items_return_within_a_second(count):
+    follow(rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences.from_scores([0, 1]), kernel="linear"), None, 1e-3)  # compiles
+    longest, ends, eps = 0.0, {}, 1e-3
+    for problem, rng in random_problems(count, 2):
+        start = time.process_time()
+        path = follow(problem, None, eps)
+        longest = max(longest, time.process_time() - start)
+        ends[path.status] = ends.get(path.status, 0) + 1
+        for lam in path.domain[0] * (path.breakpoints[0] / path.domain[0]) ** rng.uniform(0, 1.2, 4):
+            reach = path.answers[np.searchsorted(-path.ends[1:-1], -lam, side="right")]
+            w = min(1.0, path.ends[0] / lam) * reach.w
+            assert proven_gap(problem, lam, started(problem, lam, SQUARED, w), reach.width) <= eps * (1 + 1e-9)
+    print(f"\n{ends}, the longest {longest:.2f} s", end="")
+    assert longest < 1 and ends.get("numerical", 0) <= count / 1000
+
+
+def test_a_march_that_does_not_come_to_an_end_is_an_error(monkeypatch):
+    problem = rb.RankSVMProblem(np.eye(3), rb.Preferences.from_scores([0, 1, 2]), kernel="linear")
+    monkeypatch.setattr(newton_path.Reach, "lowest", lambda reach, problem, eps: reach.lam * (1 - eps / 10))
+    with pytest.raises(ArithmeticError, match="a larger eps, now 1.0e-03, or a larger lam_min is needed"):
+        rb.solve_path(problem, solver="newton")
+
+
+def test_a_path_ends_where_rounding_ends_it():
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    path = rb.solve_path(problem, lam_min=1e-40 * problem.lam_max, solver="newton", eps=1e-2)
+    assert path.status == "numerical" and 1e-40 * problem.lam_max < path.domain[0] < 1e-12 * problem.lam_max
+    assert path.breakpoints.size == path.info["solves"]
+
+
+def test_the_path_is_near_the_exact_one_and_validates_alike():
+    rng = np.random.default_rng(7)
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    path, exact = rb.solve_path(problem, solver="newton", eps=1e-3), rb.solve_path(problem)
+    for lam in np.geomspace(path.domain[0], path.breakpoints[0], 30):
+        assert exact.certificate(lam).primal <= path.certificate(lam).primal <= exact.certificate(lam).primal * (1 + 1e-3)
+    X_val, val = rng.normal(size=(50, 4)), rb.Preferences.from_scores(rng.integers(0, 3, 50))
+    curve = rb.validation_curve(path, X_val, val)
+    inside = [lam for lam in np.geomspace(path.domain[0] * 1.01, path.breakpoints[0] * 2, 200) if np.abs(np.log(curve.breaks / lam)).min() > 1e-9]
+    for lam in inside:
+        j = int(np.searchsorted(-curve.breaks, -lam)) - 1
+        assert np.isclose(curve.values[j], rb.disagreement(val, path.predict(X_val, lam)))
+
+
+def test_a_path_refuses_what_makes_no_sense():
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    with pytest.raises(ValueError, match="lam_min <=? lam_max is accepted"):
+        rb.solve_path(problem, lam_min=2 * problem.lam_max, solver="newton")
+    with pytest.raises(ValueError, match="below the end of this path"):
+        rb.solve_path(problem, lam_min=1.0, solver="newton").coef(0.5)
+
+
+def test_cross_validation_along_its_path():
+    rng = np.random.default_rng(8)
+    X, qid = rng.normal(size=(400, 3)), rng.integers(0, 20, 400)
+    y = np.digitize(X[:, 0] - X[:, 1] + rng.normal(size=400), [-1.0, 0, 1])
+    large, exact = (rb.RankSVMCV(kernel="linear", solver=solver, cv=3, random_state=0).fit(X, y, qid=qid) for solver in ("newton", "path"))
+    assert abs(large.curve_.values.min() - exact.curve_.values.min()) < 5e-3
+    assert large.certificate_.relative_gap <= 1e-3 and large.solver_.startswith("newton")
+
+
+def test_the_epsilon_path_takes_it_as_inner_solver():
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    path = rb.solve_path(problem, lam_min=0.1 * problem.lam_max, solver="epsilon", inner=rb.get_solver("newton", tol=1e-4), eps=1e-2)
+    assert max(path.certificate(lam).relative_gap for lam in np.geomspace(path.domain[0], problem.lam_max, 40)) <= 1e-2
+
+
+def test_more_features_than_a_matrix_is_written_out_for():
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(500, 1500)) * (rng.random((500, 1500)) < 0.01)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, 500), rng.integers(0, 20, 500))
+    answer = rb.solve(rb.RankSVMProblem(csr_array(X), prefs, kernel="linear"), 100.0, solver="newton", tol=1e-4)
+    assert answer.certificate.relative_gap <= 1e-4  # which the host proves
+
+
+# Small units
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("unit", [1e-5, 1e-12, 1e-100])
+def test_next_to_nothing_to_gain_still_orders_the_items(loss, unit):
+    """With features of 1e-5 and lam = 1, f = 0 is within tol of the minimum; the minimiser orders the items."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.round(X @ [1.0, 2.0, -1.0] + rng.normal(size=60))
+    prefs = rb.Preferences.from_scores(y)
+    problem = rb.RankSVMProblem(unit * X, prefs, kernel="linear", loss=loss)
+    solution = rb.get_solver('newton').solve(problem, 1.0)
+    pull = X.T @ prefs.gather((2 if loss == "squared" else 1) * np.ones(len(prefs)))  # above lam_max every preference is active
+    assert solution.weights == pytest.approx(unit * pull, rel=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e-5, 1e-30])
+def test_small_weights_of_preferences_are_a_matter_of_units(unit):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3))
+    prefs = rb.Preferences.from_scores(np.round(X @ [1.0, 2.0, -1.0] + rng.normal(size=60)))
+    small = prefs.reweighted(np.full(len(prefs), unit / len(prefs)))
+    problem = rb.RankSVMProblem(X, small, kernel="linear")
+    certificate = rb.get_solver('newton', tol=1e-6).solve(problem, 1e-3 * problem.lam_max).certificate
+    assert certificate.gap <= 1.1e-6 * unit
+
+
+@pytest.mark.parametrize("lam", [1e-320, 1e-300, 1e-200, 1e-30])
+def test_a_lambda_close_to_nothing_gives_a_finite_certificate(lam):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 2))
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, 40))
+    solution = rb.get_solver('newton').solve(rb.RankSVMProblem(X, prefs, kernel="linear"), lam)
+    assert np.isfinite(solution.weights).all() and np.isfinite(solution.certificate.relative_gap)
