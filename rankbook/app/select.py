@@ -146,33 +146,9 @@ def try_kernel(train, validation, kernel, lam_min, lam_max, solver):
     curve = restrict(validation_curve(path, validation.X, validation.prefs), lam_min, lam_max)
     return Trial(path, curve, dict(path=middle - start, curve=perf_counter() - middle))
 
-# %% ../../nbs/app/select.ipynb #c017
-class _Readings:
-    """What can be read off a result."""
-
-    def predict(self, X_new):
-        """Scores (p,) of raw new items X_new (p, d), standardised like those of training."""
-        X_new = as_matrix("X_new", X_new)
-        if X_new.shape[1] != self.centre.size:
-            raise ValueError(f"X_new has {X_new.shape[1]} columns; {self.centre.size}, as in the data, are accepted.")
-        return self.solution.predict((X_new - self.centre) * self.factor)
-
-    @property
-    def notes(self):
-        """What a careful reader should know, a list of str; see :func:`notes_on`."""
-        return notes_on(self)
-
-    def summary(self):
-        """All facts as a dict of plain Python values, ready for JSON; see :func:`summarize`."""
-        return summarize(self)
-
-    def figure(self):
-        """The path, the curve and, for two levels, the ROC curve; see :func:`draw`."""
-        return draw(self)
-
 # %% ../../nbs/app/select.ipynb #c018
 @dataclass(frozen=True)
-class Experiment(_Readings):
+class Experiment:
     """A chosen ranking SVM, and all that led to it.
 
     Attributes
@@ -204,6 +180,26 @@ class Experiment(_Readings):
     settings: dict
     centre: np.ndarray
     factor: np.ndarray
+
+    def predict(self, X_new):
+        """Scores (p,) of raw new items X_new (p, d), standardised like those of training."""
+        X_new = as_matrix("X_new", X_new)
+        if X_new.shape[1] != self.centre.size:
+            raise ValueError(f"X_new has {X_new.shape[1]} columns; {self.centre.size}, as in the data, are accepted.")
+        return self.solution.predict((X_new - self.centre) * self.factor)
+
+    @property
+    def notes(self):
+        """What a careful reader should know, a list of str; see :func:`notes_on`."""
+        return notes_on(self)
+
+    def summary(self):
+        """All facts as a dict of plain Python values, ready for JSON; see :func:`summarize`."""
+        return summarize(self)
+
+    def figure(self):
+        """The path, the curve and, for two levels, the ROC curve; see :func:`draw`."""
+        return draw(self)
 
 # %% ../../nbs/app/select.ipynb #c019
 def select_model(data, *, kernel="rbf", gamma=None, degree=None, coef0=None, graph="full", lam_min=None, lam_max=None, rule="widest",

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['Monitor', 'sampled_losses', 'look', 'start_stream', 'learn_batch', 'learn_all', 'OnlineEstimator', 'read_rows',
-           'read_weights', 'OnlineRanker', 'OnlineRankSVM', 'fit_online_ranking', 'fit_online_pairs', 'OnlineSVC',
-           'as_classes', 'class_numbers', 'label_sampler', 'fit_online_classes']
+           'read_weights', 'OnlineRankSVM', 'fit_online_ranking', 'fit_online_pairs', 'OnlineSVC', 'as_classes',
+           'class_numbers', 'label_sampler', 'fit_online_classes']
 
 # %% ../../nbs/estimators/online.ipynb #c003
 from copy import deepcopy
@@ -142,26 +142,8 @@ def read_weights(sample_weight, X):
         raise ValueError(f"sample_weight has a sum of {weight.sum():.3g}; sums up to 1e100 are accepted.")
     return weight
 
-# %% ../../nbs/estimators/online.ipynb #c011
-class OnlineRanker(OnlineEstimator):
-    """What one does with a linear ranking function once it is there."""
-
-    def predict(self, X):
-        """Scores (p,) of items X (p, d); higher is preferred."""
-        check_is_fitted(self, "coef_")
-        return read_rows(self, X, reset=False) @ self.coef_
-
-    def score(self, X, y, qid=None, sample_weight=None):
-        """The share of preferences that the predicted scores agree with, a tie counting 1/2; a preference weighs the product of its items' weights (n,)."""
-        return share_met(y, self.predict(X), qid, sample_weight)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
 # %% ../../nbs/estimators/online.ipynb #c012
-class OnlineRankSVM(OnlineRanker):
+class OnlineRankSVM(OnlineEstimator):
     """Linear ranking SVM that learns from one preference at a time: lam/2 |w|^2 + mean of max(0, 1 - w'(x_better - x_worse)).
 
     Parameters
@@ -204,6 +186,20 @@ class OnlineRankSVM(OnlineRanker):
     def partial_fit_pairs(self, better, worse):
         """Learn from m preferences: features (m, d) of the preferred and of the other items."""
         return fit_online_pairs(self, better, worse)
+
+    def predict(self, X):
+        """Scores (p,) of items X (p, d); higher is preferred."""
+        check_is_fitted(self, "coef_")
+        return read_rows(self, X, reset=False) @ self.coef_
+
+    def score(self, X, y, qid=None, sample_weight=None):
+        """The share of preferences that the predicted scores agree with, a tie counting 1/2; a preference weighs the product of its items' weights (n,)."""
+        return share_met(y, self.predict(X), qid, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
 
 # %% ../../nbs/estimators/online.ipynb #c014
 @keeping_features

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'ROWS', 'LARGEST_MATRIX', 'score_items', 'gather_items', 'storage_of', 'square_norms', 'centred_items',
-           'own_rows', 'LinearFunction', 'KernelFunction', 'balanced', 'centred', 'item_scores', 'FeatureMap',
-           'KernelMap', 'least_coefficients']
+           'own_rows', 'LinearFunction', 'KernelFunction', 'balanced', 'centred', 'item_scores', 'KernelMap',
+           'least_coefficients']
 
 # %% ../../nbs/kernels/linear_map.ipynb #c002
 from dataclasses import dataclass
@@ -180,40 +180,8 @@ def item_scores(problem, w):
     """Scores (n,) or (n, k) of the items for weights (d,) or (d, k) of a linear function, less their mean if the problem is centred."""
     return centred(problem, score_items(problem.X, w))
 
-
-class FeatureMap(SetOnce):
-    """The items of a linear kernel, feature by feature."""
-
-    @property
-    def is_factored(self):
-        """Whether the kernel is kept as its factor X, K = X X'."""
-        return self.kernel.name == "linear"
-
-    @property
-    def storage(self):
-        """How the items are kept; see :func:`storage_of`."""
-        return storage_of(self.X)
-
-    @cached_property
-    def feature_units(self):
-        """(d,) one over the length of each feature of the items, of a linear kernel; 1 for a feature that is 0. O(n d), or O(nnz)."""
-        square = np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64) if isinstance(self.X, np.ndarray) else np.asarray((self.X * self.X).sum(axis=0), dtype=np.float64)
-        return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
-
-    @cached_property
-    def moments(self):
-        """Eigenvalues (d,) and eigenvectors (d, d) of X'X, X'JX if the map is centred, with the features brought to length 1. O(n d^2 + d^3)."""
-        unit = self.feature_units
-        M = unit[:, None] * np.hstack([gather_items(self.X, item_scores(self, columns.T)) for columns in np.array_split(np.diag(unit), -(-unit.size // 64))])
-        with solvable("X'X"):
-            return tuple(locked(part) for part in np.linalg.eigh((M + M.T) / 2))
-
-    def coefficients(self, w):
-        """Coefficients (n,) or (n, k) of least length for the weights w (d,) or (d, k), the inverse of ``weights``; see :func:`least_coefficients`."""
-        return least_coefficients(self, w)
-
 # %% ../../nbs/kernels/linear_map.ipynb #c014
-class KernelMap(FeatureMap):
+class KernelMap(SetOnce):
     """A kernel on the items X of a problem, as a linear map; `carriers` are the items that carry coefficients, all by default."""
 
     CACHED = ("gram", "diagonal", "feature_units", "moments")  # quickly made again
@@ -285,6 +253,34 @@ class KernelMap(FeatureMap):
         For a precomputed kernel X_new is the kernel (p, n) between new and training items.
         """
         return self.function(coef).predict(X_new)
+
+    @property
+    def is_factored(self):
+        """Whether the kernel is kept as its factor X, K = X X'."""
+        return self.kernel.name == "linear"
+
+    @property
+    def storage(self):
+        """How the items are kept; see :func:`storage_of`."""
+        return storage_of(self.X)
+
+    @cached_property
+    def feature_units(self):
+        """(d,) one over the length of each feature of the items, of a linear kernel; 1 for a feature that is 0. O(n d), or O(nnz)."""
+        square = np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64) if isinstance(self.X, np.ndarray) else np.asarray((self.X * self.X).sum(axis=0), dtype=np.float64)
+        return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
+
+    @cached_property
+    def moments(self):
+        """Eigenvalues (d,) and eigenvectors (d, d) of X'X, X'JX if the map is centred, with the features brought to length 1. O(n d^2 + d^3)."""
+        unit = self.feature_units
+        M = unit[:, None] * np.hstack([gather_items(self.X, item_scores(self, columns.T)) for columns in np.array_split(np.diag(unit), -(-unit.size // 64))])
+        with solvable("X'X"):
+            return tuple(locked(part) for part in np.linalg.eigh((M + M.T) / 2))
+
+    def coefficients(self, w):
+        """Coefficients (n,) or (n, k) of least length for the weights w (d,) or (d, k), the inverse of ``weights``; see :func:`least_coefficients`."""
+        return least_coefficients(self, w)
 
 # %% ../../nbs/kernels/linear_map.ipynb #c017
 LARGEST_MATRIX = 1000  # features

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['BLOCK', 'RULES', 'kernel_diagonal', 'kernel_column', 'refuse_negative', 'gram_schmidt', 'proportional', 'first_sound',
            'drawn_pivots', 'projected', 'find_subspace', 'features_in_blocks', 'check_items', 'explain_shortage',
-           'SubspaceMap', 'KernelSubspace', 'SubspaceFunction']
+           'KernelSubspace', 'SubspaceFunction']
 
 # %% ../../nbs/kernels/nystroem.ipynb #c003
 from dataclasses import dataclass
@@ -167,35 +167,8 @@ def explain_shortage(k, p, n):
     if k < p:
         warn(f"n_components is reduced from {p} to {k}: that is what the kernel of the {n} items spans, to rounding.")
 
-# %% ../../nbs/kernels/nystroem.ipynb #c022
-class SubspaceMap(SetOnce):
-    """What follows from pivots, their factor and the features."""
-
-    def transform(self, X_new):
-        """Coordinates (m, p) of new items X_new (m, d); for a precomputed kernel their kernel (m, n) with the n items. O(m p d + m p^2)."""
-        X_new = as_matrix("X_new", X_new)
-        if self.landmarks is not None:
-            if len(X_new) == 0 and X_new.shape[1] == self.landmarks.shape[1]:  # scikit-learn's kernels take no empty matrix
-                return np.empty((0, len(self.pivots)))
-            return projected(self.kernel.cross(X_new, self.landmarks), self.factor)
-        if X_new.shape[1] != self.n_items:
-            raise ValueError(f"X_new has shape {X_new.shape}; for a precomputed kernel (m, {self.n_items}) is accepted, a column for each training item.")
-        return projected(X_new[:, self.pivots], self.factor)
-
-    def expansion(self, w):
-        """Coefficients beta (p,) or (p, k) with f(x) = sum_j beta_j k(x, x_pivot_j) for the function of weights w (p,) or (p, k). O(p^2)."""
-        from scipy.linalg import solve_triangular
-
-        return solve_triangular(self.factor, w, lower=True, trans="T", check_finite=False)
-
-    def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != "features"}
-
-    def __repr__(self):
-        return f"KernelSubspace({self.n_items} items, {len(self.pivots)} directions by {self.rule}, {self.kernel!r})"
-
 # %% ../../nbs/kernels/nystroem.ipynb #c023
-class KernelSubspace(SubspaceMap):
+class KernelSubspace(SetOnce):
     """The span of a few items in the feature space of a kernel, with coordinates. O(n p^2 + n p d) time, O(n p) memory.
 
     Parameters
@@ -240,6 +213,29 @@ class KernelSubspace(SubspaceMap):
         self.landmarks = None if self.kernel.name == "precomputed" else locked(X[self.pivots])
         if self.kernel.function:
             self.kernel.gram(self.landmarks)  # a callable may be no kernel at all
+
+    def transform(self, X_new):
+        """Coordinates (m, p) of new items X_new (m, d); for a precomputed kernel their kernel (m, n) with the n items. O(m p d + m p^2)."""
+        X_new = as_matrix("X_new", X_new)
+        if self.landmarks is not None:
+            if len(X_new) == 0 and X_new.shape[1] == self.landmarks.shape[1]:  # scikit-learn's kernels take no empty matrix
+                return np.empty((0, len(self.pivots)))
+            return projected(self.kernel.cross(X_new, self.landmarks), self.factor)
+        if X_new.shape[1] != self.n_items:
+            raise ValueError(f"X_new has shape {X_new.shape}; for a precomputed kernel (m, {self.n_items}) is accepted, a column for each training item.")
+        return projected(X_new[:, self.pivots], self.factor)
+
+    def expansion(self, w):
+        """Coefficients beta (p,) or (p, k) with f(x) = sum_j beta_j k(x, x_pivot_j) for the function of weights w (p,) or (p, k). O(p^2)."""
+        from scipy.linalg import solve_triangular
+
+        return solve_triangular(self.factor, w, lower=True, trans="T", check_finite=False)
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "features"}
+
+    def __repr__(self):
+        return f"KernelSubspace({self.n_items} items, {len(self.pivots)} directions by {self.rule}, {self.kernel!r})"
 
 # %% ../../nbs/kernels/nystroem.ipynb #c023a
 @dataclass(frozen=True)

@@ -139,28 +139,8 @@ def _solution_at(path, lam):
     dual = mu if lam == 0 else np.minimum(lam * mu, path.problem.prefs.weight) if separable else _answer_at(path, lam)["dual"]
     return dict(coef=exact_sums(path.problem.prefs, mu), dual=dual)
 
-# %% ../../nbs/paths/exact.ipynb #c017
-class _PathReader:
-    """What follows from the solution at one lambda."""
-
-    def dual(self, lam):
-        """Multipliers alpha (m,) at lam; at 0 those of the hard margin."""
-        return self.solution(lam).dual
-
-    def coef(self, lam):
-        """Coefficients beta (n,) at lam."""
-        return self.solution(lam).coef
-
-    def predict(self, X_new, lam):
-        """Scores (p,) of new items X_new (p, d) at lam."""
-        return self.solution(lam).predict(X_new)
-
-    def certificate(self, lam):
-        """The :class:`Certificate` at lam, computed by the host."""
-        return self.solution(lam).certificate
-
 # %% ../../nbs/paths/exact.ipynb #c018
-class Path(_PathReader):
+class Path:
     """The solutions of a problem for all lambdas of a domain, however they are kept.
 
     Attributes
@@ -208,29 +188,24 @@ class Path(_PathReader):
         span = f" from {self.breakpoints[0]:.6g}" if T else ""
         return f"{type(self).__name__}({T} breakpoints{span}, domain lam > {self.domain[0]:.6g}, {self.status}, {self.solver or 'solver unknown'})"
 
-# %% ../../nbs/paths/exact.ipynb #c020
-class _PathDisplay(Path):
-    """What a path of events shows of itself; see :mod:`rankbook.paths.display`."""
+    def dual(self, lam):
+        """Multipliers alpha (m,) at lam; at 0 those of the hard margin."""
+        return self.solution(lam).dual
 
-    def to_frame(self):
-        """The events as a pandas table; see :func:`rankbook.paths.display.events_frame`."""
-        from rankbook.paths.display import events_frame
+    def coef(self, lam):
+        """Coefficients beta (n,) at lam."""
+        return self.solution(lam).coef
 
-        return events_frame(self)
+    def predict(self, X_new, lam):
+        """Scores (p,) of new items X_new (p, d) at lam."""
+        return self.solution(lam).predict(X_new)
 
-    def summary(self):
-        """A pandas series of facts; see :func:`rankbook.paths.display.path_summary`."""
-        from rankbook.paths.display import path_summary
-
-        return path_summary(self)
-
-    def _repr_html_(self):
-        from rankbook.paths.display import path_html
-
-        return path_html(self)
+    def certificate(self, lam):
+        """The :class:`Certificate` at lam, computed by the host."""
+        return self.solution(lam).certificate
 
 # %% ../../nbs/paths/exact.ipynb #c021
-class RegularizationPath(_PathDisplay):
+class RegularizationPath(Path):
     """A path kept as events: exact at every lambda. A reading costs O(T + m + |A|^3).
 
     Attributes
@@ -287,6 +262,23 @@ class RegularizationPath(_PathDisplay):
         from rankbook.paths.packing import save_path
 
         save_path(self, file)
+
+    def to_frame(self):
+        """The events as a pandas table; see :func:`rankbook.paths.display.events_frame`."""
+        from rankbook.paths.display import events_frame
+
+        return events_frame(self)
+
+    def summary(self):
+        """A pandas series of facts; see :func:`rankbook.paths.display.path_summary`."""
+        from rankbook.paths.display import path_summary
+
+        return path_summary(self)
+
+    def _repr_html_(self):
+        from rankbook.paths.display import path_html
+
+        return path_html(self)
 
 # %% ../../nbs/paths/exact.ipynb #c023
 def resumed(path, lam_min=None, **options):

@@ -84,144 +84,8 @@ def _find_cycle(better, worse, n):
         cycle.append(int(parent[cycle[-1]]))
     return cycle[::-1]
 
-# %% ../../nbs/preferences/graph.ipynb #c019
-class _PairStore(SetOnce):
-    """The pairs of a graph, listed when first asked for."""
-
-    def _begin(self, n_items, graph, n_queries=None, n_levels=None):
-        self.n_items, self.graph, self.n_queries, self.n_levels = as_count("n_items", n_items), graph, n_queries, n_levels
-        self._levels = self._pairs = None
-
-    def _attach(self, weight, margin):
-        self._weight = None if weight is None else own(as_vector("weight", weight, self._m, minimum=0.0))
-        self._item_weight = None
-        self._margin = None if margin is None else own(as_vector("margin", margin, self._m, minimum=0.0, strict=True))
-
-    def _list(self):
-        if self._pairs is None:
-            self._pairs = {"full": _list_full, "star": _list_star}[self.graph](*self._levels)
-            for a in self._pairs:
-                a.flags.writeable = False
-        return self._pairs
-
-    def __len__(self):
-        return self._m
-
-    @property
-    def is_listed(self):
-        """Whether the pairs are at hand; those of scores are listed when first asked for."""
-        return self._pairs is not None
-
-    @property
-    def better(self):
-        """(m,) int32: the preferred item of each preference."""
-        return self._list()[0]
-
-    @property
-    def worse(self):
-        """(m,) int32: the other item of each preference."""
-        return self._list()[1]
-
-# %% ../../nbs/preferences/graph.ipynb #c020
-class _PairWeights(_PairStore):
-    """The weights and margins of a graph."""
-
-    @property
-    def item_weight(self):
-        """(n,) float64: weights of the items, whose products weigh the preferences; None if there are none."""
-        return self._item_weight
-
-    @property
-    def weight(self):
-        """(m,) float64: the cost c of violating each preference."""
-        if self._weight is None and self.item_weight is not None:
-            self._weight = locked(self.item_weight[self.better] * self.item_weight[self.worse])
-        return np.broadcast_to(1.0, self._m) if self._weight is None else self._weight
-
-    @property
-    def margin(self):
-        """(m,) float64: the difference delta of scores that each preference asks for."""
-        return np.broadcast_to(1.0, self._m) if self._margin is None else self._margin
-
-    def reweighted(self, weight=None, margin=None):
-        """The same graph with other weights and margins, arrays of shape (m,); None means ones."""
-        return _with_weights(self, weight, margin)
-
-    def item_weighted(self, item_weight):
-        """The same graph where a preference weighs the product of its two items' weights >= 0, given as (n,) and kept so. O(n).
-
-        A query counts q times as much if each of its items weighs the square root of q.
-        """
-        other = _with_weights(self, None, self._margin)
-        other._item_weight = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
-        return other
-
-    def weighs_nothing(self):
-        """Whether every preference weighs 0. The pairs are not listed if they come from the full graph of scores."""
-        if self.graph != "full" or self.item_weight is None or self.is_listed:
-            return not (self._weight is None and self.item_weight is None and self._m > 0) and not self.weight.any()
-        order, *starts = self._levels
-        level, query = (start[self.item_weight[order] > 0] for start in starts)
-        return not ((query[1:] == query[:-1]) & (level[1:] != level[:-1])).any()
-
-# %% ../../nbs/preferences/graph.ipynb #c022
-class _PairMap(_PairWeights):
-    """The incidence matrix P of a graph and its action."""
-
-    def incidence(self):
-        """The sparse matrix P of equation (7), +1 at the better and -1 at the worse item.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of shape (m, n), float64
-        """
-        from scipy.sparse import csr_array
-
-        columns = np.column_stack(self._list()).ravel()
-        values = np.tile([1.0, -1.0], self._m)
-        return csr_array((values, columns, np.arange(0, 2 * self._m + 1, 2)), shape=(self._m, self.n_items))
-
-    def differences(self, scores):
-        """P s, the score of the better minus that of the worse item, without forming P. O(m).
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
-        better, worse = self._list()
-        return scores[better] - scores[worse]
-
-    def gather(self, dual):
-        """P' a, what multipliers of the preferences add up to on the items, without forming P. O(m + n).
-
-        Parameters
-        ----------
-        dual : ndarray of shape (m,)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        better, worse = self._list()
-        return np.bincount(better, dual, self.n_items) - np.bincount(worse, dual, self.n_items)
-
-# %% ../../nbs/preferences/graph.ipynb #c024
-class _PairDisplay(_PairMap):
-    """What a graph says of itself in a terminal and in Jupyter."""
-
-    def __repr__(self):
-        return "Preferences(" + ", ".join(f"{k}={v}" for k, v in _facts(self)) + ")"
-
-    def _repr_html_(self):
-        rows = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in _facts(self))
-        return f"<table><caption>Preferences</caption>{rows}</table>"
-
 # %% ../../nbs/preferences/graph.ipynb #c026
-class Preferences(_PairDisplay):
+class Preferences(SetOnce):
     """A directed graph of preferences between items.
 
     Parameters
@@ -272,6 +136,126 @@ class Preferences(_PairDisplay):
     def find_cycle(self):
         """Items that contradict each other, each preferred to the next and the last to the first, or None. O(n + m)."""
         return _find_cycle(*self._list(), self.n_items) if self._levels is None else None
+
+    def _begin(self, n_items, graph, n_queries=None, n_levels=None):
+        self.n_items, self.graph, self.n_queries, self.n_levels = as_count("n_items", n_items), graph, n_queries, n_levels
+        self._levels = self._pairs = None
+
+    def _attach(self, weight, margin):
+        self._weight = None if weight is None else own(as_vector("weight", weight, self._m, minimum=0.0))
+        self._item_weight = None
+        self._margin = None if margin is None else own(as_vector("margin", margin, self._m, minimum=0.0, strict=True))
+
+    def _list(self):
+        if self._pairs is None:
+            self._pairs = {"full": _list_full, "star": _list_star}[self.graph](*self._levels)
+            for a in self._pairs:
+                a.flags.writeable = False
+        return self._pairs
+
+    def __len__(self):
+        return self._m
+
+    @property
+    def is_listed(self):
+        """Whether the pairs are at hand; those of scores are listed when first asked for."""
+        return self._pairs is not None
+
+    @property
+    def better(self):
+        """(m,) int32: the preferred item of each preference."""
+        return self._list()[0]
+
+    @property
+    def worse(self):
+        """(m,) int32: the other item of each preference."""
+        return self._list()[1]
+
+    @property
+    def item_weight(self):
+        """(n,) float64: weights of the items, whose products weigh the preferences; None if there are none."""
+        return self._item_weight
+
+    @property
+    def weight(self):
+        """(m,) float64: the cost c of violating each preference."""
+        if self._weight is None and self.item_weight is not None:
+            self._weight = locked(self.item_weight[self.better] * self.item_weight[self.worse])
+        return np.broadcast_to(1.0, self._m) if self._weight is None else self._weight
+
+    @property
+    def margin(self):
+        """(m,) float64: the difference delta of scores that each preference asks for."""
+        return np.broadcast_to(1.0, self._m) if self._margin is None else self._margin
+
+    def reweighted(self, weight=None, margin=None):
+        """The same graph with other weights and margins, arrays of shape (m,); None means ones."""
+        return _with_weights(self, weight, margin)
+
+    def item_weighted(self, item_weight):
+        """The same graph where a preference weighs the product of its two items' weights >= 0, given as (n,) and kept so. O(n).
+
+        A query counts q times as much if each of its items weighs the square root of q.
+        """
+        other = _with_weights(self, None, self._margin)
+        other._item_weight = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
+        return other
+
+    def weighs_nothing(self):
+        """Whether every preference weighs 0. The pairs are not listed if they come from the full graph of scores."""
+        if self.graph != "full" or self.item_weight is None or self.is_listed:
+            return not (self._weight is None and self.item_weight is None and self._m > 0) and not self.weight.any()
+        order, *starts = self._levels
+        level, query = (start[self.item_weight[order] > 0] for start in starts)
+        return not ((query[1:] == query[:-1]) & (level[1:] != level[:-1])).any()
+
+    def incidence(self):
+        """The sparse matrix P of equation (7), +1 at the better and -1 at the worse item.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (m, n), float64
+        """
+        from scipy.sparse import csr_array
+
+        columns = np.column_stack(self._list()).ravel()
+        values = np.tile([1.0, -1.0], self._m)
+        return csr_array((values, columns, np.arange(0, 2 * self._m + 1, 2)), shape=(self._m, self.n_items))
+
+    def differences(self, scores):
+        """P s, the score of the better minus that of the worse item, without forming P. O(m).
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n,)
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        better, worse = self._list()
+        return scores[better] - scores[worse]
+
+    def gather(self, dual):
+        """P' a, what multipliers of the preferences add up to on the items, without forming P. O(m + n).
+
+        Parameters
+        ----------
+        dual : ndarray of shape (m,)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        better, worse = self._list()
+        return np.bincount(better, dual, self.n_items) - np.bincount(worse, dual, self.n_items)
+
+    def __repr__(self):
+        return "Preferences(" + ", ".join(f"{k}={v}" for k, v in _facts(self)) + ")"
+
+    def _repr_html_(self):
+        rows = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in _facts(self))
+        return f"<table><caption>Preferences</caption>{rows}</table>"
 
 # %% ../../nbs/preferences/graph.ipynb #c028
 def _as_index(name, value, n_items):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['rayleigh_quotient', 'marked_items', 'read_labels', 'class_moments', 'SemiSupervisedData', 'join_items',
-           'make_subspace', 'RayleighReader', 'RayleighProblem', 'RayleighCertificate', 'certify_rayleigh']
+           'make_subspace', 'RayleighProblem', 'RayleighCertificate', 'certify_rayleigh']
 
 # %% ../../nbs/problems/rayleigh.ipynb #c003
 from dataclasses import dataclass
@@ -126,9 +126,43 @@ def make_subspace(items, n_components, kernel, pivots, random_state):
         raise ValueError(f"n_components is None and kernel is {kernel.name!r}; None is accepted with kernel='linear', an integer >= 1 with any kernel.")
     return None
 
-# %% ../../nbs/problems/rayleigh.ipynb #c023
-class RayleighReader(SetOnce):
-    """What follows from the data and the manifold weight."""
+# %% ../../nbs/problems/rayleigh.ipynb #c025
+class RayleighProblem(SetOnce):
+    """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient: minimise w'Aw / 2 - w'(mu+ - mu-), equation (5), for every lam.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Items; for ``kernel="precomputed"`` the Gram matrix (n, n).
+    y : array-like of shape (n,)
+        0 and 1, or -1 and 1, larger is better; -1 next to 0 and 1, or NaN, for unlabelled items.
+    X_unlabelled : array-like of shape (m, d), optional
+        More items without labels.
+    unlabelled : number or False, optional
+        What marks unlabelled items in y, False for nothing; needed if y holds -1 and 1 only.
+    manifold_weight : float >= 0, default 1.0
+        The gamma of equation (5); at 0 no graph is made.
+    n_components : int >= 1 or None, default 10
+        Dimension p of the subspace; None for a linear function of X itself.
+    n_neighbors, metric : int, str or transformer
+        As in :func:`rankbook.kernels.neighbours.neighbour_graph`.
+    kernel, gamma, degree, coef0, pivots, random_state
+        As in :class:`rankbook.KernelSubspace`.
+    """
+
+    def __init__(self, X, y, X_unlabelled=None, unlabelled=None, manifold_weight=1.0, n_components=10, n_neighbors=2, kernel="rbf", gamma=None, degree=3,
+                 coef0=1.0, pivots="greedy", metric="euclidean", random_state=None):
+        self.kernel, self.manifold_weight = Kernel(kernel, gamma, degree, coef0), as_positive("manifold_weight", manifold_weight, zero=True)
+        items, signs = join_items(X, y, X_unlabelled, unlabelled, self.kernel)
+        neighbours = dict(n_neighbors=as_count("n_neighbors", n_neighbors, 1, len(items) - 1, ", one less than the items,"), metric=metric)
+        subspace = make_subspace(items, n_components, self.kernel, pivots, random_state)
+        self.data = SemiSupervisedData(items, signs, self.kernel, subspace, neighbours)
+        self.X, self.n_items, self.coef_shape = self.data.X, len(items), self.data.difference.shape
+        self.matrix  # noqa: B018 -- makes the graph, if it is needed
+
+    def __repr__(self):
+        labelled = int(np.count_nonzero(self.data.signs))
+        return f"RayleighProblem({self.n_items} items, {labelled} labelled, {self.coef_shape[0]} features, {self.kernel!r}, manifold weight {self.manifold_weight:g})"
 
     penalty = "l2"
     dual_shape = None
@@ -182,44 +216,6 @@ class RayleighReader(SetOnce):
     def certificate(self, lam, coef=None, dual=None):
         """How far from optimal weights are; see :func:`certify_rayleigh`."""
         return certify_rayleigh(self, lam, coef)
-
-# %% ../../nbs/problems/rayleigh.ipynb #c025
-class RayleighProblem(RayleighReader):
-    """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient: minimise w'Aw / 2 - w'(mu+ - mu-), equation (5), for every lam.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-        Items; for ``kernel="precomputed"`` the Gram matrix (n, n).
-    y : array-like of shape (n,)
-        0 and 1, or -1 and 1, larger is better; -1 next to 0 and 1, or NaN, for unlabelled items.
-    X_unlabelled : array-like of shape (m, d), optional
-        More items without labels.
-    unlabelled : number or False, optional
-        What marks unlabelled items in y, False for nothing; needed if y holds -1 and 1 only.
-    manifold_weight : float >= 0, default 1.0
-        The gamma of equation (5); at 0 no graph is made.
-    n_components : int >= 1 or None, default 10
-        Dimension p of the subspace; None for a linear function of X itself.
-    n_neighbors, metric : int, str or transformer
-        As in :func:`rankbook.kernels.neighbours.neighbour_graph`.
-    kernel, gamma, degree, coef0, pivots, random_state
-        As in :class:`rankbook.KernelSubspace`.
-    """
-
-    def __init__(self, X, y, X_unlabelled=None, unlabelled=None, manifold_weight=1.0, n_components=10, n_neighbors=2, kernel="rbf", gamma=None, degree=3,
-                 coef0=1.0, pivots="greedy", metric="euclidean", random_state=None):
-        self.kernel, self.manifold_weight = Kernel(kernel, gamma, degree, coef0), as_positive("manifold_weight", manifold_weight, zero=True)
-        items, signs = join_items(X, y, X_unlabelled, unlabelled, self.kernel)
-        neighbours = dict(n_neighbors=as_count("n_neighbors", n_neighbors, 1, len(items) - 1, ", one less than the items,"), metric=metric)
-        subspace = make_subspace(items, n_components, self.kernel, pivots, random_state)
-        self.data = SemiSupervisedData(items, signs, self.kernel, subspace, neighbours)
-        self.X, self.n_items, self.coef_shape = self.data.X, len(items), self.data.difference.shape
-        self.matrix  # noqa: B018 -- makes the graph, if it is needed
-
-    def __repr__(self):
-        labelled = int(np.count_nonzero(self.data.signs))
-        return f"RayleighProblem({self.n_items} items, {labelled} labelled, {self.coef_shape[0]} features, {self.kernel!r}, manifold weight {self.manifold_weight:g})"
 
 # %% ../../nbs/problems/rayleigh.ipynb #c029
 @dataclass(frozen=True)

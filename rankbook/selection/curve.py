@@ -15,29 +15,9 @@ from ..base.ownership import own
 from ..paths.exact import Path
 from ..preferences.graph import Preferences
 
-# %% ../../nbs/selection/curve.ipynb #c005
-class _Extremes:
-    """What is best of the values of a curve."""
-
-    @property
-    def minimum(self):
-        """The smallest value."""
-        return float(self.values.min())
-
-    @property
-    def optimum(self):
-        """The best value: the largest if `maximize`, else the smallest."""
-        return float(self.values.max()) if self.maximize else self.minimum
-
-    @property
-    def best(self):
-        """Every interval (low, high) of lambda on which the optimum is attained, the largest lambdas first."""
-        at = np.flatnonzero(np.abs(self.values - self.optimum) <= 1e-12)  # sums of weights round
-        return [(float(self.breaks[j + 1]), float(self.breaks[j])) for j in at]
-
 # %% ../../nbs/selection/curve.ipynb #c006
 @dataclass(frozen=True)
-class ValidationCurve(_Extremes):
+class ValidationCurve:
     """A piecewise constant function of lambda, to be minimised or maximised.
 
     Attributes
@@ -79,6 +59,22 @@ class ValidationCurve(_Extremes):
     def __repr__(self):
         what = "maximum" if self.maximize else "minimum"
         return f"ValidationCurve({self.values.size} intervals, {what} {self.optimum:.6g} on {len(self.best)} of them)"
+
+    @property
+    def minimum(self):
+        """The smallest value."""
+        return float(self.values.min())
+
+    @property
+    def optimum(self):
+        """The best value: the largest if `maximize`, else the smallest."""
+        return float(self.values.max()) if self.maximize else self.minimum
+
+    @property
+    def best(self):
+        """Every interval (low, high) of lambda on which the optimum is attained, the largest lambdas first."""
+        at = np.flatnonzero(np.abs(self.values - self.optimum) <= 1e-12)  # sums of weights round
+        return [(float(self.breaks[j + 1]), float(self.breaks[j])) for j in at]
 
 # %% ../../nbs/selection/curve.ipynb #c010
 def choose_lambda(curve, rule="widest"):

@@ -11,15 +11,15 @@ import pytest
 
 from rankbook.base import jit_cache
 
-PACKAGE = Path(jit_cache.__file__).parent
+PACKAGE = Path(jit_cache.__file__).parents[1]
 
 
 @pytest.fixture
 def checkout(tmp_path):
     """A copy of the package on which a test may work, beside a folder for its cache."""
-    for name in ("__init__", "compiled", "jit_cache"):
-        (tmp_path / "src" / "rankbook").mkdir(parents=True, exist_ok=True)
-        shutil.copy(PACKAGE / f"{name}.py", tmp_path / "src" / "rankbook")
+    (tmp_path / "src" / "rankbook" / "base").mkdir(parents=True)
+    for name in ("__init__.py", "base/__init__.py", "base/jit.py", "base/jit_cache.py"):
+        shutil.copy(PACKAGE / name, tmp_path / "src" / "rankbook" / name)
     write(tmp_path, "inner", "@njit\ndef factor():\n    return 2\n")
     write(tmp_path, "outer", "from rankbook.inner import factor\n@njit\ndef times(x):\n    return factor() * x\n")
     return tmp_path

@@ -274,7 +274,7 @@ def test_blocks_give_what_the_table_gives(monkeypatch):
     X, y, qid = rng.normal(size=(200, 3)), rng.normal(size=200), rng.integers(0, 9, 200)
     make = lambda: rb.RankRLSProblem(X, y, qid=qid, basis=np.arange(0, 200, 10))
     whole = rb.solve(make(), 0.1, solver="sparse-rls")
-    monkeypatch.setattr(rankbook.kernels.basis.BasisParts, "TABLE", 0)
+    monkeypatch.setattr(rankbook.kernels.basis.BasisMap, "TABLE", 0)
     monkeypatch.setattr(rankbook.kernels.basis, "BLOCK", 300)
     monkeypatch.setattr("rankbook.problems.rankrls_statistics.BLOCK", 300)
     problem = make()

@@ -21,31 +21,8 @@ def check_options(chunk, seed, max_events, shift, stop):
     if stop is not None and not callable(stop):
         raise TypeError(f"stop is {stop!r}; a function of the path so far is accepted.")
 
-# %% ../../../nbs/solvers/path/solver.ipynb #c007
-class _Follower(Solver):
-    """What a path solver does, once it has its options."""
-
-    def path(self, problem, lam_min=None):
-        """The path of `problem` from lam_max down to `lam_min`, or to its end."""
-        from rankbook.solvers.path.run import as_path, begin, follow_on, progress_bar
-
-        run = begin(problem, self.shift, self.seed, lam_min or 0.0, self.chunk)
-        with progress_bar(self.progress, lam_min) as show:
-            return as_path(run, follow_on(run, self.max_events, show, self.stop))
-
-    def restore(self, path, arrays):
-        """Make a path that was read from a file fit to be resumed, from the arrays that its continuation gave to the file."""
-        from rankbook.solvers.path.run import restored
-
-        path.continuation = restored(path.problem, arrays, path.events, path.walker.checkpoints)
-
-    def solve(self, problem, lam):
-        """The solution at one lam, or the path's last function where rounding ends it above; see
-        :meth:`rankbook.RegularizationPath.nearest`."""
-        return self.path(problem, lam).nearest(lam)
-
 # %% ../../../nbs/solvers/path/solver.ipynb #c008
-class PathSolver(_Follower):
+class PathSolver(Solver):
     """Exact regularization path of the ranking SVM (Zapien et al. 2009, section 5), on any preference graph.
 
     Parameters
@@ -80,3 +57,22 @@ class PathSolver(_Follower):
         check_options(chunk, seed, max_events, shift, stop)
         self.max_events, self.stop, self.progress = max_events, stop, progress
         self.shift, self.seed, self.chunk = shift, seed, chunk
+
+    def path(self, problem, lam_min=None):
+        """The path of `problem` from lam_max down to `lam_min`, or to its end."""
+        from rankbook.solvers.path.run import as_path, begin, follow_on, progress_bar
+
+        run = begin(problem, self.shift, self.seed, lam_min or 0.0, self.chunk)
+        with progress_bar(self.progress, lam_min) as show:
+            return as_path(run, follow_on(run, self.max_events, show, self.stop))
+
+    def restore(self, path, arrays):
+        """Make a path that was read from a file fit to be resumed, from the arrays that its continuation gave to the file."""
+        from rankbook.solvers.path.run import restored
+
+        path.continuation = restored(path.problem, arrays, path.events, path.walker.checkpoints)
+
+    def solve(self, problem, lam):
+        """The solution at one lam, or the path's last function where rounding ends it above; see
+        :meth:`rankbook.RegularizationPath.nearest`."""
+        return self.path(problem, lam).nearest(lam)
