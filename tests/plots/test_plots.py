@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 
-from rankbook import plots
+from rankbook.plots import plots
 from rankbook.metrics.pairs import auc
 from rankbook.paths.exact import ACTIVE, CAPPED, EVENT, MET, RegularizationPath, sets_at
 from rankbook.preferences.graph import Preferences
