@@ -101,6 +101,15 @@ class CountedLoss:
     to once it is made, so that threads may share a loss.
     """
 
+    def __init__(self, prefs):
+        self.n_items, self.order, level, query = prefs.n_items, *prefs._levels
+        if prefs.item_weight is not None:  # items of weight 0 take part in nothing
+            self.order, level, query = (each[prefs.item_weight[self.order] > 0] for each in (self.order, level, query))
+        n = self.order.size
+        new_level, new_query = (np.flatnonzero(np.r_[True, each[1:] != each[:-1]]) for each in (level, query))
+        self.order, self.edges, self.queries = locked(self.order.copy()), locked(np.r_[new_level, n]), locked(np.r_[new_query, n])
+        self.weight = locked(np.ones(n) if prefs.item_weight is None else prefs.item_weight[self.order])
+
     @cached_property
     def nodes(self):
         """The merging of levels, see :func:`rankbook.preferences.counting.merge_tree`."""
@@ -122,15 +131,6 @@ class CountedLoss:
         from rankbook.preferences.counting import block_curvature
 
         return put_back(self, block_curvature(v[self.order], writable(self.weight), writable(self.nodes), *bands))
-
-    def __init__(self, prefs):
-        self.n_items, self.order, level, query = prefs.n_items, *prefs._levels
-        if prefs.item_weight is not None:  # items of weight 0 take part in nothing
-            self.order, level, query = (each[prefs.item_weight[self.order] > 0] for each in (self.order, level, query))
-        n = self.order.size
-        new_level, new_query = (np.flatnonzero(np.r_[True, each[1:] != each[:-1]]) for each in (level, query))
-        self.order, self.edges, self.queries = locked(self.order.copy()), locked(np.r_[new_level, n]), locked(np.r_[new_query, n])
-        self.weight = locked(np.ones(n) if prefs.item_weight is None else prefs.item_weight[self.order])
 
     def full_pull(self):
         """P' c, the pull (n,) of all preferences with a = c. O(n)."""
