@@ -1,4 +1,5 @@
 """Packaging: everything is read from settings.ini, the one source of metadata."""
+
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -17,7 +18,9 @@ def lines(key):
     return [line.strip() for line in cfg[key].splitlines() if line.strip()]
 
 
-minors = range(int(cfg["min_python"].removeprefix("3.")), int(cfg["max_python"].removeprefix("3.")) + 1)
+minors = range(
+    int(cfg["min_python"].removeprefix("3.")), int(cfg["max_python"].removeprefix("3.")) + 1
+)
 groups = {key.removeprefix(ENTRY_POINTS): lines(key) for key in cfg if key.startswith(ENTRY_POINTS)}
 extras = {key.removesuffix(EXTRA): cfg[key].split() for key in cfg if key.endswith(EXTRA)}
 
@@ -30,8 +33,10 @@ setup(
     author=cfg["author"],
     license_expression="Apache-2.0",
     keywords=cfg["keywords"].split(),
-    classifiers=[f"Intended Audience :: {cfg['audience']}",
-                 *[f"Programming Language :: Python :: 3.{minor}" for minor in minors]],
+    classifiers=[
+        f"Intended Audience :: {cfg['audience']}",
+        *[f"Programming Language :: Python :: 3.{minor}" for minor in minors],
+    ],
     python_requires=f">={cfg['min_python']}",
     packages=find_packages(include=[cfg["lib_path"], f"{cfg['lib_path']}.*"]),
     install_requires=cfg["requirements"].split(),

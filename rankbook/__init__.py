@@ -18,7 +18,10 @@ _HOMES = {
     "problems.rayleigh": ["RayleighProblem"],
     "problems.rankrls_statistics": ["RankingStatistics", "merge_statistics"],
     "paths.exact": ["Path", "RegularizationPath"],
-    "registry.solve": ["solve", "solve_path", "Solver", "list_solvers", "register_solver", "unregister_solver", "get_solver"],
+    "registry.declaration": ["Solver"],
+    "registry.plugins": ["register_solver", "unregister_solver", "get_solver"],
+    "registry.solve": ["solve", "solve_path"],
+    "registry.table": ["list_solvers"],
     "registry.storage": ["load_path"],
     "selection.curve": ["validation_curve", "ValidationCurve", "choose_lambda"],
     "estimators.ranksvm": ["RankSVM"],
@@ -31,7 +34,12 @@ _HOMES = {
 }
 
 # %% ../nbs/interface.ipynb #c005
-_MODULES = {"kernels": "kernels", "metrics": "metrics", "datasets": "data.datasets", "plots": "plots"}
+_MODULES = {
+    "kernels": "kernels",
+    "metrics": "metrics",
+    "datasets": "data.datasets",
+    "plots": "plots",
+}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted([*_HOME_OF, *_MODULES])

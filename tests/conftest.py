@@ -1,4 +1,8 @@
-"""What every test may rely on: data if there are any, no network, the same words on stderr on every run, --slow."""
+"""What every test may rely on.
+
+Data if there are any, no network, the same words on stderr on every run, --slow.
+"""
+
 import os
 import socket
 from pathlib import Path
@@ -20,7 +24,9 @@ def pytest_collection_modifyitems(config, items):
         if "data_dir" in getattr(item, "fixturenames", ()):
             item.add_marker("data")
         if "data" in item.keywords and not folder:
-            item.add_marker(pytest.mark.skip(reason="data: RANKBOOK_DATA names no folder of data files"))
+            item.add_marker(
+                pytest.mark.skip(reason="data: RANKBOOK_DATA names no folder of data files")
+            )
         if "slow" in item.keywords and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
 
@@ -33,7 +39,10 @@ def root():
 
 @pytest.fixture(scope="session")
 def data_dir():
-    """The folder of data files named by RANKBOOK_DATA. A test that asks for it is marked `data`, and skipped without one."""
+    """The folder of data files named by RANKBOOK_DATA.
+
+    A test that asks for it is marked `data`, and skipped without one.
+    """
     return Path(os.environ["RANKBOOK_DATA"])
 
 
@@ -42,13 +51,18 @@ LOCAL = ("localhost", "127.0.0.1", "::1", "", None)
 
 @pytest.fixture(scope="session", autouse=True)
 def no_network():
-    """A test that asks for an address beyond this machine fails, whatever it does with errors: no test may download."""
+    """A test that asks for an address beyond this machine fails, whatever it does with errors.
+
+    No test may download.
+    """
     lookup, connect = socket.getaddrinfo, socket.socket.connect
 
     def refuse(host):
         name = host.decode() if isinstance(host, bytes) else host
         if name not in LOCAL:
-            pytest.fail(f"a test asks the network for {name!r}: mark it `data` or give it files of its own")
+            pytest.fail(
+                f"a test asks the network for {name!r}: mark it `data` or give it files of its own"
+            )
 
     def look_up(host, *args, **kwargs):
         refuse(host)
@@ -67,7 +81,7 @@ def no_network():
 
 @pytest.fixture(scope="session", autouse=True)
 def no_notice():
-    """What a test reads from stderr must not depend on whether it was the first that had to compile."""
+    """What a test reads from stderr does not depend on which test had to compile first."""
     from rankbook.base.jit import WAITING
 
     WAITING.said = True

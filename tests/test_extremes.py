@@ -1,4 +1,8 @@
-"""Numbers at the ends of what floats can hold: an answer, or an error that says what to change; and kernels judged by their own scale."""
+"""Numbers at the ends of what floats can hold, and kernels judged by their own scale.
+
+Such numbers give an answer, or an error that says what to change.
+"""
+
 import numpy as np
 import pytest
 
@@ -9,15 +13,29 @@ from rankbook.kernels.nystroem import RULES
 
 rng = np.random.default_rng(0)
 BASE, GRADES, HALVES = rng.normal(size=(12, 3)), np.arange(12) % 3.0, np.arange(12) % 2.0
-ITEMS = dict(huge=BASE * 1e150, huger=BASE * 1e300, tiny=BASE * 1e-150, tinier=BASE * 1e-300, constant=np.ones((12, 3)), zero=np.zeros((12, 3)),
-             copies=np.repeat(BASE[:3], 4, axis=0), a_line=np.outer(np.arange(12.0), [1, 2, 3]), mixed=BASE * [1e150, 1, 1e-150],
-             close=1 + 1e-15 * BASE, wide=rng.normal(size=(12, 40)) * 1e100)
+ITEMS = dict(
+    huge=BASE * 1e150,
+    huger=BASE * 1e300,
+    tiny=BASE * 1e-150,
+    tinier=BASE * 1e-300,
+    constant=np.ones((12, 3)),
+    zero=np.zeros((12, 3)),
+    copies=np.repeat(BASE[:3], 4, axis=0),
+    a_line=np.outer(np.arange(12.0), [1, 2, 3]),
+    mixed=BASE * [1e150, 1, 1e-150],
+    close=1 + 1e-15 * BASE,
+    wide=rng.normal(size=(12, 40)) * 1e100,
+)
 LAMS = (1.0, 1e-300, 1e300)
 
 
 def svm(solver, kernel="linear", loss="hinge", penalty="l2"):
     prefs = rb.Preferences.from_scores(GRADES)
-    return lambda X, lam: rb.solve(rb.RankSVMProblem(X, prefs, kernel, loss=loss, penalty=penalty), lam, solver=solver).certificate
+    return lambda X, lam: (
+        rb.solve(
+            rb.RankSVMProblem(X, prefs, kernel, loss=loss, penalty=penalty), lam, solver=solver
+        ).certificate
+    )
 
 
 def rls(**options):
@@ -28,32 +46,70 @@ def rayleigh(**options):
     return lambda X, lam: rb.RayleighRanker(lam=lam, **options).fit(X, HALVES).predict(X)
 
 
-QUICK = {f"svm {solver} {kernel}": svm(solver, kernel) for solver, kernel in (("path", "linear"), ("path", "rbf"), ("path", "poly"), ("newton", "linear"))}
+QUICK = {
+    f"svm {solver} {kernel}": svm(solver, kernel)
+    for solver, kernel in (
+        ("path", "linear"),
+        ("path", "rbf"),
+        ("path", "poly"),
+        ("newton", "linear"),
+    )
+}
 QUICK |= {"squared newton": svm("newton", loss="squared"), "l1 lp": svm("lp", penalty="l1")}
 for kernel in ("linear", "rbf", "poly"):
-    QUICK |= {f"rls {kernel}": rls(kernel=kernel), f"rls basis {kernel}": rls(kernel=kernel, basis=4, random_state=0),
-              f"rayleigh {kernel}": rayleigh(kernel=kernel, n_components=5)}
+    QUICK |= {
+        f"rls {kernel}": rls(kernel=kernel),
+        f"rls basis {kernel}": rls(kernel=kernel, basis=4, random_state=0),
+        f"rayleigh {kernel}": rayleigh(kernel=kernel, n_components=5),
+    }
 QUICK |= {
     "rls given basis": lambda X, lam: rb.RankRLS(lam=lam, basis=X[:4]).fit(X, GRADES).predict(X),
-    "rls blocks": lambda X, lam: rb.RankRLS(lam=lam, kernel="linear").partial_fit(X, GRADES).predict(X),
-    "rls precomputed": lambda X, lam: rb.RankRLS(lam=lam, kernel="precomputed").fit(X @ X.T, GRADES).predict(X @ X.T),
+    "rls blocks": lambda X, lam: (
+        rb.RankRLS(lam=lam, kernel="linear").partial_fit(X, GRADES).predict(X)
+    ),
+    "rls precomputed": lambda X, lam: (
+        rb.RankRLS(lam=lam, kernel="precomputed").fit(X @ X.T, GRADES).predict(X @ X.T)
+    ),
     "rls path": lambda X, lam: rb.solve_path(rb.RankRLSProblem(X, GRADES), solver="rls").coef(lam),
-    "rls folds": lambda X, lam: rb.RankRLSCV(lams=[lam, 2 * lam], kernel="linear", cv=3, random_state=0).fit(X, GRADES).predict(X),
-    "rls pairs": lambda X, lam: rb.RankRLSCV(lams=[lam, 2 * lam], kernel="linear", cv="pairs").fit(X, GRADES).predict(X),
-    "svm precomputed": lambda X, lam: rb.RankSVM(lam=lam, kernel="precomputed").fit(X @ X.T, GRADES).predict(X @ X.T),
+    "rls folds": lambda X, lam: (
+        rb.RankRLSCV(lams=[lam, 2 * lam], kernel="linear", cv=3, random_state=0)
+        .fit(X, GRADES)
+        .predict(X)
+    ),
+    "rls pairs": lambda X, lam: (
+        rb.RankRLSCV(lams=[lam, 2 * lam], kernel="linear", cv="pairs").fit(X, GRADES).predict(X)
+    ),
+    "svm precomputed": lambda X, lam: (
+        rb.RankSVM(lam=lam, kernel="precomputed").fit(X @ X.T, GRADES).predict(X @ X.T)
+    ),
     "rayleigh plain": rayleigh(kernel="linear", n_components=None),
-    "rayleigh path": lambda X, lam: rb.solve_path(rb.RayleighProblem(X, HALVES, n_components=5), solver="rayleigh").coef(lam),
-    "rayleigh folds": lambda X, lam: rb.RayleighRankerCV(lams=[lam, 2 * lam], cv=2, manifold_weights=[0, 1], random_state=0).fit(X, HALVES).predict(X),
+    "rayleigh path": lambda X, lam: rb.solve_path(
+        rb.RayleighProblem(X, HALVES, n_components=5), solver="rayleigh"
+    ).coef(lam),
+    "rayleigh folds": lambda X, lam: (
+        rb.RayleighRankerCV(lams=[lam, 2 * lam], cv=2, manifold_weights=[0, 1], random_state=0)
+        .fit(X, HALVES)
+        .predict(X)
+    ),
     "online": lambda X, lam: rb.OnlineRankSVM(lam=lam, max_updates=2000).fit(X, GRADES).coef_,
     "online classes": lambda X, lam: rb.OnlineSVC(lam=lam, max_updates=2000).fit(X, GRADES).coef_,
 }
-CONE = {"svm qp linear": svm("qp"), "svm qp poly": svm("qp", "poly"), "rls qp poly": rls(kernel="poly", solver="qp"),
-        "rayleigh qp": rayleigh(kernel="poly", n_components=5, solver="qp"),
-        "classes qp": lambda X, lam: rb.solve(rb.SVMProblem(X, 2 * HALVES - 1, "poly"), lam, solver="qp").coef}
+CONE = {
+    "svm qp linear": svm("qp"),
+    "svm qp poly": svm("qp", "poly"),
+    "rls qp poly": rls(kernel="poly", solver="qp"),
+    "rayleigh qp": rayleigh(kernel="poly", n_components=5, solver="qp"),
+    "classes qp": lambda X, lam: (
+        rb.solve(rb.SVMProblem(X, 2 * HALVES - 1, "poly"), lam, solver="qp").coef
+    ),
+}
 
 
 def tried(call, X, lam):
-    """None, or what was raised; no LinAlgError is accepted, nor anything that is no number's fault."""
+    """None, or what was raised.
+
+    No LinAlgError is accepted, nor anything that is no number's fault.
+    """
     try:
         with np.errstate(all="ignore"):
             call(X, lam)
@@ -78,9 +134,15 @@ def test_nor_from_the_cone_solver(call, items):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("call, items, lam, words", [
-    ("rls poly", "huge", 1.0, "squares of larger ones overflow"), ("rls linear", "huger", 1.0, "squares of larger ones overflow"),
-    ("rls basis rbf", "copies", 1e-300, "larger lam"), ("rls blocks", "huger", 1.0, "squares of larger ones overflow")])
+@pytest.mark.parametrize(
+    "call, items, lam, words",
+    [
+        ("rls poly", "huge", 1.0, "squares of larger ones overflow"),
+        ("rls linear", "huger", 1.0, "squares of larger ones overflow"),
+        ("rls basis rbf", "copies", 1e-300, "larger lam"),
+        ("rls blocks", "huger", 1.0, "squares of larger ones overflow"),
+    ],
+)
 def test_the_error_says_what_to_change(call, items, lam, words):
     error = tried(QUICK[call], ITEMS[items], lam)
     assert isinstance(error, (ArithmeticError, ValueError)) and words in str(error)
@@ -102,6 +164,7 @@ def test_a_plugin_is_no_exception():
 
 # Kernels that are kernels to rounding
 
+
 def gram(seed):
     """A valid Gram matrix, of whatever rank and scale."""
     rng = np.random.default_rng(seed)
@@ -113,9 +176,14 @@ def gram(seed):
     elif kind == 2:
         Z = Z * 10.0 ** rng.uniform(-6, 6, size=(n, 1))
     elif kind == 3:
-        Z = np.repeat(Z[: n // 2 + 1], 2, axis=0)[:n] + 1e-9 * rng.normal(size=(n, r)) * np.abs(Z).max()
+        Z = (
+            np.repeat(Z[: n // 2 + 1], 2, axis=0)[:n]
+            + 1e-9 * rng.normal(size=(n, r)) * np.abs(Z).max()
+        )
     elif kind == 4:
-        return Kernel("rbf", gamma=10.0 ** rng.uniform(-6, 1)).gram(rng.normal(size=(n, 2))) * 10.0 ** rng.integers(-12, 13)
+        return Kernel("rbf", gamma=10.0 ** rng.uniform(-6, 1)).gram(
+            rng.normal(size=(n, 2))
+        ) * 10.0 ** rng.integers(-12, 13)
     return Z @ Z.T
 
 
@@ -128,7 +196,9 @@ def test_every_kernel_is_accepted_at_its_own_scale(rule):
     for seed in SEEDS:
         K = gram(seed)
         for p in (3, len(K)):
-            F = rb.KernelSubspace(K, p, kernel="precomputed", pivots=rule, random_state=seed).features
+            F = rb.KernelSubspace(
+                K, p, kernel="precomputed", pivots=rule, random_state=seed
+            ).features
         assert np.abs(F @ F.T - K).max() <= 1e-9 * np.abs(K).max(), seed
         assert np.allclose(Kernel("precomputed").gram(K), K, rtol=1e-12, atol=0)
 
@@ -158,9 +228,24 @@ def test_an_eigenvalue_is_judged_by_the_largest_one_however_many_items_there_are
 
 # A first block that says nothing yet
 
-@pytest.mark.parametrize("make", [lambda: rb.RankRLS(kernel="linear"), lambda: rb.RankRLS(basis=np.eye(2)), lambda: rb.OnlineRankSVM(random_state=0)])
-@pytest.mark.parametrize("first", [([[1.0, 2.0]], [3.0], [7]), ([[1.0, 2.0], [0.0, 1.0]], [3.0, 3.0], [7, 7]),
-                                   ([[1.0, 2.0], [0.0, 1.0]], [3.0, 1.0], [7, 8])], ids=["one item", "a tie", "two queries"])
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rb.RankRLS(kernel="linear"),
+        lambda: rb.RankRLS(basis=np.eye(2)),
+        lambda: rb.OnlineRankSVM(random_state=0),
+    ],
+)
+@pytest.mark.parametrize(
+    "first",
+    [
+        ([[1.0, 2.0]], [3.0], [7]),
+        ([[1.0, 2.0], [0.0, 1.0]], [3.0, 3.0], [7, 7]),
+        ([[1.0, 2.0], [0.0, 1.0]], [3.0, 1.0], [7, 8]),
+    ],
+    ids=["one item", "a tie", "two queries"],
+)
 def test_the_first_block_may_have_no_preference(make, first):
     X, y, qid = np.eye(2), [0.0, 1.0], [1, 1]
     model = make().partial_fit(first[0], first[1], first[2])
@@ -171,11 +256,17 @@ def test_the_first_block_may_have_no_preference(make, first):
         with pytest.raises(ValueError, match="7"):
             model.partial_fit(first[0], first[1], first[2])
         together = make().fit(np.r_[first[0], X], np.r_[first[1], y], qid=np.r_[first[2], qid])
-        assert np.allclose(model.predict(X), together.predict(X), rtol=1e-9)  # a tie, too, is learned from: equal scores are asked for
+        assert np.allclose(
+            model.predict(X), together.predict(X), rtol=1e-9
+        )  # a tie, too, is learned from: equal scores are asked for
 
 
 def test_a_whole_fit_without_a_preference_is_still_refused():
-    for fit in (lambda: rb.RankRLS(kernel="linear").fit(np.eye(3), np.ones(3)), lambda: rb.RankRLS(basis=np.eye(3)).fit(np.eye(3), np.ones(3)),
-                lambda: rb.RankRLS(kernel="linear").fit(iter([(np.eye(3), np.ones(3), [0, 0, 0])])), lambda: rb.OnlineRankSVM().fit(np.eye(3), np.ones(3))):
+    for fit in (
+        lambda: rb.RankRLS(kernel="linear").fit(np.eye(3), np.ones(3)),
+        lambda: rb.RankRLS(basis=np.eye(3)).fit(np.eye(3), np.ones(3)),
+        lambda: rb.RankRLS(kernel="linear").fit(iter([(np.eye(3), np.ones(3), [0, 0, 0])])),
+        lambda: rb.OnlineRankSVM().fit(np.eye(3), np.ones(3)),
+    ):
         with pytest.raises(ValueError, match="no two different scores|no preference"):
             fit()

@@ -1,4 +1,8 @@
-"""The house: what is imported when, how high the floors are, and whether notebooks, package and README.md agree."""
+"""The house: what is imported when, and how high the floors are.
+
+Also whether notebooks, package and README.md agree.
+"""
+
 import ast
 import configparser
 import json
@@ -12,12 +16,30 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = sorted(path for path in (ROOT / "rankbook").rglob("*.py") if path.stem != "_modidx" and path.read_text(encoding="utf-8"))
+MODULES = sorted(
+    path
+    for path in (ROOT / "rankbook").rglob("*.py")
+    if path.stem != "_modidx" and path.read_text(encoding="utf-8")
+)
 NOTEBOOKS = sorted((ROOT / "nbs").rglob("*.ipynb"))
 HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
 
 # The packages from the ground up: an import goes to one further left, or stays within its package.
-FLOORS = ["base", "preferences", "metrics", "kernels", "data", "problems", "paths", "registry", "solvers", "selection", "estimators", "plots", "app"]
+FLOORS = [
+    "base",
+    "preferences",
+    "metrics",
+    "kernels",
+    "data",
+    "problems",
+    "paths",
+    "registry",
+    "solvers",
+    "selection",
+    "estimators",
+    "plots",
+    "app",
+]
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +62,22 @@ def ids(paths):
 
 # The front door
 
+
 def test_import_takes_less_than_three_tenths_of_a_second():
-    code = "from time import perf_counter as now; start = now(); import rankbook; print(now() - start)"
+    code = (
+        "from time import perf_counter as now; start = now(); import rankbook; print(now() - start)"
+    )
     assert min(float(python(code)) for _ in range(5)) < 0.3
 
 
 def test_import_loads_nothing_heavy():
-    assert python(f"import sys, rankbook, rankbook.solvers; print([m for m in {HEAVY} if m in sys.modules])") == "[]"
+    assert (
+        python(
+            f"import sys, rankbook, rankbook.solvers; print([m for m in {HEAVY} if m in "
+            "sys.modules])"
+        )
+        == "[]"
+    )
 
 
 def test_version_is_that_of_the_settings(settings):
@@ -67,7 +98,10 @@ def test_every_public_name_arrives_and_says_where_it_lives():
 
 
 def test_a_star_import_brings_exactly_the_public_names():
-    code = "from rankbook import *; import rankbook; print(sorted(set(rankbook.__all__) - set(dir())), 'import_module' in dir())"
+    code = (
+        "from rankbook import *; import rankbook; print(sorted(set(rankbook.__all__) - "
+        "set(dir())), 'import_module' in dir())"
+    )
     assert python(code) == "[] False"
 
 
@@ -82,31 +116,51 @@ def test_an_unknown_name_is_an_attribute_error():
 
 # The floors
 
+
 def dotted(path):
-    """rankbook/solvers/qp/svm.py -> solvers.qp.svm, rankbook/kernels/__init__.py -> kernels, rankbook/__init__.py -> the empty name"""
+    """The name of a module within the package.
+
+    rankbook/solvers/qp/svm.py gives solvers.qp.svm, rankbook/kernels/__init__.py gives kernels, and
+    rankbook/__init__.py the empty name.
+    """
     parts = path.relative_to(ROOT / "rankbook").with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def imported_names(path):
-    """Every dotted name a module imports, wherever in it: `from .a import b` in rankbook/c.py gives rankbook.a.b."""
+    """Every dotted name a module imports, wherever in it.
+
+    For instance, `from .a import b` in rankbook/c.py gives rankbook.a.b.
+    """
     package = path.relative_to(ROOT).parts[:-1]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else ()
-            yield from (".".join([*above, *filter(None, [node.module]), alias.name]) for alias in node.names)
+            yield from (
+                ".".join([*above, *filter(None, [node.module]), alias.name]) for alias in node.names
+            )
 
 
 def imports_of(path):
-    """The modules of rankbook that a module imports; a name that is in none of them (the front door) stays as it is.
+    """The modules of rankbook that a module imports.
 
-    Only the version may be read at the front door: whoever asks it for a class there imports from above.
+    A name that is in none of them (the front door) stays as it is.
+
+    Only the version may be read at the front door: whoever asks it for a class there imports from
+    above.
     """
-    names = [name.removeprefix("rankbook.") for name in imported_names(path) if name.split(".")[0] == "rankbook"]
+    names = [
+        name.removeprefix("rankbook.")
+        for name in imported_names(path)
+        if name.split(".")[0] == "rankbook"
+    ]
     names = [name for name in names if name != "__version__"]
-    return {next((part for part in (name, name.rpartition(".")[0]) if part in KNOWN), name) for name in names}
+    return {
+        next((part for part in (name, name.rpartition(".")[0]) if part in KNOWN), name)
+        for name in names
+    }
 
 
 KNOWN = {dotted(path) for path in MODULES}
@@ -123,8 +177,14 @@ def test_every_package_has_a_floor():
 @pytest.mark.parametrize("name", sorted(IMPORTS))
 def test_imports_go_down(name):
     package = name.split(".")[0]
-    assert IMPORTS[name] <= KNOWN, f"rankbook.{name} imports what is no module: {IMPORTS[name] - KNOWN}"
-    up = [other for other in IMPORTS[name] if name and FLOORS.index(other.split(".")[0]) > FLOORS.index(package)]
+    assert IMPORTS[name] <= KNOWN, (
+        f"rankbook.{name} imports what is no module: {IMPORTS[name] - KNOWN}"
+    )
+    up = [
+        other
+        for other in IMPORTS[name]
+        if name and FLOORS.index(other.split(".")[0]) > FLOORS.index(package)
+    ]
     assert not up, f"rankbook.{name} imports from a higher floor: {up}"
 
 
@@ -143,12 +203,20 @@ def test_nobody_imports_in_a_circle():
 
 
 def test_solvers_do_not_know_each_other_and_nobody_knows_them(settings):
-    entries = [line.split("=") for line in settings["entry_points.rankbook.solvers"].splitlines() if line.strip()]
+    entries = [
+        line.split("=")
+        for line in settings["entry_points.rankbook.solvers"].splitlines()
+        if line.strip()
+    ]
     solvers = {target.split(":")[0].strip().removeprefix("rankbook.") for _, target in entries}
     assert solvers <= set(IMPORTS), "settings.ini registers a solver whose module does not exist"
     for name, imported in IMPORTS.items():
         room = name.split(".")[:2] if name.startswith("solvers.") else None
-        past = [other for other in imported if other.startswith("solvers.") and other.split(".")[:2] != room]
+        past = [
+            other
+            for other in imported
+            if other.startswith("solvers.") and other.split(".")[:2] != room
+        ]
         assert not past, f"rankbook.{name} reaches past the registry: {past}"
 
 
@@ -159,8 +227,13 @@ def test_a_module_has_one_subject(path):
 
 # The notebooks
 
+
 def cells(path, kind="code"):
-    return [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == kind]
+    return [
+        cell
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == kind
+    ]
 
 
 def is_exported(cell):
@@ -168,17 +241,30 @@ def is_exported(cell):
 
 
 def code_lines(source):
-    """How many lines of a cell are code, not docstrings, comments or blank, and whether it defines a class."""
+    """How many lines of a cell are code, and whether it defines a class.
+
+    Docstrings, comments and blank lines are not code.
+    """
     tree, text = ast.parse(source), set()
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+        if (
+            isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+            and ast.get_docstring(node) is not None
+        ):
             text |= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
-    lines = [line.strip() for number, line in enumerate(source.splitlines(), 1) if number not in text]
-    return sum(bool(line) and not line.startswith("#") for line in lines), any(isinstance(node, ast.ClassDef) for node in tree.body)
+    lines = [
+        line.strip() for number, line in enumerate(source.splitlines(), 1) if number not in text
+    ]
+    return sum(bool(line) and not line.startswith("#") for line in lines), any(
+        isinstance(node, ast.ClassDef) for node in tree.body
+    )
 
 
 def test_lines_of_code_are_counted():
-    assert code_lines('def f():\n    """Two\n    lines."""\n\n    # a remark\n    return 1\n') == (2, False)
+    assert code_lines('def f():\n    """Two\n    lines."""\n\n    # a remark\n    return 1\n') == (
+        2,
+        False,
+    )
     assert code_lines('class A:\n    """A class."""\n    x = 1\n') == (2, True)
 
 
@@ -187,16 +273,27 @@ def test_cells_are_short_and_explained(path):
     exported = [cell for cell in cells(path) if is_exported(cell)]
     for cell in exported:
         lines, is_class = code_lines("".join(cell["source"]))
-        assert lines <= (90 if is_class else 45), f"an exported cell of {lines} lines of code: {cell['source'][:2]}"
+        assert lines <= (90 if is_class else 45), (
+            f"an exported cell of {lines} lines of code: {cell['source'][:2]}"
+        )
     shown = len(cells(path)) - len(exported)
-    assert shown >= len(exported) / 2, f"{len(exported)} exported cells and only {shown} that show or check them"
+    assert shown >= len(exported) / 2, (
+        f"{len(exported)} exported cells and only {shown} that show or check them"
+    )
     assert len(cells(path, "markdown")) >= 0.3 * len(cells(path)), "too little prose"
 
 
-ABSOLUTE_PATH = re.compile(r"""(?:^|[\s'"(=])(?:/(?:[\w.@+-]+/)+[\w.@+-]+|[A-Za-z]:\\\w)""", re.MULTILINE)
-UNREPEATABLE = {"a local path": ABSOLUTE_PATH, "an installed file": re.compile("site-packages"),
-                "a memory address": re.compile(r" at 0x[0-9a-f]{6,}"),
-                "the date of a picture (tools/notebooks.py --write sets it to 1970)": re.compile("<dc:date>(?!1970)")}
+ABSOLUTE_PATH = re.compile(
+    r"""(?:^|[\s'"(=])(?:/(?:[\w.@+-]+/)+[\w.@+-]+|[A-Za-z]:\\\w)""", re.MULTILINE
+)
+UNREPEATABLE = {
+    "a local path": ABSOLUTE_PATH,
+    "an installed file": re.compile("site-packages"),
+    "a memory address": re.compile(r" at 0x[0-9a-f]{6,}"),
+    "the date of a picture (tools/notebooks.py --write sets it to 1970)": re.compile(
+        "<dc:date>(?!1970)"
+    ),
+}
 
 
 def texts_of(output):
@@ -205,10 +302,19 @@ def texts_of(output):
     return ["".join(part) for part in parts if isinstance(part, (str, list))]
 
 
-@pytest.mark.parametrize("text, fault", [
-    ("wrote /home/ann/x/path.svg", True), ('File "/usr/lib/python3/a.py"', True), ("C:\\Users", True), ("/tmp/a/b", True),
-    ("1/2 and lam/lam_max", False), ("</td></tr>", False), ("nbs/images/path.svg", False), ("https://example.org/a/b", False),
-])
+@pytest.mark.parametrize(
+    "text, fault",
+    [
+        ("wrote /home/ann/x/path.svg", True),
+        ('File "/usr/lib/python3/a.py"', True),
+        ("C:\\Users", True),
+        ("/tmp/a/b", True),
+        ("1/2 and lam/lam_max", False),
+        ("</td></tr>", False),
+        ("nbs/images/path.svg", False),
+        ("https://example.org/a/b", False),
+    ],
+)
 def test_a_local_path_is_recognised(text, fault):
     assert bool(ABSOLUTE_PATH.search(text)) is fault
 
@@ -232,16 +338,30 @@ def test_the_notice_of_a_compilation_is_not_stored():
         sys.path.pop(0)
     import nbformat.v4 as v4
 
-    texts = ["rankbook: compiling for up to 60 s, kept for next time\n", "rankbook: compiling for up to 60 s, kept for next time\na warning\n"]
-    outputs = [v4.new_output("stream", name="stderr", text=text) for text in texts] + [v4.new_output("stream", name="stdout", text=texts[0])]
-    notebook = v4.new_notebook(cells=[v4.new_markdown_cell("text"), v4.new_code_cell("1", outputs=outputs)])
+    texts = [
+        "rankbook: compiling for up to 60 s, kept for next time\n",
+        "rankbook: compiling for up to 60 s, kept for next time\na warning\n",
+    ]
+    outputs = [v4.new_output("stream", name="stderr", text=text) for text in texts] + [
+        v4.new_output("stream", name="stdout", text=texts[0])
+    ]
+    notebook = v4.new_notebook(
+        cells=[v4.new_markdown_cell("text"), v4.new_code_cell("1", outputs=outputs)]
+    )
     forget_notice(notebook)
-    assert [(output.name, output.text) for output in notebook.cells[1].outputs] == [("stderr", "a warning\n"), ("stdout", texts[0])]
+    assert [(output.name, output.text) for output in notebook.cells[1].outputs] == [
+        ("stderr", "a warning\n"),
+        ("stdout", texts[0]),
+    ]
 
 
 def exports_to(path):
     """The module that a notebook says it is exported to, or None."""
-    found = re.findall(r"^#\|\s*default_exp\s+(\S+)", "\n".join("".join(cell["source"]) for cell in cells(path)), re.MULTILINE)
+    found = re.findall(
+        r"^#\|\s*default_exp\s+(\S+)",
+        "\n".join("".join(cell["source"]) for cell in cells(path)),
+        re.MULTILINE,
+    )
     assert len(found) <= 1
     return found[0] if found else None
 
@@ -257,32 +377,48 @@ def test_a_notebook_lies_where_its_module_lies(path):
     if parts[0] in ("guides", "papers", "index"):
         assert exports_to(path) is None
     else:
-        assert exports_to(path) == ".".join([*parts[:-1], "__init__"] if parts[-1] == "interface" else parts)
+        assert exports_to(path) == ".".join(
+            [*parts[:-1], "__init__"] if parts[-1] == "interface" else parts
+        )
 
 
 def test_the_table_of_contents_has_every_notebook_once():
     import yaml
 
     toc = yaml.safe_load((ROOT / "nbs" / "_toc.yml").read_text(encoding="utf-8"))
-    listed = [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
-    assert sorted(listed) == sorted(path.relative_to(ROOT / "nbs").with_suffix("").as_posix() for path in NOTEBOOKS)
+    listed = [
+        toc["root"],
+        *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"]),
+    ]
+    assert sorted(listed) == sorted(
+        path.relative_to(ROOT / "nbs").with_suffix("").as_posix() for path in NOTEBOOKS
+    )
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
 def test_prose_names_other_chapters_by_link(path):
     for cell in cells(path, "markdown"):
-        found = re.search(r"chapters? (before|above|\d)|(next|previous|last) chapter", "".join(cell["source"]), re.IGNORECASE)
-        assert not found, f"{found.group()!r} depends on the order of the chapters; link to the one that is meant"
+        found = re.search(
+            r"chapters? (before|above|\d)|(next|previous|last) chapter",
+            "".join(cell["source"]),
+            re.IGNORECASE,
+        )
+        assert not found, (
+            f"{found.group()!r} depends on the order of the chapters; link to the one that is meant"
+        )
 
 
 # The README
+
 
 def readme():
     return (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def run_readme_tool(*arguments):
-    return subprocess.run([sys.executable, ROOT / "tools" / "readme.py", *arguments], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, ROOT / "tools" / "readme.py", *arguments], capture_output=True, text=True
+    )
 
 
 def test_readme_is_up_to_date():
@@ -292,19 +428,31 @@ def test_readme_is_up_to_date():
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=ids(NOTEBOOKS))
 def test_notebook_links_lead_somewhere(notebook):
-    prose = "".join("".join(cell["source"]) for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "markdown")
-    links = [link for link in re.findall(r"\]\(([^)\s#]+)", prose) if not re.match(r"[a-z]+:", link)]
+    prose = "".join(
+        "".join(cell["source"])
+        for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == "markdown"
+    )
+    links = [
+        link for link in re.findall(r"\]\(([^)\s#]+)", prose) if not re.match(r"[a-z]+:", link)
+    ]
     assert [link for link in links if not (notebook.parent / link).exists()] == []
 
 
 def test_readme_links_lead_somewhere():
-    links = [link for link in re.findall(r"\]\(([^)\s]+)\)", readme()) if not re.match(r"[a-z]+:|#", link)]
+    links = [
+        link
+        for link in re.findall(r"\]\(([^)\s]+)\)", readme())
+        if not re.match(r"[a-z]+:|#", link)
+    ]
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 def test_readme_leads_to_every_part_and_is_short():
-    folders = {str(path.relative_to(ROOT).parts[1]) for path in NOTEBOOKS if path.parent.name != "nbs"}
+    folders = {
+        str(path.relative_to(ROOT).parts[1]) for path in NOTEBOOKS if path.parent.name != "nbs"
+    }
     assert {name for name in folders if f"](nbs/{name}/" not in readme()} == set()
     assert "](nbs/_toc.yml)" in readme() and len(readme().split()) < 700
 
@@ -316,7 +464,9 @@ def test_readme_tool_notices_a_stale_readme(tmp_path):
         shutil.copy(ROOT / name, tmp_path / name)
     check = [sys.executable, tmp_path / "tools" / "readme.py", "--check"]
     assert subprocess.run(check).returncode == 0
-    (tmp_path / "README.md").write_text(readme().replace("rankbook", "bookrank", 1), encoding="utf-8")
+    (tmp_path / "README.md").write_text(
+        readme().replace("rankbook", "bookrank", 1), encoding="utf-8"
+    )
     stale = subprocess.run(check, capture_output=True, text=True)
     assert stale.returncode == 1 and "python tools/readme.py" in stale.stderr
 
@@ -330,13 +480,21 @@ def test_readme_has_two_commands_of_one_line():
 
 
 def test_readme_example_gives_the_output_it_shows():
-    block = re.search(r"^```python\n(.*?)\n```\n\n```text\n(.*?)\n```$", readme(), re.MULTILINE | re.DOTALL)
+    block = re.search(
+        r"^```python\n(.*?)\n```\n\n```text\n(.*?)\n```$", readme(), re.MULTILINE | re.DOTALL
+    )
     assert block, "the README shows no example with its output"
     assert python(block.group(1)) == block.group(2).strip()
 
 
 def test_readme_shows_what_the_command_prints():
-    shown = re.search(r"^\$ rankbook select cancer \| grep -e (\w+) -e (\w+) -e (\w+)\n(.*?)\n```$", readme(), re.MULTILINE | re.DOTALL)
+    shown = re.search(
+        r"^\$ rankbook select cancer \| grep -e (\w+) -e (\w+) -e (\w+)\n(.*?)\n```$",
+        readme(),
+        re.MULTILINE | re.DOTALL,
+    )
     *words, lines = shown.groups()
-    printed = python("import sys; from rankbook.app.cli import main; sys.argv[1:] = ['select', 'cancer']; main()").splitlines()
+    printed = python(
+        "import sys; from rankbook.app.cli import main; sys.argv[1:] = ['select', 'cancer']; main()"
+    ).splitlines()
     assert [line for line in printed if any(word in line for word in words)] == lines.splitlines()

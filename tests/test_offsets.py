@@ -1,4 +1,5 @@
 """Where the origin lies does not matter, nor the unit of a feature."""
+
 import warnings
 
 import numpy as np
@@ -22,12 +23,18 @@ def data(n=40, d=3, seed=0, digits=20):
 
 
 @pytest.mark.parametrize("offset", OFFSETS)
-@pytest.mark.parametrize("kernel, solver", [("linear", "path"), ("linear", "newton"), ("linear", "qp"), ("rbf", "path"), ("rbf", "qp")])
+@pytest.mark.parametrize(
+    "kernel, solver",
+    [("linear", "path"), ("linear", "newton"), ("linear", "qp"), ("rbf", "path"), ("rbf", "qp")],
+)
 def test_the_ranking_svm_does_not_see_an_offset(kernel, solver, offset):
     X, y, qid = data()
     prefs = rb.Preferences.from_scores(y, qid)
     for lam in (0.1, 10.0):
-        near, far = (rb.solve(rb.RankSVMProblem(Z, prefs, kernel=kernel), lam, solver=solver).certificate for Z in (X, X + offset))
+        near, far = (
+            rb.solve(rb.RankSVMProblem(Z, prefs, kernel=kernel), lam, solver=solver).certificate
+            for Z in (X, X + offset)
+        )
         assert far.primal == pytest.approx(near.primal, rel=1e-6) and far.relative_gap < 1e-6
 
 
@@ -35,8 +42,13 @@ def test_the_ranking_svm_does_not_see_an_offset(kernel, solver, offset):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_rankrls_does_not_see_an_offset(kernel, offset):
     X, y, qid = data()
-    near, far = (rb.solve(rb.RankRLSProblem(Z, y, qid, kernel=kernel), 1.0, solver="rls") for Z in (X, X + offset))
-    assert far.certificate.primal == pytest.approx(near.certificate.primal, rel=1e-6) and far.certificate.is_optimal(1e-9)
+    near, far = (
+        rb.solve(rb.RankRLSProblem(Z, y, qid, kernel=kernel), 1.0, solver="rls")
+        for Z in (X, X + offset)
+    )
+    assert far.certificate.primal == pytest.approx(
+        near.certificate.primal, rel=1e-6
+    ) and far.certificate.is_optimal(1e-9)
 
 
 @pytest.mark.parametrize("storage", ["float64", "float32", "csr"])
@@ -44,25 +56,42 @@ def test_newton_on_stored_items_does_not_see_an_offset(storage):
     X, y, qid = data(200, digits=6)
     X = np.c_[X, np.where(np.arange(200) % 4, 0.0, X[:, 0])]
     far = X + [1e4, 1e4, 1e4, 0]
-    store = dict(float64=lambda Z: Z, float32=lambda Z: Z.astype(np.float32), csr=csr_array)[storage]
+    store = dict(float64=lambda Z: Z, float32=lambda Z: Z.astype(np.float32), csr=csr_array)[
+        storage
+    ]
     prefs = rb.Preferences.from_scores(y, qid)
-    a, b = (rb.solve(rb.RankSVMProblem(store(Z), prefs, kernel="linear"), 1.0, solver="newton") for Z in (X, far))
-    assert b.problem.storage == storage and b.certificate.primal == pytest.approx(a.certificate.primal, rel=1e-6)
+    a, b = (
+        rb.solve(rb.RankSVMProblem(store(Z), prefs, kernel="linear"), 1.0, solver="newton")
+        for Z in (X, far)
+    )
+    assert b.problem.storage == storage and b.certificate.primal == pytest.approx(
+        a.certificate.primal, rel=1e-6
+    )
     assert storage != "csr" or b.problem.X.nnz <= np.count_nonzero(far)
 
 
 def test_the_l1_path_does_not_see_an_offset():
     X, y, _ = data()
-    near, far = (rb.solve_path(rb.RankSVMProblem(Z, rb.Preferences.from_scores(y), kernel="linear", penalty="l1"), solver="simplex") for Z in (X, X + 1e8))
+    near, far = (
+        rb.solve_path(
+            rb.RankSVMProblem(Z, rb.Preferences.from_scores(y), kernel="linear", penalty="l1"),
+            solver="simplex",
+        )
+        for Z in (X, X + 1e8)
+    )
     lams = np.geomspace(near.breakpoints[0] / 50, near.breakpoints[0], 5)
-    assert [far.certificate(lam).primal for lam in lams] == pytest.approx([near.certificate(lam).primal for lam in lams], rel=1e-6)
+    assert [far.certificate(lam).primal for lam in lams] == pytest.approx(
+        [near.certificate(lam).primal for lam in lams], rel=1e-6
+    )
 
 
 def test_an_rbf_kernel_close_to_constant_keeps_its_digits():
     X, y, _ = data(20)
     prefs = rb.Preferences.from_scores(y)
     flat = rb.RankSVMProblem(X, prefs, gamma=1e-12)
-    exact = rb.RankSVMProblem(X * np.sqrt(2e-12), prefs, kernel="linear")  # the limit: k - 1 is -gamma |x - y|^2
+    exact = rb.RankSVMProblem(
+        X * np.sqrt(2e-12), prefs, kernel="linear"
+    )  # the limit: k - 1 is -gamma |x - y|^2
     lam = 1e-3 * exact.lam_max
     assert flat.lam_max == pytest.approx(exact.lam_max, rel=1e-9)
     a, b = rb.solve_path(flat, lam_min=lam), rb.solve_path(exact, lam_min=lam)
@@ -75,21 +104,30 @@ def test_a_constant_added_to_a_kernel_changes_nothing(kernel):
     X, y, _ = data(15)
     K = Kernel(kernel).gram(X)
     prefs = rb.Preferences.from_scores(y)
-    plain, shifted = (rb.solve_path(rb.RankSVMProblem(M, prefs, kernel="precomputed"), lam_min=0.01) for M in (K, K + 1e4))
-    assert [shifted.certificate(lam).primal for lam in (0.02, 1.0)] == pytest.approx([plain.certificate(lam).primal for lam in (0.02, 1.0)], rel=1e-7)
+    plain, shifted = (
+        rb.solve_path(rb.RankSVMProblem(M, prefs, kernel="precomputed"), lam_min=0.01)
+        for M in (K, K + 1e4)
+    )
+    assert [shifted.certificate(lam).primal for lam in (0.02, 1.0)] == pytest.approx(
+        [plain.certificate(lam).primal for lam in (0.02, 1.0)], rel=1e-7
+    )
 
 
 def test_a_validation_curve_does_not_see_an_offset():
     X, y, _ = data(60)
     curves = []
     for Z in (X, X + 1e8):
-        path = rb.solve_path(rb.RankSVMProblem(Z[::2], rb.Preferences.from_scores(y[::2]), kernel="linear"), lam_min=1e-2)
+        path = rb.solve_path(
+            rb.RankSVMProblem(Z[::2], rb.Preferences.from_scores(y[::2]), kernel="linear"),
+            lam_min=1e-2,
+        )
         curves.append(rb.validation_curve(path, Z[1::2], rb.Preferences.from_scores(y[1::2])))
     lams = np.geomspace(0.011, 100, 300)
     assert np.mean(curves[0].at(lams) != curves[1].at(lams)) < 0.01  # but next to a break
 
 
 # Units of features
+
 
 def exact_rls(X, y, lam):
     """Weights of RankRLS in long double by Gaussian elimination; one query."""
@@ -110,7 +148,10 @@ def test_weights_of_features_in_other_units():
     X = rng.normal(size=(20, 3)) * [1e6, 1, 1e3]
     y = X @ [1e-6, 1.0, 1e-3]
     model = rb.RankRLS(kernel="linear", lam=1e-3).fit(X, y)
-    assert np.allclose(model.coef_, exact_rls(X, y, 1e-3), rtol=1e-8) and model.certificate_.relative_gap < 1e-9
+    assert (
+        np.allclose(model.coef_, exact_rls(X, y, 1e-3), rtol=1e-8)
+        and model.certificate_.relative_gap < 1e-9
+    )
 
 
 def test_mixed_units_at_random():
@@ -136,6 +177,7 @@ def test_mixed_units_at_random():
 
 # A poor answer is never silent
 
+
 class Lazy(rb.Solver):
     """A solver that promises much and returns nothing."""
 
@@ -148,7 +190,9 @@ class Lazy(rb.Solver):
 def test_a_plugin_that_misses_its_tolerance_is_heard_everywhere():
     X, y, _ = data(20)
     problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y))
-    with pytest.warns(ConvergenceWarning, match=r"lazy.*relative gap of .* at lam = 0.5; its tolerance is 0.001"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"lazy.*relative gap of .* at lam = 0.5; its tolerance is 0.001"
+    ):
         rb.solve(problem, 0.5, solver=Lazy())
     with pytest.warns(ConvergenceWarning, match="lazy"):
         rb.RankSVM(solver=Lazy()).fit(X, y)
@@ -166,5 +210,12 @@ def test_good_answers_come_without_a_word():
     X, y, qid = data(40)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for model in (rb.RankSVM(), rb.RankSVM(kernel="linear"), rb.RankSVM(kernel="linear", solver="newton"), rb.RankRLS(), rb.RankRLS(kernel="linear"), rb.RankSVM(solver="qp")):
+        for model in (
+            rb.RankSVM(),
+            rb.RankSVM(kernel="linear"),
+            rb.RankSVM(kernel="linear", solver="newton"),
+            rb.RankRLS(),
+            rb.RankRLS(kernel="linear"),
+            rb.RankSVM(solver="qp"),
+        ):
             model.fit(X, y, qid=qid)

@@ -1,4 +1,8 @@
-"""Data belong to whom they belong: overwriting what was passed in changes nothing, and a plugin cannot change the question."""
+"""Data belong to whom they belong: overwriting what was passed in changes nothing.
+
+A plugin cannot change the question.
+"""
+
 import copy
 import pickle
 import time
@@ -17,8 +21,14 @@ N, D = 24, 3
 def buffers(**more):
     """Arrays that a caller goes on to use: items, scores, query ids, item weights."""
     rng = np.random.default_rng(1)
-    own = dict(X=rng.normal(size=(N, D)), y=rng.integers(0, 4, N).astype(float), qid=np.arange(N) % 3, weight=rng.uniform(0.5, 2, N),
-               labels=np.arange(N) % 2, new=rng.normal(size=(5, D)))
+    own = dict(
+        X=rng.normal(size=(N, D)),
+        y=rng.integers(0, 4, N).astype(float),
+        qid=np.arange(N) % 3,
+        weight=rng.uniform(0.5, 2, N),
+        labels=np.arange(N) % 2,
+        new=rng.normal(size=(5, D)),
+    )
     return own | more
 
 
@@ -45,16 +55,22 @@ def facts(prefs):
 
 def answers(solver, lam=1.0, **options):
     """What a problem says when it is solved."""
+
     def ask(problem, new):
         solution = rb.solve(problem, lam, solver=solver, **options)
         certificate = solution.certificate
         return [solution.coef, solution.predict(new), [certificate.primal, certificate.gap]]
+
     return ask
 
 
 def along(path, new):
     lams = [max(path.domain[0], 1e-3) * k for k in (1.5, 10.0)]
-    return [a for lam in lams for a in (path.coef(lam), path.predict(new, lam), [path.certificate(lam).primal])]
+    return [
+        a
+        for lam in lams
+        for a in (path.coef(lam), path.predict(new, lam), [path.certificate(lam).primal])
+    ]
 
 
 def gram_of(b):
@@ -100,18 +116,27 @@ def stream(b):
 
 def fitted(estimator, *names, **keywords):
     """An estimator fitted to buffers of these names."""
-    return lambda b: copy.deepcopy(estimator).fit(*(b[name] for name in names), **{k: b[v] for k, v in keywords.items()})
+    return lambda b: copy.deepcopy(estimator).fit(
+        *(b[name] for name in names), **{k: b[v] for k, v in keywords.items()}
+    )
 
 
 def predicts(model, new):
-    # asked before and after everything was overwritten: what it predicts, and what it says of itself
+    # asked before and after everything was overwritten: what it predicts, and what it says of
+    # itself
     found = [model.predict(new)]
-    found += [np.asarray(getattr(model, name)) for name in ("coef_", "dual_coef_") if hasattr(model, name)]
+    found += [
+        np.asarray(getattr(model, name)) for name in ("coef_", "dual_coef_") if hasattr(model, name)
+    ]
     if hasattr(model, "certificate_"):
         found.append([model.certificate_.primal, model.certificate_.gap])
     if hasattr(model, "solution_"):
         s = model.solution_
-        again = s.problem.certificate(s.lam, s.coef, s.dual if isinstance(s.dual, np.ndarray) else None) if hasattr(s.problem, "primal") else s.certificate
+        again = (
+            s.problem.certificate(s.lam, s.coef, s.dual if isinstance(s.dual, np.ndarray) else None)
+            if hasattr(s.problem, "primal")
+            else s.certificate
+        )
         found.append([again.primal])
     return found
 
@@ -119,43 +144,116 @@ def predicts(model, new):
 Y = ("X", "y", "qid")
 CASES = {
     # name: (what is made of the buffers, what it is asked)
-    "Preferences.from_scores": (lambda b: rb.Preferences.from_scores(b["y"], b["qid"]), lambda p, new: facts(p)),
-    "Preferences.from_scores, star": (lambda b: rb.Preferences.from_scores(b["y"], b["qid"], graph="star"), lambda p, new: facts(p)),
+    "Preferences.from_scores": (
+        lambda b: rb.Preferences.from_scores(b["y"], b["qid"]),
+        lambda p, new: facts(p),
+    ),
+    "Preferences.from_scores, star": (
+        lambda b: rb.Preferences.from_scores(b["y"], b["qid"], graph="star"),
+        lambda p, new: facts(p),
+    ),
     "Preferences": (pairs, lambda p, new: facts(p)),
-    "Preferences.item_weighted": (lambda b: rb.Preferences.from_scores(b["y"], b["qid"]).item_weighted(b["weight"]), lambda p, new: facts(p)),
-    "Preferences.reweighted": (lambda b: pairs(b).reweighted(b["c"], b["delta"]), lambda p, new: facts(p)),
+    "Preferences.item_weighted": (
+        lambda b: rb.Preferences.from_scores(b["y"], b["qid"]).item_weighted(b["weight"]),
+        lambda p, new: facts(p),
+    ),
+    "Preferences.reweighted": (
+        lambda b: pairs(b).reweighted(b["c"], b["delta"]),
+        lambda p, new: facts(p),
+    ),
     "RankSVMProblem, qp": (lambda b: svm(b), answers("qp")),
     "RankSVMProblem, pairs": (lambda b: svm(b, pairs(b)), answers("qp")),
     "RankSVMProblem, linear qp": (lambda b: svm(b, kernel="linear"), answers("qp")),
-    "RankSVMProblem, precomputed": (lambda b: rb.RankSVMProblem(gram_of(b), rb.Preferences.from_scores(b["y"]), kernel="precomputed"), answers("path")),
+    "RankSVMProblem, precomputed": (
+        lambda b: rb.RankSVMProblem(
+            gram_of(b), rb.Preferences.from_scores(b["y"]), kernel="precomputed"
+        ),
+        answers("path"),
+    ),
     "RankSVMProblem, newton": (lambda b: svm(b, kernel="linear"), answers("newton")),
     "RankSVMProblem, sparse": (sparse, answers("newton")),
     "RankSVMProblem, float32": (single, answers("newton")),
-    "RankSVMProblem, squared": (lambda b: svm(b, kernel="linear", loss="squared"), answers("newton")),
+    "RankSVMProblem, squared": (
+        lambda b: svm(b, kernel="linear", loss="squared"),
+        answers("newton"),
+    ),
     "RankSVMProblem, l1": (lambda b: svm(b, kernel="linear", penalty="l1"), answers("simplex")),
-    "RankSVMProblem, subgradient": (lambda b: svm(b, kernel="linear"), answers("subgradient", tol=0.5)),
+    "RankSVMProblem, subgradient": (
+        lambda b: svm(b, kernel="linear"),
+        answers("subgradient", tol=0.5),
+    ),
     "RankRLSProblem": (lambda b: rb.RankRLSProblem(b["X"], b["y"], b["qid"]), answers("rls")),
-    "RankRLSProblem, linear": (lambda b: rb.RankRLSProblem(b["X"], b["y"], b["qid"], kernel="linear"), answers("rls")),
+    "RankRLSProblem, linear": (
+        lambda b: rb.RankRLSProblem(b["X"], b["y"], b["qid"], kernel="linear"),
+        answers("rls"),
+    ),
     "RankRLSProblem, basis": (with_basis, answers("sparse-rls")),
     "RankRLSProblem, graph": (weighted_graph, answers("rls")),
-    "RankRLSProblem, identity": (lambda b: rb.RankRLSProblem(b["X"], b["y"], graph="identity"), answers("rls")),
-    "RankRLSProblem, preferences": (lambda b: rb.RankRLSProblem(b["X"], graph=pairs(b)), answers("rls")),
-    "RayleighProblem": (lambda b: rb.RayleighProblem(b["X"], b["labels"], n_components=4), answers("rayleigh")),
-    "RayleighProblem, linear": (lambda b: rb.RayleighProblem(b["X"], b["labels"], b["new"].copy(), n_components=None, kernel="linear"), answers("rayleigh")),
-    "SVMProblem": (lambda b: rb.SVMProblem(b["X"], b["labels"], weight=b["weight"], margin=b["weight"]), answers("qp")),
-    "MulticlassSVMProblem": (lambda b: rb.MulticlassSVMProblem(b["X"], b["qid"], weight=b["weight"]), answers("qp")),
-    "KernelSubspace": (lambda b: rb.KernelSubspace(b["X"], 5), lambda s, new: [s.features, s.transform(new), s.landmarks]),
-    "KernelSubspace, precomputed": (lambda b: rb.KernelSubspace(gram_of(b), 5, kernel="precomputed"), lambda s, new: [s.features, s.transform(new)]),
-    "RankingStatistics": (lambda b: rb.RankingStatistics().add(*(b[k] for k in Y)), lambda s, new: [s.products]),
-    "RankingStatistics, basis": (lambda b: rb.RankingStatistics(b["new"], kernel="rbf").add(*(b[k] for k in Y)), lambda s, new: [s.products, s.basis]),
-    "merge_statistics": (lambda b: rb.merge_statistics(rb.RankingStatistics().add(*(b[k] for k in Y))), lambda s, new: [s.products]),
+    "RankRLSProblem, identity": (
+        lambda b: rb.RankRLSProblem(b["X"], b["y"], graph="identity"),
+        answers("rls"),
+    ),
+    "RankRLSProblem, preferences": (
+        lambda b: rb.RankRLSProblem(b["X"], graph=pairs(b)),
+        answers("rls"),
+    ),
+    "RayleighProblem": (
+        lambda b: rb.RayleighProblem(b["X"], b["labels"], n_components=4),
+        answers("rayleigh"),
+    ),
+    "RayleighProblem, linear": (
+        lambda b: rb.RayleighProblem(
+            b["X"], b["labels"], b["new"].copy(), n_components=None, kernel="linear"
+        ),
+        answers("rayleigh"),
+    ),
+    "SVMProblem": (
+        lambda b: rb.SVMProblem(b["X"], b["labels"], weight=b["weight"], margin=b["weight"]),
+        answers("qp"),
+    ),
+    "MulticlassSVMProblem": (
+        lambda b: rb.MulticlassSVMProblem(b["X"], b["qid"], weight=b["weight"]),
+        answers("qp"),
+    ),
+    "KernelSubspace": (
+        lambda b: rb.KernelSubspace(b["X"], 5),
+        lambda s, new: [s.features, s.transform(new), s.landmarks],
+    ),
+    "KernelSubspace, precomputed": (
+        lambda b: rb.KernelSubspace(gram_of(b), 5, kernel="precomputed"),
+        lambda s, new: [s.features, s.transform(new)],
+    ),
+    "RankingStatistics": (
+        lambda b: rb.RankingStatistics().add(*(b[k] for k in Y)),
+        lambda s, new: [s.products],
+    ),
+    "RankingStatistics, basis": (
+        lambda b: rb.RankingStatistics(b["new"], kernel="rbf").add(*(b[k] for k in Y)),
+        lambda s, new: [s.products, s.basis],
+    ),
+    "merge_statistics": (
+        lambda b: rb.merge_statistics(rb.RankingStatistics().add(*(b[k] for k in Y))),
+        lambda s, new: [s.products],
+    ),
     "RegularizationPath": (lambda b: rb.solve_path(svm(b)), along),
     "RegularizationPath, linear": (lambda b: rb.solve_path(svm(b, kernel="linear")), along),
-    "Path, epsilon": (lambda b: rb.solve_path(svm(b, kernel="linear"), solver="epsilon", eps=0.1), along),
-    "Path, newton": (lambda b: rb.solve_path(svm(b, kernel="linear"), solver="newton", eps=0.1), along),
-    "Path, simplex": (lambda b: rb.solve_path(svm(b, kernel="linear", penalty="l1"), solver="simplex"), along),
+    "Path, epsilon": (
+        lambda b: rb.solve_path(svm(b, kernel="linear"), solver="epsilon", eps=0.1),
+        along,
+    ),
+    "Path, newton": (
+        lambda b: rb.solve_path(svm(b, kernel="linear"), solver="newton", eps=0.1),
+        along,
+    ),
+    "Path, simplex": (
+        lambda b: rb.solve_path(svm(b, kernel="linear", penalty="l1"), solver="simplex"),
+        along,
+    ),
     "Path, rls": (lambda b: rb.solve_path(rb.RankRLSProblem(b["X"], b["y"]), solver="rls"), along),
-    "Path, weights": (lambda b: rb.solve_path(rb.RankRLSProblem(b["X"], b["y"], kernel="linear"), solver="rls"), along),
+    "Path, weights": (
+        lambda b: rb.solve_path(rb.RankRLSProblem(b["X"], b["y"], kernel="linear"), solver="rls"),
+        along,
+    ),
     "RankSVM": (fitted(rb.RankSVM(), *Y, sample_weight="weight"), predicts),
     "RankSVM, linear path": (fitted(rb.RankSVM(kernel="linear"), *Y), predicts),
     "RankSVM, linear newton": (fitted(rb.RankSVM(kernel="linear", solver="newton"), *Y), predicts),
@@ -164,23 +262,61 @@ CASES = {
     "RankSVM, l1": (fitted(rb.RankSVM(kernel="linear", penalty="l1"), *Y), predicts),
     "RankSVM, approximate": (fitted(rb.RankSVM(approximate_kernel=5), *Y), predicts),
     "RankSVMCV": (fitted(rb.RankSVMCV(cv=3, random_state=0), "X", "y"), predicts),
-    "RankSVMCV, linear": (fitted(rb.RankSVMCV(kernel="linear", cv=3, random_state=0), "X", "y"), predicts),
+    "RankSVMCV, linear": (
+        fitted(rb.RankSVMCV(kernel="linear", cv=3, random_state=0), "X", "y"),
+        predicts,
+    ),
     "RankRLS": (fitted(rb.RankRLS(), *Y), predicts),
     "RankRLS, linear": (fitted(rb.RankRLS(kernel="linear"), *Y), predicts),
     "RankRLS, basis": (fitted(rb.RankRLS(basis=4, random_state=0), *Y), predicts),
     "RankRLS, stream": (stream, predicts),
     "RankRLSCV": (fitted(rb.RankRLSCV(cv=3, random_state=0), "X", "y"), predicts),
-    "RankRLSCV, linear": (fitted(rb.RankRLSCV(kernel="linear", cv=3, random_state=0), "X", "y"), predicts),
+    "RankRLSCV, linear": (
+        fitted(rb.RankRLSCV(kernel="linear", cv=3, random_state=0), "X", "y"),
+        predicts,
+    ),
     "RayleighRanker": (fitted(rb.RayleighRanker(n_components=4), "X", "labels"), predicts),
-    "RayleighRanker, linear": (fitted(rb.RayleighRanker(n_components=None, kernel="linear"), "X", "labels"), predicts),
-    "RayleighRankerCV": (fitted(rb.RayleighRankerCV(n_components=4, cv=2, random_state=0), "X", "labels"), predicts),
+    "RayleighRanker, linear": (
+        fitted(rb.RayleighRanker(n_components=None, kernel="linear"), "X", "labels"),
+        predicts,
+    ),
+    "RayleighRankerCV": (
+        fitted(rb.RayleighRankerCV(n_components=4, cv=2, random_state=0), "X", "labels"),
+        predicts,
+    ),
     "OnlineRankSVM": (fitted(rb.OnlineRankSVM(random_state=0), *Y), predicts),
     "OnlineSVC": (fitted(rb.OnlineSVC(random_state=0), "X", "labels"), predicts),
-    "ValidationCurve": (lambda b: rb.validation_curve(rb.solve_path(svm(b)), b["new"], rb.Preferences.from_scores(b["y"][:5])), lambda c, new: [c.breaks, c.values]),
-    "choose_basis": (lambda b: rb.choose_basis(b["X"], 4, random_state=0), lambda basis, new: [basis]),
+    "ValidationCurve": (
+        lambda b: rb.validation_curve(
+            rb.solve_path(svm(b)), b["new"], rb.Preferences.from_scores(b["y"][:5])
+        ),
+        lambda c, new: [c.breaks, c.values],
+    ),
+    "choose_basis": (
+        lambda b: rb.choose_basis(b["X"], 4, random_state=0),
+        lambda basis, new: [basis],
+    ),
 }
-KEEPS_NOTHING = {"disagreement", "auc", "validation_curve", "solve", "solve_path", "Solver", "list_solvers", "register_solver", "unregister_solver", "get_solver",
-                 "load_path", "choose_lambda", "Certificate", "Solution", "kernels", "metrics", "datasets", "plots"}
+KEEPS_NOTHING = {
+    "disagreement",
+    "auc",
+    "validation_curve",
+    "solve",
+    "solve_path",
+    "Solver",
+    "list_solvers",
+    "register_solver",
+    "unregister_solver",
+    "get_solver",
+    "load_path",
+    "choose_lambda",
+    "Certificate",
+    "Solution",
+    "kernels",
+    "metrics",
+    "datasets",
+    "plots",
+}
 
 
 def test_every_public_name_is_among_the_cases():
@@ -206,8 +342,20 @@ def test_overwriting_what_was_passed_in_changes_nothing(name):
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
 def test_what_a_problem_shows_cannot_be_written_to(kernel):
     b = buffers()
-    problem = rb.RankSVMProblem(gram_of(b) if kernel == "precomputed" else b["X"], rb.Preferences.from_scores(b["y"]), kernel=kernel)
-    shown = [problem.X, problem.gram, problem.diagonal, problem.prefs.better, problem.prefs.worse, problem.prefs.weight, problem.prefs.margin]
+    problem = rb.RankSVMProblem(
+        gram_of(b) if kernel == "precomputed" else b["X"],
+        rb.Preferences.from_scores(b["y"]),
+        kernel=kernel,
+    )
+    shown = [
+        problem.X,
+        problem.gram,
+        problem.diagonal,
+        problem.prefs.better,
+        problem.prefs.worse,
+        problem.prefs.weight,
+        problem.prefs.margin,
+    ]
     solution = rb.solve(problem, 1.0, solver="path")
     path = rb.solve_path(problem)
     for array in (*shown, solution.coef, solution.dual, path.breakpoints):
@@ -222,9 +370,25 @@ class Meddler(rb.Solver):
     tries = []
 
     def solve(self, problem, lam):
-        for attempt in ("problem.X /= 2", "problem.X[0] = 0", "problem.X = problem.X / 2", "problem.prefs.weight[:] = 0", "problem.prefs = None", "problem.lam = 3",
-                        "problem.gram[:] = 0", "problem.kernel.gamma = 9.0", "problem.prefs.margin[:] = 1e-9", "problem.prefs.n_items = 1", "problem.loss = 'squared'",
-                        "problem.n_preferences = 0", "problem.certificate = None", "problem.gram = 0", "del problem.X", "problem.prefs.gather = None", "problem.diagonal[:] = 1"):
+        for attempt in (
+            "problem.X /= 2",
+            "problem.X[0] = 0",
+            "problem.X = problem.X / 2",
+            "problem.prefs.weight[:] = 0",
+            "problem.prefs = None",
+            "problem.lam = 3",
+            "problem.gram[:] = 0",
+            "problem.kernel.gamma = 9.0",
+            "problem.prefs.margin[:] = 1e-9",
+            "problem.prefs.n_items = 1",
+            "problem.loss = 'squared'",
+            "problem.n_preferences = 0",
+            "problem.certificate = None",
+            "problem.gram = 0",
+            "del problem.X",
+            "problem.prefs.gather = None",
+            "problem.diagonal[:] = 1",
+        ):
             try:
                 exec(attempt)
             except (ValueError, AttributeError):
@@ -239,23 +403,37 @@ def test_a_plugin_cannot_change_the_question():
     kept = X.copy()
     answer = rb.solve(problem, 1.0, solver=Meddler())
     assert answer.certificate == expected and np.array_equal(X, kept)
-    assert len(Meddler.tries) == 16 and "problem.lam = 3" not in Meddler.tries  # a new name on the problem is nobody's business
+    assert (
+        len(Meddler.tries) == 16 and "problem.lam = 3" not in Meddler.tries
+    )  # a new name on the problem is nobody's business
 
 
 def test_borrowed_items_are_what_they_are_called():
     X = np.ascontiguousarray(RNG.normal(size=(30, 2)))
-    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(np.arange(30)), kernel="linear", copy=False)
+    problem = rb.RankSVMProblem(
+        X, rb.Preferences.from_scores(np.arange(30)), kernel="linear", copy=False
+    )
     assert np.shares_memory(problem.X, X) and X.flags.writeable
     own = rb.RankSVMProblem(X, rb.Preferences.from_scores(np.arange(30)), kernel="linear")
     assert not np.shares_memory(own.X, X) and np.allclose(own.X + own.offset, X)
-    assert rb.solve(problem, 1.0, solver="newton").certificate.primal == pytest.approx(rb.solve(own, 1.0, solver="newton").certificate.primal, rel=1e-6)
+    assert rb.solve(problem, 1.0, solver="newton").certificate.primal == pytest.approx(
+        rb.solve(own, 1.0, solver="newton").certificate.primal, rel=1e-6
+    )
 
 
 # A fitted model is its function
 
-LINEAR = [rb.RankSVM(kernel="linear"), rb.RankSVM(kernel="linear", solver="newton"), rb.RankSVM(kernel="linear", solver="qp"), rb.RankSVM(kernel="linear", loss="squared"),
-          rb.RankSVM(kernel="linear", penalty="l1"), rb.RankSVM(kernel="linear", solver="subgradient"), rb.RankRLS(kernel="linear"), rb.RankSVMCV(kernel="linear", cv=2),
-          rb.RankRLSCV(kernel="linear", cv=2)]
+LINEAR = [
+    rb.RankSVM(kernel="linear"),
+    rb.RankSVM(kernel="linear", solver="newton"),
+    rb.RankSVM(kernel="linear", solver="qp"),
+    rb.RankSVM(kernel="linear", loss="squared"),
+    rb.RankSVM(kernel="linear", penalty="l1"),
+    rb.RankSVM(kernel="linear", solver="subgradient"),
+    rb.RankRLS(kernel="linear"),
+    rb.RankSVMCV(kernel="linear", cv=2),
+    rb.RankRLSCV(kernel="linear", cv=2),
+]
 
 
 @pytest.mark.filterwarnings("ignore:the solver 'subgradient")
@@ -266,9 +444,16 @@ def test_a_linear_model_is_its_weights(model):
     y, qid = np.round(X @ rng.normal(size=6) + rng.normal(size=120)), np.arange(120) % 6
     model.fit(X, y, qid=qid)
     new = rng.normal(size=(9, 6))
-    assert np.array_equal(model.predict(new), new @ model.coef_) and np.array_equal(model.predict(np.eye(6)), model.coef_)
-    stored, curves = pickle.dumps(model), pickle.dumps([getattr(model, name, None) for name in ("curve_", "fold_curves_")])
-    assert len(stored) - len(curves) < 5_000 and np.array_equal(pickle.loads(stored).predict(new), model.predict(new))
+    assert np.array_equal(model.predict(new), new @ model.coef_) and np.array_equal(
+        model.predict(np.eye(6)), model.coef_
+    )
+    stored, curves = (
+        pickle.dumps(model),
+        pickle.dumps([getattr(model, name, None) for name in ("curve_", "fold_curves_")]),
+    )
+    assert len(stored) - len(curves) < 5_000 and np.array_equal(
+        pickle.loads(stored).predict(new), model.predict(new)
+    )
 
 
 def test_a_linear_model_of_many_items_is_small_and_quick():
@@ -286,7 +471,9 @@ def test_a_linear_model_of_many_items_is_small_and_quick():
         return time.perf_counter() - start
 
     model.predict(row)
-    assert min(seconds(lambda: model.function_.predict(row)) for _ in range(5)) / 20 < 1e-3  # it took 16 ms when it went through the items
+    assert (
+        min(seconds(lambda: model.function_.predict(row)) for _ in range(5)) / 20 < 1e-3
+    )  # it took 16 ms when it went through the items
 
 
 def test_a_kernel_model_keeps_the_items_with_coefficients():
@@ -298,7 +485,9 @@ def test_a_kernel_model_keeps_the_items_with_coefficients():
     assert model.support_.max() < 10 and model.function_.items.shape == (model.support_.size, 2)
     new = rng.normal(size=(4, 2))
     again = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(again.predict(new), model.predict(new)) and not hasattr(again, "solution_")
+    assert np.array_equal(again.predict(new), model.predict(new)) and not hasattr(
+        again, "solution_"
+    )
     K = np.exp(-((new[:, None] - X[model.support_]) ** 2).sum(-1) / 2)
     assert np.allclose(model.predict(new), K @ model.dual_coef_)
 
@@ -306,10 +495,14 @@ def test_a_kernel_model_keeps_the_items_with_coefficients():
 def test_an_answer_by_weights_and_by_coefficients_is_one():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(20, 3)) * [1e3, 1, 1e-1] + [1e6, 0, 5]
-    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(rng.integers(0, 3, 20)), kernel="linear")
+    problem = rb.RankSVMProblem(
+        X, rb.Preferences.from_scores(rng.integers(0, 3, 20)), kernel="linear"
+    )
     w = rng.normal(size=3) / [1e3, 1, 1e-1]
     by_weights = Solution(problem, 1.0, weights=w)
     by_coef = Solution(problem, 1.0, coef=by_weights.coef)
-    assert np.allclose(by_coef.weights, w, rtol=1e-6) and by_coef.certificate.primal == pytest.approx(by_weights.certificate.primal, rel=1e-9)
+    assert np.allclose(
+        by_coef.weights, w, rtol=1e-6
+    ) and by_coef.certificate.primal == pytest.approx(by_weights.certificate.primal, rel=1e-9)
     with pytest.raises(ValueError, match=r"weights has shape \(2,\)"):
         Solution(problem, 1.0, weights=w[:2])

@@ -1,4 +1,8 @@
-"""The same call gives the same answer: to the bit, whatever the global random state is, which stays as it is."""
+"""The same call gives the same answer, to the bit.
+
+It does so whatever the global random state is, which stays as it is.
+"""
+
 import warnings
 
 import numpy as np
@@ -8,12 +12,28 @@ from sklearn.base import BaseEstimator, clone
 import rankbook as rb
 from rankbook.data.split import split
 
-ESTIMATORS = [value for value in (getattr(rb, name) for name in rb.__all__) if isinstance(value, type) and issubclass(value, BaseEstimator)]
-DRAWING = [rb.RankRLS(basis=7), rb.RankRLS(basis=7, basis_method="kmeans++"), rb.RankRLS(basis=7, basis_method="rpcholesky"), rb.RankRLSCV(basis=9),
-           rb.RankSVM(approximate_kernel=8), rb.RayleighRanker(pivots="random"), rb.RayleighRanker(pivots="rpcholesky"), rb.RayleighRankerCV(pivots="random"),
-           rb.RankSVM(kernel="linear", solver="subgradient"), rb.RankSVM(kernel="linear", solver="newton"), rb.RankSVM(solver="qp"),
-           rb.RankSVM(kernel="linear", penalty="l1"), rb.RankSVM(kernel="linear", penalty="l1", solver="lp"), rb.RankSVMCV(kernel="linear", solver="newton"),
-           rb.RankSVMCV(kernel="linear", penalty="l1")]
+ESTIMATORS = [
+    value
+    for value in (getattr(rb, name) for name in rb.__all__)
+    if isinstance(value, type) and issubclass(value, BaseEstimator)
+]
+DRAWING = [
+    rb.RankRLS(basis=7),
+    rb.RankRLS(basis=7, basis_method="kmeans++"),
+    rb.RankRLS(basis=7, basis_method="rpcholesky"),
+    rb.RankRLSCV(basis=9),
+    rb.RankSVM(approximate_kernel=8),
+    rb.RayleighRanker(pivots="random"),
+    rb.RayleighRanker(pivots="rpcholesky"),
+    rb.RayleighRankerCV(pivots="random"),
+    rb.RankSVM(kernel="linear", solver="subgradient"),
+    rb.RankSVM(kernel="linear", solver="newton"),
+    rb.RankSVM(solver="qp"),
+    rb.RankSVM(kernel="linear", penalty="l1"),
+    rb.RankSVM(kernel="linear", penalty="l1", solver="lp"),
+    rb.RankSVMCV(kernel="linear", solver="newton"),
+    rb.RankSVMCV(kernel="linear", penalty="l1"),
+]
 
 
 def test_all_estimators_are_found():
@@ -61,14 +81,37 @@ def test_two_fits_predict_the_same_bits(model, queries, data):
     assert getattr(a, "lam_", 0) == getattr(b, "lam_", 0)
 
 
-@pytest.mark.parametrize("call", [
-    lambda X, y: rb.choose_basis(X, 9), lambda X, y: rb.choose_basis(X, 9, "kmeans++"), lambda X, y: rb.choose_basis(X, 9, "rpcholesky"),
-    lambda X, y: rb.KernelSubspace(X, 9, pivots="random").pivots, lambda X, y: rb.KernelSubspace(X, 9, pivots="rpcholesky").features,
-    lambda X, y: rb.RayleighProblem(X, y > 0, unlabelled=False, pivots="random").X,
-    lambda X, y: rb.OnlineRankSVM().partial_fit(X, y).partial_fit(X, -y).coef_, lambda X, y: rb.OnlineRankSVM().partial_fit_pairs(X[:30], X[30:]).coef_,
-    lambda X, y: rb.solve_path(rb.RankSVMProblem(X, rb.Preferences.from_scores(y > 0)), lam_min=10.0, solver="epsilon").coef(20.0),
-    lambda X, y: rb.datasets.make_mixture(20).X, lambda X, y: split(rb.datasets.make_mixture(20))[0],
-], ids=["basis", "kmeans++", "rpcholesky", "random pivots", "drawn pivots", "Rayleigh", "partial_fit", "pairs", "epsilon", "mixture", "split"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X, y: rb.choose_basis(X, 9),
+        lambda X, y: rb.choose_basis(X, 9, "kmeans++"),
+        lambda X, y: rb.choose_basis(X, 9, "rpcholesky"),
+        lambda X, y: rb.KernelSubspace(X, 9, pivots="random").pivots,
+        lambda X, y: rb.KernelSubspace(X, 9, pivots="rpcholesky").features,
+        lambda X, y: rb.RayleighProblem(X, y > 0, unlabelled=False, pivots="random").X,
+        lambda X, y: rb.OnlineRankSVM().partial_fit(X, y).partial_fit(X, -y).coef_,
+        lambda X, y: rb.OnlineRankSVM().partial_fit_pairs(X[:30], X[30:]).coef_,
+        lambda X, y: rb.solve_path(
+            rb.RankSVMProblem(X, rb.Preferences.from_scores(y > 0)), lam_min=10.0, solver="epsilon"
+        ).coef(20.0),
+        lambda X, y: rb.datasets.make_mixture(20).X,
+        lambda X, y: split(rb.datasets.make_mixture(20))[0],
+    ],
+    ids=[
+        "basis",
+        "kmeans++",
+        "rpcholesky",
+        "random pivots",
+        "drawn pivots",
+        "Rayleigh",
+        "partial_fit",
+        "pairs",
+        "epsilon",
+        "mixture",
+        "split",
+    ],
+)
 def test_two_calls_give_the_same_bits(call, data):
     a, b = twice(lambda: call(*data[:2]))
     assert np.array_equal(a, b)
@@ -76,6 +119,11 @@ def test_two_calls_give_the_same_bits(call, data):
 
 def test_a_seed_is_a_choice_and_a_generator_goes_on(data):
     X = data[0]
-    assert np.array_equal(rb.choose_basis(X, 9), rb.choose_basis(X, 9, random_state=0)) and not np.array_equal(rb.choose_basis(X, 9), rb.choose_basis(X, 9, random_state=1))
+    assert np.array_equal(
+        rb.choose_basis(X, 9), rb.choose_basis(X, 9, random_state=0)
+    ) and not np.array_equal(rb.choose_basis(X, 9), rb.choose_basis(X, 9, random_state=1))
     for generator in (np.random.default_rng(0), np.random.RandomState(0)):
-        assert not np.array_equal(rb.choose_basis(X, 9, random_state=generator), rb.choose_basis(X, 9, random_state=generator))
+        assert not np.array_equal(
+            rb.choose_basis(X, 9, random_state=generator),
+            rb.choose_basis(X, 9, random_state=generator),
+        )

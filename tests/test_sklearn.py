@@ -1,4 +1,8 @@
-"""scikit-learn's habits: its own checks on every estimator as it comes, metadata that is routed, names of columns, no private function."""
+"""scikit-learn's habits: its own checks on every estimator as it comes.
+
+Also metadata that is routed, names of columns, and no private function.
+"""
+
 import ast
 import warnings
 from inspect import signature
@@ -17,10 +21,29 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 
-ESTIMATORS = [value for value in (getattr(rb, name) for name in rb.__all__) if isinstance(value, type) and issubclass(value, BaseEstimator)]
-RANDOM = {"check_sample_weight_equivalence_on_dense_data": "weights change how often a constraint is drawn: the same in law, not in the numbers drawn"}
-CROWDED = {"check_fit2d_1feature": "seven of its ten items are of one level: five folds of two cannot all have two levels to compare"}
-REASONS = {rb.OnlineRankSVM: RANDOM, rb.OnlineSVC: RANDOM, rb.RankSVMCV: CROWDED, rb.RankRLSCV: CROWDED, rb.RayleighRankerCV: CROWDED}
+ESTIMATORS = [
+    value
+    for value in (getattr(rb, name) for name in rb.__all__)
+    if isinstance(value, type) and issubclass(value, BaseEstimator)
+]
+RANDOM = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "weights change how often a constraint is drawn: the same in law, not in the numbers drawn"
+    )
+}
+CROWDED = {
+    "check_fit2d_1feature": (
+        "seven of its ten items are of one level: "
+        "five folds of two cannot all have two levels to compare"
+    )
+}
+REASONS = {
+    rb.OnlineRankSVM: RANDOM,
+    rb.OnlineSVC: RANDOM,
+    rb.RankSVMCV: CROWDED,
+    rb.RankRLSCV: CROWDED,
+    rb.RayleighRankerCV: CROWDED,
+}
 QUICK = {"max_updates": 20_000}
 RANKERS = [kind for kind in ESTIMATORS if "qid" in signature(kind.fit).parameters]
 WEIGHTED = [kind for kind in ESTIMATORS if "sample_weight" in signature(kind.fit).parameters]
@@ -31,7 +54,10 @@ def make(kind):
     return kind(**QUICK if "max_updates" in kind().get_params() else {})
 
 
-@parametrize_with_checks([make(kind) for kind in ESTIMATORS], expected_failed_checks=lambda estimator: REASONS.get(type(estimator), {}))
+@parametrize_with_checks(
+    [make(kind) for kind in ESTIMATORS],
+    expected_failed_checks=lambda estimator: REASONS.get(type(estimator), {}),
+)
 def test_as_it_comes(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -44,13 +70,20 @@ def test_no_private_function_of_scikit_learn():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "sklearn":
                 names = [*node.module.split("."), *(alias.name for alias in node.names)]
-                found += [f"{path.name}: {node.module}.{name}" for name in names if name.startswith("_")]
+                found += [
+                    f"{path.name}: {node.module}.{name}" for name in names if name.startswith("_")
+                ]
             elif isinstance(node, ast.Import):
-                found += [f"{path.name}: {alias.name}" for alias in node.names if alias.name.startswith("sklearn") and "._" in alias.name]
+                found += [
+                    f"{path.name}: {alias.name}"
+                    for alias in node.names
+                    if alias.name.startswith("sklearn") and "._" in alias.name
+                ]
     assert found == []
 
 
 # Metadata that is routed
+
 
 @pytest.fixture
 def routing():
@@ -69,9 +102,16 @@ def data():
 
 def share_in_order(scores, y, qid=None, weight=None):
     """The weighted share of pairs in order, pair by pair."""
-    qid, weight = np.zeros(len(y)) if qid is None else qid, np.ones(len(y)) if weight is None else weight
+    qid, weight = (
+        np.zeros(len(y)) if qid is None else qid,
+        np.ones(len(y)) if weight is None else weight,
+    )
     above, below = np.nonzero((y[:, None] > y) & (qid[:, None] == qid))
-    ahead = np.where(np.abs(scores[above] - scores[below]) <= 1e-12 * np.abs(scores).max(), 0.5, scores[above] > scores[below])
+    ahead = np.where(
+        np.abs(scores[above] - scores[below]) <= 1e-12 * np.abs(scores).max(),
+        0.5,
+        scores[above] > scores[below],
+    )
     return np.average(ahead, weights=weight[above] * weight[below])
 
 
@@ -83,7 +123,14 @@ def by_hand(model, X, y, qid, weight_fit=None, weight_score=None):
         if weight_fit is not None:
             options["sample_weight"] = weight_fit[train]
         fitted = clone(model).fit(scaler.transform(X[train]), y[train], **options)
-        found.append(share_in_order(fitted.predict(scaler.transform(X[test])), y[test], qid[test], part(weight_score, test)))
+        found.append(
+            share_in_order(
+                fitted.predict(scaler.transform(X[test])),
+                y[test],
+                qid[test],
+                part(weight_score, test),
+            )
+        )
     return found
 
 
@@ -92,11 +139,17 @@ def test_a_grid_search_over_a_pipeline(routing, data):
     X, y, qid, _ = data
     model = rb.RankSVM(kernel="linear").set_fit_request(qid=True).set_score_request(qid=True)
     lams = [0.1, 10.0, 1000.0]
-    grid = GridSearchCV(make_pipeline(StandardScaler(), model), {"ranksvm__lam": lams}, cv=GroupKFold(3)).fit(X, y, groups=qid, qid=qid)
+    grid = GridSearchCV(
+        make_pipeline(StandardScaler(), model), {"ranksvm__lam": lams}, cv=GroupKFold(3)
+    ).fit(X, y, groups=qid, qid=qid)
     table = np.array([grid.cv_results_[f"split{f}_test_score"] for f in range(3)]).T
-    assert np.allclose(table, [by_hand(rb.RankSVM(lam, "linear"), X, y, qid) for lam in lams], rtol=0, atol=1e-9)
+    assert np.allclose(
+        table, [by_hand(rb.RankSVM(lam, "linear"), X, y, qid) for lam in lams], rtol=0, atol=1e-9
+    )
     assert grid.best_params_ == {"ranksvm__lam": lams[table.mean(axis=1).argmax()]}
-    assert grid.score(X, y, qid=qid) == pytest.approx(share_in_order(grid.predict(X), y, qid), abs=1e-12)
+    assert grid.score(X, y, qid=qid) == pytest.approx(
+        share_in_order(grid.predict(X), y, qid), abs=1e-12
+    )
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -104,7 +157,10 @@ def test_a_grid_search_over_a_pipeline(routing, data):
 @pytest.mark.parametrize("kind", RANKERS, ids=lambda kind: kind.__name__)
 def test_cross_validate(routing, data, kind, weighted):
     X, y, qid, weight = data
-    model, params = make(kind).set_fit_request(qid=True).set_score_request(qid=True), dict(groups=qid, qid=qid)
+    model, params = (
+        make(kind).set_fit_request(qid=True).set_score_request(qid=True),
+        dict(groups=qid, qid=qid),
+    )
     weight_fit = weight if weighted and kind in WEIGHTED else None
     if weighted:
         params["sample_weight"] = weight
@@ -112,9 +168,18 @@ def test_cross_validate(routing, data, kind, weighted):
     if weight_fit is not None:
         model.set_fit_request(qid=True, sample_weight=True)
     pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model)
-    found = cross_validate(pipeline, X, y, cv=GroupKFold(3), params=params, error_score="raise")["test_score"]
-    assert np.allclose(found, by_hand(make(kind), X, y, qid, weight_fit, weight if weighted else None), rtol=0, atol=1e-9)
-    alone = cross_validate(model, X, y, cv=GroupKFold(3), params=params, error_score="raise")["test_score"]
+    found = cross_validate(pipeline, X, y, cv=GroupKFold(3), params=params, error_score="raise")[
+        "test_score"
+    ]
+    assert np.allclose(
+        found,
+        by_hand(make(kind), X, y, qid, weight_fit, weight if weighted else None),
+        rtol=0,
+        atol=1e-9,
+    )
+    alone = cross_validate(model, X, y, cv=GroupKFold(3), params=params, error_score="raise")[
+        "test_score"
+    ]
     assert np.isfinite(alone).all()
 
 
@@ -122,24 +187,35 @@ def test_cross_validate(routing, data, kind, weighted):
 def test_what_may_be_routed(routing, kind):
     requests = kind().get_metadata_routing()
     assert "sample_weight" in requests.score.requests
-    assert ("qid" in requests.score.requests) == ("qid" in requests.fit.requests) == (kind in RANKERS)
+    assert (
+        ("qid" in requests.score.requests) == ("qid" in requests.fit.requests) == (kind in RANKERS)
+    )
     assert ("sample_weight" in requests.fit.requests) == (kind in WEIGHTED)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("kind", [rb.RayleighRanker, rb.RayleighRankerCV, rb.OnlineSVC], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [rb.RayleighRanker, rb.RayleighRankerCV, rb.OnlineSVC], ids=lambda kind: kind.__name__
+)
 def test_labels_in_a_pipeline(routing, data, kind):
     X, y, _, weight = data
     labels = (y > np.median(y)).astype(float)
     plain = make_pipeline(StandardScaler(), make(kind)).fit(X, labels)
     assert np.isfinite(plain.score(X, labels))  # a pipeline passes sample_weight, be it None
-    model = make_pipeline(StandardScaler(), make(kind).set_score_request(sample_weight=True)).fit(X, labels)
+    model = make_pipeline(StandardScaler(), make(kind).set_score_request(sample_weight=True)).fit(
+        X, labels
+    )
     scores = model.decision_function(X)
-    expected = np.average((scores > 0) == labels, weights=weight) if kind is rb.OnlineSVC else share_in_order(scores, labels, None, weight)
+    expected = (
+        np.average((scores > 0) == labels, weights=weight)
+        if kind is rb.OnlineSVC
+        else share_in_order(scores, labels, None, weight)
+    )
     assert model.score(X, labels, sample_weight=weight) == pytest.approx(expected, abs=1e-12)
 
 
 # score
+
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("kind", RANKERS, ids=lambda kind: kind.__name__)
@@ -149,39 +225,63 @@ def test_score_counts_pairs(data, kind):
     scores = model.predict(X)
     for ids in (None, qid):
         for w in (None, weight, list(weight), pd.Series(weight)):
-            assert model.score(X, y, ids, w) == pytest.approx(share_in_order(scores, y, ids, None if w is None else weight), abs=1e-12)
+            assert model.score(X, y, ids, w) == pytest.approx(
+                share_in_order(scores, y, ids, None if w is None else weight), abs=1e-12
+            )
     assert model.score(X, y, qid) == model.score(X, y, qid, np.ones(90))
     twice = np.repeat(np.arange(90), weight.astype(int))
-    assert model.score(X, y, qid, weight) == pytest.approx(model.score(X[twice], y[twice], qid[twice]), abs=1e-12)
-    for bad, what in ((weight[1:], "sample_weight has shape"), (-weight, "sample_weight has -"), (0 * weight, "sample_weight|weight above 0")):
+    assert model.score(X, y, qid, weight) == pytest.approx(
+        model.score(X[twice], y[twice], qid[twice]), abs=1e-12
+    )
+    for bad, what in (
+        (weight[1:], "sample_weight has shape"),
+        (-weight, "sample_weight has -"),
+        (0 * weight, "sample_weight|weight above 0"),
+    ):
         with pytest.raises(ValueError, match=what):
             model.score(X, y, qid, bad)
 
 
-@pytest.mark.parametrize("kind", [rb.RayleighRanker, rb.RayleighRankerCV], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [rb.RayleighRanker, rb.RayleighRankerCV], ids=lambda kind: kind.__name__
+)
 def test_score_counts_pairs_of_labels(data, kind):
     X, y, _, weight = data
     labels = (y > np.median(y)).astype(float)
     labels[::5], known = -1, np.arange(90) % 5 > 0
     model = make(kind).fit(X, labels)
     for w in (None, weight):
-        expected = share_in_order(model.predict(X)[known], labels[known], None, None if w is None else weight[known])
+        expected = share_in_order(
+            model.predict(X)[known], labels[known], None, None if w is None else weight[known]
+        )
         assert model.score(X, labels, w) == pytest.approx(expected, abs=1e-12)
-    for bad, what in ((weight[1:], "sample_weight has shape"), (-weight, "sample_weight has -"), (weight * (labels == -1), "sample_weight|weight above 0")):
+    for bad, what in (
+        (weight[1:], "sample_weight has shape"),
+        (-weight, "sample_weight has -"),
+        (weight * (labels == -1), "sample_weight|weight above 0"),
+    ):
         with pytest.raises(ValueError, match=what):
             model.score(X, labels, bad)
 
 
 # Columns with names
 
+
 def table(n=40):
     rng = np.random.default_rng(1)
     return pd.DataFrame(rng.normal(size=(n, 2)), columns=["size", "age"]), rng.normal(size=n)
 
 
-TEXT = {"objects": lambda n: np.array(["red", "green"] * (n // 2), dtype=object), "strings": lambda n: pd.array(["red", "green"] * (n // 2), dtype="string"),
-        "digits": lambda n: np.array(["1.5", "2.5"] * (n // 2), dtype=object), "some": lambda n: np.array([1.0, "red"] * (n // 2), dtype=object)}
-OTHER = {"words": lambda n: pd.Categorical(["red", "green"] * (n // 2)), "numbers": lambda n: pd.Categorical([1, 2] * (n // 2))}
+TEXT = {
+    "objects": lambda n: np.array(["red", "green"] * (n // 2), dtype=object),
+    "strings": lambda n: pd.array(["red", "green"] * (n // 2), dtype="string"),
+    "digits": lambda n: np.array(["1.5", "2.5"] * (n // 2), dtype=object),
+    "some": lambda n: np.array([1.0, "red"] * (n // 2), dtype=object),
+}
+OTHER = {
+    "words": lambda n: pd.Categorical(["red", "green"] * (n // 2)),
+    "numbers": lambda n: pd.Categorical([1, 2] * (n // 2)),
+}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -191,11 +291,23 @@ def test_a_column_that_holds_no_numbers_is_named(kind):
     y = y if kind in RANKERS else (y > 0).astype(float)
     fitted = make(kind).fit(X.assign(colour=1.0), y)
     before = fitted.predict(X.assign(colour=1.0))
-    for what, columns in (("text", TEXT), ("categories", OTHER), ("entries of type datetime64", {"dates": lambda n: pd.date_range("2024-05-01", periods=n)})):
+    for what, columns in (
+        ("text", TEXT),
+        ("categories", OTHER),
+        ("entries of type datetime64", {"dates": lambda n: pd.date_range("2024-05-01", periods=n)}),
+    ):
         for column in columns.values():
             bad = X.assign(colour=column(40))
-            for call in (lambda: make(kind).fit(bad, y), lambda: fitted.fit(bad, y), lambda: fitted.predict(bad), lambda: fitted.score(bad, y)):
-                with pytest.raises(TypeError, match=f"^X has {what}.* in column 'colour'; columns of numbers are accepted"):
+            for call in (
+                lambda: make(kind).fit(bad, y),
+                lambda: fitted.fit(bad, y),
+                lambda: fitted.predict(bad),
+                lambda: fitted.score(bad, y),
+            ):
+                with pytest.raises(
+                    TypeError,
+                    match=f"^X has {what}.* in column 'colour'; columns of numbers are accepted",
+                ):
                     call()
     assert np.array_equal(fitted.predict(X.assign(colour=1.0)), before)
 
@@ -204,13 +316,21 @@ def test_a_column_that_holds_no_numbers_is_named(kind):
 @pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
 def test_columns_of_numbers_of_every_kind_pass_and_keep_their_names(kind):
     X, y = table()
-    X = X.assign(whole=np.arange(40), flag=np.arange(40) % 3 == 0, nullable=pd.array([1, 2] * 20, dtype="Int64"), objects=np.array([1, 2.5] * 20, dtype=object))
+    X = X.assign(
+        whole=np.arange(40),
+        flag=np.arange(40) % 3 == 0,
+        nullable=pd.array([1, 2] * 20, dtype="Int64"),
+        objects=np.array([1, 2.5] * 20, dtype=object),
+    )
     y = y if kind in RANKERS else (y > 0).astype(float)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*feature names")
         model = make(kind).fit(X, y)
         assert model.feature_names_in_.tolist() == list(X.columns)
-        assert np.array_equal(model.predict(X), make(kind).fit(X.to_numpy(dtype=float), y).predict(X.to_numpy(dtype=float)))
+        assert np.array_equal(
+            model.predict(X),
+            make(kind).fit(X.to_numpy(dtype=float), y).predict(X.to_numpy(dtype=float)),
+        )
     with pytest.raises(ValueError, match="feature names"):
         model.predict(X[X.columns[::-1]])
 
@@ -219,7 +339,10 @@ def test_columns_of_numbers_of_every_kind_pass_and_keep_their_names(kind):
 def test_a_failed_fit_leaves_everything_as_it_was(kind):
     X, y = table()
     y = y if kind in RANKERS else (y > 0).astype(float)
-    nothing, few = np.zeros(40), X[["age"]].assign(other=X["size"] ** 2, third=1.0)  # one level only: nobody can learn from it
+    nothing, few = (
+        np.zeros(40),
+        X[["age"]].assign(other=X["size"] ** 2, third=1.0),
+    )  # one level only: nobody can learn from it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model, fresh = make(kind).fit(X, y), make(kind)
@@ -227,7 +350,9 @@ def test_a_failed_fit_leaves_everything_as_it_was(kind):
     for estimator in (model, fresh):
         with pytest.raises(ValueError):
             estimator.fit(few, nothing)
-    assert vars(model).keys() == before[0].keys() and all(vars(model)[name] is value for name, value in before[0].items())
+    assert vars(model).keys() == before[0].keys() and all(
+        vars(model)[name] is value for name, value in before[0].items()
+    )
     assert np.array_equal(model.predict(X), before[1])
     with pytest.raises(NotFittedError):
         fresh.predict(few)
@@ -236,10 +361,18 @@ def test_a_failed_fit_leaves_everything_as_it_was(kind):
 def test_a_failed_block_leaves_everything_as_it_was():
     X, y = table()
     model = rb.RankRLS(kernel="linear").partial_fit(X, y)
-    for call in (lambda: model.fit(iter([(X.to_numpy()[:, :1], np.zeros(39))])), lambda: model.fit(iter([])), lambda: model.partial_fit(X, y[1:])):
+    for call in (
+        lambda: model.fit(iter([(X.to_numpy()[:, :1], np.zeros(39))])),
+        lambda: model.fit(iter([])),
+        lambda: model.partial_fit(X, y[1:]),
+    ):
         with pytest.raises(ValueError):
             call()
-        assert model.n_features_in_ == 2 and model.feature_names_in_.tolist() == ["size", "age"] and np.isfinite(model.predict(X)).all()
+        assert (
+            model.n_features_in_ == 2
+            and model.feature_names_in_.tolist() == ["size", "age"]
+            and np.isfinite(model.predict(X)).all()
+        )
 
 
 @pytest.mark.parametrize("column", [*TEXT.values(), *OTHER.values()], ids=[*TEXT, *OTHER])
@@ -247,9 +380,16 @@ def test_problems_name_the_column_too(column):
     X, y = table()
     bad, prefs = X.assign(colour=column(40)), rb.Preferences.from_scores(y)
     solution = rb.solve(rb.RankSVMProblem(X, prefs), 1.0)
-    for name, call in (("X", lambda: rb.RankSVMProblem(bad, prefs)), ("X", lambda: rb.RankRLSProblem(bad, y)), ("X", lambda: rb.choose_basis(bad, 3)),
-                       ("X", lambda: rb.KernelSubspace(bad, 3)), ("X_new", lambda: solution.predict(bad[["colour", "age"]]))):
-        with pytest.raises(TypeError, match=f"^{name} has .* in column 'colour'; columns of numbers are accepted"):
+    for name, call in (
+        ("X", lambda: rb.RankSVMProblem(bad, prefs)),
+        ("X", lambda: rb.RankRLSProblem(bad, y)),
+        ("X", lambda: rb.choose_basis(bad, 3)),
+        ("X", lambda: rb.KernelSubspace(bad, 3)),
+        ("X_new", lambda: solution.predict(bad[["colour", "age"]])),
+    ):
+        with pytest.raises(
+            TypeError, match=f"^{name} has .* in column 'colour'; columns of numbers are accepted"
+        ):
             call()
 
 

@@ -1,4 +1,5 @@
 """Files from many threads at once, and files that claim what they do not hold."""
+
 import io
 import json
 import os
@@ -20,7 +21,11 @@ from rankbook.paths.packing import KIND, VERSION
 def part():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 4, (20, 2)).astype(float)
-    return rb.solve_path(rb.RankSVMProblem(X, rb.Preferences.from_scores(X.sum(axis=1) // 3), "rbf"), max_events=30, chunk=10)
+    return rb.solve_path(
+        rb.RankSVMProblem(X, rb.Preferences.from_scores(X.sum(axis=1) // 3), "rbf"),
+        max_events=30,
+        chunk=10,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -31,18 +36,28 @@ def content(part, tmp_path_factory):
 
 
 def same(a, b):
-    assert np.array_equal(a.events, b.events) and a.domain == b.domain and a.status == b.status and np.array_equal(a.problem.X, b.problem.X)
+    assert (
+        np.array_equal(a.events, b.events)
+        and a.domain == b.domain
+        and a.status == b.status
+        and np.array_equal(a.problem.X, b.problem.X)
+    )
 
 
 # Threads
 
+
 def test_eight_threads_save_to_one_name_while_others_read(tmp_path, part):
     file = tmp_path / "one.npz"
-    others = [rb.solve_path(part.problem, max_events=events, chunk=10) for events in range(10, 90, 10)]
+    others = [
+        rb.solve_path(part.problem, max_events=events, chunk=10) for events in range(10, 90, 10)
+    ]
     lengths = {len(path.events) for path in others}
     others[0].save(file)
     with ThreadPoolExecutor(10) as pool:
-        saving = [pool.submit(lambda path: [path.save(file) for _ in range(50)], path) for path in others]
+        saving = [
+            pool.submit(lambda path: [path.save(file) for _ in range(50)], path) for path in others
+        ]
         reads = 0
         while not all(task.done() for task in saving):
             assert len(rb.load_path(file).events) in lengths
@@ -68,7 +83,11 @@ def test_one_that_fails_harms_nobody_else(tmp_path):
 
     with ThreadPoolExecutor(8) as pool:
         said = list(pool.map(write, [i % 3 == 0 for i in range(300)]))
-    assert said.count("failed") == 100 and file.read_bytes() == b"half whole" and len(list(tmp_path.iterdir())) == 1
+    assert (
+        said.count("failed") == 100
+        and file.read_bytes() == b"half whole"
+        and len(list(tmp_path.iterdir())) == 1
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -80,7 +99,11 @@ def test_permissions_are_those_of_any_new_file(tmp_path, mask):
         (tmp_path / "b").write_bytes(b"x")
     finally:
         os.umask(before)
-    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == stat.S_IMODE((tmp_path / "b").stat().st_mode) == 0o666 & ~mask
+    assert (
+        stat.S_IMODE((tmp_path / "a").stat().st_mode)
+        == stat.S_IMODE((tmp_path / "b").stat().st_mode)
+        == 0o666 & ~mask
+    )
 
 
 def test_a_name_as_long_as_the_system_allows(tmp_path):
@@ -97,6 +120,7 @@ def test_a_folder_in_the_place_of_the_file(tmp_path):
 
 
 # What is no path at all
+
 
 def npy(shape, descr="<f8", data=b"", order="False"):
     """A file in NumPy's format with whatever header."""
@@ -137,16 +161,31 @@ def overlapping():
 
 
 NOT_PATHS = dict(
-    empty=b"", text=b"lam,pair\n1,2\n", plain_npy=plain_npy(), an_empty_zip=zipped([]), objects=objects(),
-    a_zip_of_text=zipped([("header.npy", b"hello")]), a_cut_header=zipped([("header.npy", plain_npy()[:40])]),
-    numbers_of_words=zipped([("header.npy", npy("(3,)", "<U9", bytes(108)))]), no_shape=zipped([("header.npy", npy("None"))]),
-    endless=zipped([("header.npy", npy(f"({10**30},)"))]), endless_but_empty=zipped([("header.npy", npy(f"(0, {10**30})"))]),
-    large=zipped([("header.npy", npy("(1000000000000,)"))]), negative=zipped([("header.npy", npy("(-1,)", data=bytes(8)))]),
-    twice_negative=zipped([("header.npy", npy("(-2, -4)", data=bytes(64)))]), of_nothing=zipped([("header.npy", npy(f"({10**30},)", "|V0"))]),
-    nested=zipped([("header.npy", npy("(" * 3000 + ")" * 3000))]), code=zipped([("header.npy", npy("__import__('os').abort()"))]),
-    long_header=zipped([("header.npy", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{")]), too_much=zipped([("header.npy", npy("(1,)", data=bytes(16)))]),
-    fields=zipped([("header.npy", npy("(1,)", [("a", "<f8")], bytes(8)))]), two_members=zipped([("a", plain_npy()), ("a.npy", plain_npy())]),
-    compressed=zipped([("header.npy", npy("(1000000,)", data=bytes(8_000_000)))], zipfile.ZIP_DEFLATED), overlapping=overlapping(),
+    empty=b"",
+    text=b"lam,pair\n1,2\n",
+    plain_npy=plain_npy(),
+    an_empty_zip=zipped([]),
+    objects=objects(),
+    a_zip_of_text=zipped([("header.npy", b"hello")]),
+    a_cut_header=zipped([("header.npy", plain_npy()[:40])]),
+    numbers_of_words=zipped([("header.npy", npy("(3,)", "<U9", bytes(108)))]),
+    no_shape=zipped([("header.npy", npy("None"))]),
+    endless=zipped([("header.npy", npy(f"({10**30},)"))]),
+    endless_but_empty=zipped([("header.npy", npy(f"(0, {10**30})"))]),
+    large=zipped([("header.npy", npy("(1000000000000,)"))]),
+    negative=zipped([("header.npy", npy("(-1,)", data=bytes(8)))]),
+    twice_negative=zipped([("header.npy", npy("(-2, -4)", data=bytes(64)))]),
+    of_nothing=zipped([("header.npy", npy(f"({10**30},)", "|V0"))]),
+    nested=zipped([("header.npy", npy("(" * 3000 + ")" * 3000))]),
+    code=zipped([("header.npy", npy("__import__('os').abort()"))]),
+    long_header=zipped([("header.npy", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{")]),
+    too_much=zipped([("header.npy", npy("(1,)", data=bytes(16)))]),
+    fields=zipped([("header.npy", npy("(1,)", [("a", "<f8")], bytes(8)))]),
+    two_members=zipped([("a", plain_npy()), ("a.npy", plain_npy())]),
+    compressed=zipped(
+        [("header.npy", npy("(1000000,)", data=bytes(8_000_000)))], zipfile.ZIP_DEFLATED
+    ),
+    overlapping=overlapping(),
 )
 
 
@@ -167,7 +206,10 @@ from rankbook.base.archive import read_archive
 file = sys.argv[1]
 header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (1700000000,), }"
 header += b" " * (-(len(header) + 11) % 64) + bytes([10])
-with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive, archive.open("header.npy", "w", force_zip64=True) as member:
+with (
+    zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    archive.open("header.npy", "w", force_zip64=True) as member,
+):
     member.write(b"\\x93NUMPY\\x01\\x00" + len(header).to_bytes(2, "little") + header)
     for _ in range(1700):
         member.write(bytes(1_000_000))
@@ -182,7 +224,12 @@ except ValueError as error:
 @pytest.mark.skipif(sys.platform != "linux", reason="measures kilobytes as Linux counts them")
 def test_a_bomb_does_not_go_off(tmp_path):
     """1.7 GB in a file of 1.7 MB."""
-    done = subprocess.run([sys.executable, "-c", BOMB, tmp_path / "bomb.npz"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", BOMB, tmp_path / "bomb.npz"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     said, grown = done.stdout.split()
     assert said == "True" and int(grown) < 50_000
 
@@ -199,6 +246,7 @@ def test_members_with_one_name(tmp_path, content):
 
 # A valid checksum over nonsense
 
+
 def change(array, place, value):
     changed = array.copy()
     changed[place] = value
@@ -207,24 +255,80 @@ def change(array, place, value):
 
 def wrong_arrays():
     """Names with a function that gives other arrays or facts."""
-    for name, value in dict(event_pair=10**6, event_from=5, event_to=-1, event_lam=np.nan, checkpoint_active=10**9, checkpoint_events=10**9,
-                            checkpoint_sizes=10**9, checkpoint_lam=np.inf, go_on_A=-1, go_on_sets=7, go_on_alpha=np.nan,
-                            go_on_near=-5, go_on_listed=10**7, go_on_end_active=-1, go_on_G=np.inf, X=np.nan).items():
-        yield f"{name} has {value}", lambda facts, a, name=name, value=value: a.update({name: change(a[name], (0,) * a[name].ndim, value)})
-    for place, value in ((0, 10**6), (0, -1), (1, 10**9), (2, 10**9), (5, -1), (10, -7)):  # size, near, listed, capped, largest
-        yield f"count {place} is {value}", lambda facts, a, place=place, value=value: a.update(go_on_count=change(a["go_on_count"], place, value))
+    for name, value in dict(
+        event_pair=10**6,
+        event_from=5,
+        event_to=-1,
+        event_lam=np.nan,
+        checkpoint_active=10**9,
+        checkpoint_events=10**9,
+        checkpoint_sizes=10**9,
+        checkpoint_lam=np.inf,
+        go_on_A=-1,
+        go_on_sets=7,
+        go_on_alpha=np.nan,
+        go_on_near=-5,
+        go_on_listed=10**7,
+        go_on_end_active=-1,
+        go_on_G=np.inf,
+        X=np.nan,
+    ).items():
+        yield (
+            f"{name} has {value}",
+            lambda facts, a, name=name, value=value: a.update(
+                {name: change(a[name], (0,) * a[name].ndim, value)}
+            ),
+        )
+    for place, value in (
+        (0, 10**6),
+        (0, -1),
+        (1, 10**9),
+        (2, 10**9),
+        (5, -1),
+        (10, -7),
+    ):  # size, near, listed, capped, largest
+        yield (
+            f"count {place} is {value}",
+            lambda facts, a, place=place, value=value: a.update(
+                go_on_count=change(a["go_on_count"], place, value)
+            ),
+        )
     for place, value in ((0, -1.0), (0, np.nan), (1, 0.0), (1, 1e300), (1, 0.5)):
-        yield f"run {place} is {value}", lambda facts, a, place=place, value=value: a.update(go_on_run=change(a["go_on_run"], place, value))
-    for name in ("event_lam", "event_pair", "checkpoint_lam", "go_on_L", "go_on_near", "go_on_count", "go_on_delta", "go_on_end", "X", "scores"):
+        yield (
+            f"run {place} is {value}",
+            lambda facts, a, place=place, value=value: a.update(
+                go_on_run=change(a["go_on_run"], place, value)
+            ),
+        )
+    for name in (
+        "event_lam",
+        "event_pair",
+        "checkpoint_lam",
+        "go_on_L",
+        "go_on_near",
+        "go_on_count",
+        "go_on_delta",
+        "go_on_end",
+        "X",
+        "scores",
+    ):
         yield f"{name} is short", lambda facts, a, name=name: a.update({name: a[name][:-1]})
         yield f"{name} is a number", lambda facts, a, name=name: a.update({name: np.array(1.0)})
         yield f"{name} is missing", lambda facts, a, name=name: a.pop(name)
-        yield f"{name} is a table", lambda facts, a, name=name: a.update({name: np.zeros((3, 2, 2))})
+        yield (
+            f"{name} is a table",
+            lambda facts, a, name=name: a.update({name: np.zeros((3, 2, 2))}),
+        )
     for name in ("graph", "problem", "lam_end", "info", "solver", "status"):
         yield f"fact {name} is missing", lambda facts, a, name=name: facts.pop(name)
         for value in (None, [], 10**30, "x", {"kernel": "rbf", "gamma": -1}, -1.0):
-            if not (name == "solver" and value == "x" or name == "info" and isinstance(value, dict)):
-                yield f"fact {name} is {value}", lambda facts, a, name=name, value=value: facts.update({name: value})
+            if not (
+                name == "solver" and value == "x" or name == "info" and isinstance(value, dict)
+            ):
+                yield (
+                    f"fact {name} is {value}",
+                    lambda facts, a, name=name, value=value: facts.update({name: value}),
+                )
     yield "weight for others", lambda facts, a: a.update(weight=np.ones(3))
     yield "margin negative", lambda facts, a: a.update(margin=-np.ones(len(a["go_on_delta"])))
     yield "the walker is narrow", lambda facts, a: a.update(largest_active=np.array(0))
@@ -244,13 +348,30 @@ def test_a_file_that_does_not_fit_together_is_refused(tmp_path, content, what):
     assert type(raised.value) is ValueError
 
 
-@pytest.mark.parametrize("header", [b"", b"null", b"[]", b"{}", b"[" * 10**5, b'{"kind": "rankbook path", "version": "1", "facts": {}}',
-                                    b'{"kind": "rankbook path", "version": 1, "facts": []}', b"\xff\xfe", b"9" * 5000], ids=repr)
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"{}",
+        b"[" * 10**5,
+        b'{"kind": "rankbook path", "version": "1", "facts": {}}',
+        b'{"kind": "rankbook path", "version": 1, "facts": []}',
+        b"\xff\xfe",
+        b"9" * 5000,
+    ],
+    ids=repr,
+)
 def test_a_header_without_sense_is_refused(tmp_path, header):
     from rankbook.base.archive import checksum
 
     arrays = {"header": np.frombuffer(header, dtype=np.uint8)}
-    np.savez(tmp_path / "a.npz", **arrays, sha256=np.frombuffer(checksum(arrays).encode(), dtype=np.uint8))
+    np.savez(
+        tmp_path / "a.npz",
+        **arrays,
+        sha256=np.frombuffer(checksum(arrays).encode(), dtype=np.uint8),
+    )
     with pytest.raises(ValueError, match="a.npz") as raised:
         rb.load_path(tmp_path / "a.npz")
     assert type(raised.value) is ValueError

@@ -1,4 +1,5 @@
 """One problem in many threads: every answer has the bits that it has alone."""
+
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -26,7 +27,11 @@ def at_once(tasks):
 def items(n=400, d=6, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
-    return X, np.digitize(X @ rng.normal(size=d) + rng.normal(size=n), [-2, -0.5, 0.5, 2]).astype(float), rng.integers(0, 3, n)
+    return (
+        X,
+        np.digitize(X @ rng.normal(size=d) + rng.normal(size=n), [-2, -0.5, 0.5, 2]).astype(float),
+        rng.integers(0, 3, n),
+    )
 
 
 def problem_of(kind):
@@ -40,13 +45,25 @@ def problem_of(kind):
     return rb.RankSVMProblem(X, prefs, "rbf" if kind.startswith("rbf") else "linear", loss=loss)
 
 
-KINDS = ["newton", "newton squared", "newton listed", "path", "rbf path", "qp", "rls", "subgradient"]
+KINDS = [
+    "newton",
+    "newton squared",
+    "newton listed",
+    "path",
+    "rbf path",
+    "qp",
+    "rls",
+    "subgradient",
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore:the relative gap")
 def test_a_problem_that_is_solved_by_eight_threads(kind):
-    """Several lambdas, on a problem that nobody has touched yet, so that what it keeps is made by all of them at once."""
+    """Several lambdas, on a problem that nobody has touched yet.
+
+    What it keeps is thus made by all of them at once.
+    """
     name = kind.split()[1] if kind.startswith("rbf") else kind.split()[0]
     lams = [0.3, 1.0, 3.0, 10.0] if name != "rls" else [1e-3, 1e-1, 1.0, 10.0]
     options = dict(max_passes=3) if name == "subgradient" else {}
@@ -54,7 +71,12 @@ def test_a_problem_that_is_solved_by_eight_threads(kind):
     for _ in range(3):
         problem = problem_of(kind)
         todo = [lams[i % len(lams)] for i in range(THREADS)]
-        for lam, found in zip(todo, at_once([lambda lam=lam: rb.solve(problem, lam, solver=name, **options) for lam in todo])):
+        for lam, found in zip(
+            todo,
+            at_once(
+                [lambda lam=lam: rb.solve(problem, lam, solver=name, **options) for lam in todo]
+            ),
+        ):
             assert np.array_equal(found.coef, alone[lam].coef)
             assert found.certificate == alone[lam].certificate
 
@@ -89,7 +111,9 @@ def test_curvature_belongs_to_the_scores_it_was_asked_for(listed):
             assert loss.evaluate(f, shape).loss == sums.loss
         return loss.curvature(sums.bands, v)
 
-    together = at_once([lambda f=f, shape=shape: work(f, shape) for f, shape in zip(scores, shapes)])
+    together = at_once(
+        [lambda f=f, shape=shape: work(f, shape) for f, shape in zip(scores, shapes)]
+    )
     assert all(np.array_equal(a, b) for a, b in zip(alone, together))
     assert len({a.tobytes() for a in alone}) == THREADS
 
@@ -101,13 +125,24 @@ def test_a_watcher_may_look_at_the_problem():
     problem = problem_of("newton")
     alone = minimise(problem, 1.0, 1e-8)[0]
     seen = []
-    watched = minimise(problem, 1.0, 1e-8, watch=lambda point, width: seen.append(problem.primal(problem.coefficients(-point.w), 1.0)))[0]
+    watched = minimise(
+        problem,
+        1.0,
+        1e-8,
+        watch=lambda point, width: seen.append(problem.primal(problem.coefficients(-point.w), 1.0)),
+    )[0]
     assert np.array_equal(watched.w, alone.w) and len(seen) > 3
 
 
 def test_estimators_on_the_same_arrays():
     X, y, qid = items(200)
-    makers = [lambda: rb.RankSVM(lam=3.0, kernel="linear", solver="newton"), lambda: rb.RankRLS(lam=0.1, kernel="linear")]
+    makers = [
+        lambda: rb.RankSVM(lam=3.0, kernel="linear", solver="newton"),
+        lambda: rb.RankRLS(lam=0.1, kernel="linear"),
+    ]
     for make in makers:
         alone = make().fit(X, y, qid=qid).predict(X)
-        assert all(np.array_equal(scores, alone) for scores in at_once([lambda: make().fit(X, y, qid=qid).predict(X)] * THREADS))
+        assert all(
+            np.array_equal(scores, alone)
+            for scores in at_once([lambda: make().fit(X, y, qid=qid).predict(X)] * THREADS)
+        )

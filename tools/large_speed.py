@@ -1,12 +1,17 @@
 #!/usr/bin/env python
-"""How soon is a gap proven on large data? Newton's method beside cutting planes: writes nbs/solvers/newton/speed.csv.
+"""Measure how soon a gap is proven on large data: Newton's method beside cutting planes.
+
+Writes nbs/solvers/newton/speed.csv.
 
     python tools/large_speed.py [items]
 
-100 000 items with 50 features in queries of 100 with 5 levels, 4 000 000 preferences. Processor seconds on one thread, after compilation. The cutting planes
-are those of Joachims (2006) with the line search of OCAS (Franc and Sonnenburg 2009): each adds one plane below the loss, a small quadratic program (Clarabel)
-finds the minimum of all, and the next plane is taken on the way from the best point to there.
+100 000 items with 50 features in queries of 100 with 5 levels, 4 000 000 preferences. Processor
+seconds on one thread, after compilation. The cutting planes are those of Joachims (2006) with the
+line search of OCAS (Franc and Sonnenburg 2009): each adds one plane below the loss, a small
+quadratic program (Clarabel) finds the minimum of all, and the next plane is taken on the way from
+the best point to there.
 """
+
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -33,13 +38,25 @@ def graded(n, d=50, size=100, levels=5, seed=0):
     X, w = rng.normal(size=(n, d)), rng.normal(size=d) / np.sqrt(d)
     score = X @ w + rng.normal(size=n)
     y = score.reshape(-1, size).argsort(axis=1).argsort(axis=1).ravel() * levels // size
-    return rb.RankSVMProblem(X, rb.Preferences.from_scores(y, np.repeat(np.arange(n // size), size)), kernel="linear")
+    return rb.RankSVMProblem(
+        X, rb.Preferences.from_scores(y, np.repeat(np.arange(n // size), size)), kernel="linear"
+    )
 
 
 def newton_gaps(problem, lam, tol):
-    """(seconds, relative gap) after each step, by the rounded objective, which is above the hinge."""
+    """(seconds, relative gap) after each step.
+
+    The gap is that of the rounded objective, which is above the hinge.
+    """
     start, found = time.process_time(), []
-    minimise(problem, lam, tol, watch=lambda point, width: found.append((time.process_time() - start, point.gap / point.value)))
+    minimise(
+        problem,
+        lam,
+        tol,
+        watch=lambda point, width: found.append(
+            (time.process_time() - start, point.gap / point.value)
+        ),
+    )
     return found
 
 
@@ -51,7 +68,9 @@ def smallest_of_planes(G, b, lam):
     A = sparse.csc_matrix(np.vstack([np.ones((1, k)), -np.eye(k)]))
     cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(k)]
     P = sparse.triu(sparse.csc_matrix(G @ G.T / lam / unit), format="csc")
-    answer = clarabel.DefaultSolver(P, -b / unit, A, np.r_[1.0, np.zeros(k)], cones, settings).solve()
+    answer = clarabel.DefaultSolver(
+        P, -b / unit, A, np.r_[1.0, np.zeros(k)], cones, settings
+    ).solve()
     a = np.maximum(0.0, answer.x)
     a /= a.sum()
     return a, float(b @ a - np.sum((G.T @ a) ** 2) / (2 * lam))
@@ -59,7 +78,9 @@ def smallest_of_planes(G, b, lam):
 
 def along(problem, lam, w, p, f, q):
     """The minimum over t >= 0 of the objective at w + t p, by bisection on its slope."""
-    slope = lambda t: lam * float((w + t * p) @ p) - float(problem.summed.evaluate(f + t * q, HINGE).pull @ q)
+    slope = lambda t: (
+        lam * float((w + t * p) @ p) - float(problem.summed.evaluate(f + t * q, HINGE).pull @ q)
+    )
     low, high = 0.0, 1.0
     while slope(high) < 0:
         low, high = high, 2 * high
@@ -100,5 +121,13 @@ if __name__ == "__main__":
         for share in (1e-1, 1e-2, 1e-3, 1e-4):
             for method, run in (("newton", newton_gaps), ("bundle", bundle_gaps)):
                 rows = run(problem, share * len(problem.prefs), 1e-4)
-                print(method, share, *(next((f"{s:.2f} s to {tol:g}" for s, gap in rows if gap <= tol), "-") for tol in (1e-2, 1e-3, 1e-4)), len(rows))
+                print(
+                    method,
+                    share,
+                    *(
+                        next((f"{s:.2f} s to {tol:g}" for s, gap in rows if gap <= tol), "-")
+                        for tol in (1e-2, 1e-3, 1e-4)
+                    ),
+                    len(rows),
+                )
                 table.writerows([method, share, f"{s:.3f}", f"{gap:.3g}"] for s, gap in rows)

@@ -1,13 +1,17 @@
-"""Make the stored tables of a paper's notebook again: what takes too long for the notebook itself, and run times.
+"""Make the stored tables of a paper's notebook again.
+
+They hold what takes too long for the notebook itself, and run times.
 
     python tools/paper_tables.py zapien2009
     python tools/paper_tables.py tsivtsivadze
     python tools/paper_tables.py ralaivola2009
 
-The first writes nbs/papers/zapien2009_trials.csv and nbs/papers/zapien2009_times.txt, the second nbs/papers/tsivtsivadze_trials.csv,
-the third nbs/papers/ralaivola2009_trials.csv and nbs/papers/ralaivola2009_few.csv.
-The experiments are defined in the notebooks: their cells that begin with the comment MARK are executed here.
+The first writes nbs/papers/zapien2009_trials.csv and nbs/papers/zapien2009_times.txt, the second
+nbs/papers/tsivtsivadze_trials.csv, the third nbs/papers/ralaivola2009_trials.csv and
+nbs/papers/ralaivola2009_few.csv. The experiments are defined in the notebooks: their cells that
+begin with the comment MARK are executed here.
 """
+
 import argparse
 import json
 import os
@@ -22,8 +26,29 @@ import rankbook as rb
 
 PAPERS = Path(__file__).resolve().parents[1] / "nbs" / "papers"
 MARK = "# Shared with tools/paper_tables.py"
-PRINTED_SECONDS = {"mixture": "5.92 (0.41)", "auto": "74.17 (15.95)", "diabetes": "186.79 (240.33)", "cancer": "0.27 (0.14)"}
-COLUMNS = ["data", "graph", "trial", "pairs", "breakpoints", "status", "start", "lam", "gap", "active", "used", "validation", "order", "at_zero", "at_cut"]
+PRINTED_SECONDS = {
+    "mixture": "5.92 (0.41)",
+    "auto": "74.17 (15.95)",
+    "diabetes": "186.79 (240.33)",
+    "cancer": "0.27 (0.14)",
+}
+COLUMNS = [
+    "data",
+    "graph",
+    "trial",
+    "pairs",
+    "breakpoints",
+    "status",
+    "start",
+    "lam",
+    "gap",
+    "active",
+    "used",
+    "validation",
+    "order",
+    "at_zero",
+    "at_cut",
+]
 
 
 def shared(paper):
@@ -42,30 +67,56 @@ def run_zapien2009(names):
     rows = []
     for name in PRINTED_SECONDS:
         for graph in ("star", "full"):
-            run_trial(name, graph)      # compiles; its time is not counted
+            run_trial(name, graph)  # compiles; its time is not counted
             rows += [run_trial(name, graph, trial=trial) for trial in names["TRIALS"]]
-            print(f"{name}, {graph}: {np.mean([row['order'] for row in rows if (row['data'], row['graph']) == (name, graph)]):.4f} in the wrong order", flush=True)
+            orders = [row["order"] for row in rows if (row["data"], row["graph"]) == (name, graph)]
+            print(f"{name}, {graph}: {np.mean(orders):.4f} in the wrong order", flush=True)
     return pd.DataFrame(rows)
 
 
 def times(trials):
     """The table of run times as a text."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("rankbook", "numpy", "scipy", "numba"))
-    lines = [f"Machine-dependent: {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {packages}.",
-             "Seconds of processor time, mean (spread) of ten trials, standardised features, compilation not counted; made by python tools/paper_tables.py zapien2009.",
-             "Printed are the times of the paper, star graph, on a machine and with a kernel it does not name.", "",
-             f"{'data':10}{'graph':7}{'preferences':>12}{'breakpoints':>13}   {'path':17}{'validation curve':19}{'printed'}"]
+    packages = ", ".join(
+        f"{name} {version(name)}" for name in ("rankbook", "numpy", "scipy", "numba")
+    )
+    lines = [
+        (
+            f"Machine-dependent: {platform.machine()}, {os.cpu_count()} cores, "
+            f"Python {platform.python_version()}, {packages}."
+        ),
+        (
+            "Seconds of processor time, mean (spread) of ten trials, standardised features, "
+            "compilation not counted; made by python tools/paper_tables.py zapien2009."
+        ),
+        (
+            "Printed are the times of the paper, star graph, on a machine and with a kernel "
+            "it does not name."
+        ),
+        "",
+        (
+            f"{'data':10}{'graph':7}{'preferences':>12}{'breakpoints':>13}   "
+            f"{'path':17}{'validation curve':19}{'printed'}"
+        ),
+    ]
     for (name, graph), rows in trials.groupby(["data", "graph"], sort=False):
-        path, curve = (f"{values.mean():.3f} ({values.std(ddof=0):.3f})" for values in (rows.path_seconds, rows.curve_seconds))
+        path, curve = (
+            f"{values.mean():.3f} ({values.std(ddof=0):.3f})"
+            for values in (rows.path_seconds, rows.curve_seconds)
+        )
         printed = PRINTED_SECONDS[name] if graph == "star" else ""
-        lines.append(f"{name:10}{graph:7}{rows.pairs.mean():>12.0f}{rows.breakpoints.mean():>13.0f}   {path:17}{curve:19}{printed}".rstrip())
+        lines.append(
+            f"{name:10}{graph:7}{rows.pairs.mean():>12.0f}{rows.breakpoints.mean():>13.0f}   "
+            f"{path:17}{curve:19}{printed}".rstrip()
+        )
     return "\n".join(lines) + "\n"
 
 
 def make_zapien2009():
     """Run, and write both tables."""
     trials = run_zapien2009(shared("zapien2009"))
-    trials[COLUMNS].to_csv(PAPERS / "zapien2009_trials.csv", index=False, float_format="%.8g", lineterminator="\n")
+    trials[COLUMNS].to_csv(
+        PAPERS / "zapien2009_trials.csv", index=False, float_format="%.8g", lineterminator="\n"
+    )
     (PAPERS / "zapien2009_times.txt").write_text(times(trials), encoding="utf-8")
 
 
@@ -74,32 +125,56 @@ def make_tsivtsivadze():
     names, rows = shared("tsivtsivadze"), []
     for data, (_, extras) in names["ITEMS"].items():
         for trial in names["TRIALS"]:
-            rows += [names["run_trial"](data, trial, method, extra) for method in ("RLS", "RankRLS") for extra in extras]
+            rows += [
+                names["run_trial"](data, trial, method, extra)
+                for method in ("RLS", "RankRLS")
+                for extra in extras
+            ]
             print(f"{data}, trial {trial}: done", flush=True)
-    pd.DataFrame(rows).to_csv(PAPERS / "tsivtsivadze_trials.csv", index=False, float_format="%.12g", lineterminator="\n")
+    pd.DataFrame(rows).to_csv(
+        PAPERS / "tsivtsivadze_trials.csv", index=False, float_format="%.12g", lineterminator="\n"
+    )
 
 
 def make_ralaivola2009():
-    """Run every draw, with other rules for the pivots at p = 10 only, and those with few labels; write both tables."""
+    """Run every draw, and those with few labels; write both tables.
+
+    Other rules for the pivots are run at p = 10 only.
+    """
     names, rows, few = shared("ralaivola2009"), [], []
     for rule in names["RULES"]:
         for draw in names["DRAWS"]:
             rows += names["run_draw"](draw, rule, sizes=None if rule == "greedy" else [10])
             print(f"{rule} pivots, draw {draw}: done", flush=True)
     for share in names["OTHER_SHARES"]:
-        rows += [row for draw in names["DRAWS"] for row in names["run_draw"](draw, percents=[10], sizes=[10, 200], share=share)]
+        rows += [
+            row
+            for draw in names["DRAWS"]
+            for row in names["run_draw"](draw, percents=[10], sizes=[10, 200], share=share)
+        ]
     for draw in names["FEW_DRAWS"]:
         few += names["run_few"](draw)
     for name, table in (("trials", rows), ("few", few)):
-        pd.DataFrame(table).to_csv(PAPERS / f"ralaivola2009_{name}.csv", index=False, float_format="%.8g", lineterminator="\n")
+        pd.DataFrame(table).to_csv(
+            PAPERS / f"ralaivola2009_{name}.csv",
+            index=False,
+            float_format="%.8g",
+            lineterminator="\n",
+        )
 
 
-MAKERS = {"zapien2009": make_zapien2009, "tsivtsivadze": make_tsivtsivadze, "ralaivola2009": make_ralaivola2009}
+MAKERS = {
+    "zapien2009": make_zapien2009,
+    "tsivtsivadze": make_tsivtsivadze,
+    "ralaivola2009": make_ralaivola2009,
+}
 
 
 def main(arguments=None):
     """Make the tables of one paper."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("paper", choices=sorted(MAKERS))
     try:
         MAKERS[parser.parse_args(arguments).paper]()

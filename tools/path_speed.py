@@ -1,11 +1,15 @@
 #!/usr/bin/env python
-"""Measure what an event of a path costs, and write the table that nbs/solvers/path/solver.ipynb draws.
+"""Measure what an event of a path costs, and write a table that a notebook draws.
+
+The notebook is nbs/solvers/path/solver.ipynb.
 
     python tools/path_speed.py
 
-writes nbs/solvers/path/speed.csv: for stretches of some thousand events of several paths the number of preferences m, the mean size of the
-active set, the length of the neighbour list, and the processor time of an event in microseconds. Times depend on the machine.
+writes nbs/solvers/path/speed.csv: for stretches of some thousand events of several paths the number
+of preferences m, the mean size of the active set, the length of the neighbour list, and the
+processor time of an event in microseconds. Times depend on the machine.
 """
+
 import time
 from pathlib import Path
 
@@ -14,7 +18,8 @@ import pandas as pd
 
 import rankbook as rb
 from rankbook.data.datasets import load, make_mixture
-from rankbook.solvers.path import events as following, state as moving
+from rankbook.solvers.path import events as following
+from rankbook.solvers.path import state as moving
 from rankbook.solvers.path.run import begin, run_chunk
 
 TABLE = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "path" / "speed.csv"
@@ -39,7 +44,10 @@ def problems():
     for n in (1250, 5000, 20000):
         X = rng.normal(size=(n, 50))
         y = np.digitize(X @ rng.normal(size=50) + 3 * rng.normal(size=n), [0.0, 5.0, 10.0])
-        yield f"star of {n}, linear", rb.RankSVMProblem(X, rb.Preferences.from_scores(y, graph="star"), kernel="linear")
+        yield (
+            f"star of {n}, linear",
+            rb.RankSVMProblem(X, rb.Preferences.from_scores(y, graph="star"), kernel="linear"),
+        )
 
 
 def stretches(name, problem):
@@ -52,10 +60,18 @@ def stretches(name, problem):
         seconds, events = time.process_time() - start, run.parts[-1]
         if len(events) < EVENTS // 2:
             continue
-        size = run.checkpoints[-2].active.size + np.cumsum((events["to"] == 1).astype(int) - (events["from"] == 1))
+        size = run.checkpoints[-2].active.size + np.cumsum(
+            (events["to"] == 1).astype(int) - (events["from"] == 1)
+        )
         near = int(run.state.count[moving.NEAR])
-        yield dict(problem=name, m=len(problem.prefs), active=round(float(size.mean()), 1), near=near, lam=float(f"{run.checkpoints[-1].lam / problem.lam_max:.3g}"),
-                   microseconds=round(1e6 * seconds / len(events), 2))
+        yield dict(
+            problem=name,
+            m=len(problem.prefs),
+            active=round(float(size.mean()), 1),
+            near=near,
+            lam=float(f"{run.checkpoints[-1].lam / problem.lam_max:.3g}"),
+            microseconds=round(1e6 * seconds / len(events), 2),
+        )
         assert run.total == before + len(events)
 
 
@@ -68,7 +84,11 @@ def main():
         problem.prefs.better, problem.lam_max
         new = list(stretches(name, problem))
         rows += new
-        print(f"{name}: {len(problem.prefs)} preferences, {np.mean([r['microseconds'] for r in new] or [np.nan]):.1f} microseconds an event", flush=True)
+        print(
+            f"{name}: {len(problem.prefs)} preferences, "
+            f"{np.mean([r['microseconds'] for r in new] or [np.nan]):.1f} microseconds an event",
+            flush=True,
+        )
     pd.DataFrame(rows).to_csv(TABLE, index=False)
 
 

@@ -2,9 +2,11 @@
 
     python tools/picture.py
 
-The cancer data, every second tumour to train and the others to validate, as in the example of the README: above, six preferences
-along the path of all solutions; below, the validation curve with its optimal interval.
+The cancer data, every second tumour to train and the others to validate, as in the example of the
+README: above, six preferences along the path of all solutions; below, the validation curve with its
+optimal interval.
 """
+
 from pathlib import Path
 
 import matplotlib
@@ -35,7 +37,7 @@ def draw(path, curve):
 
 
 if __name__ == "__main__":
-    matplotlib.rcParams["svg.hashsalt"] = "rankbook"      # the same picture makes the same file
+    matplotlib.rcParams["svg.hashsalt"] = "rankbook"  # the same picture makes the same file
     PICTURE.parent.mkdir(exist_ok=True)
     draw(*solve()).savefig(PICTURE, metadata={"Date": None})
     print(f"{PICTURE.name}: {PICTURE.stat().st_size // 1024} kB")

@@ -3,9 +3,10 @@
     python tools/readme.py            write README.md
     python tools/readme.py --check    exit with 1 when README.md is not what would be written
 
-Prose is copied, with relative links turned from the folder of the notebook to the root; code becomes a python block,
-printed text the block after it. Nothing but the standard library is needed.
+Prose is copied, with relative links turned from the folder of the notebook to the root; code
+becomes a python block, printed text the block after it. Nothing but the standard library is needed.
 """
+
 import json
 import posixpath
 import re
@@ -40,7 +41,10 @@ def printed(output):
         return "".join(output["text"])
     text = output.get("data", {}).get("text/plain")
     if text is None:
-        raise SystemExit(f"{NOTEBOOK}: an output of type {output['output_type']} has no plain text, so README.md cannot show it")
+        raise SystemExit(
+            f"{NOTEBOOK}: an output of type {output['output_type']} has no plain text, "
+            "so README.md cannot show it"
+        )
     return "".join(text)
 
 
@@ -55,7 +59,11 @@ def readme():
     """The whole of README.md."""
     parts = [NOTE]
     for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
-        parts += [prose("".join(cell["source"]).strip())] if cell["cell_type"] == "markdown" else code(cell)
+        parts += (
+            [prose("".join(cell["source"]).strip())]
+            if cell["cell_type"] == "markdown"
+            else code(cell)
+        )
     return "\n\n".join(parts) + "\n"
 
 
@@ -67,7 +75,10 @@ def main(arguments):
     if not arguments:
         README.write_text(text, encoding="utf-8")
     elif not README.exists() or README.read_text(encoding="utf-8") != text:
-        raise SystemExit("README.md is not what nbs/index.ipynb says: run `python tools/readme.py` and commit the result")
+        raise SystemExit(
+            "README.md is not what nbs/index.ipynb says: "
+            "run `python tools/readme.py` and commit the result"
+        )
     print(f"README.md {'is up to date' if arguments else 'written'}")
 
 

@@ -3,9 +3,10 @@
     python tools/sync.py              write rankbook/ and README.md again, clean the notebooks
     python tools/sync.py --check      the same, then exit with 1 when anything committed has changed
 
-Every module of rankbook/ is exported from a notebook. They are deleted first: the export alone never removes a module
-whose notebook is gone, and with this it shows as a deleted file.
+Every module of rankbook/ is exported from a notebook. They are deleted first: the export alone
+never removes a module whose notebook is gone, and with this it shows as a deleted file.
 """
+
 import subprocess
 import sys
 from pathlib import Path
@@ -31,10 +32,14 @@ def main(arguments):
     run(BIN / "nbdev_clean")
     run(sys.executable, "tools/readme.py", *arguments)
     if arguments:
-        status = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        status = subprocess.run(
+            ["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
         if status:
-            raise SystemExit(f"The notebooks and the package disagree, or a notebook is not clean:\n{status}"
-                             "Edit notebooks only, run `python tools/sync.py` and commit what it writes.")
+            raise SystemExit(
+                f"The notebooks and the package disagree, or a notebook is not clean:\n{status}"
+                "Edit notebooks only, run `python tools/sync.py` and commit what it writes."
+            )
         print("Notebooks, package and README.md agree.")
 
 

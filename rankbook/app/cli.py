@@ -20,12 +20,19 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False, no_args_is_help=True,
-                  help="Learn to rank from preferences: follow every solution of the ranking SVM, choose lambda exactly, certify the choice.")
+app = typer.Typer(
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+    help="Learn to rank from preferences: follow every solution of the ranking SVM, choose lambda exactly, certify the choice.",
+)
 
 PICTURES = (".pdf", ".png", ".svg")
 LISTED = 5  # best intervals that are printed; the others are counted
-ARGUMENT = re.compile(r"^(target|qid|drop|kernel|gamma|degree|coef0|graph|lam_min|lam_max|rule|seed|solver)(?= is )")  # an option, as an error of Python names it
+ARGUMENT = re.compile(
+    r"^(target|qid|drop|kernel|gamma|degree|coef0|graph|lam_min|lam_max|rule|seed|solver)(?= is )"
+)  # an option, as an error of Python names it
 
 # %% ../../nbs/app/cli.ipynb #c006
 def _print_version(asked):
@@ -38,7 +45,14 @@ def _print_version(asked):
 
 
 @app.callback()
-def options(version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")] = False):
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+        ),
+    ] = False,
+):
     """Options that come before a command."""
 
 # %% ../../nbs/app/cli.ipynb #c008
@@ -50,7 +64,10 @@ def one_line_errors():
     except BrokenPipeError:
         raise  # whoever reads the output stopped reading; Typer ends in silence
     except MemoryError as error:
-        _fail(error, "On the command line: --graph star makes fewer preferences, --kernel linear needs no kernel matrix.")
+        _fail(
+            error,
+            "On the command line: --graph star makes fewer preferences, --kernel linear needs no kernel matrix.",
+        )
     except (ValueError, TypeError, OSError, ImportError) as error:
         _fail(error)
     except KeyboardInterrupt:
@@ -77,20 +94,28 @@ def check_picture(file):
         If there is no such folder, or it cannot be written to.
     """
     if file.suffix.lower() not in PICTURES:
-        raise ValueError(f"--plot is {str(file)!r}, whose ending says no known kind of picture; {', '.join(PICTURES)} are accepted.")
+        raise ValueError(
+            f"--plot is {str(file)!r}, whose ending says no known kind of picture; {', '.join(PICTURES)} are accepted."
+        )
     if not file.parent.is_dir():
-        raise FileNotFoundError(f"--plot is {str(file)!r}, but there is no folder {str(file.parent)!r}.")
+        raise FileNotFoundError(
+            f"--plot is {str(file)!r}, but there is no folder {str(file.parent)!r}."
+        )
     if file.is_dir():
         raise IsADirectoryError(f"--plot is {str(file)!r}, a folder; a file is accepted.")
     if not os.access(file.parent, os.W_OK):
-        raise PermissionError(f"--plot is {str(file)!r}, but the folder {str(file.parent)!r} cannot be written to.")
+        raise PermissionError(
+            f"--plot is {str(file)!r}, but the folder {str(file.parent)!r} cannot be written to."
+        )
 
 # %% ../../nbs/app/cli.ipynb #c012
 def save_picture(figure, file):
     """Write a matplotlib Figure to a file, wholly or not at all; the ending says how."""
     from rankbook.base.archive import write_whole
 
-    write_whole(file, lambda handle: figure.savefig(handle, dpi=150, format=file.suffix[1:].lower()))
+    write_whole(
+        file, lambda handle: figure.savefig(handle, dpi=150, format=file.suffix[1:].lower())
+    )
 
 # %% ../../nbs/app/cli.ipynb #c015
 def read_data(source, target=None, qid=None, drop=()):
@@ -126,11 +151,15 @@ def read_data(source, target=None, qid=None, drop=()):
             return read_table(source, target, qid, drop)
         except NotNumbers as error:
             if error.columns:
-                error.add_note(f"on the command line: --drop {','.join(error.columns)}, or --qid {error.columns[0]}")
+                error.add_note(
+                    f"on the command line: --drop {','.join(error.columns)}, or --qid {error.columns[0]}"
+                )
             raise
     for name, value in (("target", target), ("qid", qid), ("drop", drop or None)):
         if value is not None:
-            raise ValueError(f"{name} is {value!r}; None is accepted for the built-in data {source!r}, whose columns have their parts already.")
+            raise ValueError(
+                f"{name} is {value!r}; None is accepted for the built-in data {source!r}, whose columns have their parts already."
+            )
     return load(source)
 
 # %% ../../nbs/app/cli.ipynb #c016
@@ -140,7 +169,9 @@ def _no_data(source):
 
     near = difflib.get_close_matches(str(source), list_datasets(), n=1)
     hint = f"; did you mean {near[0]!r}?" if near else "."
-    return FileNotFoundError(f"DATA is {str(source)!r}: there is no such file, and no built-in data set of this name{hint} Built in: {', '.join(list_datasets())}.")
+    return FileNotFoundError(
+        f"DATA is {str(source)!r}: there is no such file, and no built-in data set of this name{hint} Built in: {', '.join(list_datasets())}."
+    )
 
 
 @contextmanager
@@ -153,7 +184,9 @@ def spoken_warnings():
 
         def note(message, category, *where, **more):
             kind = "note" if issubclass(category, Assumption) else "warning"
-            typer.echo(f"rankbook: {kind}: " + str(message).replace("qid='none'", "--qid none"), err=True)
+            typer.echo(
+                f"rankbook: {kind}: " + str(message).replace("qid='none'", "--qid none"), err=True
+            )
 
         warnings.showwarning = note
         yield
@@ -166,7 +199,9 @@ def parse_gammas(text):
     try:
         return [float(word) for word in text.split(",")]
     except ValueError:
-        raise ValueError(f"--gamma is {text!r}; a number > 0, or several separated by commas, is accepted.") from None
+        raise ValueError(
+            f"--gamma is {text!r}; a number > 0, or several separated by commas, is accepted."
+        ) from None
 
 
 def parse_names(texts):
@@ -187,33 +222,88 @@ def report(facts):
     list of str
     """
     wrong, area, certificate = facts["disagreement"], facts["auc"], facts["certificate"]
-    rows = [("data", _data_line(facts["data"])), ("split", _split_line(facts["split"])), ("preferences", _preferences_line(facts["preferences"])),
-            ("kernel", ", ".join([facts["kernel"]["name"], *(f"{k} {v:.6g}" for k, v in facts["kernel"].items() if k != "name")])),
-            *_trial_lines(facts["trials"]), ("path", _path_line(facts)), *_best_lines(facts["curve"], facts["chosen"]["lam"]),
-            ("chosen", f"lambda {_chosen_text(facts['curve'], facts['chosen']['lam'])}" + ("" if facts["chosen"]["gamma"] is None else f", gamma {facts['chosen']['gamma']:.6g}")
-                       + (" (middle of the widest interval)" if facts["chosen"]["rule"] == "widest" else " (upper end of the highest interval)")),
-            ("disagreement", f"{wrong['validation']:.6f} validation, {wrong['test']:.6f} test" + ("" if area is None else f"; AUC {area:.6f} test{'' if facts['data']['queries'] is None else ', mean over queries'}")),
-            ("certificate", f"primal {certificate['primal']:.10g}, dual {certificate['dual']:.10g}, relative gap {abs(certificate['relative_gap']):.1e},"
-                            " computed by rankbook, not by the solver"),
-            ("time", _time_line(facts))]
+    rows = [
+        ("data", _data_line(facts["data"])),
+        ("split", _split_line(facts["split"])),
+        ("preferences", _preferences_line(facts["preferences"])),
+        (
+            "kernel",
+            ", ".join(
+                [
+                    facts["kernel"]["name"],
+                    *(f"{k} {v:.6g}" for k, v in facts["kernel"].items() if k != "name"),
+                ]
+            ),
+        ),
+        *_trial_lines(facts["trials"]),
+        ("path", _path_line(facts)),
+        *_best_lines(facts["curve"], facts["chosen"]["lam"]),
+        (
+            "chosen",
+            f"lambda {_chosen_text(facts['curve'], facts['chosen']['lam'])}"
+            + (
+                ""
+                if facts["chosen"]["gamma"] is None
+                else f", gamma {facts['chosen']['gamma']:.6g}"
+            )
+            + (
+                " (middle of the widest interval)"
+                if facts["chosen"]["rule"] == "widest"
+                else " (upper end of the highest interval)"
+            ),
+        ),
+        (
+            "disagreement",
+            f"{wrong['validation']:.6f} validation, {wrong['test']:.6f} test"
+            + (
+                ""
+                if area is None
+                else f"; AUC {area:.6f} test{'' if facts['data']['queries'] is None else ', mean over queries'}"
+            ),
+        ),
+        (
+            "certificate",
+            f"primal {certificate['primal']:.10g}, dual {certificate['dual']:.10g}, relative gap {abs(certificate['relative_gap']):.1e},"
+            " computed by rankbook, not by the solver",
+        ),
+        ("time", _time_line(facts)),
+    ]
     return [f"{label:13}{text}" for label, text in rows]
 
 # %% ../../nbs/app/cli.ipynb #c023
 def _count(number, what):
     """1 item, 2 items, 2 queries."""
-    return f"{number} {what}" if number == 1 else f"{number} {what[:-1]}ies" if what.endswith("y") else f"{number} {what}s"
+    return (
+        f"{number} {what}"
+        if number == 1
+        else f"{number} {what[:-1]}ies"
+        if what.endswith("y")
+        else f"{number} {what}s"
+    )
 
 
 def _data_line(data):
     """What was read."""
-    sizes = [_count(data[key], word) for key, word in (("items", "item"), ("features", "feature"), ("queries", "query"), ("levels", "level")) if data[key]]
+    sizes = [
+        _count(data[key], word)
+        for key, word in (
+            ("items", "item"),
+            ("features", "feature"),
+            ("queries", "query"),
+            ("levels", "level"),
+        )
+        if data[key]
+    ]
     return f"{data['name']}: {', '.join(sizes)}"
 
 
 def _split_line(split):
     """Sizes of the parts and how they came about."""
     queries = split["queries"] or {}
-    sizes = [f"{size} {name}" + (f" ({_count(queries[name], 'query')})" if queries else "") for name, size in split["items"].items()]
+    sizes = [
+        f"{size} {name}" + (f" ({_count(queries[name], 'query')})" if queries else "")
+        for name, size in split["items"].items()
+    ]
     return f"{', '.join(sizes)}; {split['how']}; features {'standardised on train' if split['standardized'] else 'as they are'}"
 
 
@@ -226,14 +316,24 @@ def _trial_lines(trials):
     """A line for each gamma, if there were several."""
     if len(trials) == 1:
         return []
-    return [(f"  gamma {row['gamma']:.4g}"[:13].ljust(13), f" minimum {row['minimum']:.6f}, widest interval a factor of {row['width']:.4g}; "
-             f"{row['breakpoints']} breakpoints, {row['status']}") for row in trials]
+    return [
+        (
+            f"  gamma {row['gamma']:.4g}"[:13].ljust(13),
+            f" minimum {row['minimum']:.6f}, widest interval a factor of {row['width']:.4g}; "
+            f"{row['breakpoints']} breakpoints, {row['status']}",
+        )
+        for row in trials
+    ]
 
 
 def _path_line(facts):
     """How far the path goes and how it ended."""
     path = facts["path"]
-    span = "" if path["lam_max"] is None else f", lambda {path['lam_max']:.6g} down to {path['lam_end']:.6g}"
+    span = (
+        ""
+        if path["lam_max"] is None
+        else f", lambda {path['lam_max']:.6g} down to {path['lam_end']:.6g}"
+    )
     return f"{_count(path['breakpoints'], 'breakpoint')}{span}, {path['status']} (solver {facts['solver']})"
 
 
@@ -241,14 +341,20 @@ def _time_line(facts):
     """Seconds on the wall clock."""
     seconds, trials = facts["seconds"], facts["trials"]
     total = {key: sum(row["seconds"][key] for row in trials) for key in ("path", "curve")}
-    compiling = f", {seconds['compiling']:.1f} s of it compiling" if seconds["compiling"] >= 0.05 else ""
+    compiling = (
+        f", {seconds['compiling']:.1f} s of it compiling" if seconds["compiling"] >= 0.05 else ""
+    )
     plural = "paths" if len(trials) > 1 else "path"
     return f"{plural} {total['path']:.1f} s, validation curve{plural[4:]} {total['curve']:.1f} s{compiling}"
 
 # %% ../../nbs/app/cli.ipynb #c025b
 def _best_interval(curve, lam):
     """The number of the best interval that holds the chosen lambda."""
-    return next(i for i, (low, high) in enumerate(curve["best"]) if low < lam and (high is None or lam <= high))
+    return next(
+        i
+        for i, (low, high) in enumerate(curve["best"])
+        if low < lam and (high is None or lam <= high)
+    )
 
 
 def _ends(low, high, lam=None):
@@ -262,7 +368,10 @@ def _ends(low, high, lam=None):
 
 def _chosen_text(curve, lam):
     """The chosen lambda with six digits, or as many as it takes to stand inside of its interval as printed."""
-    low, high = (math.inf if end is None else float(end) for end in _ends(*curve["best"][_best_interval(curve, lam)], lam))
+    low, high = (
+        math.inf if end is None else float(end)
+        for end in _ends(*curve["best"][_best_interval(curve, lam)], lam)
+    )
     texts = [f"{lam:.{digits}g}" for digits in range(6, 18)]
     return next((text for text in texts if low < float(text) < high), texts[-1])
 
@@ -270,7 +379,12 @@ def _chosen_text(curve, lam):
 def _best_lines(curve, lam):
     """The minimum of the validation curve and the intervals that attain it; the one of the chosen lambda is always among them."""
     best, chosen = curve["best"], _best_interval(curve, lam)
-    lines = [("minimum", f"{curve['minimum']:.6f} of the validation preferences in the wrong order, on {len(best)} of {_count(curve['intervals'], 'interval')}")]
+    lines = [
+        (
+            "minimum",
+            f"{curve['minimum']:.6f} of the validation preferences in the wrong order, on {len(best)} of {_count(curve['intervals'], 'interval')}",
+        )
+    ]
     ends = [_ends(*interval, lam if i == chosen else None) for i, interval in enumerate(best)]
     lines += [("", _interval_line(*ends[i])) for i in range(min(LISTED, len(best)))]
     if chosen >= LISTED:
@@ -286,8 +400,8 @@ def _interval_line(low, high):
 # %% ../../nbs/app/cli.ipynb #c031
 def _choose(source, target, qid, drop, options):
     """Read and choose; returns the Experiment and the seconds spent compiling. Progress goes to stderr if that is a terminal."""
-    from rankbook.base.jit import WAITING
     from rankbook.app.select import select_model
+    from rankbook.base.jit import WAITING
 
     terminal = sys.stderr.isatty()
     if terminal and options["solver"] == "path":
@@ -300,34 +414,85 @@ def _choose(source, target, qid, drop, options):
 # %% ../../nbs/app/cli.ipynb #c032
 @app.command()
 def select(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Built-in data set; file: .csv .tsv .parquet, or SVMlight/LETOR .svm .svmlight .letor .txt .dat, also with .gz; or - for standard input", show_default=False)],
-    target: Annotated[str, typer.Option(help="Column of a table to rank by, higher is preferred.")] = None,
-    qid: Annotated[str, typer.Option(help="Column of a table that names the query of a row, or none; by default qid, query, query_id, group or session if there is one.")] = None,
-    drop: Annotated[list[str], typer.Option(help="Columns of a table to leave out: names separated by commas, or several times --drop.")] = None,
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="Built-in data set; file: .csv .tsv .parquet, or SVMlight/LETOR .svm .svmlight .letor .txt .dat, also with .gz; or - for standard input",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[
+        str, typer.Option(help="Column of a table to rank by, higher is preferred.")
+    ] = None,
+    qid: Annotated[
+        str,
+        typer.Option(
+            help="Column of a table that names the query of a row, or none; by default qid, query, query_id, group or session if there is one."
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str],
+        typer.Option(
+            help="Columns of a table to leave out: names separated by commas, or several times --drop."
+        ),
+    ] = None,
     kernel: Annotated[str, typer.Option(help="rbf, linear or poly.")] = "rbf",
-    gamma: Annotated[str, typer.Option(help="Of rbf and poly: a number, or several separated by commas to search; 1/features by default.")] = None,
+    gamma: Annotated[
+        str,
+        typer.Option(
+            help="Of rbf and poly: a number, or several separated by commas to search; 1/features by default."
+        ),
+    ] = None,
     degree: Annotated[int, typer.Option(help="Of poly; 3 by default.")] = None,
     coef0: Annotated[float, typer.Option(help="Of poly; 1 by default.")] = None,
     graph: Annotated[str, typer.Option(help="Training preferences: full or star.")] = "full",
-    lam_min: Annotated[float, typer.Option(help="Smallest lambda to consider; the path ends there.")] = None,
+    lam_min: Annotated[
+        float, typer.Option(help="Smallest lambda to consider; the path ends there.")
+    ] = None,
     lam_max: Annotated[float, typer.Option(help="Largest lambda to consider.")] = None,
-    rule: Annotated[str, typer.Option(help="Among best intervals: the middle of the widest, or the largest lambda.")] = "widest",
-    standardize: Annotated[bool, typer.Option("--standardize/--no-standardize", help="Scale features to mean 0 and deviation 1 of the training part.")] = True,
+    rule: Annotated[
+        str,
+        typer.Option(help="Among best intervals: the middle of the widest, or the largest lambda."),
+    ] = "widest",
+    standardize: Annotated[
+        bool,
+        typer.Option(
+            "--standardize/--no-standardize",
+            help="Scale features to mean 0 and deviation 1 of the training part.",
+        ),
+    ] = True,
     seed: Annotated[int, typer.Option(help="Of the split.")] = 0,
     solver: Annotated[str, typer.Option(help="Name of a solver that provides paths.")] = "path",
-    plot: Annotated[Path, typer.Option(help="Write a picture to this file: .pdf, .png or .svg.")] = None,
+    plot: Annotated[
+        Path, typer.Option(help="Write a picture to this file: .pdf, .png or .svg.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ):
     """Choose the lambda that orders validation data best, over its whole range, and certify the solution."""
-    options = dict(kernel=kernel, degree=degree, coef0=coef0, graph=graph, lam_min=lam_min, lam_max=lam_max, rule=rule,
-                   standardize=standardize, seed=seed, solver=solver)
+    options = dict(
+        kernel=kernel,
+        degree=degree,
+        coef0=coef0,
+        graph=graph,
+        lam_min=lam_min,
+        lam_max=lam_max,
+        rule=rule,
+        standardize=standardize,
+        seed=seed,
+        solver=solver,
+    )
     with one_line_errors(), spoken_warnings():
         if plot is not None:
             check_picture(plot)
-        result, compiling = _choose(data, target, qid, parse_names(drop), options | dict(gamma=parse_gammas(gamma)))
+        result, compiling = _choose(
+            data, target, qid, parse_names(drop), options | dict(gamma=parse_gammas(gamma))
+        )
         facts = result.summary()
         facts["seconds"] = facts["seconds"] | dict(compiling=compiling)
-        typer.echo(json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(report(facts)))
+        typer.echo(
+            json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(report(facts))
+        )
         for note in facts["notes"]:
             typer.echo(f"rankbook: note: {note}", err=True)
         if plot is not None:
@@ -335,9 +500,11 @@ def select(
 
 # %% ../../nbs/app/cli.ipynb #c044
 @app.command()
-def solvers(as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False):
+def solvers(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+):
     """List the solvers that are installed, and their state."""
-    from rankbook.registry.solve import list_solvers
+    from rankbook.registry.table import list_solvers
 
     with one_line_errors():
         table = list_solvers()
@@ -352,7 +519,9 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove it.")] = F
     with one_line_errors():
         facts = (clear_cache if clear else cache_facts)(cache_root())
         size = f"{_count(facts['entries'], 'compiled function')}, {facts['bytes'] / 1e6:.1f} MB"
-        typer.echo(f"{'removed from' if clear else 'kept in'} {facts['folder']}: {size}, of {_count(facts['states'], 'state')} of the sources")
+        typer.echo(
+            f"{'removed from' if clear else 'kept in'} {facts['folder']}: {size}, of {_count(facts['states'], 'state')} of the sources"
+        )
 
 # %% ../../nbs/app/cli.ipynb #c047
 def main():

@@ -13,12 +13,13 @@ import numpy as np
 
 from ..base.validation import as_matrix, as_positive, as_vector, unknown_name
 from ..data.datasets import PARTS
+from ..data.split import prepare
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
-from ..data.split import prepare
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.solution import Solution
-from ..registry.solve import get_solver, solve_path
+from ..registry.plugins import get_solver
+from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve
 
 # %% ../../nbs/app/select.ipynb #c006
@@ -42,12 +43,22 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
     """
     if not callable(kernel) and kernel not in _PARAMETERS:
         raise unknown_name("kernel", kernel, (*_PARAMETERS, "a callable"))
-    given = {name: value for name, value in dict(gamma=gamma, degree=degree, coef0=coef0).items() if value is not None}
+    given = {
+        name: value
+        for name, value in dict(gamma=gamma, degree=degree, coef0=coef0).items()
+        if value is not None
+    }
     for name in given:
         if callable(kernel) or name not in _PARAMETERS[kernel]:
             having = " and ".join(other for other, names in _PARAMETERS.items() if name in names)
-            raise ValueError(f"{name} is {given[name]!r}, but the kernel is {kernel if isinstance(kernel, str) else 'a callable'}; {name} is accepted for {having}.")
-    gammas = as_vector("gamma", np.atleast_1d(given.pop("gamma")), minimum=0, strict=True).tolist() if gamma is not None else [None]
+            raise ValueError(
+                f"{name} is {given[name]!r}, but the kernel is {kernel if isinstance(kernel, str) else 'a callable'}; {name} is accepted for {having}."
+            )
+    gammas = (
+        as_vector("gamma", np.atleast_1d(given.pop("gamma")), minimum=0, strict=True).tolist()
+        if gamma is not None
+        else [None]
+    )
     if not gammas:
         raise ValueError("gamma is empty; a number, or one or more of them, is accepted.")
     tries = [dict(kernel=kernel, gamma=value, **given) for value in gammas]
@@ -75,10 +86,14 @@ def restrict(curve, lam_min=None, lam_max=None):
     """
     low, high = max(float(curve.breaks[-1]), lam_min or 0.0), np.inf if lam_max is None else lam_max
     if low >= high:
-        raise ValueError(f"lam_max is {high!r}; a number above {low!r}, the lower end of the path or lam_min, is accepted.")
+        raise ValueError(
+            f"lam_max is {high!r}; a number above {low!r}, the lower end of the path or lam_min, is accepted."
+        )
     inside = np.flatnonzero((curve.breaks[1:] < high) & (curve.breaks[:-1] > low))
     breaks = np.clip(curve.breaks[inside[0] : inside[-1] + 2], low, high)
-    return ValidationCurve(breaks, curve.values[inside], tuple(float(end) for end in np.clip(curve.scale, low, high)))
+    return ValidationCurve(
+        breaks, curve.values[inside], tuple(float(end) for end in np.clip(curve.scale, low, high))
+    )
 
 # %% ../../nbs/app/select.ipynb #c012
 @dataclass(frozen=True)
@@ -102,12 +117,18 @@ class Trial:
     def gamma(self):
         """The gamma of the kernel as a number, None if the kernel has none."""
         kernel = self.path.problem.kernel
-        return (kernel.gamma or 1.0 / self.path.problem.X.shape[1]) if "gamma" in _PARAMETERS.get(kernel.name, ()) else None
+        return (
+            (kernel.gamma or 1.0 / self.path.problem.X.shape[1])
+            if "gamma" in _PARAMETERS.get(kernel.name, ())
+            else None
+        )
 
     @property
     def width(self):
         """Factor of lambda that the widest best interval spans, counting up to a decade beyond the outermost breakpoints; at least 1."""
-        low, high = np.clip(np.array(self.curve.best).T, self.curve.scale[0] / 10, self.curve.scale[1] * 10)
+        low, high = np.clip(
+            np.array(self.curve.best).T, self.curve.scale[0] / 10, self.curve.scale[1] * 10
+        )
         return float((high / low).max())
 
     @property
@@ -138,7 +159,9 @@ def try_kernel(train, validation, kernel, lam_min, lam_max, solver):
     """
     start = perf_counter()
     problem = RankSVMProblem(train.X, train.prefs, **kernel)
-    end = lam_min if lam_min is None or lam_min <= problem.lam_max else problem.lam_max or None  # where nothing has begun
+    end = (
+        lam_min if lam_min is None or lam_min <= problem.lam_max else problem.lam_max or None
+    )  # where nothing has begun
     path = solve_path(problem, end, solver)
     if path.status == "interrupted":
         raise KeyboardInterrupt
@@ -185,7 +208,9 @@ class Experiment:
         """Scores (p,) of raw new items X_new (p, d), standardised like those of training."""
         X_new = as_matrix("X_new", X_new)
         if X_new.shape[1] != self.centre.size:
-            raise ValueError(f"X_new has {X_new.shape[1]} columns; {self.centre.size}, as in the data, are accepted.")
+            raise ValueError(
+                f"X_new has {X_new.shape[1]} columns; {self.centre.size}, as in the data, are accepted."
+            )
         return self.solution.predict((X_new - self.centre) * self.factor)
 
     @property
@@ -202,8 +227,22 @@ class Experiment:
         return draw(self)
 
 # %% ../../nbs/app/select.ipynb #c019
-def select_model(data, *, kernel="rbf", gamma=None, degree=None, coef0=None, graph="full", lam_min=None, lam_max=None, rule="widest",
-                 standardize=True, seed=0, solver="path", **options):
+def select_model(
+    data,
+    *,
+    kernel="rbf",
+    gamma=None,
+    degree=None,
+    coef0=None,
+    graph="full",
+    lam_min=None,
+    lam_max=None,
+    rule="widest",
+    standardize=True,
+    seed=0,
+    solver="path",
+    **options,
+):
     """Choose a ranking SVM: the lambda, and the gamma if there are several, that order the validation part best.
 
     Parameters
@@ -234,7 +273,11 @@ def select_model(data, *, kernel="rbf", gamma=None, degree=None, coef0=None, gra
     MemoryError
         If the kernel matrix or the lists of preferences would not fit.
     """
-    kernels, lams, chosen = kernels_to_try(kernel, gamma, degree, coef0), _check_lams(lam_min, lam_max, rule), get_solver(solver, **options)
+    kernels, lams, chosen = (
+        kernels_to_try(kernel, gamma, degree, coef0),
+        _check_lams(lam_min, lam_max, rule),
+        get_solver(solver, **options),
+    )
     parts, how, centre, factor = prepare(data, graph, standardize, seed)
     parts["validation"].prefs.better  # lists them now: a lack of memory should show before the work
     best, trials = _best_trial(parts, kernels, lams, chosen)
@@ -248,9 +291,14 @@ def _check_lams(lam_min, lam_max, rule):
     """The range of lambda, refused if it is empty or the rule unknown."""
     if rule not in ("widest", "largest"):
         raise unknown_name("rule", rule, ("widest", "largest"))
-    low, high = (None if lam is None else as_positive(name, lam) for name, lam in (("lam_min", lam_min), ("lam_max", lam_max)))
+    low, high = (
+        None if lam is None else as_positive(name, lam)
+        for name, lam in (("lam_min", lam_min), ("lam_max", lam_max))
+    )
     if None not in (low, high) and low >= high:
-        raise ValueError(f"lam_min is {lam_min!r} and lam_max is {lam_max!r}; lam_min < lam_max is accepted.")
+        raise ValueError(
+            f"lam_min is {lam_min!r} and lam_max is {lam_max!r}; lam_min < lam_max is accepted."
+        )
     return low, high
 
 
@@ -259,8 +307,16 @@ def _best_trial(parts, kernels, lams, solver):
     best, rows = None, []
     for kernel in kernels:
         trial = try_kernel(parts["train"], parts["validation"], kernel, *lams, solver)
-        rows.append(dict(gamma=trial.gamma, status=trial.path.status, breakpoints=int(trial.path.breakpoints.size),
-                         minimum=trial.curve.minimum, width=trial.width, seconds=trial.seconds))
+        rows.append(
+            dict(
+                gamma=trial.gamma,
+                status=trial.path.status,
+                breakpoints=int(trial.path.breakpoints.size),
+                minimum=trial.curve.minimum,
+                width=trial.width,
+                seconds=trial.seconds,
+            )
+        )
         best = trial if best is None or trial.rank < best.rank else best
     return best, rows
 
@@ -289,16 +345,24 @@ def notes_on(result):
     path, certificate, notes = result.best.path, result.solution.certificate, []
     if path.status not in ("complete", "lam_min", "rounding"):
         reason = f", {path.info['reason']}" if "reason" in path.info else ""
-        notes.append(f"The path ended early, at lambda {path.domain[0]:.6g} ({path.status}{reason}); no smaller lambda was considered.")
+        notes.append(
+            f"The path ended early, at lambda {path.domain[0]:.6g} ({path.status}{reason}); no smaller lambda was considered."
+        )
     if (start := path.problem.lam_max) and result.best.curve.breaks[-1] >= start:
-        notes.append(f"The path begins at lambda {start:.6g}, below all that were considered; above it the function changes by a factor only.")
+        notes.append(
+            f"The path begins at lambda {start:.6g}, below all that were considered; above it the function changes by a factor only."
+        )
     if result.best.curve.minimum >= 0.5:
-        notes.append("No lambda orders the validation data better than chance would (0.5); another kernel or other features may.")
+        notes.append(
+            "No lambda orders the validation data better than chance would (0.5); another kernel or other features may."
+        )
     if not certificate.is_optimal(1e-6):
         notes.append(f"The chosen solution is not optimal to 1e-6: {certificate}.")
     found, expected = result.disagreement["validation"], result.best.curve.minimum
     if abs(found - expected) > 1e-9:
-        notes.append(f"The validation curve promises a disagreement of {expected:.6g} at the chosen lambda, and the predictions have {found:.6g}.")
+        notes.append(
+            f"The validation curve promises a disagreement of {expected:.6g} at the chosen lambda, and the predictions have {found:.6g}."
+        )
     return notes
 
 # %% ../../nbs/app/select.ipynb #c030
@@ -318,40 +382,78 @@ def summarize(result):
     path, curve, settings = result.best.path, result.best.curve, result.settings
     return dict(
         data=_data_facts(result.data),
-        split=dict(how=settings["how"], seed=settings["seed"], standardized=settings["standardize"],
-                   items={name: len(part.y) for name, part in result.parts.items()},
-                   queries=None if result.data.qid is None else {name: part.prefs.n_queries for name, part in result.parts.items()}),
-        preferences=dict(graph=settings["graph"], **{name: len(part.prefs) for name, part in result.parts.items()}),
+        split=dict(
+            how=settings["how"],
+            seed=settings["seed"],
+            standardized=settings["standardize"],
+            items={name: len(part.y) for name, part in result.parts.items()},
+            queries=None
+            if result.data.qid is None
+            else {name: part.prefs.n_queries for name, part in result.parts.items()},
+        ),
+        preferences=dict(
+            graph=settings["graph"],
+            **{name: len(part.prefs) for name, part in result.parts.items()},
+        ),
         kernel=_kernel_facts(result.best),
         trials=result.trials,
-        path=dict(status=path.status, breakpoints=int(path.breakpoints.size), lam_max=float(path.breakpoints[0]) if path.breakpoints.size else None,
-                  lam_end=path.domain[0], info=path.info),
-        curve=dict(intervals=int(curve.values.size), minimum=curve.minimum, best=[[low, high if np.isfinite(high) else None] for low, high in curve.best]),
+        path=dict(
+            status=path.status,
+            breakpoints=int(path.breakpoints.size),
+            lam_max=float(path.breakpoints[0]) if path.breakpoints.size else None,
+            lam_end=path.domain[0],
+            info=path.info,
+        ),
+        curve=dict(
+            intervals=int(curve.values.size),
+            minimum=curve.minimum,
+            best=[[low, high if np.isfinite(high) else None] for low, high in curve.best],
+        ),
         chosen=dict(lam=result.solution.lam, rule=settings["rule"], gamma=result.best.gamma),
-        disagreement=result.disagreement, auc=result.auc, certificate={name: float(value) for name, value in asdict(result.solution.certificate).items()},
-        solver=result.solution.solver, seconds=result.best.seconds, notes=result.notes)
+        disagreement=result.disagreement,
+        auc=result.auc,
+        certificate={
+            name: float(value) for name, value in asdict(result.solution.certificate).items()
+        },
+        solver=result.solution.solver,
+        seconds=result.best.seconds,
+        notes=result.notes,
+    )
 
 
 def _data_facts(data):
     """Name and sizes of a data set."""
     queries = None if data.qid is None else int(np.unique(data.qid).size)
-    return dict(name=data.name, items=len(data.y), features=data.X.shape[1], levels=int(np.unique(data.y).size), queries=queries)
+    return dict(
+        name=data.name,
+        items=len(data.y),
+        features=data.X.shape[1],
+        levels=int(np.unique(data.y).size),
+        queries=queries,
+    )
 
 
 def _kernel_facts(trial):
     """Name and parameters of the kernel of a trial."""
     kernel = trial.path.problem.kernel
-    return dict(name=kernel.name) | {name: getattr(trial if name == "gamma" else kernel, name) for name in _PARAMETERS.get(kernel.name, ())}
+    return dict(name=kernel.name) | {
+        name: getattr(trial if name == "gamma" else kernel, name)
+        for name in _PARAMETERS.get(kernel.name, ())
+    }
 
 # %% ../../nbs/app/select.ipynb #c033
 def _headline(result):
     """Two lines over the picture: what was learnt from what, and how good it is."""
     train, wrong = result.parts["train"], result.disagreement
-    kernel = result.best.path.problem.kernel.name + (f" kernel, gamma = {result.best.gamma:.3g}" if result.best.gamma else " kernel")
+    kernel = result.best.path.problem.kernel.name + (
+        f" kernel, gamma = {result.best.gamma:.3g}" if result.best.gamma else " kernel"
+    )
     gap = max(abs(result.solution.certificate.relative_gap), 1e-16)  # below that it is rounding
     name = result.data.name if len(result.data.name) <= 40 else result.data.name[:39] + "…"
-    return (f"{name}: {train.y.size} training items, {len(train.prefs)} preferences, {kernel}\n"
-            f"in the wrong order: {wrong['validation']:.2%} of validation, {wrong['test']:.2%} of test preferences; relative gap {gap:.0e}")
+    return (
+        f"{name}: {train.y.size} training items, {len(train.prefs)} preferences, {kernel}\n"
+        f"in the wrong order: {wrong['validation']:.2%} of validation, {wrong['test']:.2%} of test preferences; relative gap {gap:.0e}"
+    )
 
 # %% ../../nbs/app/select.ipynb #c035
 def draw(result):
@@ -373,10 +475,17 @@ def draw(result):
     with_roc = result.auc is not None and result.data.qid is None
     figure = Figure(figsize=(9.2 if with_roc else 6.2, 5.2), layout="constrained")
     figure.get_layout_engine().set(wspace=0.05)
-    grid = figure.add_gridspec(2, 2 if with_roc else 1, width_ratios=[1.75, 1] if with_roc else None, height_ratios=[1, 1.15])
+    grid = figure.add_gridspec(
+        2,
+        2 if with_roc else 1,
+        width_ratios=[1.75, 1] if with_roc else None,
+        height_ratios=[1, 1.15],
+    )
     above = plot_sets(result.best.path, figure.add_subplot(grid[0, 0]))
     above.set(xlabel="", ylabel="training preferences")
-    below = plot_validation_curve(result.best.curve, figure.add_subplot(grid[1, 0], sharex=above), result.solution.lam)
+    below = plot_validation_curve(
+        result.best.curve, figure.add_subplot(grid[1, 0], sharex=above), result.solution.lam
+    )
     below.set_ylabel("validation disagreement")
     above.tick_params(labelbottom=False)
     if with_roc:

@@ -20,7 +20,10 @@ NUMBERS = "biuf"  # kinds of dtypes that a file may hold
 
 # %% ../../nbs/base/archive.ipynb #c004
 def checksum(arrays):
-    """The SHA-256 over the names, types, shapes and bytes of named arrays, as 64 hexadecimal digits."""
+    """The SHA-256 of named arrays, as 64 hexadecimal digits.
+
+    It is taken over their names, types, shapes and bytes.
+    """
     digest = hashlib.sha256()
     for name in sorted(arrays):
         a = np.ascontiguousarray(arrays[name])
@@ -55,7 +58,9 @@ def write_whole(file, write):
     except OSError as error:
         if error.filename != str(half):
             raise
-        raise type(error)(error.errno, error.strerror, str(file)) from error  # in the name that the caller knows
+        raise type(error)(
+            error.errno, error.strerror, str(file)
+        ) from error  # in the name that the caller knows
     finally:
         half.unlink(missing_ok=True)
 
@@ -84,10 +89,15 @@ def write_archive(file, kind, version, facts, arrays):
         If the file cannot be written; then nothing has changed.
     """
     header = json.dumps(dict(kind=kind, version=version, facts=facts), sort_keys=True)
-    content = {"header": np.frombuffer(header.encode(), dtype=np.uint8), **{name: np.asarray(a) for name, a in arrays.items()}}
+    content = {
+        "header": np.frombuffer(header.encode(), dtype=np.uint8),
+        **{name: np.asarray(a) for name, a in arrays.items()},
+    }
     for name, a in content.items():
         if a.dtype.kind not in NUMBERS:
-            raise TypeError(f"arrays[{name!r}] has dtype {a.dtype}; arrays of numbers are accepted.")
+            raise TypeError(
+                f"arrays[{name!r}] has dtype {a.dtype}; arrays of numbers are accepted."
+            )
     seal = np.frombuffer(checksum(content).encode(), dtype=np.uint8)
     write_whole(file, lambda handle: np.savez(handle, **content, sha256=seal))
 
@@ -115,19 +125,28 @@ def read_archive(file, kind, version):
 
     Notes
     -----
-    Reads the file once and keeps what is in it: as much memory as the file has bytes, whatever it says of itself.
+    Reads the file once and keeps what is in it: as much memory as the file has bytes, whatever it
+    says of itself.
     """
     content = _read_arrays(file, kind)
     seal = bytes(content.pop("sha256", np.zeros(0, dtype=np.uint8))).decode("ascii", "replace")
     if "header" not in content or not seal:
-        raise ValueError(f"file is {str(file)!r}, which holds arrays but is no {kind}; a file written by rankbook is accepted.")
+        raise ValueError(
+            f"file is {str(file)!r}, which holds arrays but is no {kind}; "
+            "a file written by rankbook is accepted."
+        )
     if checksum(content) != seal:
-        raise ValueError(f"file is {str(file)!r}, which has been altered: its checksum does not agree.")
+        raise ValueError(
+            f"file is {str(file)!r}, which has been altered: its checksum does not agree."
+        )
     header = _read_header(content.pop("header"), file, kind)
     if header["kind"] != kind:
         raise ValueError(f"file is {str(file)!r}, a {header['kind']}; a {kind} is accepted.")
     if header["version"] > version:
-        raise ValueError(f"file is {str(file)!r}, a {kind} of version {header['version']}; version {version} or earlier is accepted: update rankbook.")
+        raise ValueError(
+            f"file is {str(file)!r}, a {kind} of version {header['version']}; "
+            f"version {version} or earlier is accepted: update rankbook."
+        )
     return header["facts"], content
 
 # %% ../../nbs/base/archive.ipynb #c011
@@ -139,8 +158,10 @@ def _read_header(text, file, kind):
             return {"kind": str(header["kind"]), **header}
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
-    raise ValueError(f"file is {str(file)!r}, whose header is not that of a {kind}; "
-                     "a file written by rankbook is accepted.")
+    raise ValueError(
+        f"file is {str(file)!r}, whose header is not that of a {kind}; "
+        "a file written by rankbook is accepted."
+    )
 
 
 def _read_arrays(file, kind):
@@ -151,11 +172,16 @@ def _read_arrays(file, kind):
                 members = _check_members(archive.infolist(), os.fstat(handle.fileno()).st_size)
                 return {name: _read_array(archive, member) for name, member in members.items()}
         except Exception as error:  # whatever the readers of Python and NumPy stumble over
-            raise ValueError(f"file is {str(file)!r}, which is no {kind}, or is damaged: {error}.") from error
+            raise ValueError(
+                f"file is {str(file)!r}, which is no {kind}, or is damaged: {error}."
+            ) from error
 
 # %% ../../nbs/base/archive.ipynb #c019
 def _check_members(members, size):
-    """The members of an archive by name; a ValueError unless a file of `size` bytes holds each, as it is."""
+    """The members of an archive by name.
+
+    Raises a ValueError unless a file of `size` bytes holds each, as it is.
+    """
     by_name = {member.filename.removesuffix(".npy"): member for member in members}
     if len(by_name) < len(members):
         raise ValueError("two of its arrays have one name")

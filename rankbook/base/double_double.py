@@ -17,7 +17,10 @@ def two_sum(a, b):
 
 
 def two_product(a, b):
-    """a b rounded, and its rounding error, exactly as long as nothing overflows or underflows. Elementwise, for doubles."""
+    """a b rounded, and its rounding error, exactly as long as nothing overflows or underflows.
+
+    Elementwise, for doubles.
+    """
     product = a * b
     (a1, a2), (b1, b2) = _halves(a), _halves(b)
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
@@ -46,7 +49,10 @@ SLICES = 6
 
 
 def slices(X):
-    """Matrices (n, d) that add up to X, each with so few bits that products of two of them are exact; the last digits are dropped after SLICES of them."""
+    """Matrices (n, d) that add up to X, each with few bits.
+
+    Products of two of them are exact; the last digits are dropped after SLICES of them.
+    """
     bits = int(53 - np.ceil(np.log2(X.shape[1] + 1))) // 2
     rest, parts = np.array(X, dtype=np.float64), []
     while rest.any() and len(parts) < SLICES:
@@ -58,7 +64,10 @@ def slices(X):
 
 
 def dot_products(A, B):
-    """(high, low) of x.y for the rows of two sliced matrices, (n, d) and (p, d); of shape (n, p). O(n p d)."""
+    """(high, low) of x.y for the rows of two sliced matrices, (n, d) and (p, d); of shape (n, p).
+
+    O(n p d).
+    """
     if not A or not B:
         return 0.0, 0.0
     high, low = 0.0, 0.0
@@ -70,7 +79,10 @@ def dot_products(A, B):
 
 # %% ../../nbs/base/double_double.ipynb #c014
 def from_item(K, j, rows=256):
-    """K (n, n) measured from item j, in its own place: k(x, y) - k(x, z) - k(z, y) + k(z, z), each rounded once. O(n^2)."""
+    """K (n, n) measured from item j, in its own place. O(n^2).
+
+    An entry is k(x, y) - k(x, z) - k(z, y) + k(z, z), each rounded once.
+    """
     column, corner = -K[[j]], (K[j, j], 0.0)
     for i in range(0, len(K), rows):
         block = K[i : i + rows]
@@ -79,7 +91,10 @@ def from_item(K, j, rows=256):
 
 # %% ../../nbs/base/double_double.ipynb #c017
 def poly_from_item(X, Y, z, gamma, degree, coef0, rows=64):
-    """The poly kernel (gamma x.y + coef0)^degree between the rows of X (n, d) and Y (p, d), measured from an item z (d,). O(n p (d + degree))."""
+    """The poly kernel between items, measured from an item z (d,). O(n p (d + degree)).
+
+    The kernel is (gamma x.y + coef0)^degree between the rows of X (n, d) and Y (p, d).
+    """
     shifted = lambda X: sum((slices(part) for part in two_sum(X, -z)), [])
     times = lambda A, B: multiply(dot_products(A, B), (gamma, 0.0))
     U, V, Z = shifted(X), shifted(Y), slices(z[None])
@@ -92,12 +107,21 @@ def poly_from_item(X, Y, z, gamma, degree, coef0, rows=64):
 
 
 def _second_difference(s, a, c, b, degree):
-    """(s + a + c + b)^degree - (s + a)^degree - (s + c)^degree + s^degree for numbers (high, low): a column a, a row c and a matrix b; rounded."""
+    """What a and c add to a power together, for numbers (high, low).
+
+    This is (s + a + c + b)^degree - (s + a)^degree - (s + c)^degree + s^degree for a column a, a
+    row c and a matrix b; rounded.
+    """
     first, second, corner = add(s, a), add(s, c), add(add(s, add(a, c)), b)
     left, right = add(a, b), add(c, b)
     R, D, E, power = b, a, c, s
     for _ in range(degree - 1):
-        R = add(add(multiply(corner, R), multiply(b, power)), add(multiply(right, D), multiply(left, E)))
-        D, E = add(multiply(first, D), multiply(a, power)), add(multiply(second, E), multiply(c, power))
+        R = add(
+            add(multiply(corner, R), multiply(b, power)), add(multiply(right, D), multiply(left, E))
+        )
+        D, E = (
+            add(multiply(first, D), multiply(a, power)),
+            add(multiply(second, E), multiply(c, power)),
+        )
         power = multiply(power, s)
     return R[0] + R[1]

@@ -20,7 +20,14 @@ import numpy as np
 from numba.core import event
 from numba.extending import typeof_impl
 
-from .jit_cache import cache_root, folder_name, keep_source, open_folder, source_files, source_stamp
+from rankbook.base.jit_cache import (
+    cache_root,
+    folder_name,
+    keep_source,
+    open_folder,
+    source_files,
+    source_stamp,
+)
 
 OPTIONS = dict(no_cfunc_wrapper=True, fastmath={"contract", "reassoc"}, error_model="numpy")
 
@@ -40,8 +47,15 @@ class Kept:
         self._lock, self._folder = threading.Lock(), None
 
     def folder(self, file):
-        """The folder for a function that is defined in a file, or None if its code must not or cannot be kept."""
-        if not self.possible or Path(file) not in self.files or source_stamp(self.files) != self.stamp:
+        """The folder for a function that is defined in a file.
+
+        It is None if its code must not or cannot be kept.
+        """
+        if (
+            not self.possible
+            or Path(file) not in self.files
+            or source_stamp(self.files) != self.stamp
+        ):
             return None
         with self._lock:
             if self._folder is None:
@@ -50,7 +64,10 @@ class Kept:
         return self._folder
 
     def source(self, file):
-        """Where a function that is kept says it is defined, see :func:`rankbook.base.jit_cache.keep_source`, and the folder; or twice None."""
+        """Where a function that is kept says it is defined, and the folder; or twice None.
+
+        See :func:`rankbook.base.jit_cache.keep_source`.
+        """
         folder = self.folder(file)
         if folder is None:
             return None, None
@@ -65,7 +82,11 @@ class Kept:
     @property
     def obstacle(self):
         """Why a function of the package is not kept."""
-        return "the sources changed since this process began" if self.possible else f"{cache_root()} cannot be written to"
+        return (
+            "the sources changed since this process began"
+            if self.possible
+            else f"{cache_root()} cannot be written to"
+        )
 
 
 KEPT = Kept(Path(str(files("rankbook"))))
@@ -76,14 +97,25 @@ _LOCK = threading.RLock()
 
 def twin(function, source=None, ending=""):
     """The same function under a longer qualified name, said to be defined in another file."""
-    code = function.__code__ if source is None else function.__code__.replace(co_filename=str(source))
-    other = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
-    other.__module__, other.__doc__, other.__qualname__ = function.__module__, function.__doc__, function.__qualname__ + ending
+    code = (
+        function.__code__ if source is None else function.__code__.replace(co_filename=str(source))
+    )
+    other = FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    other.__module__, other.__doc__, other.__qualname__ = (
+        function.__module__,
+        function.__doc__,
+        function.__qualname__ + ending,
+    )
     return other
 
 
 def dispatcher(function, ending="", **options):
-    """numba's version of a function, kept on disk where that is possible, under its name and an ending."""
+    """numba's version of a function, under its name and an ending.
+
+    It is kept on disk where that is possible.
+    """
     make = functools.partial(numba.njit, **OPTIONS, **options)
     source, folder = KEPT.source(function.__code__.co_filename)
     if source is not None:
@@ -111,7 +143,11 @@ class Waiting(event.TimingListener):
         function = event.data["dispatcher"].py_func
         if not self.said and function.__module__.startswith("rankbook."):
             self.said = True
-            kept = "kept for next time" if event.data["dispatcher"].stats.cache_path else f"not kept, as {KEPT.obstacle}"
+            kept = (
+                "kept for next time"
+                if event.data["dispatcher"].stats.cache_path
+                else f"not kept, as {KEPT.obstacle}"
+            )
             print(f"rankbook: compiling for up to {SECONDS} s, {kept}", file=sys.stderr, flush=True)
         super().on_start(event)
 
@@ -126,7 +162,10 @@ event.register("numba:compile", WAITING)
 
 # %% ../../nbs/base/jit.ipynb #c013
 class Compiled:
-    """A function that compiled code and Python can call, compiled for each when first called; `py_func` is the function itself."""
+    """A function that compiled code and Python can call, compiled for each when first called.
+
+    `py_func` is the function itself.
+    """
 
     _all = WeakSet()
 
@@ -138,7 +177,11 @@ class Compiled:
     def __call__(self, *args, **kwargs):
         try:
             return self.for_python(*args, **kwargs)
-        except (OSError, EOFError, pickle.UnpicklingError):  # of the cache: compiled code opens no file
+        except (
+            OSError,
+            EOFError,
+            pickle.UnpicklingError,
+        ):  # of the cache: compiled code opens no file
             if not KEPT.possible:
                 raise
         with _LOCK:

@@ -33,7 +33,10 @@ def source_stamp(files):
 
 
 def source_hash(folder):
-    """Sixteen hexadecimal digits that change with name or content of any Python file below a folder."""
+    """Sixteen hexadecimal digits for the Python files below a folder.
+
+    They change with name or content of any of these files.
+    """
     digest = hashlib.sha256()
     for path in source_files(folder):
         name, content = path.relative_to(folder).as_posix(), path.read_bytes()
@@ -91,8 +94,11 @@ def prune(root, keep):
         except OSError:  # another process just removed it
             continue
     others = sorted(pair for pair in ages if pair[1] != keep)
-    removed = [folder for place, (age, folder) in enumerate(others)
-               if place >= FOLDERS_KEPT or age > DAYS_KEPT * 86400]
+    removed = [
+        folder
+        for place, (age, folder) in enumerate(others)
+        if place >= FOLDERS_KEPT or age > DAYS_KEPT * 86400
+    ]
     for folder in removed:
         shutil.rmtree(folder, ignore_errors=True)
     return removed
@@ -125,13 +131,16 @@ def cache_facts(root):
     Returns
     -------
     dict
-        "folder" (str); "states", the number of states of the sources that it keeps code of; "entries",
-        compiled functions; "bytes". All 0 if there is no such folder.
+        "folder" (str); "states", the number of states of the sources that it keeps code of;
+        "entries", compiled functions; "bytes". All 0 if there is no such folder.
     """
     files = [path for path in root.rglob("*") if path.is_file()] if root.is_dir() else []
-    return dict(folder=str(root), states=sum(path.is_dir() for path in root.iterdir()) if root.is_dir() else 0,
-                entries=sum(path.suffix == ".nbc" for path in files),
-                bytes=sum(path.stat().st_size for path in files))
+    return dict(
+        folder=str(root),
+        states=sum(path.is_dir() for path in root.iterdir()) if root.is_dir() else 0,
+        entries=sum(path.suffix == ".nbc" for path in files),
+        bytes=sum(path.stat().st_size for path in files),
+    )
 
 
 def clear_cache(root):

@@ -26,7 +26,10 @@ def locked(A):
 
 
 def writable(view):
-    """The same numbers for compiled code, which would be compiled anew for arrays that cannot be written; it must not write."""
+    """The same numbers for compiled code, which must not write to them.
+
+    The code would be compiled anew for arrays that cannot be written.
+    """
     if view.flags.writeable or not getattr(view.base, "flags", view.flags).writeable:
         return view
     opened = view.view()
@@ -35,19 +38,30 @@ def writable(view):
 
 
 class SetOnce:
-    """An object whose public attributes are set once: a solver, or anybody else, cannot set them again."""
+    """An object whose public attributes are set once.
+
+    A solver, or anybody else, cannot set them again.
+    """
 
     def __setattr__(self, name, value):
-        made = isinstance(getattr(type(self), name, None), (FunctionType, property, cached_property))
+        made = isinstance(
+            getattr(type(self), name, None), (FunctionType, property, cached_property)
+        )
         if (name in self.__dict__ or made) and not name.startswith("_"):
-            raise AttributeError(f"{name} of a {type(self).__name__} is set once; make a new {type(self).__name__} to change it.")
+            raise AttributeError(
+                f"{name} of a {type(self).__name__} is set once; "
+                f"make a new {type(self).__name__} to change it."
+            )
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name):
         raise AttributeError(f"{name} of a {type(self).__name__} cannot be removed.")
 
     def replaced(self, **values):
-        """A shallow copy with other values of some attributes; what a pickle leaves out is left out."""
+        """A shallow copy with other values of some attributes.
+
+        What a pickle leaves out is left out.
+        """
         other = copy(self)
         vars(other).update(values)
         return other

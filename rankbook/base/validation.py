@@ -64,7 +64,13 @@ def _first_bad(A):
 # %% ../../nbs/base/validation.ipynb #c008
 def _show(x):
     """A number as people write it: NaN, infinity, or its digits."""
-    return "NaN" if np.isnan(x) else f"{'-' if x < 0 else ''}infinity" if np.isinf(x) else repr(float(x))
+    return (
+        "NaN"
+        if np.isnan(x)
+        else f"{'-' if x < 0 else ''}infinity"
+        if np.isinf(x)
+        else repr(float(x))
+    )
 
 # %% ../../nbs/base/validation.ipynb #c013b
 def refuse_text(name, value):
@@ -84,14 +90,18 @@ def refuse_text(name, value):
     """
     if not (hasattr(value, "iloc") and np.ndim(value) == 2):
         if not hasattr(value, "toarray") and (text := _text_in(as_array(name, value))):
-            raise TypeError(f"{name} cannot be read as numbers ({text}); an array of real numbers is accepted.")
+            raise TypeError(
+                f"{name} cannot be read as numbers ({text}); an array of real numbers is accepted."
+            )
         return
     for j, (column, dtype) in enumerate(zip(value.columns, value.dtypes)):
         what = _not_numbers(value.iloc[:, j], dtype)
         if what:
-            raise TypeError(f"{name} has {what} in column {column!r}; columns of numbers are "
-                            "accepted. Leave it out, or encode it, for instance by "
-                            "sklearn.preprocessing.OneHotEncoder.")
+            raise TypeError(
+                f"{name} has {what} in column {column!r}; columns of numbers are "
+                "accepted. Leave it out, or encode it, for instance by "
+                "sklearn.preprocessing.OneHotEncoder."
+            )
 
 
 def _not_numbers(column, dtype):
@@ -128,14 +138,20 @@ def as_matrix(name, value):
         If it is not two-dimensional, has no column, or has an entry that is not finite.
     """
     if hasattr(value, "toarray"):
-        raise TypeError(f"{name} is a sparse matrix; a dense array of shape (n, d) is accepted. Use {name}.toarray() if it fits in memory.")
+        raise TypeError(
+            f"{name} is a sparse matrix; a dense array of shape (n, d) is accepted. Use {name}.toarray() if it fits in memory."
+        )
     refuse_text(name, value)
     A = as_numbers(name, value)
     if A.ndim != 2 or A.shape[1] == 0:
-        raise ValueError(f"{name} has shape {A.shape}; a matrix of shape (n, d) with d >= 1 is accepted.")
+        raise ValueError(
+            f"{name} has shape {A.shape}; a matrix of shape (n, d) with d >= 1 is accepted."
+        )
     bad = _first_bad(A)
     if bad:
-        raise ValueError(f"{name} has {_show(A[bad])} in row {bad[0]}, column {bad[1]}; only finite numbers are accepted.")
+        raise ValueError(
+            f"{name} has {_show(A[bad])} in row {bad[0]}, column {bad[1]}; only finite numbers are accepted."
+        )
     return A
 
 # %% ../../nbs/base/validation.ipynb #c010
@@ -200,7 +216,9 @@ def as_items(name, value):
     if getattr(value, "dtype", None) != np.float32 or np.ndim(value) != 2 or 0 in np.shape(value):
         return as_matrix(name, value)
     bad = _first_bad(value)
-    return np.ascontiguousarray(value) if bad is None else as_matrix(name, value)  # which says where
+    return (
+        np.ascontiguousarray(value) if bad is None else as_matrix(name, value)
+    )  # which says where
 
 
 def _as_csr(name, value):
@@ -211,12 +229,16 @@ def _as_csr(name, value):
     if A.dtype.kind == "c":
         raise TypeError(f"{name} has complex entries; real numbers are accepted.")
     if A.ndim != 2 or A.shape[1] == 0:
-        raise ValueError(f"{name} has shape {A.shape}; a matrix of shape (n, d) with d >= 1 is accepted.")
+        raise ValueError(
+            f"{name} has shape {A.shape}; a matrix of shape (n, d) with d >= 1 is accepted."
+        )
     A = A if A.dtype in (np.float32, np.float64) else A.astype(np.float64)
     bad = _first_bad(A.data)
     if bad:
         row = int(np.searchsorted(A.indptr, bad[0], side="right")) - 1
-        raise ValueError(f"{name} has {_show(A.data[bad])} in row {row}, column {A.indices[bad[0]]}; only finite numbers are accepted.")
+        raise ValueError(
+            f"{name} has {_show(A.data[bad])} in row {row}, column {A.indices[bad[0]]}; only finite numbers are accepted."
+        )
     return A
 
 # %% ../../nbs/base/validation.ipynb #c014
@@ -241,21 +263,31 @@ def as_vector(name, value, size=None, *, minimum=None, strict=False):
     """
     v = as_numbers(name, value)
     if v.ndim != 1 or (size is not None and v.size != size):
-        raise ValueError(f"{name} has shape {v.shape}; shape ({'n' if size is None else size},) is accepted.")
+        raise ValueError(
+            f"{name} has shape {v.shape}; shape ({'n' if size is None else size},) is accepted."
+        )
     bad = _first_bad(v)
     if bad:
-        raise ValueError(f"{name} has {_show(v[bad])} at index {bad[0]}; only finite numbers are accepted.")
+        raise ValueError(
+            f"{name} has {_show(v[bad])} at index {bad[0]}; only finite numbers are accepted."
+        )
     if minimum is not None:
         low = np.flatnonzero(v <= minimum if strict else v < minimum)
         if low.size:
-            raise ValueError(f"{name} has {v[low[0]]} at index {low[0]}; numbers {'>' if strict else '>='} {minimum} are accepted.")
+            raise ValueError(
+                f"{name} has {v[low[0]]} at index {low[0]}; numbers {'>' if strict else '>='} {minimum} are accepted."
+            )
     return v
 
 # %% ../../nbs/base/validation.ipynb #c015
 def as_positive(name, value, *, zero=False):
     """`value` as a float that is finite and greater than zero (or at least zero with ``zero=True``)."""
     accepted = f"a finite number {'>=' if zero else '>'} 0 is accepted."
-    if isinstance(value, (bool, np.bool_, str, bytes)) or not np.isscalar(value) and np.ndim(value) != 0:
+    if (
+        isinstance(value, (bool, np.bool_, str, bytes))
+        or not np.isscalar(value)
+        and np.ndim(value) != 0
+    ):
         raise TypeError(f"{name} is {value!r}; {accepted}")
     try:
         x = float(value)
@@ -274,14 +306,20 @@ def refuse_huge(name, A):
     values = A if isinstance(A, np.ndarray) else A.data
     size = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if 0 < size < SMALLEST:
-        raise ValueError(f"{name} has no number above {size:g} in size; numbers of {SMALLEST:g} and above, or 0, are accepted, for squares of smaller ones vanish.")
+        raise ValueError(
+            f"{name} has no number above {size:g} in size; numbers of {SMALLEST:g} and above, or 0, are accepted, for squares of smaller ones vanish."
+        )
     if size <= LARGEST:
         return
     A = A if values is A else A.tocoo()
     at = np.argwhere(np.abs(values if values is A else A.data) > LARGEST)[0]
-    value, at = (A[tuple(at)], at) if values is A else (A.data[at[0]], [axis[at[0]] for axis in A.coords])
+    value, at = (
+        (A[tuple(at)], at) if values is A else (A.data[at[0]], [axis[at[0]] for axis in A.coords])
+    )
     where = f"in row {at[0]}, column {at[1]}" if len(at) == 2 else f"at index {at[0]}"
-    raise ValueError(f"{name} has {value} {where}; numbers up to {LARGEST:g} in size are accepted, for squares of larger ones overflow.")
+    raise ValueError(
+        f"{name} has {value} {where}; numbers up to {LARGEST:g} in size are accepted, for squares of larger ones overflow."
+    )
 
 # %% ../../nbs/base/validation.ipynb #c018h
 def as_count(name, value, low=1, high=None, why=""):
@@ -305,7 +343,9 @@ def as_index(name, value, n):
         raise TypeError(f"{name} has dtype {v.dtype}; integer item indices are accepted.")
     out = np.flatnonzero((v < 0) | (v >= n))
     if out.size:
-        raise ValueError(f"{name} has {v[out[0]]} at index {out[0]}; items 0 to {n - 1} are accepted.")
+        raise ValueError(
+            f"{name} has {v[out[0]]} at index {out[0]}; items 0 to {n - 1} are accepted."
+        )
     return v if v.size else v.astype(np.intp)
 
 
@@ -313,17 +353,27 @@ def as_ids(name, value, n, what="id"):
     """The distinct ids (q,) of n items in sorted order, and the number (n,) of each item's own."""
     v = as_array(name, value)
     if v.shape != (n,):
-        raise ValueError(f"{name} has shape {v.shape}; shape ({n},), one {what} for each item, is accepted.")
+        raise ValueError(
+            f"{name} has shape {v.shape}; shape ({n},), one {what} for each item, is accepted."
+        )
     missing = lambda x: x is None or isinstance(x, float) and np.isnan(x)
-    bad = ~np.isfinite(v) if v.dtype.kind in "fmM" else [v.dtype.kind == "O" and missing(x) for x in v]
+    bad = (
+        ~np.isfinite(v)
+        if v.dtype.kind in "fmM"
+        else [v.dtype.kind == "O" and missing(x) for x in v]
+    )
     if np.any(bad):
         i = int(np.argmax(bad))
         shown = _show(v[i]) if isinstance(v[i], (float, np.floating)) else v[i]
-        raise ValueError(f"{name} has {shown} at index {i}; {what}s without gaps, NaN or infinity are accepted.")
+        raise ValueError(
+            f"{name} has {shown} at index {i}; {what}s without gaps, NaN or infinity are accepted."
+        )
     try:
         return np.unique(v, return_inverse=True)
     except TypeError as error:
-        raise TypeError(f"{name} has {what}s of kinds that cannot be sorted together; numbers, or text, are accepted.") from error
+        raise TypeError(
+            f"{name} has {what}s of kinds that cannot be sorted together; numbers, or text, are accepted."
+        ) from error
 
 # %% ../../nbs/base/validation.ipynb #c018bx
 def as_seed(random_state):
@@ -345,8 +395,9 @@ def as_seed(random_state):
         return int(random_state.integers(2**31))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    accepted = ("None, an integer from 0 to 2**32 - 1, a numpy Generator or a RandomState "
-                "is accepted.")
+    accepted = (
+        "None, an integer from 0 to 2**32 - 1, a numpy Generator or a RandomState is accepted."
+    )
     if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
         raise TypeError(f"random_state is {random_state!r}; {accepted}")
     if not 0 <= random_state < 2**32:
@@ -363,7 +414,9 @@ def require_memory(nbytes, what, instead):
 
     available = psutil.virtual_memory().available
     if nbytes > available:
-        raise MemoryError(f"{what} needs {nbytes:,} bytes ({nbytes / 2**30:.1f} GiB), and {available / 2**30:.1f} GiB are available; {instead}.")
+        raise MemoryError(
+            f"{what} needs {nbytes:,} bytes ({nbytes / 2**30:.1f} GiB), and {available / 2**30:.1f} GiB are available; {instead}."
+        )
 
 # %% ../../nbs/base/validation.ipynb #c025
 @contextmanager
@@ -372,14 +425,18 @@ def solvable(what):
     try:
         yield
     except np.linalg.LinAlgError as error:
-        raise ArithmeticError(f"{what} overflows, or is singular to rounding ({error}); "
-                              "features (or a kernel) of moderate scale, or a larger lam, are needed.") from error
+        raise ArithmeticError(
+            f"{what} overflows, or is singular to rounding ({error}); "
+            "features (or a kernel) of moderate scale, or a larger lam, are needed."
+        ) from error
 
 
 def require_finite(A, what):
     """An ArithmeticError if a matrix has overflown."""
     if not np.isfinite(A).all():
-        raise ArithmeticError(f"{what} overflows; features (or a kernel) of moderate scale are needed.")
+        raise ArithmeticError(
+            f"{what} overflows; features (or a kernel) of moderate scale are needed."
+        )
 
 # %% ../../nbs/base/validation.ipynb #c028
 INSIDE = ("rankbook", "sklearn")  # packages whose lines are nobody's fault

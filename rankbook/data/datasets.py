@@ -26,7 +26,9 @@ def _as_labels(name, value, size, kind, accepted):
     """`value` as an array of shape (size,) whose dtype is of the given kind."""
     labels = np.asarray(value)
     if labels.shape != (size,) or labels.dtype.kind not in kind:
-        raise ValueError(f"{name} has shape {labels.shape} and dtype {labels.dtype}; shape ({size},) and {accepted} are accepted.")
+        raise ValueError(
+            f"{name} has shape {labels.shape} and dtype {labels.dtype}; shape ({size},) and {accepted} are accepted."
+        )
     return labels
 
 
@@ -47,9 +49,15 @@ def _checked_fields(data):
         raise ValueError(f"X has shape {X.shape}; at least one row is accepted.")
     if not (data.feature_names is None or np.ndim(data.feature_names) == 1):
         raise TypeError(f"feature_names is {data.feature_names!r}; a list of names is accepted.")
-    names = [f"x{j}" for j in range(d)] if data.feature_names is None else [str(name) for name in data.feature_names]
+    names = (
+        [f"x{j}" for j in range(d)]
+        if data.feature_names is None
+        else [str(name) for name in data.feature_names]
+    )
     if len(names) != d:
-        raise ValueError(f"feature_names has {len(names)} names; {d} are accepted, one for each column of X.")
+        raise ValueError(
+            f"feature_names has {len(names)} names; {d} are accepted, one for each column of X."
+        )
     qid = None if data.qid is None else _as_labels("qid", data.qid, n, "iu", "whole numbers")
     parts = None if data.parts is None else _as_parts(data.parts, n)
     return dict(X=X, y=as_vector("y", data.y, n), qid=qid, feature_names=names, parts=parts)
@@ -60,17 +68,32 @@ def _facts(data):
     levels, sizes = np.unique(data.y, return_counts=True)
     few = ", ".join(f"{size} at {level:g}" for level, size in zip(levels, sizes))
     many = f"{len(levels)} levels from {levels[0]:g} to {levels[-1]:g}"
-    facts = [("rows", str(len(data.y))), ("features", str(data.X.shape[1])), ("y", few if len(levels) <= 5 else many)]
+    facts = [
+        ("rows", str(len(data.y))),
+        ("features", str(data.X.shape[1])),
+        ("y", few if len(levels) <= 5 else many),
+    ]
     if data.qid is not None:
         facts.append(("queries", str(len(np.unique(data.qid)))))
     if data.parts is not None:
-        facts.append(("parts", ", ".join(f"{np.sum(data.parts == part)} {part}" for part in PARTS if part in data.parts)))
+        facts.append(
+            (
+                "parts",
+                ", ".join(
+                    f"{np.sum(data.parts == part)} {part}" for part in PARTS if part in data.parts
+                ),
+            )
+        )
     return facts
 
 
 def _facts_as_html(data):
     """A small table for notebooks."""
-    rows = _facts(data) + [("about", data.description), ("source", data.source), ("licence", data.licence)]
+    rows = _facts(data) + [
+        ("about", data.description),
+        ("source", data.source),
+        ("licence", data.licence),
+    ]
     row = "<tr><th style='text-align:left'>{}</th><td style='text-align:left'>{}</td></tr>"
     body = "".join(row.format(label, html.escape(text)) for label, text in rows if text)
     return f"<table><caption><b>{html.escape(data.name or 'Dataset')}</b></caption>{body}</table>"
@@ -116,7 +139,11 @@ class Dataset:
             object.__setattr__(self, field, value)  # the dataclass is frozen
 
     def __repr__(self):
-        return f"Dataset {self.name!r} (" + "; ".join(f"{label}: {text}" for label, text in _facts(self)) + ")"
+        return (
+            f"Dataset {self.name!r} ("
+            + "; ".join(f"{label}: {text}" for label, text in _facts(self))
+            + ")"
+        )
 
     def _repr_html_(self):
         return _facts_as_html(self)
@@ -134,7 +161,10 @@ def load_cancer():
 
     raw = load_breast_cancer()
     return Dataset(
-        raw.data, 1.0 - raw.target, name="cancer", feature_names=raw.feature_names,
+        raw.data,
+        1.0 - raw.target,
+        name="cancer",
+        feature_names=raw.feature_names,
         description="569 tumours, 30 measurements of their cell nuclei; malignant (y = 1) is preferred to benign (y = 0).",
         source="Wolberg, Mangasarian, Street and Street (1993), Breast Cancer Wisconsin (Diagnostic), UCI; comes with scikit-learn",
         licence="CC BY 4.0",
@@ -153,7 +183,10 @@ def load_digits():
 
     raw = datasets.load_digits()
     return Dataset(
-        raw.data, raw.target, name="digits", feature_names=raw.feature_names,
+        raw.data,
+        raw.target,
+        name="digits",
+        feature_names=raw.feature_names,
         description="1797 handwritten digits in 8 x 8 pixels; the digit itself is the relevance: 9 is preferred to 8, 8 to 7.",
         source="Alpaydin and Kaynak (1998), Optical Recognition of Handwritten Digits, UCI, test part; comes with scikit-learn",
         licence="CC BY 4.0",
@@ -193,9 +226,13 @@ def make_mixture(n_per_class=100, seed=0):
     y = np.repeat([0, 1], n_per_class)
     X = means[y, rng.integers(10, size=y.size)] + rng.normal(scale=np.sqrt(0.2), size=(y.size, 2))
     return Dataset(
-        X, y, name=f"mixture (seed {seed})", feature_names=["x1", "x2"],
+        X,
+        y,
+        name=f"mixture (seed {seed})",
+        feature_names=["x1", "x2"],
         description=f"{n_per_class} random points from each of two mixtures of ten Gaussians in the plane.",
-        source="Drawn by the recipe of Hastie, Tibshirani and Friedman (2009), section 2.3.3", licence="none needed: random numbers",
+        source="Drawn by the recipe of Hastie, Tibshirani and Friedman (2009), section 2.3.3",
+        licence="none needed: random numbers",
     )
 
 # %% ../../nbs/data/datasets.ipynb #c031
@@ -211,17 +248,42 @@ _MIXTURE_BY_HAND = (
 _LETOR = "https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/letor-4-0/"
 _MQ2008_BY_HAND = f"Download MQ2008 from {_LETOR}, where its terms are, and unpack S1.txt to S5.txt"
 _MQ2008_SHA256 = (
-    "cbd42504549a2388f6c0aefdb506f22074225b574c7a5df10194174c9b00e4e0", "055ac792cb8f7d5a029090b8acbfb6c57323339d1371251bf2465ac182aa8605",
-    "a03fe2b6e76479de60fecdb37d560a40a4e899b0cd685553d2da31ea205af1ab", "a239850bc6fe960ad08c2b7b0d99db90fe976dd93a15358e98036591b4e7a2ac",
+    "cbd42504549a2388f6c0aefdb506f22074225b574c7a5df10194174c9b00e4e0",
+    "055ac792cb8f7d5a029090b8acbfb6c57323339d1371251bf2465ac182aa8605",
+    "a03fe2b6e76479de60fecdb37d560a40a4e899b0cd685553d2da31ea205af1ab",
+    "a239850bc6fe960ad08c2b7b0d99db90fe976dd93a15358e98036591b4e7a2ac",
     "c68c52feb1ecae7f17b64c8e2fda2098302681bbd4ea5fad8c73a1d32a1cf2b2",
 )
 _FILES = {
-    "auto": _File("auto_mpg/auto-mpg.data", "48b830e11feee5572525f8f1691ddb9d38d3d7b7063edcd8fca672c2a5e17d8d", _UCI + "auto-mpg/auto-mpg.data"),
-    "diabetes": _File("pima/pima-indians-diabetes.data.csv", "6bfe5d0f379d17a0e0819b996407e3c09bf80febd4287f2ed212190dfff154af", _PIMA),
-    "optdigits.tra": _File("optdigits/optdigits.tra", "e1b683cc211604fe8fd8c4417e6a69f31380e0c61d4af22e93cc21e9257ffedd", _UCI + "optdigits/optdigits.tra"),
-    "optdigits.tes": _File("optdigits/optdigits.tes", "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8", _UCI + "optdigits/optdigits.tes"),
-    "mixture": _File("esl_mixture/mixture_example.csv", "5be962dfcf5e7f7e485c0d886ad77b38fb309181b9901963e77c466dec548dde", by_hand=_MIXTURE_BY_HAND),
-    **{f"mq2008.S{k}": _File(f"letor_mq2008/S{k}.txt", sha256, by_hand=_MQ2008_BY_HAND) for k, sha256 in enumerate(_MQ2008_SHA256, start=1)},
+    "auto": _File(
+        "auto_mpg/auto-mpg.data",
+        "48b830e11feee5572525f8f1691ddb9d38d3d7b7063edcd8fca672c2a5e17d8d",
+        _UCI + "auto-mpg/auto-mpg.data",
+    ),
+    "diabetes": _File(
+        "pima/pima-indians-diabetes.data.csv",
+        "6bfe5d0f379d17a0e0819b996407e3c09bf80febd4287f2ed212190dfff154af",
+        _PIMA,
+    ),
+    "optdigits.tra": _File(
+        "optdigits/optdigits.tra",
+        "e1b683cc211604fe8fd8c4417e6a69f31380e0c61d4af22e93cc21e9257ffedd",
+        _UCI + "optdigits/optdigits.tra",
+    ),
+    "optdigits.tes": _File(
+        "optdigits/optdigits.tes",
+        "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8",
+        _UCI + "optdigits/optdigits.tes",
+    ),
+    "mixture": _File(
+        "esl_mixture/mixture_example.csv",
+        "5be962dfcf5e7f7e485c0d886ad77b38fb309181b9901963e77c466dec548dde",
+        by_hand=_MIXTURE_BY_HAND,
+    ),
+    **{
+        f"mq2008.S{k}": _File(f"letor_mq2008/S{k}.txt", sha256, by_hand=_MQ2008_BY_HAND)
+        for k, sha256 in enumerate(_MQ2008_SHA256, start=1)
+    },
 }
 
 # %% ../../nbs/data/datasets.ipynb #c034
@@ -229,21 +291,29 @@ def _require_sha256(path, expected):
     """Refuse a file whose content is not the published one."""
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != expected:
-        raise ValueError(f"{path} has sha256 {found}, expected {expected}: it is not the original file. Replace it by the original.")
+        raise ValueError(
+            f"{path} has sha256 {found}, expected {expected}: it is not the original file. Replace it by the original."
+        )
 
 # %% ../../nbs/data/datasets.ipynb #c037
 def _download(file):
     """The path of the file in the cache, fetched first if it is not there yet."""
     place = f"put the file at $RANKBOOK_DATA/{file.path} (sha256 {file.sha256}), where the environment variable RANKBOOK_DATA names a folder of yours"
     if file.url is None:
-        raise FileNotFoundError(f"{file.path} is not in RANKBOOK_DATA and cannot be downloaded for you. {file.by_hand}; and {place}.")
+        raise FileNotFoundError(
+            f"{file.path} is not in RANKBOOK_DATA and cannot be downloaded for you. {file.by_hand}; and {place}."
+        )
     import pooch
 
     target = Path(pooch.os_cache("rankbook")) / file.path
     try:
-        return Path(pooch.retrieve(file.url, f"sha256:{file.sha256}", fname=target.name, path=target.parent))
+        return Path(
+            pooch.retrieve(file.url, f"sha256:{file.sha256}", fname=target.name, path=target.parent)
+        )
     except OSError as error:
-        raise OSError(f"{file.url} could not be downloaded ({error}). Try again, or {place}.") from error
+        raise OSError(
+            f"{file.url} could not be downloaded ({error}). Try again, or {place}."
+        ) from error
 
 
 def _find(key):
@@ -251,7 +321,9 @@ def _find(key):
     file = _FILES[key]
     folder = os.environ.get("RANKBOOK_DATA")
     if folder and not Path(folder).is_dir():
-        raise NotADirectoryError(f"The environment variable RANKBOOK_DATA is {folder!r}, which is not a folder.")
+        raise NotADirectoryError(
+            f"The environment variable RANKBOOK_DATA is {folder!r}, which is not a folder."
+        )
     if folder and (path := Path(folder) / file.path).exists():
         _require_sha256(path, file.sha256)
         return path
@@ -268,7 +340,10 @@ def load_mixture():
     """
     table = np.loadtxt(_find("mixture"), delimiter=",", skiprows=1)
     return Dataset(
-        table[:, :2], table[:, 2], name="mixture", feature_names=["x1", "x2"],
+        table[:, :2],
+        table[:, 2],
+        name="mixture",
+        feature_names=["x1", "x2"],
         description="The 200 published points of two mixtures of ten Gaussians in the plane, 100 of each class.",
         source="Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, page of the book",
         licence="published with the book; the R package that carries it is under the GPL",
@@ -287,10 +362,21 @@ def load_auto():
     rows = [line.split("\t")[0].split() for line in lines]  # the name of the car follows a tab
     table = np.array([row for row in rows if "?" not in row], dtype=np.float64)
     return Dataset(
-        table[:, 1:], table[:, 0], name="auto",
-        feature_names=["cylinders", "displacement", "horsepower", "weight", "acceleration", "model year", "origin"],
+        table[:, 1:],
+        table[:, 0],
+        name="auto",
+        feature_names=[
+            "cylinders",
+            "displacement",
+            "horsepower",
+            "weight",
+            "acceleration",
+            "model year",
+            "origin",
+        ],
         description="392 cars and their miles per gallon; the 6 of the 398 published rows that lack horsepower are dropped.",
-        source="Quinlan (1993), Auto MPG, UCI", licence="CC BY 4.0",
+        source="Quinlan (1993), Auto MPG, UCI",
+        licence="CC BY 4.0",
     )
 
 # %% ../../nbs/data/datasets.ipynb #c047
@@ -304,10 +390,22 @@ def load_diabetes():
     """
     table = np.loadtxt(_find("diabetes"), delimiter=",")
     return Dataset(
-        table[:, :8], table[:, 8], name="diabetes",
-        feature_names=["pregnancies", "glucose", "blood pressure", "skin thickness", "insulin", "body-mass index", "pedigree", "age"],
+        table[:, :8],
+        table[:, 8],
+        name="diabetes",
+        feature_names=[
+            "pregnancies",
+            "glucose",
+            "blood pressure",
+            "skin thickness",
+            "insulin",
+            "body-mass index",
+            "pedigree",
+            "age",
+        ],
         description="768 Pima women; diabetes (y = 1) is preferred to none (y = 0); zeros that stand for missing values are kept.",
-        source="Smith, Everhart, Dickson, Knowler and Johannes (1988), Pima Indians Diabetes, once in UCI", licence="unclear: do not redistribute",
+        source="Smith, Everhart, Dickson, Knowler and Johannes (1988), Pima Indians Diabetes, once in UCI",
+        licence="unclear: do not redistribute",
     )
 
 # %% ../../nbs/data/datasets.ipynb #c050
@@ -319,13 +417,19 @@ def load_optdigits():
     Dataset
         X (5620, 64), ink from 0 to 16; y is the digit; `parts` has 3823 times "train", then 1797 times "test".
     """
-    train, test = (np.loadtxt(_find(f"optdigits.{ending}"), delimiter=",") for ending in ("tra", "tes"))
+    train, test = (
+        np.loadtxt(_find(f"optdigits.{ending}"), delimiter=",") for ending in ("tra", "tes")
+    )
     table = np.vstack([train, test])
     return Dataset(
-        table[:, :64], table[:, 64], name="optdigits", feature_names=[f"pixel_{i}_{j}" for i in range(8) for j in range(8)],
+        table[:, :64],
+        table[:, 64],
+        name="optdigits",
+        feature_names=[f"pixel_{i}_{j}" for i in range(8) for j in range(8)],
         parts=np.repeat(["train", "test"], [len(train), len(test)]),
         description="5620 handwritten digits in 8 x 8 pixels, training and test by different writers; the digit itself is the relevance.",
-        source="Alpaydin and Kaynak (1998), Optical Recognition of Handwritten Digits, UCI", licence="CC BY 4.0",
+        source="Alpaydin and Kaynak (1998), Optical Recognition of Handwritten Digits, UCI",
+        licence="CC BY 4.0",
     )
 
 # %% ../../nbs/data/datasets.ipynb #c053
@@ -352,19 +456,35 @@ def load_mq2008(fold=1):
     from sklearn.datasets import load_svmlight_file
 
     pieces = [(int(fold) - 1 + j) % 5 + 1 for j in range(5)]
-    loaded = [load_svmlight_file(str(_find(f"mq2008.S{k}")), n_features=46, query_id=True, zero_based=False) for k in pieces]
+    loaded = [
+        load_svmlight_file(
+            str(_find(f"mq2008.S{k}")), n_features=46, query_id=True, zero_based=False
+        )
+        for k in pieces
+    ]
     return Dataset(
-        np.vstack([X.toarray() for X, _, _ in loaded]), np.concatenate([y for _, y, _ in loaded]),
-        qid=np.concatenate([qid for _, _, qid in loaded]), name=f"mq2008 fold {int(fold)}", feature_names=[f"feature {j}" for j in range(1, 47)],
-        parts=np.repeat(["train", "train", "train", "validation", "test"], [len(y) for _, y, _ in loaded]),
+        np.vstack([X.toarray() for X, _, _ in loaded]),
+        np.concatenate([y for _, y, _ in loaded]),
+        qid=np.concatenate([qid for _, _, qid in loaded]),
+        name=f"mq2008 fold {int(fold)}",
+        feature_names=[f"feature {j}" for j in range(1, 47)],
+        parts=np.repeat(
+            ["train", "train", "train", "validation", "test"], [len(y) for _, y, _ in loaded]
+        ),
         description="15211 web documents judged 0 to 2 for 784 queries, with the authors' own split into training, validation and test queries.",
-        source="Qin and Liu (2013), Introducing LETOR 4.0 Datasets, MQ2008", licence="for research use",
+        source="Qin and Liu (2013), Introducing LETOR 4.0 Datasets, MQ2008",
+        licence="for research use",
     )
 
 # %% ../../nbs/data/datasets.ipynb #c056
 _LOADERS = {
-    "auto": load_auto, "cancer": load_cancer, "diabetes": load_diabetes, "digits": load_digits,
-    "mixture": load_mixture, "mq2008": load_mq2008, "optdigits": load_optdigits,
+    "auto": load_auto,
+    "cancer": load_cancer,
+    "diabetes": load_diabetes,
+    "digits": load_digits,
+    "mixture": load_mixture,
+    "mq2008": load_mq2008,
+    "optdigits": load_optdigits,
 }
 
 

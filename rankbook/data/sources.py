@@ -19,8 +19,14 @@ from ..base.validation import unknown_name, warn
 
 # %% ../../nbs/data/sources.ipynb #c005
 _FORMATS = {
-    ".csv": "CSV text", ".tsv": "tab-separated text", ".parquet": "Parquet",
-    ".svm": "SVMlight text", ".svmlight": "SVMlight text", ".letor": "SVMlight text", ".txt": "SVMlight text", ".dat": "SVMlight text",
+    ".csv": "CSV text",
+    ".tsv": "tab-separated text",
+    ".parquet": "Parquet",
+    ".svm": "SVMlight text",
+    ".svmlight": "SVMlight text",
+    ".letor": "SVMlight text",
+    ".txt": "SVMlight text",
+    ".dat": "SVMlight text",
 }
 
 
@@ -45,7 +51,11 @@ def _unpacked(name, packed):
 
 # %% ../../nbs/data/sources.ipynb #c005a
 class Source:
-    """A file or standard input: how errors call it, the ending of its format (None for standard input), and its bytes, as often as asked for."""
+    """A file or standard input.
+
+    It knows how errors call it, the ending of its format (None for standard input), and its bytes,
+    as often as asked for.
+    """
 
     def __init__(self, path):
         if path == "-":
@@ -55,7 +65,12 @@ class Source:
         else:
             self.path = path = _existing_file(path)
             plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-            self.label, self.name, self.stem, self.ending = str(path), path.name, plain.stem, plain.suffix.lower()
+            self.label, self.name, self.stem, self.ending = (
+                str(path),
+                path.name,
+                plain.stem,
+                plain.suffix.lower(),
+            )
             self.content = None if plain is path else _unpacked(self, path.read_bytes())
         if (path.stat().st_size if self.content is None else len(self.content)) == 0:
             raise ValueError(f"{self} is empty: it has 0 bytes.")
@@ -72,14 +87,19 @@ _SVMLIGHT_LINE = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+(?:qid:\S+|\d+:[
 
 
 def content_of(source):
-    """What the file holds by its first bytes: Parquet, binary data, SVMlight text or other text; and its first line."""
+    """What the file holds by its first bytes, and its first line.
+
+    The kinds are Parquet, binary data, SVMlight text and other text.
+    """
     with source.open() as stream:
         head = stream.read(2**16)
     for name, magic in (("Parquet", b"PAR1"), ("gzip data", b"\x1f\x8b")):
         if head.startswith(magic):
             return name, ""
     try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(head)  # may stop in the middle of a letter
+        text = codecs.getincrementaldecoder("utf-8")().decode(
+            head
+        )  # may stop in the middle of a letter
     except UnicodeDecodeError:
         return "binary data or not UTF-8", ""
     if "\0" in text:
@@ -94,12 +114,18 @@ class Assumption(UserWarning):
 
 # %% ../../nbs/data/sources.ipynb #c012
 def format_of(source):
-    """The format that the ending promises, unless the content says otherwise; for standard input, what the content says."""
+    """The format that the ending promises, unless the content says otherwise.
+
+    For standard input it is what the content says.
+    """
     (found, first), ending = content_of(source), source.ending
     if ending is None:
         kind = "CSV text" if found == "other text" else found
         if kind not in _FORMATS.values():
-            raise ValueError(f"{source} is {found}; CSV, Parquet and SVMlight text are accepted, packed by gzip or not.")
+            raise ValueError(
+                f"{source} is {found}; "
+                "CSV, Parquet and SVMlight text are accepted, packed by gzip or not."
+            )
         warn(Assumption(f"{source} is read as {kind}, since it begins like that."))
         return kind
     if ending not in _FORMATS:
@@ -110,5 +136,9 @@ def format_of(source):
     found = f"text that begins {first!r}" if found == "other text" else found
     fitting = [source.stem + ending for ending, name in _FORMATS.items() if name == found]
     fitting = [f"{source.name}.gz"] if found == "gzip data" else fitting
-    advice = f"Name it {' or '.join(fitting)}." if fitting else "Convert it, or name it by its true format."
+    advice = (
+        f"Name it {' or '.join(fitting)}."
+        if fitting
+        else "Convert it, or name it by its true format."
+    )
     raise ValueError(f"{source} is {found}, not {promised} as its ending {ending} says. {advice}")

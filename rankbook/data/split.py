@@ -15,7 +15,10 @@ from ..preferences.graph import Preferences
 
 # %% ../../nbs/data/split.ipynb #c005
 def _deal(cards, n, rng):
-    """Deal `cards` (0 twice, 1, ...) to n places: each block of neighbours gets every card; a last short block a 0, then different others."""
+    """Deal `cards` (0 twice, 1, ...) to n places.
+
+    Each block of neighbours gets every card; a last short block a 0, then different others.
+    """
     blocks, rest = divmod(n, len(cards))
     full = rng.permuted(np.tile(cards, (blocks, 1)), axis=1).ravel()
     short = np.r_[0, rng.permutation(cards[2:])][:rest]
@@ -23,7 +26,11 @@ def _deal(cards, n, rng):
 
 # %% ../../nbs/data/split.ipynb #c007
 def _deal_rows(data, rows, cards, rng):
-    """A card for each of the rows: by query where there are queries, else so that each block of neighbouring y gets every card."""
+    """A card for each of the rows.
+
+    They are dealt by query where there are queries, else so that each block of neighbouring y gets
+    every card.
+    """
     if data.qid is None:
         order = np.lexsort((rng.random(rows.size), -data.y[rows]))
         dealt = np.empty(rows.size, dtype=int)
@@ -31,7 +38,10 @@ def _deal_rows(data, rows, cards, rng):
         return dealt
     ids, query = np.unique(data.qid[rows], return_inverse=True)
     if ids.size < len(set(cards)):
-        raise ValueError(f"data has {ids.size} queries to split into {len(set(cards))} parts; at least one for each part is accepted.")
+        raise ValueError(
+            f"data has {ids.size} queries to split into {len(set(cards))} parts; "
+            "at least one for each part is accepted."
+        )
     dealt = np.empty(ids.size, dtype=int)
     dealt[rng.permutation(ids.size)] = _deal(cards, ids.size, rng)
     return dealt[query]
@@ -43,8 +53,9 @@ def split(data, seed=0):
     Parameters
     ----------
     data : Dataset
-        Its own parts are kept; a part that it lacks is dealt from its training part (from everything, if it has no parts): two items, or queries, stay in training
-        for one that goes to each missing part.
+        Its own parts are kept; a part that it lacks is dealt from its training part (from
+        everything, if it has no parts): two items, or queries, stay in training for one that goes
+        to each missing part.
     seed : int >= 0, default 0
         Of the dealing.
 
@@ -57,24 +68,43 @@ def split(data, seed=0):
     Raises
     ------
     ValueError
-        If the data's own parts have no "train", there are fewer queries than parts, or `seed` is negative.
+        If the data's own parts have no "train", there are fewer queries than parts, or `seed` is
+        negative.
 
     Notes
     -----
-    O(n log n). Queries are never torn apart; without queries each part gets its share of each block of neighbouring y.
+    O(n log n). Queries are never torn apart; without queries each part gets its share of each block
+    of neighbouring y.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(f"seed is {seed!r}; an integer >= 0 is accepted.")
-    part = np.full(len(data.y), "train", dtype="U10") if data.parts is None else data.parts.astype("U10")
-    rows, missing = np.flatnonzero(part == "train"), [name for name in PARTS[1:] if name not in part]
+    part = (
+        np.full(len(data.y), "train", dtype="U10")
+        if data.parts is None
+        else data.parts.astype("U10")
+    )
+    rows, missing = (
+        np.flatnonzero(part == "train"),
+        [name for name in PARTS[1:] if name not in part],
+    )
     if rows.size == 0:
-        raise ValueError(f"data has no training part, only {' and '.join(np.unique(part))}; parts with 'train' are accepted.")
+        raise ValueError(
+            f"data has no training part, only {' and '.join(np.unique(part))}; "
+            "parts with 'train' are accepted."
+        )
     if not missing:
         return part, "the data's own parts"
     cards = [0, 0, *range(1, len(missing) + 1)]
-    part[rows] = np.array(["train", *missing])[_deal_rows(data, rows, cards, np.random.default_rng(seed))]
+    part[rows] = np.array(["train", *missing])[
+        _deal_rows(data, rows, cards, np.random.default_rng(seed))
+    ]
     way = f"{'stratified by y' if data.qid is None else 'by query'}, seed {seed}"
-    return part, way if data.parts is None else f"the data's own parts, {' and '.join(missing)} taken from train {way}"
+    return (
+        part,
+        way
+        if data.parts is None
+        else f"the data's own parts, {' and '.join(missing)} taken from train {way}",
+    )
 
 # %% ../../nbs/data/split.ipynb #c016
 def scaling(X):
@@ -95,16 +125,24 @@ def scaling(X):
     ValueError
         If a column is so large or so small that its variance is not a floating-point number.
     """
-    constant = X.max(axis=0) == X.min(axis=0)  # the deviation of 0.1, 0.1, 0.1 is not 0 to the last bit
+    constant = X.max(axis=0) == X.min(
+        axis=0
+    )  # the deviation of 0.1, 0.1, 0.1 is not 0 to the last bit
     with np.errstate(over="ignore", invalid="ignore"):
         centre, deviation = X.mean(axis=0), X.std(axis=0)
     for j in np.flatnonzero(~np.isfinite(deviation) | ~constant & (deviation == 0)):
-        raise ValueError(f"X has entries between {X[:, j].min():.3g} and {X[:, j].max():.3g} in column {j}, too extreme to compute their variance; rescale the column.")
+        raise ValueError(
+            f"X has entries between {X[:, j].min():.3g} and {X[:, j].max():.3g} in column {j}, "
+            "too extreme to compute their variance; rescale the column."
+        )
     return centre, np.divide(1.0, deviation, out=np.zeros_like(deviation), where=~constant)
 
 # %% ../../nbs/data/split.ipynb #c019
 Part = namedtuple("Part", "rows X y qid prefs")
-Part.__doc__ = "A part of a data set: indices of its items, their features, scores and queries, and the preferences between them."
+Part.__doc__ = (
+    "A part of a data set: "
+    "indices of its items, their features, scores and queries, and the preferences between them."
+)
 
 
 def _make_part(data, rows, graph, centre, factor):
@@ -145,10 +183,26 @@ def prepare(data, graph="full", standardize=True, seed=0):
     d = data.X.shape[1]
     centre, factor = scaling(data.X[names == "train"]) if standardize else (np.zeros(d), np.ones(d))
     whole = Preferences.from_scores(data.y, data.qid, graph)
-    parts = {name: _make_part(data, np.flatnonzero(names == name), graph if name == "train" else "full", centre, factor) for name in PARTS}
+    parts = {
+        name: _make_part(
+            data,
+            np.flatnonzero(names == name),
+            graph if name == "train" else "full",
+            centre,
+            factor,
+        )
+        for name in PARTS
+    }
     for name, part in parts.items():
         if part is None:
-            where = f"the {name} part ({np.sum(names == name)} of {len(data.y)} items)" if len(whole) else f"data ({len(data.y)} items)"
-            raise ValueError(f"{where} has no preference: all y are equal{'' if data.qid is None else ' in every query'}; at least one is accepted"
-                             f"{'. More items, or another seed, may help.' if len(whole) else '.'}")
+            where = (
+                f"the {name} part ({np.sum(names == name)} of {len(data.y)} items)"
+                if len(whole)
+                else f"data ({len(data.y)} items)"
+            )
+            raise ValueError(
+                f"{where} has no preference: all y are "
+                f"equal{'' if data.qid is None else ' in every query'}; at least one is accepted"
+                f"{'. More items, or another seed, may help.' if len(whole) else '.'}"
+            )
     return parts, how, centre, factor

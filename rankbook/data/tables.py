@@ -30,23 +30,36 @@ def _is_number(word):
 def _check_names(path, names):
     """Refuse columns that are not several, each with a name of its own."""
     if len(names) == 1:
-        raise ValueError(f"{path} has only one column, {names[0]!r}; a target and at least one feature are needed, separated by commas, semicolons or tabs.")
+        raise ValueError(
+            f"{path} has only one column, {names[0]!r}; a target and at least one feature are needed, separated by commas, semicolons or tabs."
+        )
     for j, name in enumerate(names):
         if not name:
-            raise ValueError(f"{path} has no name for column {j}. If it is an index saved by mistake, save the table without its index.")
+            raise ValueError(
+                f"{path} has no name for column {j}. If it is an index saved by mistake, save the table without its index."
+            )
         if name in names[:j]:
-            raise ValueError(f"{path} has two columns named {name!r}: columns {names.index(name)} and {j}; rename one.")
+            raise ValueError(
+                f"{path} has two columns named {name!r}: columns {names.index(name)} and {j}; rename one."
+            )
 
 # %% ../../nbs/data/tables.ipynb #c024
 def _not_a_number(column):
     """The first entry of a column of words, dates or mixtures that is not a number: its row and itself; None in a column of numbers."""
     import pandas as pd
 
-    exact = ("integer", "floating", "mixed-integer-float", "decimal")  # numbers kept as objects, such as integers beyond 64 bits
+    exact = (
+        "integer",
+        "floating",
+        "mixed-integer-float",
+        "decimal",
+    )  # numbers kept as objects, such as integers beyond 64 bits
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.infer_dtype(column) in exact:
         return None
     bad = column.notna().to_numpy()
-    if pd.api.types.is_string_dtype(column.dropna()):  # among words, some may be readable as numbers
+    if pd.api.types.is_string_dtype(
+        column.dropna()
+    ):  # among words, some may be readable as numbers
         bad = bad & pd.to_numeric(column, errors="coerce").isna().to_numpy()
     row = int(np.argmax(bad))
     return row, column.iloc[row]
@@ -55,21 +68,32 @@ def _not_a_number(column):
 def _check_header(path, names):
     """Refuse a first line of a CSV file that is not its header."""
     if all(_is_number(name) for name in names):
-        raise ValueError(f"{path} begins with numbers ({', '.join(names[:3])}, ...), not with the names of its columns; add a first line of names.")
+        raise ValueError(
+            f"{path} begins with numbers ({', '.join(names[:3])}, ...), not with the names of its columns; add a first line of names."
+        )
     _check_names(path, names)
 
 
 def _separator(source):
     """What separates columns: of comma, semicolon and tab the one that splits the header into most names."""
-    with source.open() as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+    with (
+        source.open() as stream,
+        io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
+    ):
         header = next((line for line in text if line.strip()), "")
-    counts = {mark: len(next(csv.reader([header], delimiter=mark, skipinitialspace=True))) for mark in ",;\t"}
+    counts = {
+        mark: len(next(csv.reader([header], delimiter=mark, skipinitialspace=True)))
+        for mark in ",;\t"
+    }
     return max(counts, key=counts.get)
 
 
 def _decimals(source, points, commas):
     """Of a table read with decimal points and with commas the one with fewer columns of words; that it is the commas is said."""
-    words = [sum(_not_a_number(table[name]) is not None for name in table.columns) for table in (points, commas)]
+    words = [
+        sum(_not_a_number(table[name]) is not None for name in table.columns)
+        for table in (points, commas)
+    ]
     if words[1] >= words[0]:
         return points
     warn(Assumption(f"{source} is read with commas as decimal points."))
@@ -82,17 +106,29 @@ def _read_csv(source, separator=None):
 
     def read(**options):
         with source.open() as stream:
-            return pd.read_csv(stream, sep=separator, skipinitialspace=True, encoding="utf-8", **options)
+            return pd.read_csv(
+                stream, sep=separator, skipinitialspace=True, encoding="utf-8", **options
+            )
 
     try:
         separator = separator or _separator(source)
         header = read(header=None, nrows=1, dtype=str, keep_default_na=False)
         _check_header(source, [str(name).strip() for name in header.iloc[0]])
         with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # pandas only warns when it drops the end of a row
+            warnings.simplefilter(
+                "error", pd.errors.ParserWarning
+            )  # pandas only warns when it drops the end of a row
             frame = read(index_col=False, low_memory=False)
-            commas = read(index_col=False, low_memory=False, decimal=",") if separator == ";" else None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning, UnicodeDecodeError, csv.Error) as error:
+            commas = (
+                read(index_col=False, low_memory=False, decimal=",") if separator == ";" else None
+            )
+    except (
+        pd.errors.ParserError,
+        pd.errors.EmptyDataError,
+        pd.errors.ParserWarning,
+        UnicodeDecodeError,
+        csv.Error,
+    ) as error:
         raise ValueError(f"{source} cannot be read as CSV text: {error}") from error
     return frame if commas is None else _decimals(source, frame, commas)
 
@@ -113,17 +149,25 @@ def _read_parquet(source):
 def _check_columns(path, columns, target, qid, drop):
     """Refuse names that are not columns, or that are given two parts."""
     if target is None:
-        raise ValueError(f"target is None; name the column of {path} to rank by, one of: {', '.join(columns)}.")
+        raise ValueError(
+            f"target is None; name the column of {path} to rank by, one of: {', '.join(columns)}."
+        )
     if isinstance(drop, str) or not hasattr(drop, "__iter__"):
         raise TypeError(f"drop is {drop!r}; a list of names is accepted.")
-    given = [("target", target), ("qid", None if qid == "none" else qid), *(("drop", name) for name in drop)]
+    given = [
+        ("target", target),
+        ("qid", None if qid == "none" else qid),
+        *(("drop", name) for name in drop),
+    ]
     given = [(argument, value) for argument, value in given if value is not None]
     for argument, value in given:
         if value not in columns:
             raise unknown_name(argument, value, columns)
     for (first, value), (second, other) in combinations(given, 2):
         if value == other and first != second:
-            raise ValueError(f"{first} and {second} are both {value!r}; two different columns are accepted.")
+            raise ValueError(
+                f"{first} and {second} are both {value!r}; two different columns are accepted."
+            )
 
 # %% ../../nbs/data/tables.ipynb #c023b
 _QUERY_NAMES = ("qid", "query", "query_id", "group", "session")
@@ -133,10 +177,16 @@ def _query_column(path, columns, target, qid, drop):
     """The column of the query ids, or None: the one that is named, else one whose name says so."""
     if qid is not None:
         return None if qid == "none" else qid
-    found = [name for name in columns if name.lower() in _QUERY_NAMES and name != target and name not in drop]
+    found = [
+        name
+        for name in columns
+        if name.lower() in _QUERY_NAMES and name != target and name not in drop
+    ]
     if len(found) > 1:
-        raise ValueError(f"{path} has {len(found)} columns that may hold the query ids, {' and '.join(map(repr, found))}; "
-                         "name one of them with qid, or give qid='none' to make all of them features.")
+        raise ValueError(
+            f"{path} has {len(found)} columns that may hold the query ids, {' and '.join(map(repr, found))}; "
+            "name one of them with qid, or give qid='none' to make all of them features."
+        )
     if not found:
         return None
     warn(Assumption(f"query ids: column {found[0]!r} of {path}; qid='none' makes it a feature."))
@@ -157,8 +207,13 @@ def _numbers(path, frame, target=None):
     words = ", ".join(f"{name!r} ({value!r} in row {row})" for name, (row, value) in found.items())
     if found:
         features = [name for name in found if name != target]
-        advice = "Drop them, take one for the query ids (qid)" if features else "Rank by another column"
-        raise NotNumbers(f"{path} has columns that are not numbers: {words}. {advice}, or encode them as numbers first.", features)
+        advice = (
+            "Drop them, take one for the query ids (qid)" if features else "Rank by another column"
+        )
+        raise NotNumbers(
+            f"{path} has columns that are not numbers: {words}. {advice}, or encode them as numbers first.",
+            features,
+        )
     return _finite(path, frame.to_numpy(dtype=np.float64, na_value=np.nan), list(frame.columns))
 
 
@@ -169,7 +224,9 @@ def _finite(path, X, names, line=None):
         row, j = bad[0]
         what = f"{X[row, j]} (or nothing)" if np.isnan(X[row, j]) else str(X[row, j])
         where = "Rows count from 0, after any header." if line is None else f"That is {line(row)}."
-        raise ValueError(f"{path} has {what} in row {row}, column {names[j]!r}; only finite numbers are accepted. {where}")
+        raise ValueError(
+            f"{path} has {what} in row {row}, column {names[j]!r}; only finite numbers are accepted. {where}"
+        )
     return X
 
 # %% ../../nbs/data/tables.ipynb #c029
@@ -179,7 +236,9 @@ def _query_ids(path, column):
 
     missing = column.isna().to_numpy()
     if missing.any():
-        raise ValueError(f"{path} has no query id in row {int(np.argmax(missing))}, column {column.name!r}; every row needs one.")
+        raise ValueError(
+            f"{path} has no query id in row {int(np.argmax(missing))}, column {column.name!r}; every row needs one."
+        )
     if pd.api.types.is_integer_dtype(column):
         return column.to_numpy(dtype=np.int64)
     return pd.factorize(column)[0].astype(np.int64)
@@ -192,15 +251,24 @@ def _items_of_frame(source, frame, target, qid, drop):
     qid = _query_column(source, columns, target, qid, drop)
     features = [name for name in columns if name not in (target, qid, *drop)]
     if not features:
-        raise ValueError(f"{source} has no columns besides target {target!r} and qid {qid!r}; at least one feature is needed.")
+        raise ValueError(
+            f"{source} has no columns besides target {target!r} and qid {qid!r}; at least one feature is needed."
+        )
     if len(frame) == 0:
         raise ValueError(f"{source} has names of columns but no rows.")
-    numbers = _numbers(source, frame[[name for name in columns if name in (target, *features)]], target)
+    numbers = _numbers(
+        source, frame[[name for name in columns if name in (target, *features)]], target
+    )
     at = [name for name in columns if name in (target, *features)].index(target)
     by = "" if qid is None else f", query ids from {qid!r}"
     return Dataset(
-        np.delete(numbers, at, axis=1), numbers[:, at], qid=None if qid is None else _query_ids(source, frame[qid]),
-        name=source.stem, feature_names=features, description=f"Read from {source.name}, ranked by {target!r}{by}.", source=source.name,
+        np.delete(numbers, at, axis=1),
+        numbers[:, at],
+        qid=None if qid is None else _query_ids(source, frame[qid]),
+        name=source.stem,
+        feature_names=features,
+        description=f"Read from {source.name}, ranked by {target!r}{by}.",
+        source=source.name,
     )
 
 # %% ../../nbs/data/tables.ipynb #c034
@@ -223,7 +291,9 @@ def _bad_line(source, block=1000):
 
     def reason(lines):
         try:
-            load_svmlight_file(io.BytesIO(b"".join(line for _, line in lines)), query_id=True, zero_based=True)
+            load_svmlight_file(
+                io.BytesIO(b"".join(line for _, line in lines)), query_id=True, zero_based=True
+            )
         except (ValueError, OverflowError) as error:
             return error
 
@@ -243,12 +313,18 @@ def _read_svmlight(source):
         with source.open() as stream:
             X, y, qid = load_svmlight_file(stream, query_id=True, zero_based=True)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{source} is not SVMlight text in {_bad_line(source)}; `label qid:query index:value ...` is accepted, indices rising.") from error
+        raise ValueError(
+            f"{source} is not SVMlight text in {_bad_line(source)}; `label qid:query index:value ...` is accepted, indices rising."
+        ) from error
     if X.nnz == 0:
-        raise ValueError(f"{source} has {len(y)} labels and no feature; lines `label qid:query index:value ...` are accepted.")
+        raise ValueError(
+            f"{source} has {len(y)} labels and no feature; lines `label qid:query index:value ...` are accepted."
+        )
     if len(qid) not in (0, len(y)):
         without = next(one for one in _data_lines(source) if b"qid:" not in one[1].split(b"#")[0])
-        raise ValueError(f"{source} has qid on {len(qid)} of its {len(y)} lines and none in {_show_line(*without)}; on all or on none is accepted.")
+        raise ValueError(
+            f"{source} has qid on {len(qid)} of its {len(y)} lines and none in {_show_line(*without)}; on all or on none is accepted."
+        )
     return X, y, qid if len(qid) else None
 
 # %% ../../nbs/data/tables.ipynb #c035
@@ -257,20 +333,36 @@ def _items_of_svmlight(source):
     X, y, qid = _read_svmlight(source)
     first = 0 if (X.indices == 0).any() else 1
     n, d = X.shape[0], X.shape[1] - first
-    needed = (9 * n + 70) * d  # the numbers, a mask of the finite ones, and the names of the features
-    require_memory(needed, f"the dense table of {n} rows and {d} features in {source}", "number the features without gaps, or leave some out")
+    needed = (
+        9 * n + 70
+    ) * d  # the numbers, a mask of the finite ones, and the names of the features
+    require_memory(
+        needed,
+        f"the dense table of {n} rows and {d} features in {source}",
+        "number the features without gaps, or leave some out",
+    )
     names = [f"feature {j}" for j in range(first, first + d)]
     line = lambda row: _show_line(*next(islice(_data_lines(source), row, None)))
     _finite(source, y[:, None], ["label"], line)
     dense = _finite(source, X[:, first:].toarray(), names, line)
-    return Dataset(dense, y, qid=qid, name=source.stem, feature_names=names, description=f"Read from {source.name}.", source=source.name)
+    return Dataset(
+        dense,
+        y,
+        qid=qid,
+        name=source.stem,
+        feature_names=names,
+        description=f"Read from {source.name}.",
+        source=source.name,
+    )
 
 
 def _refuse_columns(source, **given):
     """Refuse names of columns for a text without names."""
     for argument, value in given.items():
         if value is not None:
-            raise ValueError(f"{argument} is {value!r}; None is accepted for {source}, since SVMlight text has no names: label and qid stand in each line.")
+            raise ValueError(
+                f"{argument} is {value!r}; None is accepted for {source}, since SVMlight text has no names: label and qid stand in each line."
+            )
 
 # %% ../../nbs/data/tables.ipynb #c038
 def read_table(path, target=None, qid=None, drop=()):
@@ -313,7 +405,11 @@ def read_table(path, target=None, qid=None, drop=()):
     source = Source(path)
     kind = format_of(source)
     if kind != "SVMlight text":
-        frame = _read_parquet(source) if kind == "Parquet" else _read_csv(source, None if kind == "CSV text" else "\t")
+        frame = (
+            _read_parquet(source)
+            if kind == "Parquet"
+            else _read_csv(source, None if kind == "CSV text" else "\t")
+        )
         return _items_of_frame(source, frame, target, qid, drop)
     _refuse_columns(source, target=target, qid=qid, drop=drop or None)
     return _items_of_svmlight(source)

@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..base.validation import as_matrix, as_positive, as_seed, as_vector, refuse_huge, warn
 from .ranksvm import keeping_features, refuse_data, share_met
 from ..preferences.graph import Preferences
-from ..registry.solve import get_solver
 from ..problems.svm import ClassPreferences, LabelConstraints
+from ..registry.plugins import get_solver
 
 # %% ../../nbs/estimators/online.ipynb #c005
 class Monitor:
@@ -37,7 +37,11 @@ class Monitor:
     def __init__(self, learner, lam, tol, seed, size=1024):
         self.lam, self.tol, self.random = lam, tol, np.random.default_rng(seed)
         k, d = learner.state.v.shape
-        self.rows, self.ends, self.margin = np.zeros((size, d)), np.zeros((2, size), dtype=np.int32), np.ones(size)
+        self.rows, self.ends, self.margin = (
+            np.zeros((size, d)),
+            np.zeros((2, size), dtype=np.int32),
+            np.ones(size),
+        )
         self.then, self.next, self.converged = None, size, False
 
     def see(self, learner, X, sampler, count):
@@ -46,7 +50,10 @@ class Monitor:
         places = np.flatnonzero(self.random.random(size) < count / learner.updates)
         if places.size:
             rows, better, worse, self.margin[places] = learner.sample(X, sampler, places.size)
-            self.rows[places], self.ends[:, places] = rows, np.stack([better, worse]) % len(learner.state.v)
+            self.rows[places], self.ends[:, places] = (
+                rows,
+                np.stack([better, worse]) % len(learner.state.v),
+            )
         if learner.updates >= self.next:
             look(self, learner)
 
@@ -64,7 +71,9 @@ def look(monitor, learner):
     if monitor.then is not None:
         losses = sampled_losses(monitor, now)
         gains = sampled_losses(monitor, monitor.then) - losses
-        settled = gains.mean() + 2 * gains.std() / np.sqrt(gains.size) <= monitor.tol * losses.mean()
+        settled = (
+            gains.mean() + 2 * gains.std() / np.sqrt(gains.size) <= monitor.tol * losses.mean()
+        )
         monitor.converged = bool(settled and learner.updates >= learner.offset)
     monitor.then, monitor.next = now, 2 * learner.updates
 
@@ -75,7 +84,11 @@ def start_stream(estimator, shape):
     average = "suffix" if e.average is True else e.average
     seed = int(np.random.RandomState(as_seed(e.random_state)).randint(2**31 - 1))
     learner = get_solver("subgradient", step=e.step, average=average, seed=seed).start(e.lam, shape)
-    return learner, Monitor(learner, as_positive("lam", e.lam), as_positive("tol", e.tol), seed), 0.0
+    return (
+        learner,
+        Monitor(learner, as_positive("lam", e.lam), as_positive("tol", e.tol), seed),
+        0.0,
+    )
 
 
 def learn_batch(estimator, stream, X, sampler, weight):
@@ -83,7 +96,9 @@ def learn_batch(estimator, stream, X, sampler, weight):
     learner, monitor, due = stream
     due += as_positive("draws", estimator.draws) * weight
     if due > 1e15:
-        raise ValueError(f"sample_weight asks for {due:.3g} steps on this batch; smaller weights, or smaller draws, are accepted.")
+        raise ValueError(
+            f"sample_weight asks for {due:.3g} steps on this batch; smaller weights, or smaller draws, are accepted."
+        )
     count = int(due + 1e-9)  # ten times 0.1 is 1
     if count:
         learner, monitor = deepcopy(learner), deepcopy(monitor)
@@ -101,14 +116,26 @@ def learn_all(estimator, stream, X, sampler):
         learner.run(X, sampler, count)
         monitor.see(learner, X, sampler, count)
     if not monitor.converged:
-        warn(f"not converged after {learner.updates:,} steps; a larger lam, max_updates or tol may help.", ConvergenceWarning)
+        warn(
+            f"not converged after {learner.updates:,} steps; a larger lam, max_updates or tol may help.",
+            ConvergenceWarning,
+        )
     return stream
 
 # %% ../../nbs/estimators/online.ipynb #c009
 class OnlineEstimator(BaseEstimator):
     """Base of the estimators that learn from streams: parameters, and what was learnt."""
 
-    def __init__(self, lam=1e-4, step="1/t", average=True, tol=1e-2, draws=1.0, max_updates=10_000_000, random_state=None):
+    def __init__(
+        self,
+        lam=1e-4,
+        step="1/t",
+        average=True,
+        tol=1e-2,
+        draws=1.0,
+        max_updates=10_000_000,
+        random_state=None,
+    ):
         self.lam, self.step, self.average, self.tol = lam, step, average, tol
         self.draws, self.max_updates, self.random_state = draws, max_updates, random_state
 
@@ -139,7 +166,9 @@ def read_weights(sample_weight, X):
         return None
     weight = as_vector("sample_weight", sample_weight, len(X), minimum=0.0)
     if weight.sum() > 1e100:
-        raise ValueError(f"sample_weight has a sum of {weight.sum():.3g}; sums up to 1e100 are accepted.")
+        raise ValueError(
+            f"sample_weight has a sum of {weight.sum():.3g}; sums up to 1e100 are accepted."
+        )
     return weight
 
 # %% ../../nbs/estimators/online.ipynb #c012
@@ -212,9 +241,13 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
         If an argument is out of range or, unless `partial`, there is no preference of positive weight.
     """
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None; scores of shape (n,) are accepted.")
+        raise ValueError(
+            "requires y to be passed, but the target y is None; scores of shape (n,) are accepted."
+        )
     stream = getattr(estimator, "_stream", None) if partial else None
-    X, y = read_rows(estimator, X, stream is None, y, labels=False, ensure_min_samples=1 if partial else 2)
+    X, y = read_rows(
+        estimator, X, stream is None, y, labels=False, ensure_min_samples=1 if partial else 2
+    )
     weight, y = read_weights(sample_weight, X), as_vector("y", y, len(X))
     if weight is not None and (weight == 1).all():
         weight = None
@@ -226,8 +259,12 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
         stream = learn_batch(estimator, stream, X, sampler, total)
     elif total == 0:
         if weight is not None and not weight.any():
-            raise ValueError("sample_weight is zero for every item; at least one positive weight is accepted.")
-        raise ValueError("y has no preference of positive weight: all scores are equal in every query; at least one preference is accepted.")
+            raise ValueError(
+                "sample_weight is zero for every item; at least one positive weight is accepted."
+            )
+        raise ValueError(
+            "y has no preference of positive weight: all scores are equal in every query; at least one preference is accepted."
+        )
     else:
         stream = learn_all(estimator, stream, X, sampler)
     return estimator._keep(stream, coef_=stream[0].read()[0][0])
@@ -241,7 +278,9 @@ def fit_online_pairs(estimator, better, worse):
     for name, rows in zip(("better", "worse"), both):
         refuse_huge(name, rows)
     if both[0].shape != both[1].shape:
-        raise ValueError(f"better has shape {both[0].shape} and worse has {both[1].shape}; equal shapes (m, d) are accepted.")
+        raise ValueError(
+            f"better has shape {both[0].shape} and worse has {both[1].shape}; equal shapes (m, d) are accepted."
+        )
     X, m = read_rows(estimator, np.concatenate(both), stream is None), len(both[0])
     stream = stream or start_stream(estimator, (1, X.shape[1]))
     sampler = stream[0].from_list(np.arange(m), np.arange(m, 2 * m))
@@ -270,7 +309,17 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         As for :class:`OnlineRankSVM`.
     """
 
-    def __init__(self, lam=1e-4, step="1/t", average=True, tol=1e-2, draws=1.0, max_updates=10_000_000, random_state=None, fit_intercept=True):
+    def __init__(
+        self,
+        lam=1e-4,
+        step="1/t",
+        average=True,
+        tol=1e-2,
+        draws=1.0,
+        max_updates=10_000_000,
+        random_state=None,
+        fit_intercept=True,
+    ):
         super().__init__(lam, step, average, tol, draws, max_updates, random_state)
         self.fit_intercept = fit_intercept
 
@@ -290,7 +339,9 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
     def predict(self, X):
         """Labels (p,) of examples X (p, d)."""
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return self.classes_[
+            (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        ]
 
 # %% ../../nbs/estimators/online.ipynb #c024
 def as_classes(estimator, y, classes, stream):
@@ -298,13 +349,19 @@ def as_classes(estimator, y, classes, stream):
     known = None if stream is None else estimator.classes_
     if classes is None:
         if known is None:
-            raise ValueError("classes is None in the first call of partial_fit; all classes that there will be are accepted.")
+            raise ValueError(
+                "classes is None in the first call of partial_fit; all classes that there will be are accepted."
+            )
         return known
     classes = np.unique(classes)
     if len(classes) < 2:
-        raise ValueError(f"y has {len(classes)} class{'es' * (len(classes) != 1)}; at least two classes are accepted.")
+        raise ValueError(
+            f"y has {len(classes)} class{'es' * (len(classes) != 1)}; at least two classes are accepted."
+        )
     if known is not None and not np.array_equal(classes, known):
-        raise ValueError(f"classes is {classes.tolist()}, and was {known.tolist()} in the first call; the same classes are accepted.")
+        raise ValueError(
+            f"classes is {classes.tolist()}, and was {known.tolist()} in the first call; the same classes are accepted."
+        )
     return classes
 
 
@@ -313,14 +370,20 @@ def class_numbers(y, classes):
     number = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     wrong = np.flatnonzero(classes[number] != y)
     if wrong.size:
-        raise ValueError(f"y has {y.tolist()[wrong[0]]!r} at index {wrong[0]}, which is not among the classes {classes.tolist()} of the first call; these are accepted.")
+        raise ValueError(
+            f"y has {y.tolist()[wrong[0]]!r} at index {wrong[0]}, which is not among the classes {classes.tolist()} of the first call; these are accepted."
+        )
     return number
 
 
 def label_sampler(learner, number, k, weight):
     """A sampler of the constraints of classes (n,), weighted (n,) or not, and their total weight."""
     ones = np.ones(len(number))
-    prefs = LabelConstraints(2.0 * number - 1, ones, ones) if k == 2 else ClassPreferences.of(number, k, ones if weight is None else weight, ones)
+    prefs = (
+        LabelConstraints(2.0 * number - 1, ones, ones)
+        if k == 2
+        else ClassPreferences.of(number, k, ones if weight is None else weight, ones)
+    )
     weights = None if weight is None else weight if k == 2 else prefs.weight
     total = float(len(prefs) if weights is None else weights.sum())
     return (learner.from_list(prefs.better, prefs.worse, weights) if total else None), total
@@ -336,7 +399,9 @@ def fit_online_classes(estimator, X, y, classes=None, sample_weight=None, partia
         If an argument is out of range, a label is unknown or, unless `partial`, all weights are 0.
     """
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None; labels of shape (n,) are accepted.")
+        raise ValueError(
+            "requires y to be passed, but the target y is None; labels of shape (n,) are accepted."
+        )
     stream = getattr(estimator, "_stream", None) if partial else None
     X, y = read_rows(estimator, X, stream is None, y)
     check_classification_targets(y)
@@ -347,8 +412,19 @@ def fit_online_classes(estimator, X, y, classes=None, sample_weight=None, partia
     stream = stream or start_stream(estimator, (1 if k == 2 else k, X.shape[1]))
     sampler, total = label_sampler(stream[0], number, k, weight)
     if not (total or partial):
-        raise ValueError("sample_weight is zero for every example; at least one positive weight is accepted.")
-    stream = learn_batch(estimator, stream, X, sampler, total) if partial else learn_all(estimator, stream, X, sampler)
+        raise ValueError(
+            "sample_weight is zero for every example; at least one positive weight is accepted."
+        )
+    stream = (
+        learn_batch(estimator, stream, X, sampler, total)
+        if partial
+        else learn_all(estimator, stream, X, sampler)
+    )
     w = stream[0].read()[0][0 if k == 2 else slice(None)]
     d = estimator.n_features_in_
-    return estimator._keep(stream, classes_=classes, coef_=w[..., :d], intercept_=w[..., d] if estimator.fit_intercept else np.zeros(w.shape[:-1])[()])
+    return estimator._keep(
+        stream,
+        classes_=classes,
+        coef_=w[..., :d],
+        intercept_=w[..., d] if estimator.fit_intercept else np.zeros(w.shape[:-1])[()],
+    )

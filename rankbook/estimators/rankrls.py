@@ -12,11 +12,21 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from ..base.validation import as_choice, as_count, as_matrix, as_positive, as_vector
-from .ranksvm import Ranker, fitted_attributes, keep_fit, keeping_features, refuse_data
+from rankbook.estimators.ranksvm import (
+    Ranker,
+    fitted_attributes,
+    keep_fit,
+    keeping_features,
+    refuse_data,
+)
 from ..kernels.basis import METHODS, choose_basis
 from ..problems.rankrls import RankRLSProblem
+from rankbook.problems.rankrls_statistics import (
+    RankingStatistics,
+    StatisticsSolver,
+    merge_statistics,
+)
 from ..registry.solve import solve
-from ..problems.rankrls_statistics import RankingStatistics, StatisticsSolver, merge_statistics
 
 # %% ../../nbs/estimators/rankrls.ipynb #c004
 def basis_indices(estimator, X):
@@ -26,12 +36,29 @@ def basis_indices(estimator, X):
         return basis
     count = as_count("basis", basis, 1, len(X), ", the number of items,")
     as_choice("basis_method", estimator.basis_method, METHODS)
-    return choose_basis(X, count, estimator.basis_method, estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0, estimator.random_state)
+    return choose_basis(
+        X,
+        count,
+        estimator.basis_method,
+        estimator.kernel,
+        estimator.gamma,
+        estimator.degree,
+        estimator.coef0,
+        estimator.random_state,
+    )
 
 
 def start_statistics(estimator, X):
-    """Empty statistics for an estimator whose first block of items is X; a basis given as a number is chosen among these."""
-    options = dict(kernel=estimator.kernel, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0)
+    """Empty statistics for an estimator whose first block of items is X.
+
+    A basis given as a number is chosen among these items.
+    """
+    options = dict(
+        kernel=estimator.kernel,
+        gamma=estimator.gamma,
+        degree=estimator.degree,
+        coef0=estimator.coef0,
+    )
     basis = estimator.basis
     if basis is not None and np.ndim(basis) < 2:
         basis = X[basis_indices(estimator, X)]
@@ -40,13 +67,18 @@ def start_statistics(estimator, X):
 
 def can_stream(estimator):
     """Whether an estimator can learn from blocks: it has a basis, or is linear."""
-    return estimator.basis is not None or (isinstance(estimator.kernel, str) and estimator.kernel == "linear")
+    return estimator.basis is not None or (
+        isinstance(estimator.kernel, str) and estimator.kernel == "linear"
+    )
 
 # %% ../../nbs/estimators/rankrls.ipynb #c006
 class RankRLS(Ranker):
-    """Ranking by regularized least squares: differences of predicted scores approximate differences of given ones.
+    """Ranking by regularized least squares.
 
-    Minimises (y - f)' L (y - f) + lam |f|^2, equation (6) of Tsivtsivadze et al. (2008), L the Laplacian of the pairs of each query.
+    Differences of predicted scores approximate differences of given ones.
+
+    Minimises (y - f)' L (y - f) + lam |f|^2, equation (6) of Tsivtsivadze et al. (2008), L the
+    Laplacian of the pairs of each query.
 
     Parameters
     ----------
@@ -63,7 +95,8 @@ class RankRLS(Ranker):
     graph : None, "identity", matrix of weights or Preferences, default None
         Instead of queries; "identity" is plain regression.
     random_state : None, int, numpy Generator or RandomState, default None
-        Draws the basis if it is given as a number; None is seed 0, so that the same call gives the same basis.
+        Draws the basis if it is given as a number; None is seed 0, so that the same call gives the
+        same basis.
 
     Attributes
     ----------
@@ -73,13 +106,39 @@ class RankRLS(Ranker):
         Sums over queries; only after learning from blocks.
     """
 
-    def __init__(self, lam=1.0, kernel="rbf", gamma=None, basis=None, basis_method="random", solver="auto", graph=None, degree=3, coef0=1.0,
-                 random_state=None):
-        self.lam, self.kernel, self.gamma, self.basis, self.basis_method = lam, kernel, gamma, basis, basis_method
-        self.solver, self.graph, self.degree, self.coef0, self.random_state = solver, graph, degree, coef0, random_state
+    def __init__(
+        self,
+        lam=1.0,
+        kernel="rbf",
+        gamma=None,
+        basis=None,
+        basis_method="random",
+        solver="auto",
+        graph=None,
+        degree=3,
+        coef0=1.0,
+        random_state=None,
+    ):
+        self.lam, self.kernel, self.gamma, self.basis, self.basis_method = (
+            lam,
+            kernel,
+            gamma,
+            basis,
+            basis_method,
+        )
+        self.solver, self.graph, self.degree, self.coef0, self.random_state = (
+            solver,
+            graph,
+            degree,
+            coef0,
+            random_state,
+        )
 
     def fit(self, X, y=None, qid=None):
-        """Fit to items X (n, d), scores y (n,) or (n, k) and query ids, see :func:`fit_rankrls`; or to an iterator of blocks, see :func:`fit_blocks`."""
+        """Fit to items X (n, d), scores y (n,) or (n, k) and query ids, see :func:`fit_rankrls`.
+
+        Or fit to an iterator of blocks, see :func:`fit_blocks`.
+        """
         return fit_blocks(self, X) if hasattr(X, "__next__") else fit_rankrls(self, X, y, qid)
 
     @available_if(can_stream)
@@ -89,11 +148,19 @@ class RankRLS(Ranker):
 
 # %% ../../nbs/estimators/rankrls.ipynb #c007
 def read_scored(estimator, X, y, reset=True, least=2):
-    """X and y, one or several columns and at least so many items, checked by scikit-learn and by us."""
+    """X and y, with at least so many items, checked by scikit-learn and by us.
+
+    y has one or several columns.
+    """
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None; scores of shape (n,) or (n, k) are accepted.")
+        raise ValueError(
+            "requires y to be passed, but the target y is None; scores of shape (n,) or (n, k) "
+            "are accepted."
+        )
     refuse_data(X, y, columns=None)
-    options = dict(ensure_min_samples=least, ensure_all_finite=False, dtype=np.float64, order="C", reset=reset)
+    options = dict(
+        ensure_min_samples=least, ensure_all_finite=False, dtype=np.float64, order="C", reset=reset
+    )
     X, y = validate_data(estimator, X, y, y_numeric=True, multi_output=True, **options)
     return as_matrix("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)
 
@@ -116,18 +183,31 @@ def fit_rankrls(estimator, X, y, qid=None):
     """
     X, y = read_scored(estimator, X, y)
     if np.ndim(estimator.basis) >= 2:
-        return _fit_statistics(estimator, refuse_level(start_statistics(estimator, X).add(X, y, qid)))
+        return _fit_statistics(
+            estimator, refuse_level(start_statistics(estimator, X).add(X, y, qid))
+        )
     e, basis = estimator, basis_indices(estimator, X)
     problem = RankRLSProblem(X, y, qid, e.graph, e.kernel, e.gamma, e.degree, e.coef0, basis)
     automatic = isinstance(e.solver, str) and e.solver == "auto"
-    return keep_fit(e, fitted_attributes(solve(problem, e.lam, ("rls" if basis is None else "sparse-rls") if automatic else e.solver)))
+    return keep_fit(
+        e,
+        fitted_attributes(
+            solve(
+                problem,
+                e.lam,
+                ("rls" if basis is None else "sparse-rls") if automatic else e.solver,
+            )
+        ),
+    )
 
 # %% ../../nbs/estimators/rankrls.ipynb #c010
 def refuse_level(statistics):
     """The statistics, which must tell items apart."""
     if statistics.tells_apart:
         return statistics
-    raise ValueError("y has no two different scores in any query; at least one difference is accepted.")
+    raise ValueError(
+        "y has no two different scores in any query; at least one difference is accepted."
+    )
 
 
 def _fit_statistics(estimator, statistics):
@@ -140,17 +220,24 @@ def problem_statistics(estimator):
     """Statistics of the data that an estimator was fitted to in memory. O(n p^2)."""
     problem, graph = estimator.solution_.problem, estimator.solution_.problem.graph
     basis = None if problem.basis is None else problem.carriers
-    empty = RankingStatistics(basis, estimator.graph, estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0)
+    empty = RankingStatistics(
+        basis, estimator.graph, estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0
+    )
     ids = None if getattr(graph, "ids", None) is None else graph.ids[graph.query]
-    return empty.add(problem.X, problem.target.Y[:, 0] if problem.is_flat else problem.target.Y, ids)
+    return empty.add(
+        problem.X, problem.target.Y[:, 0] if problem.is_flat else problem.target.Y, ids
+    )
 
 
 @keeping_features
 def extend_rankrls(estimator, X, y, qid=None):
-    """Add whole queries to a :class:`RankRLS`: items X (n, d), scores y, query ids (n,), or one query without them.
+    """Add whole queries to a :class:`RankRLS`.
 
-    The first block fixes the features, and a basis given as a number is chosen among its items; it may have a single item. As long as no scores differ in any
-    query, all items are scored 0. Nothing has changed if it raises. O(n p^2 + p^3).
+    They are items X (n, d), scores y and query ids (n,), or one query without ids.
+
+    The first block fixes the features, and a basis given as a number is chosen among its items; it
+    may have a single item. As long as no scores differ in any query, all items are scored 0.
+    Nothing has changed if it raises. O(n p^2 + p^3).
 
     Raises
     ------
@@ -161,8 +248,11 @@ def extend_rankrls(estimator, X, y, qid=None):
     if statistics is None and hasattr(estimator, "solution_"):
         statistics = problem_statistics(estimator)
     elif statistics is None and hasattr(estimator, "function_"):
-        raise ValueError("this model was fitted to data in memory, which its pickle leaves out; partial_fit is accepted in the process of the fit, "
-                         "or after learning from blocks.")
+        raise ValueError(
+            "this model was fitted to data in memory, which its pickle leaves out; partial_fit is "
+            "accepted in the process of the fit, "
+            "or after learning from blocks."
+        )
     X, y = read_scored(estimator, X, y, reset=statistics is None, least=1)
     grown = start_statistics(estimator, X) if statistics is None else merge_statistics(statistics)
     return _fit_statistics(estimator, grown.add(X, y, qid))
@@ -170,13 +260,21 @@ def extend_rankrls(estimator, X, y, qid=None):
 # %% ../../nbs/estimators/rankrls.ipynb #c011
 @keeping_features
 def fit_blocks(estimator, blocks):
-    """Fit a :class:`RankRLS` to an iterator of blocks (X, y) or (X, y, qid) of whole queries, one after the other; see :func:`extend_rankrls`."""
+    """Fit a :class:`RankRLS` to an iterator of blocks of whole queries, one after the other.
+
+    A block is (X, y) or (X, y, qid); see :func:`extend_rankrls`.
+    """
     if not can_stream(estimator):
-        raise ValueError(f"X is an iterator and kernel is {estimator.kernel!r}; kernel='linear', or a basis, is accepted.")
+        raise ValueError(
+            f"X is an iterator and kernel is {estimator.kernel!r}; kernel='linear', or a basis, "
+            "is accepted."
+        )
     statistics = None
     for X, y, *qid in blocks:
         X, y = read_scored(estimator, X, y, reset=statistics is None, least=1)
-        statistics = (start_statistics(estimator, X) if statistics is None else statistics).add(X, y, *qid)
+        statistics = (start_statistics(estimator, X) if statistics is None else statistics).add(
+            X, y, *qid
+        )
     if statistics is None:
         raise ValueError("X is an iterator without a block; at least one is accepted.")
     return _fit_statistics(estimator, refuse_level(statistics))

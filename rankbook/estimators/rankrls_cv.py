@@ -11,16 +11,16 @@ import numpy as np
 
 from .. import metrics
 from ..base.validation import as_count, as_vector, unknown_name
+from .rankrls import read_scored
 from .ranksvm import Ranker, fitted_attributes, keep_fit, keeping_features
-from ..selection.folds import make_folds
-from ..preferences.laplacians import Queries
 from ..kernels.basis import choose_basis
 from ..preferences.graph import Preferences
+from ..preferences.laplacians import Queries
 from ..problems.rankrls import RankRLSProblem
 from ..registry.solve import solve_path
-from .rankrls import read_scored
-from ..selection.leave_pair_out import leave_pair_out
+from ..selection.folds import make_folds
 from ..selection.leave_out import held_out_scores, settle_ties, tie_share
+from ..selection.leave_pair_out import leave_pair_out
 
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c005
 def validation_groups(cv, X, Y, query, by_item, random_state):
@@ -46,11 +46,18 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
         if cv not in ("query", "loo", "lpo"):
             raise unknown_name("cv", cv, ("query", "loo", "lpo", "a number of folds", "a splitter"))
         return _whole_queries(Y, query) if cv == "query" else _single_items(cv, by_item, query)
-    level = Y[:, 0] if Y.shape[1] == 1 else np.unique(Y, axis=0, return_inverse=True)[1].ravel().astype(float)
+    level = (
+        Y[:, 0]
+        if Y.shape[1] == 1
+        else np.unique(Y, axis=0, return_inverse=True)[1].ravel().astype(float)
+    )
     folds = make_folds(cv, X, level, query if query.max() else None, random_state)
     for f, (train, test) in enumerate(folds):
         if not np.array_equal(np.sort(np.concatenate([train, test])), np.arange(len(Y))):
-            raise ValueError(f"cv has fold {f}, whose two parts are not all {len(Y)} items, each once; training parts that are all the rest are accepted.")
+            raise ValueError(
+                f"cv has fold {f}, whose two parts are not all {len(Y)} items, each once; "
+                "training parts that are all the rest are accepted."
+            )
     return [test for _, test in folds]
 
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c006
@@ -59,15 +66,21 @@ def _whole_queries(Y, query):
     differ = np.zeros(query.max() + 1, dtype=bool)
     np.logical_or.at(differ, query, (Y != Y[Queries(query, len(Y)).first[query]]).any(axis=1))
     if differ.sum() < 2:
-        raise ValueError(f"cv is 'query' and qid has {differ.sum()} queries with two different scores; at least 2 are accepted: one to learn from and one to judge by.")
+        raise ValueError(
+            f"cv is 'query' and qid has {differ.sum()} queries with two different scores; at "
+            "least 2 are accepted: one to learn from and one to judge by."
+        )
     return np.split(np.argsort(query, kind="stable"), np.cumsum(np.bincount(query))[:-1])
 
 
 def _single_items(cv, by_item, query):
     """Each item alone, or "lpo" for each pair."""
     if not by_item:
-        raise ValueError(f"cv is {cv!r} and qid has {query.max() + 1} queries: leaving out a part of one changes the weight of the rest of it; "
-                         "cv='query' or a number of folds is accepted.")
+        raise ValueError(
+            f"cv is {cv!r} and qid has {query.max() + 1} queries: leaving out a part of one "
+            "changes the weight of the rest of it; "
+            "cv='query' or a number of folds is accepted."
+        )
     if query.size < 3:
         raise ValueError(f"cv is {cv!r} and X has {query.size} items; at least 3 are accepted.")
     return "lpo" if cv == "lpo" else list(np.arange(query.size)[:, None])
@@ -93,10 +106,17 @@ def pair_counts(y, label):
 
 
 def query_disagreement(y, label):
-    """A function of scores: the mean, over the labels 0, 1, ... with two different y, of the share of wrong pairs. O(n log n) if these have equally many pairs."""
+    """A function of scores that gives the mean share of wrong pairs.
+
+    The mean is over those of the labels 0, 1, ... that have two different y. O(n log n) if these
+    have equally many pairs.
+    """
     prefs, counts = Preferences.from_scores(y, label), pair_counts(y, label)
     if len(prefs) == 0:
-        raise ValueError("y has no two different scores that are left out together; at least one pair is accepted.")
+        raise ValueError(
+            "y has no two different scores that are left out together; "
+            "at least one pair is accepted."
+        )
     if np.unique(counts[counts > 0]).size > 1:
         prefs = prefs.reweighted(weight=1.0 / counts[label[prefs.better]])
     return lambda scores: metrics.disagreement(prefs, scores)
@@ -105,58 +125,94 @@ def query_disagreement(y, label):
 def check_grades(metric, y):
     """Refuse y (N,) that a metric of rankbook has no meaning for."""
     if metric == "auc" and np.unique(y).size > 2:
-        raise ValueError(f"y has {np.unique(y).size} different values; at most two are accepted for the AUC.")
+        raise ValueError(
+            f"y has {np.unique(y).size} different values; at most two are accepted for the AUC."
+        )
     if metric == "ndcg" and not 0 <= y.min() <= y.max() <= 1000:
-        raise ValueError(f"y has {y.min() if y.min() < 0 else y.max()}; grades from 0 to 1000 are accepted for NDCG.")
+        raise ValueError(
+            f"y has {y.min() if y.min() < 0 else y.max()}; "
+            "grades from 0 to 1000 are accepted for NDCG."
+        )
 
 
 def measure(metric, scores, y, label, limits):
-    """The metric (l,) of held-out scores (l, N) for y (N,), by label (N,); scores within `limits` (l,) tie."""
+    """The metric (l,) of held-out scores (l, N) for y (N,), by label (N,).
+
+    Scores within `limits` (l,) tie.
+    """
     check_grades(metric, y)
     if callable(metric):
         judge = lambda s: metric(y, s, label)
     else:
-        judge = query_disagreement(y, label) if metric == "disagreement" else lambda s: getattr(metrics, metric)(y, s, label)
-    return np.array([judge(settle_ties(s, label, limit)) for s, limit in zip(scores, limits)], dtype=float)
+        judge = (
+            query_disagreement(y, label)
+            if metric == "disagreement"
+            else lambda s: getattr(metrics, metric)(y, s, label)
+        )
+    return np.array(
+        [judge(settle_ties(s, label, limit)) for s, limit in zip(scores, limits)], dtype=float
+    )
 
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c011
 def grid_values(path, groups, lams, metric, query):
-    """The metric (l,) of one path at every lambda; `groups` as from :func:`validation_groups`, or "lpo"."""
+    """The metric (l,) of one path at every lambda.
+
+    `groups` are as from :func:`validation_groups`, or "lpo".
+    """
     if isinstance(groups, str):
         return leave_pair_out(path, lams, query).reshape(lams.size, -1).mean(axis=1)
     order = np.concatenate(groups)
     single = len(order) == len(groups)
-    fold = np.zeros(order.size, dtype=np.intp) if single else np.repeat(np.arange(len(groups)), [len(h) for h in groups])
+    fold = (
+        np.zeros(order.size, dtype=np.intp)
+        if single
+        else np.repeat(np.arange(len(groups)), [len(h) for h in groups])
+    )
     label = np.unique(np.stack([fold, query[order]]), axis=1, return_inverse=True)[1].ravel()
     Y = path.problem.target.Y[order]
     scores = held_out_scores(path, groups, lams, level=single).reshape(lams.size, len(order), -1)
     size = np.abs(scores).max(axis=(1, 2))
-    limits = tie_share(path, lams) * np.where(lams > path.spectrum.values.max(initial=0.0), size, size.clip(min=np.abs(Y - Y.mean(axis=0)).max()))
-    return np.mean([measure(metric, scores[:, :, c], Y[:, c], label, limits) for c in range(Y.shape[1])], axis=0)
+    limits = tie_share(path, lams) * np.where(
+        lams > path.spectrum.values.max(initial=0.0),
+        size,
+        size.clip(min=np.abs(Y - Y.mean(axis=0)).max()),
+    )
+    return np.mean(
+        [measure(metric, scores[:, :, c], Y[:, c], label, limits) for c in range(Y.shape[1])],
+        axis=0,
+    )
 
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c013
 class RankRLSCV(Ranker):
-    """RankRLS whose lambda, and the gamma of the kernel, are chosen by exact cross-validation from one decomposition for each gamma.
+    """RankRLS with lambda, and the gamma of the kernel, chosen by exact cross-validation.
+
+    This takes one decomposition for each gamma.
 
     Parameters
     ----------
     lams : array-like of shape (l,), optional
-        Lambdas > 0 to try; by default 30 from 1e-4 to 1e6. A training part is judged at the same lambda as all data are fitted with.
+        Lambdas > 0 to try; by default 30 from 1e-4 to 1e6. A training part is judged at the same
+        lambda as all data are fitted with.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma : float, None or array-like of float
         Of the kernel, None for 1/d; or several to try.
     cv : {"query", "loo", "lpo"}, int, splitter or iterable, default 5
-        Leave out each query, item or pair of items; a number of folds, by query where there are several, else by item; a splitter; or pairs (training, left out).
-    metric : {"disagreement", "auc", "ndcg", "average_precision"} or callable, default "disagreement"
-        The mean over queries, and over folds of items. A callable ``metric(y_true, y_score, qid)``: greater is better. Only "disagreement" for "lpo".
+        Leave out each query, item or pair of items; a number of folds, by query where there are
+        several, else by item; a splitter; or pairs (training, left out).
+    metric : {"disagreement", "auc", "ndcg", "average_precision"} or callable
+        By default "disagreement". The mean over queries, and over folds of items. A callable
+        ``metric(y_true, y_score, qid)``: greater is better. Only "disagreement" for "lpo".
     graph : None or "identity", default None
-        "identity" is plain regression; query ids then only say what is compared and what stays together.
+        "identity" is plain regression; query ids then only say what is compared and what stays
+        together.
     basis : int or array-like of int, optional
-        Items that carry coefficients: how many, at random, or which rows of X. They stay the same in all folds.
+        Items that carry coefficients: how many, at random, or which rows of X. They stay the same
+        in all folds.
     degree, coef0
         Of the kernel.
     random_state : None, int, numpy Generator or RandomState, default None
-        Draws the basis and shuffles the folds; with None the basis is drawn with seed 0 and folds are dealt out in the order of the scores.
+        Draws the basis and shuffles the folds; with None the basis is drawn with seed 0 and folds
+        are dealt out in the order of the scores.
     n_jobs : int, optional
         Gammas at a time, for joblib.
 
@@ -168,35 +224,88 @@ class RankRLSCV(Ranker):
     cv_values_ : ndarray of shape (l, number of gammas)
         The metric of the items left out, for each of `lams_` (rows) and `gammas_` (columns).
     lams_, gammas_ : ndarray of shape (l,) and list
-    solution_, function_, certificate_, solver_, n_features_in_; coef_ of a linear kernel, support_ and dual_coef_ of others
-        Of the fit to all data, as in :class:`rankbook.RankRLS`.
+    solution_, function_, certificate_, solver_, n_features_in_
+        Of the fit to all data, as in :class:`rankbook.RankRLS`; also coef_ of a linear kernel,
+        support_ and dual_coef_ of others.
     """
 
-    def __init__(self, lams=None, kernel="rbf", gamma=None, cv=5, metric="disagreement", graph=None, basis=None, degree=3, coef0=1.0, random_state=None, n_jobs=None):
-        self.lams, self.kernel, self.gamma, self.cv, self.metric, self.graph = lams, kernel, gamma, cv, metric, graph
-        self.basis, self.degree, self.coef0, self.random_state, self.n_jobs = basis, degree, coef0, random_state, n_jobs
+    def __init__(
+        self,
+        lams=None,
+        kernel="rbf",
+        gamma=None,
+        cv=5,
+        metric="disagreement",
+        graph=None,
+        basis=None,
+        degree=3,
+        coef0=1.0,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.lams, self.kernel, self.gamma, self.cv, self.metric, self.graph = (
+            lams,
+            kernel,
+            gamma,
+            cv,
+            metric,
+            graph,
+        )
+        self.basis, self.degree, self.coef0, self.random_state, self.n_jobs = (
+            basis,
+            degree,
+            coef0,
+            random_state,
+            n_jobs,
+        )
 
     def fit(self, X, y, qid=None):
-        """Fit to items X (n, d) with scores y (n,) or (n, k) and query ids; see :func:`fit_rankrls_cv`."""
+        """Fit to items X (n, d) with scores y (n,) or (n, k) and query ids.
+
+        See :func:`fit_rankrls_cv`.
+        """
         return fit_rankrls_cv(self, X, y, qid)
 
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c014
 def _check_grid(estimator):
     """Lambdas, gammas, and the metric as a name or function with whether greater is better."""
-    lams = np.logspace(-4, 6, 30) if estimator.lams is None else as_vector("lams", np.atleast_1d(estimator.lams), minimum=0.0, strict=True)
-    gammas = [None] if estimator.gamma is None else as_vector("gamma", np.atleast_1d(estimator.gamma), minimum=0.0, strict=True).tolist()
+    lams = (
+        np.logspace(-4, 6, 30)
+        if estimator.lams is None
+        else as_vector("lams", np.atleast_1d(estimator.lams), minimum=0.0, strict=True)
+    )
+    gammas = (
+        [None]
+        if estimator.gamma is None
+        else as_vector("gamma", np.atleast_1d(estimator.gamma), minimum=0.0, strict=True).tolist()
+    )
     if not lams.size or not gammas:
-        raise ValueError(f"{'gamma' if lams.size else 'lams'} is empty; at least one number > 0 is accepted.")
-    if not (estimator.graph is None or isinstance(estimator.graph, str) and estimator.graph == "identity"):
-        raise ValueError(f"graph is a {type(estimator.graph).__name__}; None or 'identity' is accepted, for leaving out part of a graph of weights changes the rest.")
+        raise ValueError(
+            f"{'gamma' if lams.size else 'lams'} is empty; at least one number > 0 is accepted."
+        )
+    if not (
+        estimator.graph is None
+        or isinstance(estimator.graph, str)
+        and estimator.graph == "identity"
+    ):
+        raise ValueError(
+            f"graph is a {type(estimator.graph).__name__}; None or 'identity' is accepted, for "
+            "leaving out part of a graph of weights changes the rest."
+        )
     metric = check_metric(estimator.metric)
     if isinstance(estimator.cv, str) and estimator.cv == "lpo" and metric[0] != "disagreement":
-        raise ValueError(f"metric is {estimator.metric!r} and cv is 'lpo'; 'disagreement' is accepted, and 1 minus it is the AUC of two levels.")
+        raise ValueError(
+            f"metric is {estimator.metric!r} and cv is 'lpo'; 'disagreement' is accepted, and 1 "
+            "minus it is the AUC of two levels."
+        )
     return lams, gammas, metric
 
 
 def choose_entry(values, lams, gammas, greater):
-    """Row and column of the best entry of a table (l, g): of equal ones (to 1e-12) the largest lambda, then the smallest gamma."""
+    """Row and column of the best entry of a table (l, g).
+
+    Of equal ones (to 1e-12), it is that of the largest lambda, then of the smallest gamma.
+    """
     loss = -values if greater else values
     rows, columns = np.nonzero(loss <= loss.min() + 1e-12)
     width = np.array([0.0 if g is None else g for g in gammas])[columns]
@@ -206,7 +315,17 @@ def choose_entry(values, lams, gammas, greater):
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c017
 def _path_for(estimator, X, y, qid, basis, gamma):
     """All solutions for one gamma."""
-    problem = RankRLSProblem(X, y, qid if estimator.graph is None else None, estimator.graph, estimator.kernel, gamma, estimator.degree, estimator.coef0, basis)
+    problem = RankRLSProblem(
+        X,
+        y,
+        qid if estimator.graph is None else None,
+        estimator.graph,
+        estimator.kernel,
+        gamma,
+        estimator.degree,
+        estimator.coef0,
+        basis,
+    )
     return solve_path(problem, solver="rls" if basis is None else "sparse-rls")
 
 
@@ -248,17 +367,39 @@ def fit_rankrls_cv(estimator, X, y, qid=None):
 
     Notes
     -----
-    One decomposition for each gamma, and one more for the best of several. For each lambda after it: O(n^2 s) for groups of s items, O(n^3) for all pairs.
+    One decomposition for each gamma, and one more for the best of several. For each lambda after
+    it: O(n^2 s) for groups of s items, O(n^3) for all pairs.
     """
     lams, gammas, (metric, greater) = _check_grid(estimator)
     X, y = read_scored(estimator, X, y)
-    basis, query = estimator.basis, np.zeros(len(X), dtype=np.intp) if qid is None else Queries(qid, len(X)).query
-    groups = validation_groups(estimator.cv, X, y[:, None] if y.ndim == 1 else y, query, estimator.graph is not None or query.max() == 0, estimator.random_state)
+    basis, query = (
+        estimator.basis,
+        np.zeros(len(X), dtype=np.intp) if qid is None else Queries(qid, len(X)).query,
+    )
+    groups = validation_groups(
+        estimator.cv,
+        X,
+        y[:, None] if y.ndim == 1 else y,
+        query,
+        estimator.graph is not None or query.max() == 0,
+        estimator.random_state,
+    )
     if basis is not None and np.ndim(basis) == 0:
-        basis = choose_basis(X, as_count("basis", basis, 1, len(X), ", the number of items,"), random_state=estimator.random_state)
+        basis = choose_basis(
+            X,
+            as_count("basis", basis, 1, len(X), ", the number of items,"),
+            random_state=estimator.random_state,
+        )
     values, path = search_grid(estimator, X, y, qid, basis, gammas, groups, lams, metric, query)
     row, column = choose_entry(values, lams, gammas, greater)
     path = _path_for(estimator, X, y, qid, basis, gammas[column]) if path is None else path
     solution = path.solution(lams[row])
-    found = dict(lam_=float(lams[row]), gamma_=gammas[column], best_value_=float(values[row, column]), cv_values_=values, lams_=lams, gammas_=gammas)
+    found = dict(
+        lam_=float(lams[row]),
+        gamma_=gammas[column],
+        best_value_=float(values[row, column]),
+        cv_values_=values,
+        lams_=lams,
+        gammas_=gammas,
+    )
     return keep_fit(estimator, found | fitted_attributes(solution))

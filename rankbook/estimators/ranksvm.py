@@ -14,13 +14,24 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base.validation import as_array, as_count, as_items, as_matrix, as_numbers, as_positive, as_vector, refuse_huge, refuse_text, warn
+from rankbook.base.validation import (
+    as_array,
+    as_count,
+    as_items,
+    as_matrix,
+    as_numbers,
+    as_positive,
+    as_vector,
+    refuse_huge,
+    refuse_text,
+    warn,
+)
 from ..kernels.linear_map import KernelFunction, LinearFunction
+from ..kernels.nystroem import KernelSubspace, SubspaceFunction
 from ..metrics.pairs import UndefinedMetric, disagreement
 from ..preferences.graph import Preferences
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.solve import solve, solve_path
-from ..kernels.nystroem import KernelSubspace, SubspaceFunction
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c004
 def weighted_preferences(y, qid, graph, sample_weight):
@@ -45,12 +56,16 @@ def weighted_preferences(y, qid, graph, sample_weight):
     """
     prefs = Preferences.from_scores(y, qid, graph)
     if len(prefs) == 0:
-        raise ValueError("y has no preference: all scores are equal in every query; at least one preference is accepted.")
+        raise ValueError(
+            "y has no preference: all scores are equal in every query; at least one preference is accepted."
+        )
     if sample_weight is None:
         return prefs
     weight = as_vector("sample_weight", sample_weight, prefs.n_items, minimum=0.0)
     if not weight.any():
-        raise ValueError("sample_weight is zero for every item; at least one positive weight is accepted.")
+        raise ValueError(
+            "sample_weight is zero for every item; at least one positive weight is accepted."
+        )
     return prefs if (weight == 1).all() else prefs.item_weighted(weight)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c007
@@ -62,7 +77,12 @@ def choose_solver(problem):
     """
     if problem.penalty == "l1":
         return "simplex"
-    small = problem.n_items <= 2000 and problem.n_preferences <= 200_000 and problem.loss == "hinge" and problem.storage == "float64"
+    small = (
+        problem.n_items <= 2000
+        and problem.n_preferences <= 200_000
+        and problem.loss == "hinge"
+        and problem.storage == "float64"
+    )
     return "path" if small else "newton" if problem.is_factored else "qp"
 
 
@@ -94,7 +114,9 @@ class Ranker(BaseEstimator):
         return self.function_.predict(finite_items(self, X, reset=False))
 
     def __getstate__(self):
-        return {name: value for name, value in super().__getstate__().items() if name != "solution_"}  # it holds the training data
+        return {
+            name: value for name, value in super().__getstate__().items() if name != "solution_"
+        }  # it holds the training data
 
     def score(self, X, y, qid=None, sample_weight=None):
         """The share of preferences that the predicted scores agree with, a tie counting 1/2; a preference weighs the product of its items' weights (n,)."""
@@ -113,8 +135,13 @@ def share_met(y, scores, qid=None, sample_weight=None):
     if not isinstance(y, Preferences):
         y = as_vector("y", y)
         refuse_lengths(scores, y)
-    if sample_weight is not None and not as_vector("sample_weight", sample_weight, len(scores), minimum=0.0).any():
-        raise UndefinedMetric("sample_weight is zero for every item; at least one positive weight is accepted.")
+    if (
+        sample_weight is not None
+        and not as_vector("sample_weight", sample_weight, len(scores), minimum=0.0).any()
+    ):
+        raise UndefinedMetric(
+            "sample_weight is zero for every item; at least one positive weight is accepted."
+        )
     try:
         return 1.0 - disagreement(y, scores, qid, sample_weight)
     except UndefinedMetric as error:
@@ -165,7 +192,19 @@ class RankSVM(Ranker):
 
     stores = True
 
-    def __init__(self, lam=1.0, kernel="rbf", gamma=None, graph="full", solver="auto", degree=3, coef0=1.0, penalty="l2", loss="hinge", approximate_kernel=None):
+    def __init__(
+        self,
+        lam=1.0,
+        kernel="rbf",
+        gamma=None,
+        graph="full",
+        solver="auto",
+        degree=3,
+        coef0=1.0,
+        penalty="l2",
+        loss="hinge",
+        approximate_kernel=None,
+    ):
         self.lam, self.kernel, self.gamma, self.graph = lam, kernel, gamma, graph
         self.solver, self.degree, self.coef0, self.penalty = solver, degree, coef0, penalty
         self.loss, self.approximate_kernel = loss, approximate_kernel
@@ -204,7 +243,13 @@ def finite_items(estimator, X, y=None, reset=True):
     refuse_data(X, y)
     sparse = takes_sparse(estimator)
     dtype = [np.float64, np.float32] if sparse and _keeps_float32(estimator, X) else np.float64
-    options = dict(ensure_all_finite=False, dtype=dtype, order="C", reset=reset, accept_sparse="csr" if sparse else False)
+    options = dict(
+        ensure_all_finite=False,
+        dtype=dtype,
+        order="C",
+        reset=reset,
+        accept_sparse="csr" if sparse else False,
+    )
     check = as_items if sparse else as_matrix
     if y is None:
         return check("X", validate_data(estimator, X, **options))
@@ -235,12 +280,16 @@ def refuse_lengths(X, y):
     """A ValueError unless there is an entry of y for each row of X."""
     rows, entries = (A.shape[:1] if hasattr(A, "shape") else np.shape(A)[:1] for A in (X, y))
     if rows and entries and rows != entries:
-        raise ValueError(f"y has {entries[0]} entries and X has {rows[0]} rows; equal numbers are accepted.")
+        raise ValueError(
+            f"y has {entries[0]} entries and X has {rows[0]} rows; equal numbers are accepted."
+        )
 
 
 def _keeps_float32(estimator, X):
     """Whether the solver of a linear RankSVM takes float32 as it is: few items are solved exactly, in float64."""
-    return estimator.solver in ("newton", "subgradient") or (estimator.solver == "auto" and getattr(X, "shape", (0,))[:1] > (2000,))
+    return estimator.solver in ("newton", "subgradient") or (
+        estimator.solver == "auto" and getattr(X, "shape", (0,))[:1] > (2000,)
+    )
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c014
 @keeping_features
@@ -268,41 +317,89 @@ def fit_ranksvm(estimator, X, y, qid=None, sample_weight=None):
         If an argument is out of range, or no query has two levels.
     """
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None; scores of shape (n,) are accepted.")
+        raise ValueError(
+            "requires y to be passed, but the target y is None; scores of shape (n,) are accepted."
+        )
     X, y = finite_items(estimator, X, y)
-    problem, subspace = problem_of(estimator, X, weighted_preferences(y, qid, estimator.graph, sample_weight))
+    problem, subspace = problem_of(
+        estimator, X, weighted_preferences(y, qid, estimator.graph, sample_weight)
+    )
     solution = solved(problem, estimator.lam, estimator.solver)
     found = fitted_attributes(solution)
     if subspace is not None:
         label = f"{solution.solver}, for the kernel projected on {len(subspace.pivots)} items"
-        found |= dict(function_=SubspaceFunction(subspace, solution.weights), subspace_=subspace, solver_=label)
+        found |= dict(
+            function_=SubspaceFunction(subspace, solution.weights),
+            subspace_=subspace,
+            solver_=label,
+        )
     return keep_fit(estimator, found)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c015
 def problem_of(estimator, X, prefs):
     """The :class:`rankbook.RankSVMProblem` of an estimator, and the subspace of an approximate kernel, or None."""
-    kernel = dict(kernel=estimator.kernel, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0)
+    kernel = dict(
+        kernel=estimator.kernel,
+        gamma=estimator.gamma,
+        degree=estimator.degree,
+        coef0=estimator.coef0,
+    )
     if estimator.approximate_kernel is None:
-        return RankSVMProblem(X, prefs, **kernel, penalty=estimator.penalty, loss=estimator.loss), None
+        return RankSVMProblem(
+            X, prefs, **kernel, penalty=estimator.penalty, loss=estimator.loss
+        ), None
     if estimator.kernel == "linear":
-        raise ValueError("approximate_kernel is given and kernel is 'linear', which needs no approximation; None is accepted.")
+        raise ValueError(
+            "approximate_kernel is given and kernel is 'linear', which needs no approximation; None is accepted."
+        )
     count = as_count("approximate_kernel", estimator.approximate_kernel)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "n_components is reduced")  # said below in this estimator's words
+        warnings.filterwarnings(
+            "ignore", "n_components is reduced"
+        )  # said below in this estimator's words
         subspace = KernelSubspace(X, count, **kernel, pivots="rpcholesky", random_state=0)
     if len(subspace.pivots) < count:
-        warn(f"approximate_kernel is {count}, and {len(subspace.pivots)} items are used: that is what the kernel of the {len(X)} items spans, to rounding.")
-    return RankSVMProblem(subspace.features, prefs, kernel="linear", penalty=estimator.penalty, loss=estimator.loss), subspace
+        warn(
+            f"approximate_kernel is {count}, and {len(subspace.pivots)} items are used: that is what the kernel of the {len(X)} items spans, to rounding."
+        )
+    return RankSVMProblem(
+        subspace.features, prefs, kernel="linear", penalty=estimator.penalty, loss=estimator.loss
+    ), subspace
 
 
-FITTED = ("solution_", "function_", "certificate_", "solver_", "coef_", "support_", "dual_coef_", "subspace_", "pivots_", "statistics_")
+FITTED = (
+    "solution_",
+    "function_",
+    "certificate_",
+    "solver_",
+    "coef_",
+    "support_",
+    "dual_coef_",
+    "subspace_",
+    "pivots_",
+    "statistics_",
+)
 
 
 def fitted_attributes(solution):
     """What an estimator says of its solution: a dict of attributes."""
     f = solution.function
-    parts = dict(coef_=f.weights) if isinstance(f, LinearFunction) else dict(support_=f.support, dual_coef_=f.coef) if isinstance(f, KernelFunction) else {}
-    return dict(solution_=solution, function_=f, certificate_=solution.certificate, solver_=solution.solver) | parts
+    parts = (
+        dict(coef_=f.weights)
+        if isinstance(f, LinearFunction)
+        else dict(support_=f.support, dual_coef_=f.coef)
+        if isinstance(f, KernelFunction)
+        else {}
+    )
+    return (
+        dict(
+            solution_=solution,
+            function_=f,
+            certificate_=solution.certificate,
+            solver_=solution.solver,
+        )
+        | parts
+    )
 
 
 def keep_fit(estimator, found):

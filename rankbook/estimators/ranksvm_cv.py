@@ -10,20 +10,34 @@ __all__ = ['rescale', 'fold_curve', 'path_solver', 'run_folds', 'fold_values', '
 import numpy as np
 
 from ..base.validation import as_choice, as_ids, as_positive, as_vector
-from .ranksvm import Ranker, RankSVM, finite_items, keep_fit, keeping_features, weighted_preferences
-from ..selection.folds import make_folds
+from rankbook.estimators.ranksvm import (
+    Ranker,
+    RankSVM,
+    finite_items,
+    keep_fit,
+    keeping_features,
+    weighted_preferences,
+)
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve
+from ..selection.folds import make_folds
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c015
 def rescale(curve, factor):
     """The curve of factor * lam."""
-    return ValidationCurve(curve.breaks * factor, curve.values, tuple(float(end) * factor for end in curve.scale), curve.maximize)
+    return ValidationCurve(
+        curve.breaks * factor,
+        curve.values,
+        tuple(float(end) * factor for end in curve.scale),
+        curve.maximize,
+    )
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c017
 def fold_curve(X, y, query, weight, fold, model, metric, k, lam_min_ratio):
-    """The exact curve of one fold, over lam divided by the total weight of its training preferences.
+    """The exact curve of one fold.
+
+    It is over lam divided by the total weight of its training preferences.
 
     Parameters
     ----------
@@ -48,18 +62,27 @@ def fold_curve(X, y, query, weight, fold, model, metric, k, lam_min_ratio):
     prefs = weighted_preferences(y[train], part(query, train), model.graph, part(weight, train))
     pairwise = model.kernel == "precomputed"
     X_train, X_test = (X[np.ix_(items, train)] if pairwise else X[items] for items in (train, test))
-    problem = RankSVMProblem(X_train, prefs, model.kernel, model.gamma, model.degree, model.coef0, model.penalty)
+    problem = RankSVMProblem(
+        X_train, prefs, model.kernel, model.gamma, model.degree, model.coef0, model.penalty
+    )
     lam_min = lam_min_ratio * problem.lam_max if lam_min_ratio and problem.lam_max > 0 else None
     path = solve_path(problem, lam_min, path_solver(model))
     if metric == "disagreement":
-        curve = validation_curve(path, X_test, weighted_preferences(y[test], part(query, test), "full", part(weight, test)))
+        curve = validation_curve(
+            path,
+            X_test,
+            weighted_preferences(y[test], part(query, test), "full", part(weight, test)),
+        )
     else:
         curve = validation_curve(path, X_test, y[test], qid=part(query, test), metric=metric, k=k)
     return rescale(curve, 1.0 / prefs.weight.sum()), path.status
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c018
 def path_solver(model):
-    """The solver that follows the paths: what solver="auto" stands for is "path", or "simplex" for the L1 penalty."""
+    """The solver that follows the paths.
+
+    What solver="auto" stands for is "path", or "simplex" for the L1 penalty.
+    """
     if isinstance(model.solver, str) and model.solver == "auto":
         return "simplex" if model.penalty == "l1" else "path"
     return model.solver
@@ -73,7 +96,14 @@ def run_folds(jobs, n_jobs, progress):
         return Parallel(n_jobs=n_jobs)(jobs)
     from tqdm.auto import tqdm
 
-    return list(tqdm(Parallel(n_jobs=n_jobs, return_as="generator")(jobs), total=len(jobs), unit=" folds", leave=False))
+    return list(
+        tqdm(
+            Parallel(n_jobs=n_jobs, return_as="generator")(jobs),
+            total=len(jobs),
+            unit=" folds",
+            leave=False,
+        )
+    )
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c022
 def fold_values(curves):
@@ -91,7 +121,9 @@ def fold_values(curves):
     end = max(curve.breaks[-1] for curve in curves)
     inner = np.unique(np.concatenate([curve.breaks[1:-1] for curve in curves]))[::-1]
     inner = inner[inner > end]
-    values = [np.r_[curve.values[0], curve.at(inner)] for curve in curves]  # at a break: the value below it
+    values = [
+        np.r_[curve.values[0], curve.at(inner)] for curve in curves
+    ]  # at a break: the value below it
     return np.r_[np.inf, inner, end], np.array(values)
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c023
@@ -146,53 +178,91 @@ class RankSVMCV(Ranker):
     Parameters
     ----------
     kernel, gamma, graph, solver, degree, coef0, penalty
-        As in :class:`rankbook.RankSVM`. The solver must be able to follow a path; "auto" takes "path", or "simplex" for the L1 penalty;
-        "newton" is for a linear kernel on large data.
+        As in :class:`rankbook.RankSVM`. The solver must be able to follow a path; "auto" takes
+        "path", or "simplex" for the L1 penalty; "newton" is for a linear kernel on large data.
     cv : int, splitter or iterable, default 5
-        Number of folds, by query where there are several, else by item; a scikit-learn splitter; or pairs (training, left out).
+        Number of folds, by query where there are several, else by item; a scikit-learn splitter; or
+        pairs (training, left out).
     rule : {"widest", "largest", "one_se"}, default "widest"
-        The middle of the widest best interval; the largest best lambda; or the largest within one standard error of the best.
+        The middle of the widest best interval; the largest best lambda; or the largest within one
+        standard error of the best.
     metric : {"disagreement", "auc", "ndcg"}, default "disagreement"
-        What is counted on the items left out, on all preferences whatever the graph. Item weights count for the disagreement only.
+        What is counted on the items left out, on all preferences whatever the graph. Item weights
+        count for the disagreement only.
     k, lam_min_ratio : int, optional, and float or None, default 1e-6
-        Places that count for "ndcg". Each fold's path ends at this share of its lam_max; None follows it to its end.
+        Places that count for "ndcg". Each fold's path ends at this share of its lam_max; None
+        follows it to its end.
     n_jobs : int, optional
-        Folds at a time, for joblib; by default what the backend in force says. The result does not depend on it.
+        Folds at a time, for joblib; by default what the backend in force says. The result does not
+        depend on it.
     progress : bool, default False
         Show a bar over folds.
     random_state : None, int, numpy Generator or RandomState, default None
-        Shuffles the folds if `cv` is a number; None deals them out in the order of the scores, the same ones in every call.
+        Shuffles the folds if `cv` is a number; None deals them out in the order of the scores, the
+        same ones in every call.
 
     Attributes
     ----------
     lam_, best_ : float and list of (float, float)
         The lambda of the fit on all data, and every interval of lambda with the best mean.
     curve_, fold_curves_, fold_status_, standard_error_
-        The mean over folds, each fold, how its path ended, and the error of the mean in the middle of the widest best interval. All lambdas
-        are those of the fit on all data: a fold's, times the total weight of all preferences over that of its training preferences.
-    solution_, function_, certificate_, solver_, n_features_in_; coef_ of a linear kernel, support_ and dual_coef_ of others
-        Of the fit on all data, as in :class:`rankbook.RankSVM`.
+        The mean over folds, each fold, how its path ended, and the error of the mean in the middle
+        of the widest best interval. All lambdas are those of the fit on all data: a fold's, times
+        the total weight of all preferences over that of its training preferences.
+    solution_, function_, certificate_, solver_, n_features_in_
+        Of the fit on all data, as in :class:`rankbook.RankSVM`; also coef_ of a linear kernel,
+        support_ and dual_coef_ of others.
     """
 
-    def __init__(self, kernel="rbf", gamma=None, graph="full", solver="auto", degree=3, coef0=1.0, penalty="l2", cv=5, rule="widest",
-                 metric="disagreement", k=None, lam_min_ratio=1e-6, n_jobs=None, progress=False, random_state=None):
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        graph="full",
+        solver="auto",
+        degree=3,
+        coef0=1.0,
+        penalty="l2",
+        cv=5,
+        rule="widest",
+        metric="disagreement",
+        k=None,
+        lam_min_ratio=1e-6,
+        n_jobs=None,
+        progress=False,
+        random_state=None,
+    ):
         self.kernel, self.gamma, self.graph, self.solver = kernel, gamma, graph, solver
         self.degree, self.coef0, self.penalty = degree, coef0, penalty
-        self.cv, self.rule, self.metric, self.k, self.lam_min_ratio = cv, rule, metric, k, lam_min_ratio
+        self.cv, self.rule, self.metric, self.k, self.lam_min_ratio = (
+            cv,
+            rule,
+            metric,
+            k,
+            lam_min_ratio,
+        )
         self.n_jobs, self.progress, self.random_state = n_jobs, progress, random_state
 
     def fit(self, X, y, qid=None, sample_weight=None):
-        """Fit to items X (n, d) with scores y (n,), query ids and item weights; see :func:`fit_ranksvm_cv`."""
+        """Fit to items X (n, d) with scores y (n,), query ids and item weights.
+
+        See :func:`fit_ranksvm_cv`.
+        """
         return fit_ranksvm_cv(self, X, y, qid, sample_weight)
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c030
 def _check_choices(estimator):
     """Refuse a rule, metric or ratio that there is not."""
-    for name, known in (("rule", ("widest", "largest", "one_se")), ("metric", ("disagreement", "auc", "ndcg"))):
+    for name, known in (
+        ("rule", ("widest", "largest", "one_se")),
+        ("metric", ("disagreement", "auc", "ndcg")),
+    ):
         as_choice(name, getattr(estimator, name), known)
     ratio = estimator.lam_min_ratio
     if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
-        raise ValueError(f"lam_min_ratio is {ratio}; a number between 0 and 1, or None, is accepted.")
+        raise ValueError(
+            f"lam_min_ratio is {ratio}; a number between 0 and 1, or None, is accepted."
+        )
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c031
 @keeping_features
@@ -213,19 +283,42 @@ def fit_ranksvm_cv(estimator, X, y, qid=None, sample_weight=None):
 
     _check_choices(estimator)
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None; scores of shape (n,) are accepted.")
+        raise ValueError(
+            "requires y to be passed, but the target y is None; scores of shape (n,) are accepted."
+        )
     X, y = finite_items(estimator, X, y)
-    weight = None if sample_weight is None else as_vector("sample_weight", sample_weight, y.size, minimum=0.0)
+    weight = (
+        None
+        if sample_weight is None
+        else as_vector("sample_weight", sample_weight, y.size, minimum=0.0)
+    )
     query = None if qid is None else as_ids("qid", qid, y.size)[1]
-    model = RankSVM(**{name: getattr(estimator, name) for name in RankSVM().get_params() if name != "lam"})
+    model = RankSVM(
+        **{name: getattr(estimator, name) for name in RankSVM().get_params() if name != "lam"}
+    )
     total = float(weighted_preferences(y, query, model.graph, weight).weight.sum())
     folds = make_folds(estimator.cv, X, y, query, estimator.random_state)
     options = model, estimator.metric, estimator.k, estimator.lam_min_ratio
-    found = run_folds([delayed(fold_curve)(X, y, query, weight, fold, *options) for fold in folds], estimator.n_jobs, estimator.progress)
+    found = run_folds(
+        [delayed(fold_curve)(X, y, query, weight, fold, *options) for fold in folds],
+        estimator.n_jobs,
+        estimator.progress,
+    )
     curves = [rescale(curve, total) for curve, _ in found]
     curve = mean_curve(curves)
     lam, error = choose_by_folds(curve, curves, estimator.rule)
     model.set_params(lam=lam).fit(X, y, qid=query, sample_weight=weight)
-    results = dict(lam_=lam, curve_=curve, fold_curves_=curves, fold_status_=[status for _, status in found], best_=curve.best, standard_error_=error)
-    fitted = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "n_features_in_"}
+    results = dict(
+        lam_=lam,
+        curve_=curve,
+        fold_curves_=curves,
+        fold_status_=[status for _, status in found],
+        best_=curve.best,
+        standard_error_=error,
+    )
+    fitted = {
+        name: value
+        for name, value in vars(model).items()
+        if name.endswith("_") and name != "n_features_in_"
+    }
     return keep_fit(estimator, results | fitted)

@@ -12,7 +12,15 @@ from sklearn.utils import ClassifierTags, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.validation import as_array, as_matrix, as_numbers, as_seed, as_vector
-from .ranksvm import Ranker, fitted_attributes, keep_fit, keeping_features, refuse_data, refuse_lengths, share_met
+from rankbook.estimators.ranksvm import (
+    Ranker,
+    fitted_attributes,
+    keep_fit,
+    keeping_features,
+    refuse_data,
+    refuse_lengths,
+    share_met,
+)
 from ..problems.rayleigh import RayleighProblem, marked_items
 from ..registry.solve import solve
 
@@ -23,8 +31,11 @@ def label_numbers(y):
     try:
         return as_numbers("y", y)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"y has dtype {y.dtype} and holds what is no number; two numbers are accepted, the larger one for the better class, "
-                        "and -1 or NaN for unlabelled items.") from error
+        raise TypeError(
+            f"y has dtype {y.dtype} and holds what is no number; two numbers are accepted, the "
+            "larger one for the better class, "
+            "and -1 or NaN for unlabelled items."
+        ) from error
 
 
 def unlabelled_items(y, unlabelled):
@@ -33,22 +44,38 @@ def unlabelled_items(y, unlabelled):
         return marked_items(y, unlabelled, True)
     others = np.unique(y[y != -1])
     if others.size == 1:
-        raise ValueError(f"y holds -1 and {others[0]:g} only, where -1 can mean a class or an unlabelled item; unlabelled=False is accepted with it if all "
-                         "items are labelled, and two numbers besides -1 if not.")
+        raise ValueError(
+            f"y holds -1 and {others[0]:g} only, where -1 can mean a class or an unlabelled item; "
+            "unlabelled=False is accepted with it if all "
+            "items are labelled, and two numbers besides -1 if not."
+        )
     return y == -1
 
 
 def read_classes(y, unlabelled=None):
-    """Labels 1 (better), 0 and NaN (unlabelled), (n,), and the two classes (2,), the better one last."""
+    """Labels (n,), and the two classes (2,), the better one last.
+
+    Labels are 1 (better), 0 and NaN (unlabelled).
+    """
     y = label_numbers(y)
     mark = unlabelled_items(y, unlabelled)
     classes, infinite = np.unique(y[~mark]), np.flatnonzero(np.isinf(y))
     if infinite.size:
-        raise ValueError(f"y has {y[infinite[0]]} at index {infinite[0]}; finite numbers are accepted, and NaN for unlabelled items.")
+        raise ValueError(
+            f"y has {y[infinite[0]]} at index {infinite[0]}; finite numbers are accepted, and NaN "
+            "for unlabelled items."
+        )
     if classes.size != 2:
-        shown = f", {classes[0]:g}, {classes[1]:g}, {classes[2]:g}" + ", ..." * (classes.size > 3) if classes.size > 2 else ""
-        raise ValueError(f"y has {classes.size} class{'es' * (classes.size != 1)} among its {int((~mark).sum())} labelled items{shown}; "
-                         "two are accepted, besides one mark for unlabelled items (NaN counts as one).")
+        shown = (
+            f", {classes[0]:g}, {classes[1]:g}, {classes[2]:g}" + ", ..." * (classes.size > 3)
+            if classes.size > 2
+            else ""
+        )
+        raise ValueError(
+            f"y has {classes.size} class{'es' * (classes.size != 1)} among its "
+            f"{int((~mark).sum())} labelled items{shown}; "
+            "two are accepted, besides one mark for unlabelled items (NaN counts as one)."
+        )
     return np.where(mark, np.nan, y == classes[1]), classes
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c008
@@ -60,40 +87,61 @@ class RayleighBase(Ranker):
         return self.predict(X)
 
     def score(self, X, y, sample_weight=None):
-        """The area under the ROC curve on the labelled items: the share of pairs, one of each class, in the right order, a tie counting 1/2.
+        """The area under the ROC curve on the labelled items.
 
-        A pair weighs the product of its items' weights `sample_weight` (n,) >= 0; those of unlabelled items play no part.
+        It is the share of pairs, one of each class, in the right order, a tie counting 1/2.
+
+        A pair weighs the product of its items' weights `sample_weight` (n,) >= 0; those of
+        unlabelled items play no part.
         """
         check_is_fitted(self)
         y = label_numbers(y)
         refuse_lengths(X, y)
         known = np.isin(y, self.classes_)
-        strange = np.flatnonzero(~known & ~np.isnan(y) & (y != (-1 if self.unlabelled is None else self.unlabelled)))
+        strange = np.flatnonzero(
+            ~known & ~np.isnan(y) & (y != (-1 if self.unlabelled is None else self.unlabelled))
+        )
         if strange.size:
-            raise ValueError(f"y has {y[strange[0]]:g} at index {strange[0]}; the classes {self.classes_[0]:g} and {self.classes_[1]:g} of the fit are "
-                             "accepted, and the mark for unlabelled items.")
+            raise ValueError(
+                f"y has {y[strange[0]]:g} at index {strange[0]}; the classes {self.classes_[0]:g} "
+                f"and {self.classes_[1]:g} of the fit are "
+                "accepted, and the mark for unlabelled items."
+            )
         if np.unique(y[known]).size < 2:
-            raise ValueError(f"y has {np.unique(y[known]).size} of the two classes of the fit; at least one item of each is accepted.")
-        weight = None if sample_weight is None else as_vector("sample_weight", sample_weight, y.size, minimum=0.0)[known]
+            raise ValueError(
+                f"y has {np.unique(y[known]).size} of the two classes of the fit; at least one "
+                "item of each is accepted."
+            )
+        weight = (
+            None
+            if sample_weight is None
+            else as_vector("sample_weight", sample_weight, y.size, minimum=0.0)[known]
+        )
         return share_met(y[known], self.predict(X)[known], sample_weight=weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags = ClassifierTags(multi_class=False)  # y has two classes, although this is no classifier
+        tags.classifier_tags = ClassifierTags(
+            multi_class=False
+        )  # y has two classes, although this is no classifier
         return tags
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c009
 class RayleighRanker(RayleighBase):
-    """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient, equation (5) of Ralaivola (2009).
+    """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient.
+
+    This is equation (5) of Ralaivola (2009).
 
     Parameters
     ----------
     lam : float >= 0, default 1e-3
     manifold_weight : float >= 0, default 1.0
-        How much neighbours should score alike, the paper's gamma; at 0 the unlabelled items only help to find the subspace.
+        How much neighbours should score alike, the paper's gamma; at 0 the unlabelled items only
+        help to find the subspace.
     n_components : int >= 1 or None, default 10
-        Dimension p of the subspace of the kernel; None for a linear function of X itself. A subspace, and a manifold weight, see where the origin of a linear
-        kernel lies: features far from 0 should be centred (:class:`sklearn.preprocessing.StandardScaler`).
+        Dimension p of the subspace of the kernel; None for a linear function of X itself. A
+        subspace, and a manifold weight, see where the origin of a linear kernel lies: features far
+        from 0 should be centred (:class:`sklearn.preprocessing.StandardScaler`).
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
         Of the kernel; gamma=None means 1/d.
@@ -119,30 +167,77 @@ class RayleighRanker(RayleighBase):
         Only for the linear kernel: f(x) = coef_'x.
     """
 
-    def __init__(self, lam=1e-3, manifold_weight=1.0, n_components=10, n_neighbors=2, kernel="rbf", gamma=None, degree=3, coef0=1.0, pivots="greedy",
-                 metric="euclidean", unlabelled=None, random_state=None, solver="rayleigh"):
-        self.lam, self.manifold_weight, self.n_components, self.n_neighbors = lam, manifold_weight, n_components, n_neighbors
-        self.kernel, self.gamma, self.degree, self.coef0, self.pivots = kernel, gamma, degree, coef0, pivots
-        self.metric, self.unlabelled, self.random_state, self.solver = metric, unlabelled, random_state, solver
+    def __init__(
+        self,
+        lam=1e-3,
+        manifold_weight=1.0,
+        n_components=10,
+        n_neighbors=2,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        pivots="greedy",
+        metric="euclidean",
+        unlabelled=None,
+        random_state=None,
+        solver="rayleigh",
+    ):
+        self.lam, self.manifold_weight, self.n_components, self.n_neighbors = (
+            lam,
+            manifold_weight,
+            n_components,
+            n_neighbors,
+        )
+        self.kernel, self.gamma, self.degree, self.coef0, self.pivots = (
+            kernel,
+            gamma,
+            degree,
+            coef0,
+            pivots,
+        )
+        self.metric, self.unlabelled, self.random_state, self.solver = (
+            metric,
+            unlabelled,
+            random_state,
+            solver,
+        )
 
     def fit(self, X, y):
-        """Fit to items X (n, d), all of them, and labels y (n,) with marks; see :func:`fit_rayleigh`."""
+        """Fit to items X (n, d), all of them, and labels y (n,) with marks.
+
+        See :func:`fit_rayleigh`.
+        """
         return fit_rayleigh(self, X, y)
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c011
 def read_items(estimator, X, y):
     """Items (n, d), labels 1, 0 and NaN (n,), and the two classes, checked."""
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None; labels of shape (n,) with two classes and a mark are accepted.")
+        raise ValueError(
+            "requires y to be passed, but the target y is None; labels of shape (n,) with two "
+            "classes and a mark are accepted."
+        )
     y = label_numbers(y)
     refuse_data(X, y, labels=True)
-    X, _ = validate_data(estimator, X, np.zeros(len(y)), ensure_all_finite=False, dtype=np.float64, order="C", ensure_min_samples=2)
+    X, _ = validate_data(
+        estimator,
+        X,
+        np.zeros(len(y)),
+        ensure_all_finite=False,
+        dtype=np.float64,
+        order="C",
+        ensure_min_samples=2,
+    )
     return (as_matrix("X", X), *read_classes(y, estimator.unlabelled))
 
 
 def problem_options(estimator):
     """The keywords of a :class:`rankbook.RayleighProblem` that are not tried out."""
-    options = {name: getattr(estimator, name) for name in ("n_neighbors", "kernel", "degree", "coef0", "pivots", "metric")}
+    options = {
+        name: getattr(estimator, name)
+        for name in ("n_neighbors", "kernel", "degree", "coef0", "pivots", "metric")
+    }
     return options | dict(random_state=as_seed(estimator.random_state))
 
 
@@ -180,8 +275,16 @@ def fit_rayleigh(estimator, X, y):
 
     Notes
     -----
-    O(n p^2 + n p d + p^3), and the search for neighbours, which is at most O(n^2 d), unless the manifold weight is 0.
+    O(n p^2 + n p d + p^3), and the search for neighbours, which is at most O(n^2 d), unless the
+    manifold weight is 0.
     """
     e, (X, y, classes) = estimator, read_items(estimator, X, y)
-    problem = RayleighProblem(X, y, manifold_weight=e.manifold_weight, n_components=e.n_components, gamma=e.gamma, **problem_options(e))
+    problem = RayleighProblem(
+        X,
+        y,
+        manifold_weight=e.manifold_weight,
+        n_components=e.n_components,
+        gamma=e.gamma,
+        **problem_options(e),
+    )
     return keep_solution(e, solve(problem, e.lam, e.solver), classes_=classes)

@@ -13,17 +13,19 @@ import numpy as np
 
 from ..base.validation import as_count, as_vector
 from .ranksvm import keeping_features
-from ..selection.folds import make_folds
+from .rayleigh import RayleighBase, keep_solution, problem_options, read_items
 from ..kernels.kernel import Kernel
 from ..kernels.neighbours import neighbour_graph
 from ..metrics.pairs import auc
 from ..problems.rayleigh import RayleighProblem, class_moments
-from .rayleigh import RayleighBase, keep_solution, problem_options, read_items
 from ..registry.solve import solve, solve_path
+from ..selection.folds import make_folds
 
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c005
 def label_folds(cv, X, y, random_state=None):
-    """Pairs (training rows, judged rows), two arrays of ints each, of the labelled items of y (n,) with 1, 0 and NaN; see :func:`rankbook.selection.folds.make_folds`.
+    """Pairs (training rows, judged rows) of the labelled items of y (n,) with 1, 0 and NaN.
+
+    Both are arrays of ints; see :func:`rankbook.selection.folds.make_folds`.
 
     Raises
     ------
@@ -33,25 +35,50 @@ def label_folds(cv, X, y, random_state=None):
     rows = np.flatnonzero(~np.isnan(y))
     count = np.bincount(y[rows].astype(int), minlength=2)
     if count.min() < 2:
-        raise ValueError(f"y has {count[1]} labelled items of the better class and {count[0]} of the worse; at least two of each are accepted.")
-    folds = [(rows[train], rows[test]) for train, test in make_folds(cv, X[rows], y[rows], None, random_state)]
+        raise ValueError(
+            f"y has {count[1]} labelled items of the better class and {count[0]} of the worse; at "
+            "least two of each are accepted."
+        )
+    folds = [
+        (rows[train], rows[test])
+        for train, test in make_folds(cv, X[rows], y[rows], None, random_state)
+    ]
     for f, (train, test) in enumerate(folds):
         count = np.bincount(y[train].astype(int), minlength=2)
         if count.min() < 2:
-            raise ValueError(f"cv leaves fold {f + 1} of {len(folds)} with {count[1]} labelled items of the better class to train on and {count[0]} of the worse; "
-                             "at least two of each are accepted.")
+            raise ValueError(
+                f"cv leaves fold {f + 1} of {len(folds)} with {count[1]} labelled items of the "
+                f"better class to train on and {count[0]} of the worse; "
+                "at least two of each are accepted."
+            )
         both = np.intersect1d(train, test)
         if both.size:
-            raise ValueError(f"cv has fold {f}, which trains on the item {both[0]} and is judged by it; parts without a common item are accepted.")
+            raise ValueError(
+                f"cv has fold {f}, which trains on the item {both[0]} and is judged by it; parts "
+                "without a common item are accepted."
+            )
     return folds
 
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c008
 def first_directions(problem, p):
-    """The problem (a :class:`rankbook.RayleighProblem`) in the first p directions of its subspace, without computing anything."""
+    """The problem in the first p directions of its subspace, without computing anything.
+
+    It is a :class:`rankbook.RayleighProblem`.
+    """
     data, whole = copy(problem.data), problem.data.subspace
     landmarks = None if whole.landmarks is None else whole.landmarks[:p]
-    subspace = whole.replaced(pivots=whole.pivots[:p], factor=whole.factor[:p, :p], features=whole.features[:, :p], landmarks=landmarks)
-    data.subspace, data.X, data.difference, data.spread = subspace, subspace.features, data.difference[:p], data.spread[:p, :p]
+    subspace = whole.replaced(
+        pivots=whole.pivots[:p],
+        factor=whole.factor[:p, :p],
+        features=whole.features[:, :p],
+        landmarks=landmarks,
+    )
+    data.subspace, data.X, data.difference, data.spread = (
+        subspace,
+        subspace.features,
+        data.difference[:p],
+        data.spread[:p, :p],
+    )
     if "energy" in vars(data):
         data.energy = data.energy[:p, :p]
     return problem.replaced(data=data, X=data.X, coef_shape=(len(subspace.pivots),))
@@ -65,14 +92,33 @@ def with_signs(problem, signs):
 
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c011
 def grid_coefficients(problem, lams, weights):
-    """Coefficients (l, m, p) of a problem for lambdas (l,) and manifold weights (m,). min(l, m) times O(p^3)."""
+    """Coefficients (l, m, p) of a problem for lambdas (l,) and manifold weights (m,).
+
+    The cost is min(l, m) times O(p^3).
+    """
     if len(lams) < len(weights):
-        return np.stack([solve_path(problem, solver="rayleigh", along="manifold_weight", lam=lam).coefs(weights) for lam in lams])
-    return np.stack([solve_path(problem.with_manifold_weight(weight), solver="rayleigh").coefs(lams) for weight in weights], axis=1)
+        return np.stack(
+            [
+                solve_path(problem, solver="rayleigh", along="manifold_weight", lam=lam).coefs(
+                    weights
+                )
+                for lam in lams
+            ]
+        )
+    return np.stack(
+        [
+            solve_path(problem.with_manifold_weight(weight), solver="rayleigh").coefs(lams)
+            for weight in weights
+        ],
+        axis=1,
+    )
 
 
 def fold_areas(problem, fold, y, lams, weights, components):
-    """The area under the ROC curve (l, m, number of components) of the judged rows of a fold; y (n,) holds 1, 0 and NaN."""
+    """The area under the ROC curve (l, m, number of components) of the judged rows of a fold.
+
+    The labels y (n,) hold 1, 0 and NaN.
+    """
     train, test = fold
     signs = np.zeros(len(y), dtype=np.int8)
     signs[train] = np.where(y[train] == 1, 1, -1)
@@ -85,19 +131,23 @@ def fold_areas(problem, fold, y, lams, weights, components):
 
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c014
 class RayleighRankerCV(RayleighBase):
-    """A :class:`rankbook.RayleighRanker` that chooses by cross-validation among the labelled items; the labels held out are hidden, their items stay.
+    """A :class:`rankbook.RayleighRanker` that chooses by cross-validation.
+
+    The folds are of the labelled items; the labels held out are hidden, their items stay.
 
     Parameters
     ----------
     lams, manifold_weights, n_components, gamma : number or array-like
-        What to try: lambdas > 0 (by default the paper's 1e-3), manifold weights >= 0, numbers of components (or None, with the linear kernel), and
-        gammas of the kernel, None for 1/d.
+        What to try: lambdas > 0 (by default the paper's 1e-3), manifold weights >= 0, numbers of
+        components (or None, with the linear kernel), and gammas of the kernel, None for 1/d.
     cv : int, splitter or iterable, default 5
-        Folds of the labelled items, by class; a splitter, or pairs (training, left out), see the labelled items only, numbered in their order.
+        Folds of the labelled items, by class; a splitter, or pairs (training, left out), see the
+        labelled items only, numbered in their order.
     n_neighbors, kernel, degree, coef0, pivots, metric, unlabelled
         As in :class:`rankbook.RayleighRanker`.
     random_state : None, int, numpy Generator or RandomState, default None
-        Shuffles the folds and draws the pivots unless greedy; with None folds are dealt out class by class and pivots drawn with seed 0.
+        Shuffles the folds and draws the pivots unless greedy; with None folds are dealt out class
+        by class and pivots drawn with seed 0.
     n_jobs : int, optional
         Gammas at a time, for joblib.
 
@@ -110,19 +160,55 @@ class RayleighRankerCV(RayleighBase):
         The area under the ROC curve, mean over folds, for each entry of the grid.
     fold_values_ : ndarray of shape (number of folds, l, m, p, g)
     grid_ : dict of str to list
-        What was tried, "lams", "manifold_weights", "n_components" and "gammas": the axes of the table.
+        What was tried, "lams", "manifold_weights", "n_components" and "gammas": the axes of the
+        table.
     classes_, solution_, certificate_, solver_, pivots_, dual_coef_, coef_, n_features_in_
         Of the fit to all labelled items, as in :class:`rankbook.RayleighRanker`.
     """
 
-    def __init__(self, lams=1e-3, manifold_weights=(0.0, 1e2, 1e4, 1e6), n_components=10, gamma=None, cv=5, n_neighbors=2, kernel="rbf", degree=3,
-                 coef0=1.0, pivots="greedy", metric="euclidean", unlabelled=None, random_state=None, n_jobs=None):
-        self.lams, self.manifold_weights, self.n_components, self.gamma, self.cv = lams, manifold_weights, n_components, gamma, cv
-        self.n_neighbors, self.kernel, self.degree, self.coef0, self.pivots = n_neighbors, kernel, degree, coef0, pivots
-        self.metric, self.unlabelled, self.random_state, self.n_jobs = metric, unlabelled, random_state, n_jobs
+    def __init__(
+        self,
+        lams=1e-3,
+        manifold_weights=(0.0, 1e2, 1e4, 1e6),
+        n_components=10,
+        gamma=None,
+        cv=5,
+        n_neighbors=2,
+        kernel="rbf",
+        degree=3,
+        coef0=1.0,
+        pivots="greedy",
+        metric="euclidean",
+        unlabelled=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.lams, self.manifold_weights, self.n_components, self.gamma, self.cv = (
+            lams,
+            manifold_weights,
+            n_components,
+            gamma,
+            cv,
+        )
+        self.n_neighbors, self.kernel, self.degree, self.coef0, self.pivots = (
+            n_neighbors,
+            kernel,
+            degree,
+            coef0,
+            pivots,
+        )
+        self.metric, self.unlabelled, self.random_state, self.n_jobs = (
+            metric,
+            unlabelled,
+            random_state,
+            n_jobs,
+        )
 
     def fit(self, X, y):
-        """Fit to items X (n, d), all of them, and labels y (n,) with marks; see :func:`fit_rayleigh_cv`."""
+        """Fit to items X (n, d), all of them, and labels y (n,) with marks.
+
+        See :func:`fit_rayleigh_cv`.
+        """
         return fit_rayleigh_cv(self, X, y)
 
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c015
@@ -131,25 +217,50 @@ def check_grid(estimator):
     e = estimator
     lams = as_vector("lams", np.atleast_1d(e.lams), minimum=0.0, strict=True).tolist()
     weights = as_vector("manifold_weights", np.atleast_1d(e.manifold_weights), minimum=0.0).tolist()
-    components = [None] if e.n_components is None else [as_count("n_components", p) for p in np.atleast_1d(e.n_components).tolist()]
-    gammas = [None] if e.gamma is None else as_vector("gamma", np.atleast_1d(e.gamma), minimum=0.0, strict=True).tolist()
+    components = (
+        [None]
+        if e.n_components is None
+        else [as_count("n_components", p) for p in np.atleast_1d(e.n_components).tolist()]
+    )
+    gammas = (
+        [None]
+        if e.gamma is None
+        else as_vector("gamma", np.atleast_1d(e.gamma), minimum=0.0, strict=True).tolist()
+    )
     grid = dict(lams=lams, manifold_weights=weights, n_components=components, gammas=gammas)
     for name, values in grid.items():
         if not values:
-            raise ValueError(f"{name.replace('gammas', 'gamma')} is empty; at least one number is accepted.")
+            raise ValueError(
+                f"{name.replace('gammas', 'gamma')} is empty; at least one number is accepted."
+            )
     return grid
 
 
 def choose_simplest(values, grid):
-    """The index of the greatest entry of a table (l, m, p, g): of equal ones (to 1e-12) the largest lambda, then the smallest of each of the others."""
+    """The index of the greatest entry of a table (l, m, p, g).
+
+    Of equal ones (to 1e-12), it is that of the largest lambda, then of the smallest of each of the
+    others.
+    """
     at = np.argwhere(values >= values.max() - 1e-12)
-    lams, weights, components, gammas = ([0 if v is None else v for v in axis] for axis in grid.values())
-    return tuple(min(at.tolist(), key=lambda i: (-lams[i[0]], components[i[2]], weights[i[1]], gammas[i[3]])))
+    lams, weights, components, gammas = (
+        [0 if v is None else v for v in axis] for axis in grid.values()
+    )
+    return tuple(
+        min(at.tolist(), key=lambda i: (-lams[i[0]], components[i[2]], weights[i[1]], gammas[i[3]]))
+    )
 
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c018
 def largest_problem(X, y, grid, gamma, options, graph=None):
     """The problem with the most components and one gamma; with the graph, if it was made before."""
-    problem = RayleighProblem(X, y, manifold_weight=0.0, n_components=None if None in grid["n_components"] else max(grid["n_components"]), gamma=gamma, **options)
+    problem = RayleighProblem(
+        X,
+        y,
+        manifold_weight=0.0,
+        n_components=None if None in grid["n_components"] else max(grid["n_components"]),
+        gamma=gamma,
+        **options,
+    )
     if max(grid["manifold_weights"]) > 0:
         if graph is not None:
             problem.data.graph = graph
@@ -160,7 +271,14 @@ def largest_problem(X, y, grid, gamma, options, graph=None):
 def gamma_areas(X, y, grid, gamma, options, folds, graph):
     """The areas under the ROC curve (number of folds, l, m, p) for one gamma."""
     problem = largest_problem(X, y, grid, gamma, options, graph)
-    return np.stack([fold_areas(problem, fold, y, grid["lams"], grid["manifold_weights"], grid["n_components"]) for fold in folds])
+    return np.stack(
+        [
+            fold_areas(
+                problem, fold, y, grid["lams"], grid["manifold_weights"], grid["n_components"]
+            )
+            for fold in folds
+        ]
+    )
 
 
 def search_rayleigh(X, y, grid, options, folds, n_jobs):
@@ -168,8 +286,14 @@ def search_rayleigh(X, y, grid, options, folds, n_jobs):
     from joblib import Parallel, delayed
 
     needed = max(grid["manifold_weights"]) > 0
-    graph = neighbour_graph(X, options["n_neighbors"], options["metric"], Kernel(options["kernel"])) if needed else None
-    jobs = (delayed(gamma_areas)(X, y, grid, gamma, options, folds, graph) for gamma in grid["gammas"])
+    graph = (
+        neighbour_graph(X, options["n_neighbors"], options["metric"], Kernel(options["kernel"]))
+        if needed
+        else None
+    )
+    jobs = (
+        delayed(gamma_areas)(X, y, grid, gamma, options, folds, graph) for gamma in grid["gammas"]
+    )
     return np.stack(Parallel(n_jobs=n_jobs)(jobs), axis=-1), graph
 
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c019
@@ -195,7 +319,8 @@ def fit_rayleigh_cv(estimator, X, y):
 
     Notes
     -----
-    The graph, at most O(n^2 d); for each gamma O(n p^2 + n p d); for each of K folds O(n p^2), and for each number of components min(l, m) O(p^3).
+    The graph, at most O(n^2 d); for each gamma O(n p^2 + n p d); for each of K folds O(n p^2), and
+    for each number of components min(l, m) O(p^3).
     """
     grid = check_grid(estimator)
     X, y, classes = read_items(estimator, X, y)
@@ -205,6 +330,17 @@ def fit_rayleigh_cv(estimator, X, y):
     values = areas.mean(axis=0)
     best = choose_simplest(values, grid)
     lam, weight, p, gamma = (axis[i] for axis, i in zip(grid.values(), best))
-    problem = largest_problem(X, y, grid | dict(n_components=[p], manifold_weights=[weight]), gamma, options, graph).with_manifold_weight(weight)
-    found = dict(lam_=lam, manifold_weight_=weight, n_components_=p, gamma_=gamma, best_value_=float(values[best]), cv_values_=values, fold_values_=areas, grid_=grid)
+    problem = largest_problem(
+        X, y, grid | dict(n_components=[p], manifold_weights=[weight]), gamma, options, graph
+    ).with_manifold_weight(weight)
+    found = dict(
+        lam_=lam,
+        manifold_weight_=weight,
+        n_components_=p,
+        gamma_=gamma,
+        best_value_=float(values[best]),
+        cv_values_=values,
+        fold_values_=areas,
+        grid_=grid,
+    )
     return keep_solution(estimator, solve(problem, lam, "rayleigh"), classes_=classes, **found)

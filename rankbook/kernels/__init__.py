@@ -6,7 +6,7 @@
 __all__ = []
 
 # %% ../../nbs/kernels/interface.ipynb #c002
-from .kernel import Kernel, gram_matrix, cross_matrix, reduced_matrix, centred_gram
+from .kernel import Kernel, centred_gram, cross_matrix, gram_matrix, reduced_matrix
 
 __all__ = [
     "Kernel",

@@ -11,8 +11,15 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.validation import as_choice, as_count, as_matrix, as_seed, refuse_huge, require_memory
 from ..base.ownership import locked, own
+from rankbook.base.validation import (
+    as_choice,
+    as_count,
+    as_matrix,
+    as_seed,
+    refuse_huge,
+    require_memory,
+)
 from .kernel import Kernel
 from .linear_map import BLOCK, KernelMap
 from .nystroem import gram_schmidt, kernel_diagonal, proportional
@@ -24,36 +31,55 @@ def check_basis(basis, n):
         return None
     R = np.asarray(basis)
     if R.ndim != 1 or R.dtype.kind not in "iu" or R.size == 0:
-        raise ValueError(f"basis has shape {R.shape} and dtype {R.dtype}; a vector of at least one item index is accepted.")
+        raise ValueError(
+            f"basis has shape {R.shape} and dtype {R.dtype}; "
+            "a vector of at least one item index is accepted."
+        )
     if R.size > n:
-        raise ValueError(f"basis has {R.size} items, more than the {n} there are; at most {n} are accepted.")
+        raise ValueError(
+            f"basis has {R.size} items, more than the {n} there are; at most {n} are accepted."
+        )
     if R.min() < 0 or R.max() >= n:
         bad = int(R[(R < 0) | (R >= n)][0])
         raise ValueError(f"basis has the item {bad}; items 0 to {n - 1} are accepted.")
     values, counts = np.unique(R, return_counts=True)
     if counts.max() > 1:
-        raise ValueError(f"basis has the item {int(values[counts.argmax()])} {int(counts.max())} times; different items are accepted.")
+        raise ValueError(
+            f"basis has the item {int(values[counts.argmax()])} {int(counts.max())} times; "
+            "different items are accepted."
+        )
     return own(R.astype(np.intp))
 
 # %% ../../nbs/kernels/basis.ipynb #c007
 def jittered_cholesky(A):
-    """C lower triangular with C C' = A + jitter I for a symmetric positive semi-definite A (r, r), and the jitter.
+    """The Cholesky factor of a matrix that may need a jitter, and the jitter.
 
-    The jitter is 0 if that works, else the first of 1, 10, 100, ... times r eps max(diagonal) that does. O(r^3 / 3).
+    C is lower triangular with C C' = A + jitter I for a symmetric positive semi-definite A (r, r).
+
+    The jitter is 0 if that works, else the first of 1, 10, 100, ... times r eps max(diagonal) that
+    does. O(r^3 / 3).
     """
     from scipy.linalg import LinAlgError, cholesky
 
     least = len(A) * np.finfo(float).eps * max(A.diagonal().max(), np.finfo(float).tiny)
     for jitter in (0.0, *(least * 10.0 ** np.arange(8))):
         try:
-            return cholesky(A + jitter * np.eye(len(A)) if jitter else A, lower=True, check_finite=False), jitter
+            return cholesky(
+                A + jitter * np.eye(len(A)) if jitter else A, lower=True, check_finite=False
+            ), jitter
         except LinAlgError:
             continue
-    raise ValueError("the Gram matrix of the basis is not positive semi-definite; a kernel that is positive semi-definite is accepted.")
+    raise ValueError(
+        "the Gram matrix of the basis is not positive semi-definite; "
+        "a kernel that is positive semi-definite is accepted."
+    )
 
 # %% ../../nbs/kernels/basis.ipynb #c011
 def item_blocks(problem):
-    """Slices of the items, each of at most BLOCK kernel entries; makes and keeps the table K_MR if it is small."""
+    """Slices of the items, each of at most BLOCK kernel entries.
+
+    Makes and keeps the table K_MR if it is small.
+    """
     n, r = problem.n_items, len(problem.carriers)
     if n * r <= problem.TABLE:
         problem.table  # noqa: B018
@@ -76,7 +102,10 @@ def basis_pull(problem, v):
 
 # %% ../../nbs/kernels/basis.ipynb #c012
 class BasisMap(KernelMap):
-    """A kernel on items X (n, d) as a linear map, from coefficients of the basis only, or of all items if `basis` is None."""
+    """A kernel on items X (n, d) as a linear map, from coefficients of the basis only.
+
+    The coefficients are those of all items if `basis` is None.
+    """
 
     @cached_property
     def diagonal(self):
@@ -84,17 +113,26 @@ class BasisMap(KernelMap):
         return super().diagonal if self.is_centred else locked(kernel_diagonal(self.X, self.kernel))
 
     def times(self, coef):
-        """f (n,) or (n, k), the scores of the items. O(n d) for a linear kernel, else O(n r), plus the kernel if it is not kept."""
+        """f (n,) or (n, k), the scores of the items.
+
+        O(n d) for a linear kernel, else O(n r), plus the kernel if it is not kept.
+        """
         return super().times(coef) if self.basis is None else basis_scores(self, coef)
 
     def evaluated(self, coef=None, weights=None):
-        """Scores of the items, and the square of the norm; see :class:`rankbook.kernels.linear_map.KernelMap`."""
+        """Scores of the items, and the square of the norm.
+
+        See :class:`rankbook.kernels.linear_map.KernelMap`.
+        """
         if self.basis is None:
             return super().evaluated(coef, weights)
         return self.times(coef), float(np.sum(coef * (self.basis_gram @ coef)))
 
     def function(self, coef=None, weights=None):
-        """The function of coefficients or weights; see :class:`rankbook.kernels.linear_map.KernelMap`."""
+        """The function of coefficients or weights.
+
+        See :class:`rankbook.kernels.linear_map.KernelMap`.
+        """
         if self.basis is None or self.is_factored:
             return super().function(coef, weights)
         return self.expansion(coef, self.basis)
@@ -113,12 +151,20 @@ class BasisMap(KernelMap):
             return self.table[items]
         if self.is_factored:
             return self.X[items] @ self.carriers.T
-        return self.X[items][:, self.basis] if self.kernel.name == "precomputed" else self.kernel.cross(self.X[items], self.carriers)
+        return (
+            self.X[items][:, self.basis]
+            if self.kernel.name == "precomputed"
+            else self.kernel.cross(self.X[items], self.carriers)
+        )
 
     @cached_property
     def table(self):
         """K_MR (n, r)."""
-        require_memory(8 * self.n_items * len(self.carriers), f"the kernel of {self.n_items:,} items and {len(self.carriers):,} of the basis", "use a smaller basis")
+        require_memory(
+            8 * self.n_items * len(self.carriers),
+            f"the kernel of {self.n_items:,} items and {len(self.carriers):,} of the basis",
+            "use a smaller basis",
+        )
         return locked(self.columns(slice(None)))
 
     @cached_property
@@ -126,23 +172,33 @@ class BasisMap(KernelMap):
         """K_RR (r, r), checked as every Gram matrix is."""
         if self.is_factored:
             return self.carriers @ self.carriers.T
-        return self.kernel.gram(self.carriers[:, self.basis] if self.kernel.name == "precomputed" else self.carriers)
+        return self.kernel.gram(
+            self.carriers[:, self.basis] if self.kernel.name == "precomputed" else self.carriers
+        )
 
     @cached_property
     def basis_factor(self):
-        """The Cholesky factor C (r, r) of K_RR and the jitter that it needed; see :func:`jittered_cholesky`."""
+        """The Cholesky factor C (r, r) of K_RR and the jitter that it needed.
+
+        See :func:`jittered_cholesky`.
+        """
         return jittered_cholesky(self.basis_gram)
 
 # %% ../../nbs/kernels/basis.ipynb #c015
 def pivoted_basis(X, r, kernel, rng):
-    """At most r items (k,) by randomly pivoted Cholesky; fewer if these already explain the whole kernel. O(n r^2 + n r d)."""
+    """At most r items (k,) by randomly pivoted Cholesky. O(n r^2 + n r d).
+
+    There are fewer if these already explain the whole kernel.
+    """
     return gram_schmidt(X, r, kernel, proportional(rng))[0]
 
 # %% ../../nbs/kernels/basis.ipynb #c016
 METHODS = ("random", "kmeans++", "rpcholesky")
 
 
-def choose_basis(X, r, method="random", kernel="rbf", gamma=None, degree=3, coef0=1.0, random_state=None):
+def choose_basis(
+    X, r, method="random", kernel="rbf", gamma=None, degree=3, coef0=1.0, random_state=None
+):
     """Items to carry the coefficients of a sparse solution.
 
     Parameters
@@ -150,7 +206,8 @@ def choose_basis(X, r, method="random", kernel="rbf", gamma=None, degree=3, coef
     X : array-like of shape (n, d)
     r : int, 1 <= r <= n
     method : {"random", "kmeans++", "rpcholesky"}, default "random"
-        Drawn evenly; spread out in the space of X by scikit-learn's k-means++; or by randomly pivoted Cholesky of the kernel.
+        Drawn evenly; spread out in the space of X by scikit-learn's k-means++; or by randomly
+        pivoted Cholesky of the kernel.
     kernel, gamma, degree, coef0
         As in :class:`rankbook.kernels.kernel.Kernel`, for "rpcholesky"; not "precomputed".
     random_state : None, int, numpy Generator or RandomState, default None
@@ -159,7 +216,8 @@ def choose_basis(X, r, method="random", kernel="rbf", gamma=None, degree=3, coef
     Returns
     -------
     ndarray of shape (r,), int, sorted
-        Different items; "rpcholesky" gives fewer where these already determine the kernel, and "kmeans++" where X has fewer different rows.
+        Different items; "rpcholesky" gives fewer where these already determine the kernel, and
+        "kmeans++" where X has fewer different rows.
 
     Notes
     -----
@@ -167,14 +225,20 @@ def choose_basis(X, r, method="random", kernel="rbf", gamma=None, degree=3, coef
     """
     X, rng = as_matrix("X", X), np.random.default_rng(as_seed(random_state))
     refuse_huge("X", X)
-    r, method = as_count("r", r, 1, len(X), ", the number of items,"), as_choice("method", method, METHODS)
+    r, method = (
+        as_count("r", r, 1, len(X), ", the number of items,"),
+        as_choice("method", method, METHODS),
+    )
     if method == "random":
         return np.sort(rng.choice(len(X), r, replace=False))
     if method == "kmeans++":
         return _spread_basis(X, r, rng)
     chosen = Kernel(kernel, gamma, degree, coef0)
     if chosen.name == "precomputed":
-        raise ValueError("kernel is 'precomputed'; the kernels linear, rbf, poly or a callable are accepted for method 'rpcholesky'.")
+        raise ValueError(
+            "kernel is 'precomputed'; "
+            "the kernels linear, rbf, poly or a callable are accepted for method 'rpcholesky'."
+        )
     return np.sort(pivoted_basis(X, r, chosen, rng))
 
 # %% ../../nbs/kernels/basis.ipynb #c017

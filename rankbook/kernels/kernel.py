@@ -8,13 +8,23 @@ __all__ = ['Kernel', 'gram_matrix', 'cross_matrix', 'reduced_matrix', 'centred_g
 # %% ../../nbs/kernels/kernel.ipynb #c003
 import numpy as np
 
-from ..base.validation import as_count, as_matrix, as_positive, require_memory, solvable, unknown_name
 from ..base.double_double import from_item, poly_from_item
 from ..base.ownership import SetOnce
+from rankbook.base.validation import (
+    as_count,
+    as_matrix,
+    as_positive,
+    require_memory,
+    solvable,
+    unknown_name,
+)
 
 # %% ../../nbs/kernels/kernel.ipynb #c005
 def _rbf(X, Y, gamma, exponential=np.exp):
-    """exp(-gamma |x - y|^2) from differences: equal rows give exactly 1. With np.expm1 the same minus 1."""
+    """exp(-gamma |x - y|^2) from differences: equal rows give exactly 1.
+
+    With np.expm1 the same minus 1.
+    """
     from scipy.spatial.distance import cdist
 
     K = cdist(X, Y, "sqeuclidean")
@@ -42,11 +52,17 @@ def _check_gram(K, name):
     skew = np.abs(K - K.T)
     if skew.max() > 1e-8 * scale:
         i, j = np.unravel_index(skew.argmax(), K.shape)
-        raise ValueError(f"{name} is not symmetric: {K[i, j]} at ({i}, {j}) but {K[j, i]} at ({j}, {i}); a symmetric Gram matrix is accepted.")
+        raise ValueError(
+            f"{name} is not symmetric: {K[i, j]} at ({i}, {j}) but {K[j, i]} at ({j}, {i}); "
+            "a symmetric Gram matrix is accepted."
+        )
     with solvable(name):
         lowest, largest = eigvalsh(K)[[0, -1]]
     if lowest < -1e-8 * largest:
-        raise ValueError(f"{name} has the negative eigenvalue {lowest:.3g}; a positive semi-definite Gram matrix is accepted.")
+        raise ValueError(
+            f"{name} has the negative eigenvalue {lowest:.3g}; "
+            "a positive semi-definite Gram matrix is accepted."
+        )
     return np.ascontiguousarray((K + K.T) / 2)
 
 # %% ../../nbs/kernels/kernel.ipynb #c012
@@ -58,7 +74,8 @@ class Kernel(SetOnce):
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
         A callable takes two matrices (n, d) and (p, d) and returns the (n, p) matrix.
     gamma : float > 0, optional
-        Width of "rbf" and slope of "poly", in units of 1/x^2; 1/d by default. Other kernels have none.
+        Width of "rbf" and slope of "poly", in units of 1/x^2; 1/d by default. Other kernels have
+        none.
     degree : int >= 1, default 3
         Of "poly".
     coef0 : float >= 0, default 1.0
@@ -79,7 +96,9 @@ class Kernel(SetOnce):
         self.name = "callable" if callable(kernel) else kernel
         if gamma is not None and self.name not in ("rbf", "poly"):
             shown = "a function" if self.function else repr(kernel)
-            raise ValueError(f"gamma is {gamma!r}, and kernel is {shown}, which has no gamma; None is accepted.")
+            raise ValueError(
+                f"gamma is {gamma!r}, and kernel is {shown}, which has no gamma; None is accepted."
+            )
         self.gamma = None if gamma is None else as_positive("gamma", gamma)
         self.degree, self.coef0 = as_count("degree", degree), as_positive("coef0", coef0, zero=True)
 
@@ -92,11 +111,17 @@ class Kernel(SetOnce):
         return cross_matrix(self, X_new, X)
 
     def centred_gram(self, X):
-        """The Gram matrix of X (n, d) measured from the mean of the items; see :func:`centred_gram`."""
+        """The Gram matrix of X (n, d) measured from the mean of the items.
+
+        See :func:`centred_gram`.
+        """
         return centred_gram(self, X)
 
     def reduced_cross(self, X_new, X):
-        """The kernel matrix between new items and X, less a constant; see :func:`reduced_matrix`."""
+        """The kernel matrix between new items and X, less a constant.
+
+        See :func:`reduced_matrix`.
+        """
         return reduced_matrix(self, X_new, X)
 
     def __repr__(self):
@@ -134,57 +159,87 @@ def gram_matrix(kernel, X):
         return _check_gram(X, "X (precomputed kernel)")
     _require_gram(len(X))
     K = cross_matrix(kernel, X, X)
-    return _check_gram(K, "the matrix of the callable kernel") if kernel.function else _finite_gram(K, kernel)
+    return (
+        _check_gram(K, "the matrix of the callable kernel")
+        if kernel.function
+        else _finite_gram(K, kernel)
+    )
 
 
 def _finite_gram(K, kernel):
     """K itself; a ValueError if it overflowed."""
     if not np.isfinite(np.abs(K).max(initial=0.0)):
-        raise ValueError(f"X has entries so large that the kernel {kernel!r} overflows; smaller ones, or a smaller gamma or degree, are accepted.")
+        raise ValueError(
+            f"X has entries so large that the kernel {kernel!r} overflows; "
+            "smaller ones, or a smaller gamma or degree, are accepted."
+        )
     return K
 
 
 def _require_gram(n):
     """A MemoryError if a kernel matrix of n items does not fit."""
-    require_memory(8 * n * n, f"the kernel matrix of {n:,} items", 'use kernel="linear", which needs none, or a subsample of the items')
+    require_memory(
+        8 * n * n,
+        f"the kernel matrix of {n:,} items",
+        'use kernel="linear", which needs none, or a subsample of the items',
+    )
 
 # %% ../../nbs/kernels/kernel.ipynb #c014
 def cross_matrix(kernel, X_new, X):
-    """The kernel matrix between the rows of X_new (p, d) and of X (n, d), of shape (p, n). O(p n d).
+    """The kernel matrix between the rows of X_new (p, d) and of X (n, d), of shape (p, n).
+
+    O(p n d).
 
     For "precomputed", X_new is that matrix already, and only its shape is checked.
     """
     if kernel.name == "precomputed":
         if X_new.shape[1] != len(X):
-            raise ValueError(f"X_new has shape {X_new.shape}; for a precomputed kernel (p, {len(X)}) is accepted, a column for each training item.")
+            raise ValueError(
+                f"X_new has shape {X_new.shape}; for a precomputed kernel "
+                f"(p, {len(X)}) is accepted, a column for each training item."
+            )
         return X_new
     if X_new.shape[1] != X.shape[1]:
-        raise ValueError(f"X_new has {X_new.shape[1]} columns; {X.shape[1]}, as in training, are accepted.")
+        raise ValueError(
+            f"X_new has {X_new.shape[1]} columns; {X.shape[1]}, as in training, are accepted."
+        )
     if kernel.function is None:
         gamma = 1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma
         return _pairwise(kernel.name, X_new, X, gamma, kernel.degree, kernel.coef0)
     K = as_matrix("the matrix of the callable kernel", kernel.function(X_new, X))
     if K.shape != (len(X_new), len(X)):
-        raise ValueError(f"the callable kernel returned shape {K.shape}; {(len(X_new), len(X))} is accepted.")
+        raise ValueError(
+            f"the callable kernel returned shape {K.shape}; {(len(X_new), len(X))} is accepted."
+        )
     return K
 
 # %% ../../nbs/kernels/kernel.ipynb #c015b
 def reduced_matrix(kernel, X_new, X):
-    """The kernel matrix between X_new (p, d) and X (n, d), of shape (p, n), each row less a constant, and for poly each column too. O(p n d).
+    """The kernel matrix (p, n) between X_new (p, d) and X (n, d), less constants. O(p n d).
 
-    For coefficients that add up to 0 it gives the scores of :func:`cross_matrix`, with the digits that tell items apart.
+    A constant is taken from each row, and for poly from each column too.
+
+    For coefficients that add up to 0 it gives the scores of :func:`cross_matrix`, with the digits
+    that tell items apart.
     """
     gamma = 1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma
     if kernel.name in ("rbf", "poly") and X_new.shape[1] == X.shape[1]:
         if kernel.name == "rbf":
             return _reduced_rbf(X_new, X, gamma)
-        return poly_from_item(X_new, X, X[0], gamma, kernel.degree, kernel.coef0) if len(X) else np.empty((len(X_new), 0))
+        return (
+            poly_from_item(X_new, X, X[0], gamma, kernel.degree, kernel.coef0)
+            if len(X)
+            else np.empty((len(X_new), 0))
+        )
     K = cross_matrix(kernel, X_new, X)
     return K if kernel.name == "linear" else K - K.mean(axis=1, keepdims=True)
 
 
 def _reduced_rbf(X_new, X, gamma):
-    """k - 1, or k itself in the rows of items that are far from all of X, so that an item to which nothing is alike scores exactly 0."""
+    """k - 1, or k itself in the rows of items that are far from all of X.
+
+    So an item to which nothing is alike scores exactly 0.
+    """
     K = _rbf(X_new, X, gamma, np.expm1)
     far = np.flatnonzero(K.max(axis=1, initial=-1.0) < -0.5)
     if far.size:
@@ -193,7 +248,9 @@ def _reduced_rbf(X_new, X, gamma):
 
 # %% ../../nbs/kernels/kernel.ipynb #c015e
 def centred_gram(kernel, X, rows=256):
-    """J K J (n, n) for the Gram matrix K of the rows of X (n, d) and J = I - 1/n, exactly symmetric. O(n^2 d).
+    """The Gram matrix K of the rows of X (n, d), centred. O(n^2 d).
+
+    This is J K J (n, n) for J = I - 1/n, exactly symmetric.
 
     Raises as :func:`gram_matrix`.
     """

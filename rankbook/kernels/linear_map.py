@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.validation import as_items, as_matrix, refuse_huge, solvable
 from ..base.double_double import two_sum
 from ..base.ownership import SetOnce, locked, own
+from ..base.validation import as_items, as_matrix, refuse_huge, solvable
 
 BLOCK = 1 << 24  # kernel entries that a prediction holds at a time
 ROWS = 1 << 12  # rows of single precision that are doubled at a time
@@ -42,24 +42,36 @@ def score_items(X, w):
 
 # %% ../../nbs/kernels/linear_map.ipynb #c005
 def gather_items(X, v):
-    """X' v for v (n,) or (n, k): the items added up. O(n d), or O(nnz) for a sparse X; float64 as in :func:`score_items`."""
+    """X' v for v (n,) or (n, k): the items added up.
+
+    O(n d), or O(nnz) for a sparse X; float64 as in :func:`score_items`.
+    """
     if X.dtype == np.float64 or not isinstance(X, np.ndarray):
         return X.T @ v
-    return sum(X[i : i + ROWS].T.astype(np.float64) @ v[i : i + ROWS] for i in range(0, len(X), ROWS))
+    return sum(
+        X[i : i + ROWS].T.astype(np.float64) @ v[i : i + ROWS] for i in range(0, len(X), ROWS)
+    )
 
 # %% ../../nbs/kernels/linear_map.ipynb #c008
 def storage_of(X):
-    """"float64", "float32" or "csr"."""
+    """ "float64", "float32" or "csr"."""
     return str(X.dtype) if isinstance(X, np.ndarray) else "csr"
 
 # %% ../../nbs/kernels/linear_map.ipynb #c010
 def square_norms(X):
     """(n,) the square of the length of each item. O(n d), or O(nnz)."""
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64) if isinstance(X, np.ndarray) else np.asarray((X * X).sum(axis=1), dtype=np.float64)
+    return (
+        np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        if isinstance(X, np.ndarray)
+        else np.asarray((X * X).sum(axis=1), dtype=np.float64)
+    )
 
 # %% ../../nbs/kernels/linear_map.ipynb #c011b
 def centred_items(X):
-    """A read-only copy of the items (n, d) of a linear kernel measured from their mean, stored as they are, and what was subtracted (d,). O(n d)."""
+    """A read-only copy of the items (n, d) of a linear kernel, less their mean. O(n d).
+
+    They are stored as they are; what was subtracted (d,) comes with them.
+    """
     if not isinstance(X, np.ndarray):
         return _centred_rows(X)
     if X.dtype == np.float32:
@@ -72,23 +84,36 @@ def centred_items(X):
 
 
 def _centred_singles(X, columns=16):
-    """The same for single precision: each feature is measured from its value nearest the mean, where that is exact."""
+    """The same for single precision.
+
+    Each feature is measured from its value nearest the mean, where that is exact.
+    """
     Z, offset = X.copy(), np.zeros(X.shape[1], X.dtype)
     for j in range(0, X.shape[1], columns):
         part = X[:, j : j + columns]
-        near = np.take_along_axis(part, np.abs(part - part.mean(axis=0, dtype=np.float64)).argmin(axis=0)[None], 0)
+        near = np.take_along_axis(
+            part, np.abs(part - part.mean(axis=0, dtype=np.float64)).argmin(axis=0)[None], 0
+        )
         shifted, error = two_sum(part, -near)
         exact = ~error.any(axis=0)
-        Z[:, j : j + columns][:, exact], offset[j : j + columns][exact] = shifted[:, exact], near[0, exact]
+        Z[:, j : j + columns][:, exact], offset[j : j + columns][exact] = (
+            shifted[:, exact],
+            near[0, exact],
+        )
     return locked(Z), own(offset.astype(np.float64))
 
 
 def _centred_rows(X):
-    """The same for a CSR matrix: columns without a zero are measured from their first entry, where that is exact."""
+    """The same for a CSR matrix.
+
+    Columns without a zero are measured from their first entry, where that is exact.
+    """
     A = own_rows(X)
     full = np.bincount(A.indices, minlength=A.shape[1]) == A.shape[0]
     first = np.where(full, A[[0]].toarray()[0], 0).astype(A.dtype)
-    far = np.bincount(A.indices, np.abs(A.data - first[A.indices]) > np.abs(first[A.indices]) / 2, A.shape[1])
+    far = np.bincount(
+        A.indices, np.abs(A.data - first[A.indices]) > np.abs(first[A.indices]) / 2, A.shape[1]
+    )
     first[far > 0] = 0
     A.data = locked(A.data - first[A.indices])
     return A, own(first.astype(np.float64))
@@ -113,7 +138,10 @@ class LinearFunction:
         """Scores (p,) or (p, k) of new items X_new (p, d), dense or sparse: X_new w. O(p d)."""
         X_new = as_items("X_new", X_new)
         if X_new.shape[1] != len(self.weights):
-            raise ValueError(f"X_new has {X_new.shape[1]} columns; {len(self.weights)}, as in training, are accepted.")
+            raise ValueError(
+                f"X_new has {X_new.shape[1]} columns; "
+                f"{len(self.weights)}, as in training, are accepted."
+            )
         return score_items(X_new, self.weights)
 
 
@@ -142,28 +170,46 @@ class KernelFunction:
     centred: bool
 
     def predict(self, X_new):
-        """Scores (p,) or (p, k) of new items X_new (p, d), or of their kernel (p, n) with the n training items. O(p s d), BLOCK kernel entries at a time."""
+        """Scores (p,) or (p, k) of new items X_new (p, d). O(p s d).
+
+        X_new may be their kernel (p, n) with the n training items. BLOCK kernel entries are made at
+        a time.
+        """
         X_new = as_matrix("X_new", X_new)
         rows = max(1, BLOCK // max(1, len(self.support)))
         with np.errstate(over="ignore", invalid="ignore"):
-            parts = [self.kernel_rows(X_new[i : i + rows]) @ self.coef for i in range(0, len(X_new), rows)]
+            parts = [
+                self.kernel_rows(X_new[i : i + rows]) @ self.coef
+                for i in range(0, len(X_new), rows)
+            ]
         scores = np.concatenate(parts) if parts else np.zeros((0, *self.coef.shape[1:]))
         if not np.isfinite(scores).all():
-            raise ValueError(f"X_new has entries so large that the kernel {self.kernel!r} overflows; smaller ones are accepted.")
+            raise ValueError(
+                f"X_new has entries so large that the kernel {self.kernel!r} overflows; "
+                "smaller ones are accepted."
+            )
         return scores
 
     def kernel_rows(self, X_new):
         """The kernel (p, s) between new items and those with coefficients."""
         if self.items is not None:
-            return (self.kernel.reduced_cross if self.centred else self.kernel.cross)(X_new, self.items)
+            return (self.kernel.reduced_cross if self.centred else self.kernel.cross)(
+                X_new, self.items
+            )
         if X_new.shape[1] != self.n_items:
-            raise ValueError(f"X_new has shape {X_new.shape}; for a precomputed kernel (p, {self.n_items}) is accepted, a column for each training item.")
+            raise ValueError(
+                f"X_new has shape {X_new.shape}; for a precomputed kernel "
+                f"(p, {self.n_items}) is accepted, a column for each training item."
+            )
         K = X_new[:, self.support]
         return K - K.mean(axis=1, keepdims=True) if self.centred and K.size else K
 
 # %% ../../nbs/kernels/linear_map.ipynb #c013
 def balanced(problem, coef):
-    """Coefficients (n,) or (n, k) that add up to 0 where the problem is centred; what does so to rounding stays as it is, its zeros are exact."""
+    """Coefficients (n,) or (n, k) that add up to 0 where the problem is centred.
+
+    What does so to rounding stays as it is, its zeros are exact.
+    """
     if not getattr(problem, "is_centred", False) or problem.penalty == "l1":
         return coef
     rounding = len(coef) * np.finfo(float).eps * np.abs(coef).sum(axis=0)
@@ -177,12 +223,18 @@ def centred(problem, values):
 
 
 def item_scores(problem, w):
-    """Scores (n,) or (n, k) of the items for weights (d,) or (d, k) of a linear function, less their mean if the problem is centred."""
+    """Scores (n,) or (n, k) of the items for the weights of a linear function.
+
+    The weights are (d,) or (d, k). The scores are less their mean if the problem is centred.
+    """
     return centred(problem, score_items(problem.X, w))
 
 # %% ../../nbs/kernels/linear_map.ipynb #c014
 class KernelMap(SetOnce):
-    """A kernel on the items X of a problem, as a linear map; `carriers` are the items that carry coefficients, all by default."""
+    """A kernel on the items X of a problem, as a linear map.
+
+    `carriers` are the items that carry coefficients, all by default.
+    """
 
     CACHED = ("gram", "diagonal", "feature_units", "moments")  # quickly made again
     is_centred = False
@@ -190,7 +242,10 @@ class KernelMap(SetOnce):
     carriers = property(lambda self: self.X)
 
     def keep_items(self, X, copy=True):
-        """Take over the items as the read-only `X`, centred if they may be; with copy=False as they are, for the caller to leave alone."""
+        """Take over the items as the read-only `X`, centred if they may be.
+
+        With copy=False as they are, for the caller to leave alone.
+        """
         refuse_huge("X", X)
         if copy and self.is_centred and self.is_factored:
             self.X, self.offset = centred_items(X)
@@ -199,7 +254,10 @@ class KernelMap(SetOnce):
 
     @cached_property
     def gram(self):
-        """The (n, n) Gram matrix, built when first asked for (never asked for by a linear kernel's own methods)."""
+        """The (n, n) Gram matrix, built when first asked for.
+
+        A linear kernel's own methods never ask for it.
+        """
         return locked((self.kernel.centred_gram if self.is_centred else self.kernel.gram)(self.X))
 
     def __getstate__(self):
@@ -211,15 +269,25 @@ class KernelMap(SetOnce):
         return locked(square_norms(self.X) if self.is_factored else self.gram.diagonal().copy())
 
     def times(self, v):
-        """K v, the scores of the items for coefficients v (n,). O(n d) for a linear kernel, else O(n^2)."""
-        return score_items(self.X, gather_items(self.X, balanced(self, v))) if self.is_factored else self.gram @ v
+        """K v, the scores of the items for coefficients v (n,).
+
+        O(n d) for a linear kernel, else O(n^2).
+        """
+        return (
+            score_items(self.X, gather_items(self.X, balanced(self, v)))
+            if self.is_factored
+            else self.gram @ v
+        )
 
     def weights(self, coef):
         """The weight vector w (d,) of a linear function f(x) = w'x with the given coefficients."""
         return coef if self.penalty == "l1" else gather_items(self.carriers, balanced(self, coef))
 
     def evaluated(self, coef=None, weights=None):
-        """Scores (n,) of the items, and the square of the norm, of a function given by its coefficients or, if it is linear, its weights."""
+        """Scores (n,) of the items, and the square of the norm, of a function.
+
+        It is given by its coefficients or, if it is linear, its weights.
+        """
         if not self.is_factored:
             f = self.times(coef)
             return f, float(np.sum(coef * f))
@@ -227,15 +295,30 @@ class KernelMap(SetOnce):
         return score_items(self.X, w), float(np.sum(w * w))
 
     def design(self, X_new):
-        """What weights, or coefficients, of a function are multiplied with: new items (p, d) measured as `X` is, or their kernel (p, n)."""
+        """What weights, or coefficients, of a function are multiplied with.
+
+        New items (p, d) measured as `X` is, or their kernel (p, n).
+        """
         if not self.is_factored:
-            return (self.kernel.reduced_cross if self.is_centred else self.kernel.cross)(X_new, self.X)
+            return (self.kernel.reduced_cross if self.is_centred else self.kernel.cross)(
+                X_new, self.X
+            )
         if X_new.shape[1] != self.X.shape[1]:
-            raise ValueError(f"X_new has {X_new.shape[1]} columns; {self.X.shape[1]}, as in training, are accepted.")
-        return X_new if self.offset is None or not isinstance(X_new, np.ndarray) else X_new - self.offset
+            raise ValueError(
+                f"X_new has {X_new.shape[1]} columns; "
+                f"{self.X.shape[1]}, as in training, are accepted."
+            )
+        return (
+            X_new
+            if self.offset is None or not isinstance(X_new, np.ndarray)
+            else X_new - self.offset
+        )
 
     def function(self, coef=None, weights=None):
-        """The :class:`LinearFunction` or :class:`KernelFunction` of coefficients (n,) or (n, k), or of weights."""
+        """The function of coefficients (n,) or (n, k), or of weights.
+
+        It is a :class:`LinearFunction` or a :class:`KernelFunction`.
+        """
         if self.is_factored:
             return LinearFunction(own(self.weights(coef) if weights is None else weights))
         return self.expansion(coef, np.arange(self.n_items))
@@ -245,10 +328,14 @@ class KernelMap(SetOnce):
         used = coef.reshape(len(coef), -1).any(axis=1)
         items = items[used]
         kept = None if self.kernel.name == "precomputed" else own(self.X[items])
-        return KernelFunction(self.kernel, kept, own(coef[used]), own(items), self.n_items, self.is_centred)
+        return KernelFunction(
+            self.kernel, kept, own(coef[used]), own(items), self.n_items, self.is_centred
+        )
 
     def predict(self, coef, X_new):
-        """Scores (p,), or (p, k) for coef (n, k), of new items X_new (p, d): f(x) = sum_i coef_i k(x, x_i), or coef'x for the L1 penalty.
+        """Scores (p,), or (p, k) for coef (n, k), of new items X_new (p, d).
+
+        f(x) = sum_i coef_i k(x, x_i), or coef'x for the L1 penalty.
 
         For a precomputed kernel X_new is the kernel (p, n) between new and training items.
         """
@@ -266,20 +353,38 @@ class KernelMap(SetOnce):
 
     @cached_property
     def feature_units(self):
-        """(d,) one over the length of each feature of the items, of a linear kernel; 1 for a feature that is 0. O(n d), or O(nnz)."""
-        square = np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64) if isinstance(self.X, np.ndarray) else np.asarray((self.X * self.X).sum(axis=0), dtype=np.float64)
+        """One over the length of each feature (d,), of a linear kernel. O(n d), or O(nnz).
+
+        The length is that over the items; 1 for a feature that is 0.
+        """
+        square = (
+            np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
+            if isinstance(self.X, np.ndarray)
+            else np.asarray((self.X * self.X).sum(axis=0), dtype=np.float64)
+        )
         return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
 
     @cached_property
     def moments(self):
-        """Eigenvalues (d,) and eigenvectors (d, d) of X'X, X'JX if the map is centred, with the features brought to length 1. O(n d^2 + d^3)."""
+        """Eigenvalues (d,) and eigenvectors (d, d) of X'X. O(n d^2 + d^3).
+
+        Those of X'JX if the map is centred. The features are brought to length 1.
+        """
         unit = self.feature_units
-        M = unit[:, None] * np.hstack([gather_items(self.X, item_scores(self, columns.T)) for columns in np.array_split(np.diag(unit), -(-unit.size // 64))])
+        M = unit[:, None] * np.hstack(
+            [
+                gather_items(self.X, item_scores(self, columns.T))
+                for columns in np.array_split(np.diag(unit), -(-unit.size // 64))
+            ]
+        )
         with solvable("X'X"):
             return tuple(locked(part) for part in np.linalg.eigh((M + M.T) / 2))
 
     def coefficients(self, w):
-        """Coefficients (n,) or (n, k) of least length for the weights w (d,) or (d, k), the inverse of ``weights``; see :func:`least_coefficients`."""
+        """Coefficients (n,) or (n, k) of least length for the weights w (d,) or (d, k).
+
+        This is the inverse of ``weights``; see :func:`least_coefficients`.
+        """
         return least_coefficients(self, w)
 
 # %% ../../nbs/kernels/linear_map.ipynb #c017
@@ -287,14 +392,20 @@ LARGEST_MATRIX = 1000  # features
 
 
 def least_coefficients(problem, w):
-    """The shortest coefficients (n,) with X' coef = w (d,), as far as the items span w. O(n d^2 + d^3), or some hundred products with X for d > LARGEST_MATRIX."""
+    """The shortest coefficients (n,) with X' coef = w (d,), as far as the items span w.
+
+    O(n d^2 + d^3), or some hundred products with X for d > LARGEST_MATRIX.
+    """
     X, unit, d = problem.X, problem.feature_units, problem.X.shape[1]
     if d > LARGEST_MATRIX:
         return _iterated(problem, w)
     values, V = problem.moments
     kept = values > d * np.finfo(float).eps * values.max(initial=0.0)
     column = lambda v, like: v.reshape(-1, *[1] * (like.ndim - 1))  # for one vector or several
-    inverse = lambda v: column(unit, v) * (V[:, kept] @ (V[:, kept].T @ (column(unit, v) * v) / column(values[kept], v)))
+    inverse = lambda v: (
+        column(unit, v)
+        * (V[:, kept] @ (V[:, kept].T @ (column(unit, v) * v) / column(values[kept], v)))
+    )
     coef = item_scores(problem, inverse(w))
     return coef + item_scores(problem, inverse(w - gather_items(X, coef)))
 
@@ -306,5 +417,9 @@ def _iterated(problem, w):
     if w.ndim > 1:
         return np.column_stack([_iterated(problem, column) for column in w.T])
     X, unit = problem.X, problem.feature_units
-    rows = LinearOperator(X.shape[::-1], matvec=lambda v: unit * gather_items(X, centred(problem, v.ravel())), rmatvec=lambda u: item_scores(problem, unit * u.ravel()))
+    rows = LinearOperator(
+        X.shape[::-1],
+        matvec=lambda v: unit * gather_items(X, centred(problem, v.ravel())),
+        rmatvec=lambda u: item_scores(problem, unit * u.ravel()),
+    )
     return lsqr(rows, unit * w, atol=1e-15, btol=1e-15, iter_lim=2000)[0]

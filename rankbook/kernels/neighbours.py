@@ -14,16 +14,24 @@ from .nystroem import check_items
 
 # %% ../../nbs/kernels/neighbours.ipynb #c005
 def nearest_neighbours(X, c, metric="euclidean"):
-    """The c nearest other rows of each row of X (n, d), by any metric of scikit-learn: (n, c) int. At most O(n^2 d)."""
+    """The c nearest other rows of each row of X (n, d), by any metric of scikit-learn: (n, c) int.
+
+    At most O(n^2 d).
+    """
     from sklearn.neighbors import NearestNeighbors
 
     centred = X - np.median(X, axis=0) if metric in ("euclidean", "l2", "sqeuclidean") else X
-    search = NearestNeighbors(n_neighbors=c, metric=metric, algorithm="brute" if X.shape[1] > 15 else "auto")
+    search = NearestNeighbors(
+        n_neighbors=c, metric=metric, algorithm="brute" if X.shape[1] > 15 else "auto"
+    )
     return search.fit(centred).kneighbors(return_distance=False)
 
 # %% ../../nbs/kernels/neighbours.ipynb #c008
 def gram_neighbours(K, c):
-    """The c nearest other items (n, c) of each, by the distance in feature space of a Gram matrix K (n, n). O(n^2), in blocks of rows."""
+    """The c nearest other items (n, c) of each, by the distance in feature space.
+
+    The distance is that of a Gram matrix K (n, n). O(n^2), in blocks of rows.
+    """
     n, squares = len(K), K.diagonal()
     near, rows = np.empty((n, c), dtype=np.intp), max(1, (1 << 22) // n)
     for start in range(0, n, rows):
@@ -35,21 +43,32 @@ def gram_neighbours(K, c):
 
 # %% ../../nbs/kernels/neighbours.ipynb #c011
 def found_neighbours(X, c, transformer):
-    """Edges (i, j) from each point to at most c others, those that a transformer's graph says are nearest: two vectors of equal length."""
+    """Edges (i, j) from each point to at most c others: two vectors of equal length.
+
+    The others are those that a transformer's graph says are nearest.
+    """
     from scipy.sparse import coo_array
 
     n, G = len(X), coo_array(transformer.fit_transform(X))
     if G.shape != (n, n):
-        raise ValueError(f"metric gave a graph of shape {G.shape} from {n} items; ({n}, {n}) is accepted.")
+        raise ValueError(
+            f"metric gave a graph of shape {G.shape} from {n} items; ({n}, {n}) is accepted."
+        )
     i, j = G.coords
     if not np.isfinite(G.data).all():
-        raise ValueError("metric gave a graph with a distance that is NaN or infinite; finite distances are accepted.")
+        raise ValueError(
+            "metric gave a graph with a distance that is NaN or infinite; "
+            "finite distances are accepted."
+        )
     others = np.flatnonzero(i != j)
     others = others[np.lexsort((G.data[others], i[others]))]  # by point, then by distance
     i, j = i[others], j[others]
     counts = np.bincount(i, minlength=n)
     if (counts < c).any():
-        warn(f"metric found fewer than n_neighbors = {c} neighbours of {(counts < c).sum()} of the {n} items, not counting the item itself.")
+        warn(
+            f"metric found fewer than n_neighbors = {c} neighbours of "
+            f"{(counts < c).sum()} of the {n} items, not counting the item itself."
+        )
     kept = np.arange(i.size) - np.repeat(np.cumsum(counts) - counts, counts) < c
     return i[kept], j[kept]
 
@@ -60,15 +79,18 @@ def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None):
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Points; for a kernel of the name "precomputed" a Gram matrix (n, n), with the distances of its feature space.
+        Points; for a kernel of the name "precomputed" a Gram matrix (n, n), with the distances of
+        its feature space.
     n_neighbors : int, 1 <= n_neighbors < n, default 2
     metric : str, callable or transformer, default "euclidean"
-        A metric of scikit-learn, or an object whose fit_transform gives a sparse graph of distances, for an approximate search.
+        A metric of scikit-learn, or an object whose fit_transform gives a sparse graph of
+        distances, for an approximate search.
     kernel : Kernel, optional
 
     Returns
     -------
-    W : csr_array of shape (n, n), with entries 1 where i is among the nearest of j or j among those of i, never on the diagonal
+    W : csr_array of shape (n, n)
+        Entries 1 where i is among the nearest of j or j among those of i, never on the diagonal.
 
     Notes
     -----
@@ -81,29 +103,45 @@ def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None):
     X = check_items(X, kernel) if is_gram else as_matrix("X", X)
     c, n = as_count("n_neighbors", n_neighbors, 1, len(X) - 1, ", one less than the items"), len(X)
     if metric == "precomputed" or (is_gram and metric != "euclidean"):
-        raise ValueError(f"metric is {metric!r}; for points a metric of scikit-learn or a transformer, for a precomputed kernel 'euclidean' is accepted.")
+        raise ValueError(
+            f"metric is {metric!r}; for points a metric of scikit-learn or a transformer, "
+            "for a precomputed kernel 'euclidean' is accepted."
+        )
     if isinstance(metric, str) and not is_gram:
         as_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - {"precomputed"}))
     if hasattr(metric, "fit_transform"):
         i, j = found_neighbours(X, c, metric)
     else:
-        i, j = np.repeat(np.arange(n), c), (gram_neighbours(X, c) if is_gram else nearest_neighbours(X, c, metric)).ravel()
-    W = csr_array((np.ones(2 * i.size), (np.r_[i, j], np.r_[j, i])), shape=(n, n))  # adds up what repeats
+        i, j = (
+            np.repeat(np.arange(n), c),
+            (gram_neighbours(X, c) if is_gram else nearest_neighbours(X, c, metric)).ravel(),
+        )
+    W = csr_array(
+        (np.ones(2 * i.size), (np.r_[i, j], np.r_[j, i])), shape=(n, n)
+    )  # adds up what repeats
     W.data[:] = 1.0
     return W
 
 # %% ../../nbs/kernels/neighbours.ipynb #c017
 def normalized_laplacian(W):
-    """L = I - D^-1/2 W D^-1/2 as a sparse array (n, n), with a row of zeros for a point without an edge. O(nonzeros)."""
+    """L = I - D^-1/2 W D^-1/2 as a sparse array (n, n). O(nonzeros).
+
+    It has a row of zeros for a point without an edge.
+    """
     from scipy.sparse import csr_array, diags_array
 
     W = csr_array(W, dtype=np.float64)
     degree = np.asarray(W.sum(axis=1)).ravel()
     root = np.divide(1.0, np.sqrt(degree), out=np.zeros(len(degree)), where=degree > 0)
-    return csr_array(diags_array((degree > 0).astype(float)) - diags_array(root) @ W @ diags_array(root))
+    return csr_array(
+        diags_array((degree > 0).astype(float)) - diags_array(root) @ W @ diags_array(root)
+    )
 
 # %% ../../nbs/kernels/neighbours.ipynb #c020
 def manifold_energy(L, X):
-    """X' L X (p, p), symmetric, for a sparse L (n, n) and features X (n, p). O(nonzeros p + n p^2)."""
+    """X' L X (p, p), symmetric, for a sparse L (n, n) and features X (n, p).
+
+    O(nonzeros p + n p^2).
+    """
     energy = X.T @ (L @ X)
     return (energy + energy.T) / 2

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.validation import as_choice, as_count, as_matrix, as_seed, refuse_huge, warn
 from ..base.ownership import SetOnce, locked
+from ..base.validation import as_choice, as_count, as_matrix, as_seed, refuse_huge, warn
 from .kernel import Kernel
 
 BLOCK = 1 << 22  # kernel entries that are made at a time
@@ -30,26 +30,40 @@ def kernel_diagonal(X, kernel):
         return squares
     if kernel.name == "poly":
         return (squares * (kernel.gamma or 1.0 / X.shape[1]) + kernel.coef0) ** kernel.degree
-    return np.concatenate([kernel.cross(x, x).diagonal() for x in (X[i : i + 100] for i in range(0, len(X), 100))])
+    return np.concatenate(
+        [kernel.cross(x, x).diagonal() for x in (X[i : i + 100] for i in range(0, len(X), 100))]
+    )
 
 # %% ../../nbs/kernels/nystroem.ipynb #c008
 def kernel_column(X, i, kernel, scale):
-    """k(x, x_i) of each item x (n,). O(n d); of a given matrix the mean of row and column i, which may differ by 1e-8 `scale`."""
+    """k(x, x_i) of each item x (n,).
+
+    O(n d); of a given matrix the mean of row and column i, which may differ by 1e-8 `scale`.
+    """
     if kernel.name != "precomputed":
         return kernel.cross(X, X[[i]])[:, 0]
     skew = np.abs(X[i] - X[:, i])
     j = int(skew.argmax())
     if skew[j] > 1e-8 * scale:
-        raise ValueError(f"X (precomputed kernel) is not symmetric: {X[i, j]} at ({i}, {j}) but {X[j, i]} at ({j}, {i}); a symmetric Gram matrix is accepted.")
+        raise ValueError(
+            f"X (precomputed kernel) is not symmetric: {X[i, j]} at ({i}, {j}) "
+            f"but {X[j, i]} at ({j}, {i}); a symmetric Gram matrix is accepted."
+        )
     return (X[i] + X[:, i]) / 2
 
 
 def refuse_negative(left, scale):
-    """A ValueError if something is left of an item whose square is clearly below zero, which no kernel allows."""
+    """A ValueError if something is left of an item whose square is clearly below zero.
+
+    No kernel allows that.
+    """
     i = int(left.argmin())
     if left[i] < -1e-8 * scale:
-        raise ValueError(f"the kernel is not positive semi-definite: of item {i} the pivots leave the square {left[i]:.3g}; "
-                         "a positive semi-definite kernel is accepted.")
+        raise ValueError(
+            "the kernel is not positive semi-definite: "
+            f"of item {i} the pivots leave the square {left[i]:.3g}; "
+            "a positive semi-definite kernel is accepted."
+        )
 
 # %% ../../nbs/kernels/nystroem.ipynb #c010
 def gram_schmidt(X, p, kernel, choose, floor=None):
@@ -63,7 +77,8 @@ def gram_schmidt(X, p, kernel, choose, floor=None):
         Directions at most.
     kernel : Kernel
     choose : callable
-        The next pivot from what is left (n,) of the items, >= 0 and exactly 0 for items that are spanned already.
+        The next pivot from what is left (n,) of the items, >= 0 and exactly 0 for items that are
+        spanned already.
     floor : float, optional
         What counts as nothing; n eps max K_ii by default.
 
@@ -77,7 +92,10 @@ def gram_schmidt(X, p, kernel, choose, floor=None):
     O(n p^2 + n p d) time, O(n p) memory.
     """
     left, pivots = kernel_diagonal(X, kernel), []
-    scale, F = np.abs(left).max(), np.empty((min(p, len(X)), len(X)))  # a direction is a row: contiguous
+    scale, F = (
+        np.abs(left).max(),
+        np.empty((min(p, len(X)), len(X))),
+    )  # a direction is a row: contiguous
     floor = len(X) * np.finfo(float).eps * scale if floor is None else floor
     for j in range(len(F)):
         refuse_negative(left, scale)
@@ -101,18 +119,26 @@ def proportional(rng):
 
 # %% ../../nbs/kernels/nystroem.ipynb #c015
 def first_sound(left):
-    """The first item of which at least a thousandth of the most is left: small pivots magnify rounding."""
+    """The first item of which at least a thousandth of the most is left.
+
+    Small pivots magnify rounding.
+    """
     return int(np.argmax(left > 1e-3 * left.max()))
 
 
 def drawn_pivots(X, p, kernel, rng):
-    """At most p pivots (k,) that are drawn evenly, and their triangular factor (k, k). O(p^3 + p^2 d) unless many items are spanned."""
+    """At most p pivots (k,) that are drawn evenly, and their triangular factor (k, k).
+
+    O(p^3 + p^2 d) unless many items are spanned.
+    """
     order, chosen, corner = rng.permutation(len(X)), np.empty(0, dtype=np.intp), None
     scale = np.abs(kernel_diagonal(X, kernel)).max()
     floor = len(X) * np.finfo(float).eps * scale
     for start in range(0, len(X), p):
         items = np.r_[chosen, order[start : start + p]]
-        first, F = gram_schmidt(kernel.cross(X[items], X[items]), p, Kernel("precomputed"), first_sound, floor)
+        first, F = gram_schmidt(
+            kernel.cross(X[items], X[items]), p, Kernel("precomputed"), first_sound, floor
+        )
         chosen, corner = items[first], np.tril(F[first])
         if chosen.size == p:
             break
@@ -120,7 +146,10 @@ def drawn_pivots(X, p, kernel, rng):
 
 
 def projected(K, factor):
-    """The features (m, p) of items from their kernel (m, p) with the pivots: C^-1 k for each row k. O(m p^2)."""
+    """The features (m, p) of items from their kernel (m, p) with the pivots: C^-1 k for each row k.
+
+    O(m p^2).
+    """
     from scipy.linalg import solve_triangular
 
     return solve_triangular(factor, K.T, lower=True, check_finite=False).T
@@ -156,20 +185,30 @@ def check_items(X, kernel):
     X = as_matrix("X", X)
     refuse_huge("X", X)
     if kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(f"X has shape {X.shape}; for a precomputed kernel the square Gram matrix ({len(X)}, {len(X)}) is accepted.")
+        raise ValueError(
+            f"X has shape {X.shape}; "
+            f"for a precomputed kernel the square Gram matrix ({len(X)}, {len(X)}) is accepted."
+        )
     return X
 
 
 def explain_shortage(k, p, n):
     """A warning if there are k < p directions; a ValueError if there is none."""
     if k == 0:
-        raise ValueError("the kernel is 0 for every item; a kernel that tells items from nothing is accepted.")
+        raise ValueError(
+            "the kernel is 0 for every item; a kernel that tells items from nothing is accepted."
+        )
     if k < p:
-        warn(f"n_components is reduced from {p} to {k}: that is what the kernel of the {n} items spans, to rounding.")
+        warn(
+            f"n_components is reduced from {p} to {k}: "
+            f"that is what the kernel of the {n} items spans, to rounding."
+        )
 
 # %% ../../nbs/kernels/nystroem.ipynb #c023
 class KernelSubspace(SetOnce):
-    """The span of a few items in the feature space of a kernel, with coordinates. O(n p^2 + n p d) time, O(n p) memory.
+    """The span of a few items in the feature space of a kernel, with coordinates.
+
+    O(n p^2 + n p d) time, O(n p) memory.
 
     Parameters
     ----------
@@ -180,7 +219,8 @@ class KernelSubspace(SetOnce):
     kernel, gamma, degree, coef0
         As in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky"}, default "greedy"
-        How items are chosen: most left, evenly among those of which at least a thousandth of the most is left, or in proportion to what is left.
+        How items are chosen: most left, evenly among those of which at least a thousandth of the
+        most is left, or in proportion to what is left.
     random_state : None, int, numpy Generator or RandomState, default None
         Of the draws, unless greedy; None is seed 0.
 
@@ -191,7 +231,8 @@ class KernelSubspace(SetOnce):
     factor : ndarray of shape (p, p)
         Lower triangular C with C C' the kernel of the pivots.
     features : ndarray of shape (n, p)
-        Coordinates of the items in orthonormal directions; a pickle leaves them out, it maps new items only.
+        Coordinates of the items in orthonormal directions; a pickle leaves them out, it maps new
+        items only.
     n_items : int
     trace, residual : float
         Of the kernel matrix, and the share of it that the subspace leaves unexplained.
@@ -199,34 +240,61 @@ class KernelSubspace(SetOnce):
     Raises
     ------
     ValueError
-        If the kernel is not positive semi-definite, as far as it was looked at, or 0 for every item.
+        If the kernel is not positive semi-definite, as far as it was looked at, or 0 for every
+        item.
     """
 
-    def __init__(self, X, n_components=10, kernel="rbf", gamma=None, degree=3, coef0=1.0, pivots="greedy", random_state=None):
+    def __init__(
+        self,
+        X,
+        n_components=10,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        pivots="greedy",
+        random_state=None,
+    ):
         self.kernel, self.rule = Kernel(kernel, gamma, degree, coef0), pivots
         X, p = check_items(X, self.kernel), as_count("n_components", n_components)
         self.trace = float(kernel_diagonal(X, self.kernel).sum())
         rng = np.random.default_rng(as_seed(random_state))
-        self.pivots, self.factor, self.features = map(locked, find_subspace(X, p, self.kernel, pivots, rng))
-        self.n_items, self.residual = len(X), max(0.0, 1.0 - float(np.sum(self.features**2)) / self.trace) if self.trace else 0.0
+        self.pivots, self.factor, self.features = map(
+            locked, find_subspace(X, p, self.kernel, pivots, rng)
+        )
+        self.n_items, self.residual = (
+            len(X),
+            max(0.0, 1.0 - float(np.sum(self.features**2)) / self.trace) if self.trace else 0.0,
+        )
         explain_shortage(len(self.pivots), p, len(X))
         self.landmarks = None if self.kernel.name == "precomputed" else locked(X[self.pivots])
         if self.kernel.function:
             self.kernel.gram(self.landmarks)  # a callable may be no kernel at all
 
     def transform(self, X_new):
-        """Coordinates (m, p) of new items X_new (m, d); for a precomputed kernel their kernel (m, n) with the n items. O(m p d + m p^2)."""
+        """Coordinates (m, p) of new items X_new (m, d). O(m p d + m p^2).
+
+        For a precomputed kernel their kernel (m, n) with the n items.
+        """
         X_new = as_matrix("X_new", X_new)
         if self.landmarks is not None:
-            if len(X_new) == 0 and X_new.shape[1] == self.landmarks.shape[1]:  # scikit-learn's kernels take no empty matrix
+            if (
+                len(X_new) == 0 and X_new.shape[1] == self.landmarks.shape[1]
+            ):  # scikit-learn's kernels take no empty matrix
                 return np.empty((0, len(self.pivots)))
             return projected(self.kernel.cross(X_new, self.landmarks), self.factor)
         if X_new.shape[1] != self.n_items:
-            raise ValueError(f"X_new has shape {X_new.shape}; for a precomputed kernel (m, {self.n_items}) is accepted, a column for each training item.")
+            raise ValueError(
+                f"X_new has shape {X_new.shape}; for a precomputed kernel "
+                f"(m, {self.n_items}) is accepted, a column for each training item."
+            )
         return projected(X_new[:, self.pivots], self.factor)
 
     def expansion(self, w):
-        """Coefficients beta (p,) or (p, k) with f(x) = sum_j beta_j k(x, x_pivot_j) for the function of weights w (p,) or (p, k). O(p^2)."""
+        """Coefficients beta (p,) or (p, k) for the weights w (p,) or (p, k). O(p^2).
+
+        They are those with f(x) = sum_j beta_j k(x, x_pivot_j) for the function of weights w.
+        """
         from scipy.linalg import solve_triangular
 
         return solve_triangular(self.factor, w, lower=True, trans="T", check_finite=False)
@@ -235,7 +303,10 @@ class KernelSubspace(SetOnce):
         return {name: value for name, value in vars(self).items() if name != "features"}
 
     def __repr__(self):
-        return f"KernelSubspace({self.n_items} items, {len(self.pivots)} directions by {self.rule}, {self.kernel!r})"
+        return (
+            f"KernelSubspace({self.n_items} items, "
+            f"{len(self.pivots)} directions by {self.rule}, {self.kernel!r})"
+        )
 
 # %% ../../nbs/kernels/nystroem.ipynb #c023a
 @dataclass(frozen=True)
@@ -246,7 +317,15 @@ class SubspaceFunction:
     weights: np.ndarray
 
     def predict(self, X_new):
-        """Scores (m,) or (m, k) of new items X_new (m, d), or of their kernel (m, n). O(m p d + m p^2), BLOCK coordinates at a time."""
+        """Scores (m,) or (m, k) of new items X_new (m, d), or of their kernel (m, n).
+
+        O(m p d + m p^2), BLOCK coordinates at a time.
+        """
         X_new = as_matrix("X_new", X_new)
         rows = max(1, BLOCK // len(self.weights))
-        return np.concatenate([self.subspace.transform(X_new[i : i + rows]) @ self.weights for i in range(0, max(1, len(X_new)), rows)])
+        return np.concatenate(
+            [
+                self.subspace.transform(X_new[i : i + rows]) @ self.weights
+                for i in range(0, max(1, len(X_new)), rows)
+            ]
+        )

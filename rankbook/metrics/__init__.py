@@ -6,7 +6,14 @@
 __all__ = []
 
 # %% ../../nbs/metrics/interface.ipynb #c002
-from .pairs import UndefinedMetric, disagreement, by_query, auc, ndcg, average_precision
+from rankbook.metrics.pairs import (
+    UndefinedMetric,
+    auc,
+    average_precision,
+    by_query,
+    disagreement,
+    ndcg,
+)
 
 __all__ = [
     "UndefinedMetric",

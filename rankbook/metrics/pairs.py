@@ -9,8 +9,8 @@ __all__ = ['UndefinedMetric', 'disagreement', 'by_query', 'auc', 'ndcg', 'averag
 import numpy as np
 
 from ..base.validation import as_count, as_ids, as_positive, as_vector
-from ..preferences.missed_pairs import missed_share, tie_chains
 from ..preferences.graph import Preferences
+from ..preferences.missed_pairs import missed_share, tie_chains
 
 # %% ../../nbs/metrics/pairs.ipynb #c008
 class UndefinedMetric(ValueError):
@@ -20,16 +20,20 @@ class UndefinedMetric(ValueError):
 def _refuse_swapped(y_score):
     """Refuse preferences where scores should be, with the order of the arguments."""
     if isinstance(y_score, Preferences):
-        raise TypeError("y_score is a Preferences; scores of shape (n,) are accepted. "
-                        "The order is (y_true, y_score): what is known comes first.")
+        raise TypeError(
+            "y_score is a Preferences; scores of shape (n,) are accepted. "
+            "The order is (y_true, y_score): what is known comes first."
+        )
 
 
 def _refuse_with_preferences(**given):
     """Refuse arguments that a graph of preferences answers itself."""
     for name, value in given.items():
         if value is not None:
-            raise ValueError(f"{name} is given, and y_true is a Preferences; None is accepted then, "
-                             "since preferences know their queries and weights.")
+            raise ValueError(
+                f"{name} is given, and y_true is a Preferences; None is accepted then, "
+                "since preferences know their queries and weights."
+            )
 
 
 def _as_preferences(y_true, qid, sample_weight):
@@ -90,7 +94,9 @@ def disagreement(y_true, y_score, qid=None, sample_weight=None, *, tie_tol=1e-12
         raise ValueError(f"tie_tol is {tie_tol!r}; a number >= 0 and < 1 is accepted.")
     share = missed_share(prefs, y_score, tie_tol)
     if np.isnan(share):
-        raise UndefinedMetric("y_true has no preference of weight above 0; at least one is accepted.")
+        raise UndefinedMetric(
+            "y_true has no preference of weight above 0; at least one is accepted."
+        )
     return share
 
 # %% ../../nbs/metrics/pairs.ipynb #c037
@@ -121,26 +127,41 @@ def by_query(metric, y_true, y_score, qid=None, sample_weight=None):
     _refuse_swapped(y_score)
     y_true = _as_grades(y_true)
     y_score = as_vector("y_score", y_score, y_true.size)
-    number = np.zeros(y_true.size, dtype=np.intp) if qid is None else as_ids("qid", qid, y_true.size)[1]
-    weight = None if sample_weight is None else as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
+    number = (
+        np.zeros(y_true.size, dtype=np.intp) if qid is None else as_ids("qid", qid, y_true.size)[1]
+    )
+    weight = (
+        None
+        if sample_weight is None
+        else as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
+    )
     ids = np.unique(number if qid is None else np.asarray(qid))
     order = np.argsort(number, kind="stable")
     queries = np.split(order, np.flatnonzero(np.diff(number[order])) + 1) if y_true.size else []
-    values = [_or_nan(metric, y_true[i], y_score[i], None if weight is None else weight[i]) for i in queries]
+    values = [
+        _or_nan(metric, y_true[i], y_score[i], None if weight is None else weight[i])
+        for i in queries
+    ]
     return ids, np.array(values, dtype=np.float64)
 
 # %% ../../nbs/metrics/pairs.ipynb #c038
 def _as_grades(y_true, minimum=None):
     """`y_true` as a finite vector; preferences are refused, for they say who is better and not how good."""
     if isinstance(y_true, Preferences):
-        raise TypeError("y_true is a Preferences; grades of shape (n,) are accepted here. For preferences use disagreement.")
+        raise TypeError(
+            "y_true is a Preferences; grades of shape (n,) are accepted here. For preferences use disagreement."
+        )
     return as_vector("y_true", y_true, minimum=minimum)
 
 
 def _or_nan(metric, y_true, y_score, weight):
     """The metric of one query, NaN if there is nothing to measure."""
     try:
-        return metric(y_true, y_score) if weight is None else metric(y_true, y_score, sample_weight=weight)
+        return (
+            metric(y_true, y_score)
+            if weight is None
+            else metric(y_true, y_score, sample_weight=weight)
+        )
     except UndefinedMetric:
         return np.nan
 
@@ -162,9 +183,16 @@ def _query_auc(y_true, y_score, sample_weight=None):
 
 def _levels_of(prefs):
     """Which items of a graph made from two levels are good, the query of each, and the item weights or None."""
-    if prefs.graph != "full" or prefs._weight is not None and prefs.item_weight is None or prefs.n_levels > 2:
-        raise ValueError(f"y_true is {prefs!r}; for the AUC the full graph of at most two levels in each query is accepted, "
-                         "without weights of single pairs. For other preferences use 1 - disagreement.")
+    if (
+        prefs.graph != "full"
+        or prefs._weight is not None
+        and prefs.item_weight is None
+        or prefs.n_levels > 2
+    ):
+        raise ValueError(
+            f"y_true is {prefs!r}; for the AUC the full graph of at most two levels in each query is accepted, "
+            "without weights of single pairs. For other preferences use 1 - disagreement."
+        )
     order, level_start, query_start = prefs._levels
     good, query = np.empty(order.size), np.empty_like(order)
     good[order], query[order] = level_start > query_start, query_start
@@ -208,9 +236,13 @@ def auc(y_true, y_score, qid=None, sample_weight=None):
         y_true, qid, sample_weight = _levels_of(y_true)
     values = np.unique(as_vector("y_true", y_true))
     if values.size > 2:
-        raise ValueError(f"y_true has {values.size} different values ({values[0]}, {values[1]}, {values[2]}, ...); at most two are accepted. "
-                         "The order is (y_true, y_score); for graded y_true use disagreement.")
-    return _mean_over_queries(by_query(_query_auc, y_true, y_score, qid, sample_weight)[1], "two different values")
+        raise ValueError(
+            f"y_true has {values.size} different values ({values[0]}, {values[1]}, {values[2]}, ...); at most two are accepted. "
+            "The order is (y_true, y_score); for graded y_true use disagreement."
+        )
+    return _mean_over_queries(
+        by_query(_query_auc, y_true, y_score, qid, sample_weight)[1], "two different values"
+    )
 
 # %% ../../nbs/metrics/pairs.ipynb #c051
 def _ranking(scores):
@@ -224,7 +256,9 @@ def _query_ndcg(y_true, y_score, k):
     gain = np.exp2(y_true) - 1
     discount = 1 / np.log2(np.arange(2, y_true.size + 2))
     discount[y_true.size if k is None else k :] = 0
-    best = (-np.sort(-gain) * discount).sum()  # added up as below, so that a perfect order gets exactly 1
+    best = (
+        -np.sort(-gain) * discount
+    ).sum()  # added up as below, so that a perfect order gets exactly 1
     if best == 0:
         raise UndefinedMetric("y_true is 0 for all items; at least one grade above 0 is accepted.")
     order, starts, sizes = _ranking(y_score)
@@ -242,8 +276,10 @@ def _query_weights(sample_weight, qid, n):
     other = np.flatnonzero(weight != weight[first][number])
     if other.size:
         i, j = first[number[other[0]]], other[0]
-        raise ValueError(f"sample_weight has {weight[i]} at index {i} and {weight[j]} at index {j}, two items of one query; "
-                         "one weight for all items of a query is accepted, since NDCG weighs queries.")
+        raise ValueError(
+            f"sample_weight has {weight[i]} at index {i} and {weight[j]} at index {j}, two items of one query; "
+            "one weight for all items of a query is accepted, since NDCG weighs queries."
+        )
     return weight[first]
 
 # %% ../../nbs/metrics/pairs.ipynb #c057
@@ -282,7 +318,9 @@ def ndcg(y_true, y_score, qid=None, sample_weight=None, *, k=None):
     _refuse_swapped(y_score)
     grades = _as_grades(y_true, minimum=0.0)
     if grades.size and grades.max() > 1000:
-        raise ValueError(f"y_true has {grades.max()} at index {grades.argmax()}; grades from 0 to 1000 are accepted, for the gain is 2**y - 1.")
+        raise ValueError(
+            f"y_true has {grades.max()} at index {grades.argmax()}; grades from 0 to 1000 are accepted, for the gain is 2**y - 1."
+        )
     k = None if k is None else as_count("k", k)
     weight = _query_weights(sample_weight, qid, grades.size)
     values = by_query(lambda y, s: _query_ndcg(y, s, k), grades, y_score, qid)[1]
@@ -291,13 +329,19 @@ def ndcg(y_true, y_score, qid=None, sample_weight=None, *, k=None):
 # %% ../../nbs/metrics/pairs.ipynb #c062
 def _query_average_precision(y_true, y_score, sample_weight=None):
     """The average precision of one query."""
-    weight = np.ones(y_true.size, dtype=np.int64) if sample_weight is None else sample_weight / (sample_weight.max() or 1.0)
+    weight = (
+        np.ones(y_true.size, dtype=np.int64)
+        if sample_weight is None
+        else sample_weight / (sample_weight.max() or 1.0)
+    )
     relevant = np.where(y_true > 0, weight, 0)
     if not relevant.any():
         raise UndefinedMetric("y_true has no relevant item (above 0); at least one is accepted.")
     order, starts, _ = _ranking(y_score)
     found, seen = (np.add.reduceat(w[order], starts) for w in (relevant, weight))
-    precision = np.cumsum(found) / np.maximum(np.cumsum(seen), np.finfo(float).tiny)  # 0 as long as nothing of weight was seen
+    precision = np.cumsum(found) / np.maximum(
+        np.cumsum(seen), np.finfo(float).tiny
+    )  # 0 as long as nothing of weight was seen
     return float(found @ precision / relevant.sum())
 
 # %% ../../nbs/metrics/pairs.ipynb #c064

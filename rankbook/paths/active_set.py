@@ -14,7 +14,10 @@ from ..base.jit import njit
 # %% ../../nbs/paths/active_set.ipynb #c004
 @njit
 def entry(K, factored, a, b, c, d):
-    """The entry of H = P K P' for preferences (a, b) and (c, d); K is the factor X if `factored`. O(1), or O(d)."""
+    """The entry of H = P K P' for preferences (a, b) and (c, d); K is the factor X if `factored`.
+
+    O(1), or O(d).
+    """
     if not factored:
         return (K[a, c] - K[a, d]) - (K[b, c] - K[b, d])
     s = 0.0
@@ -45,7 +48,10 @@ def backward(L, n, x):
 # %% ../../nbs/paths/active_set.ipynb #c011
 @njit
 def new_row(K, factored, better, worse, A, n, j, L):
-    """Write the row of L that preference j would have below the n active ones; return its pivot and H_jj. O(n^2 / 2)."""
+    """Write the row of L that preference j would have below the n active ones. O(n^2 / 2).
+
+    Returns its pivot and H_jj.
+    """
     a, b = better[j], worse[j]
     row = L[n]
     for p in range(n):
@@ -97,7 +103,10 @@ def rotate_four(L, i, cosines, sines, first):
 # %% ../../nbs/paths/active_set.ipynb #c019
 @njit
 def clear_diagonal(L, i, last, first, cosines, sines):
-    """Finish rows i to last - 1, which are rotated up to column i: make the rotations that clear their extra entries."""
+    """Finish rows i to last - 1, which are rotated up to column i.
+
+    Makes the rotations that clear their extra entries.
+    """
     for k in range(i, last):
         row = L[k]
         rotate(row, cosines, sines, first, k)
@@ -108,7 +117,10 @@ def clear_diagonal(L, i, last, first, cosines, sines):
 # %% ../../nbs/paths/active_set.ipynb #c020
 @njit
 def remove(A, n, r, L, q, cosines, sines):
-    """Take the preference at position r out of the active set; return the new size. O((n - r)^2)."""
+    """Take the preference at position r out of the active set; return the new size.
+
+    O((n - r)^2).
+    """
     for i in range(r, n - 1):
         A[i] = A[i + 1]
         L[i, : i + 2] = L[i + 1, : i + 2]
@@ -123,7 +135,10 @@ def remove(A, n, r, L, q, cosines, sines):
 # %% ../../nbs/paths/active_set.ipynb #c025
 @njit
 def gather(better, worse, A, n, v, slot, items, u):
-    """P_A' v on the touched items: writes them and their values, returns how many. `slot` (all -1) is restored. O(n)."""
+    """P_A' v on the touched items: writes them and their values, returns how many.
+
+    `slot` (all -1) is restored. O(n).
+    """
     count = 0
     for p in range(n):
         for side in range(2):
@@ -146,9 +161,20 @@ def combine(K, items, u, count, out):
     for t in range(0, whole, 8):
         r0, r1, r2, r3 = K[items[t]], K[items[t + 1]], K[items[t + 2]], K[items[t + 3]]
         r4, r5, r6, r7 = K[items[t + 4]], K[items[t + 5]], K[items[t + 6]], K[items[t + 7]]
-        u0, u1, u2, u3, u4, u5, u6, u7 = u[t], u[t + 1], u[t + 2], u[t + 3], u[t + 4], u[t + 5], u[t + 6], u[t + 7]
+        u0, u1, u2, u3, u4, u5, u6, u7 = (
+            u[t],
+            u[t + 1],
+            u[t + 2],
+            u[t + 3],
+            u[t + 4],
+            u[t + 5],
+            u[t + 6],
+            u[t + 7],
+        )
         for i in range(out.size):
-            out[i] += ((u0 * r0[i] + u1 * r1[i]) + (u2 * r2[i] + u3 * r3[i])) + ((u4 * r4[i] + u5 * r5[i]) + (u6 * r6[i] + u7 * r7[i]))
+            out[i] += ((u0 * r0[i] + u1 * r1[i]) + (u2 * r2[i] + u3 * r3[i])) + (
+                (u4 * r4[i] + u5 * r5[i]) + (u6 * r6[i] + u7 * r7[i])
+            )
     for t in range(whole, count):
         row, ut = K[items[t]], u[t]
         for i in range(out.size):
@@ -157,7 +183,10 @@ def combine(K, items, u, count, out):
 # %% ../../nbs/paths/active_set.ipynb #c028
 @njit
 def apply_factor(X, v, items, count, out):
-    """out_i = x_i' v for the first `count` of the given items; the other entries are left alone. O(count * d)."""
+    """out_i = x_i' v for the first `count` of the given items; the other entries are left alone.
+
+    O(count * d).
+    """
     for t in range(count):
         i, s = items[t], 0.0
         for j in range(v.size):

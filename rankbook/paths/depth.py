@@ -14,11 +14,14 @@ TOL = 3e-8  # relative gap of an answer that is good: those between are then bel
 DEEP = 1e-8  # the same where rounding may end the path, since errors are random there
 NEAR = 1e-6  # relative: events that are closer may be a tie, broken by tiny shifts of the margins
 DEPTH = 1e-16  # of lam_max: below it, one rounding error of a multiplier is a margin
-NOISY = 1e8  # rounding errors: where a margin, in units of lambda, is less than that many, they may end a path
+# rounding errors: where a margin, in units of lambda, is less than that many, they may end a path
+NOISY = 1e8
 
 # %% ../../nbs/paths/depth.ipynb #c004
 class Gauge:
-    """Measures the relative duality gap of a problem's answers with the digits that small lambdas need.
+    """Measures the relative duality gap of a problem's answers.
+
+    It has the digits that small lambdas need.
 
     Parameters
     ----------
@@ -31,8 +34,8 @@ class Gauge:
 
     Notes
     -----
-    A reading costs O(n^2 + m), with a linear kernel O(n d + m). Copies of an item are looked for once,
-    O(n d log(n)). Memory: two matrices as large as the kernel's.
+    A reading costs O(n^2 + m), with a linear kernel O(n d + m). Copies of an item are looked for
+    once, O(n d log(n)). Memory: two matrices as large as the kernel's.
     """
 
     def __init__(self, problem):
@@ -132,7 +135,8 @@ def trusted(path):
 
     Notes
     -----
-    Four readings for each decade of the path, and up to 40 more among its events; after a cut, again.
+    Four readings for each decade of the path, and up to 40 more among its events; after a cut,
+    again.
     """
     gauge, top, low = Gauge(path.problem), path.problem.lam_max, path.domain[0]
     if top == 0:
@@ -145,7 +149,9 @@ def trusted(path):
     end, bad = _last_good(whole, gauge)
     rounded = bad <= gauge.level and gauge.gap(whole, end) <= TOL
     limit = TOL if bad > gauge.level else DEEP
-    reason = path.info.get("reason", f"below, rounding errors take the relative gap above {limit:g}")
+    reason = path.info.get(
+        "reason", f"below, rounding errors take the relative gap above {limit:g}"
+    )
     part = path.cut(end, "rounding" if rounded else "numerical", reason)
     return trusted(part) if end > low else part
 

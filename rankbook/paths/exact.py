@@ -8,8 +8,8 @@ __all__ = ['MET', 'ACTIVE', 'CAPPED', 'EVENT', 'sets_at', 'exact_sums', 'Path', 
 # %% ../../nbs/paths/exact.ipynb #c003
 import numpy as np
 
-from ..base.validation import as_positive
 from ..base.ownership import locked, own
+from ..base.validation import as_positive
 from ..kernels.linear_map import gather_items
 from ..problems.solution import Solution
 
@@ -42,7 +42,10 @@ def sets_at(events, m, lam):
 
 # %% ../../nbs/paths/exact.ipynb #c008
 def _active_rows(problem, A):
-    """P_A K (|A|, n), or P_A X (|A|, d) for a linear kernel, and H_AA, for the active preferences A (ints)."""
+    """P_A K (|A|, n), and H_AA, for the active preferences A (ints).
+
+    A linear kernel has P_A X (|A|, d) instead of P_A K.
+    """
     a, b = problem.prefs.better[A], problem.prefs.worse[A]
     if problem.is_factored:
         Z = problem.X[a] - problem.X[b]
@@ -53,7 +56,10 @@ def _active_rows(problem, A):
 
 # %% ../../nbs/paths/exact.ipynb #c009
 def _solver_of(H):
-    """A function that solves H x = r, and the Cholesky factor of H; None where H is singular to rounding: then x is the shortest. O(|A|^3)."""
+    """A function that solves H x = r, and the Cholesky factor of H. O(|A|^3).
+
+    The factor is None where H is singular to rounding: then x is the shortest.
+    """
     from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq
 
     try:
@@ -64,7 +70,10 @@ def _solver_of(H):
 
 
 def _into_box(L, x, lower, upper):
-    """The solution x of L L' x = r, or the best one with lower <= x <= upper if it leaves that box by more than rounding."""
+    """The solution x of L L' x = r, or the best one in a box.
+
+    It is the best one with lower <= x <= upper if it leaves that box by more than rounding.
+    """
     from scipy.optimize import lsq_linear
 
     slack = 1e-12 * np.where(np.isfinite(upper), upper, 0.0)
@@ -74,7 +83,10 @@ def _into_box(L, x, lower, upper):
 
 # %% ../../nbs/paths/exact.ipynb #c011
 def exact_sums(prefs, dual):
-    """P' dual (n,), rounded once: large multipliers that cancel leave what is left of them in full. O(m + n)."""
+    """P' dual (n,), rounded once: large multipliers that cancel leave what is left of them in full.
+
+    O(m + n).
+    """
     largest = np.abs(dual).max(initial=0.0)
     if largest == 0:
         return np.zeros(prefs.n_items)
@@ -84,7 +96,10 @@ def exact_sums(prefs, dual):
 
 
 def _on_margin(problem, A, rows, solve, lam, sums):
-    """The sums (n,), and lam w (d,) for a linear kernel, with the preferences A on their margin to the last digits. O(|A|^2 + n |A|)."""
+    """The sums (n,), and lam w (d,) for a linear kernel. O(|A|^2 + n |A|).
+
+    The preferences A are on their margin to the last digits.
+    """
     a, b, n = problem.prefs.better[A], problem.prefs.worse[A], problem.n_items
     w = gather_items(problem.X, sums) if problem.is_factored else None
     for _ in range(2 if A.size else 0):
@@ -95,7 +110,10 @@ def _on_margin(problem, A, rows, solve, lam, sums):
 
 
 def _answer_at(path, lam):
-    """Coefficients, multipliers and, for a linear kernel, weights at lam > 0, as keywords of a Solution. O(T + m + |A|^3 + n |A|)."""
+    """Coefficients and multipliers at lam > 0, as keywords of a Solution.
+
+    For a linear kernel weights, too. O(T + m + |A|^3 + n |A|).
+    """
     problem, prefs = path.problem, path.problem.prefs
     if problem.lam_max == 0:
         return dict(coef=np.zeros(problem.n_items), dual=np.array(prefs.weight))
@@ -104,7 +122,10 @@ def _answer_at(path, lam):
     (rows, H), solve = _active_rows(problem, A), None
     if A.size:
         solve, L = _solver_of(H)
-        x, against = np.zeros(A.size), lambda v: rows @ (gather_items(problem.X, v) if problem.is_factored else v)
+        x, against = (
+            np.zeros(A.size),
+            lambda v: rows @ (gather_items(problem.X, v) if problem.is_factored else v),
+        )
         for _ in range(2):
             x = x + solve(lam * prefs.margin[A] - against(exact_sums(prefs, dual)))
             dual[A] = x
@@ -118,14 +139,19 @@ def _answer_at(path, lam):
 
 # %% ../../nbs/paths/exact.ipynb #c013
 def _last_multipliers(path):
-    """Multipliers mu (m,) with f = K P' mu below the last breakpoint of a complete path, and whether nothing is capped there."""
+    """Multipliers mu (m,) with f = K P' mu below the last breakpoint of a complete path.
+
+    Returns also whether nothing is capped there.
+    """
     problem, prefs = path.problem, path.problem.prefs
     sets = sets_at(path.events, len(prefs), 0.0)
     separable = not (prefs.weight[sets == CAPPED] > 0).any()
     A, mu = np.flatnonzero(sets == ACTIVE), np.zeros(len(prefs))
     if A.size:
         solve, L = _solver_of(_active_rows(problem, A)[1])
-        mu[A] = _into_box(L, solve(np.array(prefs.margin[A])), 0.0 if separable else -np.inf, np.inf)
+        mu[A] = _into_box(
+            L, solve(np.array(prefs.margin[A])), 0.0 if separable else -np.inf, np.inf
+        )
     return mu, separable
 
 # %% ../../nbs/paths/exact.ipynb #c014
@@ -135,8 +161,17 @@ def _solution_at(path, lam):
         return _answer_at(path, lam)
     mu, separable = _last_multipliers(path)
     if lam == 0 and not separable:
-        raise ValueError("lam is 0, but some preferences are short of their margin at the end of this path; lam > 0 is accepted.")
-    dual = mu if lam == 0 else np.minimum(lam * mu, path.problem.prefs.weight) if separable else _answer_at(path, lam)["dual"]
+        raise ValueError(
+            "lam is 0, but some preferences are short of their margin at the end of this path; "
+            "lam > 0 is accepted."
+        )
+    dual = (
+        mu
+        if lam == 0
+        else np.minimum(lam * mu, path.problem.prefs.weight)
+        if separable
+        else _answer_at(path, lam)["dual"]
+    )
     return dict(coef=exact_sums(path.problem.prefs, mu), dual=dual)
 
 # %% ../../nbs/paths/exact.ipynb #c018
@@ -151,8 +186,9 @@ class Path:
     domain : (float, float)
         The path answers for lower < lam < upper.
     status : str
-        "complete" (down to 0), "lam_min", "max_events", "interrupted", "rounding" (below the domain, doubles do not hold
-        the solution; see :mod:`rankbook.paths.depth`) or "numerical" (trouble). For the last two ``info["reason"]`` says why.
+        "complete" (down to 0), "lam_min", "max_events", "interrupted", "rounding" (below the
+        domain, doubles do not hold the solution; see :mod:`rankbook.paths.depth`) or "numerical"
+        (trouble). For the last two ``info["reason"]`` says why.
     solver : str
         Name and version of what really ran.
     info : dict
@@ -169,15 +205,26 @@ class Path:
         self.info, self.solver = info or {}, ""
 
     def read(self, lam):
-        """The answer at a lam of the domain as keywords of :class:`rankbook.Solution`: coef and dual, or weights. For subclasses to write."""
+        """The answer at a lam of the domain as keywords of :class:`rankbook.Solution`.
+
+        They are coef and dual, or weights. For subclasses to write.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no method read(lam).")
 
     def knots(self, X_new):
-        """Blocks of lambdas with lam f(x) of new items at each, affine in between; see :func:`score_knots`. For subclasses to write."""
-        raise NotImplementedError(f"{type(self).__name__} has no method knots(X_new), which a validation curve needs.")
+        """Blocks of lambdas with lam f(x) of new items at each, affine in between.
+
+        See :func:`score_knots`. For subclasses to write.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} has no method knots(X_new), which a validation curve needs."
+        )
 
     def solution(self, lam):
-        """The :class:`Solution` at lam, with its certificate; a warning comes with one that exceeds `tol`."""
+        """The :class:`Solution` at lam, with its certificate.
+
+        A warning comes with one that exceeds `tol`.
+        """
         lam = _in_domain(self, lam)
         solution = Solution(self.problem, lam, **self.read(lam), solver=self.solver)
         solution.warn_above(self.tol)
@@ -186,7 +233,10 @@ class Path:
     def __repr__(self):
         T = self.breakpoints.size
         span = f" from {self.breakpoints[0]:.6g}" if T else ""
-        return f"{type(self).__name__}({T} breakpoints{span}, domain lam > {self.domain[0]:.6g}, {self.status}, {self.solver or 'solver unknown'})"
+        return (
+            f"{type(self).__name__}({T} breakpoints{span}, domain lam > {self.domain[0]:.6g}, "
+            f"{self.status}, {self.solver or 'solver unknown'})"
+        )
 
     def dual(self, lam):
         """Multipliers alpha (m,) at lam; at 0 those of the hard margin."""
@@ -229,13 +279,17 @@ class RegularizationPath(Path):
     def nearest(self, lam):
         """The solution at lam; below an end that rounding set, the function at that end.
 
-        The certificate says how good that is at lam, and ``info["advice"]`` which solver may come closer.
+        The certificate says how good that is at lam, and ``info["advice"]`` which solver may come
+        closer.
         """
         end = self.domain[0]
         if lam >= end or self.status not in ("rounding", "numerical"):
             return self.solution(lam)
         deeper = "newton" if self.problem.is_factored else "qp"
-        advice = f"The path ends at lam = {end:.6g}, and this is the function there; the solver {deeper!r} may come closer."
+        advice = (
+            f"The path ends at lam = {end:.6g}, and this is the function there; "
+            f"the solver {deeper!r} may come closer."
+        )
         info, lam = dict(self.info, advice=advice), as_positive("lam", lam)
         solution = Solution(self.problem, lam, **self.read(end), solver=self.solver, info=info)
         solution.warn_above(self.tol)
@@ -249,7 +303,9 @@ class RegularizationPath(Path):
         """The part of the path above `lam_end`, which cannot be resumed."""
         events = self.events[: np.searchsorted(-self.events["lam"], -lam_end, side="left")]
         walker = None if self.walker is None else self.walker.up_to(len(events))
-        part = RegularizationPath(self.problem, events, status, lam_end, walker, self.info | dict(reason=reason))
+        part = RegularizationPath(
+            self.problem, events, status, lam_end, walker, self.info | dict(reason=reason)
+        )
         part.solver = self.solver
         return part
 
@@ -258,7 +314,10 @@ class RegularizationPath(Path):
         return resumed(self, lam_min, **options)
 
     def save(self, file):
-        """Write the path and its problem to a file, which :func:`rankbook.load_path` reads; see :func:`rankbook.paths.packing.save_path`."""
+        """Write the path and its problem to a file.
+
+        :func:`rankbook.load_path` reads it; see :func:`rankbook.paths.packing.save_path`.
+        """
         from rankbook.paths.packing import save_path
 
         save_path(self, file)
@@ -289,14 +348,16 @@ def resumed(path, lam_min=None, **options):
     path : RegularizationPath
         Not changed.
     lam_min : float > 0, optional
-        Where to end; by default where the path was meant to end, and if that is reached at the end of all events.
+        Where to end; by default where the path was meant to end, and if that is reached at the end
+        of all events.
     **options
         Of the solver: for "path" max_events (further ones), progress and stop.
 
     Returns
     -------
     RegularizationPath
-        The same path if it is complete; else, however often it was stopped, with the same events as one that never was.
+        The same path if it is complete; else, however often it was stopped, with the same events as
+        one that never was.
 
     Raises
     ------
@@ -309,7 +370,10 @@ def resumed(path, lam_min=None, **options):
         why = path.info.get("reason", "its solver left nothing to go on with")
         raise ValueError(f"this path ({path.status}) cannot be resumed: {why}.")
     if lam_min is not None and as_positive("lam_min", lam_min) >= path.domain[0]:
-        raise ValueError(f"lam_min is {lam_min!r}; less than {path.domain[0]!r}, where this path ended, is accepted.")
+        raise ValueError(
+            f"lam_min is {lam_min!r}; "
+            f"less than {path.domain[0]!r}, where this path ended, is accepted."
+        )
     longer = path.continuation.resume(path.status, lam_min, **options)
     longer.solver = path.solver
     return longer
@@ -324,7 +388,10 @@ def _in_domain(path, lam):
     """lam as a float, refused outside the domain of the path."""
     lam = as_positive("lam", lam, zero=path.domain[0] == 0)
     if lam < path.domain[0]:
-        raise ValueError(f"lam is {lam!r}, below the end of this path ({path.status}); lam >= {path.domain[0]!r} is accepted.")
+        raise ValueError(
+            f"lam is {lam!r}, below the end of this path ({path.status}); "
+            f"lam >= {path.domain[0]!r} is accepted."
+        )
     return lam
 
 # %% ../../nbs/paths/exact.ipynb #c034
@@ -340,14 +407,18 @@ def score_knots(path, X_new):
     Yields
     ------
     lams : ndarray of shape (b,), not increasing
-        The two ends of one stretch after the other, so breakpoints come twice. Each block begins where the one before ended; the first
-        begins above lam_max and the last ends at the lower end of the domain.
+        The two ends of one stretch after the other, so breakpoints come twice. Each block begins
+        where the one before ended; the first begins above lam_max and the last ends at the lower
+        end of the domain.
     G : ndarray of shape (b, p)
         lam f(x) at these, up to a number common to all items; affine in lam in between.
     """
     problem = path.problem
     if path.walker is None:
-        raise ValueError(f"path was made by {path.solver or 'hand'} without a walker; a path of a solver that supplies one is accepted.")
+        raise ValueError(
+            f"path was made by {path.solver or 'hand'} without a walker; "
+            "a path of a solver that supplies one is accepted."
+        )
     cross = problem.design(X_new)
     for lams, rows in path.walker(path):
         yield lams, rows @ cross.T

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..base.archive import write_archive
 from ..base.ownership import locked
+from .replay import Checkpoint, Walker
 from ..preferences.graph import Preferences
 from ..problems.ranksvm import RankSVMProblem
-from .replay import Checkpoint, Walker
 
 KIND, VERSION = "rankbook path", 1
 
@@ -32,7 +32,11 @@ def are_indices(a, n):
 def pack_preferences(prefs):
     """Facts and arrays from which :func:`unpack_preferences` makes the same preferences."""
     facts = dict(graph=prefs.graph, n_items=prefs.n_items, n_queries=prefs.n_queries)
-    arrays = {name: np.array(getattr(prefs, name)) for name in ("weight", "margin") if (getattr(prefs, name) != 1).any()}
+    arrays = {
+        name: np.array(getattr(prefs, name))
+        for name in ("weight", "margin")
+        if (getattr(prefs, name) != 1).any()
+    }
     if prefs._levels is None:
         return facts, arrays | dict(better=prefs.better, worse=prefs.worse)
     order, level, query = prefs._levels
@@ -47,8 +51,13 @@ def unpack_preferences(facts, arrays):
         prefs = Preferences.from_scores(arrays["scores"], arrays["queries"], facts["graph"])
     else:
         demand(facts["graph"] in ("pairs", "rankings"), f"graph is {facts['graph']!r}")
-        demand(isinstance(facts["n_queries"], int | None) and 0 < (facts["n_queries"] or 1) < 2**31, f"n_queries is {facts['n_queries']!r}")
-        prefs = Preferences.of_kind(facts["graph"], arrays["better"], arrays["worse"], facts["n_items"], facts["n_queries"])
+        demand(
+            isinstance(facts["n_queries"], int | None) and 0 < (facts["n_queries"] or 1) < 2**31,
+            f"n_queries is {facts['n_queries']!r}",
+        )
+        prefs = Preferences.of_kind(
+            facts["graph"], arrays["better"], arrays["worse"], facts["n_items"], facts["n_queries"]
+        )
     return prefs.reweighted(arrays.get("weight"), arrays.get("margin"))
 
 # %% ../../nbs/paths/packing.ipynb #c007
@@ -56,7 +65,10 @@ def pack_problem(problem):
     """Facts and arrays of a problem; a kernel that is a function cannot be stored."""
     kernel = problem.kernel
     if kernel.name == "callable":
-        raise ValueError("kernel is a function, which a file cannot hold; a named kernel, or its Gram matrix as kernel='precomputed', is accepted.")
+        raise ValueError(
+            "kernel is a function, which a file cannot hold; "
+            "a named kernel, or its Gram matrix as kernel='precomputed', is accepted."
+        )
     facts, arrays = pack_preferences(problem.prefs)
     named = dict(kernel=kernel.name, gamma=kernel.gamma, degree=kernel.degree, coef0=kernel.coef0)
     offset = {} if problem.offset is None else dict(offset=problem.offset)
@@ -65,9 +77,16 @@ def pack_problem(problem):
 
 def unpack_problem(facts, arrays):
     """The problem from its facts and arrays; a ValueError if these do not fit together."""
-    problem = RankSVMProblem(locked(arrays["X"]), unpack_preferences(facts, arrays), **facts["problem"], copy=False)  # centred already, and nobody else's
+    problem = RankSVMProblem(
+        locked(arrays["X"]), unpack_preferences(facts, arrays), **facts["problem"], copy=False
+    )  # centred already, and nobody else's
     if "offset" in arrays:
-        demand(arrays["offset"].shape == problem.X.shape[1:] and problem.is_factored and np.isfinite(arrays["offset"]).all(), "offset is not one number for each feature")
+        demand(
+            arrays["offset"].shape == problem.X.shape[1:]
+            and problem.is_factored
+            and np.isfinite(arrays["offset"]).all(),
+            "offset is not one number for each feature",
+        )
         problem.offset = locked(arrays["offset"])
     return problem
 
@@ -77,9 +96,13 @@ def pack_walker(walker):
     if walker is None:
         return {}
     points = walker.checkpoints
-    return dict(checkpoint_events=np.array([p.events for p in points]), checkpoint_lam=np.array([p.lam for p in points]),
-                checkpoint_sizes=np.array([p.active.size for p in points]), checkpoint_active=np.concatenate([p.active for p in points]),
-                largest_active=np.array(walker.largest_active))
+    return dict(
+        checkpoint_events=np.array([p.events for p in points]),
+        checkpoint_lam=np.array([p.lam for p in points]),
+        checkpoint_sizes=np.array([p.active.size for p in points]),
+        checkpoint_active=np.concatenate([p.active for p in points]),
+        largest_active=np.array(walker.largest_active),
+    )
 
 
 def unpack_walker(arrays):
@@ -88,7 +111,10 @@ def unpack_walker(arrays):
         return None
     events, lam, sizes = (arrays[f"checkpoint_{name}"] for name in ("events", "lam", "sizes"))
     demand(sizes.size and sizes.shape == lam.shape == events.shape, "numbers of checkpoints differ")
-    demand(are_indices(sizes, 2**31) and sizes.sum() == arrays["checkpoint_active"].size, "checkpoint_sizes")
+    demand(
+        are_indices(sizes, 2**31) and sizes.sum() == arrays["checkpoint_active"].size,
+        "checkpoint_sizes",
+    )
     active = np.split(arrays["checkpoint_active"], np.cumsum(sizes)[:-1])
     points = zip(events.tolist(), lam.tolist(), active)
     return Walker(tuple(Checkpoint(*p) for p in points), int(arrays["largest_active"]))
@@ -112,11 +138,14 @@ def save_path(path, file):
 
     Notes
     -----
-    The size is that of the problem, 14 bytes an event, and for a path that can be resumed about 40 bytes a preference.
+    The size is that of the problem, 14 bytes an event, and for a path that can be resumed about 40
+    bytes a preference.
     """
     facts, arrays = pack_problem(path.problem)
     facts |= dict(status=path.status, lam_end=path.domain[0], info=path.info, solver=path.solver)
-    arrays |= {f"event_{name}": path.events[name] for name in path.events.dtype.names} | pack_walker(path.walker)
+    arrays |= {
+        f"event_{name}": path.events[name] for name in path.events.dtype.names
+    } | pack_walker(path.walker)
     if path.continuation is not None:
         arrays |= {f"go_on_{name}": a for name, a in path.continuation.arrays().items()}
     write_archive(file, KIND, VERSION, facts, arrays)

@@ -10,31 +10,43 @@ import numpy as np
 
 from ..base.validation import as_positive, as_vector
 from .exact import Path
-from ..problems.solution import Solution
 from .spectral import SpectralPath
+from ..problems.solution import Solution
 from ..problems.spectrum import Spectrum, decomposed
 
 # %% ../../nbs/paths/rayleigh.ipynb #c004
 def lambda_path(problem):
-    """The :class:`rankbook.paths.spectral.SpectralPath` of a RayleighProblem in lam, at its own manifold weight. O(p^3)."""
+    """The path of a RayleighProblem in lam, at its own manifold weight. O(p^3).
+
+    It is a :class:`rankbook.paths.spectral.SpectralPath`.
+    """
     values, V = decomposed(problem.matrix.copy())
-    return SpectralPath(problem, Spectrum(V, values, V.T @ problem.difference[:, None]), dict(along="lam"))
+    return SpectralPath(
+        problem, Spectrum(V, values, V.T @ problem.difference[:, None]), dict(along="lam")
+    )
 
 # %% ../../nbs/paths/rayleigh.ipynb #c007
 def manifold_spectrum(problem, lam):
-    """U (p, p), theta (p,) >= 0 and U'difference (p,) at one lam >= 0; a ValueError if lam I + S is not positive definite. O(p^3)."""
+    """U (p, p), theta (p,) >= 0 and U'difference (p,) at one lam >= 0. O(p^3).
+
+    Raises a ValueError if lam I + S is not positive definite.
+    """
     from scipy.linalg import LinAlgError, eigh
 
     A = problem.data.spread + lam * np.eye(len(problem.difference))
     try:
         theta, U = eigh(problem.data.energy, A, check_finite=False)
     except LinAlgError as error:
-        raise ValueError(f"lam is {lam!r}, where lam I + S is singular; a larger lam is accepted.") from error
+        raise ValueError(
+            f"lam is {lam!r}, where lam I + S is singular; a larger lam is accepted."
+        ) from error
     return U, np.maximum(theta, 0.0), U.T @ problem.difference
 
 # %% ../../nbs/paths/rayleigh.ipynb #c009
 class ManifoldPath(Path):
-    """The solutions of a :class:`rankbook.RayleighProblem` for all manifold weights >= 0 at one lam, from one decomposition.
+    """The solutions for all manifold weights >= 0 at one lam, from one decomposition.
+
+    They are those of a :class:`rankbook.RayleighProblem`.
 
     Wherever a path takes `lam`, this one takes the manifold weight.
 
@@ -49,7 +61,9 @@ class ManifoldPath(Path):
     """
 
     def __init__(self, problem, lam):
-        super().__init__(problem, np.empty(0), "complete", 0.0, dict(along="manifold_weight", lam=lam))
+        super().__init__(
+            problem, np.empty(0), "complete", 0.0, dict(along="manifold_weight", lam=lam)
+        )
         self.lam, (self.left, self.theta, self.right) = lam, manifold_spectrum(problem, lam)
 
     def coefs(self, weights):
@@ -62,12 +76,26 @@ class ManifoldPath(Path):
         return dict(coef=self.coefs([as_positive("weight", weight, zero=True)])[0])
 
     def solution(self, weight):
-        """The :class:`Solution` at a manifold weight, of the problem that has it, with its certificate."""
-        return Solution(self.problem.with_manifold_weight(weight), self.lam, **self.read(weight), solver=self.solver)
+        """The :class:`Solution` at a manifold weight, with its certificate.
+
+        It is the solution of the problem that has this weight.
+        """
+        return Solution(
+            self.problem.with_manifold_weight(weight),
+            self.lam,
+            **self.read(weight),
+            solver=self.solver,
+        )
 
     def predictions(self, X_new, weights):
-        """Scores (len(weights), m) of new items X_new (m, d) at several manifold weights >= 0: one product with their features."""
+        """Scores (len(weights), m) of new items X_new (m, d).
+
+        They are those at several manifold weights >= 0, from one product with their features.
+        """
         return self.problem.predict(self.coefs(weights).T, X_new).T
 
     def __repr__(self):
-        return f"ManifoldPath(all manifold weights at lam = {self.lam:g}, {self.solver or 'solver unknown'})"
+        return (
+            f"ManifoldPath(all manifold weights at lam = {self.lam:g}, "
+            f"{self.solver or 'solver unknown'})"
+        )

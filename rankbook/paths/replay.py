@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .active_set import backward, combine, factorize, forward, gather, new_row, remove
-from ..base.ownership import writable
 from ..base.jit import njit
+from ..base.ownership import writable
+from .active_set import backward, combine, factorize, forward, gather, new_row, remove
 
 # %% ../../nbs/paths/replay.ipynb #c004
 @njit
@@ -34,7 +34,10 @@ def apply_event(K, factored, better, worse, delta, A, n, L, q, j, enters, cosine
 # %% ../../nbs/paths/replay.ipynb #c007
 @njit
 def shift_base(K, factored, a, b, amount, base, scores):
-    """Add `amount` times preference (a, b) to the base P_C' c_C and to its scores K base (X' base when factored). O(n), or O(d)."""
+    """Add `amount` times preference (a, b) to the base P_C' c_C and to its scores.
+
+    The scores are K base (X' base when factored). O(n), or O(d).
+    """
     base[a] += amount
     base[b] -= amount
     for j in range(scores.size):
@@ -42,8 +45,13 @@ def shift_base(K, factored, a, b, amount, base, scores):
 
 # %% ../../nbs/paths/replay.ipynb #c008
 @njit
-def fill_row(K, factored, better, worse, delta, A, n, L, lam, base, scores, alpha, slot, items, u, row):
-    """Write the row at lam: the base plus the active multipliers' part. O(|A|^2), or O(|A|^2 + |A| d)."""
+def fill_row(
+    K, factored, better, worse, delta, A, n, L, lam, base, scores, alpha, slot, items, u, row
+):
+    """Write the row at lam: the base plus the active multipliers' part.
+
+    O(|A|^2), or O(|A|^2 + |A| d).
+    """
     for p in range(n):
         a, b = better[A[p]], worse[A[p]]
         capped = scores[a] - scores[b]
@@ -66,7 +74,10 @@ def fill_row(K, factored, better, worse, delta, A, n, L, lam, base, scores, alph
 # %% ../../nbs/paths/replay.ipynb #c011
 @njit
 def slide_row(K, factored, better, worse, A, n, L, q, step, eta, slot, items, u, row, end, square):
-    """Write the row at the end of a stretch of width `step` that begins at `row`, and (q'q, |eta|_1^2). O(|A|^2 / 2 + n), or + |A| d."""
+    """Write the row at the end of a stretch of width `step` that begins at `row`.
+
+    Writes (q'q, |eta|_1^2) to `square`, too. O(|A|^2 / 2 + n), or + |A| d.
+    """
     square[:] = 0.0
     for p in range(n):
         eta[p] = q[p]
@@ -87,11 +98,31 @@ def slide_row(K, factored, better, worse, A, n, L, q, step, eta, slot, items, u,
 
 # %% ../../nbs/paths/replay.ipynb #c013
 @njit
-def walk(K, factored, better, worse, delta, weight, A, n, room, base, scores, lams, pairs, origins, targets, rows, squares):
-    """Fill two rows for each stretch, at its ends lams[t] and lams[t + 1], with the sets that hold on it; event t happens at lams[t + 1].
+def walk(
+    K,
+    factored,
+    better,
+    worse,
+    delta,
+    weight,
+    A,
+    n,
+    room,
+    base,
+    scores,
+    lams,
+    pairs,
+    origins,
+    targets,
+    rows,
+    squares,
+):
+    """Fill two rows for each stretch, at its ends lams[t] and lams[t + 1].
 
-    Fills also `squares` of shape (T, 2), see :func:`slide_row`. Returns the size of the active set after the last event, or -1 if the first
-    one could not be factored.
+    The sets are those that hold on the stretch; event t happens at lams[t + 1].
+
+    Fills also `squares` of shape (T, 2), see :func:`slide_row`. Returns the size of the active set
+    after the last event, or -1 if the first one could not be factored.
     """
     L, q, alpha = np.zeros((room, room)), np.zeros(room), np.zeros(room)
     cosines, sines = np.zeros(room), np.zeros(room)
@@ -100,16 +131,81 @@ def walk(K, factored, better, worse, delta, weight, A, n, room, base, scores, la
         return -1
     for t in range(lams.size - 1):
         row, end = rows[2 * t], rows[2 * t + 1]
-        fill_row(K, factored, better, worse, delta, A, n, L, lams[t], base, scores, alpha, slot, items, u, row)
-        slide_row(K, factored, better, worse, A, n, L, q, lams[t] - lams[t + 1], alpha, slot, items, u, row, end, squares[t])
+        fill_row(
+            K,
+            factored,
+            better,
+            worse,
+            delta,
+            A,
+            n,
+            L,
+            lams[t],
+            base,
+            scores,
+            alpha,
+            slot,
+            items,
+            u,
+            row,
+        )
+        slide_row(
+            K,
+            factored,
+            better,
+            worse,
+            A,
+            n,
+            L,
+            q,
+            lams[t] - lams[t + 1],
+            alpha,
+            slot,
+            items,
+            u,
+            row,
+            end,
+            squares[t],
+        )
         if lams[t + 1] < 0.5 * lams[t]:
-            fill_row(K, factored, better, worse, delta, A, n, L, lams[t + 1], base, scores, alpha, slot, items, u, end)
+            fill_row(
+                K,
+                factored,
+                better,
+                worse,
+                delta,
+                A,
+                n,
+                L,
+                lams[t + 1],
+                base,
+                scores,
+                alpha,
+                slot,
+                items,
+                u,
+                end,
+            )
         if t < pairs.size:
             j, change = pairs[t], (targets[t] == 2) * 1.0 - (origins[t] == 2)
             if change != 0.0:
                 shift_base(K, factored, better[j], worse[j], change * weight[j], base, scores)
             if targets[t] == 1 or origins[t] == 1:
-                n = apply_event(K, factored, better, worse, delta, A, n, L, q, j, targets[t] == 1, cosines, sines)
+                n = apply_event(
+                    K,
+                    factored,
+                    better,
+                    worse,
+                    delta,
+                    A,
+                    n,
+                    L,
+                    q,
+                    j,
+                    targets[t] == 1,
+                    cosines,
+                    sines,
+                )
     return n
 
 # %% ../../nbs/paths/replay.ipynb #c017
@@ -154,10 +250,18 @@ class Walker:
         return Walker(tuple(c for c in self.checkpoints if c.events <= events), self.largest_active)
 
     def stretches(self, path):
-        """Yield (lams, rows, squares) blocks: two rows for each stretch, and its speed, see :func:`slide_row`."""
+        """Yield (lams, rows, squares) blocks.
+
+        There are two rows for each stretch, and its speed, see :func:`slide_row`.
+        """
         prefs = path.problem.prefs
         # writable copies, the types for which the solver's code is compiled already
-        graph = prefs.better.copy(), prefs.worse.copy(), np.array(prefs.margin), np.array(prefs.weight)
+        graph = (
+            prefs.better.copy(),
+            prefs.worse.copy(),
+            np.array(prefs.margin),
+            np.array(prefs.weight),
+        )
         ends = [c.events for c in self.checkpoints[1:]] + [len(path.events)]
         for i, (checkpoint, end) in enumerate(zip(self.checkpoints, ends)):
             lam_end = path.domain[0] if i == len(self.checkpoints) - 1 else None
@@ -165,7 +269,10 @@ class Walker:
 
 # %% ../../nbs/paths/replay.ipynb #c019
 def _walk_block(path, graph, checkpoint, end, room, lam_end):
-    """Rows at both ends of the stretches from a checkpoint to event `end`, and on to lam_end unless it is None, and their speeds."""
+    """Rows at both ends of the stretches from a checkpoint to event `end`, and their speeds.
+
+    The last stretch goes on to lam_end unless it is None.
+    """
     problem = path.problem
     events = path.events[checkpoint.events : end]
     lams = np.concatenate([[checkpoint.lam], events["lam"], [] if lam_end is None else [lam_end]])
@@ -177,12 +284,28 @@ def _walk_block(path, graph, checkpoint, end, room, lam_end):
     A, rows = np.zeros(room, dtype=np.int64), np.empty((2 * lams.size - 2, K.shape[1]))
     squares = np.empty((lams.size - 1, 2))
     A[: checkpoint.active.size] = checkpoint.active
-    size = walk(K, problem.is_factored, *graph, A, checkpoint.active.size, room, base, K.T @ base, lams,
-                events["pair"].astype(np.int64), events["from"].astype(np.int64), events["to"].astype(np.int64), rows, squares)
+    size = walk(
+        K,
+        problem.is_factored,
+        *graph,
+        A,
+        checkpoint.active.size,
+        room,
+        base,
+        K.T @ base,
+        lams,
+        events["pair"].astype(np.int64),
+        events["from"].astype(np.int64),
+        events["to"].astype(np.int64),
+        rows,
+        squares,
+    )
     if lam_end == 0:
         rows[-1] = 0.0
     if problem.lam_max == 0:  # what is there is rounding: f is 0
         rows[:], squares[:] = 0.0, 0.0
     if size < 0:
-        raise ArithmeticError(f"the active set of the checkpoint at lam = {checkpoint.lam} is singular to rounding.")
+        raise ArithmeticError(
+            f"the active set of the checkpoint at lam = {checkpoint.lam} is singular to rounding."
+        )
     return np.repeat(lams, 2)[1:-1], rows, squares

@@ -41,14 +41,20 @@ class SpectralPath(Path):
         return shaped(self.problem, self.spectrum.grid(as_lambdas(lams)))
 
     def predictions(self, X_new, lams):
-        """Scores of new items X_new (p, d) at several lambdas > 0, (len(lams), p) or (len(lams), p, k): one product with their kernel."""
+        """Scores of new items X_new (p, d) at several lambdas > 0.
+
+        They have shape (len(lams), p) or (len(lams), p, k), from one product with their kernel.
+        """
         grid = self.spectrum.grid(as_lambdas(lams)).transpose(1, 0, 2)  # (r, len(lams), k)
         scores = self.problem.predict(grid.reshape(len(grid), -1), X_new)
         return shaped(self.problem, scores.reshape(len(scores), *grid.shape[1:]).transpose(1, 0, 2))
 
 # %% ../../nbs/paths/spectral.ipynb #c015
 class WeightPath(SpectralPath):
-    """The same for a linear problem decomposed in its weights, f(x) = w'x; `spectrum` is that of the weights, `G` (d, d) is X' L X."""
+    """The same for a linear problem decomposed in its weights, f(x) = w'x.
+
+    `spectrum` is that of the weights, `G` (d, d) is X' L X.
+    """
 
     def __init__(self, problem, spectrum, G, info=None):
         super().__init__(problem, spectrum, info)
@@ -60,7 +66,12 @@ class WeightPath(SpectralPath):
         solve = scaled_solver(self.G, lam) or self.solve_spectral(lam)
         w = np.zeros((len(self.G), self.problem.target.b.shape[1]))
         for _ in range(3):
-            w = w - solve(gather_items(self.problem.X, self.problem.target.pull(score_items(self.problem.X, w))) + lam * w)
+            w = w - solve(
+                gather_items(
+                    self.problem.X, self.problem.target.pull(score_items(self.problem.X, w))
+                )
+                + lam * w
+            )
         return dict(weights=w[:, 0] if self.problem.is_flat else w)
 
     def solve_spectral(self, lam):
@@ -69,7 +80,10 @@ class WeightPath(SpectralPath):
         return lambda v: s.left @ ((s.left.T @ v) / (s.values + lam)[:, None])
 
     def coefs(self, lams):
-        """Coefficients of the items at several lambdas > 0, (len(lams), n) or (len(lams), n, k). O(n d) each."""
+        """Coefficients of the items at several lambdas > 0, (len(lams), n) or (len(lams), n, k).
+
+        O(n d) each.
+        """
         return np.stack([self.problem.coefficients(w) for w in self.weights(lams)])
 
     def weights(self, lams):
@@ -77,8 +91,14 @@ class WeightPath(SpectralPath):
         return shaped(self.problem, self.spectrum.grid(as_lambdas(lams)))
 
     def predictions(self, X_new, lams):
-        """Scores of new items X_new (p, d) at several lambdas > 0, (len(lams), p) or (len(lams), p, k)."""
+        """Scores of new items X_new (p, d) at several lambdas > 0.
+
+        They have shape (len(lams), p) or (len(lams), p, k).
+        """
         X_new = as_matrix("X_new", X_new)
         if X_new.shape[1] != self.problem.X.shape[1]:
-            raise ValueError(f"X_new has {X_new.shape[1]} columns; {self.problem.X.shape[1]}, as in training, are accepted.")
+            raise ValueError(
+                f"X_new has {X_new.shape[1]} columns; "
+                f"{self.problem.X.shape[1]}, as in training, are accepted."
+            )
         return shaped(self.problem, X_new @ self.spectrum.grid(as_lambdas(lams)))

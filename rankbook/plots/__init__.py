@@ -6,7 +6,13 @@
 __all__ = []
 
 # %% ../../nbs/plots/interface.ipynb #c002
-from .plots import plot_path, plot_sets, plot_validation_curve, plot_decision, plot_roc
+from rankbook.plots.plots import (
+    plot_decision,
+    plot_path,
+    plot_roc,
+    plot_sets,
+    plot_validation_curve,
+)
 
 __all__ = [
     "plot_decision",

@@ -15,7 +15,9 @@ from ..selection.curve import ValidationCurve
 
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
 _SMALL = dict(frameon=False, fontsize="small", title_fontsize="small", handlelength=1.4)
-_ABOVE = dict(loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.2, **_SMALL)  # where a legend covers no data
+_ABOVE = dict(
+    loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.2, **_SMALL
+)  # where a legend covers no data
 
 # %% ../../nbs/plots/plots.ipynb #c005
 def _axes(ax, size=(4.4, 2.9)):
@@ -34,7 +36,9 @@ def _drawn_range(points, lower, upper=np.inf):
     marks = np.r_[upper, points, lower]
     marks = marks[np.isfinite(marks) & (marks > 0)]
     first, last = (marks[0], marks[-1]) if marks.size else (1.0, 1.0)
-    margin = max(1.5, (first / last) ** 0.05, 4 / (first / last) ** 0.5)  # more than a decade in all
+    margin = max(
+        1.5, (first / last) ** 0.05, 4 / (first / last) ** 0.5
+    )  # more than a decade in all
     return upper if np.isfinite(upper) else first * margin, lower if lower > 0 else last / margin
 
 
@@ -63,20 +67,26 @@ def _thin(breaks, n):
     """Indices of at most n of the decreasing `breaks`, the first and last among them, evenly spread in log lambda."""
     if breaks.size <= n:
         return np.arange(breaks.size)
-    return np.unique(np.searchsorted(-breaks, -np.geomspace(breaks[0], breaks[-1], n)).clip(0, breaks.size - 1))
+    return np.unique(
+        np.searchsorted(-breaks, -np.geomspace(breaks[0], breaks[-1], n)).clip(0, breaks.size - 1)
+    )
 
 # %% ../../nbs/plots/plots.ipynb #c014
 def _spread(values, count=6):
     """Indices of the values of `count` evenly spread ranks, largest first."""
     order = np.argsort(-values, kind="stable")
-    return order[np.unique(np.linspace(0, values.size - 1, min(count, values.size)).round().astype(int))]
+    return order[
+        np.unique(np.linspace(0, values.size - 1, min(count, values.size)).round().astype(int))
+    ]
 
 
 def _as_choice(which, size, what):
     """`which` as a vector of indices below size."""
     chosen = np.atleast_1d(which)
     if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
-        raise ValueError(f"which has shape {chosen.shape} and dtype {chosen.dtype}; one or more integer indices of {what} are accepted.")
+        raise ValueError(
+            f"which has shape {chosen.shape} and dtype {chosen.dtype}; one or more integer indices of {what} are accepted."
+        )
     for bad in chosen[(chosen < 0) | (chosen >= size)]:
         raise ValueError(f"which has {bad}; {what} 0 to {size - 1} are accepted.")
     return chosen
@@ -92,7 +102,11 @@ def _margin_curves(path, lams, which):
     items, where = np.unique(np.r_[better, worse], return_inverse=True)
     scores = np.array([path.predict(problem.X[items], lam) for lam in lams])
     labels = [rf"${k} \succ {l}$" for k, l in zip(better, worse)]
-    return labels, scores[:, where[: which.size]] - scores[:, where[which.size :]], np.unique(prefs.margin[which])
+    return (
+        labels,
+        scores[:, where[: which.size]] - scores[:, where[which.size :]],
+        np.unique(prefs.margin[which]),
+    )
 
 
 def _coef_curves(path, lams, which):
@@ -100,7 +114,11 @@ def _coef_curves(path, lams, which):
     coef = np.array([path.coef(lam) for lam in lams])
     size = np.abs(coef[-1])
     used = np.flatnonzero(size >= 1e-6 * size.max())  # of the others there is little to see
-    which = used[_spread(coef[-1, used])] if which is None else _as_choice(which, path.problem.n_items, "items")
+    which = (
+        used[_spread(coef[-1, used])]
+        if which is None
+        else _as_choice(which, path.problem.n_items, "items")
+    )
     return [str(i) for i in which], coef[:, which], ()
 
 # %% ../../nbs/plots/plots.ipynb #c017
@@ -111,7 +129,9 @@ def _draw_curves(ax, lams, values, labels, title):
     count = len(labels)
     few = count <= len(_COLOURS)
     colours = _COLOURS if few else colormaps["viridis"](np.linspace(0, 0.92, count))
-    widths = np.linspace(2.4, 1.1, count) if few else np.full(count, 0.8)  # what coincides still shows
+    widths = (
+        np.linspace(2.4, 1.1, count) if few else np.full(count, 0.8)
+    )  # what coincides still shows
     for j, colour, width in zip(np.argsort(-values[-1], kind="stable"), colours, widths):
         ax.plot(lams, values[:, j], color=colour, lw=width, label=labels[j])
     if few:
@@ -122,7 +142,9 @@ def _value_axis(ax, top, unit):
     """Make the vertical axis linear up to a power of ten near `unit` and logarithmic beyond, if `top` is far beyond."""
     if top > 30 * unit > 0:
         decade = np.floor(np.log10(unit))
-        ax.set_yscale("symlog", linthresh=10**decade, linscale=max(1.0, (np.log10(top) - decade) / 6))
+        ax.set_yscale(
+            "symlog", linthresh=10**decade, linscale=max(1.0, (np.log10(top) - decade) / 6)
+        )
 
 # %% ../../nbs/plots/plots.ipynb #c020
 def plot_path(path, what="margins", which=None, ax=None, n=300):
@@ -157,9 +179,13 @@ def plot_path(path, what="margins", which=None, ax=None, n=300):
     what, n = as_choice("what", what, ("margins", "coef")), as_count("n", n, 2)
     grid = np.geomspace(*_drawn_range(path.breakpoints, path.domain[0]), n)
     lams = np.unique(np.r_[grid, path.breakpoints[_thin(path.breakpoints, n)]])[::-1]
-    labels, values, margins = (_margin_curves if what == "margins" else _coef_curves)(path, lams, which)
+    labels, values, margins = (_margin_curves if what == "margins" else _coef_curves)(
+        path, lams, which
+    )
     ax = _axes(ax)
-    _value_axis(ax, np.abs(values).max(), margins[-1] if what == "margins" else np.abs(values[0]).max())
+    _value_axis(
+        ax, np.abs(values).max(), margins[-1] if what == "margins" else np.abs(values[0]).max()
+    )
     _draw_curves(ax, lams, values, labels, "preference" if what == "margins" else "item")
     if len(margins) == 1:
         ax.axhline(margins[0], color="0.5", lw=0.8, ls="--", zorder=1)
@@ -174,7 +200,9 @@ def _set_sizes(path):
     change[np.arange(events.size), events["from"]] -= 1
     change[np.arange(events.size), events["to"]] += 1
     start = np.array([[0, 0, len(path.problem.prefs)]])  # all are capped at infinity
-    last = np.flatnonzero(np.r_[events["lam"][1:] < events["lam"][:-1], True][: events.size])  # of events at one lambda
+    last = np.flatnonzero(
+        np.r_[events["lam"][1:] < events["lam"][:-1], True][: events.size]
+    )  # of events at one lambda
     return start + np.r_[np.zeros((1, 3), dtype=np.int64), np.cumsum(change, axis=0)[last]]
 
 # %% ../../nbs/plots/plots.ipynb #c031
@@ -200,7 +228,11 @@ def plot_sets(path, ax=None):
     kept, sizes = _thin(path.breakpoints, 1000), _set_sizes(path)
     x, rows = np.r_[high, path.breakpoints[kept], low], np.r_[0, kept + 1, path.breakpoints.size]
     ax = _axes(ax)
-    for which, name, colour, width in ((MET, "met", _COLOURS[2], 2.4), (CAPPED, "capped", _COLOURS[0], 1.6), (ACTIVE, "active", _COLOURS[1], 0.9)):
+    for which, name, colour, width in (
+        (MET, "met", _COLOURS[2], 2.4),
+        (CAPPED, "capped", _COLOURS[0], 1.6),
+        (ACTIVE, "active", _COLOURS[1], 0.9),
+    ):
         ax.plot(x, sizes[rows, which], drawstyle="steps-post", color=colour, lw=width, label=name)
     _lambda_axis(ax, "preferences")
     ax.set_yscale("symlog", linthresh=1)
@@ -235,12 +267,36 @@ def plot_validation_curve(curve, ax=None, lam=None):
     breaks, values = curve.breaks, curve.values
     lam = as_positive("lam", curve.choose() if lam is None else lam)
     value = curve.at(lam)
-    high, low = _drawn_range(np.sort(np.r_[breaks[1:-1], curve.scale, lam])[::-1], breaks[-1], breaks[0])
+    high, low = _drawn_range(
+        np.sort(np.r_[breaks[1:-1], curve.scale, lam])[::-1], breaks[-1], breaks[0]
+    )
     ax = _axes(ax)
-    ax.plot(np.r_[high, breaks[1:-1], low], np.r_[values, values[-1]], drawstyle="steps-post", color=_COLOURS[0], lw=1.2)
+    ax.plot(
+        np.r_[high, breaks[1:-1], low],
+        np.r_[values, values[-1]],
+        drawstyle="steps-post",
+        color=_COLOURS[0],
+        lw=1.2,
+    )
     bars = [(max(a, low), min(b, high) - max(a, low)) for a, b in curve.best]
-    ax.broken_barh(bars, (0, 1), transform=ax.get_xaxis_transform(), color=_COLOURS[4], alpha=0.35, lw=0.8, zorder=0, label="minimum")
-    ax.plot(lam, value, "o", color=_COLOURS[1], ms=5, label=rf"$\lambda = {_tex(lam)}$, value {value:.3g}")
+    ax.broken_barh(
+        bars,
+        (0, 1),
+        transform=ax.get_xaxis_transform(),
+        color=_COLOURS[4],
+        alpha=0.35,
+        lw=0.8,
+        zorder=0,
+        label="minimum",
+    )
+    ax.plot(
+        lam,
+        value,
+        "o",
+        color=_COLOURS[1],
+        ms=5,
+        label=rf"$\lambda = {_tex(lam)}$, value {value:.3g}",
+    )
     _lambda_axis(ax, "disagreement")
     ax.legend(ncols=2, **_ABOVE)
     return ax
@@ -249,7 +305,9 @@ def plot_validation_curve(curve, ax=None, lam=None):
 def _counts_above(scores, good):
     """The distinct scores, highest first, and how many bad and how many good items score as much or more. O(n log n)."""
     order, starts, _ = _ranking(scores)
-    bad, good = (np.cumsum(np.add.reduceat(which[order].astype(np.int64), starts)) for which in (~good, good))
+    bad, good = (
+        np.cumsum(np.add.reduceat(which[order].astype(np.int64), starts)) for which in (~good, good)
+    )
     return scores[order][starts], bad, good
 
 # %% ../../nbs/plots/plots.ipynb #c046
@@ -277,7 +335,9 @@ def _check_plane(path, lams, y):
     require_kind("path", path, Path)
     problem = path.problem
     if problem.kernel.name == "precomputed" or problem.X.shape[1] != 2:
-        raise ValueError(f"path is of items of shape {problem.X.shape} and a {problem.kernel.name} kernel; items with two features are accepted, not a precomputed kernel.")
+        raise ValueError(
+            f"path is of items of shape {problem.X.shape} and a {problem.kernel.name} kernel; items with two features are accepted, not a precomputed kernel."
+        )
     lams = as_vector("lams", np.atleast_1d(lams), minimum=0.0)
     if lams.size == 0:
         raise ValueError("lams is empty; at least one lambda is accepted.")
@@ -288,13 +348,23 @@ def _panels(axes, count):
     """`axes` as an array of `count` Axes, or those of a new figure."""
     if axes is not None:
         if (axes := np.array([_axes(ax) for ax in np.ravel(axes)])).size != count:
-            raise ValueError(f"axes has {axes.size} Axes for {count} lambdas; as many as lambdas are accepted.")
+            raise ValueError(
+                f"axes has {axes.size} Axes for {count} lambdas; as many as lambdas are accepted."
+            )
         return axes
     import matplotlib.pyplot as plt
 
     columns = 2 if count == 4 else min(count, 3)
     rows = -(-count // columns)
-    fig, axes = plt.subplots(rows, columns, figsize=(2.4 * columns, 2.3 * rows + 0.3), sharex=True, sharey=True, layout="constrained", squeeze=False)
+    fig, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(2.4 * columns, 2.3 * rows + 0.3),
+        sharex=True,
+        sharey=True,
+        layout="constrained",
+        squeeze=False,
+    )
     for spare in axes.ravel()[count:]:
         spare.remove()
     for ax in axes.ravel()[count - columns : count]:
@@ -308,9 +378,25 @@ def _draw_function(ax, first, second, values, cut):
 
     low, high = values.min(), values.max()
     if high > low:  # a constant has no contours
-        ax.contourf(first, second, values, levels=np.linspace(low, high, 10), colors=colormaps["Greys"](np.linspace(0.02, 0.5, 9)), zorder=0)
+        ax.contourf(
+            first,
+            second,
+            values,
+            levels=np.linspace(low, high, 10),
+            colors=colormaps["Greys"](np.linspace(0.02, 0.5, 9)),
+            zorder=0,
+        )
         if cut is not None and low < cut < high:
-            ax.contour(first, second, values, levels=[cut], colors="black", linewidths=1.2, linestyles="solid", zorder=1)
+            ax.contour(
+                first,
+                second,
+                values,
+                levels=[cut],
+                colors="black",
+                linewidths=1.2,
+                linestyles="solid",
+                zorder=1,
+            )
 
 
 def _draw_points(ax, X, y):
@@ -361,7 +447,11 @@ def plot_decision(path, lams, y=None, axes=None):
         _draw_points(ax, X, y)
         ax.set_title(rf"$\lambda = {_tex(lam)}$", fontsize="medium")
     if y is not None and not given:
-        key = axes[0].get_legend_handles_labels() if two else axes[0].collections[-1].legend_elements()
+        key = (
+            axes[0].get_legend_handles_labels()
+            if two
+            else axes[0].collections[-1].legend_elements()
+        )
         axes[0].figure.legend(*key, title="y", loc="outside lower center", ncols=9, **_SMALL)
     return axes
 
@@ -389,10 +479,18 @@ def plot_roc(y_true, y_score, ax=None):
     """
     area = auc(y_true, y_score)
     y_true, y_score = as_vector("y_true", y_true), as_vector("y_score", y_score)
-    false, true = (np.r_[0, count] / count[-1] for count in _counts_above(y_score, y_true == y_true.max())[1:])
+    false, true = (
+        np.r_[0, count] / count[-1] for count in _counts_above(y_score, y_true == y_true.max())[1:]
+    )
     ax = _axes(ax, (3.1, 2.9))
     ax.plot([0, 1], [0, 1], color="0.7", lw=0.8, zorder=1)
     ax.plot(false, true, lw=1.5, label=f"AUC = {area:.3f}")
-    ax.set(xlabel="false positive rate", ylabel="true positive rate", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    ax.set(
+        xlabel="false positive rate",
+        ylabel="true positive rate",
+        xlim=(-0.02, 1.02),
+        ylim=(-0.02, 1.02),
+        aspect="equal",
+    )
     ax.legend(loc="lower right", frameon=False)
     return ax

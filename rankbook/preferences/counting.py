@@ -33,7 +33,11 @@ def merge_tree(edges, queries):
         size = bounds.size - 1
         while size > 1:
             for i in range(size // 2):
-                nodes[count, 0], nodes[count, 1], nodes[count, 2] = bounds[2 * i], bounds[2 * i + 1], bounds[2 * i + 2]
+                nodes[count, 0], nodes[count, 1], nodes[count, 2] = (
+                    bounds[2 * i],
+                    bounds[2 * i + 1],
+                    bounds[2 * i + 2],
+                )
                 count += 1
                 bounds[i + 1] = bounds[2 * i + 2]
             if size % 2:
@@ -55,7 +59,10 @@ def insertion(key, order, begin, end):
 # %% ../../nbs/preferences/counting.ipynb #c012
 @njit
 def sort_levels(scores, edges, key, order):
-    """The scores of each level ascending in `key`, and the positions they come from in `order`. O(n log n)."""
+    """The scores of each level ascending in `key`, and the positions they come from in `order`.
+
+    O(n log n).
+    """
     for g in range(edges.size - 1):
         begin, end = edges[g], edges[g + 1]
         if end - begin <= 32:
@@ -129,7 +136,12 @@ def sweep_upper(key, order, weight, node, shape, pull, totals, tape):
         pull[order[i]] += w * steep
         totals[0] += w * (beyond[1] + slope / 2 * band[2] + offset * band[1] + constant * band[0])
         totals[1] += w * steep
-        totals[2] += w * (beyond[0] + slope * slope * band[2] + 2 * slope * offset * band[1] + offset * offset * band[0])
+        totals[2] += w * (
+            beyond[0]
+            + slope * slope * band[2]
+            + 2 * slope * offset * band[1]
+            + offset * offset * band[0]
+        )
         tape[i - begin, 0], tape[i - begin, 1] = first - begin, last - begin
 
 # %% ../../nbs/preferences/counting.ipynb #c022
@@ -182,7 +194,8 @@ def block_loss(scores, weight, edges, nodes, shape, tape, items):
     pull : ndarray of shape (n,)
         Minus the derivative of the loss with respect to the scores.
     totals : ndarray of shape (4,)
-        Loss, sum of a, sum of a^2 (each times the weight), and the largest shortfall t of a preference.
+        Loss, sum of a, sum of a^2 (each times the weight), and the largest shortfall t of a
+        preference.
 
     Notes
     -----
@@ -207,7 +220,10 @@ def block_loss(scores, weight, edges, nodes, shape, tape, items):
 # %% ../../nbs/preferences/counting.ipynb #c028
 @njit
 def half_curvature(v, weight, items, bands, others, prefix, slope, out):
-    """Add the rows of the Laplacian for `items`, whose bands lie among `others`. O(len(items) + len(others))."""
+    """Add the rows of the Laplacian for `items`, whose bands lie among `others`.
+
+    O(len(items) + len(others)).
+    """
     prefix[0, 0] = prefix[0, 1] = 0.0
     for i in range(others.size):
         w = weight[others[i]]
@@ -221,7 +237,10 @@ def half_curvature(v, weight, items, bands, others, prefix, slope, out):
 # %% ../../nbs/preferences/counting.ipynb #c029
 @njit
 def block_curvature(v, weight, nodes, slope, tape, items):
-    """The second derivative of the loss, at the scores of the tape, times v (n,). O(size of the tape)."""
+    """The second derivative of the loss, at the scores of the tape, times v (n,).
+
+    O(size of the tape).
+    """
     out, largest, done = np.zeros(v.size), 0, 0
     for r in range(nodes.shape[0]):
         largest = max(largest, nodes[r, 2] - nodes[r, 0])

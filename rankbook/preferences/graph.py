@@ -8,8 +8,16 @@ __all__ = ['Preferences', 'preferences_from_scores', 'preferences_from_rankings'
 # %% ../../nbs/preferences/graph.ipynb #c003
 import numpy as np
 
-from ..base.validation import as_array, as_choice, as_count, as_ids, as_index, as_vector, require_memory
 from ..base.ownership import SetOnce, locked, own
+from rankbook.base.validation import (
+    as_array,
+    as_choice,
+    as_count,
+    as_ids,
+    as_index,
+    as_vector,
+    require_memory,
+)
 
 # %% ../../nbs/preferences/graph.ipynb #c005
 def _sorted_levels(y, qid):
@@ -32,7 +40,9 @@ def _list_full(order, level_start, query_start):
     """Every preference of the full graph, (better, worse) as int32, by query."""
     counts = level_start - query_start
     m = int(counts.sum())
-    require_memory(40 * m, f"the list of {m:,} preferences", 'use graph="star", or a subsample of the items')
+    require_memory(
+        40 * m, f"the list of {m:,} preferences", 'use graph="star", or a subsample of the items'
+    )
     ends = np.cumsum(counts)
     worse_position = np.arange(m) - np.repeat(ends - counts - query_start, counts)
     return np.repeat(order, counts).astype(np.int32), order[worse_position].astype(np.int32)
@@ -138,13 +148,24 @@ class Preferences(SetOnce):
         return _find_cycle(*self._list(), self.n_items) if self._levels is None else None
 
     def _begin(self, n_items, graph, n_queries=None, n_levels=None):
-        self.n_items, self.graph, self.n_queries, self.n_levels = as_count("n_items", n_items), graph, n_queries, n_levels
+        self.n_items, self.graph, self.n_queries, self.n_levels = (
+            as_count("n_items", n_items),
+            graph,
+            n_queries,
+            n_levels,
+        )
         self._levels = self._pairs = None
 
     def _attach(self, weight, margin):
-        self._weight = None if weight is None else own(as_vector("weight", weight, self._m, minimum=0.0))
+        self._weight = (
+            None if weight is None else own(as_vector("weight", weight, self._m, minimum=0.0))
+        )
         self._item_weight = None
-        self._margin = None if margin is None else own(as_vector("margin", margin, self._m, minimum=0.0, strict=True))
+        self._margin = (
+            None
+            if margin is None
+            else own(as_vector("margin", margin, self._m, minimum=0.0, strict=True))
+        )
 
     def _list(self):
         if self._pairs is None:
@@ -204,7 +225,10 @@ class Preferences(SetOnce):
     def weighs_nothing(self):
         """Whether every preference weighs 0. The pairs are not listed if they come from the full graph of scores."""
         if self.graph != "full" or self.item_weight is None or self.is_listed:
-            return not (self._weight is None and self.item_weight is None and self._m > 0) and not self.weight.any()
+            return (
+                not (self._weight is None and self.item_weight is None and self._m > 0)
+                and not self.weight.any()
+            )
         order, *starts = self._levels
         level, query = (start[self.item_weight[order] > 0] for start in starts)
         return not ((query[1:] == query[:-1]) & (level[1:] != level[:-1])).any()
@@ -220,7 +244,9 @@ class Preferences(SetOnce):
 
         columns = np.column_stack(self._list()).ravel()
         values = np.tile([1.0, -1.0], self._m)
-        return csr_array((values, columns, np.arange(0, 2 * self._m + 1, 2)), shape=(self._m, self.n_items))
+        return csr_array(
+            (values, columns, np.arange(0, 2 * self._m + 1, 2)), shape=(self._m, self.n_items)
+        )
 
     def differences(self, scores):
         """P s, the score of the better minus that of the worse item, without forming P. O(m).
@@ -254,7 +280,9 @@ class Preferences(SetOnce):
         return "Preferences(" + ", ".join(f"{k}={v}" for k, v in _facts(self)) + ")"
 
     def _repr_html_(self):
-        rows = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in _facts(self))
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in _facts(self)
+        )
         return f"<table><caption>Preferences</caption>{rows}</table>"
 
 # %% ../../nbs/preferences/graph.ipynb #c028
@@ -267,10 +295,14 @@ def _as_pairs(better, worse, n_items):
     """Checked and read-only (better, worse)."""
     better, worse = _as_index("better", better, n_items), _as_index("worse", worse, n_items)
     if better.size != worse.size:
-        raise ValueError(f"better has {better.size} entries and worse has {worse.size}; equal lengths are accepted.")
+        raise ValueError(
+            f"better has {better.size} entries and worse has {worse.size}; equal lengths are accepted."
+        )
     loop = np.flatnonzero(better == worse)
     if loop.size:
-        raise ValueError(f"better and worse are both {better[loop[0]]} at index {loop[0]}; two different items are accepted.")
+        raise ValueError(
+            f"better and worse are both {better[loop[0]]} at index {loop[0]}; two different items are accepted."
+        )
     better.flags.writeable = worse.flags.writeable = False
     return better, worse
 
@@ -278,9 +310,21 @@ def _as_pairs(better, worse, n_items):
 def _facts(prefs):
     """What a display says of a graph."""
     facts = [("items", prefs.n_items), ("preferences", len(prefs)), ("graph", prefs.graph)]
-    facts += [(k, v) for k, v in (("queries", prefs.n_queries), ("levels", prefs.n_levels)) if v is not None]
-    weighted = "item weight" if prefs.item_weight is not None else "weight" if prefs._weight is not None else None
-    return facts + [(k, "given") for k in (weighted, None if prefs._margin is None else "margin") if k]
+    facts += [
+        (k, v)
+        for k, v in (("queries", prefs.n_queries), ("levels", prefs.n_levels))
+        if v is not None
+    ]
+    weighted = (
+        "item weight"
+        if prefs.item_weight is not None
+        else "weight"
+        if prefs._weight is not None
+        else None
+    )
+    return facts + [
+        (k, "given") for k in (weighted, None if prefs._margin is None else "margin") if k
+    ]
 
 # %% ../../nbs/preferences/graph.ipynb #c034
 def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
@@ -342,18 +386,25 @@ def preferences_from_rankings(orders, n_items=None, cls=Preferences):
     if not hasattr(orders, "__iter__"):
         raise TypeError(f"orders is {orders!r}; a sequence of orders is accepted.")
     most = np.iinfo(np.int32).max if n_items is None else as_count("n_items", n_items)
-    rows = [as_index(f"orders[{i}]", as_array(f"orders[{i}]", order), most) for i, order in enumerate(orders)]
+    rows = [
+        as_index(f"orders[{i}]", as_array(f"orders[{i}]", order), most)
+        for i, order in enumerate(orders)
+    ]
     if not rows:
         raise ValueError("orders is empty; at least one order is accepted.")
     for i, row in enumerate(rows):
         if np.unique(row).size != row.size:
-            raise ValueError(f"orders[{i}] is {row.tolist()}; a sequence of different items is accepted.")
+            raise ValueError(
+                f"orders[{i}] is {row.tolist()}; a sequence of different items is accepted."
+            )
     if n_items is None:
         n_items = 1 + max((int(row.max()) for row in rows if row.size), default=0)
     corners = [np.triu_indices(row.size, 1) for row in rows]
     better = np.concatenate([row[i] for row, (i, _) in zip(rows, corners) if row.size] or [[]])
     worse = np.concatenate([row[j] for row, (_, j) in zip(rows, corners) if row.size] or [[]])
-    return cls.of_kind("rankings", better.astype(int), worse.astype(int), n_items, n_queries=len(rows))
+    return cls.of_kind(
+        "rankings", better.astype(int), worse.astype(int), n_items, n_queries=len(rows)
+    )
 
 # %% ../../nbs/preferences/graph.ipynb #c043
 def _with_weights(prefs, weight, margin):

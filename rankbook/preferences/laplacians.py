@@ -40,7 +40,9 @@ class Queries:
 
     def __init__(self, qid, n):
         self.n = n
-        self.ids, self.query = (None, np.zeros(n, dtype=np.intp)) if qid is None else as_ids("qid", qid, n)
+        self.ids, self.query = (
+            (None, np.zeros(n, dtype=np.intp)) if qid is None else as_ids("qid", qid, n)
+        )
         self.sizes = np.bincount(self.query).astype(float)
 
     @cached_property
@@ -55,7 +57,9 @@ class Queries:
         """B (n, q), sparse: 1 where an item belongs to a query."""
         from scipy.sparse import csr_array
 
-        return csr_array((np.ones(self.n), self.query, np.arange(self.n + 1)), shape=(self.n, self.sizes.size))
+        return csr_array(
+            (np.ones(self.n), self.query, np.arange(self.n + 1)), shape=(self.n, self.sizes.size)
+        )
 
     def centred(self, v):
         """v (n,) or (n, k) minus the mean of its query. O(n k)."""
@@ -64,7 +68,10 @@ class Queries:
 
 # %% ../../nbs/preferences/laplacians.ipynb #c007
 class QueryGraph(Queries):
-    """All pairs of items of one query, each counted once; for several queries side by side. Parameters as for :class:`Queries`."""
+    """All pairs of items of one query, each counted once; for several queries side by side.
+
+    Parameters as for :class:`Queries`.
+    """
 
     kind = "queries"
 
@@ -132,7 +139,11 @@ class WeightedGraph:
     @cached_property
     def factor(self):
         """F (n, r) with L = F F', by Cholesky with pivoting. O(n^3 / 3)."""
-        require_memory(16 * self.n**2, f"a factor of the Laplacian of {self.n:,} items", "a query graph, or kernel='linear', which needs none")
+        require_memory(
+            16 * self.n**2,
+            f"a factor of the Laplacian of {self.n:,} items",
+            "a query graph, or kernel='linear', which needs none",
+        )
         return pivoted_factor(np.diag(self.degree) - self.W.toarray())
 
     def root(self, v):
@@ -156,10 +167,15 @@ class WeightedGraph:
 
 # %% ../../nbs/preferences/laplacians.ipynb #c014
 def pivoted_factor(A, tol=1e-13):
-    """F (n, r) with F F' = A for a symmetric positive semi-definite A of rank r (to `tol` of its largest pivot). O(n r^2)."""
+    """F (n, r) with F F' = A for a symmetric positive semi-definite A of rank r. O(n r^2).
+
+    The rank is to `tol` of its largest pivot.
+    """
     from scipy.linalg.lapack import dpstrf
 
-    c, pivots, rank, _ = dpstrf(A, lower=1, tol=tol * max(A.diagonal().max(initial=0.0), np.finfo(float).tiny))
+    c, pivots, rank, _ = dpstrf(
+        A, lower=1, tol=tol * max(A.diagonal().max(initial=0.0), np.finfo(float).tiny)
+    )
     F = np.empty((len(A), rank))
     F[pivots - 1] = np.tril(c)[:, :rank]
     return F
@@ -171,18 +187,26 @@ def _check_weights(W, n):
 
     W = csr_array(W, dtype=np.float64) if hasattr(W, "tocsr") else as_numbers("graph", W)
     if W.shape != (n, n):
-        raise ValueError(f"graph has shape {W.shape}; ({n}, {n}), a weight for each pair of items, is accepted.")
+        raise ValueError(
+            f"graph has shape {W.shape}; ({n}, {n}), a weight for each pair of items, is accepted."
+        )
     W = csr_array(W)
     if W.nnz and not np.isfinite(W.data).all():
         raise ValueError("graph has a weight that is NaN or infinite; finite weights are accepted.")
     if W.nnz and W.data.min() < 0:
         i = int(W.data.argmin())
         row, column = int(np.searchsorted(W.indptr, i, side="right")) - 1, int(W.indices[i])
-        raise ValueError(f"graph has the negative weight {W.data[i]} at ({row}, {column}); weights >= 0 are accepted.")
+        raise ValueError(
+            f"graph has the negative weight {W.data[i]} at ({row}, {column}); "
+            "weights >= 0 are accepted."
+        )
     skew = abs(W - W.T)
     if skew.nnz and skew.max() > 1e-12 * W.data.max():
         at = skew.tocoo()
         i = int(at.data.argmax())
         r, c = int(at.coords[0][i]), int(at.coords[1][i])
-        raise ValueError(f"graph is not symmetric: {W[r, c]} at ({r}, {c}) but {W[c, r]} at ({c}, {r}); a symmetric matrix is accepted.")
+        raise ValueError(
+            f"graph is not symmetric: {W[r, c]} at ({r}, {c}) but {W[c, r]} at ({c}, {r}); "
+            "a symmetric matrix is accepted."
+        )
     return W

@@ -13,13 +13,19 @@ TIE_TOL = 1e-12
 
 
 def tie(a, b, tie_tol=TIE_TOL):
-    """Whether scores a and b, arrays of one shape, differ by at most tie_tol (>= 0 and < 1) times the larger one's size."""
+    """Whether scores a and b, arrays of one shape, are tied.
+
+    They are if they differ by at most tie_tol (>= 0 and < 1) times the larger one's size.
+    """
     with np.errstate(over="ignore"):  # an infinite difference is no tie
         return np.abs(a - b) <= tie_tol * np.maximum(np.abs(a), np.abs(b))
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c008
 def _listed_share(prefs, scores, tie_tol, block=1 << 20):
-    """The share by going through the list of preferences, NaN without any weight; O(m) time, O(block) memory beside the list."""
+    """The share by going through the list of preferences, NaN without any weight.
+
+    O(m) time, O(block) memory beside the list.
+    """
     better, worse, weight = prefs.better, prefs.worse, prefs.weight
     top = weight.max()
     if top == 0:
@@ -35,14 +41,20 @@ def _listed_share(prefs, scores, tie_tol, block=1 << 20):
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c011
 def tie_chains(s, query_start, tie_tol=TIE_TOL):
-    """Where chains of ties begin in scores that are sorted within each query, and how long they are; O(n)."""
+    """Where chains of ties begin, and how long they are; O(n).
+
+    The scores are sorted within each query.
+    """
     gap = np.r_[True, ~tie(s[1:], s[:-1], tie_tol)]
     starts = np.flatnonzero(gap | (query_start == np.arange(s.size)))
     return starts, np.diff(np.r_[starts, s.size])
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c014
 def _first_true(holds, low, high):
-    """For each i the first position in [low_i, high_i) from which on holds(i, position) is true, or high_i; O(log n) rounds."""
+    """For each i the first position from which on holds(i, position) is true.
+
+    It lies in [low_i, high_i), or is high_i; O(log n) rounds.
+    """
     low, high = low.copy(), high.copy()
     i = np.flatnonzero(low < high)
     while i.size:
@@ -59,7 +71,9 @@ def tie_ends(s, query_start, tie_tol=TIE_TOL):
     starts, sizes = tie_chains(s, query_start, tie_tol)
     here = np.arange(s.size)
     a = _first_true(lambda i, p: tie(s[i], s[p], tie_tol), np.repeat(starts, sizes), here)
-    b = _first_true(lambda i, p: ~tie(s[p], s[i], tie_tol), here + 1, np.repeat(starts + sizes, sizes))
+    b = _first_true(
+        lambda i, p: ~tie(s[p], s[i], tie_tol), here + 1, np.repeat(starts + sizes, sizes)
+    )
     return a, b
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c018
@@ -85,14 +99,21 @@ def count_lower(grade, start, stop, weight=None):
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c021
 def _weighted_share(grade, weight, first, starts, query_start, query_stop):
-    """The share of the weight of all pairs that is missed; items sorted by query and score, pairs weigh the product of their items' weights."""
+    """The share of the weight of all pairs that is missed.
+
+    Items are sorted by query and score, pairs weigh the product of their items' weights.
+    """
     largest = np.maximum.reduceat(weight, first)
     scale = np.where(largest > 0, largest, 1.0)
     unit = weight / np.repeat(scale, np.diff(np.r_[first, weight.size]))
     pieces = list(_pieces(unit))
-    below = lambda start: sum(count_lower(grade, start, query_stop, piece) * place for place, piece in pieces)
+    below = lambda start: sum(
+        count_lower(grade, start, query_stop, piece) * place for place, piece in pieces
+    )
     sure, tied, all_lower = (below(start) for start in (*starts, query_start))
-    missed, total = (np.add.reduceat(unit * lower, first) for lower in ((sure + tied) / 2, all_lower))
+    missed, total = (
+        np.add.reduceat(unit * lower, first) for lower in ((sure + tied) / 2, all_lower)
+    )
     counts = total > 0
     if not counts.any():
         return np.nan
@@ -101,7 +122,10 @@ def _weighted_share(grade, weight, first, starts, query_start, query_stop):
 
 
 def _pieces(unit):
-    """Pairs (place, integers (n,) of at most 30 bits) whose products add up to numbers (n,) between 0 and 1, exactly."""
+    """Pairs whose products add up to numbers (n,) between 0 and 1, exactly.
+
+    Each is (place, integers (n,) of at most 30 bits).
+    """
     rest, place = unit.copy(), 2.0**-30
     while rest.any() and place > 0:
         whole = np.floor(rest / place)
@@ -112,7 +136,10 @@ def _pieces(unit):
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c022
 def _counted_share(prefs, scores, tie_tol):
-    """The share for a full graph made from grades, where items may have weights; O(n log n) time and O(n) memory, no pair is listed."""
+    """The share for a full graph made from grades, where items may have weights.
+
+    O(n log n) time and O(n) memory, no pair is listed.
+    """
     order, level_start, query_start = prefs._levels
     position = np.arange(order.size)
     number = np.cumsum(level_start == position)
@@ -124,7 +151,9 @@ def _counted_share(prefs, scores, tie_tol):
     query_stop = np.repeat(np.r_[first[1:], order.size], np.diff(np.r_[first, order.size]))
     starts = tie_ends(scores[by_score], query_start, tie_tol)
     if prefs.item_weight is not None:
-        return _weighted_share(grade[by_score], prefs.item_weight[by_score], first, starts, query_start, query_stop)
+        return _weighted_share(
+            grade[by_score], prefs.item_weight[by_score], first, starts, query_start, query_stop
+        )
     twice = sum(int(count_lower(grade[by_score], start, query_stop).sum()) for start in starts)
     return twice / 2 / len(prefs)
 
@@ -147,8 +176,9 @@ def missed_share(prefs, scores, tie_tol=TIE_TOL):
 
     Notes
     -----
-    A full graph made from scores, with or without item weights, costs O(n log n) time and O(n) memory; any other O(m) for its m preferences.
-    Both give the same number (to rounding, if there are weights).
+    A full graph made from scores, with or without item weights, costs O(n log n) time and O(n)
+    memory; any other O(m) for its m preferences. Both give the same number (to rounding, if there
+    are weights).
     """
     counted = prefs.graph == "full" and (prefs._weight is None or prefs.item_weight is not None)
     return (_counted_share if counted else _listed_share)(prefs, scores, tie_tol)

@@ -16,7 +16,10 @@ from ..base.ownership import locked, writable
 # %% ../../nbs/preferences/sums.ipynb #c005
 @dataclass(frozen=True)
 class Shape:
-    """The slope of a loss: 0 up to -low, offset + slope t in the band -low < t < high, 1 from high on."""
+    """The slope of a loss.
+
+    It is 0 up to -low, offset + slope t in the band -low < t < high, 1 from high on.
+    """
 
     low: float
     high: float
@@ -30,7 +33,9 @@ class Shape:
 
     def at(self, t):
         """The slope at shortfalls t (m,)."""
-        return np.where(t <= -self.low, 0.0, np.where(t >= self.high, 1.0, self.offset + self.slope * t))
+        return np.where(
+            t <= -self.low, 0.0, np.where(t >= self.high, 1.0, self.offset + self.slope * t)
+        )
 
     def integral(self, t):
         """The loss at shortfalls t (m,)."""
@@ -69,7 +74,8 @@ class Sums:
     worst : float
         The largest shortfall of a preference that counts, in units of the margin.
     bands : tuple
-        Which preferences are in the band: what the `curvature` of the loss at these scores needs, and nobody else reads.
+        Which preferences are in the band: what the `curvature` of the loss at these scores needs,
+        and nobody else reads.
     """
 
     loss: float
@@ -88,7 +94,9 @@ def put_back(loss, by_position):
 
 # %% ../../nbs/preferences/sums.ipynb #c013
 class CountedLoss:
-    """The loss of preferences that are kept as scores: all of them, with margin 1 and weights that belong to the items.
+    """The loss of preferences that are kept as scores.
+
+    All of them count, with margin 1 and weights that belong to the items.
 
     Parameters
     ----------
@@ -97,18 +105,29 @@ class CountedLoss:
 
     Notes
     -----
-    `evaluate` takes O(n log n) time; `curvature` O(n log(levels)). 40 n bytes, and 12 n log2(levels) in the bands of each :class:`Sums`. Nothing is written
-    to once it is made, so that threads may share a loss.
+    `evaluate` takes O(n log n) time; `curvature` O(n log(levels)). 40 n bytes, and 12 n
+    log2(levels) in the bands of each :class:`Sums`. Nothing is written to once it is made, so that
+    threads may share a loss.
     """
 
     def __init__(self, prefs):
         self.n_items, self.order, level, query = prefs.n_items, *prefs._levels
         if prefs.item_weight is not None:  # items of weight 0 take part in nothing
-            self.order, level, query = (each[prefs.item_weight[self.order] > 0] for each in (self.order, level, query))
+            self.order, level, query = (
+                each[prefs.item_weight[self.order] > 0] for each in (self.order, level, query)
+            )
         n = self.order.size
-        new_level, new_query = (np.flatnonzero(np.r_[True, each[1:] != each[:-1]]) for each in (level, query))
-        self.order, self.edges, self.queries = locked(self.order.copy()), locked(np.r_[new_level, n]), locked(np.r_[new_query, n])
-        self.weight = locked(np.ones(n) if prefs.item_weight is None else prefs.item_weight[self.order])
+        new_level, new_query = (
+            np.flatnonzero(np.r_[True, each[1:] != each[:-1]]) for each in (level, query)
+        )
+        self.order, self.edges, self.queries = (
+            locked(self.order.copy()),
+            locked(np.r_[new_level, n]),
+            locked(np.r_[new_query, n]),
+        )
+        self.weight = locked(
+            np.ones(n) if prefs.item_weight is None else prefs.item_weight[self.order]
+        )
 
     @cached_property
     def nodes(self):
@@ -123,30 +142,52 @@ class CountedLoss:
 
         size = int((self.nodes[:, 2] - self.nodes[:, 0]).sum())
         tape, items = np.empty((size, 2), np.int32), np.empty(size, np.int32)
-        pull, totals = block_loss(scores[self.order], *(writable(part) for part in (self.weight, self.edges, self.nodes)), shape.numbers, tape, items)
-        return Sums(*totals[:3].tolist(), put_back(self, pull), float(totals[3]), (shape.slope, tape, items))
+        pull, totals = block_loss(
+            scores[self.order],
+            *(writable(part) for part in (self.weight, self.edges, self.nodes)),
+            shape.numbers,
+            tape,
+            items,
+        )
+        return Sums(
+            *totals[:3].tolist(), put_back(self, pull), float(totals[3]), (shape.slope, tape, items)
+        )
 
     def curvature(self, bands, v):
-        """The second derivative of the loss, at the scores whose :class:`Sums` have these bands, times v (n,)."""
+        """The second derivative of the loss, times v (n,).
+
+        It is taken at the scores whose :class:`Sums` have these bands.
+        """
         from rankbook.preferences.counting import block_curvature
 
-        return put_back(self, block_curvature(v[self.order], writable(self.weight), writable(self.nodes), *bands))
+        return put_back(
+            self,
+            block_curvature(v[self.order], writable(self.weight), writable(self.nodes), *bands),
+        )
 
     def full_pull(self):
         """P' c, the pull (n,) of all preferences with a = c. O(n)."""
-        level, query = (np.repeat(np.arange(len(ends) - 1), np.diff(ends)) for ends in (self.edges, self.queries))
+        level, query = (
+            np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+            for ends in (self.edges, self.queries)
+        )
         before = np.r_[0.0, np.cumsum(self.weight)]
         lower = before[self.edges[level]] - before[self.queries[query]]
         upper = before[self.queries[query + 1]] - before[self.edges[level + 1]]
         return put_back(self, self.weight * (lower - upper))
 
     def largest_rise(self, scores, noise=0.0):
-        """The largest score of a better item minus that of its worse one; 0 if it does not exceed the noise. O(n log n)."""
+        """The largest score of a better item minus that of its worse one. O(n log n).
+
+        It is 0 if it does not exceed the noise.
+        """
         s, n = scores[self.order], self.order.size
         query = np.repeat(np.arange(len(self.queries) - 1), np.diff(self.queries))
         by_score, rank = np.argsort(s, kind="stable"), np.empty(n, dtype=np.int64)
         rank[by_score] = np.arange(n)
-        lowest = np.minimum.accumulate(rank - n * query)  # falls from query to query, so that each begins anew
+        lowest = np.minimum.accumulate(
+            rank - n * query
+        )  # falls from query to query, so that each begins anew
         start = np.repeat(self.edges[:-1], np.diff(self.edges))
         upper = start > self.queries[query]
         rise = float((s[upper] - s[by_score[lowest[start[upper] - 1] + n * query[upper]]]).max())
@@ -168,11 +209,20 @@ class ListedLoss:
         band = prefs.weight * shape.in_band(t) * (shape.slope / unit)
         a = shape.at(t)
         dual = prefs.weight * a
-        return Sums(float((prefs.weight * unit) @ shape.integral(t)), float(dual @ prefs.margin), float(dual @ a), prefs.gather(dual),
-                    float(missing[prefs.weight > 0].max()), (band,))
+        return Sums(
+            float((prefs.weight * unit) @ shape.integral(t)),
+            float(dual @ prefs.margin),
+            float(dual @ a),
+            prefs.gather(dual),
+            float(missing[prefs.weight > 0].max()),
+            (band,),
+        )
 
     def curvature(self, bands, v):
-        """The second derivative of the loss, at the scores whose :class:`Sums` have these bands, times v (n,)."""
+        """The second derivative of the loss, times v (n,).
+
+        It is taken at the scores whose :class:`Sums` have these bands.
+        """
         return self.prefs.gather(bands[0] * self.prefs.differences(v))
 
     def full_pull(self):
@@ -180,12 +230,25 @@ class ListedLoss:
         return self.prefs.gather(self.prefs.weight)
 
     def largest_rise(self, scores, noise=0.0):
-        """The largest difference of scores of a preference that counts, in units of its margin; 0 if none exceeds the noise."""
+        """The largest difference of scores of a preference that counts.
+
+        It is in units of its margin; 0 if none exceeds the noise.
+        """
         rise = self.prefs.differences(scores)
-        return float(np.where((rise > noise) & (self.prefs.weight > 0), rise / self.prefs.margin, 0.0).max())
+        return float(
+            np.where((rise > noise) & (self.prefs.weight > 0), rise / self.prefs.margin, 0.0).max()
+        )
 
 # %% ../../nbs/preferences/sums.ipynb #c016
 def loss_of(prefs):
-    """The :class:`CountedLoss` or :class:`ListedLoss` of preferences: counted if they are the full graph of scores, without weights or margins of single pairs."""
+    """The :class:`CountedLoss` or :class:`ListedLoss` of preferences.
+
+    They are counted if they are the full graph of scores, without weights or margins of single
+    pairs.
+    """
     counted = prefs.graph == "full" and prefs._levels is not None and prefs._margin is None
-    return CountedLoss(prefs) if counted and (prefs._weight is None or prefs.item_weight is not None) else ListedLoss(prefs)
+    return (
+        CountedLoss(prefs)
+        if counted and (prefs._weight is None or prefs.item_weight is not None)
+        else ListedLoss(prefs)
+    )

@@ -15,13 +15,18 @@ from ..preferences.sums import HINGE, SQUARED, rounded_hinge
 # %% ../../nbs/problems/certificate.ipynb #c005
 @dataclass(frozen=True)
 class Ramp:
-    """Multipliers c clip(1/2 + t/width, 0, 1) for preferences that fall short of their margin by the share t; width >= 0."""
+    """Multipliers c clip(1/2 + t/width, 0, 1), with width >= 0.
+
+    They are those of preferences that fall short of their margin by the share t.
+    """
 
     width: float
 
     def multipliers(self, prefs, scores):
         """The multipliers (m,) at scores (n,) of the items, listed. O(m)."""
-        return prefs.weight * rounded_hinge(self.width).at(1 - prefs.differences(scores) / prefs.margin)
+        return prefs.weight * rounded_hinge(self.width).at(
+            1 - prefs.differences(scores) / prefs.margin
+        )
 
 # %% ../../nbs/problems/certificate.ipynb #c008
 def shape_of(problem):
@@ -30,13 +35,19 @@ def shape_of(problem):
 
 
 def summed_primal(problem, f, square, lam):
-    """lam/2 |f|^2 plus the loss, for scores f (n,) of the items and the square of the norm. O(n log n)."""
+    """lam/2 |f|^2 plus the loss, for scores f (n,) of the items and the square of the norm.
+
+    O(n log n).
+    """
     return lam / 2 * square + problem.summed.evaluate(f, shape_of(problem)).loss
 
 # %% ../../nbs/problems/certificate.ipynb #c010
 @dataclass(frozen=True)
 class Ray:
-    """The best point s a on the ray of some multipliers a: its dual value, s, and the width of the ramp that a is."""
+    """The best point s a on the ray of some multipliers a.
+
+    It holds its dual value, s, and the width of the ramp that a is.
+    """
 
     value: float
     scale: float
@@ -44,7 +55,10 @@ class Ray:
 
 
 def best_on_ray(problem, lam, sums, norm, width=0.0):
-    """The :class:`Ray` of the multipliers a with given :class:`rankbook.preferences.sums.Sums`; `norm` is a'PKP'a."""
+    """The :class:`Ray` of the multipliers a with given sums; `norm` is a'PKP'a.
+
+    The sums are :class:`rankbook.preferences.sums.Sums`.
+    """
     squared = problem.loss == "squared"
     q = norm / lam + (sums.square / 2 if squared else 0.0)
     scale = sums.margin / q if q > 0 else 1.0
@@ -96,14 +110,33 @@ def summed_certificate(problem, lam, f, norm, dual=None, widths=10.0 ** np.arang
         complementarity = abs(ray.scale - 1) * max(0.0, sums.worst)
     else:
         tried = widths if dual is None else [dual.width]
-        ray, box = max((ramp_on_ray(problem, lam, f, rounded_hinge(h)) for h in tried), key=lambda ray: ray.value), 0.0
+        ray, box = (
+            max(
+                (ramp_on_ray(problem, lam, f, rounded_hinge(h)) for h in tried),
+                key=lambda ray: ray.value,
+            ),
+            0.0,
+        )
         complementarity = ray.width / 16 + (1 - ray.scale) * max(0.0, sums.worst)
     gap = primal - ray.value
-    return lam, primal, ray.value, gap, gap / max(1.0, primal), box, complementarity, np.sqrt(2 * abs(gap) / lam), np.sqrt(norm)
+    return (
+        lam,
+        primal,
+        ray.value,
+        gap,
+        gap / max(1.0, primal),
+        box,
+        complementarity,
+        np.sqrt(2 * abs(gap) / lam),
+        np.sqrt(norm),
+    )
 
 # %% ../../nbs/problems/certificate.ipynb #c015
 def _from_array(problem, lam, f, dual):
-    """The :class:`Ray` (of length 1) of given multipliers (m,) of the squared hinge, and their violations. O(m)."""
+    """The :class:`Ray` (of length 1) of given multipliers (m,), and their violations. O(m).
+
+    The multipliers are those of the squared hinge.
+    """
     prefs = problem.prefs
     c, a = prefs.weight, np.where(prefs.weight > 0, np.maximum(dual, 0.0), 0.0)
     share = np.divide(dual, c, out=np.abs(dual), where=c > 0)
@@ -112,4 +145,8 @@ def _from_array(problem, lam, f, dual):
     square = float((a * np.where(c > 0, share, 0)).sum())
     value = float(a @ prefs.margin) - square / 4 - norm_of_pull(problem, pull) / (2 * lam)
     misplaced = np.abs(np.where(c > 0, share - right, 0)) / (2 * prefs.margin)
-    return Ray(value, 1.0, 0.0), max(0.0, float(-share[dual < 0].min(initial=0.0))), float(misplaced.max())
+    return (
+        Ray(value, 1.0, 0.0),
+        max(0.0, float(-share[dual < 0].min(initial=0.0))),
+        float(misplaced.max()),
+    )

@@ -31,7 +31,10 @@ def differences(problem, w):
 
 # %% ../../nbs/problems/penalties.ipynb #c011
 def l1_lam_max(problem):
-    """The lambda above which w = 0: the largest pull at a = c; 0 if that is a rounding error. O(m + n d)."""
+    """The lambda above which w = 0: the largest pull at a = c; 0 if that is a rounding error.
+
+    O(m + n d).
+    """
     X, image = problem.X - problem.X[0], problem.prefs.gather(problem.prefs.weight)
     noise = 16 * np.finfo(float).eps * np.linalg.norm(X, axis=0) * np.linalg.norm(image)
     strength = np.abs(X.T @ image)
@@ -46,22 +49,36 @@ def l1_primal(problem, w, lam):
 
 # %% ../../nbs/problems/penalties.ipynb #c016
 def feasible(problem, dual, lam):
-    """The multipliers clipped to their box and scaled until no pull exceeds lam; feasible for the dual. O(m + n d)."""
+    """The multipliers clipped to their box and scaled until no pull exceeds lam. O(m + n d).
+
+    They are feasible for the dual.
+    """
     clipped = np.clip(dual, 0.0, problem.prefs.weight)
     strongest = np.abs(pull(problem, clipped)).max(initial=0.0)
     return clipped * (lam / strongest) if strongest > lam else clipped
 
 # %% ../../nbs/problems/penalties.ipynb #c018
 def l1_violations(problem, dual, w, lam):
-    """Worst box and complementarity violation of multipliers at weights w, for lam > 0. O(m + n d)."""
+    """Worst box and complementarity violation of multipliers at weights w, for lam > 0.
+
+    O(m + n d).
+    """
     prefs = problem.prefs
     c, s = prefs.weight, pull(problem, dual)
     share = np.divide(dual, c, out=np.zeros(dual.size), where=c > 0)
-    box = max(0.0, float((-share).max()), float((share - 1).max()), float(np.abs(dual[c == 0]).max(initial=0.0)), float((np.abs(s) / lam - 1).max(initial=0.0)))
+    box = max(
+        0.0,
+        float((-share).max()),
+        float((share - 1).max()),
+        float(np.abs(dual[c == 0]).max(initial=0.0)),
+        float((np.abs(s) / lam - 1).max(initial=0.0)),
+    )
     slack = differences(problem, w) / prefs.margin - 1
     used, free = np.clip(share, 0, 1), np.where(c > 0, np.clip(1 - share, 0, 1), 0)
     pairs = np.maximum(used * slack, -free * slack).max(initial=0.0)
-    features = np.abs(w) / max(np.abs(w).sum(), np.finfo(float).tiny) * np.abs(1 - np.sign(w) * s / lam)
+    features = (
+        np.abs(w) / max(np.abs(w).sum(), np.finfo(float).tiny) * np.abs(1 - np.sign(w) * s / lam)
+    )
     return box, float(max(pairs, features.max(initial=0.0)))
 
 # %% ../../nbs/problems/penalties.ipynb #c020
@@ -81,7 +98,8 @@ def l1_certificate(problem, lam, w, dual=None):
     Returns
     -------
     tuple
-        The fields of :class:`rankbook.problems.ranksvm.Certificate`, with an infinite radius, and |w|_1 as the norm.
+        The fields of :class:`rankbook.problems.ranksvm.Certificate`, with an infinite radius, and
+        |w|_1 as the norm.
     """
     if lam == 0:
         return l1_certificate_hard(problem, w, dual)
@@ -90,11 +108,23 @@ def l1_certificate(problem, lam, w, dual=None):
     primal = l1_primal(problem, w, lam)
     lower = float(feasible(problem, dual, lam) @ problem.prefs.margin)
     gap = primal - lower
-    return lam, primal, lower, gap, gap / max(1.0, primal), *l1_violations(problem, dual, w, lam), np.inf, float(np.abs(w).sum())
+    return (
+        lam,
+        primal,
+        lower,
+        gap,
+        gap / max(1.0, primal),
+        *l1_violations(problem, dual, w, lam),
+        np.inf,
+        float(np.abs(w).sum()),
+    )
 
 # %% ../../nbs/problems/penalties.ipynb #c026
 def l1_feasible_dual(problem, w, lam, widths=10.0 ** np.arange(-9, 2)):
-    """Feasible multipliers (m,) that fit weights w: from the features in use, or a ramp across the margin. O((m + n d) len(widths))."""
+    """Feasible multipliers (m,) that fit weights w. O((m + n d) len(widths)).
+
+    They come from the features in use, or from a ramp across the margin.
+    """
     prefs = problem.prefs
     slack = differences(problem, w) / prefs.margin - 1
     guesses = [prefs.weight * np.clip(0.5 - slack / h, 0, 1) for h in widths]
@@ -104,18 +134,26 @@ def l1_feasible_dual(problem, w, lam, widths=10.0 ** np.arange(-9, 2)):
 
 
 def _balanced(problem, w, lam, slack, tol):
-    """Multipliers that balance the pulls on the features in use, by those of preferences within tol of their margin."""
+    """Multipliers that balance the pulls on the features in use.
+
+    The multipliers that do so are those of preferences within tol of their margin.
+    """
     prefs, used = problem.prefs, np.flatnonzero(w)
     dual = np.where(slack < -tol, prefs.weight, 0.0)
     on = np.flatnonzero(np.abs(slack) <= tol)[: 4 * used.size]
     if on.size:
         Z = problem.X[prefs.better[on]][:, used] - problem.X[prefs.worse[on]][:, used]
-        dual[on] = np.linalg.lstsq(Z.T, lam * np.sign(w[used]) - pull(problem, dual)[used], rcond=None)[0]
+        dual[on] = np.linalg.lstsq(
+            Z.T, lam * np.sign(w[used]) - pull(problem, dual)[used], rcond=None
+        )[0]
     return dual
 
 # %% ../../nbs/problems/penalties.ipynb #c029
 def l1_certificate_hard(problem, w, dual=None):
-    """As :func:`l1_certificate`, at lam = 0; multipliers mu >= 0 (m,), without which the lower bound is 0."""
+    """As :func:`l1_certificate`, at lam = 0, for multipliers mu >= 0 (m,).
+
+    Without multipliers the lower bound is 0.
+    """
     prefs = problem.prefs
     counted = prefs.weight > 0
     slack = differences(problem, w) / prefs.margin - 1
@@ -127,8 +165,18 @@ def l1_certificate_hard(problem, w, dual=None):
     s = pull(problem, positive)
     lower = float(positive @ prefs.margin) / max(1.0, float(np.abs(s).max()))
     gap = primal - lower
-    box = max(0.0, -float(mu.min()) / largest, float(np.abs(mu[~counted]).max(initial=0.0)) / largest, float(np.abs(s).max()) - 1)
+    box = max(
+        0.0,
+        -float(mu.min()) / largest,
+        float(np.abs(mu[~counted]).max(initial=0.0)) / largest,
+        float(np.abs(s).max()) - 1,
+    )
     features = np.abs(w) / max(norm, np.finfo(float).tiny) * np.abs(1 - np.sign(w) * s)
-    misplaced = max(0.0, -float(slack[counted].min()), float((positive / largest * slack).max()), float(features.max(initial=0.0)))
+    misplaced = max(
+        0.0,
+        -float(slack[counted].min()),
+        float((positive / largest * slack).max()),
+        float(features.max(initial=0.0)),
+    )
     relative = gap / max(1.0, primal) if np.isfinite(primal) else np.inf
     return 0.0, primal, lower, gap, relative, box, misplaced, np.inf, norm

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.validation import as_matrix, as_positive, as_vector, refuse_huge, warn
 from ..base.ownership import locked, own
-from ..preferences.laplacians import IdentityGraph, QueryGraph, WeightedGraph
+from ..base.validation import as_matrix, as_positive, as_vector, refuse_huge, warn
 from ..kernels.basis import BasisMap, basis_pull, check_basis
-from ..kernels.linear_map import gather_items
 from ..kernels.kernel import Kernel
+from ..kernels.linear_map import gather_items
 from ..preferences.graph import Preferences
+from ..preferences.laplacians import IdentityGraph, QueryGraph, WeightedGraph
 
 # %% ../../nbs/problems/rankrls.ipynb #c004
 def make_graph(graph, qid, n):
@@ -30,8 +30,12 @@ def make_graph(graph, qid, n):
         return IdentityGraph(n)
     if np.ndim(graph) == 0 and not hasattr(graph, "tocsr") and not isinstance(graph, Preferences):
         kind = ValueError if isinstance(graph, str) else TypeError
-        raise kind(f"graph is {graph!r}; None, 'identity', a matrix of weights or Preferences is accepted.")
-    return WeightedGraph(preference_weights(graph, n) if isinstance(graph, Preferences) else graph, n)
+        raise kind(
+            f"graph is {graph!r}; None, 'identity', a matrix of weights or Preferences is accepted."
+        )
+    return WeightedGraph(
+        preference_weights(graph, n) if isinstance(graph, Preferences) else graph, n
+    )
 
 
 def preference_weights(prefs, n):
@@ -39,7 +43,9 @@ def preference_weights(prefs, n):
     from scipy.sparse import csr_array
 
     if prefs.n_items != n:
-        raise ValueError(f"graph has {prefs.n_items} items and X has {n} rows; equal numbers are accepted.")
+        raise ValueError(
+            f"graph has {prefs.n_items} items and X has {n} rows; equal numbers are accepted."
+        )
     ends = np.r_[prefs.better, prefs.worse], np.r_[prefs.worse, prefs.better]
     return csr_array((np.r_[prefs.weight, prefs.weight], ends), shape=(n, n))
 
@@ -68,7 +74,9 @@ class MarginTarget:
 
     def loss(self, f):
         """sum of c (delta - (f_k - f_l))^2, (1,)."""
-        return np.array([self.prefs.weight @ (self.prefs.margin - self.prefs.differences(f[:, 0])) ** 2])
+        return np.array(
+            [self.prefs.weight @ (self.prefs.margin - self.prefs.differences(f[:, 0])) ** 2]
+        )
 
     def pull(self, f):
         """L f - b, half the gradient of the loss, (n, 1)."""
@@ -79,7 +87,10 @@ def make_target(y, graph, given):
     """The target of the arguments `y` and `graph` (as `given`), and whether y was a vector."""
     if y is None:
         if not isinstance(given, Preferences):
-            raise ValueError("y is None; scores of shape (n,) are accepted, or None with graph=Preferences, whose margins are then the differences.")
+            raise ValueError(
+                "y is None; scores of shape (n,) are accepted, "
+                "or None with graph=Preferences, whose margins are then the differences."
+            )
         return MarginTarget(given, graph), True
     flat = np.ndim(y) == 1
     Y = as_vector("y", y)[:, None] if flat else as_matrix("y", y)
@@ -94,16 +105,26 @@ def refuse_empty(problem):
     target, graph = problem.target, problem.graph
     if isinstance(target, MarginTarget):
         if not target.prefs.weight.any():
-            raise ValueError("graph has no preference of positive weight; at least one is accepted.")
+            raise ValueError(
+                "graph has no preference of positive weight; at least one is accepted."
+            )
     elif graph.is_level(target.Y):
-        raise ValueError("y has no two different scores that are compared: all are equal in every query; at least one difference is accepted.")
+        raise ValueError(
+            "y has no two different scores that are compared: "
+            "all are equal in every query; at least one difference is accepted."
+        )
     alone = int((graph.sizes == 1).sum()) if graph.kind == "queries" else 0
     if alone:
-        warn(f"{alone} of {graph.sizes.size} queries have a single item; it is compared with nothing and counts for nothing.")
+        warn(
+            f"{alone} of {graph.sizes.size} queries have a single item; "
+            "it is compared with nothing and counts for nothing."
+        )
 
 # %% ../../nbs/problems/rankrls.ipynb #c012
 class RankRLSProblem(BasisMap):
-    """Ranking by regularized least squares, for every lambda: minimise (y - f)' L (y - f) + lam |f|^2, equation (6).
+    """Ranking by regularized least squares, for every lambda.
+
+    Minimise (y - f)' L (y - f) + lam |f|^2, equation (6).
 
     Parameters
     ----------
@@ -112,9 +133,11 @@ class RankRLSProblem(BasisMap):
     y : array-like of shape (n,) or (n, k), optional
         Scores, one or several columns; None with ``graph=Preferences``.
     qid : array-like of shape (n,), optional
-        Query ids in any order; without them all items form one query (the global graph). Those with one item are counted in a warning.
+        Query ids in any order; without them all items form one query (the global graph). Those with
+        one item are counted in a warning.
     graph : optional
-        Instead of `qid`: "identity" for plain regression, a symmetric matrix of weights >= 0, or Preferences with weights.
+        Instead of `qid`: "identity" for plain regression, a symmetric matrix of weights >= 0, or
+        Preferences with weights.
     kernel, gamma, degree, coef0
         As in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
     basis : array-like of int, optional
@@ -123,14 +146,29 @@ class RankRLSProblem(BasisMap):
     Raises
     ------
     ValueError
-        If shapes disagree, an entry is not finite, a weight is negative or not symmetric, or no pair has two different scores.
+        If shapes disagree, an entry is not finite, a weight is negative or not symmetric, or no
+        pair has two different scores.
     """
 
-    def __init__(self, X, y=None, qid=None, graph=None, kernel="rbf", gamma=None, degree=3, coef0=1.0, basis=None):
+    def __init__(
+        self,
+        X,
+        y=None,
+        qid=None,
+        graph=None,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        basis=None,
+    ):
         self.kernel, X = Kernel(kernel, gamma, degree, coef0), as_matrix("X", X)
         self.n_items = len(X)
         if self.kernel.name == "precomputed" and X.shape[1] != self.n_items:
-            raise ValueError(f"X has shape {X.shape}; for a precomputed kernel the square Gram matrix ({self.n_items}, {self.n_items}) is accepted.")
+            raise ValueError(
+                f"X has shape {X.shape}; for a precomputed kernel the square "
+                f"Gram matrix ({self.n_items}, {self.n_items}) is accepted."
+            )
         self.graph = make_graph(graph, qid, self.n_items)
         self.target, self.is_flat = make_target(y, self.graph, graph)
         self.basis = check_basis(basis, self.n_items)
@@ -158,7 +196,10 @@ class RankRLSProblem(BasisMap):
 
     def __repr__(self):
         basis = "" if self.basis is None else f", basis of {self.basis.size}"
-        return f"{type(self).__name__}({self.n_items} items, graph {self.graph.kind}, {self.kernel!r}{basis})"
+        return (
+            f"{type(self).__name__}({self.n_items} items, "
+            f"graph {self.graph.kind}, {self.kernel!r}{basis})"
+        )
 
 # %% ../../nbs/problems/rankrls.ipynb #c013
 def as_columns(v):
@@ -172,12 +213,18 @@ def least_squares_value(problem, f, square, lam):
 
 # %% ../../nbs/problems/rankrls.ipynb #c017
 def half_gradient(problem, a, f, lam):
-    """The RKHS norm of half the gradient at coefficients a (r, k) with scores f (n, k), and at a = 0; for a linear kernel a is the weights (d, k)."""
+    """The RKHS norm of half the gradient at coefficients a (r, k), and at a = 0.
+
+    The scores are f (n, k); for a linear kernel a is the weights (d, k).
+    """
     from scipy.linalg import solve_triangular
 
     pull, b = problem.target.pull(f), problem.target.b
     if problem.basis is None and problem.is_factored:
-        squares = [np.sum(v**2) for v in (gather_items(problem.X, pull) + lam * a, gather_items(problem.X, b))]
+        squares = [
+            np.sum(v**2)
+            for v in (gather_items(problem.X, pull) + lam * a, gather_items(problem.X, b))
+        ]
     elif problem.basis is None:
         rho = pull + lam * a
         squares = [np.sum(v * problem.times(v)) for v in (rho, b)]
@@ -191,7 +238,9 @@ def half_gradient(problem, a, f, lam):
 # %% ../../nbs/problems/rankrls.ipynb #c018
 @dataclass(frozen=True)
 class LeastSquaresCertificate:
-    """What can be proven about coefficients of a :class:`RankRLSProblem`, computed from them alone. Columns of y are summed over.
+    """What can be proven about coefficients of a :class:`RankRLSProblem`, computed from them alone.
+
+    Columns of y are summed over.
 
     Attributes
     ----------
@@ -205,7 +254,8 @@ class LeastSquaresCertificate:
     gradient : float
         RKHS norm of half the gradient, sqrt(rho' K rho).
     relative_residual : float
-        The same over its value for f = 0; 0 if it is no more than the rounding error of a sum of b_i k(x_i, .).
+        The same over its value for f = 0; 0 if it is no more than the rounding error of a sum of
+        b_i k(x_i, .).
     radius : float
         The optimum lies within this RKHS distance of f: gradient / lam.
     norm : float
@@ -230,7 +280,10 @@ class LeastSquaresCertificate:
         return bool(max(self.relative_gap, self.relative_residual**2) <= tol)
 
     def __str__(self):
-        return f"objective {self.primal:.10g}, relative gap {self.relative_gap:.1e}, relative residual {self.relative_residual:.1e}"
+        return (
+            f"objective {self.primal:.10g}, relative gap {self.relative_gap:.1e}, "
+            f"relative residual {self.relative_residual:.1e}"
+        )
 
 # %% ../../nbs/problems/rankrls.ipynb #c019
 def certify_least_squares(problem, lam, coef=None, weights=None):
@@ -250,11 +303,14 @@ def certify_least_squares(problem, lam, coef=None, weights=None):
 
     Notes
     -----
-    Two products with K: O(n^2), or O(n d) for a linear kernel; with a basis O(n r + r^3 / 3), plus the kernel if it is not kept.
+    Two products with K: O(n^2), or O(n d) for a linear kernel; with a basis O(n r + r^3 / 3), plus
+    the kernel if it is not kept.
     """
     lam = as_positive("lam", lam)
     if problem.is_factored and problem.basis is None:
-        weights = as_columns(problem.weights(np.asarray(coef, dtype=float)) if weights is None else weights)
+        weights = as_columns(
+            problem.weights(np.asarray(coef, dtype=float)) if weights is None else weights
+        )
         a, (f, square) = weights, problem.evaluated(weights=weights)
     else:
         a = as_columns(np.asarray(coef, dtype=float))
@@ -262,7 +318,21 @@ def certify_least_squares(problem, lam, coef=None, weights=None):
     square, primal = max(0.0, square), least_squares_value(problem, f, square, lam)
     gradient, start = half_gradient(problem, a, f, lam)
     gap = gradient**2 / lam
-    rounding = 16 * np.finfo(float).eps * float(np.sum(np.sqrt(np.maximum(0.0, problem.diagonal)) @ np.abs(problem.target.b)))
+    rounding = (
+        16
+        * np.finfo(float).eps
+        * float(np.sum(np.sqrt(np.maximum(0.0, problem.diagonal)) @ np.abs(problem.target.b)))
+    )
     residual = 0.0 if gradient <= rounding else gradient / start if start > 0 else np.inf
-    return LeastSquaresCertificate(lam, primal, primal - gap, gap, gap / max(1.0, abs(primal)), gradient, residual, gradient / lam,
-                                   float(np.sqrt(square)), 0.0 if problem.basis is None else problem.basis_factor[1])
+    return LeastSquaresCertificate(
+        lam,
+        primal,
+        primal - gap,
+        gap,
+        gap / max(1.0, abs(primal)),
+        gradient,
+        residual,
+        gradient / lam,
+        float(np.sqrt(square)),
+        0.0 if problem.basis is None else problem.basis_factor[1],
+    )

@@ -13,14 +13,21 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.validation import as_matrix, as_positive, as_vector, refuse_huge, require_kind
 from ..base.ownership import locked, own
-from ..preferences.laplacians import IdentityGraph, QueryGraph
+from ..base.validation import as_matrix, as_positive, as_vector, refuse_huge, require_kind
 from ..kernels.basis import jittered_cholesky
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import BLOCK, KernelFunction, LinearFunction
+from ..preferences.laplacians import IdentityGraph, QueryGraph
 from .rankrls import LeastSquaresCertificate
-from .spectrum import Spectrum, as_lambdas, basis_spectrum, decomposed, scaled_solver, shaped
+from rankbook.problems.spectrum import (
+    Spectrum,
+    as_lambdas,
+    basis_spectrum,
+    decomposed,
+    scaled_solver,
+    shaped,
+)
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c004
 def grouped_scatter(Z, sizes):
@@ -40,7 +47,9 @@ def long_scatter(parts):
     for Z in parts:
         m = Z.mean(axis=0)
         centred, step = Z - m, m - mean
-        total = total + centred.T @ centred + np.outer(step, step) * (count * len(Z) / (count + len(Z)))
+        total = (
+            total + centred.T @ centred + np.outer(step, step) * (count * len(Z) / (count + len(Z)))
+        )
         count += len(Z)
         mean = mean + step * (len(Z) / count)
     return count * total
@@ -85,7 +94,9 @@ def total_scatter(graph, read, rows):
     for first, last in query_runs(ends, rows):
         start, stop = ends[first] - sizes[first], ends[last - 1]
         if stop - start > rows:
-            total = total + long_scatter(part(i, min(i + rows, stop)) for i in range(start, stop, rows))
+            total = total + long_scatter(
+                part(i, min(i + rows, stop)) for i in range(start, stop, rows)
+            )
         else:
             total = total + grouped_scatter(part(start, stop), sizes[first:last])
     return total
@@ -97,7 +108,11 @@ def normal_equations(problem, read, p):
         Z = read(slice(None))
         return Z.T @ problem.graph.laplacian(Z), Z.T @ problem.target.b
     Y = problem.target.Y
-    H = total_scatter(problem.graph, lambda items: np.concatenate([read(items), Y[items]], axis=1), block_rows(p + Y.shape[1]))
+    H = total_scatter(
+        problem.graph,
+        lambda items: np.concatenate([read(items), Y[items]], axis=1),
+        block_rows(p + Y.shape[1]),
+    )
     return H[:p, :p], H[:p, p:]
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c017
@@ -105,7 +120,9 @@ def check_kind(kernel, basis, graph):
     """Refuse what cannot be summed up: functions of all items, and graphs that are no sum over queries."""
     if kernel.name == "precomputed" or (basis is None and kernel.name != "linear"):
         given = "None" if basis is None else "given"
-        raise ValueError(f"kernel is {kernel.name!r} and basis is {given}; 'linear', or another than 'precomputed' with a basis, is accepted.")
+        raise ValueError(
+            f"kernel is {kernel.name!r} and basis is {given}; 'linear', or another than 'precomputed' with a basis, is accepted."
+        )
     if not (graph is None or isinstance(graph, str) and graph == "identity"):
         raise ValueError(f"graph is {graph!r}; None or 'identity' is accepted.")
 
@@ -132,7 +149,10 @@ class RankingStatistics:
     """
 
     def __init__(self, basis=None, graph=None, kernel="linear", gamma=None, degree=3, coef0=1.0):
-        self.kernel, self.basis = Kernel(kernel, gamma, degree, coef0), None if basis is None else own(as_matrix("basis", basis))
+        self.kernel, self.basis = (
+            Kernel(kernel, gamma, degree, coef0),
+            None if basis is None else own(as_matrix("basis", basis)),
+        )
         check_kind(self.kernel, self.basis, graph)
         self.factor = None if basis is None else jittered_cholesky(self.kernel.gram(self.basis))
         self.graph, self.products, self.n_features, self.is_flat = graph, None, 0, True
@@ -157,7 +177,12 @@ def basis_rows(statistics, X):
     """K(X, basis) C^-T, (n, r). O(n r (d + r))."""
     from scipy.linalg import solve_triangular
 
-    return solve_triangular(statistics.factor[0], statistics.kernel.cross(X, statistics.basis).T, lower=True, check_finite=False).T
+    return solve_triangular(
+        statistics.factor[0],
+        statistics.kernel.cross(X, statistics.basis).T,
+        lower=True,
+        check_finite=False,
+    ).T
 
 
 def read_block(statistics, X, y):
@@ -169,11 +194,15 @@ def read_block(statistics, X, y):
     if len(Y) != len(X):
         raise ValueError(f"y has {len(Y)} rows and X has {len(X)}; equal numbers are accepted.")
     if statistics.basis is not None and X.shape[1] != statistics.basis.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} columns; {statistics.basis.shape[1]}, as the basis has, are accepted.")
+        raise ValueError(
+            f"X has {X.shape[1]} columns; {statistics.basis.shape[1]}, as the basis has, are accepted."
+        )
     Z = X if statistics.basis is None else basis_rows(statistics, X)
     products, p = statistics.products, statistics.n_features
     if products is not None and (Z.shape[1] != p or Y.shape[1] != len(products) - p):
-        raise ValueError(f"X and y have {Z.shape[1]} and {Y.shape[1]} columns; {p} and {len(products) - p}, as before, are accepted.")
+        raise ValueError(
+            f"X and y have {Z.shape[1]} and {Y.shape[1]} columns; {p} and {len(products) - p}, as before, are accepted."
+        )
     return np.concatenate([Z, Y], axis=1), Z.shape[1], flat
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c021
@@ -181,7 +210,11 @@ def check_ids(statistics, ids, sign):
     """Refuse ids that are already in, or to be removed and not in."""
     wrong = ids & statistics.seen if sign > 0 else ids - statistics.seen
     if wrong:
-        what = "was added before; a query is accepted once, with all its items" if sign > 0 else "was never added; queries that are in are accepted"
+        what = (
+            "was added before; a query is accepted once, with all its items"
+            if sign > 0
+            else "was never added; queries that are in are accepted"
+        )
         raise ValueError(f"qid has {min(wrong, key=str)!r}, which {what}.")
 
 
@@ -192,12 +225,22 @@ def change_statistics(statistics, sign, X, y, qid):
     ids = set() if qid is None else set(np.unique(np.asarray(qid)).tolist())
     check_ids(statistics, ids, sign)
     if sign < 0 and len(Z) > statistics.n_items:
-        raise ValueError(f"X has {len(Z)} items to remove; at most the {statistics.n_items} that are in are accepted.")
+        raise ValueError(
+            f"X has {len(Z)} items to remove; at most the {statistics.n_items} that are in are accepted."
+        )
     if statistics.graph is None:  # measured from the first item, equal scores are exactly 0
         Z[:, p:] -= Z[queries.first[queries.query], p:]
-    H = sign * total_scatter(IdentityGraph(len(Z)) if statistics.graph else queries, lambda items: Z[items], block_rows(Z.shape[1]))
+    H = sign * total_scatter(
+        IdentityGraph(len(Z)) if statistics.graph else queries,
+        lambda items: Z[items],
+        block_rows(Z.shape[1]),
+    )
     sizes = queries.sizes.astype(int)
-    count_in(statistics, H, (sign * len(Z), sign * sizes.size, sign * int((sizes * (sizes - 1) // 2).sum())))
+    count_in(
+        statistics,
+        H,
+        (sign * len(Z), sign * sizes.size, sign * int((sizes * (sizes - 1) // 2).sum())),
+    )
     statistics.seen = statistics.seen | ids if sign > 0 else statistics.seen - ids
     statistics.n_features, statistics.is_flat = p, flat
     return statistics
@@ -206,7 +249,9 @@ def change_statistics(statistics, sign, X, y, qid):
 def count_in(statistics, H, counts):
     """Add products and counts (items, queries, pairs)."""
     statistics.products = locked(H if statistics.products is None else statistics.products + H)
-    statistics.n_items, statistics.n_queries, statistics.n_pairs = np.add((statistics.n_items, statistics.n_queries, statistics.n_pairs), counts).tolist()
+    statistics.n_items, statistics.n_queries, statistics.n_pairs = np.add(
+        (statistics.n_items, statistics.n_queries, statistics.n_pairs), counts
+    ).tolist()
     if not statistics.n_items:
         statistics.products = locked(np.zeros_like(H))
 
@@ -224,16 +269,31 @@ def merge_statistics(first, *others):
     total = RankingStatistics(graph=first.graph)
     total.kernel, total.basis, total.factor = first.kernel, first.basis, first.factor
     for one in (first, *others):
-        same = (one.basis is None) == (first.basis is None) and np.array_equal(one.basis, first.basis) if first.basis is not None else one.basis is None
+        same = (
+            (one.basis is None) == (first.basis is None) and np.array_equal(one.basis, first.basis)
+            if first.basis is not None
+            else one.basis is None
+        )
         if repr(one.kernel) != repr(first.kernel) or one.graph != first.graph or not same:
-            raise ValueError("statistics differ in kernel, basis or graph; statistics of one kind are accepted.")
+            raise ValueError(
+                "statistics differ in kernel, basis or graph; statistics of one kind are accepted."
+            )
         if one.products is None:
             continue
-        if total.products is not None and (one.products.shape, one.n_features) != (total.products.shape, total.n_features):
-            raise ValueError(f"statistics have products of shape {one.products.shape} and {total.products.shape}; equal shapes are accepted.")
+        if total.products is not None and (one.products.shape, one.n_features) != (
+            total.products.shape,
+            total.n_features,
+        ):
+            raise ValueError(
+                f"statistics have products of shape {one.products.shape} and {total.products.shape}; equal shapes are accepted."
+            )
         check_ids(total, one.seen, 1)
         count_in(total, one.products.copy(), (one.n_items, one.n_queries, one.n_pairs))
-        total.seen, total.n_features, total.is_flat = total.seen | one.seen, one.n_features, one.is_flat
+        total.seen, total.n_features, total.is_flat = (
+            total.seen | one.seen,
+            one.n_features,
+            one.is_flat,
+        )
     return total
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c027
@@ -251,7 +311,12 @@ class StatisticsSolver:
         if statistics.products is None:
             raise ValueError("the statistics have no items; at least one block is accepted.")
         p = statistics.n_features
-        self.kernel, self.basis, self.factor, self.is_flat = statistics.kernel, statistics.basis, statistics.factor, statistics.is_flat
+        self.kernel, self.basis, self.factor, self.is_flat = (
+            statistics.kernel,
+            statistics.basis,
+            statistics.factor,
+            statistics.is_flat,
+        )
         self.G, self.g = statistics.products[:p, :p], statistics.products[:p, p:]
         self.constant = statistics.products.diagonal()[p:]
 
@@ -270,7 +335,9 @@ class StatisticsSolver:
     def solve(self, lam):
         """The :class:`StatisticsSolution` at one lam > 0."""
         lam = as_positive("lam", lam)
-        inverse = None if self.factor else scaled_solver(self.G, lam)  # a linear function, in units of its features
+        inverse = (
+            None if self.factor else scaled_solver(self.G, lam)
+        )  # a linear function, in units of its features
         if inverse is None:
             return StatisticsSolution(self, lam, self.coefs([lam])[0])
         w = inverse(self.g)
@@ -304,7 +371,11 @@ class StatisticsSolution:
     def function(self):
         """The function alone: what a prediction needs."""
         basis, r = self.problem.basis, len(self.coef)
-        return LinearFunction(self.coef) if basis is None else KernelFunction(self.problem.kernel, basis, self.coef, np.arange(r), r, False)
+        return (
+            LinearFunction(self.coef)
+            if basis is None
+            else KernelFunction(self.problem.kernel, basis, self.coef, np.arange(r), r, False)
+        )
 
     def predict(self, X_new):
         """Scores (p,) or (p, k) of new items X_new (p, d)."""
@@ -320,7 +391,24 @@ def certify_statistics(problem, lam, coef):
     w = coef[:, None] if coef.ndim == 1 else coef
     w = w if C is None else C.T @ w
     Gw, square = problem.G @ w, float(np.sum(w**2))
-    primal = float(np.sum(problem.constant - 2 * np.sum(w * problem.g, axis=0) + np.sum(w * Gw, axis=0)) + lam * square)
-    gradient, start = float(np.linalg.norm(Gw - problem.g + lam * w)), float(np.linalg.norm(problem.g))
+    primal = float(
+        np.sum(problem.constant - 2 * np.sum(w * problem.g, axis=0) + np.sum(w * Gw, axis=0))
+        + lam * square
+    )
+    gradient, start = (
+        float(np.linalg.norm(Gw - problem.g + lam * w)),
+        float(np.linalg.norm(problem.g)),
+    )
     gap, residual = gradient**2 / lam, gradient / start if start else float(gradient > 0)
-    return LeastSquaresCertificate(lam, primal, primal - gap, gap, gap / max(1.0, abs(primal)), gradient, residual, gradient / lam, float(np.sqrt(square)), jitter)
+    return LeastSquaresCertificate(
+        lam,
+        primal,
+        primal - gap,
+        gap,
+        gap / max(1.0, abs(primal)),
+        gradient,
+        residual,
+        gradient / lam,
+        float(np.sqrt(square)),
+        jitter,
+    )

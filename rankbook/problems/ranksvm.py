@@ -11,13 +11,13 @@ from functools import cached_property
 
 import numpy as np
 
-from .certificate import Ramp, summed_certificate, summed_primal
 from ..base.validation import as_choice, as_items, as_matrix
-from ..kernels.linear_map import KernelMap, gather_items, score_items
 from ..kernels.kernel import Kernel
-from .penalties import l1_certificate, l1_lam_max, l1_primal
+from ..kernels.linear_map import KernelMap, gather_items, score_items
 from ..preferences.graph import Preferences
 from ..preferences.sums import ListedLoss, loss_of
+from .certificate import Ramp, summed_certificate, summed_primal
+from .penalties import l1_certificate, l1_lam_max, l1_primal
 
 # %% ../../nbs/problems/ranksvm.ipynb #c007
 def _check_items(X, prefs, kernel, penalty):
@@ -26,32 +26,59 @@ def _check_items(X, prefs, kernel, penalty):
     if not isinstance(prefs, Preferences):
         raise TypeError(f"prefs is a {type(prefs).__name__}; a rankbook.Preferences is accepted.")
     if X.shape[0] != prefs.n_items:
-        raise ValueError(f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items; equal numbers are accepted.")
+        raise ValueError(
+            f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items; "
+            "equal numbers are accepted."
+        )
     if len(prefs) == 0:
-        raise ValueError("prefs has no preference: all scores are equal in every query; at least one preference is accepted.")
+        raise ValueError(
+            "prefs has no preference: all scores are equal in every query; "
+            "at least one preference is accepted."
+        )
     if prefs.weighs_nothing():
-        raise ValueError("prefs has weight 0 for every preference; at least one positive weight is accepted.")
+        raise ValueError(
+            "prefs has weight 0 for every preference; at least one positive weight is accepted."
+        )
     if kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(f"X has shape {X.shape}; for a precomputed kernel the square Gram matrix ({len(X)}, {len(X)}) is accepted.")
+        raise ValueError(
+            f"X has shape {X.shape}; "
+            f"for a precomputed kernel the square Gram matrix ({len(X)}, {len(X)}) is accepted."
+        )
     return X
 
 # %% ../../nbs/problems/ranksvm.ipynb #c008
 def _count_coef(problem):
-    """The number of coefficients: n for the L2 penalty, d for L1, which only a linear function and the hinge take."""
+    """The number of coefficients: n for the L2 penalty, d for L1.
+
+    Only a linear function and the hinge take the L1 penalty.
+    """
     for name, known in dict(penalty=("l2", "l1"), loss=("hinge", "squared")).items():
         as_choice(name, getattr(problem, name), known)
     if problem.penalty == "l2":
         return problem.n_items
     if not problem.is_factored:
-        raise ValueError(f"penalty is 'l1' and kernel is {problem.kernel.name!r}; the L1 penalty is accepted with kernel='linear' only.")
+        raise ValueError(
+            f"penalty is 'l1' and kernel is {problem.kernel.name!r}; "
+            "the L1 penalty is accepted with kernel='linear' only."
+        )
     if problem.loss == "squared":
-        raise ValueError("penalty is 'l1' and loss is 'squared'; the L1 penalty is accepted with loss='hinge' only.")
+        raise ValueError(
+            "penalty is 'l1' and loss is 'squared'; "
+            "the L1 penalty is accepted with loss='hinge' only."
+        )
     return problem.X.shape[1]
 
 # %% ../../nbs/problems/ranksvm.ipynb #c009
 def is_summed(problem, dual=None):
-    """Whether the objective is computed by sums over all preferences (:mod:`rankbook.problems.certificate`) rather than from their list."""
-    return problem.loss == "squared" or isinstance(dual, Ramp) or (dual is None and not problem.prefs.is_listed)
+    """Whether the objective is computed by sums over all preferences.
+
+    The sums are those of :mod:`rankbook.problems.certificate`; otherwise their list is used.
+    """
+    return (
+        problem.loss == "squared"
+        or isinstance(dual, Ramp)
+        or (dual is None and not problem.prefs.is_listed)
+    )
 
 # %% ../../nbs/problems/ranksvm.ipynb #c010
 class RankSVMProblem(KernelMap):
@@ -60,18 +87,21 @@ class RankSVMProblem(KernelMap):
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Items; for ``kernel="precomputed"`` their Gram matrix (n, n). A linear kernel takes float32 rows and scipy's CSR matrices, too.
+        Items; for ``kernel="precomputed"`` their Gram matrix (n, n). A linear kernel takes float32
+        rows and scipy's CSR matrices, too.
     prefs : Preferences
         At least one.
     kernel, gamma, degree, coef0
         As in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
     penalty : {"l2", "l1"}, default "l2"
-        lam/2 |f|^2, or lam |w|_1 for f(x) = w'x (linear kernel only), where the coefficients are w; see :mod:`rankbook.problems.penalties`.
+        lam/2 |f|^2, or lam |w|_1 for f(x) = w'x (linear kernel only), where the coefficients are w;
+        see :mod:`rankbook.problems.penalties`.
     loss : {"hinge", "squared"}, default "hinge"
         c max(0, t), or c max(0, t)^2, for a preference that falls short of its margin by t.
     copy : bool, default True
-        Whether the problem keeps a copy of X, measured from its mean for a linear kernel. With False it borrows X, not centred, and you promise not to write to
-        it: for items too large to be held twice, float64, float32 or CSR, or memory-mapped.
+        Whether the problem keeps a copy of X, measured from its mean for a linear kernel. With
+        False it borrows X, not centred, and you promise not to write to it: for items too large to
+        be held twice, float64, float32 or CSR, or memory-mapped.
 
     Attributes
     ----------
@@ -82,10 +112,22 @@ class RankSVMProblem(KernelMap):
     Raises
     ------
     ValueError
-        If shapes disagree, an entry is not finite, there is no preference, or kernel or penalty are unknown or do not fit together.
+        If shapes disagree, an entry is not finite, there is no preference, or kernel or penalty are
+        unknown or do not fit together.
     """
 
-    def __init__(self, X, prefs, kernel="rbf", gamma=None, degree=3, coef0=1.0, penalty="l2", loss="hinge", copy=True):
+    def __init__(
+        self,
+        X,
+        prefs,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        penalty="l2",
+        loss="hinge",
+        copy=True,
+    ):
         self.kernel, self.penalty, self.loss = Kernel(kernel, gamma, degree, coef0), penalty, loss
         self.keep_items(_check_items(X, prefs, self.kernel, penalty), copy)
         self.prefs = prefs
@@ -94,19 +136,31 @@ class RankSVMProblem(KernelMap):
         self.coef_shape, self.dual_shape = (self.n_coef,), (self.n_preferences,)
 
     def __repr__(self):
-        return f"RankSVMProblem({self.n_items} items, {self.n_preferences} preferences, {self.kernel!r}{', penalty l1' if self.penalty == 'l1' else ''}{', loss squared' if self.loss == 'squared' else ''})"
+        penalty = ", penalty l1" if self.penalty == "l1" else ""
+        loss = ", loss squared" if self.loss == "squared" else ""
+        return (
+            f"RankSVMProblem({self.n_items} items, {self.n_preferences} preferences, "
+            f"{self.kernel!r}{penalty}{loss})"
+        )
 
     CACHED = (*KernelMap.CACHED, "summed")
     is_centred = True
 
     @cached_property
     def summed(self):
-        """The loss over all preferences, counted rather than listed where that is possible; see :mod:`rankbook.preferences.sums`."""
+        """The loss over all preferences, counted rather than listed where that is possible.
+
+        See :mod:`rankbook.preferences.sums`.
+        """
         return loss_of(self.prefs)
 
     @cached_property
     def lam_max(self):
-        """The lambda above which every preference is short of its margin (section 5.1), or w = 0; 0 if that is a rounding error. Infinite for loss="squared"."""
+        """The lambda above which every preference is short of its margin (section 5.1).
+
+        For the L1 penalty, above which w = 0. It is 0 if that is a rounding error, and infinite for
+        loss="squared".
+        """
         if self.loss == "squared":
             return np.inf
         return l1_lam_max(self) if self.penalty == "l1" else l2_lam_max(self)
@@ -118,22 +172,34 @@ class RankSVMProblem(KernelMap):
         return (summed_primal if is_summed(self) else _primal)(self, *self.evaluated(coef), lam)
 
     def certificate(self, lam, coef=None, dual=None, weights=None):
-        """How far from optimal the given coefficients, or weights, and multipliers are; see :func:`certify`."""
+        """How far from optimal the given coefficients and multipliers are.
+
+        Weights may be given instead of coefficients; see :func:`certify`.
+        """
         return certify(self, lam, coef, dual, weights)
 
 # %% ../../nbs/problems/ranksvm.ipynb #c011
 def l2_lam_max(problem):
-    """lam_max for the L2 penalty. O(n^2 + n log n), or O(n d + n log n) for a linear kernel; preferences that are a list cost O(m)."""
+    """lam_max for the L2 penalty.
+
+    O(n^2 + n log n), or O(n d + n log n) for a linear kernel; preferences that are a list cost
+    O(m).
+    """
     sums = ListedLoss(problem.prefs) if problem.prefs.is_listed else problem.summed
     image = sums.full_pull()
     if isinstance(problem, KernelMap) and problem.is_factored:
         return sums.largest_rise(score_items(problem.X, _significant(problem, image)))
-    noise = 16 * np.finfo(float).eps * np.sqrt(problem.diagonal.max() * (problem.diagonal @ image**2))
+    noise = (
+        16 * np.finfo(float).eps * np.sqrt(problem.diagonal.max() * (problem.diagonal @ image**2))
+    )
     return sums.largest_rise(problem.times(image), noise)
 
 
 def _significant(problem, image):
-    """The weights X' image (d,), 0 where they are no more than the rounding error of their own feature. O(n d)."""
+    """The weights X' image (d,). O(n d).
+
+    They are 0 where they are no more than the rounding error of their own feature.
+    """
     w = gather_items(problem.X, image)
     noise = 16 * np.finfo(float).eps * np.linalg.norm(image) / problem.feature_units
     return np.where(np.abs(w) > noise, w, 0.0)
@@ -160,9 +226,11 @@ class Certificate:
     box_violation : float
         Largest excess of a multiplier over its box [0, c], in units of c (0 for a box of width 0).
     complementarity_violation : float
-        Largest misplaced share of a multiplier times its distance from the margin, in units of the margin.
+        Largest misplaced share of a multiplier times its distance from the margin, in units of the
+        margin.
     radius : float
-        The optimum lies within this RKHS distance of f: sqrt(2 |gap| / lam), as a gap below 0 is rounding of that size; equal to 0 for lam = 0 and gap 0; infinite for the L1 penalty.
+        The optimum lies within this RKHS distance of f: sqrt(2 |gap| / lam), as a gap below 0 is
+        rounding of that size; equal to 0 for lam = 0 and gap 0; infinite for the L1 penalty.
     norm : float
         RKHS norm of f; for the L1 penalty |w|_1.
     """
@@ -179,18 +247,28 @@ class Certificate:
 
     def is_optimal(self, tol=1e-6):
         """Whether the relative gap and both violations are at most `tol`."""
-        return bool(max(abs(self.relative_gap), self.box_violation, self.complementarity_violation) <= tol)
+        return bool(
+            max(abs(self.relative_gap), self.box_violation, self.complementarity_violation) <= tol
+        )
 
     def __str__(self):
-        return (f"primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.relative_gap:.1e}, "
-                f"box {self.box_violation:.1e}, complementarity {self.complementarity_violation:.1e}")
+        return (
+            f"primal {self.primal:.10g}, dual {self.dual:.10g}, "
+            f"relative gap {self.relative_gap:.1e}, "
+            f"box {self.box_violation:.1e}, complementarity {self.complementarity_violation:.1e}"
+        )
 
 # %% ../../nbs/problems/ranksvm.ipynb #c021
 def _violations(prefs, dual, f):
     """Worst box and complementarity violation of multipliers at scores f."""
     c, delta = prefs.weight, prefs.margin
     share = np.divide(dual, c, out=np.zeros(dual.size), where=c > 0)
-    box = max(0.0, float((-share).max()), float((share - 1).max()), float(np.abs(dual[c == 0]).max(initial=0.0)))
+    box = max(
+        0.0,
+        float((-share).max()),
+        float((share - 1).max()),
+        float(np.abs(dual[c == 0]).max(initial=0.0)),
+    )
     slack = prefs.differences(f) / delta - 1
     used, free = np.clip(share, 0, 1), np.where(c > 0, np.clip(1 - share, 0, 1), 0)
     return box, float(np.maximum(used * slack, -free * slack).max(initial=0.0))
@@ -217,8 +295,9 @@ def certify(problem, lam, coef=None, dual=None, weights=None):
 
     Notes
     -----
-    Two products with K and a few passes over the preferences: O(n^2 + m), or O(n d + m) for a linear kernel. Preferences of scores that nobody listed are
-    not listed for a certificate either, see :mod:`rankbook.problems.certificate`: there m becomes n log n.
+    Two products with K and a few passes over the preferences: O(n^2 + m), or O(n d + m) for a
+    linear kernel. Preferences of scores that nobody listed are not listed for a certificate either,
+    see :mod:`rankbook.problems.certificate`: there m becomes n log n.
     """
     if problem.penalty == "l1":
         return Certificate(*l1_certificate(problem, lam, _given(coef), dual))
@@ -236,14 +315,26 @@ def certify(problem, lam, coef=None, dual=None, weights=None):
     box, complementarity = _violations(prefs, dual, f)
     lower = _dual_value(problem, np.clip(dual, 0, prefs.weight), lam)
     gap = primal - lower
-    return Certificate(lam, primal, lower, gap, gap / max(1.0, abs(primal)), box, complementarity,
-                       np.sqrt(2 * abs(gap) / lam), np.sqrt(max(0.0, square)))
+    return Certificate(
+        lam,
+        primal,
+        lower,
+        gap,
+        gap / max(1.0, abs(primal)),
+        box,
+        complementarity,
+        np.sqrt(2 * abs(gap) / lam),
+        np.sqrt(max(0.0, square)),
+    )
 
 # %% ../../nbs/problems/ranksvm.ipynb #c023
 def _given(coef):
     """The weights of an L1 problem, which its multipliers do not determine."""
     if coef is None:
-        raise ValueError("coef is None, and the multipliers of the L1 penalty do not determine the weights; coef of shape (d,) is accepted.")
+        raise ValueError(
+            "coef is None, and the multipliers of the L1 penalty do not determine the weights; "
+            "coef of shape (d,) is accepted."
+        )
     return coef
 
 # %% ../../nbs/problems/ranksvm.ipynb #c024
@@ -254,7 +345,9 @@ def _dual_value(problem, dual, lam):
 
 # %% ../../nbs/problems/ranksvm.ipynb #c030
 def feasible_dual(problem, f, lam, widths=10.0 ** np.arange(-9, 2)):
-    """Feasible multipliers that fit the scores f (n,) of the items: the best of a few ramps across the margin.
+    """Feasible multipliers that fit the scores f (n,) of the items.
+
+    They are the best of a few ramps across the margin.
 
     Returns
     -------
@@ -296,12 +389,27 @@ def certify_hard(problem, coef, dual=None, weights=None):
     counted = prefs.weight > 0
     reach = float((prefs.differences(f) / prefs.margin)[counted].min())
     primal = square / 2 / min(1.0, reach) ** 2 if reach > 0 else np.inf
-    mu = np.zeros(len(prefs)) if dual is None else dual / max(np.abs(dual).max(), np.finfo(float).tiny)
+    mu = (
+        np.zeros(len(prefs))
+        if dual is None
+        else dual / max(np.abs(dual).max(), np.finfo(float).tiny)
+    )
     positive = np.maximum(mu, 0) * (1.0 if dual is None else np.abs(dual).max())
     lower = _dual_value(problem, positive, 1.0)
     slack = prefs.differences(f) / prefs.margin - 1
-    complementarity = max(0.0, -float(slack[counted].min()), float((np.maximum(mu, 0) * slack).max()))
+    complementarity = max(
+        0.0, -float(slack[counted].min()), float((np.maximum(mu, 0) * slack).max())
+    )
     gap = primal - lower
     relative = gap / max(1.0, primal) if np.isfinite(primal) else np.inf
-    return Certificate(0.0, primal, lower, gap, relative, max(0.0, -float(mu.min())), complementarity,
-                       np.sqrt(2 * abs(gap)), np.sqrt(max(0.0, square)))
+    return Certificate(
+        0.0,
+        primal,
+        lower,
+        gap,
+        relative,
+        max(0.0, -float(mu.min())),
+        complementarity,
+        np.sqrt(2 * abs(gap)),
+        np.sqrt(max(0.0, square)),
+    )

@@ -12,16 +12,19 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.validation import as_count, as_matrix, as_positive, refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
-from ..kernels.linear_map import LinearFunction
+from ..base.validation import as_count, as_matrix, as_positive, refuse_huge, solvable
 from ..kernels.kernel import Kernel
+from ..kernels.linear_map import LinearFunction
 from ..kernels.neighbours import manifold_energy, neighbour_graph, normalized_laplacian
 from ..kernels.nystroem import KernelSubspace, SubspaceFunction, check_items
 
 # %% ../../nbs/problems/rayleigh.ipynb #c005
 def rayleigh_quotient(w, difference, spread):
-    """(w'difference)^2 / w'spread w, and 0 for a direction w (p,) without spread and difference. O(p^2)."""
+    """(w'difference)^2 / w'spread w, and 0 for a direction w (p,) without spread and difference.
+
+    O(p^2).
+    """
     square, below = float(w @ difference) ** 2, float(w @ spread @ w)
     if below > 0:
         return square / below
@@ -38,57 +41,99 @@ def marked_items(y, unlabelled, separate):
             return y == -1
         if separate or not (y == 1).any():
             return missing
-        raise ValueError("y holds -1 and 1 only, where -1 can mean a worse item or an unlabelled one; "
-                         "unlabelled=False is accepted with it if all items are labelled; with marks for unlabelled items, the labels 0 and 1.")
-    is_number = isinstance(unlabelled, (int, float, np.number)) and not isinstance(unlabelled, (bool, np.bool_))
+        raise ValueError(
+            "y holds -1 and 1 only, where -1 can mean a worse item or an unlabelled one; "
+            "unlabelled=False is accepted with it if all items are labelled; "
+            "with marks for unlabelled items, the labels 0 and 1."
+        )
+    is_number = isinstance(unlabelled, (int, float, np.number)) and not isinstance(
+        unlabelled, (bool, np.bool_)
+    )
     if not is_number and unlabelled is not False:
-        raise ValueError(f"unlabelled is {unlabelled!r}; None, False or the number that marks unlabelled items is accepted.")
-    mark = missing if is_number and np.isnan(unlabelled) else (y == unlabelled if is_number else np.zeros(y.size, dtype=bool))
+        raise ValueError(
+            f"unlabelled is {unlabelled!r}; "
+            "None, False or the number that marks unlabelled items is accepted."
+        )
+    mark = (
+        missing
+        if is_number and np.isnan(unlabelled)
+        else (y == unlabelled if is_number else np.zeros(y.size, dtype=bool))
+    )
     if (missing & ~mark).any():
-        raise ValueError(f"y has NaN at index {int(np.flatnonzero(missing)[0])}, and unlabelled is {unlabelled!r}; one mark for unlabelled items is accepted.")
+        raise ValueError(
+            f"y has NaN at index {int(np.flatnonzero(missing)[0])}, "
+            f"and unlabelled is {unlabelled!r}; one mark for unlabelled items is accepted."
+        )
     return mark
 
 # %% ../../nbs/problems/rayleigh.ipynb #c014
 def read_labels(y, n, unlabelled=None, separate=False):
-    """The class of each of n items: 1 better, -1 worse, 0 unlabelled, as (n,) int8; `separate` says whether unlabelled items came separately."""
+    """The class of each of n items: 1 better, -1 worse, 0 unlabelled, as (n,) int8.
+
+    `separate` says whether unlabelled items came separately.
+    """
     y = np.asarray(y)
     if y.dtype.kind not in "biuf":
         raise TypeError(f"y has dtype {y.dtype}; numbers are accepted, 0 and 1 or -1 and 1.")
     if y.shape != (n,):
-        raise ValueError(f"y has shape {y.shape}; shape ({n},), a label for each row of X, is accepted.")
+        raise ValueError(
+            f"y has shape {y.shape}; shape ({n},), a label for each row of X, is accepted."
+        )
     y = y.astype(np.float64)
     mark = marked_items(y, unlabelled, separate)
     worse = 0 if (y[~mark] == 0).any() else -1
     strange = np.flatnonzero(~mark & (y != 1) & (y != worse))
     if strange.size:
-        raise ValueError(f"y has {y[strange[0]]:g} at index {strange[0]}, which is no label; 0 and 1, or -1 and 1, are accepted besides one mark for unlabelled items.")
+        raise ValueError(
+            f"y has {y[strange[0]]:g} at index {strange[0]}, which is no label; "
+            "0 and 1, or -1 and 1, are accepted besides one mark for unlabelled items."
+        )
     signs = np.where(mark, 0, np.where(y == 1, 1, -1)).astype(np.int8)
     counts = {name: int((signs == sign).sum()) for name, sign in (("better", 1), ("worse", -1))}
     if min(counts.values()) < 2:
-        raise ValueError(f"y has {counts['better']} labelled items of the better class and {counts['worse']} of the worse; at least two of each are accepted.")
+        raise ValueError(
+            f"y has {counts['better']} labelled items of the better class and "
+            f"{counts['worse']} of the worse; at least two of each are accepted."
+        )
     return signs
 
 # %% ../../nbs/problems/rayleigh.ipynb #c017
 def class_moments(X, signs):
-    """Difference (p,) of the class means, sum S (p, p) of the covariances, and the rounding error of the difference. O(n p^2)."""
+    """The moments of the classes. O(n p^2).
+
+    The difference (p,) of their means, the sum S (p, p) of their covariances, and the rounding
+    error of the difference.
+    """
     means, spread = [], np.zeros((X.shape[1],) * 2)
     for sign in (1, -1):
         part = X[signs == sign]
         means.append(part.mean(axis=0))
         part -= means[-1]
         spread += part.T @ part / len(part)
-    return means[0] - means[1], spread, 16 * np.finfo(float).eps * sum(np.linalg.norm(mean) for mean in means)
+    return (
+        means[0] - means[1],
+        spread,
+        16 * np.finfo(float).eps * sum(np.linalg.norm(mean) for mean in means),
+    )
 
 # %% ../../nbs/problems/rayleigh.ipynb #c020
 class SemiSupervisedData:
     """What is known of items and labels, whatever lambda and the manifold weight.
 
-    `items` and `kernel` as they came; `signs` (n,) as in :func:`read_labels`; `subspace` or None, `X` (n, p) the features in it; `neighbours` the options of
-    :func:`rankbook.kernels.neighbours.neighbour_graph`; `difference`, `spread` and `noise` as in :func:`class_moments`.
+    `items` and `kernel` as they came; `signs` (n,) as in :func:`read_labels`; `subspace` or None,
+    `X` (n, p) the features in it; `neighbours` the options of
+    :func:`rankbook.kernels.neighbours.neighbour_graph`; `difference`, `spread` and `noise` as in
+    :func:`class_moments`.
     """
 
     def __init__(self, items, signs, kernel, subspace, neighbours):
-        self.items, self.signs, self.kernel, self.subspace, self.neighbours = items, signs, kernel, subspace, neighbours
+        self.items, self.signs, self.kernel, self.subspace, self.neighbours = (
+            items,
+            signs,
+            kernel,
+            subspace,
+            neighbours,
+        )
         self.X = items if subspace is None else subspace.features
         self.difference, self.spread, self.noise = class_moments(self.X, signs)
 
@@ -110,25 +155,48 @@ def join_items(X, y, X_unlabelled, unlabelled, kernel):
     if X_unlabelled is None:
         return own(X), signs
     if kernel.name == "precomputed":
-        raise ValueError("X_unlabelled came with a precomputed kernel; a Gram matrix X of all items, and y with marks for the unlabelled ones, are accepted.")
+        raise ValueError(
+            "X_unlabelled came with a precomputed kernel; "
+            "a Gram matrix X of all items, and y with marks for the unlabelled ones, are accepted."
+        )
     more = as_matrix("X_unlabelled", X_unlabelled)
     refuse_huge("X_unlabelled", more)
     if more.shape[1] != X.shape[1]:
-        raise ValueError(f"X_unlabelled has {more.shape[1]} columns and X has {X.shape[1]}; equal numbers are accepted.")
+        raise ValueError(
+            f"X_unlabelled has {more.shape[1]} columns and X has {X.shape[1]}; "
+            "equal numbers are accepted."
+        )
     return locked(np.concatenate([X, more])), np.r_[signs, np.zeros(len(more), dtype=np.int8)]
 
 
 def make_subspace(items, n_components, kernel, pivots, random_state):
-    """The :class:`rankbook.KernelSubspace` of the items, or None for a linear function of the items themselves."""
+    """The :class:`rankbook.KernelSubspace` of the items.
+
+    It is None for a linear function of the items themselves.
+    """
     if n_components is not None:
-        return KernelSubspace(items, n_components, kernel.function or kernel.name, kernel.gamma, kernel.degree, kernel.coef0, pivots, random_state)
+        return KernelSubspace(
+            items,
+            n_components,
+            kernel.function or kernel.name,
+            kernel.gamma,
+            kernel.degree,
+            kernel.coef0,
+            pivots,
+            random_state,
+        )
     if kernel.name != "linear":
-        raise ValueError(f"n_components is None and kernel is {kernel.name!r}; None is accepted with kernel='linear', an integer >= 1 with any kernel.")
+        raise ValueError(
+            f"n_components is None and kernel is {kernel.name!r}; "
+            "None is accepted with kernel='linear', an integer >= 1 with any kernel."
+        )
     return None
 
 # %% ../../nbs/problems/rayleigh.ipynb #c025
 class RayleighProblem(SetOnce):
-    """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient: minimise w'Aw / 2 - w'(mu+ - mu-), equation (5), for every lam.
+    """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient.
+
+    Minimise w'Aw / 2 - w'(mu+ - mu-), equation (5), for every lam.
 
     Parameters
     ----------
@@ -150,11 +218,34 @@ class RayleighProblem(SetOnce):
         As in :class:`rankbook.KernelSubspace`.
     """
 
-    def __init__(self, X, y, X_unlabelled=None, unlabelled=None, manifold_weight=1.0, n_components=10, n_neighbors=2, kernel="rbf", gamma=None, degree=3,
-                 coef0=1.0, pivots="greedy", metric="euclidean", random_state=None):
-        self.kernel, self.manifold_weight = Kernel(kernel, gamma, degree, coef0), as_positive("manifold_weight", manifold_weight, zero=True)
+    def __init__(
+        self,
+        X,
+        y,
+        X_unlabelled=None,
+        unlabelled=None,
+        manifold_weight=1.0,
+        n_components=10,
+        n_neighbors=2,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        pivots="greedy",
+        metric="euclidean",
+        random_state=None,
+    ):
+        self.kernel, self.manifold_weight = (
+            Kernel(kernel, gamma, degree, coef0),
+            as_positive("manifold_weight", manifold_weight, zero=True),
+        )
         items, signs = join_items(X, y, X_unlabelled, unlabelled, self.kernel)
-        neighbours = dict(n_neighbors=as_count("n_neighbors", n_neighbors, 1, len(items) - 1, ", one less than the items,"), metric=metric)
+        neighbours = dict(
+            n_neighbors=as_count(
+                "n_neighbors", n_neighbors, 1, len(items) - 1, ", one less than the items,"
+            ),
+            metric=metric,
+        )
         subspace = make_subspace(items, n_components, self.kernel, pivots, random_state)
         self.data = SemiSupervisedData(items, signs, self.kernel, subspace, neighbours)
         self.X, self.n_items, self.coef_shape = self.data.X, len(items), self.data.difference.shape
@@ -162,7 +253,10 @@ class RayleighProblem(SetOnce):
 
     def __repr__(self):
         labelled = int(np.count_nonzero(self.data.signs))
-        return f"RayleighProblem({self.n_items} items, {labelled} labelled, {self.coef_shape[0]} features, {self.kernel!r}, manifold weight {self.manifold_weight:g})"
+        return (
+            f"RayleighProblem({self.n_items} items, {labelled} labelled, {self.coef_shape[0]} "
+            f"features, {self.kernel!r}, manifold weight {self.manifold_weight:g})"
+        )
 
     penalty = "l2"
     dual_shape = None
@@ -175,7 +269,11 @@ class RayleighProblem(SetOnce):
     @property
     def matrix(self):
         """S + manifold_weight X'LX / n^2 (p, p): A without lam."""
-        return self.data.spread + self.manifold_weight * self.data.energy if self.manifold_weight else self.data.spread
+        return (
+            self.data.spread + self.manifold_weight * self.data.energy
+            if self.manifold_weight
+            else self.data.spread
+        )
 
     @cached_property
     def least(self):
@@ -186,7 +284,9 @@ class RayleighProblem(SetOnce):
 
     def with_manifold_weight(self, manifold_weight):
         """The same problem with another manifold weight; subspace, graph and moments are shared."""
-        return self.replaced(manifold_weight=as_positive("manifold_weight", manifold_weight, zero=True))
+        return self.replaced(
+            manifold_weight=as_positive("manifold_weight", manifold_weight, zero=True)
+        )
 
     def times(self, coef):
         """Scores (n,) or (n, k) of the items."""
@@ -199,14 +299,19 @@ class RayleighProblem(SetOnce):
     def function(self, coef):
         """The function with weights (p,) or (p, k) in the subspace, without the problem."""
         subspace = self.data.subspace
-        return LinearFunction(own(coef)) if subspace is None else SubspaceFunction(subspace, own(coef))
+        return (
+            LinearFunction(own(coef)) if subspace is None else SubspaceFunction(subspace, own(coef))
+        )
 
     def weights(self, coef):
         """The weights (p,): in the subspace they are the coefficients."""
         return coef
 
     def predict(self, coef, X_new):
-        """Scores (m,) of new items X_new (m, d); for a precomputed kernel their kernel (m, n) with all items."""
+        """Scores (m,) of new items X_new (m, d).
+
+        For a precomputed kernel their kernel (m, n) with all items.
+        """
         return self.function(coef).predict(X_new)
 
     def primal(self, coef, lam):
@@ -230,17 +335,20 @@ class RayleighCertificate:
     dual : float
         A lower bound on its minimum, Q - gap.
     gap, relative_gap : float
-        Q - Q* is at most gap = gradient^2 / (2 kappa), kappa >= lam the least curvature; the same over max(1, abs(Q)).
+        Q - Q* is at most gap = gradient^2 / (2 kappa), kappa >= lam the least curvature; the same
+        over max(1, abs(Q)).
     gradient : float
         Norm of A w - (mu+ - mu-).
     relative_residual : float
-        The same over the norm of mu+ - mu-; 0 if it is no more than the rounding error of the means.
+        The same over the norm of mu+ - mu-; 0 if it is no more than the rounding error of the
+        means.
     radius : float
         The optimum lies within this distance of w: gradient / kappa.
     norm : float
         Norm of w.
     quotient, quotient_max : float
-        The Rayleigh quotient of w with the matrix A, and an upper bound on what any direction reaches.
+        The Rayleigh quotient of w with the matrix A, and an upper bound on what any direction
+        reaches.
     """
 
     lam: float
@@ -260,8 +368,11 @@ class RayleighCertificate:
         return bool(max(self.relative_gap, self.relative_residual**2) <= tol)
 
     def __str__(self):
-        return (f"objective {self.primal:.10g}, relative gap {self.relative_gap:.1e}, relative residual {self.relative_residual:.1e}, "
-                f"quotient {self.quotient:.10g} of at most {self.quotient_max:.10g}")
+        return (
+            f"objective {self.primal:.10g}, relative gap {self.relative_gap:.1e}, "
+            f"relative residual {self.relative_residual:.1e}, "
+            f"quotient {self.quotient:.10g} of at most {self.quotient_max:.10g}"
+        )
 
 # %% ../../nbs/problems/rayleigh.ipynb #c030
 def certify_rayleigh(problem, lam, coef):
@@ -284,9 +395,24 @@ def certify_rayleigh(problem, lam, coef):
     """
     lam, w = as_positive("lam", lam, zero=True), np.asarray(coef, dtype=float)
     A, start = problem.matrix + lam * np.eye(len(w)), float(np.linalg.norm(problem.difference))
-    gradient, kappa, primal = float(np.linalg.norm(A @ w - problem.difference)), lam + problem.least, problem.primal(w, lam)
+    gradient, kappa, primal = (
+        float(np.linalg.norm(A @ w - problem.difference)),
+        lam + problem.least,
+        problem.primal(w, lam),
+    )
     radius = gradient / kappa if kappa > 0 else np.inf
     gap = gradient * radius / 2 if gradient else 0.0
     residual = 0.0 if gradient <= problem.data.noise else gradient / start if start > 0 else np.inf
-    return RayleighCertificate(lam, primal, primal - gap, gap, gap / max(1.0, abs(primal)), gradient, residual, radius, float(np.linalg.norm(w)),
-                               rayleigh_quotient(w, problem.difference, A), 2 * (gap - primal))
+    return RayleighCertificate(
+        lam,
+        primal,
+        primal - gap,
+        gap,
+        gap / max(1.0, abs(primal)),
+        gradient,
+        residual,
+        radius,
+        float(np.linalg.norm(w)),
+        rayleigh_quotient(w, problem.difference, A),
+        2 * (gap - primal),
+    )

@@ -10,10 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from .certificate import Ramp
-from ..base.validation import as_index, as_numbers, warn
 from ..base.ownership import SetOnce, locked
+from ..base.validation import as_index, as_numbers, warn
 from ..kernels.linear_map import balanced, square_norms
+from .certificate import Ramp
 
 # %% ../../nbs/problems/solution.ipynb #c005
 class Solution(SetOnce):
@@ -36,17 +36,31 @@ class Solution(SetOnce):
     """
 
     def __init__(self, problem, lam, coef=None, dual=None, solver="", info=None, weights=None):
-        self.problem, self.lam, self.solver, self.info = problem, lam, solver, {} if info is None else info
+        self.problem, self.lam, self.solver, self.info = (
+            problem,
+            lam,
+            solver,
+            {} if info is None else info,
+        )
         self.dual = dual if isinstance(dual, Ramp) else _as_answer("dual", dual, problem.dual_shape)
         self._weights = _as_answer("weights", weights, _weights_shape(problem))
         if coef is None and weights is None:
             coef = _implied(problem, lam, self.dual)
-        self._coef = None if coef is None else balanced(problem, _as_answer("coef", coef, problem.coef_shape))
+        self._coef = (
+            None
+            if coef is None
+            else balanced(problem, _as_answer("coef", coef, problem.coef_shape))
+        )
 
     @cached_property
     def coef(self):
-        """Coefficients beta (n,) with f(x) = sum_i beta_i k(x, x_i); those of a function given by weights are the shortest. O(n d^2) then."""
-        return locked(self.problem.coefficients(self._weights)) if self._coef is None else self._coef
+        """Coefficients beta (n,) with f(x) = sum_i beta_i k(x, x_i).
+
+        Those of a function given by weights are the shortest. O(n d^2) then.
+        """
+        return (
+            locked(self.problem.coefficients(self._weights)) if self._coef is None else self._coef
+        )
 
     @cached_property
     def weights(self):
@@ -64,42 +78,67 @@ class Solution(SetOnce):
     @cached_property
     def function(self):
         """The function alone, without the problem: what a prediction needs."""
-        return self.problem.function(self._coef) if self._weights is None else self.problem.function(weights=self._weights)
+        return (
+            self.problem.function(self._coef)
+            if self._weights is None
+            else self.problem.function(weights=self._weights)
+        )
 
     def predict(self, X_new):
         """Scores (p,) of new items X_new (p, d)."""
         return self.function.predict(X_new)
 
     def warn_above(self, tol):
-        """A ``ConvergenceWarning`` unless the certificate's relative gap is at most `tol`; None expects nothing."""
+        """Warn unless the certificate's relative gap is at most `tol`.
+
+        The warning is a ``ConvergenceWarning``; a `tol` of None expects nothing.
+        """
         if tol is None or abs(self.certificate.relative_gap) <= tol:
             return
         from sklearn.exceptions import ConvergenceWarning
 
-        message = (f"the solver {self.solver!r} reached a relative gap of {self.certificate.relative_gap:.1e} at lam = {self.lam:.6g}; its tolerance is {tol:g}."
-                   f" {self.info.get('advice', '')}")
+        message = (
+            f"the solver {self.solver!r} reached a relative gap of "
+            f"{self.certificate.relative_gap:.1e} at lam = {self.lam:.6g}; "
+            f"its tolerance is {tol:g}."
+            f" {self.info.get('advice', '')}"
+        )
         warn(message.strip(), ConvergenceWarning)
 
     def said_by(self, solver):
         """The same answer with the name of what really ran."""
-        return Solution(self.problem, self.lam, self._coef, self.dual, solver, self.info, self._weights)
+        return Solution(
+            self.problem, self.lam, self._coef, self.dual, solver, self.info, self._weights
+        )
 
     def proven(self, first, second):
-        """Whether the order of training items is that of the exact optimum; see :func:`proven_order`."""
+        """Whether the order of training items is that of the exact optimum.
+
+        See :func:`proven_order`.
+        """
         return proven_order(self, first, second)
 
     def __repr__(self):
-        return f"Solution(lam={self.lam:.6g}, solver={self.solver!r}, relative gap {self.certificate.relative_gap:.1e})"
+        return (
+            f"Solution(lam={self.lam:.6g}, solver={self.solver!r}, "
+            f"relative gap {self.certificate.relative_gap:.1e})"
+        )
 
 # %% ../../nbs/problems/solution.ipynb #c006
 def _as_answer(name, value, shape):
-    """An array of a solution as a read-only copy; `shape` is None if the problem has no such thing."""
+    """An array of a solution as a read-only copy.
+
+    `shape` is None if the problem has no such thing.
+    """
     if value is None:
         return None
     value = np.array(as_numbers(name, value))
     if value.shape != shape or not np.isfinite(value).all():
         accepted = "None" if shape is None else f"shape {shape} with finite entries"
-        raise ValueError(f"{name} has shape {value.shape} and {np.isnan(value).sum()} NaN; {accepted} is accepted.")
+        raise ValueError(
+            f"{name} has shape {value.shape} and {np.isnan(value).sum()} NaN; "
+            f"{accepted} is accepted."
+        )
     return locked(value)
 
 
@@ -116,9 +155,14 @@ def _implied(problem, lam, dual):
         both = "coef and dual are both None" if dual is None else f"coef is None and dual is {dual}"
         raise ValueError(f"{both}; at least one array is accepted.")
     if problem.penalty == "l1":
-        raise ValueError("coef is None, and the multipliers of the L1 penalty do not determine the weights; coef of shape (d,) is accepted.")
+        raise ValueError(
+            "coef is None, and the multipliers of the L1 penalty do not determine the weights; "
+            "coef of shape (d,) is accepted."
+        )
     if lam == 0:
-        raise ValueError("coef is None at lam = 0, where the multipliers do not determine it; coef is accepted.")
+        raise ValueError(
+            "coef is None at lam = 0, where the multipliers do not determine it; coef is accepted."
+        )
     return problem.prefs.gather(dual) / lam
 
 # %% ../../nbs/problems/solution.ipynb #c009
@@ -136,9 +180,15 @@ def proven_order(solution, first, second):
     ndarray of shape (p,), bool
     """
     problem = solution.problem
-    first, second = as_index("first", first, problem.n_items), as_index("second", second, problem.n_items)
+    first, second = (
+        as_index("first", first, problem.n_items),
+        as_index("second", second, problem.n_items),
+    )
     if first.size != second.size:
-        raise ValueError(f"first has {first.size} entries and second has {second.size}; equal lengths are accepted.")
+        raise ValueError(
+            f"first has {first.size} entries and second has {second.size}; "
+            "equal lengths are accepted."
+        )
     if problem.penalty == "l1":  # a linear program may have many optima
         return np.zeros(first.size, dtype=bool)
     f = problem.evaluated(solution._coef, solution._weights)[0]
@@ -146,6 +196,8 @@ def proven_order(solution, first, second):
         distance = np.sqrt(square_norms(problem.X[first] - problem.X[second]))
     else:
         K = problem.gram
-        distance = np.sqrt(np.maximum(0, K[first, first] + K[second, second] - 2 * K[first, second]))
+        distance = np.sqrt(
+            np.maximum(0, K[first, first] + K[second, second] - 2 * K[first, second])
+        )
     reach = solution.certificate.radius * distance
     return np.abs(f[first] - f[second]) > reach.reshape(reach.shape + (1,) * (f.ndim - 1))

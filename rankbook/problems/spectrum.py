@@ -12,7 +12,10 @@ from ..base.validation import as_vector, require_finite, solvable
 
 # %% ../../nbs/problems/spectrum.ipynb #c003
 class Spectrum:
-    """left (p, r), values (r,) >= 0 and right (r, k) such that coef(lam) = left diag(1 / (values + lam)) right, (p, k)."""
+    """What gives coef(lam) = left diag(1 / (values + lam)) right, (p, k).
+
+    It holds left (p, r), values (r,) >= 0 and right (r, k).
+    """
 
     def __init__(self, left, values, right):
         self.left, self.values, self.right = left, values, right
@@ -29,7 +32,10 @@ class Spectrum:
 
 # %% ../../nbs/problems/spectrum.ipynb #c004
 def decomposed(A):
-    """Eigenvalues (r,), rounded up to 0 at least, and eigenvectors (r, r) of a symmetric positive semi-definite A, which is overwritten. O(r^3).
+    """Eigenvalues (r,) and eigenvectors (r, r) of a symmetric matrix. O(r^3).
+
+    The matrix A is positive semi-definite and is overwritten; the eigenvalues are rounded up to 0
+    at least.
 
     By divide and conquer, the fastest driver of LAPACK for all eigenvectors.
     """
@@ -54,11 +60,16 @@ def basis_spectrum(A, t, C):
     from scipy.linalg import solve_triangular
 
     values, V = decomposed((A + A.T) / 2)
-    return Spectrum(solve_triangular(C, V, lower=True, trans="T", check_finite=False), values, V.T @ t)
+    return Spectrum(
+        solve_triangular(C, V, lower=True, trans="T", check_finite=False), values, V.T @ t
+    )
 
 
 def basis_solution(A, t, C, lam):
-    """C^-T (A + lam)^-1 t at one lam, by Cholesky; A is overwritten. O(r^3 / 3), a fraction of the spectrum's cost."""
+    """C^-T (A + lam)^-1 t at one lam, by Cholesky; A is overwritten.
+
+    O(r^3 / 3), a fraction of the spectrum's cost.
+    """
     from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
     A[np.diag_indices_from(A)] += lam
@@ -79,13 +90,18 @@ def shaped(problem, grid):
 
 # %% ../../nbs/problems/spectrum.ipynb #c013a
 def scaled_solver(G, lam):
-    """v -> (G + lam)^-1 v by Cholesky with a unit diagonal, or None if the matrix is singular to rounding. O(d^3 / 3)."""
+    """v -> (G + lam)^-1 v by Cholesky with a unit diagonal. O(d^3 / 3).
+
+    It is None if the matrix is singular to rounding.
+    """
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     A = G + lam * np.eye(len(G))
     unit = 1 / np.sqrt(A.diagonal())
     try:
-        factor = cho_factor(A * unit * unit[:, None], lower=True, overwrite_a=True, check_finite=False)
+        factor = cho_factor(
+            A * unit * unit[:, None], lower=True, overwrite_a=True, check_finite=False
+        )
     except LinAlgError:
         return None
     return lambda v: unit[:, None] * cho_solve(factor, unit[:, None] * v, check_finite=False)

@@ -11,28 +11,42 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.validation import as_ids, as_matrix, as_vector
 from ..base.ownership import SetOnce, own
-from ..kernels.linear_map import KernelMap
+from ..base.validation import as_ids, as_matrix, as_vector
 from ..kernels.kernel import Kernel
+from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
 from .ranksvm import certify, l2_lam_max
 
 # %% ../../nbs/problems/svm.ipynb #c005
 def number_labels(y, n, at_most=None):
-    """The classes of labels y (n,) in sorted order, and the number of the class of each example; at least two classes are accepted."""
+    """The classes of labels y (n,) in sorted order, and the number of each example's class.
+
+    At least two classes are accepted.
+    """
     classes, number = as_ids("y", y, n, "label")
     if len(classes) < 2 or len(classes) > (at_most or len(classes)):
         shown = ", ".join(str(c) for c in classes[:4]) + (", ..." if len(classes) > 4 else "")
-        instead = "two classes are accepted; MulticlassSVMProblem takes more." if len(classes) > 2 else "at least two classes are accepted."
-        raise ValueError(f"y has {len(classes)} class{'es' * (len(classes) > 1)} ({shown}); {instead}")
+        instead = (
+            "two classes are accepted; MulticlassSVMProblem takes more."
+            if len(classes) > 2
+            else "at least two classes are accepted."
+        )
+        raise ValueError(
+            f"y has {len(classes)} class{'es' * (len(classes) > 1)} ({shown}); {instead}"
+        )
     return classes, number
 
 # %% ../../nbs/problems/svm.ipynb #c007
 def example_weights(weight, margin, n):
-    """The slack scales and margins of n examples as vectors, ones by default; at least one scale must be positive."""
+    """The slack scales and margins of n examples as vectors, ones by default.
+
+    At least one scale must be positive.
+    """
     weight = own(np.ones(n) if weight is None else as_vector("weight", weight, n, minimum=0.0))
-    margin = own(np.ones(n) if margin is None else as_vector("margin", margin, n, minimum=0.0, strict=True))
+    margin = own(
+        np.ones(n) if margin is None else as_vector("margin", margin, n, minimum=0.0, strict=True)
+    )
     if not weight.any():
         raise ValueError("weight is 0 for every example; at least one positive weight is accepted.")
     return weight, margin
@@ -42,18 +56,30 @@ def check_square(X, kernel):
     """X as a matrix, square for a precomputed kernel."""
     X = as_matrix("X", X)
     if kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(f"X has shape {X.shape}; for a precomputed kernel the square Gram matrix ({len(X)}, {len(X)}) is accepted.")
+        raise ValueError(
+            f"X has shape {X.shape}; "
+            f"for a precomputed kernel the square Gram matrix ({len(X)}, {len(X)}) is accepted."
+        )
     return X
 
 # %% ../../nbs/problems/svm.ipynb #c008
 def hinge_objective(items, coef, lam):
-    """lam/2 |f|^2 plus the weighted hinges of the constraints `items.prefs`, for coefficients in a row."""
+    """lam/2 |f|^2 plus the weighted hinges of the constraints `items.prefs`.
+
+    The coefficients come in a row.
+    """
     f, square = items.evaluated(coef)
-    return float(lam / 2 * square + items.prefs.weight @ np.maximum(0.0, items.prefs.margin - items.prefs.differences(f)))
+    return float(
+        lam / 2 * square
+        + items.prefs.weight @ np.maximum(0.0, items.prefs.margin - items.prefs.differences(f))
+    )
 
 # %% ../../nbs/problems/svm.ipynb #c010
 class LabelConstraints(SetOnce):
-    """The constraints y_i f(x_i) >= margin_i of examples with signs y (n,), in the shape of :class:`rankbook.Preferences`."""
+    """The constraints y_i f(x_i) >= margin_i of examples with signs y (n,).
+
+    They have the shape of :class:`rankbook.Preferences`.
+    """
 
     is_listed = True
 
@@ -88,14 +114,21 @@ def flat(coef):
 
 
 class LabelledProblem(KernelMap):
-    """What the SVMs share. `joint` is what the certificate looks at: the problem itself, unless its coefficients are a matrix."""
+    """What the SVMs share.
+
+    `joint` is what the certificate looks at: the problem itself, unless its coefficients are a
+    matrix.
+    """
 
     penalty, loss = "l2", "hinge"
     joint = property(lambda self: self)
 
     @cached_property
     def lam_max(self):
-        """The lambda above which every constraint is short of its margin; 0 if that is a rounding error."""
+        """The lambda above which every constraint is short of its margin.
+
+        It is 0 if that is a rounding error.
+        """
         return l2_lam_max(self.joint)
 
     def primal(self, coef, lam):
@@ -103,12 +136,17 @@ class LabelledProblem(KernelMap):
         return hinge_objective(self.joint, flat(coef), lam)
 
     def certificate(self, lam, coef=None, dual=None, weights=None):
-        """The :class:`rankbook.Certificate` of coefficients, or weights, and multipliers; see :func:`rankbook.problems.ranksvm.certify`."""
+        """The certificate of coefficients, or weights, and multipliers.
+
+        It is a :class:`rankbook.Certificate`; see :func:`rankbook.problems.ranksvm.certify`.
+        """
         return certify(self.joint, lam, flat(coef), dual, weights)
 
 # %% ../../nbs/problems/svm.ipynb #c014
 class SVMProblem(LabelledProblem):
-    """The support vector machine for two classes: lam/2 |f|^2 + sum_i s_i max(0, margin_i - y_i f(x_i)), without intercept.
+    """The support vector machine for two classes, without intercept.
+
+    Minimise lam/2 |f|^2 + sum_i s_i max(0, margin_i - y_i f(x_i)).
 
     Parameters
     ----------
@@ -129,11 +167,15 @@ class SVMProblem(LabelledProblem):
         If shapes disagree, an entry is not finite, or there are not two classes.
     """
 
-    def __init__(self, X, y, kernel="linear", gamma=None, degree=3, coef0=1.0, weight=None, margin=None):
+    def __init__(
+        self, X, y, kernel="linear", gamma=None, degree=3, coef0=1.0, weight=None, margin=None
+    ):
         self.kernel = Kernel(kernel, gamma, degree, coef0)
         self.keep_items(check_square(X, self.kernel))
         self.classes_, number = number_labels(y, len(self.X), at_most=2)
-        self.prefs = LabelConstraints(2.0 * number - 1, *example_weights(weight, margin, len(self.X)))
+        self.prefs = LabelConstraints(
+            2.0 * number - 1, *example_weights(weight, margin, len(self.X))
+        )
         self.n_items = self.n_preferences = len(self.X)
         self.coef_shape = self.dual_shape = (self.n_items,)
 
@@ -146,11 +188,17 @@ class SVMProblem(LabelledProblem):
 
 # %% ../../nbs/problems/svm.ipynb #c020
 class ClassPreferences(Preferences):
-    """The preferences of each example's class over the others, between entries of the score matrix (n, K)."""
+    """The preferences of each example's class over the others.
+
+    They are between entries of the score matrix (n, K).
+    """
 
     @classmethod
     def of(cls, number, k, weight, margin):
-        """n (K - 1) preferences for classes `number` (n,), weights and margins (n,), example by example."""
+        """n (K - 1) preferences for classes `number` (n,), example by example.
+
+        The weights and margins are (n,).
+        """
         n, others = len(number), np.arange(k)[None, :] != number[:, None]
         better, worse = np.repeat(np.arange(n) * k + number, k - 1), np.flatnonzero(others)
         prefs = cls(better, worse, n * k, np.repeat(weight, k - 1), np.repeat(margin, k - 1))
@@ -181,16 +229,22 @@ class JointItems:
         return self.problem.times(v.reshape(self.problem.coef_shape)).reshape(-1)
 
     def evaluated(self, coef=None, weights=None):
-        """Scores (n K,) of the items, and the square of the norm; see :class:`rankbook.kernels.linear_map.KernelMap`."""
+        """Scores (n K,) of the items, and the square of the norm.
+
+        See :class:`rankbook.kernels.linear_map.KernelMap`.
+        """
         coef = None if coef is None else coef.reshape(self.problem.coef_shape)
         f, square = self.problem.evaluated(coef, weights)
         return f.reshape(-1), square
 
 # %% ../../nbs/problems/svm.ipynb #c024
 class MulticlassSVMProblem(LabelledProblem):
-    """The support vector machine for K classes with a slack for each example and other class, without intercept.
+    """The support vector machine for K classes, without intercept.
 
-    lam/2 sum_a |f_a|^2 + sum over examples i of class a and classes b != a of s_i max(0, margin_i - (f_a(x_i) - f_b(x_i))).
+    It has a slack for each example and other class.
+
+    lam/2 sum_a |f_a|^2 + sum over examples i of class a and classes b != a of s_i max(0, margin_i -
+    (f_a(x_i) - f_b(x_i))).
 
     Parameters
     ----------
@@ -199,10 +253,13 @@ class MulticlassSVMProblem(LabelledProblem):
 
     Notes
     -----
-    Coefficients are (n, K), multipliers (n (K - 1),): example by example, the other classes in sorted order.
+    Coefficients are (n, K), multipliers (n (K - 1),): example by example, the other classes in
+    sorted order.
     """
 
-    def __init__(self, X, y, kernel="linear", gamma=None, degree=3, coef0=1.0, weight=None, margin=None):
+    def __init__(
+        self, X, y, kernel="linear", gamma=None, degree=3, coef0=1.0, weight=None, margin=None
+    ):
         self.kernel = Kernel(kernel, gamma, degree, coef0)
         self.keep_items(check_square(X, self.kernel))
         self.classes_, self.number = number_labels(y, len(self.X))
@@ -217,8 +274,14 @@ class MulticlassSVMProblem(LabelledProblem):
         return JointItems(self)
 
     def classify(self, coef, X_new):
-        """Labels (p,) of new examples (p, d): the class of the highest score, the first of equals."""
+        """Labels (p,) of new examples (p, d).
+
+        A label is the class of the highest score, the first of equals.
+        """
         return self.classes_[self.predict(coef, X_new).argmax(axis=1)]
 
     def __repr__(self):
-        return f"MulticlassSVMProblem({self.n_items} examples, {len(self.classes_)} classes, {self.kernel!r})"
+        return (
+            f"MulticlassSVMProblem({self.n_items} examples, "
+            f"{len(self.classes_)} classes, {self.kernel!r})"
+        )

@@ -10,15 +10,19 @@ import numpy as np
 
 from ..base.archive import read_archive
 from ..base.validation import as_positive
-from ..paths.packing import KIND, VERSION, are_indices, demand, unpack_problem, unpack_walker
 from ..paths.exact import ACTIVE, CAPPED, EVENT, RegularizationPath
-
-from .solve import get_solver
+from ..paths.packing import KIND, VERSION, are_indices, demand, unpack_problem, unpack_walker
+from .plugins import get_solver
 
 # %% ../../nbs/registry/storage.ipynb #c004
 def restore_continuation(path, arrays):
-    """Let the solver of a loaded path make it fit to be resumed, if the file holds what that takes."""
-    state = {name.removeprefix("go_on_"): a for name, a in arrays.items() if name.startswith("go_on_")}
+    """Let the solver of a loaded path make it fit to be resumed.
+
+    It does so if the file holds what that takes.
+    """
+    state = {
+        name.removeprefix("go_on_"): a for name, a in arrays.items() if name.startswith("go_on_")
+    }
     if not state:
         return
     try:
@@ -55,13 +59,19 @@ def check_events(events, m):
 
 # %% ../../nbs/registry/storage.ipynb #c018
 def check_walker(walker, sizes, m):
-    """Refuse checkpoints that do not fit the numbers (T + 1,) of active ones among m preferences."""
+    """Refuse checkpoints that do not fit the numbers of active preferences.
+
+    The numbers (T + 1,) are those of active ones among m preferences.
+    """
     points, T = walker.checkpoints, len(sizes) - 1
     events, lams = np.array([p.events for p in points]), np.array([p.lam for p in points])
     demand(are_indices(events, T + 1) and events[0] == 0, "checkpoint_events is outside the events")
     demand((np.diff(events) >= 0).all() and is_falling(lams), "the checkpoints are in no order")
     for p in points:
-        demand(are_indices(p.active, m) and p.active.size == sizes[p.events], "checkpoint_active does not fit the events")
+        demand(
+            are_indices(p.active, m) and p.active.size == sizes[p.events],
+            "checkpoint_active does not fit the events",
+        )
     demand(sizes.max() <= walker.largest_active <= m, f"largest_active is {walker.largest_active}")
 
 # %% ../../nbs/registry/storage.ipynb #c013
@@ -69,7 +79,10 @@ STATUSES = ("complete", "lam_min", "max_events", "interrupted", "rounding", "num
 
 
 def unpack_path(facts, arrays):
-    """The path from its facts and arrays; a ValueError, TypeError or KeyError if they do not fit."""
+    """The path from its facts and arrays.
+
+    Raises a ValueError, TypeError or KeyError if they do not fit.
+    """
     problem, walker = unpack_problem(facts, arrays), unpack_walker(arrays)
     events = np.empty(len(arrays["event_lam"]), dtype=EVENT)
     for name in EVENT.names:
@@ -79,7 +92,9 @@ def unpack_path(facts, arrays):
         events[name] = column
     sizes, status = check_events(events, len(problem.prefs)), facts["status"]
     lam_end = as_positive("lam_end", facts["lam_end"], zero=True)
-    above = events.size and lam_end > 1.01 * events["lam"][-1]  # more than a shift of margins explains
+    above = (
+        events.size and lam_end > 1.01 * events["lam"][-1]
+    )  # more than a shift of margins explains
     demand(not above, "lam_end is above the last event")
     demand(status in STATUSES, f"status is {status!r}")
     demand((lam_end > 0) != (status == "complete"), f"status is {status!r} and lam_end {lam_end}")
@@ -108,11 +123,14 @@ def load_path(file):
     ------
     FileNotFoundError, IsADirectoryError, PermissionError
     ValueError
-        If the file is no path, is truncated or altered, was written by a later version, or holds arrays that do not fit together.
+        If the file is no path, is truncated or altered, was written by a later version, or holds
+        arrays that do not fit together.
     """
     facts, arrays = read_archive(file, KIND, VERSION)
     try:
         return unpack_path(facts, arrays)
     except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"file is {str(file)!r}, a {KIND} whose parts do not fit together: {what}.") from error
+        raise ValueError(
+            f"file is {str(file)!r}, a {KIND} whose parts do not fit together: {what}."
+        ) from error

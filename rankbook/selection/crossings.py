@@ -12,8 +12,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..base.ownership import writable
 from ..base.jit import njit
+from ..base.ownership import writable
 
 # %% ../../nbs/selection/crossings.ipynb #c005
 @njit
@@ -117,7 +117,23 @@ def difference(rows, cross, cache, b, w, r):
 
 # %% ../../nbs/selection/crossings.ipynb #c021
 @njit
-def follow_pair(lams, rows, cross, bends, jumps, tols, margin, cache, b, w, reach, sign, stack, out_lam, out_sign):
+def follow_pair(
+    lams,
+    rows,
+    cross,
+    bends,
+    jumps,
+    tols,
+    margin,
+    cache,
+    b,
+    w,
+    reach,
+    sign,
+    stack,
+    out_lam,
+    out_sign,
+):
     """Write the changes of sign of f(b) - f(w) along a segment, all of whose knots are given; return how many."""
     a, depth, count, stack[0] = 0, 1, 0, lams.size - 1
     da = difference(rows, cross, cache, b, w, 0)
@@ -130,7 +146,9 @@ def follow_pair(lams, rows, cross, bends, jumps, tols, margin, cache, b, w, reac
                 stack[depth] = (a + z) // 2
                 depth += 1
                 continue
-        sign, count = pass_stretch(da, dz, tols[a], tols[z], lams[a], lams[z], sign, out_lam, out_sign, count)
+        sign, count = pass_stretch(
+            da, dz, tols[a], tols[z], lams[a], lams[z], sign, out_lam, out_sign, count
+        )
         a, da, depth = z, dz, depth - 1
     return count
 
@@ -141,8 +159,18 @@ def grown(out, count, room):
     if count + room <= out[0].size:
         return out
     size = 2 * out[0].size + room
-    lam, pair, old, new = np.empty(size), np.empty(size, np.int64), np.empty(size, np.int8), np.empty(size, np.int8)
-    lam[:count], pair[:count], old[:count], new[:count] = out[0][:count], out[1][:count], out[2][:count], out[3][:count]
+    lam, pair, old, new = (
+        np.empty(size),
+        np.empty(size, np.int64),
+        np.empty(size, np.int8),
+        np.empty(size, np.int8),
+    )
+    lam[:count], pair[:count], old[:count], new[:count] = (
+        out[0][:count],
+        out[1][:count],
+        out[2][:count],
+        out[3][:count],
+    )
     return lam, pair, old, new
 
 # %% ../../nbs/selection/crossings.ipynb #c025
@@ -150,8 +178,17 @@ def grown(out, count, room):
 def follow_segment(block, k, near, size, better, worse, reach, signs, cache, work, out, count):
     """Follow `size` pairs `near` along segment k; return the changes and how many they are by now."""
     first, last, (stack, tols, out_lam, out_sign) = block.ends[k], block.ends[k + 1] + 1, work
-    lams, rows, bends, jumps = block.lams[first:last], block.rows[first:last], block.bends[first:last], block.jumps[first:last]
-    cross, margin, width = block.cross, max(block.margin[k], block.margin[k + 1]), lams[0] - lams[-1]
+    lams, rows, bends, jumps = (
+        block.lams[first:last],
+        block.rows[first:last],
+        block.bends[first:last],
+        block.jumps[first:last],
+    )
+    cross, margin, width = (
+        block.cross,
+        max(block.margin[k], block.margin[k + 1]),
+        lams[0] - lams[-1],
+    )
     for r in range(lams.size):
         part = (lams[0] - lams[r]) / width if width > 0 else 0.0
         tols[r] = (1 - part) * block.tol[k] + part * block.tol[k + 1]
@@ -160,10 +197,31 @@ def follow_segment(block, k, near, size, better, worse, reach, signs, cache, wor
         cache[worse[near[c]], :] = np.nan
     for c in range(size):
         i = near[c]
-        new = follow_pair(lams, rows, cross, bends, jumps, tols, margin, cache, better[i], worse[i], reach[i], signs[i], stack, out_lam, out_sign)
+        new = follow_pair(
+            lams,
+            rows,
+            cross,
+            bends,
+            jumps,
+            tols,
+            margin,
+            cache,
+            better[i],
+            worse[i],
+            reach[i],
+            signs[i],
+            stack,
+            out_lam,
+            out_sign,
+        )
         out = grown(out, count, new)
         for t in range(new):
-            out[0][count], out[1][count], out[2][count], out[3][count] = out_lam[t], i, signs[i], out_sign[t]
+            out[0][count], out[1][count], out[2][count], out[3][count] = (
+                out_lam[t],
+                i,
+                signs[i],
+                out_sign[t],
+            )
             signs[i] = out_sign[t]
             count += 1
     return out, count
@@ -189,16 +247,62 @@ def trace_block(block, better, worse, reach, signs):
     m, count, last = better.size, 0, block.ends.size - 1
     out = np.empty(64), np.empty(64, np.int64), np.empty(64, np.int8), np.empty(64, np.int8)
     cache = np.empty((block.scores.shape[1], SEGMENT + 1 if block.cross.shape[1] > 0 else 1))
-    work = np.empty(SEGMENT + 1, np.int64), np.empty(SEGMENT + 1), np.empty(2 * SEGMENT + 2), np.empty(2 * SEGMENT + 2, np.int8)
-    everyone, near, nearer, lams = np.arange(m), np.empty(m, np.int64), np.empty(m, np.int64), block.lams[block.ends]
+    work = (
+        np.empty(SEGMENT + 1, np.int64),
+        np.empty(SEGMENT + 1),
+        np.empty(2 * SEGMENT + 2),
+        np.empty(2 * SEGMENT + 2, np.int8),
+    )
+    everyone, near, nearer, lams = (
+        np.arange(m),
+        np.empty(m, np.int64),
+        np.empty(m, np.int64),
+        block.lams[block.ends],
+    )
     for k in range(0, last, GROUP):
         z = min(k + GROUP, last)
-        out, limits = grown(out, count, m), (block.wide[k // GROUP], max(block.margin[k], block.margin[z]))
-        size, count = screen(block.scores[k], block.scores[z], limits, better, worse, reach, signs, everyone, m, near, lams[k], out, count)
+        out, limits = (
+            grown(out, count, m),
+            (block.wide[k // GROUP], max(block.margin[k], block.margin[z])),
+        )
+        size, count = screen(
+            block.scores[k],
+            block.scores[z],
+            limits,
+            better,
+            worse,
+            reach,
+            signs,
+            everyone,
+            m,
+            near,
+            lams[k],
+            out,
+            count,
+        )
         for s in range(k, z):
-            out, limits = grown(out, count, size), (block.slack[s], max(block.margin[s], block.margin[s + 1]))
-            few, count = screen(block.scores[s], block.scores[s + 1], limits, better, worse, reach, signs, near, size, nearer, lams[s], out, count)
-            out, count = follow_segment(block, s, nearer, few, better, worse, reach, signs, cache, work, out, count)
+            out, limits = (
+                grown(out, count, size),
+                (block.slack[s], max(block.margin[s], block.margin[s + 1])),
+            )
+            few, count = screen(
+                block.scores[s],
+                block.scores[s + 1],
+                limits,
+                better,
+                worse,
+                reach,
+                signs,
+                near,
+                size,
+                nearer,
+                lams[s],
+                out,
+                count,
+            )
+            out, count = follow_segment(
+                block, s, nearer, few, better, worse, reach, signs, cache, work, out, count
+            )
     return out[0][:count], out[1][:count], out[2][:count], out[3][:count]
 
 # %% ../../nbs/selection/crossings.ipynb #c028
@@ -219,14 +323,20 @@ def _motion(lams, rows, squares, top, factored):
     length[1::2] = (lams[:-1:2] - lams[1::2]) * np.sqrt(squares[:, 0] + rounding)
     bends[2::2] = np.sqrt(np.abs(np.diff(squares[:, 0])) + rounding[1:] + rounding[:-1])
     leap = rows[2::2] - rows[1:-1:2]
-    jumps[2::2] = np.sqrt(np.einsum("ij,ij->i", leap, leap)) if factored else np.sqrt(top) * np.abs(leap, out=leap).sum(axis=1)
+    jumps[2::2] = (
+        np.sqrt(np.einsum("ij,ij->i", leap, leap))
+        if factored
+        else np.sqrt(top) * np.abs(leap, out=leap).sum(axis=1)
+    )
     return np.cumsum(length), np.cumsum(bends), np.cumsum(jumps)
 
 # %% ../../nbs/selection/crossings.ipynb #c034
 @njit
 def multiply_four(a0, a1, a2, a3, b0, b1, b2, b3, out):
     """The 16 inner products of four vectors with four others."""
-    s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = s20 = s21 = s22 = s23 = s30 = s31 = s32 = s33 = 0.0
+    s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = s20 = s21 = s22 = s23 = s30 = s31 = s32 = (
+        s33
+    ) = 0.0
     for k in range(a0.size):
         x, y, z, w = a0[k], a1[k], a2[k], a3[k]
         s00, s01, s02, s03 = s00 + x * b0[k], s01 + x * b1[k], s02 + x * b2[k], s03 + x * b3[k]
@@ -247,7 +357,9 @@ def products(A, B):
     for j in range(0, n - n % 4, 4):
         b0, b1, b2, b3 = B[j], B[j + 1], B[j + 2], B[j + 3]
         for i in range(0, m - m % 4, 4):
-            multiply_four(A[i], A[i + 1], A[i + 2], A[i + 3], b0, b1, b2, b3, out[i : i + 4, j : j + 4])
+            multiply_four(
+                A[i], A[i + 1], A[i + 2], A[i + 3], b0, b1, b2, b3, out[i : i + 4, j : j + 4]
+            )
         for i in range(m - m % 4, m):
             for t in range(j, j + 4):
                 out[i, t] = np.dot(A[i], B[t])
@@ -276,15 +388,31 @@ def walk_block(lams, rows, squares, cross, metric, top, tie_tol):
 
     def stray(ends):
         chord = np.diff(rows[ends], axis=0)
-        chord = np.sqrt(np.maximum(0.0, np.einsum("ij,ij->i", chord, chord if metric is None else products(chord, metric))))
+        chord = np.sqrt(
+            np.maximum(
+                0.0,
+                np.einsum("ij,ij->i", chord, chord if metric is None else products(chord, metric)),
+            )
+        )
         bend = 0.25 * (lams[ends[:-1]] - lams[ends[1:]]) * _between(ends, bends)
         return stray_bound(_between(ends, length), _between(ends, jumps), chord, bend)
 
     ends = segment_ends(lams.size)
     scores = products(rows[ends], cross)
     largest = np.abs(scores).max(axis=1)
-    return Block(lams, rows, cross, bends, jumps, ends, scores, tie_tol * largest, (tie_tol + 1e-9) * largest, stray(ends),
-                 stray(_group_ends(ends)))
+    return Block(
+        lams,
+        rows,
+        cross,
+        bends,
+        jumps,
+        ends,
+        scores,
+        tie_tol * largest,
+        (tie_tol + 1e-9) * largest,
+        stray(ends),
+        stray(_group_ends(ends)),
+    )
 
 # %% ../../nbs/selection/crossings.ipynb #c038
 def _group_ends(ends):
@@ -294,16 +422,30 @@ def _group_ends(ends):
 # %% ../../nbs/selection/crossings.ipynb #c040
 def score_block(lams, G, tie_tol):
     """The :class:`Block` of scores G (b, p) at knots lams (b,), for pairs whose reach is 1. O(b p)."""
+
     def stray(ends):
-        return np.array([_spread(lams[a : z + 1], G[a : z + 1]) for a, z in zip(ends[:-1], ends[1:])])
+        return np.array(
+            [_spread(lams[a : z + 1], G[a : z + 1]) for a, z in zip(ends[:-1], ends[1:])]
+        )
 
     moves = np.diff(G, axis=0, prepend=G[:1])
     jumps = np.cumsum(moves.max(axis=1) - moves.min(axis=1)) / 2
     ends = segment_ends(lams.size)
     scores = G[ends]
     largest = np.abs(scores).max(axis=1)
-    return Block(lams, G, np.empty((0, 0)), np.zeros(lams.size), jumps, ends, scores, tie_tol * largest, (tie_tol + 1e-9) * largest,
-                 stray(ends), stray(_group_ends(ends)))
+    return Block(
+        lams,
+        G,
+        np.empty((0, 0)),
+        np.zeros(lams.size),
+        jumps,
+        ends,
+        scores,
+        tie_tol * largest,
+        (tie_tol + 1e-9) * largest,
+        stray(ends),
+        stray(_group_ends(ends)),
+    )
 
 # %% ../../nbs/selection/crossings.ipynb #c041
 def _spread(lams, G):
@@ -319,9 +461,14 @@ def pair_reach(kernel, X, better, worse, rows=256):
     if kernel.name == "rbf":
         return np.full(better.size, np.sqrt(2.0))
     if kernel.name == "linear":
-        parts = [X[better[i : i + 4096]] - X[worse[i : i + 4096]] for i in range(0, max(1, better.size), 4096)]
+        parts = [
+            X[better[i : i + 4096]] - X[worse[i : i + 4096]]
+            for i in range(0, max(1, better.size), 4096)
+        ]
         return np.concatenate([np.sqrt(np.einsum("ij,ij->i", part, part)) for part in parts])
-    diagonal = [np.diagonal(kernel.cross(X[i : i + rows], X[i : i + rows])) for i in range(0, len(X), rows)]
+    diagonal = [
+        np.diagonal(kernel.cross(X[i : i + rows], X[i : i + rows])) for i in range(0, len(X), rows)
+    ]
     norm = np.sqrt(np.maximum(0.0, np.concatenate(diagonal)))
     return norm[better] + norm[worse]
 
@@ -352,7 +499,9 @@ def _walked(path, X_val, tie_tol):
     """The Blocks of a path that can be walked."""
     problem = path.problem
     if X_val.shape[1] != problem.X.shape[1]:
-        raise ValueError(f"X_val has {X_val.shape[1]} columns; {problem.X.shape[1]}, as in training, are accepted.")
+        raise ValueError(
+            f"X_val has {X_val.shape[1]} columns; {problem.X.shape[1]}, as in training, are accepted."
+        )
     cross, metric = problem.design(X_val), None if problem.is_factored else writable(problem.gram)
     top = float(np.max(problem.diagonal))
     for lams, rows, squares in path.walker.stretches(path):
@@ -384,10 +533,21 @@ def crossings(path, X_val, better, worse, tie_tol=1e-10):
     the pairs that may cross cost: O(c log 16) for each and every 16 stretches, unless they tie for long.
     """
     reach, signs = None, None
-    parts = [(np.empty(0), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int8), np.empty(0, dtype=np.int8))]
+    parts = [
+        (
+            np.empty(0),
+            np.empty(0, dtype=np.int64),
+            np.empty(0, dtype=np.int8),
+            np.empty(0, dtype=np.int8),
+        )
+    ]
     for block in blocks_of(path, X_val, tie_tol):
         if signs is None:
-            reach = np.ones(better.size) if block.cross.size == 0 else pair_reach(path.problem.kernel, X_val, better, worse)
+            reach = (
+                np.ones(better.size)
+                if block.cross.size == 0
+                else pair_reach(path.problem.kernel, X_val, better, worse)
+            )
             d = block.scores[0, better] - block.scores[0, worse]
             first = np.where(np.abs(d) <= block.tol[0], 0, np.sign(d)).astype(np.int8)
             signs = first.copy()

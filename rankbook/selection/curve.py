@@ -10,8 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.validation import as_choice, as_count, as_ids, as_matrix, as_numbers, as_positive, as_vector, require_kind
 from ..base.ownership import own
+from rankbook.base.validation import (
+    as_choice,
+    as_count,
+    as_ids,
+    as_matrix,
+    as_numbers,
+    as_positive,
+    as_vector,
+    require_kind,
+)
 from ..paths.exact import Path
 from ..preferences.graph import Preferences
 
@@ -33,7 +42,8 @@ class ValidationCurve:
     minimum, optimum : float
         The smallest value, and the best one.
     best : list of (float, float)
-        Every interval (low, high) of lambda on which the optimum is attained, the largest lambdas first.
+        Every interval (low, high) of lambda on which the optimum is attained, the largest lambdas
+        first.
     """
 
     breaks: np.ndarray
@@ -46,7 +56,10 @@ class ValidationCurve:
             object.__setattr__(self, name, own(getattr(self, name)))
 
     def at(self, lam):
-        """The value at lam > 0, a float or an array; at a break that of the interval below it. O(log s) each."""
+        """The value at lam > 0, a float or an array.
+
+        At a break it is that of the interval below it. O(log s) each.
+        """
         lam = as_numbers("lam", lam)
         if not (lam > self.breaks[-1]).all() or np.isnan(lam).any():
             raise ValueError(f"lam is {lam}; lam > {self.breaks[-1]} is accepted.")
@@ -58,7 +71,10 @@ class ValidationCurve:
 
     def __repr__(self):
         what = "maximum" if self.maximize else "minimum"
-        return f"ValidationCurve({self.values.size} intervals, {what} {self.optimum:.6g} on {len(self.best)} of them)"
+        return (
+            f"ValidationCurve({self.values.size} intervals, {what} {self.optimum:.6g} on "
+            f"{len(self.best)} of them)"
+        )
 
     @property
     def minimum(self):
@@ -72,7 +88,10 @@ class ValidationCurve:
 
     @property
     def best(self):
-        """Every interval (low, high) of lambda on which the optimum is attained, the largest lambdas first."""
+        """Every interval (low, high) of lambda on which the optimum is attained.
+
+        The largest lambdas come first.
+        """
         at = np.flatnonzero(np.abs(self.values - self.optimum) <= 1e-12)  # sums of weights round
         return [(float(self.breaks[j + 1]), float(self.breaks[j])) for j in at]
 
@@ -84,7 +103,8 @@ def choose_lambda(curve, rule="widest"):
     ----------
     curve : ValidationCurve
     rule : {"widest", "largest"}
-        The log-midpoint of the widest best interval; or the most regularized: a thousandth of the log-width below the upper end of the highest one.
+        The log-midpoint of the widest best interval; or the most regularized: a thousandth of the
+        log-width below the upper end of the highest one.
 
     Returns
     -------
@@ -93,36 +113,54 @@ def choose_lambda(curve, rule="widest"):
     require_kind("curve", curve, ValidationCurve)
     as_choice("rule", rule, ("widest", "largest"))
     low, high = np.array(curve.best).T
-    bottom, top = curve.scale[0] / 10 if curve.breaks[-1] == 0 else curve.breaks[-1], curve.scale[1] * 10
-    low, high = np.maximum(low, np.minimum(bottom, high / 10)), np.minimum(high, np.maximum(top, low * 10))
+    bottom, top = (
+        curve.scale[0] / 10 if curve.breaks[-1] == 0 else curve.breaks[-1],
+        curve.scale[1] * 10,
+    )
+    low, high = (
+        np.maximum(low, np.minimum(bottom, high / 10)),
+        np.minimum(high, np.maximum(top, low * 10)),
+    )
     log_low, log_high = np.log(low), np.log(high)
     if rule == "largest":
         j, lam = 0, np.exp(log_high[0] - 1e-3 * (log_high[0] - log_low[0]))
     else:
         j = np.argmax(log_high - log_low)
         lam = np.exp((log_low[j] + log_high[j]) / 2)
-    return float(np.clip(lam, np.nextafter(low[j], np.inf), high[j]))  # logarithms round, and intervals may be narrow
+    return float(
+        np.clip(lam, np.nextafter(low[j], np.inf), high[j])
+    )  # logarithms round, and intervals may be narrow
 
 # %% ../../nbs/selection/curve.ipynb #c013
 def _groups(lam, width=1e-7):
-    """The order of decreasing lam, and where groups of breaks begin that are closer than a fraction `width`."""
+    """The order of decreasing lam, and where groups of breaks begin.
+
+    Breaks of a group are closer than a fraction `width`.
+    """
     order = np.argsort(-lam, kind="stable")
     lam = lam[order]
     return order, np.flatnonzero(np.r_[True, lam[1:] * (1 + width) < lam[:-1]][: lam.size])
 
 # %% ../../nbs/selection/curve.ipynb #c015
 def _as_curve(path, lam, values, tiny, maximize=False):
-    """The curve of `values` (s + 1,), before the first and after each of the breaks `lam`; steps up to `tiny` are none."""
+    """The curve of `values` (s + 1,), before the first and after each of the breaks `lam`.
+
+    Steps up to `tiny` are none.
+    """
     keep = np.flatnonzero((np.abs(np.diff(values)) > tiny) & (lam > path.domain[0]))
     scale = (path.breakpoints[-1], path.breakpoints[0]) if path.breakpoints.size else (1.0, 1.0)
-    return ValidationCurve(np.r_[np.inf, lam[keep], path.domain[0]], values[np.r_[0, keep + 1]], scale, maximize)
+    return ValidationCurve(
+        np.r_[np.inf, lam[keep], path.domain[0]], values[np.r_[0, keep + 1]], scale, maximize
+    )
 
 # %% ../../nbs/selection/curve.ipynb #c016
 def _disagreement_curve(path, items, distinct, prefs, weight, tie_tol):
     """The weighted share of preferences in the wrong order; a tie counts 1/2."""
     from rankbook.selection.crossings import crossings
 
-    first, lam, pair, old, new = crossings(path, distinct, items[prefs.better], items[prefs.worse], tie_tol)
+    first, lam, pair, old, new = crossings(
+        path, distinct, items[prefs.better], items[prefs.worse], tie_tol
+    )
     change = weight[pair] * (old.astype(float) - new) / 2
     order, starts = _groups(lam)
     steps = np.add.reduceat(change[order], starts) if starts.size else np.empty(0)
@@ -135,10 +173,15 @@ def _auc_curve(path, items, distinct, y, query, tie_tol):
     """The mean AUC over the queries with both values."""
     values = np.unique(y)
     if values.size > 2:
-        raise ValueError(f"prefs_val has {values.size} different values; at most two are accepted for the AUC. For graded y use disagreement or ndcg.")
+        raise ValueError(
+            f"prefs_val has {values.size} different values; at most two are accepted for the AUC. "
+            "For graded y use disagreement or ndcg."
+        )
     prefs = Preferences.from_scores(y, query)
     if len(prefs) == 0:
-        raise ValueError("prefs_val has no query with two different values; at least one is accepted.")
+        raise ValueError(
+            "prefs_val has no query with two different values; at least one is accepted."
+        )
     weight = 1.0 / np.bincount(query[prefs.better])[query[prefs.better]]
     wrong = _disagreement_curve(path, items, distinct, prefs, weight, tie_tol)
     return ValidationCurve(wrong.breaks, 1 - wrong.values, wrong.scale, True)
@@ -152,13 +195,19 @@ def _ndcg_curve(path, items, distinct, y, query, k, tie_tol):
     if y.max() <= 0:
         raise ValueError("prefs_val has no query with a grade above 0; at least one is accepted.")
     prefs = Preferences.from_scores(y, query)
-    first, lam, pair, old, new = crossings(path, distinct, items[prefs.better], items[prefs.worse], tie_tol)
+    first, lam, pair, old, new = crossings(
+        path, distinct, items[prefs.better], items[prefs.worse], tie_tol
+    )
     order, starts = _groups(lam)
-    values = ndcg_steps(y, query, k, prefs.better, prefs.worse, first, pair[order], old[order], new[order], starts)
+    values = ndcg_steps(
+        y, query, k, prefs.better, prefs.worse, first, pair[order], old[order], new[order], starts
+    )
     return _as_curve(path, lam[order][starts], values, 1e-12, True)
 
 # %% ../../nbs/selection/curve.ipynb #c020
-def validation_curve(path, X_val, prefs_val, *, qid=None, metric="disagreement", k=None, tie_tol=1e-10):
+def validation_curve(
+    path, X_val, prefs_val, *, qid=None, metric="disagreement", k=None, tie_tol=1e-10
+):
     """How well the order of validation items is met, exactly, for every lambda of a path.
 
     Parameters
@@ -167,21 +216,25 @@ def validation_curve(path, X_val, prefs_val, *, qid=None, metric="disagreement",
     X_val : array-like of shape (p, d)
         Validation items; for a precomputed kernel (p, n).
     prefs_val : Preferences, or array-like of shape (p,)
-        For the disagreement, preferences between the items, at least one. For the other metrics the items' scores or grades y.
+        For the disagreement, preferences between the items, at least one. For the other metrics the
+        items' scores or grades y.
     qid : array-like of shape (p,), optional
-        Query ids, in any order, for "auc" and "ndcg"; one query by default. Preferences know theirs.
+        Query ids, in any order, for "auc" and "ndcg"; one query by default. Preferences know
+        theirs.
     metric : {"disagreement", "auc", "ndcg"}, default "disagreement"
-        As in :mod:`rankbook.metrics.pairs`. The disagreement is to be minimised, the two others to be maximised.
+        As in :mod:`rankbook.metrics.pairs`. The disagreement is to be minimised, the two others to
+        be maximised.
     k : int, optional
         Only the first `k` places count, for "ndcg"; all by default.
     tie_tol : float, default 1e-10
-        Scores that differ by no more than this fraction of the largest absolute score at both ends of a stretch tie there; a tie counts
-        1/2. Equal rows of X_val always tie.
+        Scores that differ by no more than this fraction of the largest absolute score at both ends
+        of a stretch tie there; a tie counts 1/2. Equal rows of X_val always tie.
 
     Returns
     -------
     ValidationCurve
-        Values are shares of the total weight for the disagreement, and means over the queries for the others.
+        Values are shares of the total weight for the disagreement, and means over the queries for
+        the others.
 
     Raises
     ------
@@ -190,7 +243,8 @@ def validation_curve(path, X_val, prefs_val, *, qid=None, metric="disagreement",
 
     Notes
     -----
-    See :func:`rankbook.selection.crossings.crossings`; on average less than the path itself. NDCG costs O(n log n) more for each crossing in a query of n.
+    See :func:`rankbook.selection.crossings.crossings`; on average less than the path itself. NDCG
+    costs O(n log n) more for each crossing in a query of n.
     """
     require_kind("path", path, Path)
     as_choice("metric", metric, ("disagreement", "auc", "ndcg"))
@@ -200,31 +254,52 @@ def validation_curve(path, X_val, prefs_val, *, qid=None, metric="disagreement",
         return _disagreement_curve(path, items, distinct, prefs_val, prefs_val.weight, tie_tol)
     distinct, items, y, query = _check_grades(X_val, prefs_val, qid, metric, k)
     options = (k,) if metric == "ndcg" else ()
-    return {"auc": _auc_curve, "ndcg": _ndcg_curve}[metric](path, items, distinct, y, query, *options, tie_tol)
+    return {"auc": _auc_curve, "ndcg": _ndcg_curve}[metric](
+        path, items, distinct, y, query, *options, tie_tol
+    )
 
 # %% ../../nbs/selection/curve.ipynb #c021
 def _check_validation(X_val, prefs_val, qid=None, k=None):
     """The distinct validation items, and which of them each item is."""
     X_val = as_matrix("X_val", X_val)
     if not isinstance(prefs_val, Preferences):
-        raise TypeError(f"prefs_val is a {type(prefs_val).__name__}; for the disagreement a rankbook.Preferences is accepted.")
+        raise TypeError(
+            f"prefs_val is a {type(prefs_val).__name__}; for the disagreement a "
+            "rankbook.Preferences is accepted."
+        )
     if qid is not None or k is not None:
-        raise ValueError(f"{'k' if qid is None else 'qid'} is given; for the disagreement None is accepted, since prefs_val knows its queries.")
+        raise ValueError(
+            f"{'k' if qid is None else 'qid'} is given; for the disagreement None is accepted, "
+            "since prefs_val knows its queries."
+        )
     if len(X_val) != prefs_val.n_items:
-        raise ValueError(f"X_val has {len(X_val)} rows and prefs_val has {prefs_val.n_items} items; equal numbers are accepted.")
+        raise ValueError(
+            f"X_val has {len(X_val)} rows and prefs_val has {prefs_val.n_items} items; equal "
+            "numbers are accepted."
+        )
     if len(prefs_val) == 0 or not prefs_val.weight.any():
-        raise ValueError("prefs_val has no preference of positive weight; at least one is accepted.")
+        raise ValueError(
+            "prefs_val has no preference of positive weight; at least one is accepted."
+        )
     return _distinct_rows(X_val)
 
 # %% ../../nbs/selection/curve.ipynb #c022
 def _check_grades(X_val, y, qid, metric, k):
-    """The distinct validation items, which of them each item is, its grade, and the number of its query."""
+    """The distinct validation items, and for each item which one it is and its grade.
+
+    Last comes the number of its query.
+    """
     X_val = as_matrix("X_val", X_val)
     if isinstance(y, Preferences):
-        raise TypeError(f"prefs_val is a Preferences; for {metric} scores y of shape (p,) are accepted.")
+        raise TypeError(
+            f"prefs_val is a Preferences; for {metric} scores y of shape (p,) are accepted."
+        )
     y = as_vector("prefs_val", y, len(X_val), minimum=0.0 if metric == "ndcg" else None)
     if metric == "ndcg" and y.max() > 1000:
-        raise ValueError(f"prefs_val has {y.max()}; grades from 0 to 1000 are accepted, for the gain is 2**y - 1.")
+        raise ValueError(
+            f"prefs_val has {y.max()}; grades from 0 to 1000 are accepted, "
+            "for the gain is 2**y - 1."
+        )
     if k is not None and metric != "ndcg":
         raise ValueError(f"k is {k}; for {metric} None is accepted.")
     if k is not None:

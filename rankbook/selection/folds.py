@@ -104,17 +104,22 @@ def make_folds(cv, X, y, query, random_state=None):
         for part, what in zip(parts, ("train on", "validate")):
             ids = None if query is None else query[part]
             if part.size == 0 or len(Preferences.from_scores(y[part], ids)) == 0:
-                raise ValueError(f"cv leaves fold {f + 1} of {len(folds)} no preference to {what}{'' if query is None else f', of {np.unique(query).size} queries'}: "
-                                 "two different scores in a query are needed. Fewer folds, or a "
-                                 "splitter that keeps levels together, are accepted.")
+                raise ValueError(
+                    f"cv leaves fold {f + 1} of {len(folds)} no preference to "
+                    f"{what}{'' if query is None else f', of {np.unique(query).size} queries'}: "
+                    "two different scores in a query are needed. Fewer folds, or a "
+                    "splitter that keeps levels together, are accepted."
+                )
     return folds
 
 # %% ../../nbs/selection/folds.ipynb #c011
 def _given_folds(cv, X, y, query):
     """The folds of a splitter or an iterable, as arrays of ints."""
     if isinstance(cv, (str, bool)) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
-        raise TypeError(f"cv is {cv!r}; an integer, a splitter of scikit-learn or pairs "
-                        "(training, left out) are accepted.")
+        raise TypeError(
+            f"cv is {cv!r}; an integer, a splitter of scikit-learn or pairs "
+            "(training, left out) are accepted."
+        )
     pairs = cv.split(X, y, query) if hasattr(cv, "split") else cv
     folds = [_as_fold(pair, f, y.size) for f, pair in enumerate(pairs)]
     if not folds:

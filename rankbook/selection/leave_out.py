@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..preferences.laplacians import QueryGraph, Queries
 from ..kernels.basis import basis_scores
 from ..paths.spectral import WeightPath
+from ..preferences.laplacians import Queries, QueryGraph
 from ..problems.spectrum import Spectrum, as_lambdas, decomposed
 
 # %% ../../nbs/selection/leave_out.ipynb #c005
@@ -30,18 +30,24 @@ class LeaveOut:
     Attributes
     ----------
     rows : ndarray of shape (n, p)
-        U for the dual form, where B = U E U' with E = diag(1 / (values + lam)); S for the primal form, where B = L - S E S'.
+        U for the dual form, where B = U E U' with E = diag(1 / (values + lam)); S for the primal
+        form, where B = L - S E S'.
     scores : ndarray of shape (n, p), or None
         P of the primal form.
     """
 
     def __init__(self, path):
         if not isinstance(getattr(path, "spectrum", None), Spectrum):
-            raise TypeError(f"path is a {type(path).__name__}; a SpectralPath, which the solvers rls and sparse-rls give, is accepted.")
+            raise TypeError(
+                f"path is a {type(path).__name__}; a SpectralPath, which the solvers rls and "
+                "sparse-rls give, is accepted."
+            )
         problem, self.spectrum = path.problem, path.spectrum
         self.graph, self.n, self.is_flat = problem.graph, problem.n_items, problem.is_flat
         if not hasattr(problem.target, "Y"):
-            raise ValueError("graph has margins in the place of scores; a problem with scores y is accepted.")
+            raise ValueError(
+                "graph has margins in the place of scores; a problem with scores y is accepted."
+            )
         self.Y = problem.target.Y
         self.problem, self.scores = problem, _training_map(path)
         self.rows = self.spectrum.left if self.scores is None else self.graph.laplacian(self.scores)
@@ -53,8 +59,13 @@ class LeaveOut:
 
     @cached_property
     def parts(self):
-        """The :class:`rankbook.preferences.laplacians.Queries` that have to be left out as a whole; None if any items may be."""
-        return None if self.is_global or self.graph.kind == "identity" else connected_parts(self.graph)
+        """The queries that have to be left out as a whole; None if any items may be.
+
+        They are :class:`rankbook.preferences.laplacians.Queries`.
+        """
+        return (
+            None if self.is_global or self.graph.kind == "identity" else connected_parts(self.graph)
+        )
 
     @cached_property
     def means(self):
@@ -84,7 +95,10 @@ def right_sides(form, inverse):
 
 
 def mean_rows(form):
-    """M (q, p) such that the mean score of each part is M E right. O(n p), and O(n^2 + q n p) for the dual form."""
+    """M (q, p) such that the mean score of each part is M E right.
+
+    O(n p), and O(n^2 + q n p) for the dual form.
+    """
     mean = lambda v: (form.parts.membership.T @ v) / form.parts.sizes[:, None]
     if form.scores is not None:
         return mean(form.scores)
@@ -93,14 +107,20 @@ def mean_rows(form):
 
 # %% ../../nbs/selection/leave_out.ipynb #c007
 def _training_map(path):
-    """P (n, p) with the scores P E right of the items, for the primal form; None for the dual form."""
+    """P (n, p) with the scores P E right of the items, for the primal form.
+
+    It is None for the dual form.
+    """
     if isinstance(path, WeightPath):
         return path.problem.X @ path.spectrum.left
     return None if path.problem.basis is None else basis_scores(path.problem, path.spectrum.left)
 
 
 def connected_parts(graph):
-    """The connected components of a graph with more than one, as :class:`rankbook.preferences.laplacians.Queries`."""
+    """The connected components of a graph with more than one.
+
+    They are given as :class:`rankbook.preferences.laplacians.Queries`.
+    """
     if graph.kind == "queries":
         return graph
     from scipy.sparse.csgraph import connected_components
@@ -132,18 +152,29 @@ def check_groups(form, groups):
     Raises
     ------
     ValueError
-        If an item is not there or twice in a group, a group is empty or everything, or it holds a part of a query of several or of a component.
+        If an item is not there or twice in a group, a group is empty or everything, or it holds a
+        part of a query of several or of a component.
     """
     checked = [np.asarray(h) for h in groups]
     if not checked:
         raise ValueError("groups has no group; at least one is accepted.")
     for g, h in enumerate(checked):
-        if h.ndim != 1 or h.dtype.kind not in "iu" or h.size == 0 or h.min() < 0 or h.max() >= form.n:
-            raise ValueError(f"groups[{g}] is {h!r}; a vector of items from 0 to {form.n - 1} is accepted.")
+        if (
+            h.ndim != 1
+            or h.dtype.kind not in "iu"
+            or h.size == 0
+            or h.min() < 0
+            or h.max() >= form.n
+        ):
+            raise ValueError(
+                f"groups[{g}] is {h!r}; a vector of items from 0 to {form.n - 1} is accepted."
+            )
         if h.size > 1 and np.unique(h).size < h.size:
             raise ValueError(f"groups[{g}] has an item twice; different items are accepted.")
         if h.size == form.n:
-            raise ValueError(f"groups[{g}] leaves out all {form.n} items; some have to be left to learn from.")
+            raise ValueError(
+                f"groups[{g}] leaves out all {form.n} items; some have to be left to learn from."
+            )
     if form.parts is not None:
         _refuse_split(form, checked)
     return checked
@@ -157,8 +188,11 @@ def _refuse_split(form, groups):
         split = np.flatnonzero((inside > 0) & (inside < form.parts.sizes))
         if split.size:
             q = split[0]
-            raise ValueError(f"groups[{g}] holds {inside[q]} of the {form.parts.sizes[q]:.0f} items of a {what}; "
-                             "whole ones are accepted, for leaving out a part changes the weight of the rest.")
+            raise ValueError(
+                f"groups[{g}] holds {inside[q]} of the {form.parts.sizes[q]:.0f} "
+                f"items of a {what}; "
+                "whole ones are accepted, for leaving out a part changes the weight of the rest."
+            )
 
 # %% ../../nbs/selection/leave_out.ipynb #c015
 SMALL = 32  # items of a group, up to which products of pairs are written down
@@ -166,7 +200,10 @@ CHUNK = 1 << 20  # numbers that are written down at a time
 
 
 def small_blocks(rows, inverse):
-    """R diag(column) R' for each group R of `rows` (m, s, p) and column of `inverse` (p, l): (m, l, s, s), from products of pairs."""
+    """R diag(column) R' for each group R of `rows` (m, s, p) and column of `inverse` (p, l).
+
+    The shape is (m, l, s, s), and it is made from products of pairs.
+    """
     m, s, p = rows.shape
     i, j = np.tril_indices(s)
     products = rows[:, i]
@@ -185,14 +222,19 @@ def large_blocks(rows, inverse):
 
 # %% ../../nbs/selection/leave_out.ipynb #c018
 def left_out_blocks(form, items, inverse):
-    """B_hh (m, l, s, s), made definite, for m groups of s items (m, s) and 1 / (values + lam') (p, l)."""
+    """B_hh (m, l, s, s), made definite, for m groups of s items (m, s).
+
+    `inverse` is 1 / (values + lam') (p, l).
+    """
     rows = form.rows[items]
     B = (small_blocks if items.shape[1] <= SMALL else large_blocks)(rows, inverse)
     if form.scores is not None:
         B = laplacian_blocks(form.graph, items)[:, None] - B
     if form.parts is not None:
         scale = np.trace(B, axis1=2, axis2=3) / items.shape[1]
-        constants = same_part(form.parts, items) / form.parts.sizes[form.parts.query[items]][:, None, :]
+        constants = (
+            same_part(form.parts, items) / form.parts.sizes[form.parts.query[items]][:, None, :]
+        )
         B += np.where(scale > 0, scale, 1.0)[:, :, None, None] * constants[:, None]
     return B
 
@@ -211,9 +253,17 @@ def solve_blocks(B, b):
         if B.shape[2] <= SMALL:
             return np.linalg.solve(B, b)
         flat = zip(B.reshape(-1, *B.shape[2:]), b.reshape(-1, *b.shape[2:]))
-        return np.stack([cho_solve(cho_factor(block, lower=True, overwrite_a=True, check_finite=False), v) for block, v in flat]).reshape(b.shape)
+        return np.stack(
+            [
+                cho_solve(cho_factor(block, lower=True, overwrite_a=True, check_finite=False), v)
+                for block, v in flat
+            ]
+        ).reshape(b.shape)
     except LinAlgError as error:
-        raise ValueError("lams has a value too small for the rounding errors of the decomposition; larger ones are accepted.") from error
+        raise ValueError(
+            "lams has a value too small for the rounding errors of the decomposition; larger ones "
+            "are accepted."
+        ) from error
 
 # %% ../../nbs/selection/leave_out.ipynb #c020
 def remaining_sums(form, h):
@@ -235,11 +285,16 @@ def remaining_sums(form, h):
 
 def _rest_mean(form, Z):
     """The mean of [P, y] outside of the rows Z of a group."""
-    return (np.concatenate([form.scores.sum(axis=0), form.Y.sum(axis=0)]) - Z.sum(axis=0)) / (form.n - len(Z))
+    return (np.concatenate([form.scores.sum(axis=0), form.Y.sum(axis=0)]) - Z.sum(axis=0)) / (
+        form.n - len(Z)
+    )
 
 
 def downdated_scores(form, h, lams, level=True):
-    """Scores (len(lams), s, k) of a group h, from the sums of the others. O(p^3 + s p^2), and s p k for each lambda."""
+    """Scores (len(lams), s, k) of a group h, from the sums of the others.
+
+    O(p^3 + s p^2), and s p k for each lambda.
+    """
     p = form.scores.shape[1]
     sums = remaining_sums(form, h)
     values, V = decomposed((sums[:, :p] + sums[:, :p].T) / 2)
@@ -252,17 +307,28 @@ def downdated_scores(form, h, lams, level=True):
 
 # %% ../../nbs/selection/leave_out.ipynb #c022
 def without(form, h, r, inverse):
-    """E (right - R_h' r) (p, l, k) for a group h with residuals r (l, s, k): the function learnt without it. O(p l k) for each item."""
-    return inverse[:, :, None] * (form.spectrum.right[:, None, :] - np.tensordot(form.rows[h], r, axes=(0, 1)))
+    """E (right - R_h' r) (p, l, k) for a group h with residuals r (l, s, k).
+
+    This is the function learnt without it. O(p l k) for each item.
+    """
+    return inverse[:, :, None] * (
+        form.spectrum.right[:, None, :] - np.tensordot(form.rows[h], r, axes=(0, 1))
+    )
 
 
 def scores_of(form, h, r, inverse):
-    """The scores (l, s, k) of a group h from the function itself, which no y is added to. O(p l k) for each item."""
+    """The scores (l, s, k) of a group h from the function itself, which no y is added to.
+
+    O(p l k) for each item.
+    """
     return np.tensordot(form.training[h], without(form, h, r, inverse), axes=1).transpose(1, 0, 2)
 
 
 def part_means(form, h, r, inverse):
-    """The mean scores (l, s, k) of the query of each item of a group h, for residuals r (l, s, k). O(p l k) for each item."""
+    """The mean scores (l, s, k) of the query of each item of a group h, for residuals r (l, s, k).
+
+    O(p l k) for each item.
+    """
     inside = without(form, h, r, inverse)
     parts, place = np.unique(form.parts.query[h], return_inverse=True)
     return np.tensordot(form.means[parts], inside, axes=1).transpose(1, 0, 2)[:, place]
@@ -276,28 +342,34 @@ def held_out_scores(path, groups, lams, level=True):
     path : rankbook.paths.spectral.SpectralPath
         Of the problem with all items; by the solver "rls" or "sparse-rls".
     groups : iterable of array-like of int
-        Items to leave out together, one group after the other: whole queries where there are several, or whole connected components of a graph of weights;
-        any items of a single query or for the graph "identity". Groups may overlap.
+        Items to leave out together, one group after the other: whole queries where there are
+        several, or whole connected components of a graph of weights; any items of a single query or
+        for the graph "identity". Groups may overlap.
     lams : array-like of shape (l,)
         Each > 0. The rest is trained at the same lambda.
     level : bool, default True
-        Whether scores for one query of all items need the intercept: without it, those of a lambda above all eigenvalues, which hardly differ, keep all digits.
+        Whether scores for one query of all items need the intercept: without it, those of a lambda
+        above all eigenvalues, which hardly differ, keep all digits.
 
     Returns
     -------
     ndarray of shape (l, N) or (l, N, k)
-        Scores of the N items of the groups in their order; for one query of all items with the intercept that fits the rest best. Of several queries
-        only differences within a query mean anything: the level of a group's scores is that of a kernel measured from the mean of all items.
+        Scores of the N items of the groups in their order; for one query of all items with the
+        intercept that fits the rest best. Of several queries only differences within a query mean
+        anything: the level of a group's scores is that of a kernel measured from the mean of all
+        items.
 
     Raises
     ------
     ValueError
-        If leaving out a group is not a matter of missing rows (see :func:`check_groups`), or a lambda is too small for the rounding errors.
+        If leaving out a group is not a matter of missing rows (see :func:`check_groups`), or a
+        lambda is too small for the rounding errors.
 
     Notes
     -----
-    O(n s p) for each lambda and groups of s items that make up all n, and O(n^2 + n p q) for q queries; p is n, or the number of features or of the basis,
-    whose items stay in it. Groups of more than p items cost O(p^3 + s p^2) for all lambdas.
+    O(n s p) for each lambda and groups of s items that make up all n, and O(n^2 + n p q) for q
+    queries; p is n, or the number of features or of the basis, whose items stay in it. Groups of
+    more than p items cost O(p^3 + s p^2) for all lambdas.
     """
     form, lams = LeaveOut(path), as_lambdas(lams)
     groups = check_groups(form, groups)
@@ -328,14 +400,27 @@ def _equal_groups(form, items, lams, level):
     for g in range(0, m, step):
         part = slice(g, min(g + step, m))
         sides = right[items[part]].transpose(0, 2, 1, 3)
-        r = [solve_blocks(left_out_blocks(form, items[part], inverse[:, i : i + at_once]), sides[:, i : i + at_once]) for i in range(0, lams.size, at_once)]
+        r = [
+            solve_blocks(
+                left_out_blocks(form, items[part], inverse[:, i : i + at_once]),
+                sides[:, i : i + at_once],
+            )
+            for i in range(0, lams.size, at_once)
+        ]
         r = np.concatenate(r, axis=1)
         f = y[items[part]][:, None] - r
         if form.parts is not None:
-            f += np.stack([part_means(form, h, residual, inverse) for h, residual in zip(items[part], r)])
+            f += np.stack(
+                [part_means(form, h, residual, inverse) for h, residual in zip(items[part], r)]
+            )
         flat = lams > form.spectrum.values.max(initial=0.0)
         if flat.any() and not (level and form.is_global):
-            f[:, flat] = np.stack([scores_of(form, h, residual[flat], inverse[:, flat]) for h, residual in zip(items[part], r)])
+            f[:, flat] = np.stack(
+                [
+                    scores_of(form, h, residual[flat], inverse[:, flat])
+                    for h, residual in zip(items[part], r)
+                ]
+            )
         yield part, f.transpose(1, 0, 2, 3)
 
 # %% ../../nbs/selection/leave_out.ipynb #c030
@@ -346,7 +431,10 @@ def tie_share(path, lams):
 
 
 def settle_ties(scores, group, limit):
-    """Scores (N,) in which neighbours of one group (N,) that differ by at most `limit` are made equal. O(N log N)."""
+    """Scores (N,) with neighbours of one group (N,) made equal if they hardly differ.
+
+    That is by at most `limit`. O(N log N).
+    """
     order = np.lexsort((scores, group))
     s, g = scores[order], group[order]
     starts = np.flatnonzero(np.r_[True, (np.diff(s) > limit) | (np.diff(g) != 0)])

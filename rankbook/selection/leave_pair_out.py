@@ -8,8 +8,15 @@ __all__ = ['PAIRS', 'pair_formula', 'off_diagonal', 'held_out_pairs', 'leave_pai
 # %% ../../nbs/selection/leave_pair_out.ipynb #c002
 import numpy as np
 
-from .leave_out import CHUNK, LeaveOut, check_groups, inverse_at, right_sides, tie_share
 from ..problems.spectrum import as_lambdas
+from rankbook.selection.leave_out import (
+    CHUNK,
+    LeaveOut,
+    check_groups,
+    inverse_at,
+    right_sides,
+    tie_share,
+)
 
 # %% ../../nbs/selection/leave_pair_out.ipynb #c004
 def pair_formula(ii, jj, ij, bi, bj):
@@ -24,22 +31,42 @@ def pair_formula(ii, jj, ij, bi, bj):
 
 
 def off_diagonal(form):
-    """The diagonal of L, and the value of its entries off the diagonal; 0 and 0 for the dual form, which has no L in B."""
+    """The diagonal of L, and the value of its entries off the diagonal.
+
+    Both are 0 for the dual form, which has no L in B.
+    """
     if form.scores is None:
         return 0.0, 0.0
     return (form.n - 1.0, -1.0) if form.is_global else (1.0, 0.0)
 
 
 def _pair_parts(path, lams):
-    """The form of a path whose pairs may be left out, lambdas, 1 / (values + lam'), b, the diagonal of B (n, l), and the sign of the product in B."""
+    """The form of a path whose pairs may be left out, and what its formulas need.
+
+    These are lambdas, 1 / (values + lam'), b, the diagonal of B (n, l), and the sign of the product
+    in B.
+    """
     form, lams = LeaveOut(path), as_lambdas(lams)
     if form.parts is not None:
-        raise ValueError("the pairs of a problem with several queries or a graph of weights cannot be left out, for that changes the weight of the rest; "
-                         "one query of all items, or the graph 'identity', is accepted.")
+        raise ValueError(
+            "the pairs of a problem with several queries or a graph of weights cannot be left "
+            "out, for that changes the weight of the rest; "
+            "one query of all items, or the graph 'identity', is accepted."
+        )
     if form.n < 3:
-        raise ValueError(f"the problem has {form.n} items; at least 3, a pair and one to learn from, are accepted.")
+        raise ValueError(
+            f"the problem has {form.n} items; at least 3, a pair and one to learn from, "
+            "are accepted."
+        )
     inverse, sign = inverse_at(form, lams, 2), 1.0 if form.scores is None else -1.0
-    return form, lams, inverse, right_sides(form, inverse), off_diagonal(form)[0] + sign * (form.rows**2 @ inverse), sign
+    return (
+        form,
+        lams,
+        inverse,
+        right_sides(form, inverse),
+        off_diagonal(form)[0] + sign * (form.rows**2 @ inverse),
+        sign,
+    )
 
 # %% ../../nbs/selection/leave_pair_out.ipynb #c005
 def held_out_pairs(path, first, second, lams):
@@ -70,7 +97,9 @@ def held_out_pairs(path, first, second, lams):
         ij = off_diagonal(form)[1] + sign * ((form.rows[i] * form.rows[j]) @ inverse)
         for column in range(form.Y.shape[1]):
             r = pair_formula(diagonal[i], diagonal[j], ij.copy(), b[i, :, column], b[j, :, column])
-            found[:, start : start + step, column] = (form.Y[i, [column]] - form.Y[j, [column]]) - r.T
+            found[:, start : start + step, column] = (
+                form.Y[i, [column]] - form.Y[j, [column]]
+            ) - r.T
     return found[:, :, 0] if form.is_flat else found
 
 # %% ../../nbs/selection/leave_pair_out.ipynb #c008
@@ -78,7 +107,9 @@ PAIRS = 1 << 20  # pairs that are compared at a time
 
 
 def leave_pair_out(path, lams, query=None):
-    """The share of pairs in the wrong order, each ordered by the function that was learnt without its two items; a tie counts one half.
+    """The share of pairs in the wrong order when each pair is left out.
+
+    Each is ordered by the function that was learnt without its two items; a tie counts one half.
 
     Parameters
     ----------
@@ -104,13 +135,32 @@ def leave_pair_out(path, lams, query=None):
     """
     form, lams, inverse, b, diagonal, sign = _pair_parts(path, lams)
     query = np.zeros(form.n, dtype=np.intp) if query is None else query
-    limits = np.outer(tie_share(path, lams), np.abs(form.Y - (form.Y.mean(axis=0) if form.is_global else 0)).max(axis=0))
+    limits = np.outer(
+        tie_share(path, lams),
+        np.abs(form.Y - (form.Y.mean(axis=0) if form.is_global else 0)).max(axis=0),
+    )
     rows = max(1, PAIRS // form.n)
-    wrong = [sum(_wrong_pairs(form, start, start + rows, (inverse[:, i], b[:, i], diagonal[:, i], sign, query, limits[i])) for start in range(0, form.n, rows))
-             for i in range(lams.size)]
-    total = sum(_ordered(form.Y, query, start, start + rows).sum(axis=(0, 1)) for start in range(0, form.n, rows))
+    wrong = [
+        sum(
+            _wrong_pairs(
+                form,
+                start,
+                start + rows,
+                (inverse[:, i], b[:, i], diagonal[:, i], sign, query, limits[i]),
+            )
+            for start in range(0, form.n, rows)
+        )
+        for i in range(lams.size)
+    ]
+    total = sum(
+        _ordered(form.Y, query, start, start + rows).sum(axis=(0, 1))
+        for start in range(0, form.n, rows)
+    )
     if not total.all():
-        raise ValueError("y has only pairs of equal scores to leave out; at least one pair of different scores is accepted.")
+        raise ValueError(
+            "y has only pairs of equal scores to leave out; at least one pair of different scores "
+            "is accepted."
+        )
     shares = np.array(wrong) / total
     return shares[:, 0] if form.is_flat else shares
 
@@ -122,7 +172,10 @@ def _ordered(Y, query, start, stop):
 
 
 def _wrong_pairs(form, start, stop, parts):
-    """The pairs (k,) of items i in [start, stop) and j > i that come out wrong, for each column of y."""
+    """The pairs (k,) that come out wrong, for each column of y.
+
+    They are of items i in [start, stop) and j > i.
+    """
     inverse, b, diagonal, sign, query, limit = parts
     scale = np.sqrt(inverse)
     ij = (form.rows[start:stop] * scale) @ (form.rows[start:] * scale).T
@@ -132,7 +185,12 @@ def _wrong_pairs(form, start, stop, parts):
     for column in range(form.Y.shape[1]):
         y, v = form.Y[:, column], b[:, column]
         apart = y[start:stop, None] - y[start:]
-        f = apart - pair_formula(diagonal[start:stop, None], diagonal[start:], ij.copy(), v[start:stop, None], v[start:])
+        f = apart - pair_formula(
+            diagonal[start:stop, None], diagonal[start:], ij.copy(), v[start:stop, None], v[start:]
+        )
         f *= np.sign(apart)
-        counts.append((f <= limit[column])[ordered[..., column]].sum() - 0.5 * (np.abs(f) <= limit[column])[ordered[..., column]].sum())
+        counts.append(
+            (f <= limit[column])[ordered[..., column]].sum()
+            - 0.5 * (np.abs(f) <= limit[column])[ordered[..., column]].sum()
+        )
     return np.array(counts)

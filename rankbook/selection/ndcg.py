@@ -83,7 +83,15 @@ def query_tables(y, query, k):
         discount[members.size if k is None else k :] = 0
         best = (np.exp2(y[members][::-1]) - 1) @ discount
         number[members] = len(tables)
-        tables.append((members, np.r_[starts, members.size], np.exp2(grades) - 1, np.r_[0, np.cumsum(discount)], best))
+        tables.append(
+            (
+                members,
+                np.r_[starts, members.size],
+                np.exp2(grades) - 1,
+                np.r_[0, np.cumsum(discount)],
+                best,
+            )
+        )
     return tables, number
 
 # %% ../../nbs/selection/ndcg.ipynb #c011

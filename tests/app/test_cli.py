@@ -1,4 +1,5 @@
 """The command line: what it prints where, how it fails, and that it leaves nothing half done."""
+
 import gzip
 import json
 import os
@@ -35,7 +36,11 @@ def refused(*arguments):
     """The one line of a command that must fail with exit code 2 and print nothing else."""
     result = run(*arguments)
     assert result.exit_code == 2 and result.stdout == "", (result.stdout, result.exception)
-    assert result.stderr.startswith("rankbook: error: ") and result.stderr.count("\n") == 1 and result.stderr.endswith("\n")
+    assert (
+        result.stderr.startswith("rankbook: error: ")
+        and result.stderr.count("\n") == 1
+        and result.stderr.endswith("\n")
+    )
     return result.stderr
 
 
@@ -43,15 +48,29 @@ def write_items(name, queries=None, levels=3, n=80):
     """A small table or LETOR file; returns features and grades."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 3)).round(6)
-    y = np.clip(np.round(X @ [1, 0.5, 0] + 0.5 * rng.normal(size=n) + (levels - 1) / 2), 0, levels - 1)
+    y = np.clip(
+        np.round(X @ [1, 0.5, 0] + 0.5 * rng.normal(size=n) + (levels - 1) / 2), 0, levels - 1
+    )
     qid = np.zeros(n, dtype=int) if queries is None else rng.integers(0, queries, n)
     if Path(name).suffix == ".csv":
-        np.savetxt(name, np.c_[qid, X, y], delimiter=",", header="query,a,b,c,grade", comments="", fmt="%.6f")
+        np.savetxt(
+            name,
+            np.c_[qid, X, y],
+            delimiter=",",
+            header="query,a,b,c,grade",
+            comments="",
+            fmt="%.6f",
+        )
         if queries is not None:  # query ids are words here
             lines = Path(name).read_text().splitlines()
             Path(name).write_text("\n".join([lines[0], *("q" + line for line in lines[1:])]) + "\n")
     else:
-        words = [f"{y[i]:g} " + ("" if queries is None else f"qid:{qid[i]} ") + " ".join(f"{j + 1}:{x}" for j, x in enumerate(X[i])) for i in range(n)]
+        words = [
+            f"{y[i]:g} "
+            + ("" if queries is None else f"qid:{qid[i]} ")
+            + " ".join(f"{j + 1}:{x}" for j, x in enumerate(X[i]))
+            for i in range(n)
+        ]
         Path(name).write_text("\n".join(words) + "\n")
     return X, y, qid
 
@@ -68,46 +87,83 @@ def without_times(text):
 class TestFiles:
     def test_csv_with_queries(self):
         _, _, qid = write_items("games.csv", queries=20)
-        facts = json.loads(run("select", "games.csv", "--target", "grade", "--qid", "query", "--json").stdout)
-        assert facts["data"] == dict(name="games", items=80, features=3, levels=3, queries=np.unique(qid).size)
-        assert sum(facts["split"]["queries"].values()) == np.unique(qid).size and facts["split"]["how"] == "by query, seed 0"
+        facts = json.loads(
+            run("select", "games.csv", "--target", "grade", "--qid", "query", "--json").stdout
+        )
+        assert facts["data"] == dict(
+            name="games", items=80, features=3, levels=3, queries=np.unique(qid).size
+        )
+        assert (
+            sum(facts["split"]["queries"].values()) == np.unique(qid).size
+            and facts["split"]["how"] == "by query, seed 0"
+        )
         assert facts["auc"] is None
 
     def test_letor_gives_the_same_as_csv(self):
         write_items("games.csv", queries=20)
         write_items("games.letor", queries=20)
-        table, letor = (json.loads(run("select", *arguments, "--json", "--kernel", "linear").stdout)
-                        for arguments in (["games.csv", "--target", "grade", "--qid", "query"], ["games.letor"]))
+        table, letor = (
+            json.loads(run("select", *arguments, "--json", "--kernel", "linear").stdout)
+            for arguments in (["games.csv", "--target", "grade", "--qid", "query"], ["games.letor"])
+        )
         assert letor["data"]["queries"] == table["data"]["queries"]
-        # other ids are dealt in another order, so only what does not depend on the split is the same
+        # other ids are dealt in another order, so only what does not depend on the split is the
+        # same
         assert sum(letor["split"]["items"].values()) == 80 and letor["solver"] == table["solver"]
 
     def test_letor_without_queries(self):
         write_items("games.svm")
         write_items("games.csv")
-        both = [json.loads(run("select", *arguments, "--json").stdout) for arguments in
-                (["games.svm"], ["games.csv", "--target", "grade", "--qid", "none", "--no-standardize"], ["games.svm", "--no-standardize"])]
-        assert both[0]["data"]["queries"] is None and both[0]["split"]["how"] == "stratified by y, seed 0"
-        assert both[2]["data"]["features"] == 3 and both[1]["data"]["features"] == 4  # the column of queries, all 0, is a feature here
+        both = [
+            json.loads(run("select", *arguments, "--json").stdout)
+            for arguments in (
+                ["games.svm"],
+                ["games.csv", "--target", "grade", "--qid", "none", "--no-standardize"],
+                ["games.svm", "--no-standardize"],
+            )
+        ]
+        assert (
+            both[0]["data"]["queries"] is None
+            and both[0]["split"]["how"] == "stratified by y, seed 0"
+        )
+        assert (
+            both[2]["data"]["features"] == 3 and both[1]["data"]["features"] == 4
+        )  # the column of queries, all 0, is a feature here
         assert both[2]["split"]["standardized"] is False
 
     def test_parquet(self):
         write_items("games.csv")
         pd.read_csv("games.csv").to_parquet("games.parquet")
-        first, second = (json.loads(run("select", name, "--target", "grade", "--qid", "none", "--json").stdout) for name in ("games.csv", "games.parquet"))
-        for key in ("data", "split", "preferences", "curve", "chosen", "disagreement", "certificate"):
+        first, second = (
+            json.loads(run("select", name, "--target", "grade", "--qid", "none", "--json").stdout)
+            for name in ("games.csv", "games.parquet")
+        )
+        for key in (
+            "data",
+            "split",
+            "preferences",
+            "curve",
+            "chosen",
+            "disagreement",
+            "certificate",
+        ):
             assert first[key] == second[key]
 
     def test_a_folder_or_a_file_of_a_built_in_name(self):
         os.mkdir("auto")
         Path("cancer").write_text("no table")
-        assert json.loads(run("select", "cancer", "--graph", "star", "--json").stdout)["data"]["items"] == 569
+        assert (
+            json.loads(run("select", "cancer", "--graph", "star", "--json").stdout)["data"]["items"]
+            == 569
+        )
 
 
 class TestColumns:
     """What a column is taken for, and how to say otherwise."""
 
-    @pytest.mark.parametrize("name", ["qid", "query", "query_id", "group", "session", "Query_ID", "GROUP"])
+    @pytest.mark.parametrize(
+        "name", ["qid", "query", "query_id", "group", "session", "Query_ID", "GROUP"]
+    )
     def test_query_ids_by_name(self, name):
         write_items("games.csv", queries=20)
         text = Path("games.csv").read_text()
@@ -115,7 +171,10 @@ class TestColumns:
         told = run("select", "games.csv", "--target", "grade", "--qid", name, "--json")
         guessed = run("select", "games.csv", "--target", "grade", "--json")
         assert told.stderr == ""
-        assert guessed.stderr == f"rankbook: note: query ids: column '{name}' of games.csv; --qid none makes it a feature.\n"
+        assert guessed.stderr == (
+            f"rankbook: note: query ids: column '{name}' of games.csv; "
+            "--qid none makes it a feature.\n"
+        )
         assert without_times(guessed.stdout) == without_times(told.stdout)
 
     def test_none_makes_it_a_feature(self):
@@ -128,32 +187,100 @@ class TestColumns:
         write_items("games.csv")  # all of one query, which cannot be split
         result = run("select", "games.csv", "--target", "grade")
         note, error = result.stderr.splitlines()
-        assert result.exit_code == 2 and note.startswith("rankbook: note: query ids: column 'query'") and "1 queries to split" in error
+        assert (
+            result.exit_code == 2
+            and note.startswith("rankbook: note: query ids: column 'query'")
+            and "1 queries to split" in error
+        )
 
     def test_two_such_columns(self):
         write_items("games.csv", queries=9)
-        Path("games.csv").write_text(Path("games.csv").read_text().replace("query,a,", "query,Session,", 1))
-        assert "games.csv has 2 columns that may hold the query ids, 'query' and 'Session'; name one of them with qid" in refused("select", "games.csv", "--target", "grade")
+        Path("games.csv").write_text(
+            Path("games.csv").read_text().replace("query,a,", "query,Session,", 1)
+        )
+        assert (
+            "games.csv has 2 columns that may hold the query ids, 'query' and 'Session'; name "
+            "one of them with qid"
+        ) in refused("select", "games.csv", "--target", "grade")
         both = run("select", "games.csv", "--target", "grade", "--drop", "Session", "--json")
         assert json.loads(both.stdout)["data"]["features"] == 2 and "column 'query'" in both.stderr
 
     def test_a_column_of_words_is_named_with_two_ways_out(self):
         write_items("games.csv", n=60)
         lines = Path("games.csv").read_text().splitlines()
-        Path("games.csv").write_text("\n".join([lines[0] + ",team,city", *(f"{line},t{i % 12},c{i}" for i, line in enumerate(lines[1:]))]))
+        Path("games.csv").write_text(
+            "\n".join(
+                [
+                    lines[0] + ",team,city",
+                    *(f"{line},t{i % 12},c{i}" for i, line in enumerate(lines[1:])),
+                ]
+            )
+        )
         line = refused("select", "games.csv", "--target", "grade", "--qid", "none")
-        assert "'team' ('t0' in row 0), 'city' ('c0' in row 0)" in line and line.endswith("(on the command line: --drop team,city, or --qid team)\n")
-        assert "--drop team" in refused("select", "games.csv", "--target", "grade", "--qid", "none", "--drop", "city")
-        for options in (["--drop", "team,city"], ["--drop", "team", "--drop", "city"], ["--drop", " team, city,"]):
-            assert json.loads(run("select", "games.csv", "--target", "grade", "--qid", "none", *options, "--json").stdout)["data"]["features"] == 4
-        by_team = json.loads(run("select", "games.csv", "--target", "grade", "--qid", "team", "--drop", "city,query", "--json").stdout)["data"]
+        assert "'team' ('t0' in row 0), 'city' ('c0' in row 0)" in line and line.endswith(
+            "(on the command line: --drop team,city, or --qid team)\n"
+        )
+        assert "--drop team" in refused(
+            "select", "games.csv", "--target", "grade", "--qid", "none", "--drop", "city"
+        )
+        for options in (
+            ["--drop", "team,city"],
+            ["--drop", "team", "--drop", "city"],
+            ["--drop", " team, city,"],
+        ):
+            assert (
+                json.loads(
+                    run(
+                        "select",
+                        "games.csv",
+                        "--target",
+                        "grade",
+                        "--qid",
+                        "none",
+                        *options,
+                        "--json",
+                    ).stdout
+                )["data"]["features"]
+                == 4
+            )
+        by_team = json.loads(
+            run(
+                "select",
+                "games.csv",
+                "--target",
+                "grade",
+                "--qid",
+                "team",
+                "--drop",
+                "city,query",
+                "--json",
+            ).stdout
+        )["data"]
         assert by_team["queries"] == 12 and by_team["features"] == 3
 
-    @pytest.mark.parametrize("arguments, says", [
-        (["games.csv", "--target", "grade", "--drop", "quarry"], "drop is 'quarry'; did you mean 'query'"), (["games.csv", "--target", "grade", "--drop", "a,grade"], "target and drop are both 'grade'"),
-        (["games.csv", "--target", "grade", "--qid", "a", "--drop", "a"], "qid and drop are both 'a'"), (["games.letor", "--drop", "a"], "drop is ['a']; None is accepted for games.letor"),
-        (["cancer", "--drop", "a"], "drop is ['a']; None is accepted for the built-in data"), (["games.csv", "--target", "grade", "--qid", "query", "--drop", "a,b,c"], "no columns besides target 'grade' and qid 'query'"),
-    ])
+    @pytest.mark.parametrize(
+        "arguments, says",
+        [
+            (
+                ["games.csv", "--target", "grade", "--drop", "quarry"],
+                "drop is 'quarry'; did you mean 'query'",
+            ),
+            (
+                ["games.csv", "--target", "grade", "--drop", "a,grade"],
+                "target and drop are both 'grade'",
+            ),
+            (
+                ["games.csv", "--target", "grade", "--qid", "a", "--drop", "a"],
+                "qid and drop are both 'a'",
+            ),
+            (["games.letor", "--drop", "a"], "drop is ['a']; None is accepted for games.letor"),
+            (["cancer", "--drop", "a"], "drop is ['a']; None is accepted for the built-in data"),
+            (
+                ["games.csv", "--target", "grade", "--qid", "query", "--drop", "a,b,c"],
+                "no columns besides target 'grade' and qid 'query'",
+            ),
+        ],
+    )
     def test_bad_drops(self, arguments, says):
         write_items("games.csv", queries=9)
         write_items("games.letor", queries=9)
@@ -178,55 +305,135 @@ class TestOtherFiles:
         for name in ("games.csv.gz", "games.tsv"):
             result = run("select", name, *options)
             assert without_times(result.stdout) == expected and result.stderr == ""
-        for name, note in (("semicolons", ""), ("commas", "rankbook: note: commas.csv is read with commas as decimal points.\n")):
+        for name, note in (
+            ("semicolons", ""),
+            ("commas", "rankbook: note: commas.csv is read with commas as decimal points.\n"),
+        ):
             result = run("select", f"{name}.csv", *options)
             facts = without_times(result.stdout)
-            assert facts.pop("data").pop("name") == name and facts == {key: value for key, value in expected.items() if key != "data"} and result.stderr == note
+            assert (
+                facts.pop("data").pop("name") == name
+                and facts == {key: value for key, value in expected.items() if key != "data"}
+                and result.stderr == note
+            )
         for content in (text, gzip.compress(text.encode()), text.replace(",", "\t")):
             result = CliRunner().invoke(app, ["select", "-", *options], input=content)
-            assert result.stderr == "rankbook: note: standard input is read as CSV text, since it begins like that.\n"
+            assert result.stderr == (
+                "rankbook: note: standard input is read as CSV text, since it begins like that.\n"
+            )
             facts = without_times(result.stdout)
-            assert facts["data"] == expected["data"] | dict(name="standard input") and facts["chosen"] == expected["chosen"]
+            assert (
+                facts["data"] == expected["data"] | dict(name="standard input")
+                and facts["chosen"] == expected["chosen"]
+            )
 
     def test_letor_on_standard_input(self):
         write_items("games.letor", queries=20)
-        result = CliRunner().invoke(app, ["select", "-", "--json"], input=Path("games.letor").read_bytes())
-        assert result.stderr == "rankbook: note: standard input is read as SVMlight text, since it begins like that.\n"
-        assert without_times(result.stdout)["chosen"] == without_times(run("select", "games.letor", "--json").stdout)["chosen"]
+        result = CliRunner().invoke(
+            app, ["select", "-", "--json"], input=Path("games.letor").read_bytes()
+        )
+        assert result.stderr == (
+            "rankbook: note: standard input is read as SVMlight text, since it begins like that.\n"
+        )
+        assert (
+            without_times(result.stdout)["chosen"]
+            == without_times(run("select", "games.letor", "--json").stdout)["chosen"]
+        )
 
-    @pytest.mark.parametrize("content, says", [(b"", "standard input is empty"), (b"\xff\xfe\0", "standard input is binary data"), (b"\x1f\x8bno", "standard input cannot be unpacked by gzip"),
-                                               (b"one two\n1 2\n", "standard input has only one column")])
+    @pytest.mark.parametrize(
+        "content, says",
+        [
+            (b"", "standard input is empty"),
+            (b"\xff\xfe\0", "standard input is binary data"),
+            (b"\x1f\x8bno", "standard input cannot be unpacked by gzip"),
+            (b"one two\n1 2\n", "standard input has only one column"),
+        ],
+    )
     def test_bad_standard_input(self, content, says):
         result = CliRunner().invoke(app, ["select", "-", "--target", "y"], input=content)
-        assert result.exit_code == 2 and result.stdout == "" and says in result.stderr.splitlines()[-1]
+        assert (
+            result.exit_code == 2 and result.stdout == "" and says in result.stderr.splitlines()[-1]
+        )
 
     def test_a_real_pipe(self):
         write_items("games.csv", queries=20)
         code = "from rankbook.app.cli import main; main()"
         with open("games.csv") as stream:
-            result = subprocess.run([sys.executable, "-c", code, "select", "-", "--target", "garde"], stdin=stream, capture_output=True, text=True)
-        assert result.returncode == 2 and "standard input is read as CSV text" in result.stderr and "did you mean 'grade'?" in result.stderr
+            result = subprocess.run(
+                [sys.executable, "-c", code, "select", "-", "--target", "garde"],
+                stdin=stream,
+                capture_output=True,
+                text=True,
+            )
+        assert (
+            result.returncode == 2
+            and "standard input is read as CSV text" in result.stderr
+            and "did you mean 'grade'?" in result.stderr
+        )
 
     def test_a_bad_line_of_a_letor_file(self):
         write_items("games.letor", queries=20)
         lines = Path("games.letor").read_text().splitlines()
         lines[56] = "2 qid:3 1:0.5 2:x 3:1"
         Path("games.letor").write_text("\n".join(["# games", "", *lines]) + "\n")
-        assert "games.letor is not SVMlight text in line 59, '2 qid:3 1:0.5 2:x 3:1' (" in refused("select", "games.letor")
+        assert "games.letor is not SVMlight text in line 59, '2 qid:3 1:0.5 2:x 3:1' (" in refused(
+            "select", "games.letor"
+        )
 
 
 class TestOptions:
     def test_every_option_arrives(self):
         write_items("games.csv", n=120)
-        facts = json.loads(run("select", "games.csv", "--target", "grade", "--drop", "query", "--kernel", "poly", "--gamma", "0.1,0.2", "--degree", 2, "--coef0", 0.5,
-                               "--graph", "star", "--lam-min", 0.01, "--lam-max", 5, "--rule", "largest", "--no-standardize", "--seed", 3, "--json").stdout)
-        assert facts["kernel"] == dict(name="poly", gamma=facts["chosen"]["gamma"], degree=2, coef0=0.5)
-        assert [row["gamma"] for row in facts["trials"]] == [0.1, 0.2] and facts["chosen"]["rule"] == "largest"
+        facts = json.loads(
+            run(
+                "select",
+                "games.csv",
+                "--target",
+                "grade",
+                "--drop",
+                "query",
+                "--kernel",
+                "poly",
+                "--gamma",
+                "0.1,0.2",
+                "--degree",
+                2,
+                "--coef0",
+                0.5,
+                "--graph",
+                "star",
+                "--lam-min",
+                0.01,
+                "--lam-max",
+                5,
+                "--rule",
+                "largest",
+                "--no-standardize",
+                "--seed",
+                3,
+                "--json",
+            ).stdout
+        )
+        assert facts["kernel"] == dict(
+            name="poly", gamma=facts["chosen"]["gamma"], degree=2, coef0=0.5
+        )
+        assert [row["gamma"] for row in facts["trials"]] == [0.1, 0.2] and facts["chosen"][
+            "rule"
+        ] == "largest"
         assert 0.01 < facts["chosen"]["lam"] < 5 and facts["path"]["lam_end"] in (0.01, 0.0)
-        assert facts["preferences"]["graph"] == "star" and not facts["split"]["standardized"] and facts["split"]["seed"] == 3
+        assert (
+            facts["preferences"]["graph"] == "star"
+            and not facts["split"]["standardized"]
+            and facts["split"]["seed"] == 3
+        )
 
     def test_repeatable(self):
-        first, second, other = (without_times(run("select", "cancer", "--graph", "star", "--seed", seed, "--json").stdout) for seed in (1, 1, 2))
+        first, second, other = (
+            without_times(
+                run("select", "cancer", "--graph", "star", "--seed", seed, "--json").stdout
+            )
+            for seed in (1, 1, 2)
+        )
         assert first == second != other
 
 
@@ -238,33 +445,86 @@ def facts():
 class TestReport:
     def test_the_text_tells_what_the_json_does(self, facts):
         text = run("select", "cancer", "--graph", "star")
-        lines = {line[:13].strip(): line[13:] for line in text.stdout.splitlines() if line[:13].strip()}
-        assert list(lines) == ["data", "split", "preferences", "kernel", "path", "minimum", "chosen", "disagreement", "certificate", "time"]
+        lines = {
+            line[:13].strip(): line[13:] for line in text.stdout.splitlines() if line[:13].strip()
+        }
+        assert list(lines) == [
+            "data",
+            "split",
+            "preferences",
+            "kernel",
+            "path",
+            "minimum",
+            "chosen",
+            "disagreement",
+            "certificate",
+            "time",
+        ]
         assert lines["data"] == "cancer: 569 items, 30 features, 2 levels"
         counts = facts["preferences"]
-        assert lines["preferences"] == f"{counts['train']} train (star graph), {counts['validation']} validation, {counts['test']} test"
+        assert lines["preferences"] == (
+            f"{counts['train']} train (star graph), {counts['validation']} validation, "
+            f"{counts['test']} test"
+        )
         assert counts["train"] == facts["split"]["items"]["train"] - 1
         assert lines["chosen"].startswith(f"lambda {facts['chosen']['lam']:.6g}, gamma 0.0333333")
-        assert f"{facts['disagreement']['test']:.6f} test; AUC {facts['auc']:.6f} test" in lines["disagreement"]
-        assert f"{facts['path']['breakpoints']} breakpoints" in lines["path"] and facts["solver"] in lines["path"]
+        assert (
+            f"{facts['disagreement']['test']:.6f} test; AUC {facts['auc']:.6f} test"
+            in lines["disagreement"]
+        )
+        assert (
+            f"{facts['path']['breakpoints']} breakpoints" in lines["path"]
+            and facts["solver"] in lines["path"]
+        )
         assert all(f"{low:.8g} < lambda" in text.stdout for low, _ in facts["curve"]["best"][:5])
 
     def test_many_intervals_are_counted(self, facts):
-        facts = facts | dict(curve=dict(minimum=0.1, intervals=50, best=[[k, k + 0.5] for k in range(12)]), chosen=facts["chosen"] | dict(lam=2.25))
+        facts = facts | dict(
+            curve=dict(minimum=0.1, intervals=50, best=[[k, k + 0.5] for k in range(12)]),
+            chosen=facts["chosen"] | dict(lam=2.25),
+        )
         text = "\n".join(report(facts))
-        assert text.count("< lambda <") == 5 and "and 7 more" in text and "on 12 of 50 intervals" in text
+        assert (
+            text.count("< lambda <") == 5
+            and "and 7 more" in text
+            and "on 12 of 50 intervals" in text
+        )
 
     @pytest.mark.parametrize("k", range(12))
     def test_the_chosen_interval_is_always_listed(self, facts, k):
-        facts = facts | dict(curve=dict(minimum=0.1, intervals=50, best=[[12 - j, 12.5 - j] for j in range(12)]), chosen=facts["chosen"] | dict(lam=12.25 - k))
+        facts = facts | dict(
+            curve=dict(minimum=0.1, intervals=50, best=[[12 - j, 12.5 - j] for j in range(12)]),
+            chosen=facts["chosen"] | dict(lam=12.25 - k),
+        )
         lines = report(facts)
         assert len([line for line in lines if f" {12 - k} < lambda < {12.5 - k}" in line]) == 1
-        assert sum("< lambda <" in line for line in lines) == 5 + (k > 4) and any(f"and {7 - (k > 4)} more" in line for line in lines)
+        assert sum("< lambda <" in line for line in lines) == 5 + (k > 4) and any(
+            f"and {7 - (k > 4)} more" in line for line in lines
+        )
 
-    @pytest.mark.parametrize("low, high", [(1.0000001, 1.0000003), (0.123456781, 0.123456784), (3e-9, 3.0000001e-9), (1.0, 1.0 + 2**-50), (99999.99, 100000.01), (0.0, 1e-300), (7.0, None)])
+    @pytest.mark.parametrize(
+        "low, high",
+        [
+            (1.0000001, 1.0000003),
+            (0.123456781, 0.123456784),
+            (3e-9, 3.0000001e-9),
+            (1.0, 1.0 + 2**-50),
+            (99999.99, 100000.01),
+            (0.0, 1e-300),
+            (7.0, None),
+        ],
+    )
     def test_numbers_show_that_the_choice_is_inside(self, facts, low, high):
         lam = 14.0 if high is None else (low + high) / 2
-        text = "\n".join(report(facts | dict(curve=dict(minimum=0.1, intervals=3, best=[[low, high]]), chosen=facts["chosen"] | dict(lam=lam))))
+        text = "\n".join(
+            report(
+                facts
+                | dict(
+                    curve=dict(minimum=0.1, intervals=3, best=[[low, high]]),
+                    chosen=facts["chosen"] | dict(lam=lam),
+                )
+            )
+        )
         chosen = float(re.search(r"chosen       lambda ([^,]*),", text)[1])
         ends = re.search(r"\n             (\S+) < lambda(?: < (\S+))?\n", text)
         assert float(ends[1]) < chosen and (high is None or chosen < float(ends[2]))
@@ -277,40 +537,75 @@ class TestReport:
         X, y = rng.normal(size=(n, d)).round(2), rng.integers(0, rng.integers(2, 5), n)
         pd.DataFrame(X).assign(y=y).to_csv("noise.csv", index=False)
         text = run("select", "noise.csv", "--target", "y", "--gamma", gamma).stdout
-        intervals = [(float(low), float(high)) for low, high in re.findall(r"(\S+) < lambda < ([^\s,]+)", text)]
+        intervals = [
+            (float(low), float(high))
+            for low, high in re.findall(r"(\S+) < lambda < ([^\s,]+)", text)
+        ]
         chosen = float(re.search(r"chosen       lambda ([^,]*),", text)[1])
-        assert [low < chosen < high for low, high in intervals] == [False] * 5 + [True] and ", the widest\n" in text
+        assert [low < chosen < high for low, high in intervals] == [False] * 5 + [
+            True
+        ] and ", the widest\n" in text
 
     def test_open_intervals_and_no_breakpoints(self, facts):
-        facts = facts | dict(curve=dict(minimum=0.5, intervals=1, best=[[0.0, None]]), path=facts["path"] | dict(breakpoints=0, lam_max=None))
+        facts = facts | dict(
+            curve=dict(minimum=0.5, intervals=1, best=[[0.0, None]]),
+            path=facts["path"] | dict(breakpoints=0, lam_max=None),
+        )
         text = "\n".join(report(facts))
         assert "0 < lambda\n" in text and "path         0 breakpoints, complete (solver" in text
 
     def test_notes_go_to_stderr(self, monkeypatch):
         monkeypatch.setattr("rankbook.app.select.notes_on", lambda result: ["Beware."])
         result = run("select", "cancer", "--graph", "star", "--json")
-        assert result.stderr == "rankbook: note: Beware.\n" and json.loads(result.stdout)["notes"] == ["Beware."]
+        assert result.stderr == "rankbook: note: Beware.\n" and json.loads(result.stdout)[
+            "notes"
+        ] == ["Beware."]
 
 
 class TestErrors:
     def test_unknown_data(self):
-        assert "no such file, and no built-in data set of this name; did you mean 'diabetes'?" in refused("select", "diabtes")
+        assert (
+            "no such file, and no built-in data set of this name; did you mean 'diabetes'?"
+            in refused("select", "diabtes")
+        )
         assert "Built in: auto, cancer" in refused("select", "zzz")
 
-    @pytest.mark.parametrize("arguments, says", [
-        (["games.csv"], "--target is None; name the column of games.csv"), (["games.csv", "--target", "garde"], "did you mean 'grade'"),
-        (["games.csv", "--target", "grade", "--qid", "quarry"], "did you mean 'query'"), (["games.letor", "--target", "grade"], "--target is 'grade'; None is accepted"),
-        (["cancer", "--target", "y"], "--target is 'y'; None is accepted for the built-in data 'cancer'"), (["lies.parquet"], "not Parquet as its ending"),
-        (["words.csv", "--target", "y"], "columns that are not numbers"), (["empty.csv", "--target", "y"], "is empty"), (["folder"], "a folder"),
-        (["equal.csv", "--target", "y"], "data (4 items) has no preference: all y are equal"),
-        (["cancer", "--kernel", "rfb"], "did you mean 'rbf'"), (["cancer", "--kernel", "linear", "--gamma", "1"], "but the kernel is linear"),
-        (["cancer", "--gamma", "1,,2"], "--gamma is '1,,2'"), (["cancer", "--gamma", "-1"], "gamma has -1.0"), (["cancer", "--graph", "stra"], "did you mean 'star'"),
-        (["cancer", "--rule", "wide"], "did you mean 'widest'"), (["cancer", "--solver", "pth"], "did you mean 'path'"), (["cancer", "--lam-min", "0"], "--lam-min is 0"),
-        (["cancer", "--lam-min", "nan"], "--lam-min is nan"), (["cancer", "--lam-min", "2", "--lam-max", "1"], "lam_min < lam_max is accepted"),
-        (["cancer", "--degree", "2"], "degree is 2, but the kernel is rbf"), (["cancer", "--kernel", "poly", "--degree", "0"], "degree is 0"), (["cancer", "--seed", "-1"], "seed is -1"),
-        (["cancer", "--plot", "a.doc"], ".pdf, .png, .svg are accepted"), (["cancer", "--plot", "plot"], "no known kind of picture"),
-        (["cancer", "--plot", "none/a.png"], "no folder 'none'"), (["cancer", "--plot", "folder.png"], "a folder; a file is accepted"),
-    ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+    @pytest.mark.parametrize(
+        "arguments, says",
+        [
+            (["games.csv"], "--target is None; name the column of games.csv"),
+            (["games.csv", "--target", "garde"], "did you mean 'grade'"),
+            (["games.csv", "--target", "grade", "--qid", "quarry"], "did you mean 'query'"),
+            (["games.letor", "--target", "grade"], "--target is 'grade'; None is accepted"),
+            (
+                ["cancer", "--target", "y"],
+                "--target is 'y'; None is accepted for the built-in data 'cancer'",
+            ),
+            (["lies.parquet"], "not Parquet as its ending"),
+            (["words.csv", "--target", "y"], "columns that are not numbers"),
+            (["empty.csv", "--target", "y"], "is empty"),
+            (["folder"], "a folder"),
+            (["equal.csv", "--target", "y"], "data (4 items) has no preference: all y are equal"),
+            (["cancer", "--kernel", "rfb"], "did you mean 'rbf'"),
+            (["cancer", "--kernel", "linear", "--gamma", "1"], "but the kernel is linear"),
+            (["cancer", "--gamma", "1,,2"], "--gamma is '1,,2'"),
+            (["cancer", "--gamma", "-1"], "gamma has -1.0"),
+            (["cancer", "--graph", "stra"], "did you mean 'star'"),
+            (["cancer", "--rule", "wide"], "did you mean 'widest'"),
+            (["cancer", "--solver", "pth"], "did you mean 'path'"),
+            (["cancer", "--lam-min", "0"], "--lam-min is 0"),
+            (["cancer", "--lam-min", "nan"], "--lam-min is nan"),
+            (["cancer", "--lam-min", "2", "--lam-max", "1"], "lam_min < lam_max is accepted"),
+            (["cancer", "--degree", "2"], "degree is 2, but the kernel is rbf"),
+            (["cancer", "--kernel", "poly", "--degree", "0"], "degree is 0"),
+            (["cancer", "--seed", "-1"], "seed is -1"),
+            (["cancer", "--plot", "a.doc"], ".pdf, .png, .svg are accepted"),
+            (["cancer", "--plot", "plot"], "no known kind of picture"),
+            (["cancer", "--plot", "none/a.png"], "no folder 'none'"),
+            (["cancer", "--plot", "folder.png"], "a folder; a file is accepted"),
+        ],
+        ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+    )
     def test_one_line(self, arguments, says):
         write_items("games.csv", queries=9)
         write_items("games.letor", queries=9)
@@ -325,7 +620,7 @@ class TestErrors:
         assert sorted(os.listdir()) == before
 
     def test_a_solver_without_a_path(self, monkeypatch):
-        from rankbook.registry import solve as registry
+        import rankbook as registry
 
         class Blind(registry.Solver):
             name = "blind"
@@ -344,10 +639,23 @@ class TestErrors:
         text = refused("select", "cancer")
         assert "bytes" in text and "--graph star" in text and "--kernel linear" in text
 
-    @pytest.mark.parametrize("arguments", [["select"], ["select", "cancer", "--foo"], ["select", "cancer", "--lam-min", "small"], ["selct"]])
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["select"],
+            ["select", "cancer", "--foo"],
+            ["select", "cancer", "--lam-min", "small"],
+            ["selct"],
+        ],
+    )
     def test_wrong_usage(self, arguments):
         result = run(*arguments)
-        assert result.exit_code == 2 and result.stdout == "" and "Error" in result.stderr and "Traceback" not in result.stderr
+        assert (
+            result.exit_code == 2
+            and result.stdout == ""
+            and "Error" in result.stderr
+            and "Traceback" not in result.stderr
+        )
 
     def test_a_bug_keeps_its_traceback(self, monkeypatch):
         monkeypatch.setattr("rankbook.app.select.prepare", lambda *_: 1 // 0)
@@ -363,7 +671,9 @@ class TestErrors:
 
 
 class TestPicture:
-    @pytest.mark.parametrize("ending, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".PDF", b"%PDF")])
+    @pytest.mark.parametrize(
+        "ending, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".PDF", b"%PDF")]
+    )
     def test_kinds(self, ending, magic):
         assert run("select", "cancer", "--graph", "star", "--plot", f"a{ending}").exit_code == 0
         content = Path(f"a{ending}").read_bytes()
@@ -386,13 +696,19 @@ class TestPicture:
 
         monkeypatch.setattr("rankbook.app.cli.save_picture", fail)
         result = run("select", "cancer", "--graph", "star", "--plot", "a.png", "--json")
-        assert result.exit_code == 2 and "the disk is full" in result.stderr and json.loads(result.stdout)["data"]["items"] == 569
+        assert (
+            result.exit_code == 2
+            and "the disk is full" in result.stderr
+            and json.loads(result.stdout)["data"]["items"] == 569
+        )
 
 
 def test_solvers():
     rows = json.loads(run("solvers", "--json").stdout)
     text = run("solvers").stdout
-    assert {"path", "qp"} <= {row["name"] for row in rows} and all(row["name"] in text and row["state"] in text for row in rows)
+    assert {"path", "qp"} <= {row["name"] for row in rows} and all(
+        row["name"] in text and row["state"] in text for row in rows
+    )
 
 
 def test_version():
@@ -403,8 +719,24 @@ def test_version():
 
 def test_help_names_every_option():
     text = run("select", "--help").stdout
-    for option in ("--target", "--qid", "--drop", "--kernel", "--gamma", "--degree", "--coef0", "--graph", "--lam-min", "--lam-max", "--rule", "--no-standardize",
-                   "--seed", "--solver", "--plot", "--json"):
+    for option in (
+        "--target",
+        "--qid",
+        "--drop",
+        "--kernel",
+        "--gamma",
+        "--degree",
+        "--coef0",
+        "--graph",
+        "--lam-min",
+        "--lam-max",
+        "--rule",
+        "--no-standardize",
+        "--seed",
+        "--solver",
+        "--plot",
+        "--json",
+    ):
         assert option in text
     assert "solvers" in run("--help").stdout
 
@@ -415,7 +747,10 @@ def test_the_cache_is_shown_and_cleared(tmp_path, monkeypatch):
     entry.parent.mkdir(parents=True)
     entry.write_bytes(bytes(2_000_000))
     for arguments, verb in [(["cache"], "kept in"), (["cache", "--clear"], "removed from")]:
-        assert run(*arguments).stdout == f"{verb} {tmp_path / 'rankbook' / 'compiled'}: 1 compiled function, 2.0 MB, of 1 state of the sources\n"
+        assert run(*arguments).stdout == (
+            f"{verb} {tmp_path / 'rankbook' / 'compiled'}: 1 compiled function, 2.0 MB, of 1 "
+            "state of the sources\n"
+        )
     assert not entry.exists() and "0 compiled functions, 0.0 MB" in run("cache").stdout
 
 
@@ -429,8 +764,12 @@ def test_a_cache_that_cannot_be_removed_is_one_line(monkeypatch):
 
 # In a process of its own, as users run it
 
+
 def environment(cache):
-    """Compiled code is kept between the runs of one test session, so that the second one starts at once."""
+    """Compiled code is kept between the runs of one test session.
+
+    The second one thus starts at once.
+    """
     return os.environ | dict(NUMBA_CACHE_DIR=str(cache), COLUMNS="100")
 
 
@@ -439,10 +778,17 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("numba")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["select", "--help"], ["solvers"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["select", "--help"], ["solvers"], ["--version"]]
+)
 def test_nothing_heavy_is_loaded(arguments):
-    code = f"import sys; from rankbook.app.cli import app; app({arguments}, standalone_mode=False); print([m for m in {HEAVY} if m in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    code = (
+        f"import sys; from rankbook.app.cli import app; app({arguments}, standalone_mode=False); "
+        f"print([m for m in {HEAVY} if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout.splitlines()[-1] == "[]"
 
 
@@ -455,8 +801,14 @@ class Terminal:
         self.main, child = pty.openpty()
         termios.tcsetwinsize(child, (24, 100))  # a progress bar of no width is not drawn
         self.text = ""
-        self.process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=child, text=True, env=environment(cache),
-                                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job in the background inherits that it is ignored
+        self.process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=child,
+            text=True,
+            env=environment(cache),
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # a job in the background inherits that it is ignored
         os.close(child)
 
     def read(self, until=None, seconds=600):
@@ -499,13 +851,30 @@ def test_a_real_run_on_a_terminal(terminal, cache):
     first = terminal("select", "cancer", "--plot", "cancer.png", "--json")
     assert first.read()
     facts = json.loads(first.process.stdout.read())
-    assert first.process.wait() == 0 and facts["certificate"]["relative_gap"] < 1e-8 and facts["path"]["status"] == "complete"
-    assert "rankbook: compiling" in first.text and "events" in first.text and facts["seconds"]["compiling"] > 0
+    assert (
+        first.process.wait() == 0
+        and facts["certificate"]["relative_gap"] < 1e-8
+        and facts["path"]["status"] == "complete"
+    )
+    assert (
+        "rankbook: compiling" in first.text
+        and "events" in first.text
+        and facts["seconds"]["compiling"] > 0
+    )
     assert os.listdir() == ["cancer.png"]
 
-    second = subprocess.run([*COMMAND, "select", "cancer"], capture_output=True, text=True, env=environment(cache), check=True)
+    second = subprocess.run(
+        [*COMMAND, "select", "cancer"],
+        capture_output=True,
+        text=True,
+        env=environment(cache),
+        check=True,
+    )
     assert second.stderr == ""  # no terminal: no progress, no chatter
-    assert f"{facts['path']['breakpoints']} breakpoints" in second.stdout and "compiling" not in second.stdout
+    assert (
+        f"{facts['path']['breakpoints']} breakpoints" in second.stdout
+        and "compiling" not in second.stdout
+    )
 
 
 def test_ctrl_c_on_the_path_keeps_no_half_files(terminal):

@@ -1,18 +1,22 @@
-"""From data to a chosen model: parts that share nothing, a choice that brute force confirms, errors before work."""
+"""From data to a chosen model.
+
+Parts that share nothing, a choice that brute force confirms, errors before work.
+"""
+
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import rankbook.registry.solve as registry
-from rankbook.data.datasets import Dataset, load, load_mq2008, make_mixture
+import rankbook as registry
 from rankbook.app.select import kernels_to_try, restrict, select_model
-from rankbook.metrics.pairs import disagreement
+from rankbook.data.datasets import Dataset, load, load_mq2008, make_mixture
 from rankbook.data.split import prepare, scaling, split
+from rankbook.metrics.pairs import disagreement
 from rankbook.preferences.graph import Preferences
-from rankbook.problems.solution import Solution
 from rankbook.problems.ranksvm import RankSVMProblem
+from rankbook.problems.solution import Solution
 from rankbook.selection.curve import ValidationCurve
 
 PARTS = ("train", "validation", "test")
@@ -22,7 +26,11 @@ def random_data(seed, n=60, d=3, levels=3, queries=None, parts=None):
     rng = np.random.default_rng(seed)
     qid = None if queries is None else rng.integers(0, queries, n)
     X = rng.normal(size=(n, d))
-    y = np.round(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n), 1) if levels is None else rng.integers(0, levels, n)
+    y = (
+        np.round(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n), 1)
+        if levels is None
+        else rng.integers(0, levels, n)
+    )
     return Dataset(X, y, qid=qid, parts=parts)
 
 
@@ -41,7 +49,9 @@ class TestSplit:
         assert all(len(parts) == 1 for parts in of_query.values())
         counts = [sum(parts == {name} for parts in of_query.values()) for name in PARTS]
         assert sum(counts) == ids.size
-        assert abs(counts[0] - ids.size / 2) <= 1 and all(abs(count - ids.size / 4) <= 1 for count in counts[1:])
+        assert abs(counts[0] - ids.size / 2) <= 1 and all(
+            abs(count - ids.size / 4) <= 1 for count in counts[1:]
+        )
 
     @pytest.mark.parametrize("n", [4, 5, 6, 7, 8, 101, 400])
     @pytest.mark.parametrize("levels", [2, 5, None])
@@ -49,14 +59,18 @@ class TestSplit:
         data = random_data(n, n=n, levels=levels)
         part, _ = split(data)
         assert set(part) == set(PARTS)
-        for threshold in np.unique(data.y):  # as many of the best items as of all, up to the ends of a block
+        for threshold in np.unique(
+            data.y
+        ):  # as many of the best items as of all, up to the ends of a block
             above = data.y >= threshold
             for name, share in zip(PARTS, (0.5, 0.25, 0.25)):
                 assert abs(np.sum(part[above] == name) - share * above.sum()) <= 2
 
     def test_levels_of_four_reach_every_part_from_the_top(self):
         part, _ = split(Dataset(np.arange(40.0)[:, None], np.arange(40) >= 36))
-        assert {name: int(np.sum(part[36:] == name)) for name in PARTS} == dict(train=2, validation=1, test=1)
+        assert {name: int(np.sum(part[36:] == name)) for name in PARTS} == dict(
+            train=2, validation=1, test=1
+        )
 
     def test_the_order_of_rows_does_not_decide(self):
         data = Dataset(np.arange(400.0)[:, None], np.zeros(400))
@@ -85,14 +99,25 @@ class TestSplit:
 
     def test_seeds(self):
         data = random_data(0)
-        assert np.array_equal(split(data, 3)[0], split(data, 3)[0]) and not np.array_equal(split(data, 3)[0], split(data, 4)[0])
+        assert np.array_equal(split(data, 3)[0], split(data, 3)[0]) and not np.array_equal(
+            split(data, 3)[0], split(data, 4)[0]
+        )
 
-    @pytest.mark.parametrize("data, seed, says", [
-        (random_data(0), -1, "seed is -1"), (random_data(0), 1.0, "seed is 1.0"), (random_data(0), True, "seed is True"),
-        (random_data(0, queries=2), 0, "2 queries to split into 3 parts"),
-        (random_data(0, n=4, parts=["validation", "validation", "test", "test"]), 0, "no training part, only test and validation"),
-        (random_data(0, n=4, parts=["test"] * 4), 0, "no training part, only test"),
-    ])
+    @pytest.mark.parametrize(
+        "data, seed, says",
+        [
+            (random_data(0), -1, "seed is -1"),
+            (random_data(0), 1.0, "seed is 1.0"),
+            (random_data(0), True, "seed is True"),
+            (random_data(0, queries=2), 0, "2 queries to split into 3 parts"),
+            (
+                random_data(0, n=4, parts=["validation", "validation", "test", "test"]),
+                0,
+                "no training part, only test and validation",
+            ),
+            (random_data(0, n=4, parts=["test"] * 4), 0, "no training part, only test"),
+        ],
+    )
     def test_refused(self, data, seed, says):
         with pytest.raises(ValueError, match=says):
             split(data, seed)
@@ -106,13 +131,17 @@ class TestScaling:
         X[train, 1] = 0.1
         parts, _, _, factor = prepare(replace(data, X=X))
         assert factor[1] == 0 and all((part.X[:, 1] == 0).all() for part in parts.values())
-        assert np.allclose(parts["train"].X.std(axis=0), [1, 0, 1]) and np.allclose(parts["train"].X.mean(axis=0), 0)
+        assert np.allclose(parts["train"].X.std(axis=0), [1, 0, 1]) and np.allclose(
+            parts["train"].X.mean(axis=0), 0
+        )
 
     def test_only_training_items_count(self):
         data = random_data(0, n=80)
         X = data.X.copy()
         X[split(data)[0] != "train"] += 1e6
-        assert np.array_equal(prepare(replace(data, X=X))[0]["train"].X, prepare(data)[0]["train"].X)
+        assert np.array_equal(
+            prepare(replace(data, X=X))[0]["train"].X, prepare(data)[0]["train"].X
+        )
 
     def test_units_do_not_matter(self):
         data = random_data(0, n=80)
@@ -135,27 +164,51 @@ class TestPrepare:
     def test_parts_hold_what_they_say(self, queries):
         data = random_data(2, n=120, queries=queries)
         parts, *_ = prepare(data, graph="star")
-        assert np.array_equal(np.sort(np.concatenate([part.rows for part in parts.values()])), np.arange(120))
+        assert np.array_equal(
+            np.sort(np.concatenate([part.rows for part in parts.values()])), np.arange(120)
+        )
         for name, part in parts.items():
             qid = None if queries is None else data.qid[part.rows]
-            expected = Preferences.from_scores(data.y[part.rows], qid, "star" if name == "train" else "full")
-            assert np.array_equal(part.prefs.better, expected.better) and np.array_equal(part.prefs.worse, expected.worse)
+            expected = Preferences.from_scores(
+                data.y[part.rows], qid, "star" if name == "train" else "full"
+            )
+            assert np.array_equal(part.prefs.better, expected.better) and np.array_equal(
+                part.prefs.worse, expected.worse
+            )
             assert np.array_equal(part.y, data.y[part.rows]) and len(part.X) == len(part.y)
 
-    @pytest.mark.parametrize("data, says", [
-        (Dataset(np.ones((9, 1)), np.ones(9)), r"data \(9 items\) has no preference: all y are equal;"),
-        (Dataset([[1.0]], [1]), r"data \(1 items\) has no preference"),
-        (Dataset(np.ones((6, 1)), [0, 0, 1, 1, 2, 2], qid=[0, 0, 1, 1, 2, 2]), "data .* all y are equal in every query"),
-        (Dataset(np.ones((3, 1)), [0, 1, 2]), r"the train part \(1 of 3 items\).*another seed"),
-        (Dataset(np.ones((8, 1)), [0, 1, 0, 0, 0, 1, 0, 1], parts=["train"] * 2 + ["validation"] * 2 + ["test"] * 4), r"the validation part \(2 of 8"),
-    ])
+    @pytest.mark.parametrize(
+        "data, says",
+        [
+            (
+                Dataset(np.ones((9, 1)), np.ones(9)),
+                r"data \(9 items\) has no preference: all y are equal;",
+            ),
+            (Dataset([[1.0]], [1]), r"data \(1 items\) has no preference"),
+            (
+                Dataset(np.ones((6, 1)), [0, 0, 1, 1, 2, 2], qid=[0, 0, 1, 1, 2, 2]),
+                "data .* all y are equal in every query",
+            ),
+            (Dataset(np.ones((3, 1)), [0, 1, 2]), r"the train part \(1 of 3 items\).*another seed"),
+            (
+                Dataset(
+                    np.ones((8, 1)),
+                    [0, 1, 0, 0, 0, 1, 0, 1],
+                    parts=["train"] * 2 + ["validation"] * 2 + ["test"] * 4,
+                ),
+                r"the validation part \(2 of 8",
+            ),
+        ],
+    )
     def test_a_part_without_preferences(self, data, says):
         with pytest.raises(ValueError, match=says):
             prepare(data)
 
 
 class TestRestrict:
-    curve = ValidationCurve(np.array([np.inf, 64.0, 16.0, 4.0, 0.0]), np.array([0.5, 0.2, 0.3, 0.1]), (1.0, 64.0))
+    curve = ValidationCurve(
+        np.array([np.inf, 64.0, 16.0, 4.0, 0.0]), np.array([0.5, 0.2, 0.3, 0.1]), (1.0, 64.0)
+    )
 
     @pytest.mark.parametrize("seed", range(30))
     def test_values_stay_where_they_were(self, seed):
@@ -164,7 +217,12 @@ class TestRestrict:
         cut = restrict(self.curve, low, high)
         lams = np.exp(rng.uniform(np.log(low), np.log(high), 200))
         assert np.array_equal(cut.at(lams), self.curve.at(lams))
-        assert cut.breaks[0] == high and cut.breaks[-1] == low and (np.diff(cut.breaks) < 0).all() and cut.values.size == cut.breaks.size - 1
+        assert (
+            cut.breaks[0] == high
+            and cut.breaks[-1] == low
+            and (np.diff(cut.breaks) < 0).all()
+            and cut.values.size == cut.breaks.size - 1
+        )
         for rule in ("widest", "largest"):
             assert low < cut.choose(rule) < high and cut.at(cut.choose(rule)) == cut.minimum
 
@@ -180,38 +238,73 @@ class TestRestrict:
 
 class TestKernels:
     def test_all_parameters(self):
-        assert kernels_to_try("poly", [1, 2], 2, 0.0) == [dict(kernel="poly", gamma=float(g), degree=2, coef0=0.0) for g in (1, 2)]
+        assert kernels_to_try("poly", [1, 2], 2, 0.0) == [
+            dict(kernel="poly", gamma=float(g), degree=2, coef0=0.0) for g in (1, 2)
+        ]
         assert kernels_to_try(np.dot) == [dict(kernel=np.dot, gamma=None)]
 
-    @pytest.mark.parametrize("arguments, says", [
-        (dict(kernel="precomputed"), "kernel is 'precomputed'. Accepted: a callable, linear, poly, rbf"), (dict(kernel="pol"), "did you mean 'poly'"),
-        (dict(kernel="linear", degree=2), "degree is 2, but the kernel is linear; degree is accepted for poly"),
-        (dict(kernel="rbf", coef0=0.0), "coef0 is 0.0, but the kernel is rbf"), (dict(kernel=np.dot, gamma=1.0), "but the kernel is a callable"),
-        (dict(gamma=[1.0, -1.0]), "gamma has -1.0 at index 1"), (dict(gamma=np.nan), "gamma has NaN"), (dict(gamma=[]), "gamma is empty"),
-        (dict(kernel="poly", degree=0), "degree is 0"),
-    ])
+    @pytest.mark.parametrize(
+        "arguments, says",
+        [
+            (
+                dict(kernel="precomputed"),
+                "kernel is 'precomputed'. Accepted: a callable, linear, poly, rbf",
+            ),
+            (dict(kernel="pol"), "did you mean 'poly'"),
+            (
+                dict(kernel="linear", degree=2),
+                "degree is 2, but the kernel is linear; degree is accepted for poly",
+            ),
+            (dict(kernel="rbf", coef0=0.0), "coef0 is 0.0, but the kernel is rbf"),
+            (dict(kernel=np.dot, gamma=1.0), "but the kernel is a callable"),
+            (dict(gamma=[1.0, -1.0]), "gamma has -1.0 at index 1"),
+            (dict(gamma=np.nan), "gamma has NaN"),
+            (dict(gamma=[]), "gamma is empty"),
+            (dict(kernel="poly", degree=0), "degree is 0"),
+        ],
+    )
     def test_refused(self, arguments, says):
         with pytest.raises(ValueError, match=says):
             kernels_to_try(**arguments)
 
 
 class TestSelect:
-    @pytest.mark.parametrize("options", [dict(), dict(graph="star"), dict(kernel="linear"), dict(kernel="poly", degree=2), dict(rule="largest"),
-                                         dict(standardize=False), dict(lam_min=1.0, lam_max=30.0)], ids=str)
+    @pytest.mark.parametrize(
+        "options",
+        [
+            dict(),
+            dict(graph="star"),
+            dict(kernel="linear"),
+            dict(kernel="poly", degree=2),
+            dict(rule="largest"),
+            dict(standardize=False),
+            dict(lam_min=1.0, lam_max=30.0),
+        ],
+        ids=str,
+    )
     @pytest.mark.parametrize("queries, levels", [(None, 2), (12, 3)])
     def test_the_choice_is_the_best_of_all_lambdas_and_certified(self, options, queries, levels):
         data = random_data(3, n=120, levels=levels, queries=queries)
         result = select_model(data, **options)
         path, validation, lam = result.best.path, result.parts["validation"], result.solution.lam
-        low, high = options.get("lam_min", path.breakpoints[-1]), options.get("lam_max", path.breakpoints[0] * 2)
+        low, high = (
+            options.get("lam_min", path.breakpoints[-1]),
+            options.get("lam_max", path.breakpoints[0] * 2),
+        )
         assert low < lam < high or "lam_min" not in options
         lams = np.exp(np.random.default_rng(0).uniform(np.log(low), np.log(high), 200))
-        wrong = [disagreement(validation.prefs, path.predict(validation.X, other)) for other in lams]
+        wrong = [
+            disagreement(validation.prefs, path.predict(validation.X, other)) for other in lams
+        ]
         assert result.disagreement["validation"] == result.best.curve.minimum <= min(wrong)
         assert result.solution.certificate.is_optimal(1e-8)
-        assert ["than chance" in note for note in result.notes] == [True] * (result.best.curve.minimum >= 0.5)  # labels without sense
+        assert ["than chance" in note for note in result.notes] == [True] * (
+            result.best.curve.minimum >= 0.5
+        )  # labels without sense
         test = result.parts["test"]
-        assert result.disagreement["test"] == disagreement(test.prefs, result.predict(data.X[test.rows]))
+        assert result.disagreement["test"] == disagreement(
+            test.prefs, result.predict(data.X[test.rows])
+        )
         assert (result.auc is None) == (levels > 2)
         json.dumps(result.summary(), allow_nan=False)
 
@@ -223,7 +316,9 @@ class TestSelect:
             low = float(low)
             high = np.nextafter(np.nextafter(low, np.inf), np.inf)
             facts = select_model(mixture, rule=rule, lam_min=low, lam_max=float(high)).summary()
-            assert any(start < facts["chosen"]["lam"] <= end for start, end in facts["curve"]["best"])
+            assert any(
+                start < facts["chosen"]["lam"] <= end for start, end in facts["curve"]["best"]
+            )
 
     def test_the_best_gamma_wins(self, mixture):
         gammas = [0.03, 0.3, 3.0]
@@ -231,26 +326,45 @@ class TestSelect:
         alone = [select_model(mixture, gamma=gamma) for gamma in gammas]
         best = min(alone, key=lambda one: (one.best.curve.minimum, -one.best.width))
         assert result.best.gamma == best.best.gamma and result.solution.lam == best.solution.lam
-        assert [row["minimum"] for row in result.trials] == [one.best.curve.minimum for one in alone]
+        assert [row["minimum"] for row in result.trials] == [
+            one.best.curve.minimum for one in alone
+        ]
 
     def test_ties_go_to_the_wider_interval(self, mixture):
-        curve = ValidationCurve(np.array([np.inf, 8.0, 2.0, 0.0]), np.array([0.5, 0.1, 0.3]), (1.0, 16.0))
+        curve = ValidationCurve(
+            np.array([np.inf, 8.0, 2.0, 0.0]), np.array([0.5, 0.1, 0.3]), (1.0, 16.0)
+        )
         wider = replace(curve, breaks=np.array([np.inf, 8.0, 1.0, 0.0]))
         better = replace(curve, values=np.array([0.5, 0.05, 0.3]))
         trial = select_model(mixture, graph="star").best
-        order = sorted((replace(trial, curve=c) for c in (curve, wider, better)), key=lambda t: t.rank)
-        assert [t.curve for t in order] == [better, wider, curve] and [t.width for t in order] == [4, 8, 4]
+        order = sorted(
+            (replace(trial, curve=c) for c in (curve, wider, better)), key=lambda t: t.rank
+        )
+        assert [t.curve for t in order] == [better, wider, curve] and [t.width for t in order] == [
+            4,
+            8,
+            4,
+        ]
 
     def test_an_interval_beyond_all_breakpoints_has_a_width_of_one(self, mixture):
-        far = ValidationCurve(np.array([np.inf, 1e-9, 1e-10, 0.0]), np.array([0.5, 0.1, 0.3]), (1.0, 16.0))
+        far = ValidationCurve(
+            np.array([np.inf, 1e-9, 1e-10, 0.0]), np.array([0.5, 0.1, 0.3]), (1.0, 16.0)
+        )
         assert replace(select_model(mixture, graph="star").best, curve=far).width == 1
 
     def test_gamma_none_means_one_over_d(self, mixture):
-        assert select_model(mixture).best.gamma == 0.5 and select_model(mixture, kernel="linear").best.gamma is None
+        assert (
+            select_model(mixture).best.gamma == 0.5
+            and select_model(mixture, kernel="linear").best.gamma is None
+        )
 
     def test_lam_min_ends_the_path(self, mixture):
         result = select_model(mixture, lam_min=5.0)
-        assert result.best.path.status == "lam_min" and result.best.path.domain[0] == 5.0 and result.notes == []
+        assert (
+            result.best.path.status == "lam_min"
+            and result.best.path.domain[0] == 5.0
+            and result.notes == []
+        )
 
     def test_a_range_above_the_path(self, mixture):
         top = select_model(mixture).best.path.breakpoints[0]
@@ -260,11 +374,15 @@ class TestSelect:
 
     def test_a_kernel_that_sees_nothing_is_said(self, mixture):
         result = select_model(mixture, gamma=1e9)  # every item is alike to itself alone
-        assert result.best.curve.minimum == 0.5 and any("better than chance" in note for note in result.notes)
+        assert result.best.curve.minimum == 0.5 and any(
+            "better than chance" in note for note in result.notes
+        )
 
     def test_deterministic(self, mixture):
         one, two = (select_model(mixture, seed=7) for _ in range(2))
-        assert one.solution.lam == two.solution.lam and np.array_equal(one.solution.dual, two.solution.dual)
+        assert one.solution.lam == two.solution.lam and np.array_equal(
+            one.solution.dual, two.solution.dual
+        )
         assert not np.array_equal(one.parts["test"].rows, select_model(mixture).parts["test"].rows)
 
     def test_an_interrupted_path_is_no_ground_for_a_choice(self, mixture):
@@ -279,13 +397,23 @@ class TestSelect:
         with pytest.raises(KeyboardInterrupt):
             select_model(mixture, solver=Interrupted())
 
-    @pytest.mark.parametrize("options, error, says", [
-        (dict(graph="ful"), ValueError, "did you mean 'full'"), (dict(rule="widst"), ValueError, "did you mean 'widest'"),
-        (dict(solver="paht"), ValueError, "did you mean 'path'"), (dict(lam_min=0), ValueError, "lam_min is 0"),
-        (dict(lam_max="1"), TypeError, "lam_max is '1'"), (dict(lam_min=1, lam_max=1), ValueError, "lam_min is 1 and lam_max is 1"),
-    ])
-    def test_bad_arguments_are_refused_before_the_path(self, mixture, monkeypatch, options, error, says):
-        monkeypatch.setattr("rankbook.app.select.solve_path", lambda *_: pytest.fail("a path was followed"))
+    @pytest.mark.parametrize(
+        "options, error, says",
+        [
+            (dict(graph="ful"), ValueError, "did you mean 'full'"),
+            (dict(rule="widst"), ValueError, "did you mean 'widest'"),
+            (dict(solver="paht"), ValueError, "did you mean 'path'"),
+            (dict(lam_min=0), ValueError, "lam_min is 0"),
+            (dict(lam_max="1"), TypeError, "lam_max is '1'"),
+            (dict(lam_min=1, lam_max=1), ValueError, "lam_min is 1 and lam_max is 1"),
+        ],
+    )
+    def test_bad_arguments_are_refused_before_the_path(
+        self, mixture, monkeypatch, options, error, says
+    ):
+        monkeypatch.setattr(
+            "rankbook.app.select.solve_path", lambda *_: pytest.fail("a path was followed")
+        )
         with pytest.raises(error, match=says):
             select_model(mixture, **options)
 
@@ -293,7 +421,9 @@ class TestSelect:
         result = select_model(self.few_points())
         validation = result.parts["validation"]
         assert result.solution.certificate.is_optimal(1e-8)
-        assert result.disagreement["validation"] == disagreement(validation.prefs, result.solution.predict(validation.X))
+        assert result.disagreement["validation"] == disagreement(
+            validation.prefs, result.solution.predict(validation.X)
+        )
 
     def test_the_curve_knows_exact_ties(self):
         assert select_model(self.few_points()).notes == []
@@ -301,13 +431,17 @@ class TestSelect:
     @staticmethod
     def few_points():
         """Ten copies of each of eight points on a line, with contradicting labels."""
-        return Dataset(np.repeat(np.arange(8.0), 10)[:, None], np.random.default_rng(0).integers(0, 2, 80))
+        return Dataset(
+            np.repeat(np.arange(8.0), 10)[:, None], np.random.default_rng(0).integers(0, 2, 80)
+        )
 
     def test_notes_tell_what_is_doubtful(self, mixture):
         result = select_model(mixture, max_events=40)
         assert "max_events" in result.notes[0] and result.summary()["notes"] == result.notes
         exact = result.solution
-        rough = Solution(exact.problem, exact.lam, exact.coef, np.zeros(len(result.parts["train"].prefs)))
+        rough = Solution(
+            exact.problem, exact.lam, exact.coef, np.zeros(len(result.parts["train"].prefs))
+        )
         assert any("not optimal" in note for note in replace(result, solution=rough).notes)
 
 
@@ -315,17 +449,26 @@ class TestFigure:
     def test_two_levels_have_a_roc_curve(self, mixture):
         figure = select_model(mixture, graph="star").figure()
         sets, curve, roc = figure.axes
-        assert sets.get_xlim() == curve.get_xlim() and sets.xaxis.get_inverted() and roc.get_xlabel() == "false positive rate"
+        assert (
+            sets.get_xlim() == curve.get_xlim()
+            and sets.xaxis.get_inverted()
+            and roc.get_xlabel() == "false positive rate"
+        )
 
     @pytest.mark.parametrize("queries, levels", [(12, 2), (None, 3)])
     def test_queries_or_grades_have_none(self, queries, levels):
-        assert len(select_model(random_data(5, n=80, queries=queries, levels=levels)).figure().axes) == 2
+        assert (
+            len(select_model(random_data(5, n=80, queries=queries, levels=levels)).figure().axes)
+            == 2
+        )
 
 
 def test_cancer():
     result = select_model(load("cancer"), graph="star")
     assert [len(part.y) for part in result.parts.values()] == [285, 142, 142]
-    assert result.disagreement["test"] < 0.05 and np.isclose(result.auc, 1 - result.disagreement["test"])
+    assert result.disagreement["test"] < 0.05 and np.isclose(
+        result.auc, 1 - result.disagreement["test"]
+    )
 
 
 def test_published_parts_of_mq2008(data_dir):
@@ -338,14 +481,22 @@ def test_published_parts_of_mq2008(data_dir):
 
 def test_optdigits_gives_validation_from_train(data_dir):
     part, how = split(load("optdigits"))
-    assert [int(np.sum(part == name)) for name in PARTS] == [2549, 1274, 1797] and "validation taken from train" in how
+    assert [int(np.sum(part == name)) for name in PARTS] == [
+        2549,
+        1274,
+        1797,
+    ] and "validation taken from train" in how
 
 
 def test_result_predicts_raw_items_and_its_problem_is_standardised(mixture):
     result = select_model(mixture)
     problem = result.best.path.problem
-    assert isinstance(problem, RankSVMProblem) and np.array_equal(problem.X, result.parts["train"].X)
+    assert isinstance(problem, RankSVMProblem) and np.array_equal(
+        problem.X, result.parts["train"].X
+    )
     rows = result.parts["train"].rows
-    assert np.allclose(np.diff(result.predict(mixture.X[rows])), np.diff(problem.times(result.solution.coef)))
+    assert np.allclose(
+        np.diff(result.predict(mixture.X[rows])), np.diff(problem.times(result.solution.coef))
+    )
     with pytest.raises(ValueError):
         result.predict(mixture.X[:, :1])

@@ -1,4 +1,8 @@
-"""Compiled code: kept where it may be and never stale, announced when it has to be made, and not needed at all."""
+"""Compiled code is kept where it may be and never stale.
+
+It is announced when it has to be made, and not needed at all.
+"""
+
 import json
 import os
 import shutil
@@ -21,23 +25,47 @@ def checkout(tmp_path):
     for name in ("__init__.py", "base/__init__.py", "base/jit.py", "base/jit_cache.py"):
         shutil.copy(PACKAGE / name, tmp_path / "src" / "rankbook" / name)
     write(tmp_path, "inner", "@njit\ndef factor():\n    return 2\n")
-    write(tmp_path, "outer", "from rankbook.inner import factor\n@njit\ndef times(x):\n    return factor() * x\n")
+    write(
+        tmp_path,
+        "outer",
+        "from rankbook.inner import factor\n@njit\ndef times(x):\n    return factor() * x\n",
+    )
     return tmp_path
 
 
 def write(checkout, name, text):
-    (checkout / "src" / "rankbook" / f"{name}.py").write_text(f"from rankbook.base.jit import njit\n{text}")
+    (checkout / "src" / "rankbook" / f"{name}.py").write_text(
+        f"from rankbook.base.jit import njit\n{text}"
+    )
 
 
 def environment(checkout, **variables):
     """That of a newcomer, but for the place of the cache."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA_", "RANKBOOK_"))}
-    return kept | dict(XDG_CACHE_HOME=str(checkout / "cache"), NUMBA_CACHE_DIR=str(checkout / "cache"), PYTHONPATH=str(checkout / "src")) | variables
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("NUMBA_", "RANKBOOK_"))
+    }
+    return (
+        kept
+        | dict(
+            XDG_CACHE_HOME=str(checkout / "cache"),
+            NUMBA_CACHE_DIR=str(checkout / "cache"),
+            PYTHONPATH=str(checkout / "src"),
+        )
+        | variables
+    )
 
 
 def start(checkout, code="from rankbook.outer import times; print(times(21))", **variables):
-    return subprocess.Popen([sys.executable, "-c", code], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            cwd=checkout, env=environment(checkout, **variables))
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=checkout,
+        env=environment(checkout, **variables),
+    )
 
 
 def run(checkout, *code, **variables):
@@ -59,7 +87,10 @@ def states(checkout):
 def test_the_second_process_compiles_nothing_and_says_nothing(checkout):
     first, said = run(checkout)
     assert first == "42" and said == "rankbook: compiling for up to 60 s, kept for next time\n"
-    assert [name.split("-")[0] for name in entries(checkout)] == ["inner.factor", "outer.times.for_python"]
+    assert [name.split("-")[0] for name in entries(checkout)] == [
+        "inner.factor",
+        "outer.times.for_python",
+    ]
     assert run(checkout) == ("42", "")
 
 
@@ -77,16 +108,30 @@ def test_an_edit_in_a_function_that_is_called_elsewhere_is_seen(checkout):
 
 
 def test_an_edit_while_a_process_runs_is_not_kept_under_the_old_name(checkout):
-    code = ("from pathlib import Path; import rankbook.base.jit as c; file = Path(c.__file__).parents[1] / 'inner.py'\n"
-            "file.write_text(file.read_text().replace('return 2', 'return 3')); from rankbook.outer import times; print(times(21))")
+    code = (
+        "from pathlib import Path; import rankbook.base.jit as c; file = "
+        "Path(c.__file__).parents[1] / 'inner.py'\n"
+        "file.write_text(file.read_text().replace('return 2', 'return 3')); from rankbook.outer "
+        "import times; print(times(21))"
+    )
     out, said = run(checkout, code)
-    assert out == "63" and said == "rankbook: compiling for up to 60 s, not kept, as the sources changed since this process began\n" and entries(checkout) == []
+    assert (
+        out == "63"
+        and said
+        == (
+            "rankbook: compiling for up to 60 s, not kept, as the sources changed since this "
+            "process began\n"
+        )
+        and entries(checkout) == []
+    )
     write(checkout, "inner", "@njit\ndef factor():\n    return 2\n")
     assert run(checkout)[0] == "42"
 
 
 def test_functions_of_scripts_and_plugins_are_not_kept(checkout):
-    (checkout / "src" / "plugin.py").write_text("from rankbook.base.jit import njit\n@njit\ndef half(x):\n    return x / 2\n")
+    (checkout / "src" / "plugin.py").write_text(
+        "from rankbook.base.jit import njit\n@njit\ndef half(x):\n    return x / 2\n"
+    )
     assert run(checkout, "from plugin import half; print(half(3.0))") == ("1.5", "")
     assert entries(checkout) == []
 
@@ -94,7 +139,12 @@ def test_functions_of_scripts_and_plugins_are_not_kept(checkout):
 def test_without_a_writable_folder_there_is_no_cache_and_no_failure(checkout):
     (checkout / "cache").write_text("a file where a folder should be")
     out, said = run(checkout)
-    assert out == "42" and said.count("\n") == 1 and "not kept" in said and str(checkout / "cache") in said
+    assert (
+        out == "42"
+        and said.count("\n") == 1
+        and "not kept" in said
+        and str(checkout / "cache") in said
+    )
     assert not list((checkout / "src").rglob("*.nb?"))
 
 
@@ -102,8 +152,11 @@ def test_without_a_writable_folder_there_is_no_cache_and_no_failure(checkout):
 def test_a_folder_that_breaks_while_a_process_runs(checkout, when):
     """`within`: the disk fails when the first result is written, after one function was set up."""
     broken = "shutil.rmtree(KEPT._folder); KEPT._folder.write_text('')"
-    code = ("import shutil; from rankbook.base.jit import KEPT; from rankbook import outer\n"
-            f"KEPT.folder(outer.__file__) if {when == 'before'} else outer.times.for_python; {broken}\nprint(outer.times(21), KEPT.possible)")
+    code = (
+        "import shutil; from rankbook.base.jit import KEPT; from rankbook import outer\n"
+        f"KEPT.folder(outer.__file__) if {when == 'before'} else outer.times.for_python; "
+        f"{broken}\nprint(outer.times(21), KEPT.possible)"
+    )
     out, said = run(checkout, code)
     assert out == "42 False" and not list((checkout / "src").rglob("*.nb?"))
 
@@ -131,22 +184,38 @@ def test_processes_that_start_together_all_get_it_right(checkout):
 
 
 def test_threads_that_start_together_make_one_version(checkout):
-    code = ("from concurrent.futures import ThreadPoolExecutor; from rankbook.outer import times\n"
-            "with ThreadPoolExecutor(8) as pool: print(set(pool.map(times, range(8))) == set(range(0, 16, 2)), len(times.for_python.signatures))")
+    code = (
+        "from concurrent.futures import ThreadPoolExecutor; from rankbook.outer import times\n"
+        "with ThreadPoolExecutor(8) as pool: print(set(pool.map(times, range(8))) == set(range(0, "
+        "16, 2)), len(times.for_python.signatures))"
+    )
     assert run(checkout, code)[0] == "True 1"
 
 
 def test_the_setting_of_numba_stays_the_users(checkout):
-    code = ("import numba; from rankbook.outer import times; before = numba.config.CACHE_DIR; times(1)\n"
-            "print(before == numba.config.CACHE_DIR == __import__('os').environ['NUMBA_CACHE_DIR'])")
+    code = (
+        "import numba; from rankbook.outer import times; "
+        "before = numba.config.CACHE_DIR; times(1)\n"
+        "print(before == numba.config.CACHE_DIR == __import__('os').environ['NUMBA_CACHE_DIR'])"
+    )
     assert run(checkout, code)[0] == "True"
 
 
 def test_the_folder_of_the_user_is_that_of_the_system(checkout):
     variables = environment(checkout)
     del variables["NUMBA_CACHE_DIR"]
-    code = "import platformdirs; from rankbook.base.jit_cache import cache_root; print(cache_root()); print(platformdirs.user_cache_dir('rankbook'))"
-    found, expected = subprocess.run([sys.executable, "-c", code], env=variables, cwd=checkout, capture_output=True, text=True, check=True).stdout.splitlines()
+    code = (
+        "import platformdirs; from rankbook.base.jit_cache import cache_root; "
+        "print(cache_root()); print(platformdirs.user_cache_dir('rankbook'))"
+    )
+    found, expected = subprocess.run(
+        [sys.executable, "-c", code],
+        env=variables,
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
     assert Path(found) == Path(expected) / "compiled"
 
 
@@ -155,10 +224,15 @@ def test_old_folders_go_when_a_new_one_comes(tmp_path):
     for day in (1, 2, 3, 4, 5, 6, 40):
         (tmp_path / f"used {day} days ago").mkdir()
         os.utime(tmp_path / f"used {day} days ago", (now - 86400 * day,) * 2)
-    jit_cache.open_folder(tmp_path, "used 6 days ago")   # known: nothing goes, and it is the youngest now
+    jit_cache.open_folder(
+        tmp_path, "used 6 days ago"
+    )  # known: nothing goes, and it is the youngest now
     assert len(list(tmp_path.iterdir())) == 7
     jit_cache.open_folder(tmp_path, "new")
-    assert {path.name for path in tmp_path.iterdir()} == {"new", *(f"used {day} days ago" for day in (6, 1, 2, 3, 4))}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "new",
+        *(f"used {day} days ago" for day in (6, 1, 2, 3, 4)),
+    }
 
 
 def test_only_old_folders_go(tmp_path):
@@ -204,10 +278,24 @@ print(json.dumps(found))
 
 
 def test_everything_works_without_the_compiler():
-    compiled, plain = (json.loads(subprocess.run([sys.executable, "-c", SOLVE], env=os.environ | variables, capture_output=True, text=True, check=True).stdout)
-                       for variables in ({}, {"NUMBA_DISABLE_JIT": "1"}))
+    compiled, plain = (
+        json.loads(
+            subprocess.run(
+                [sys.executable, "-c", SOLVE],
+                env=os.environ | variables,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+        )
+        for variables in ({}, {"NUMBA_DISABLE_JIT": "1"})
+    )
     assert compiled.keys() == plain.keys()
     for name in compiled:
-        words, numbers = ([x for x in compiled[name] if isinstance(x, str) is kind] for kind in (True, False))
+        words, numbers = (
+            [x for x in compiled[name] if isinstance(x, str) is kind] for kind in (True, False)
+        )
         assert words == [x for x in plain[name] if isinstance(x, str)], name
-        assert np.allclose(numbers, [x for x in plain[name] if not isinstance(x, str)], rtol=1e-5, atol=1e-6), name
+        assert np.allclose(
+            numbers, [x for x in plain[name] if not isinstance(x, str)], rtol=1e-5, atol=1e-6
+        ), name

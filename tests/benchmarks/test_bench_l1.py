@@ -1,17 +1,22 @@
-"""How fast is the path of the L1 penalty? Run by `pytest tests/benchmarks -s`; ratios within one run, by processor time, after compilation."""
+"""How fast is the path of the L1 penalty? Run by `pytest tests/benchmarks -s`.
+
+Ratios within one run, by processor time, after compilation.
+"""
 
 import numpy as np
 import pytest
+from cpu_time import cpu
 
 import rankbook as rb
 from rankbook.data.datasets import load
-from cpu_time import cpu
 
 
 def problem_of(name, step=1):
     data = load(name)
     X = ((data.X - data.X.mean(0)) / data.X.std(0))[::step]
-    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(data.y[::step]), kernel="linear", penalty="l1")
+    problem = rb.RankSVMProblem(
+        X, rb.Preferences.from_scores(data.y[::step]), kernel="linear", penalty="l1"
+    )
     problem.prefs.better, problem.lam_max  # listed before the clock runs
     return problem
 
@@ -24,7 +29,9 @@ def compiled():
     rb.solve(small, 1.0, solver="lp")
 
 
-@pytest.mark.parametrize("name, size", [("cancer", 75_684), pytest.param("auto", 75_245, marks=pytest.mark.data)])
+@pytest.mark.parametrize(
+    "name, size", [("cancer", 75_684), pytest.param("auto", 75_245, marks=pytest.mark.data)]
+)
 def test_the_whole_path_against_twenty_linear_programs(name, size):
     problem = problem_of(name)
     assert len(problem.prefs) == size
@@ -35,11 +42,19 @@ def test_the_whole_path_against_twenty_linear_programs(name, size):
     descents, others = cpu(lambda: [rb.solve(problem, lam, solver="simplex") for lam in lams])
     for lam, solution, other in zip(lams, solutions, others):
         found = path.certificate(lam)
-        assert found.relative_gap < 1e-9 and solution.certificate.relative_gap < 1e-9 and other.certificate.relative_gap < 1e-9
+        assert (
+            found.relative_gap < 1e-9
+            and solution.certificate.relative_gap < 1e-9
+            and other.certificate.relative_gap < 1e-9
+        )
         assert found.primal == pytest.approx(solution.certificate.primal, rel=1e-9)
     count = len(path.events)
-    print(f"\n{name}, {size} preferences: {count} events, {len(path.breakpoints)} breakpoints in {seconds:.2f} s, {count / seconds:.0f} events a second; "
-          f"20 solves by lp {programs:.1f} s, {programs / seconds:.1f} times as long; 20 descents {descents:.1f} s, {programs / descents:.1f} times as fast as lp")
+    print(
+        f"\n{name}, {size} preferences: {count} events, {len(path.breakpoints)} breakpoints in "
+        f"{seconds:.2f} s, {count / seconds:.0f} events a second; "
+        f"20 solves by lp {programs:.1f} s, {programs / seconds:.1f} times as long; 20 descents "
+        f"{descents:.1f} s, {programs / descents:.1f} times as fast as lp"
+    )
     assert seconds < programs / 5
 
 

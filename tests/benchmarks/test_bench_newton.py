@@ -1,7 +1,11 @@
-"""How soon is the large linear problem certified? Run by `pytest tests/benchmarks -s`; `--slow` for a million items.
+"""How soon is the large linear problem certified? Run by `pytest tests/benchmarks -s`.
 
-Processor time on one thread, after compilation, with the certificate of the host. The same data and more, beside cutting planes: `tools/large_speed.py`.
+Add `--slow` for a million items.
+
+Processor time on one thread, after compilation, with the certificate of the host. The same data and
+more, beside cutting planes: `tools/large_speed.py`.
 """
+
 import subprocess
 import sys
 import time
@@ -25,20 +29,38 @@ def graded(n, loss="hinge", d=50, size=100, levels=5, seed=0):
     """Items in queries of `size`, with `levels` equal levels cut from a noisy linear score."""
     rng = np.random.default_rng(seed)
     X, w = rng.normal(size=(n, d)), rng.normal(size=d) / np.sqrt(d)
-    y = (X @ w + rng.normal(size=n)).reshape(-1, size).argsort(axis=1).argsort(axis=1).ravel() * levels // size
-    return rb.RankSVMProblem(X, rb.Preferences.from_scores(y, np.repeat(np.arange(n // size), size)), kernel="linear", loss=loss)
+    y = (
+        (X @ w + rng.normal(size=n)).reshape(-1, size).argsort(axis=1).argsort(axis=1).ravel()
+        * levels
+        // size
+    )
+    return rb.RankSVMProblem(
+        X,
+        rb.Preferences.from_scores(y, np.repeat(np.arange(n // size), size)),
+        kernel="linear",
+        loss=loss,
+    )
 
 
 def certified(problem, tol=1e-3):
-    """Seconds to an answer and its certificate, for each lambda per preference; reading the data is not counted."""
+    """Seconds to an answer and its certificate, for each lambda per preference.
+
+    Reading the data is not counted.
+    """
     rb.solve(graded(1000, problem.loss), 100.0, solver="newton").certificate  # compiles
     seconds = {}
     for share in SHARES:
         start = time.process_time()
-        gap = rb.solve(problem, share * len(problem.prefs), solver="newton", tol=tol).certificate.relative_gap
+        gap = rb.solve(
+            problem, share * len(problem.prefs), solver="newton", tol=tol
+        ).certificate.relative_gap
         seconds[share] = time.process_time() - start
         assert gap <= tol
-    print(f"\n{len(problem.prefs):,} preferences, {problem.loss}, gap {tol:g}: " + ", ".join(f"{s:.2f} s at lam/m = {share:g}" for share, s in seconds.items()), end="")
+    print(
+        f"\n{len(problem.prefs):,} preferences, {problem.loss}, gap {tol:g}: "
+        + ", ".join(f"{s:.2f} s at lam/m = {share:g}" for share, s in seconds.items()),
+        end="",
+    )
     return seconds
 
 
@@ -75,9 +97,14 @@ def test_time_grows_like_n_log_n():
 
 @pytest.mark.slow
 def test_a_million_items_within_twelve_times_that_and_3_gb():
-    code = ("import resource, test_bench_newton as b\np = b.graded(1_000_000)\ns = b.certified(p)\n"
-            "print(); print(max(s.values()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)")
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=__file__.rsplit("/", 1)[0])
+    code = (
+        "import resource, test_bench_newton as b\np = b.graded(1_000_000)\ns = b.certified(p)\n"
+        "print(); print(max(s.values()), "
+        "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=__file__.rsplit("/", 1)[0]
+    )
     assert run.returncode == 0, run.stderr
     print(run.stdout, end="")
     slowest, gib = map(float, run.stdout.split("\n")[-2].split())

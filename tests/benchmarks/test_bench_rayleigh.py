@@ -1,7 +1,11 @@
-"""How fast is the Rayleigh coefficient? Run by `pytest tests/benchmarks -s --slow`; left out of a plain `pytest`.
+"""How fast is the Rayleigh coefficient? Run by `pytest tests/benchmarks -s --slow`.
 
-Ratios and growth by processor time on one thread, the best of a few goes; the whole fit by the clock, in a process of its own, on all threads.
+It is left out of a plain `pytest`.
+
+Ratios and growth by processor time on one thread, the best of a few goes; the whole fit by the
+clock, in a process of its own, on all threads.
 """
+
 import json
 import os
 import subprocess
@@ -45,7 +49,9 @@ def best(function, times=3):
 
 def fit(X, y, pivots, graph=None):
     """The whole of it for one lambda; with a graph that is there already, its energy as well."""
-    problem = rb.RayleighProblem(X, y, n_components=P, manifold_weight=0, pivots=pivots, random_state=0)
+    problem = rb.RayleighProblem(
+        X, y, n_components=P, manifold_weight=0, pivots=pivots, random_state=0
+    )
     if graph is not None:
         problem.data.graph = graph
         problem = problem.with_manifold_weight(1.0)
@@ -61,7 +67,9 @@ X, y = data({n}, 0.5)
 start = time.perf_counter()
 problem = rb.RayleighProblem(X, y, n_components=P, pivots={pivots!r}, random_state=0)
 answer = rb.solve(problem, 1e-3, solver="rayleigh")
-print(json.dumps([time.perf_counter() - start, time.process_time(), 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, answer.certificate.is_optimal(1e-12)]))
+times = [time.perf_counter() - start, time.process_time()]
+peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([*times, peak, answer.certificate.is_optimal(1e-12)]))
 """
 
 
@@ -70,24 +78,53 @@ print(json.dumps([time.perf_counter() - start, time.process_time(), 1024 * resou
 def test_a_hundred_thousand_items_in_a_minute(pivots):
     """By the clock, so on a machine that does nothing else."""
     code = WHOLE.format(folder=str(Path(__file__).parent), n=100_000, pivots=pivots)
-    seconds, cpu, peak, optimal = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-    print(f"\nn = 100,000, d = {D}, p = {P}, {pivots} pivots, exact neighbours: {seconds:.1f} s ({cpu:.0f} s of processors), {peak / 1e9:.2f} GB; "
-          f"load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    seconds, cpu, peak, optimal = json.loads(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+    )
+    print(
+        f"\nn = 100,000, d = {D}, p = {P}, {pivots} pivots, exact neighbours: {seconds:.1f} s "
+        f"({cpu:.0f} s of processors), {peak / 1e9:.2f} GB; "
+        f"load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
+    )
     assert optimal and seconds < 60 and peak < 4e9
 
 
 @pytest.mark.slow
 def test_growth():
-    """Everything but the search grows like n. The exact search grows faster and is measured by itself; a tree in 4 dimensions stands for approximate ones."""
+    """Everything but the search grows like n.
+
+    The exact search grows faster and is measured by itself; a tree in 4 dimensions stands for
+    approximate ones.
+    """
     sizes, rows = (10_000, 30_000, 100_000), []
-    few = make_pipeline(GaussianRandomProjection(4, random_state=0), KNeighborsTransformer(n_neighbors=2, algorithm="kd_tree"))
+    few = make_pipeline(
+        GaussianRandomProjection(4, random_state=0),
+        KNeighborsTransformer(n_neighbors=2, algorithm="kd_tree"),
+    )
     for n in sizes:
         X, y = data(n)
         exact, graph = best(lambda: neighbour_graph(X), 1)
         approximate, _ = best(lambda: neighbour_graph(X, metric=few), 1)
-        rows.append([best(lambda: fit(X, y, "random", graph))[0], best(lambda: fit(X, y, "greedy", graph), 2)[0], exact, approximate])
-    print("\n" + "\n".join(f"n = {n:>7,}: without the search {a:5.2f} s (random) {b:5.2f} s (greedy), exact search {c:6.1f} s, search in 4 dimensions {d:5.2f} s"
-                           for n, (a, b, c, d) in zip(sizes, rows)))
+        rows.append(
+            [
+                best(lambda: fit(X, y, "random", graph))[0],
+                best(lambda: fit(X, y, "greedy", graph), 2)[0],
+                exact,
+                approximate,
+            ]
+        )
+    print(
+        "\n"
+        + "\n".join(
+            (
+                f"n = {n:>7,}: without the search {a:5.2f} s (random) {b:5.2f} s (greedy), exact "
+                f"search {c:6.1f} s, search in 4 dimensions {d:5.2f} s"
+            )
+            for n, (a, b, c, d) in zip(sizes, rows)
+        )
+    )
     for column in (0, 1):
         assert rows[2][column] < 1.7 * 10 * rows[0][column]
     assert rows[2][3] < 3 * 10 * rows[0][3]  # n log n
@@ -106,8 +143,16 @@ def test_beside_nystroem_and_the_linear_discriminant(pivots):
     times = {solver: best(lambda s=solver: theirs(s), 2)[0] for solver in ("svd", "lsqr")}
     without, answer = best(lambda: fit(X, y, pivots), 2)
     within, _ = best(lambda: fit(X, y, pivots, graph), 2)
-    print(f"\nn = 100,000, {pivots} pivots: without a graph {without:.2f} s, with the energy of one {within:.2f} s; Nystroem and the discriminant "
-          + ", ".join(f"{t:.2f} s ({s}: {without / t:.2f} and {within / t:.2f} times)" for s, t in times.items()))
+    print(
+        (
+            f"\nn = 100,000, {pivots} pivots: without a graph {without:.2f} s, with the energy of "
+            f"one {within:.2f} s; Nystroem and the discriminant "
+        )
+        + ", ".join(
+            f"{t:.2f} s ({s}: {without / t:.2f} and {within / t:.2f} times)"
+            for s, t in times.items()
+        )
+    )
     assert answer.certificate.is_optimal(1e-12)
     assert within < 2 * times["svd"]  # the discriminant as it comes
     if pivots == "random":  # as Nystroem draws
@@ -121,5 +166,8 @@ def test_a_path_costs_a_few_solutions():
     one = best(lambda: solver.solve(problem, 1e-3), 7)[0]
     every, path = best(lambda: solver.path(problem).coefs(lams), 7)
     weights, _ = best(lambda: along.path(problem).coefs(np.logspace(-2, 6, 100)), 7)
-    print(f"\np = {P}: one solution {one * 1e3:.1f} ms, 100 lambdas {every * 1e3:.1f} ms, 100 manifold weights {weights * 1e3:.1f} ms")
+    print(
+        f"\np = {P}: one solution {one * 1e3:.1f} ms, 100 lambdas {every * 1e3:.1f} ms, 100 "
+        f"manifold weights {weights * 1e3:.1f} ms"
+    )
     assert path.shape == (100, P) and every < 40 * one and weights < 60 * one

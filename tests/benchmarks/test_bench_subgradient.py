@@ -1,7 +1,11 @@
-"""How fast does one learn from one preference at a time, and how well? Run by `pytest tests/benchmarks -s`; `--slow` for the large problem.
+"""How fast does one learn from one preference at a time, and how well?
 
-Processor time on one thread, after compilation. The reference optimum is that of a smoothed hinge by L-BFGS, over all preferences.
+Run by `pytest tests/benchmarks -s`; `--slow` for the large problem.
+
+Processor time on one thread, after compilation. The reference optimum is that of a smoothed hinge
+by L-BFGS, over all preferences.
 """
+
 import time
 
 import numpy as np
@@ -30,18 +34,30 @@ def graded(queries, size, d, noise=1.0, seed=0):
 
 
 def optimum(problem, lam):
-    """The objective per preference at the minimiser of a hinge rounded over 1 %, which is an upper bound on the minimum, off by less than 1e-4."""
+    """An upper bound on the minimum of the objective per preference, off by less than 1e-4.
+
+    It is the objective at the minimiser of a hinge rounded over 1 %.
+    """
     X, prefs, m = problem.X, problem.prefs, len(problem.prefs)
 
     def smooth(w, h):
         short = 1 - prefs.differences(X @ w)
         a = np.clip(short / h + 0.5, 0, 1)
-        loss = np.where(short > h / 2, short, np.where(short < -h / 2, 0, (short + h / 2) ** 2 / (2 * h)))
+        loss = np.where(
+            short > h / 2, short, np.where(short < -h / 2, 0, (short + h / 2) ** 2 / (2 * h))
+        )
         return lam / 2 * w @ w + loss.mean(), lam * w - X.T @ prefs.gather(a) / m
 
     w = np.zeros(X.shape[1])
     for h in (1.0, 0.1, 0.01):
-        w = minimize(smooth, w, (h,), jac=True, method="L-BFGS-B", options=dict(maxiter=300, ftol=1e-12, gtol=1e-9)).x
+        w = minimize(
+            smooth,
+            w,
+            (h,),
+            jac=True,
+            method="L-BFGS-B",
+            options=dict(maxiter=300, ftol=1e-12, gtol=1e-9),
+        ).x
     return per_preference(problem, w, lam)
 
 
@@ -57,7 +73,9 @@ def problem_of(queries, size, d, **options):
 def one_pass(problem, lam, **options):
     """Seconds and weights after as many steps as there are preferences."""
     start = time.process_time()
-    solution = rb.solve(problem, lam * len(problem.prefs), solver="subgradient", tol=None, max_passes=1, **options)
+    solution = rb.solve(
+        problem, lam * len(problem.prefs), solver="subgradient", tol=None, max_passes=1, **options
+    )
     return time.process_time() - start, problem.weights(solution.coef)
 
 
@@ -67,7 +85,10 @@ def compiled():
 
 
 def test_a_million_steps_a_second():
-    """100000 items with 50 features, 4000000 preferences, drawn, fetched and learnt from, coefficients and averages kept."""
+    """100000 items with 50 features and 4000000 preferences, drawn, fetched and learnt from.
+
+    Coefficients and averages are kept.
+    """
     problem = problem_of(1000, 100, 50)
     assert len(problem.prefs) == 4_000_000
     seconds, _ = min((one_pass(problem, 1e-2) for _ in range(2)), key=lambda pair: pair[0])
@@ -102,7 +123,10 @@ def test_one_pass_over_a_small_problem(lam):
     problem = problem_of(100, 100, 20)
     best = optimum(problem, lam)
     excess = per_preference(problem, one_pass(problem, lam)[1], lam) / best - 1
-    print(f"\n{len(problem.prefs)} preferences, lam/m = {lam:g}: {100 * excess:.3f} % above the optimum after one pass")
+    print(
+        f"\n{len(problem.prefs)} preferences, lam/m = {lam:g}: {100 * excess:.3f} % above the "
+        "optimum after one pass"
+    )
     assert excess < 0.01
 
 
@@ -113,7 +137,15 @@ def test_one_pass_over_four_million_preferences(lam, noise):
     problem = problem_of(1000, 100, 50, noise=noise)
     best = optimum(problem, lam)
     print(f"\nlam/m = {lam:g}, noise {noise:g}, optimum {best:.5f}; above it after one pass:")
-    for options in (dict(), dict(offset=0.0), dict(average="plain"), dict(average="plain", offset=0.0), dict(average=False), dict(step="1/sqrt(t)"), dict(step="1/sqrt(t)", average="plain")):
+    for options in (
+        dict(),
+        dict(offset=0.0),
+        dict(average="plain"),
+        dict(average="plain", offset=0.0),
+        dict(average=False),
+        dict(step="1/sqrt(t)"),
+        dict(step="1/sqrt(t)", average="plain"),
+    ):
         excess = per_preference(problem, one_pass(problem, lam, **options)[1], lam) / best - 1
         print(f"  {100 * excess:8.3f} %  {options or 'by default'}")
         if not options:
@@ -127,5 +159,8 @@ def test_converged_before_all_was_seen():
     solution = rb.solve(problem, 1e-2 * len(problem.prefs), solver="subgradient")
     seconds = time.process_time() - start
     info = solution.info
-    print(f"\nproven gap {info['gap']:.1e} after {info['passes']:.2f} passes and {info['checks']} checks, {seconds:.1f} s")
+    print(
+        f"\nproven gap {info['gap']:.1e} after {info['passes']:.2f} passes and {info['checks']} "
+        f"checks, {seconds:.1f} s"
+    )
     assert info["converged"] and info["before_all"]

@@ -1,4 +1,5 @@
 """The data sets: facts against their published descriptions, and where their files come from."""
+
 import hashlib
 import http.server
 import threading
@@ -10,7 +11,6 @@ import pytest
 
 from rankbook import datasets
 from rankbook.data.datasets import Dataset, list_datasets, load, load_mq2008, make_mixture
-
 
 
 def level_sizes(y):
@@ -41,18 +41,21 @@ class TestDataset:
         with pytest.raises(FrozenInstanceError):
             data.y = np.zeros(2)
 
-    @pytest.mark.parametrize("change, says", [
-        (dict(y=[0]), r"y has shape \(1,\)"),
-        (dict(qid=[1]), r"qid has shape \(1,\)"),
-        (dict(qid=[1.0, 2.0]), "qid .* float64.*whole numbers"),
-        (dict(parts=["train"]), "parts has shape"),
-        (dict(parts=["train", "valid"]), "parts is 'valid'"),
-        (dict(feature_names=["a"]), "feature_names has 1 names; 2 are accepted"),
-        (dict(y=[0, np.inf]), "y has infinity at index 1"),
-        (dict(X=[[1, 2], [3, np.nan]]), "X has NaN in row 1, column 1"),
-        (dict(X=np.empty((0, 2)), y=[]), "at least one row"),
-        (dict(X=[1, 2]), r"X has shape \(2,\)"),
-    ])
+    @pytest.mark.parametrize(
+        "change, says",
+        [
+            (dict(y=[0]), r"y has shape \(1,\)"),
+            (dict(qid=[1]), r"qid has shape \(1,\)"),
+            (dict(qid=[1.0, 2.0]), "qid .* float64.*whole numbers"),
+            (dict(parts=["train"]), "parts has shape"),
+            (dict(parts=["train", "valid"]), "parts is 'valid'"),
+            (dict(feature_names=["a"]), "feature_names has 1 names; 2 are accepted"),
+            (dict(y=[0, np.inf]), "y has infinity at index 1"),
+            (dict(X=[[1, 2], [3, np.nan]]), "X has NaN in row 1, column 1"),
+            (dict(X=np.empty((0, 2)), y=[]), "at least one row"),
+            (dict(X=[1, 2]), r"X has shape \(2,\)"),
+        ],
+    )
     def test_bad_fields(self, change, says):
         with pytest.raises(ValueError, match=says):
             Dataset(**{"X": [[1, 2], [3, 4]], "y": [0, 1], **change})
@@ -62,8 +65,13 @@ class TestDataset:
             Dataset([["a"], ["b"]], [0, 1])
 
     def test_shows_itself(self):
-        data = Dataset(np.ones((8, 1)), np.arange(8), qid=[1] * 4 + [2] * 4, name="a <b>", parts=["test"] * 8)
-        assert repr(data) == "Dataset 'a <b>' (rows: 8; features: 1; y: 8 levels from 0 to 7; queries: 2; parts: 8 test)"
+        data = Dataset(
+            np.ones((8, 1)), np.arange(8), qid=[1] * 4 + [2] * 4, name="a <b>", parts=["test"] * 8
+        )
+        assert repr(data) == (
+            "Dataset 'a <b>' (rows: 8; features: 1; y: 8 levels from 0 to 7; queries: 2; "
+            "parts: 8 test)"
+        )
         page = data._repr_html_()
         assert "a &lt;b&gt;" in page and "8 levels from 0 to 7" in page and "<b>a <b>" not in page
 
@@ -93,11 +101,21 @@ class TestEmbedded:
 
 class TestNames:
     def test_list(self):
-        assert list_datasets() == ["auto", "cancer", "diabetes", "digits", "mixture", "mq2008", "optdigits"]
+        assert list_datasets() == [
+            "auto",
+            "cancer",
+            "diabetes",
+            "digits",
+            "mixture",
+            "mq2008",
+            "optdigits",
+        ]
         list_datasets().clear()
         assert list_datasets()
 
-    @pytest.mark.parametrize("name, near", [("Cancer", "cancer"), ("optdigit", "optdigits"), ("mq2007", "mq2008")])
+    @pytest.mark.parametrize(
+        "name, near", [("Cancer", "cancer"), ("optdigit", "optdigits"), ("mq2007", "mq2008")]
+    )
     def test_nearest(self, name, near):
         with pytest.raises(ValueError, match=f"name is '{name}'; did you mean '{near}'"):
             load(name)
@@ -125,14 +143,20 @@ class TestMakeMixture:
         for c in (0, 1):
             X = data.X[data.y == c]
             assert np.allclose(X.mean(axis=0), means[c].mean(axis=0), atol=0.05)
-            assert np.allclose(np.cov(X.T, bias=True), np.cov(means[c].T, bias=True) + np.eye(2) / 5, atol=0.05)
+            assert np.allclose(
+                np.cov(X.T, bias=True), np.cov(means[c].T, bias=True) + np.eye(2) / 5, atol=0.05
+            )
 
     def test_centres_of_the_classes(self):
         draws = [make_mixture(20, seed=seed) for seed in range(400)]
-        means = [np.mean([data.X[data.y == c].mean(axis=0) for data in draws], axis=0) for c in (0, 1)]
+        means = [
+            np.mean([data.X[data.y == c].mean(axis=0) for data in draws], axis=0) for c in (0, 1)
+        ]
         assert np.allclose(means, [[1, 0], [0, 1]], atol=0.1)
 
-    @pytest.mark.parametrize("n, error", [(0, ValueError), (-1, ValueError), (2.5, ValueError), ("10", TypeError)])
+    @pytest.mark.parametrize(
+        "n, error", [(0, ValueError), (-1, ValueError), (2.5, ValueError), ("10", TypeError)]
+    )
     def test_bad_size(self, n, error):
         with pytest.raises(error, match="n_per_class is"):
             make_mixture(n)
@@ -140,9 +164,14 @@ class TestMakeMixture:
 
 @pytest.mark.data
 class TestFiles:
-    @pytest.mark.parametrize("name, shape, full, star", [
-        ("mixture", (200, 2), 10000, 199), ("auto", (392, 7), 75245, 656), ("diabetes", (768, 8), 134000, 767),
-    ])
+    @pytest.mark.parametrize(
+        "name, shape, full, star",
+        [
+            ("mixture", (200, 2), 10000, 199),
+            ("auto", (392, 7), 75245, 656),
+            ("diabetes", (768, 8), 134000, 767),
+        ],
+    )
     def test_sizes_and_preferences(self, name, shape, full, star):
         data = load(name)
         assert data.X.shape == shape and len(data.feature_names) == shape[1]
@@ -178,20 +207,31 @@ class TestFiles:
         data = load("mq2008")
         assert data.X.shape == (15211, 46) and data.X.min() == 0 and data.X.max() == 1
         assert set(data.y) == {0, 1, 2} and len(np.unique(data.qid)) == 784
-        sizes = {part: (np.sum(data.parts == part), len(np.unique(data.qid[data.parts == part]))) for part in datasets.PARTS}
+        sizes = {
+            part: (np.sum(data.parts == part), len(np.unique(data.qid[data.parts == part])))
+            for part in datasets.PARTS
+        }
         assert sizes == {"train": (9630, 471), "validation": (2707, 157), "test": (2874, 156)}
-        assert [full_preferences(data.y[data.parts == part], data.qid[data.parts == part]) for part in datasets.PARTS] == [19933 + 16542 + 15850, 14239, 14361]
+        assert [
+            full_preferences(data.y[data.parts == part], data.qid[data.parts == part])
+            for part in datasets.PARTS
+        ] == [19933 + 16542 + 15850, 14239, 14361]
 
     def test_mq2008_folds_are_a_cycle(self):
         pieces = {}
         preferences = {1: 19933, 2: 16542, 3: 15850, 4: 14239, 5: 14361}
         for fold in range(1, 6):
             data = load_mq2008(fold)
-            test, validation, train = ({*data.qid[data.parts == part]} for part in ("test", "validation", "train"))
+            test, validation, train = (
+                {*data.qid[data.parts == part]} for part in ("test", "validation", "train")
+            )
             assert not test & validation and not test & train and not validation & train
             assert len(test | validation | train) == 784
             k = (fold + 3) % 5 + 1
-            assert full_preferences(data.y[data.parts == "test"], data.qid[data.parts == "test"]) == preferences[k]
+            assert (
+                full_preferences(data.y[data.parts == "test"], data.qid[data.parts == "test"])
+                == preferences[k]
+            )
             pieces[k] = test
             if fold > 1:
                 assert validation == pieces[(k - 2) % 5 + 1]
@@ -212,7 +252,10 @@ class TestFiles:
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    """A web server on this machine, an empty cache, and the list of the paths that were asked for."""
+    """A web server on this machine, and an empty cache.
+
+    With them comes the list of the paths that were asked for.
+    """
     folder, cache, asked = tmp_path / "www", tmp_path / "cache", []
     folder.mkdir()
 
@@ -237,7 +280,10 @@ def server(tmp_path, monkeypatch):
     thread.join()
 
 
-CARS = b'18.0 8 307.0 130.0 3504. 12.0 70 1\t"a"\n25.0 4 98.00 ? 2046. 19.0 71 1\t"b"\n24.0 4 113.0 95.00 2372. 15.0 70 3\t"c"\n'
+CARS = (
+    b'18.0 8 307.0 130.0 3504. 12.0 70 1\t"a"\n25.0 4 98.00 ? 2046. 19.0 71 1\t"b"\n24.0 4 113.0 '
+    b'95.00 2372. 15.0 70 3\t"c"\n'
+)
 
 
 def pretend(monkeypatch, content, url):
@@ -279,7 +325,9 @@ class TestDownload:
     def test_missing_on_the_server(self, server, monkeypatch):
         _, address, _ = server
         file = pretend(monkeypatch, CARS, f"{address}/gone")
-        with pytest.raises(OSError, match="could not be downloaded.*404.*RANKBOOK_DATA/auto_mpg/auto-mpg.data") as caught:
+        with pytest.raises(
+            OSError, match="could not be downloaded.*404.*RANKBOOK_DATA/auto_mpg/auto-mpg.data"
+        ) as caught:
             load("auto")
         assert file.sha256 in str(caught.value) and isinstance(caught.value.__cause__, OSError)
 
@@ -295,7 +343,9 @@ class TestDownload:
         monkeypatch.setenv("RANKBOOK_DATA", str(tmp_path))
         assert load("auto").y.tolist() == [18, 24] and len(asked) == 1
 
-    @pytest.mark.parametrize("name, hint", [("mixture", "ESL.mixture.rda"), ("mq2008", "letor-4-0")])
+    @pytest.mark.parametrize(
+        "name, hint", [("mixture", "ESL.mixture.rda"), ("mq2008", "letor-4-0")]
+    )
     def test_no_address(self, server, name, hint):
         with pytest.raises(FileNotFoundError, match="RANKBOOK_DATA") as caught:
             load(name)
@@ -318,7 +368,11 @@ class TestFolder:
         monkeypatch.setenv("RANKBOOK_DATA", str(tmp_path))
         with pytest.raises(ValueError) as caught:
             load("auto")
-        for part in (str(Path("auto_mpg") / "auto-mpg.data"), datasets._FILES["auto"].sha256, hashlib.sha256(CARS).hexdigest()):
+        for part in (
+            str(Path("auto_mpg") / "auto-mpg.data"),
+            datasets._FILES["auto"].sha256,
+            hashlib.sha256(CARS).hexdigest(),
+        ):
             assert part in str(caught.value)
 
     def test_no_such_folder(self, monkeypatch, tmp_path):

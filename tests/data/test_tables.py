@@ -1,4 +1,5 @@
 """Files of the user: what is read, and what is refused."""
+
 import codecs
 import gzip
 import io
@@ -11,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rankbook.data.tables import NotNumbers, read_table
 from rankbook.data.sources import Assumption
+from rankbook.data.tables import NotNumbers, read_table
 
 
 @pytest.fixture(autouse=True)
@@ -36,37 +37,67 @@ class TestRead:
         data = read_table(put(name, TABLE), target="mpg", qid="race")
         assert data.X.tolist() == [[3], [4], [5]] and data.y.tolist() == [18.5, 15, 9]
         assert data.qid.tolist() == [0, 1, 0] and data.qid.dtype == np.int64
-        assert data.feature_names == ["age"] and data.name == Path(name).stem and name in data.description
+        assert (
+            data.feature_names == ["age"]
+            and data.name == Path(name).stem
+            and name in data.description
+        )
         assert data.X.flags.c_contiguous
 
     @pytest.mark.parametrize("name", ["a.svm", "a.svmlight", "a.letor", "a.txt", "a.dat"])
     def test_letor(self, name):
         data = read_table(put(name, LETOR))
-        assert data.X.tolist() == [[0.5, 0, 1], [0, 0.25, 0], [1, 0, 0]] and isinstance(data.X, np.ndarray)
+        assert data.X.tolist() == [[0.5, 0, 1], [0, 0.25, 0], [1, 0, 0]] and isinstance(
+            data.X, np.ndarray
+        )
         assert data.y.tolist() == [2, 0, 1] and data.qid.tolist() == [10, 10, 7]
         assert data.feature_names == ["feature 1", "feature 2", "feature 3"]
 
     def test_svmlight_without_queries_and_from_zero(self):
         data = read_table(put("a.svm", "1 0:2 1:3\n-1 1:4\n"))
-        assert data.X.tolist() == [[2, 3], [0, 4]] and data.qid is None and data.feature_names == ["feature 0", "feature 1"]
+        assert (
+            data.X.tolist() == [[2, 3], [0, 4]]
+            and data.qid is None
+            and data.feature_names == ["feature 0", "feature 1"]
+        )
 
     def test_svmlight_line_of_zeros_comes_first(self):
         assert read_table(put("a.svm", "1\n0 2:3\n")).X.tolist() == [[0, 0], [0, 3]]
         assert read_table(put("a.svm", "1 qid:4\n0 qid:4 2:3\n")).qid.tolist() == [4, 4]
 
     def test_parquet(self):
-        frame = pd.DataFrame({"y": pd.array([1, 2], dtype="Int64"), "yes": [True, False], "u": np.array([1, 2], dtype="uint8"), "q": [2**40, 5]})
+        frame = pd.DataFrame(
+            {
+                "y": pd.array([1, 2], dtype="Int64"),
+                "yes": [True, False],
+                "u": np.array([1, 2], dtype="uint8"),
+                "q": [2**40, 5],
+            }
+        )
         frame.to_parquet("a.parquet")
         data = read_table("a.parquet", target="y", qid="q")
-        assert data.X.tolist() == [[1, 1], [0, 2]] and data.feature_names == ["yes", "u"] and data.qid.tolist() == [2**40, 5]
+        assert (
+            data.X.tolist() == [[1, 1], [0, 2]]
+            and data.feature_names == ["yes", "u"]
+            and data.qid.tolist() == [2**40, 5]
+        )
 
     def test_path_object_and_pathlike(self):
         put("cars.csv", "y,x\n1,2\n")
         assert read_table(Path("cars.csv"), target="y").y.tolist() == [1]
 
-    @pytest.mark.parametrize("text", [
-        "y,x\r\n1,2\r\n", codecs.BOM_UTF8 + b"y,x\n1,2\n", "y,x\n1,2", "y, x\n1, 2\n", '"y","x"\n"1","2"\n', "y,x\n\n1,2\n\n", "y,x\n1,2,\n",
-    ])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "y,x\r\n1,2\r\n",
+            codecs.BOM_UTF8 + b"y,x\n1,2\n",
+            "y,x\n1,2",
+            "y, x\n1, 2\n",
+            '"y","x"\n"1","2"\n',
+            "y,x\n\n1,2\n\n",
+            "y,x\n1,2,\n",
+        ],
+    )
     def test_dialects_of_csv(self, text):
         data = read_table(put("a.csv", text), target="y")
         assert data.X.tolist() == [[2]] and data.y.tolist() == [1] and data.feature_names == ["x"]
@@ -76,32 +107,54 @@ class TestRead:
 
     def test_letters_cut_by_the_end_of_the_head(self):
         filler = "# " + "x" * (2**16 - 3) + "é\n"
-        assert filler.encode()[2**16 - 1: 2**16 + 1] == "é".encode()
+        assert filler.encode()[2**16 - 1 : 2**16 + 1] == "é".encode()
         assert read_table(put("a.svm", filler + "1 1:2\n")).y.tolist() == [1]
 
     def test_integers_beyond_64_bits(self):
-        assert read_table(put("a.csv", "y,x\n1,2\n2,99999999999999999999999\n"), target="y").X.tolist() == [[2], [1e23]]
+        assert read_table(
+            put("a.csv", "y,x\n1,2\n2,99999999999999999999999\n"), target="y"
+        ).X.tolist() == [[2], [1e23]]
 
     def test_random_numbers_survive(self):
         rng = np.random.default_rng(0)
         frame = pd.DataFrame(rng.standard_normal((50, 4)), columns=list("abcd"))
         frame.to_csv("a.csv", index=False)
         frame.to_parquet("a.parquet")
-        lines = [f"{row[0]!r} " + " ".join(f"{j}:{v!r}" for j, v in enumerate(row[1:], start=1)) for row in frame.to_numpy().tolist()]
+        lines = [
+            f"{row[0]!r} " + " ".join(f"{j}:{v!r}" for j, v in enumerate(row[1:], start=1))
+            for row in frame.to_numpy().tolist()
+        ]
         put("a.svm", "\n".join(lines))
-        csv, parquet, svm = read_table("a.csv", target="a"), read_table("a.parquet", target="a"), read_table("a.svm")
-        assert np.array_equal(parquet.X, frame[list("bcd")].to_numpy()) and np.array_equal(parquet.y, frame["a"])
+        csv, parquet, svm = (
+            read_table("a.csv", target="a"),
+            read_table("a.parquet", target="a"),
+            read_table("a.svm"),
+        )
+        assert np.array_equal(parquet.X, frame[list("bcd")].to_numpy()) and np.array_equal(
+            parquet.y, frame["a"]
+        )
         for other in (csv, svm):
-            assert np.allclose(other.X, parquet.X, rtol=1e-15, atol=0) and np.allclose(other.y, parquet.y, rtol=1e-15, atol=0)
+            assert np.allclose(other.X, parquet.X, rtol=1e-15, atol=0) and np.allclose(
+                other.y, parquet.y, rtol=1e-15, atol=0
+            )
 
     def test_published_files(self, data_dir):
         from rankbook.data.datasets import load_mixture, load_mq2008
 
         piece, fold = read_table(data_dir / "letor_mq2008" / "S5.txt"), load_mq2008(1)
         test = fold.parts == "test"
-        assert np.array_equal(piece.X, fold.X[test]) and np.array_equal(piece.qid, fold.qid[test]) and np.array_equal(piece.y, fold.y[test])
-        points, mixture = read_table(data_dir / "esl_mixture" / "mixture_example.csv", target="y"), load_mixture()
-        assert np.allclose(points.X, mixture.X, rtol=1e-15, atol=0) and np.array_equal(points.y, mixture.y)
+        assert (
+            np.array_equal(piece.X, fold.X[test])
+            and np.array_equal(piece.qid, fold.qid[test])
+            and np.array_equal(piece.y, fold.y[test])
+        )
+        points, mixture = (
+            read_table(data_dir / "esl_mixture" / "mixture_example.csv", target="y"),
+            load_mixture(),
+        )
+        assert np.allclose(points.X, mixture.X, rtol=1e-15, atol=0) and np.array_equal(
+            points.y, mixture.y
+        )
 
 
 def parquet_bytes():
@@ -118,23 +171,45 @@ class TestNotWhatTheEndingSays:
         with pytest.raises(ValueError, match=rf"{name} is Parquet, not .* Name it a.parquet"):
             read_table(put(name, parquet_bytes()), target="y")
 
-    @pytest.mark.parametrize("content, says", [(TABLE, "text that begins 'age,mpg,race'"), (LETOR, "SVMlight text"), (GARBAGE, "binary data")])
+    @pytest.mark.parametrize(
+        "content, says",
+        [
+            (TABLE, "text that begins 'age,mpg,race'"),
+            (LETOR, "SVMlight text"),
+            (GARBAGE, "binary data"),
+        ],
+    )
     def test_not_parquet(self, content, says):
         with pytest.raises(ValueError, match=f"a.parquet is {says}.*not Parquet"):
             read_table(put("a.parquet", content), target="y")
 
     @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.parquet", "a.dat"])
-    @pytest.mark.parametrize("content", [GARBAGE, b"a\0b\n", b"\xff\xfey\0,\0x\0", "prénom,y\n".encode("latin-1")])
+    @pytest.mark.parametrize(
+        "content", [GARBAGE, b"a\0b\n", b"\xff\xfey\0,\0x\0", "prénom,y\n".encode("latin-1")]
+    )
     def test_binary(self, name, content):
         with pytest.raises(ValueError, match=f"{name} is binary data or not UTF-8"):
             read_table(put(name, content), target="y")
 
-    @pytest.mark.parametrize("content", [LETOR, "# comment\n" + LETOR, "1 1:2\n", "-1.5e3 qid:3 12:1e-3\n"])
+    @pytest.mark.parametrize(
+        "content", [LETOR, "# comment\n" + LETOR, "1 1:2\n", "-1.5e3 qid:3 12:1e-3\n"]
+    )
     def test_svmlight_named_csv(self, content):
         with pytest.raises(ValueError, match="a.csv is SVMlight text, not CSV.*a.svm"):
             read_table(put("a.csv", content), target="y")
 
-    @pytest.mark.parametrize("content", [TABLE, "hello world\n", "1,2\n", "1 qid:x 1:2\n", "1 2:1 1:1\n", "1 -1:1\n", "1 99999999999:1\n"])
+    @pytest.mark.parametrize(
+        "content",
+        [
+            TABLE,
+            "hello world\n",
+            "1,2\n",
+            "1 qid:x 1:2\n",
+            "1 2:1 1:1\n",
+            "1 -1:1\n",
+            "1 99999999999:1\n",
+        ],
+    )
     def test_text_named_svmlight(self, content):
         with pytest.raises(ValueError, match="a.txt is not SVMlight text") as caught:
             read_table(put("a.txt", content))
@@ -154,7 +229,9 @@ class TestNotWhatTheEndingSays:
 
     @pytest.mark.parametrize("name", ["a.xlsx", "a", "a.cvs", "a.csv.zip"])
     def test_unknown_ending(self, name):
-        with pytest.raises(ValueError, match=r"the ending of a.* Accepted: \.csv, \.dat, \.letor, \.parquet"):
+        with pytest.raises(
+            ValueError, match=r"the ending of a.* Accepted: \.csv, \.dat, \.letor, \.parquet"
+        ):
             read_table(put(name, TABLE))
 
     def test_near_ending(self):
@@ -217,12 +294,15 @@ class TestColumns:
         with pytest.raises(ValueError, match="target is None; .* one of: age, mpg, race"):
             read_table(put("a.csv", TABLE))
 
-    @pytest.mark.parametrize("arguments, says", [
-        (dict(target="mgp"), "target is 'mgp'; did you mean 'mpg'"),
-        (dict(target="mpg", qid="rac"), "qid is 'rac'; did you mean 'race'"),
-        (dict(target=0), "target is 0. Accepted: age, mpg, race"),
-        (dict(target="mpg", qid="mpg"), "target and qid are both 'mpg'"),
-    ])
+    @pytest.mark.parametrize(
+        "arguments, says",
+        [
+            (dict(target="mgp"), "target is 'mgp'; did you mean 'mpg'"),
+            (dict(target="mpg", qid="rac"), "qid is 'rac'; did you mean 'race'"),
+            (dict(target=0), "target is 0. Accepted: age, mpg, race"),
+            (dict(target="mpg", qid="mpg"), "target and qid are both 'mpg'"),
+        ],
+    )
     def test_missing_column(self, arguments, says):
         with pytest.raises(ValueError, match=says):
             read_table(put("a.csv", TABLE), **arguments)
@@ -232,10 +312,16 @@ class TestColumns:
         with pytest.raises(ValueError, match=f"{argument} is 'y'; None is accepted"):
             read_table(put("a.svm", LETOR), **{argument: "y"})
 
-    @pytest.mark.parametrize("header, says", [
-        ("1,2", "begins with numbers"), ("0,1", "begins with numbers"), (",y", "no name for column 0"), ("y,", "no name for column 1"),
-        ("y,x,y", "two columns named 'y': columns 0 and 2"),
-    ])
+    @pytest.mark.parametrize(
+        "header, says",
+        [
+            ("1,2", "begins with numbers"),
+            ("0,1", "begins with numbers"),
+            (",y", "no name for column 0"),
+            ("y,", "no name for column 1"),
+            ("y,x,y", "two columns named 'y': columns 0 and 2"),
+        ],
+    )
     def test_header(self, header, says):
         row = ",".join("3" for _ in header.split(","))
         with pytest.raises(ValueError, match=f"a.csv .*{says}"):
@@ -252,21 +338,29 @@ class TestColumns:
 
 
 class TestValues:
-    @pytest.mark.parametrize("text, says", [
-        ("y,a,b\n1,2,3\n1,2,\n1,,3\n", "nan .*row 1, column 'b'"),
-        ("y,a,b\n1,2,nan\n", "nan .*row 0, column 'b'"),
-        ("y,a,b\n1,2\n", "nan .*row 0, column 'b'"),
-        ("y,a,b\n1,2,3\n,2,3\n", "nan .*row 1, column 'y'"),
-        ("y,a,b\n1,inf,3\n", "inf in row 0, column 'a'"),
-        ("y,a,b\n1,1e400,3\n", "inf in row 0, column 'a'"),
-    ])
+    @pytest.mark.parametrize(
+        "text, says",
+        [
+            ("y,a,b\n1,2,3\n1,2,\n1,,3\n", "nan .*row 1, column 'b'"),
+            ("y,a,b\n1,2,nan\n", "nan .*row 0, column 'b'"),
+            ("y,a,b\n1,2\n", "nan .*row 0, column 'b'"),
+            ("y,a,b\n1,2,3\n,2,3\n", "nan .*row 1, column 'y'"),
+            ("y,a,b\n1,inf,3\n", "inf in row 0, column 'a'"),
+            ("y,a,b\n1,1e400,3\n", "inf in row 0, column 'a'"),
+        ],
+    )
     def test_not_finite(self, text, says):
         with pytest.raises(ValueError, match=f"a.csv has {says}"):
             read_table(put("a.csv", text), target="y")
 
-    @pytest.mark.parametrize("text, says", [
-        ("1 1:0.5\n2 1:1 2:nan\n", "nan .*row 1, column 'feature 2'"), ("1 0:inf\n", "inf in row 0, column 'feature 0'"), ("1 1:1\nnan 1:2\n", "nan .*row 1, column 'label'"),
-    ])
+    @pytest.mark.parametrize(
+        "text, says",
+        [
+            ("1 1:0.5\n2 1:1 2:nan\n", "nan .*row 1, column 'feature 2'"),
+            ("1 0:inf\n", "inf in row 0, column 'feature 0'"),
+            ("1 1:1\nnan 1:2\n", "nan .*row 1, column 'label'"),
+        ],
+    )
     def test_not_finite_svmlight(self, text, says):
         with pytest.raises(ValueError, match=f"a.svm has {says}"):
             read_table(put("a.svm", text))
@@ -277,15 +371,29 @@ class TestValues:
             read_table("a.parquet", target="y")
 
     def test_words_are_named_with_their_place(self):
-        with pytest.raises(ValueError, match=r"'name' \('ford' in row 0\), 'hp' \('\?' in row 1\). Drop them, take one for the query ids"):
+        with pytest.raises(
+            ValueError,
+            match=(
+                r"'name' \('ford' in row 0\), 'hp' \('\?' in row 1\). Drop them, take one for the "
+                r"query ids"
+            ),
+        ):
             read_table(put("a.csv", "y,name,hp\n1,ford,130\n2,fiat,?\n"), target="y")
         with pytest.raises(ValueError, match=r"'y' \('good' in row 0\)"):
             read_table(put("a.csv", "y,x\ngood,1\n"), target="y")
 
-    @pytest.mark.parametrize("column", [
-        pd.to_datetime(["2020-01-01", "2021-01-01"]), pd.to_timedelta([1, 2]), pd.to_datetime(["2020-01-01", "2021-01-01"]).date,
-        [b"a", b"b"], [[1], [2]], [None, None], ["1", "2"],
-    ])
+    @pytest.mark.parametrize(
+        "column",
+        [
+            pd.to_datetime(["2020-01-01", "2021-01-01"]),
+            pd.to_timedelta([1, 2]),
+            pd.to_datetime(["2020-01-01", "2021-01-01"]).date,
+            [b"a", b"b"],
+            [[1], [2]],
+            [None, None],
+            ["1", "2"],
+        ],
+    )
     def test_other_types(self, column):
         pd.DataFrame({"y": [1, 2], "x": column}).to_parquet("a.parquet")
         with pytest.raises(ValueError, match="a.parquet has columns that are not numbers: 'x'"):
@@ -297,7 +405,9 @@ class TestValues:
 
     @pytest.mark.parametrize("text", ["1 qid:1 1:2\n0 1:3\n", "1 1:2\n0 qid:1 1:3\n"])
     def test_qid_on_some_lines(self, text):
-        with pytest.raises(ValueError, match=r"qid on 1 of its 2 lines and none in line [12], '[01] 1:[23]'"):
+        with pytest.raises(
+            ValueError, match=r"qid on 1 of its 2 lines and none in line [12], '[01] 1:[23]'"
+        ):
             read_table(put("a.svm", text))
 
     def test_too_large_for_memory(self):
@@ -307,7 +417,12 @@ class TestValues:
 
 def piped(content, monkeypatch):
     """`content` on standard input."""
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode() if isinstance(content, str) else content)))
+    monkeypatch.setattr(
+        "sys.stdin",
+        SimpleNamespace(
+            buffer=io.BytesIO(content.encode() if isinstance(content, str) else content)
+        ),
+    )
     return "-"
 
 
@@ -319,13 +434,26 @@ def silently(*arguments, **named):
 
 
 def same(a, b):
-    return np.array_equal(a.X, b.X) and np.array_equal(a.y, b.y) and np.array_equal(a.qid, b.qid) and a.feature_names == b.feature_names
+    return (
+        np.array_equal(a.X, b.X)
+        and np.array_equal(a.y, b.y)
+        and np.array_equal(a.qid, b.qid)
+        and a.feature_names == b.feature_names
+    )
 
 
 class TestPackedAndPiped:
-    @pytest.mark.parametrize("name", ["cars.csv", "cars.tsv", "cars.parquet", "cars.letor", "CARS.SVM"])
+    @pytest.mark.parametrize(
+        "name", ["cars.csv", "cars.tsv", "cars.parquet", "cars.letor", "CARS.SVM"]
+    )
     def test_gz(self, name):
-        content = LETOR if name.endswith(("letor", "SVM")) else TABLE.replace(",", "\t") if name.endswith("tsv") else TABLE
+        content = (
+            LETOR
+            if name.endswith(("letor", "SVM"))
+            else TABLE.replace(",", "\t")
+            if name.endswith("tsv")
+            else TABLE
+        )
         named = {} if content == LETOR else dict(target="mpg", qid="race")
         if name.endswith("parquet"):
             pd.read_csv(io.StringIO(TABLE)).to_parquet(name)
@@ -333,10 +461,19 @@ class TestPackedAndPiped:
             put(name, content)
         plain = silently(name, **named)
         packed = silently(put(f"{name}.gz", gzip.compress(Path(name).read_bytes())), **named)
-        assert same(plain, packed) and packed.name == Path(name).stem and packed.source == f"{name}.gz"
+        assert (
+            same(plain, packed) and packed.name == Path(name).stem and packed.source == f"{name}.gz"
+        )
 
-    @pytest.mark.parametrize("content, says", [(b"", "cannot be unpacked|is empty"), (b"y,x\n1,2\n", "cannot be unpacked by gzip: Not a gzipped file"),
-                                               (gzip.compress(b"y,x\n1,2\n" * 99)[:-12], "cannot be unpacked by gzip"), (gzip.compress(b""), "is empty")])
+    @pytest.mark.parametrize(
+        "content, says",
+        [
+            (b"", "cannot be unpacked|is empty"),
+            (b"y,x\n1,2\n", "cannot be unpacked by gzip: Not a gzipped file"),
+            (gzip.compress(b"y,x\n1,2\n" * 99)[:-12], "cannot be unpacked by gzip"),
+            (gzip.compress(b""), "is empty"),
+        ],
+    )
     def test_bad_gz(self, content, says):
         with pytest.raises(ValueError, match=f"a.csv.gz ({says})"):
             read_table(put("a.csv.gz", content), target="y")
@@ -346,18 +483,51 @@ class TestPackedAndPiped:
         with pytest.raises(ValueError, match=f"{name} is gzip data, .* Name it {name}.gz"):
             read_table(put(name, gzip.compress(b"y,x\n1,2\n")), target="y")
 
-    @pytest.mark.parametrize("content, says", [(TABLE, "CSV text"), (TABLE.replace(",", ";"), "CSV text"), (TABLE.replace(",", "\t"), "CSV text"), (LETOR, "SVMlight text"), (None, "Parquet")])
+    @pytest.mark.parametrize(
+        "content, says",
+        [
+            (TABLE, "CSV text"),
+            (TABLE.replace(",", ";"), "CSV text"),
+            (TABLE.replace(",", "\t"), "CSV text"),
+            (LETOR, "SVMlight text"),
+            (None, "Parquet"),
+        ],
+    )
     @pytest.mark.parametrize("pack", [bytes, gzip.compress])
     def test_standard_input(self, content, says, pack, monkeypatch):
-        named = dict(target="y") if content is None else {} if content == LETOR else dict(target="mpg", qid="race")
+        named = (
+            dict(target="y")
+            if content is None
+            else {}
+            if content == LETOR
+            else dict(target="mpg", qid="race")
+        )
         content = parquet_bytes() if content is None else content.encode()
         with pytest.warns(Assumption, match=f"standard input is read as {says}") as said:
             data = read_table(piped(pack(content), monkeypatch), **named)
         assert len(said) == 1 and said[0].filename == __file__ and data.name == "standard input"
-        assert same(data, silently(put({"CSV text": "a.csv", "Parquet": "a.parquet", "SVMlight text": "a.svm"}[says], content), **named))
+        assert same(
+            data,
+            silently(
+                put(
+                    {"CSV text": "a.csv", "Parquet": "a.parquet", "SVMlight text": "a.svm"}[says],
+                    content,
+                ),
+                **named,
+            ),
+        )
 
     def test_standard_input_that_is_no_table(self, monkeypatch):
-        for content, says in (("", "standard input is empty"), (b"a\0b", "standard input is binary data or not UTF-8; CSV, Parquet and SVMlight text are accepted")):
+        for content, says in (
+            ("", "standard input is empty"),
+            (
+                b"a\0b",
+                (
+                    "standard input is binary data or not UTF-8; CSV, Parquet and SVMlight text "
+                    "are accepted"
+                ),
+            ),
+        ):
             with pytest.raises(ValueError, match=says):
                 read_table(piped(content, monkeypatch))
 
@@ -366,9 +536,17 @@ class TestSeparators:
     @pytest.mark.parametrize("mark", [",", ";", "\t"])
     @pytest.mark.parametrize("quoted", [False, True])
     def test_the_header_tells(self, mark, quoted):
-        header = mark.join(['"weight, kg; net"', '"mpg"', '"name"'] if quoted else ["weight", "mpg", "name"])
-        data = silently(put("a.csv", f"{header}\n3{mark}18.5{mark}7\n4{mark}15{mark}8\n"), target="mpg")
-        assert data.X.tolist() == [[3, 7], [4, 8]] and data.y.tolist() == [18.5, 15] and data.feature_names == ["weight, kg; net" if quoted else "weight", "name"]
+        header = mark.join(
+            ['"weight, kg; net"', '"mpg"', '"name"'] if quoted else ["weight", "mpg", "name"]
+        )
+        data = silently(
+            put("a.csv", f"{header}\n3{mark}18.5{mark}7\n4{mark}15{mark}8\n"), target="mpg"
+        )
+        assert (
+            data.X.tolist() == [[3, 7], [4, 8]]
+            and data.y.tolist() == [18.5, 15]
+            and data.feature_names == ["weight, kg; net" if quoted else "weight", "name"]
+        )
 
     def test_tsv_is_separated_by_tabs_alone(self):
         data = silently(put("a.tsv", "a,b;c\ty\n1\t2\n"), target="y")
@@ -379,38 +557,71 @@ class TestSeparators:
     def test_decimal_commas(self):
         with pytest.warns(Assumption, match="a.csv is read with commas as decimal points") as said:
             data = read_table(put("a.csv", "y;x;n\n1,5;-2,5e1;3\n2;0;4\n"), target="y")
-        assert said[0].filename == __file__ and data.X.tolist() == [[-25, 3], [0, 4]] and data.y.tolist() == [1.5, 2]
+        assert (
+            said[0].filename == __file__
+            and data.X.tolist() == [[-25, 3], [0, 4]]
+            and data.y.tolist() == [1.5, 2]
+        )
         assert silently(put("a.csv", "y;x\n1.5;2\n"), target="y").y.tolist() == [1.5]
 
     @pytest.mark.parametrize("text", ["y;x\n1,5;2.5\n", "y;x\n1,5;2\n2.5;3\n", "y;x\n1.234,5;2\n"])
     def test_commas_and_points_are_not_mixed(self, text):
-        with warnings.catch_warnings(), pytest.raises(NotNumbers, match="columns that are not numbers"):
+        with (
+            warnings.catch_warnings(),
+            pytest.raises(NotNumbers, match="columns that are not numbers"),
+        ):
             warnings.simplefilter("ignore", Assumption)
             read_table(put("a.csv", text), target="y")
 
 
 class TestQueryColumn:
-    @pytest.mark.parametrize("name", ["qid", "query", "query_id", "group", "session", "QID", "Session"])
+    @pytest.mark.parametrize(
+        "name", ["qid", "query", "query_id", "group", "session", "QID", "Session"]
+    )
     def test_taken_and_said(self, name):
         put("a.csv", f"{name},x,y\nu,1,2\nv,3,4\nu,5,6\n")
-        with pytest.warns(Assumption, match=re.escape(f"query ids: column '{name}' of a.csv; qid='none' makes it a feature.")) as said:
+        with pytest.warns(
+            Assumption,
+            match=re.escape(f"query ids: column '{name}' of a.csv; qid='none' makes it a feature."),
+        ) as said:
             data = read_table("a.csv", target="y")
-        assert len(said) == 1 and said[0].filename == __file__ and same(data, silently("a.csv", target="y", qid=name))
-        assert data.qid.tolist() == [0, 1, 0] and data.feature_names == ["x"] and f"query ids from '{name}'" in data.description
+        assert (
+            len(said) == 1
+            and said[0].filename == __file__
+            and same(data, silently("a.csv", target="y", qid=name))
+        )
+        assert (
+            data.qid.tolist() == [0, 1, 0]
+            and data.feature_names == ["x"]
+            and f"query ids from '{name}'" in data.description
+        )
 
     def test_otherwise(self):
         put("a.csv", "group,x,y,query\n7,1,2,1\n8,3,4,1\n")
         data = silently("a.csv", target="y", qid="none")
-        assert data.qid is None and data.feature_names == ["group", "x", "query"] and "query ids" not in data.description
+        assert (
+            data.qid is None
+            and data.feature_names == ["group", "x", "query"]
+            and "query ids" not in data.description
+        )
         assert silently("a.csv", target="y", qid="x").feature_names == ["group", "query"]
         assert silently("a.csv", target="y", drop=["group", "query"]).qid is None
         assert silently("a.csv", target="group", drop=["query"]).feature_names == ["x", "y"]
-        with pytest.raises(ValueError, match="a.csv has 2 columns that may hold the query ids, 'group' and 'query'; name one of them with qid, or give qid='none'"):
+        with pytest.raises(
+            ValueError,
+            match=(
+                "a.csv has 2 columns that may hold the query ids, 'group' and 'query'; name one "
+                "of them with qid, or give qid='none'"
+            ),
+        ):
             read_table("a.csv", target="y")
 
     @pytest.mark.parametrize("name", ["groups", "race", "my_query", "query id"])
     def test_other_names_are_features(self, name):
-        assert silently(put("a.csv", f"{name},x,y\n1,2,3\n"), target="y").feature_names == [name, "x"]
+        assert silently(put("a.csv", f"{name},x,y\n1,2,3\n"), target="y").feature_names == [
+            name,
+            "x",
+        ]
 
     def test_parquet_too(self):
         pd.DataFrame(dict(Group=[3, 3], x=[1, 2], y=[1, 2])).to_parquet("a.parquet")
@@ -420,12 +631,21 @@ class TestQueryColumn:
 
 class TestDrop:
     def test_columns_are_left_out(self):
-        data = silently(put("a.csv", "name,x,y,z\nford,1,2,?\nfiat,3,4,5\n"), target="y", drop=["name", "z"])
+        data = silently(
+            put("a.csv", "name,x,y,z\nford,1,2,?\nfiat,3,4,5\n"), target="y", drop=["name", "z"]
+        )
         assert data.feature_names == ["x"] and data.X.tolist() == [[1], [3]]
 
-    @pytest.mark.parametrize("arguments, error, says", [
-        (dict(drop=["nmae"]), ValueError, "drop is 'nmae'; did you mean 'name'"), (dict(drop=["y"]), ValueError, "target and drop are both 'y'"), (dict(drop="name"), TypeError, "drop is 'name'; a list"),
-        (dict(drop=["x"], qid="x"), ValueError, "qid and drop are both 'x'"), (dict(drop=["name", "x"]), ValueError, "no columns besides target 'y'")])
+    @pytest.mark.parametrize(
+        "arguments, error, says",
+        [
+            (dict(drop=["nmae"]), ValueError, "drop is 'nmae'; did you mean 'name'"),
+            (dict(drop=["y"]), ValueError, "target and drop are both 'y'"),
+            (dict(drop="name"), TypeError, "drop is 'name'; a list"),
+            (dict(drop=["x"], qid="x"), ValueError, "qid and drop are both 'x'"),
+            (dict(drop=["name", "x"]), ValueError, "no columns besides target 'y'"),
+        ],
+    )
     def test_bad(self, arguments, error, says):
         with pytest.raises(error, match=says):
             read_table(put("a.csv", "name,x,y\nford,1,2\n"), target="y", **arguments)
@@ -437,24 +657,60 @@ class TestDrop:
     def test_words_have_names(self):
         with pytest.raises(NotNumbers) as caught:
             read_table(put("a.csv", "y,name,x\ngood,ford,a\n"), target="y")
-        assert caught.value.columns == ["name", "x"] and "'y' ('good' in row 0)" in str(caught.value)
+        assert caught.value.columns == ["name", "x"] and "'y' ('good' in row 0)" in str(
+            caught.value
+        )
 
 
 class TestBadLine:
-    @pytest.mark.parametrize("bad, text", [
-        ("1 qid:1 1:0.5 2:", None), ("x qid:1 1:1", None), ("1 qid:1 2:1 1:1", None), ("1 qid:1 1:1 1:2", None), ("1 qid:q 1:1", None), ("1 qid:1 -1:1", None), ("1 qid:1 a:1", None),
-        ("1 qid:1 99999999999:1", None), ("age,mpg", None), ("1 qid:1 1:x # comment", None), ("1 qid:1 " + "1:x" * 50, ("1 qid:1 " + "1:x" * 50)[:60]), ("1 qid:1 1:\xe9", None)])
+    @pytest.mark.parametrize(
+        "bad, text",
+        [
+            ("1 qid:1 1:0.5 2:", None),
+            ("x qid:1 1:1", None),
+            ("1 qid:1 2:1 1:1", None),
+            ("1 qid:1 1:1 1:2", None),
+            ("1 qid:q 1:1", None),
+            ("1 qid:1 -1:1", None),
+            ("1 qid:1 a:1", None),
+            ("1 qid:1 99999999999:1", None),
+            ("age,mpg", None),
+            ("1 qid:1 1:x # comment", None),
+            ("1 qid:1 " + "1:x" * 50, ("1 qid:1 " + "1:x" * 50)[:60]),
+            ("1 qid:1 1:\xe9", None),
+        ],
+    )
     @pytest.mark.parametrize("before", [0, 1, 999, 1000, 2500])
     def test_its_number_and_text(self, bad, text, before):
         """Blank lines and comments count as lines, as they do in an editor."""
-        lines = ["# head", "", *["2 qid:1 1:0.5 3:1 # fine"] * before, bad, "1 qid:1 1:3", "also bad"]
-        with pytest.raises(ValueError, match=re.escape(f"a.letor is not SVMlight text in line {before + 3}, {text or bad!r} (")):
+        lines = [
+            "# head",
+            "",
+            *["2 qid:1 1:0.5 3:1 # fine"] * before,
+            bad,
+            "1 qid:1 1:3",
+            "also bad",
+        ]
+        with pytest.raises(
+            ValueError,
+            match=re.escape(
+                f"a.letor is not SVMlight text in line {before + 3}, {text or bad!r} ("
+            ),
+        ):
             read_table(put("a.letor", "\n".join(lines)))
 
     def test_packed(self):
-        with pytest.raises(ValueError, match=re.escape("a.txt.gz is not SVMlight text in line 2, '1 1:x' (")):
+        with pytest.raises(
+            ValueError, match=re.escape("a.txt.gz is not SVMlight text in line 2, '1 1:x' (")
+        ):
             read_table(put("a.txt.gz", gzip.compress(b"1 1:2\n1 1:x\n")))
 
     def test_a_number_that_is_none(self):
-        with pytest.raises(ValueError, match=re.escape("a.svm has nan (or nothing) in row 1, column 'feature 2'; only finite numbers are accepted. That is line 4, '2 1:1 2:nan'.")):
+        with pytest.raises(
+            ValueError,
+            match=re.escape(
+                "a.svm has nan (or nothing) in row 1, column 'feature 2'; only finite numbers are "
+                "accepted. That is line 4, '2 1:1 2:nan'."
+            ),
+        ):
             read_table(put("a.svm", "1 1:0.5\n# more\n\n2 1:1 2:nan\n"))

@@ -1,4 +1,8 @@
-"""The estimators that learn from streams: against scikit-learn's own checks, exact optima, and bad input."""
+"""The estimators that learn from streams.
+
+Against scikit-learn's own checks, exact optima, and bad input.
+"""
+
 import pickle
 import warnings
 
@@ -14,12 +18,22 @@ from rankbook.estimators.online import Monitor, OnlineRankSVM, OnlineSVC
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.problems.svm import MulticlassSVMProblem, SVMProblem
 
-RANDOM = {"check_sample_weight_equivalence_on_dense_data": "weights change how often a constraint is drawn: the same in law, not in the numbers drawn"}
+RANDOM = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "weights change how often a constraint is drawn: the same in law, not in the numbers drawn"
+    )
+}
 
 
-@parametrize_with_checks([OnlineRankSVM(lam=1e-2), OnlineRankSVM(average=False, step="1/sqrt(t)", max_updates=20_000), OnlineSVC(lam=1e-2, max_updates=200_000),
-                          OnlineSVC(average="plain", fit_intercept=False, max_updates=50_000)],
-                         expected_failed_checks=lambda estimator: RANDOM)
+@parametrize_with_checks(
+    [
+        OnlineRankSVM(lam=1e-2),
+        OnlineRankSVM(average=False, step="1/sqrt(t)", max_updates=20_000),
+        OnlineSVC(lam=1e-2, max_updates=200_000),
+        OnlineSVC(average="plain", fit_intercept=False, max_updates=50_000),
+    ],
+    expected_failed_checks=lambda estimator: RANDOM,
+)
 def test_scikit_learn(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -45,10 +59,20 @@ def ranking_excess(model, X, y, qid, lam, weight=None):
     return (lam * c.sum() / 2 * w @ w + c @ np.maximum(0, 1 - prefs.differences(X @ w))) / best - 1
 
 
-@pytest.mark.parametrize("step, average, tol", [("1/t", True, 1e-2), ("1/t", "plain", 1e-2), ("1/sqrt(t)", True, 1e-2), ("1/sqrt(t)", "plain", 1e-3)])  # the last is slow, so its gains are small
+@pytest.mark.parametrize(
+    "step, average, tol",
+    [
+        ("1/t", True, 1e-2),
+        ("1/t", "plain", 1e-2),
+        ("1/sqrt(t)", True, 1e-2),
+        ("1/sqrt(t)", "plain", 1e-3),
+    ],
+)  # the last is slow, so its gains are small
 def test_fit_comes_within_one_percent(data, step, average, tol):
     X, y, qid, _ = data
-    model = OnlineRankSVM(lam=1e-2, step=step, average=average, tol=tol, random_state=1).fit(X, y, qid)
+    model = OnlineRankSVM(lam=1e-2, step=step, average=average, tol=tol, random_state=1).fit(
+        X, y, qid
+    )
     assert model.converged_ and 0 <= ranking_excess(model, X, y, qid, 1e-2) < 0.01
 
 
@@ -67,13 +91,24 @@ def test_item_weights(data):
     X, y, qid, _ = data
     weight = np.random.default_rng(1).uniform(0, 3, 600)
     model = OnlineRankSVM(lam=1e-2, tol=1e-3, random_state=1).fit(X, y, qid, sample_weight=weight)
-    assert ranking_excess(model, X, y, qid, 1e-2, weight) < 0.01 < ranking_excess(OnlineRankSVM(lam=1e-2, random_state=1).fit(X, -y, qid), X, y, qid, 1e-2, weight)
+    assert (
+        ranking_excess(model, X, y, qid, 1e-2, weight)
+        < 0.01
+        < ranking_excess(
+            OnlineRankSVM(lam=1e-2, random_state=1).fit(X, -y, qid), X, y, qid, 1e-2, weight
+        )
+    )
 
 
 def test_weights_of_a_batch_are_steps(data):
     X, y, qid, _ = data
     whole = OnlineRankSVM(random_state=0).partial_fit(X, y, qid).n_updates_
-    assert OnlineRankSVM(random_state=0).partial_fit(X, y, qid, sample_weight=np.full(600, 2.0)).n_updates_ == 4 * whole
+    assert (
+        OnlineRankSVM(random_state=0)
+        .partial_fit(X, y, qid, sample_weight=np.full(600, 2.0))
+        .n_updates_
+        == 4 * whole
+    )
     model = OnlineRankSVM(random_state=0, draws=0.3)
     for t in range(1, 11):
         model.partial_fit_pairs(X[:1], X[1:2])
@@ -126,7 +161,10 @@ def test_not_converged_is_said_loudly(data):
 
 
 def test_no_early_triumph():
-    """Steps of one length stand still around a point that is not the optimum; that is not convergence."""
+    """Steps of one length stand still around a point that is not the optimum.
+
+    That is not convergence.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     model = OnlineRankSVM(lam=1e-7, random_state=0)
@@ -151,10 +189,15 @@ def test_the_sample_is_uniform_over_the_stream():
     for t in range(100):
         model.partial_fit_pairs(np.full((50, 1), t + 1.0), np.zeros((50, 1)))
     seen = model._stream[1].rows[:, 0]
-    assert abs(seen.mean() - 50.5) < 5 * 28.9 / np.sqrt(1024) and seen.min() >= 1 and len(np.unique(seen)) > 90
+    assert (
+        abs(seen.mean() - 50.5) < 5 * 28.9 / np.sqrt(1024)
+        and seen.min() >= 1
+        and len(np.unique(seen)) > 90
+    )
 
 
 # No preference
+
 
 def test_a_batch_without_preference_teaches_nothing(data):
     X, y, qid, _ = data
@@ -164,13 +207,24 @@ def test_a_batch_without_preference_teaches_nothing(data):
     before = model.coef_
     assert np.array_equal(model.partial_fit(X[:1], y[:1]).coef_, before)
     assert np.array_equal(model.partial_fit(X[:9], np.arange(9), qid=np.arange(9)).coef_, before)
-    assert np.array_equal(model.partial_fit(X[:9], np.arange(9), sample_weight=np.zeros(9)).coef_, before)
-    for kind in (dict(y=np.ones(600)), dict(y=y, qid=np.arange(600)), dict(y=y, qid=qid, sample_weight=np.zeros(600)), dict(y=(np.arange(600) > 0) * 1.0, sample_weight=(np.arange(600) > 0) * 1.0)):
-        with pytest.raises(ValueError, match="no preference of positive weight|sample_weight is zero for every item"):
+    assert np.array_equal(
+        model.partial_fit(X[:9], np.arange(9), sample_weight=np.zeros(9)).coef_, before
+    )
+    for kind in (
+        dict(y=np.ones(600)),
+        dict(y=y, qid=np.arange(600)),
+        dict(y=y, qid=qid, sample_weight=np.zeros(600)),
+        dict(y=(np.arange(600) > 0) * 1.0, sample_weight=(np.arange(600) > 0) * 1.0),
+    ):
+        with pytest.raises(
+            ValueError,
+            match="no preference of positive weight|sample_weight is zero for every item",
+        ):
             OnlineRankSVM().fit(X, **kind)
 
 
 # Classification
+
 
 @pytest.mark.parametrize("classes", [2, 4])
 def test_classes_against_the_exact_optimum(data, classes):
@@ -194,7 +248,9 @@ def test_classes_against_the_exact_optimum(data, classes):
 def test_linear_svc(data):
     X, y, _, _ = data
     model = OnlineSVC(lam=1e-2, fit_intercept=False, tol=1e-3, random_state=0).fit(X, y > 0)
-    peer = LinearSVC(loss="hinge", fit_intercept=False, C=1 / (1e-2 * 600), max_iter=100_000).fit(X, y > 0)
+    peer = LinearSVC(loss="hinge", fit_intercept=False, C=1 / (1e-2 * 600), max_iter=100_000).fit(
+        X, y > 0
+    )
     assert np.allclose(model.coef_, peer.coef_[0], atol=0.05 * np.linalg.norm(peer.coef_))
 
 
@@ -202,7 +258,9 @@ def test_slack_scales_of_examples(data):
     X, y, _, _ = data
     weight = np.random.default_rng(0).integers(0, 4, 600)
     a = OnlineSVC(lam=1e-2, tol=1e-3, random_state=0).fit(X, y > 0, sample_weight=weight)
-    b = OnlineSVC(lam=1e-2, tol=1e-3, random_state=0).fit(np.repeat(X, weight, axis=0), np.repeat(y > 0, weight))
+    b = OnlineSVC(lam=1e-2, tol=1e-3, random_state=0).fit(
+        np.repeat(X, weight, axis=0), np.repeat(y > 0, weight)
+    )
     assert np.allclose(a.coef_, b.coef_, atol=0.05)
     with pytest.raises(ValueError, match="sample_weight is zero for every example"):
         OnlineSVC().fit(X, y > 0, sample_weight=np.zeros(600))
@@ -218,8 +276,14 @@ def test_intercept(data):
 
 # Bad input: said, and nothing half done
 
-BAD = [(dict(lam=0), "lam is 0"), (dict(lam=np.nan), "lam is nan"), (dict(step="t"), "step is 't'"), (dict(average="sufix"), "average is 'sufix'"), (dict(tol=0), "tol is 0"),
-       (dict(lam=1e-320), "lam is")]
+BAD = [
+    (dict(lam=0), "lam is 0"),
+    (dict(lam=np.nan), "lam is nan"),
+    (dict(step="t"), "step is 't'"),
+    (dict(average="sufix"), "average is 'sufix'"),
+    (dict(tol=0), "tol is 0"),
+    (dict(lam=1e-320), "lam is"),
+]
 
 
 @pytest.mark.parametrize("params, what", BAD)
@@ -245,16 +309,31 @@ def test_bad_draws_and_limits(data):
             OnlineRankSVM().partial_fit(X, y, sample_weight=np.full(600, scale))
 
 
-@pytest.mark.parametrize("call, what", [
-    (lambda m, X, y: m.partial_fit(X[:, :3], y), "X has 3 features"), (lambda m, X, y: m.partial_fit(X, y[:-1]), "equal numbers"),
-    (lambda m, X, y: m.partial_fit(X, y, qid=y[:-1]), "qid has shape"), (lambda m, X, y: m.partial_fit(X, y, sample_weight=y[:-1]), "sample_weight"),
-    (lambda m, X, y: m.partial_fit(X, y, sample_weight=-np.ones(600)), "sample_weight has -1"), (lambda m, X, y: m.partial_fit(X, None), "y is None"),
-    (lambda m, X, y: m.partial_fit(1e180 * X, y), "overflow"), (lambda m, X, y: m.partial_fit_pairs(X, X[1:]), "equal shapes"),
-    (lambda m, X, y: m.partial_fit_pairs(X[:, :2], X[:, :2]), "X has 2 features"), (lambda m, X, y: m.partial_fit_pairs(X[0], X[1]), "better has shape"),
-    (lambda m, X, y: m.partial_fit(np.where(np.arange(5) == 3, np.nan, X), y), "row 0, column 3"), (lambda m, X, y: m.fit(X[:, :3], np.ones(600)), "no preference")])
+@pytest.mark.parametrize(
+    "call, what",
+    [
+        (lambda m, X, y: m.partial_fit(X[:, :3], y), "X has 3 features"),
+        (lambda m, X, y: m.partial_fit(X, y[:-1]), "equal numbers"),
+        (lambda m, X, y: m.partial_fit(X, y, qid=y[:-1]), "qid has shape"),
+        (lambda m, X, y: m.partial_fit(X, y, sample_weight=y[:-1]), "sample_weight"),
+        (lambda m, X, y: m.partial_fit(X, y, sample_weight=-np.ones(600)), "sample_weight has -1"),
+        (lambda m, X, y: m.partial_fit(X, None), "y is None"),
+        (lambda m, X, y: m.partial_fit(1e180 * X, y), "overflow"),
+        (lambda m, X, y: m.partial_fit_pairs(X, X[1:]), "equal shapes"),
+        (lambda m, X, y: m.partial_fit_pairs(X[:, :2], X[:, :2]), "X has 2 features"),
+        (lambda m, X, y: m.partial_fit_pairs(X[0], X[1]), "better has shape"),
+        (
+            lambda m, X, y: m.partial_fit(np.where(np.arange(5) == 3, np.nan, X), y),
+            "row 0, column 3",
+        ),
+        (lambda m, X, y: m.fit(X[:, :3], np.ones(600)), "no preference"),
+    ],
+)
 def test_a_refused_batch_changes_nothing(data, call, what):
     X, y, qid, _ = data
-    model, other = (OnlineRankSVM(lam=1e-2, random_state=0).partial_fit(X, y, qid) for _ in range(2))
+    model, other = (
+        OnlineRankSVM(lam=1e-2, random_state=0).partial_fit(X, y, qid) for _ in range(2)
+    )
     with pytest.raises(ValueError, match=what):
         call(model, X, y)
     assert np.array_equal(model.coef_, other.coef_) and model.n_features_in_ == 5
@@ -269,7 +348,11 @@ def test_classes_are_checked(data):
     model.partial_fit(X, np.arange(600) % 2, classes=[0, 1, 2])
     assert model.coef_.shape == (3, 5)
     before = model.coef_
-    for y, classes, what in ((np.full(600, 3), None, "y has 3 at index 0"), (np.full(600, 1), [0, 1], r"classes is \[0, 1\]"), (np.linspace(0, 1, 600), None, "Unknown label type")):
+    for y, classes, what in (
+        (np.full(600, 3), None, "y has 3 at index 0"),
+        (np.full(600, 1), [0, 1], r"classes is \[0, 1\]"),
+        (np.linspace(0, 1, 600), None, "Unknown label type"),
+    ):
         with pytest.raises(ValueError, match=what):
             model.partial_fit(X, y, classes=classes)
     assert model.coef_ is before
@@ -280,18 +363,32 @@ def test_read_only_and_strided(data):
     frozen, wide = X.copy(), np.zeros((600, 10))
     frozen.flags.writeable = False
     wide[:, ::2] = X
-    models = [OnlineRankSVM(lam=1e-2, random_state=0).fit(A, y, qid) for A in (X, frozen, wide[:, ::2], np.asfortranarray(X))]
+    models = [
+        OnlineRankSVM(lam=1e-2, random_state=0).fit(A, y, qid)
+        for A in (X, frozen, wide[:, ::2], np.asfortranarray(X))
+    ]
     assert all(np.array_equal(models[0].coef_, m.coef_) for m in models)
 
 
 def test_monitor_standard_error():
-    """On an objective that a learner cannot improve the gain is nothing but noise; the monitor says converged, not before it has compared."""
+    """On an objective that a learner cannot improve the gain is nothing but noise.
+
+    The monitor says converged, not before it has compared.
+    """
     model = OnlineRankSVM(lam=1.0, random_state=0)
     rng = np.random.default_rng(0)
     model.partial_fit_pairs(rng.normal(size=(1000, 2)), rng.normal(size=(1000, 2)))
-    assert isinstance(model._stream[1], Monitor) and not model.converged_ and model._stream[1].then is None
+    assert (
+        isinstance(model._stream[1], Monitor)
+        and not model.converged_
+        and model._stream[1].then is None
+    )
     for _ in range(30):
         model.partial_fit_pairs(rng.normal(size=(1000, 2)), rng.normal(size=(1000, 2)))
     assert model.converged_
-    smooth = minimize(lambda w: w @ w / 2 + np.maximum(0, 1 - model._stream[1].rows @ w).mean(), np.zeros(2), method="Nelder-Mead").x
+    smooth = minimize(
+        lambda w: w @ w / 2 + np.maximum(0, 1 - model._stream[1].rows @ w).mean(),
+        np.zeros(2),
+        method="Nelder-Mead",
+    ).x
     assert np.linalg.norm(model.coef_ - smooth) < 0.15

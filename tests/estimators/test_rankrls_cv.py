@@ -1,4 +1,8 @@
-"""Held-out scores of RankRLS against training again on the rest, on degenerate data, and the estimator that chooses by them."""
+"""Held-out scores of RankRLS, and the estimator that chooses by them.
+
+The scores are compared with training again on the rest, on degenerate data.
+"""
+
 import pickle
 from functools import partial
 
@@ -11,19 +15,22 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook import metrics
-from rankbook.selection.folds import make_folds
-from rankbook.kernels.kernel import Kernel
 from rankbook.estimators.rankrls_cv import RankRLSCV, choose_entry, pair_counts, query_disagreement
-from rankbook.selection.leave_pair_out import held_out_pairs, leave_pair_out
-from rankbook.selection.leave_out import held_out_scores, settle_ties, tie_share
+from rankbook.kernels.kernel import Kernel
 from rankbook.problems.rankrls_statistics import StatisticsSolver
+from rankbook.selection.folds import make_folds
+from rankbook.selection.leave_out import held_out_scores, settle_ties, tie_share
+from rankbook.selection.leave_pair_out import held_out_pairs, leave_pair_out
 
 LAMS = np.array([1e-3, 0.1, 1.0, 20.0, 1e4])
 pytestmark = pytest.mark.filterwarnings("ignore:.*queries have a single item")
 
 
 def items(kind, columns=1, seed=0):
-    """Items (30, d), scores with ties, and queries of 1 to 7 items in no order; "copies" repeats items inside and across queries."""
+    """Items (30, d), scores with ties, and queries of 1 to 7 items in no order.
+
+    "copies" repeats items inside and across queries.
+    """
     rng = np.random.default_rng(seed)
     qid = rng.permutation(np.repeat(np.arange(8), [1, 7, 5, 1, 6, 2, 4, 4]))
     X = 0.3 * rng.normal(size=(30, 40)) if kind == "wide" else rng.normal(size=(30, 3))
@@ -42,32 +49,60 @@ def laplacian(qid, n, graph):
 
 
 def dense(K, y, L, rest, h, lam):
-    """Scores of h from equation (7) on the rest, in its symmetric form: a = R (R K R + lam)^-1 R y with the root R of L."""
+    """Scores of h from equation (7) on the rest, in its symmetric form.
+
+    That is A = R (R K R + lam)^-1 R y with the root R of L.
+    """
     values, V = np.linalg.eigh(L)
     R = V * np.sqrt(np.maximum(values, 0)) @ V.T
-    return K[np.ix_(h, rest)] @ R @ np.linalg.solve(R @ K[np.ix_(rest, rest)] @ R + lam * np.eye(rest.size), R @ y[rest])
+    return (
+        K[np.ix_(h, rest)]
+        @ R
+        @ np.linalg.solve(R @ K[np.ix_(rest, rest)] @ R + lam * np.eye(rest.size), R @ y[rest])
+    )
 
 
 def trained(X, y, qid, graph, options, rest, h, intercept):
-    """Scores (l, s) or (l, s, k) of h after training on the rest, with the solver and by the formula, which have to agree."""
+    """Scores (l, s) or (l, s, k) of h after training on the rest.
+
+    They come from the solver and from the formula, which have to agree.
+    """
     K = rb.RankRLSProblem(X, y, graph="identity", **options).gram
     query = np.zeros(len(y), dtype=int) if qid is None else qid
-    L = laplacian(query[rest], rest.size, graph[np.ix_(rest, rest)] if isinstance(graph, np.ndarray) else graph)
+    L = laplacian(
+        query[rest],
+        rest.size,
+        graph[np.ix_(rest, rest)] if isinstance(graph, np.ndarray) else graph,
+    )
     part = X[np.ix_(rest, rest)] if options.get("kernel") == "precomputed" else X[rest]
     kept = graph[np.ix_(rest, rest)] if isinstance(graph, np.ndarray) else graph
-    problem = rb.RankRLSProblem(part, y[rest], None if graph is not None or qid is None else qid[rest], kept, **options)
+    problem = rb.RankRLSProblem(
+        part, y[rest], None if graph is not None or qid is None else qid[rest], kept, **options
+    )
     path = rb.solve_path(problem, solver="rls")
     new = X[np.ix_(h, rest)] if options.get("kernel") == "precomputed" else X[h]
     f = path.predictions(new, LAMS)
     means = path.predictions(part, LAMS).mean(axis=1)
     for i in (0, 3):
-        level = means[i] - dense(K, y, L, rest, rest, LAMS[i]).mean(axis=0) if problem.is_centred else 0.0  # scores are defined up to a constant
-        assert np.allclose(f[i] - level, dense(K, y, L, rest, h, LAMS[i]), rtol=0, atol=1e-8 * max(1, np.abs(y).max()))
+        level = (
+            means[i] - dense(K, y, L, rest, rest, LAMS[i]).mean(axis=0)
+            if problem.is_centred
+            else 0.0
+        )  # scores are defined up to a constant
+        assert np.allclose(
+            f[i] - level,
+            dense(K, y, L, rest, h, LAMS[i]),
+            rtol=0,
+            atol=1e-8 * max(1, np.abs(y).max()),
+        )
     return f + (y[rest].mean(axis=0) - means)[:, None] if intercept else f
 
 
 def agree(quick, slow, part=None):
-    """Whether scores (l, N) agree; with the parts (N,) that are compared within themselves, up to a level of each part."""
+    """Whether scores (l, N) agree.
+
+    With the parts (N,) given, they are compared within these, up to a level of each part.
+    """
     assert quick.shape == slow.shape
     for a, b in zip(quick, slow):  # at every lambda
         size = np.abs(b).max()
@@ -81,7 +116,12 @@ def parts_of(groups, query):
     return np.concatenate([1000 * g + query[h] for g, h in enumerate(groups)])
 
 
-OPTIONS = {"rbf": dict(gamma=0.3), "linear": dict(kernel="linear"), "poly": dict(kernel="poly", degree=2), "precomputed": dict(kernel="precomputed")}
+OPTIONS = {
+    "rbf": dict(gamma=0.3),
+    "linear": dict(kernel="linear"),
+    "poly": dict(kernel="poly", degree=2),
+    "precomputed": dict(kernel="precomputed"),
+}
 
 
 @pytest.mark.parametrize("columns", [1, 2])
@@ -95,7 +135,10 @@ def test_whole_queries(kernel, kind, columns, folds):
     groups = [np.flatnonzero(fold == f) for f in np.unique(fold)]
     path = rb.solve_path(rb.RankRLSProblem(X, y, qid, **OPTIONS[kernel]), solver="rls")
     quick = held_out_scores(path, groups, LAMS)
-    slow = [trained(X, y, qid, None, OPTIONS[kernel], np.setdiff1d(np.arange(30), h), h, False) for h in groups]
+    slow = [
+        trained(X, y, qid, None, OPTIONS[kernel], np.setdiff1d(np.arange(30), h), h, False)
+        for h in groups
+    ]
     agree(quick, np.concatenate(slow, axis=1), parts_of(groups, qid))
 
 
@@ -106,10 +149,19 @@ def test_whole_queries(kernel, kind, columns, folds):
 def test_any_items_of_one_query(kernel, kind, graph, folds):
     X, y, _ = items(kind, 1)
     X = X @ X.T if kernel == "precomputed" else X
-    groups = [np.array([3, 1, 29]), np.array([1, 2]), np.arange(28)] if folds == "overlapping" else [np.flatnonzero(np.arange(30) % folds == f) for f in range(folds)]
+    groups = (
+        [np.array([3, 1, 29]), np.array([1, 2]), np.arange(28)]
+        if folds == "overlapping"
+        else [np.flatnonzero(np.arange(30) % folds == f) for f in range(folds)]
+    )
     path = rb.solve_path(rb.RankRLSProblem(X, y, graph=graph, **OPTIONS[kernel]), solver="rls")
     quick = held_out_scores(path, groups, LAMS)
-    slow = [trained(X, y, None, graph, OPTIONS[kernel], np.setdiff1d(np.arange(30), h), h, graph is None) for h in groups]
+    slow = [
+        trained(
+            X, y, None, graph, OPTIONS[kernel], np.setdiff1d(np.arange(30), h), h, graph is None
+        )
+        for h in groups
+    ]
     agree(quick, np.concatenate(slow, axis=1))
 
 
@@ -128,7 +180,10 @@ def test_components_of_a_graph_of_weights(kernel, sizes):
     groups = [np.flatnonzero(part == c) for c in range(len(sizes))] + [np.flatnonzero(part < 2)]
     path = rb.solve_path(rb.RankRLSProblem(X, y, graph=W, **OPTIONS[kernel]), solver="rls")
     quick = held_out_scores(path, groups, LAMS)
-    slow = [trained(X, y, None, W, OPTIONS[kernel], np.setdiff1d(np.arange(30), h), h, False) for h in groups]
+    slow = [
+        trained(X, y, None, W, OPTIONS[kernel], np.setdiff1d(np.arange(30), h), h, False)
+        for h in groups
+    ]
     agree(quick, np.concatenate(slow, axis=1), parts_of(groups, part))
 
 
@@ -136,7 +191,10 @@ def test_components_of_a_graph_of_weights(kernel, sizes):
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("graph", [None, "identity"])
 def test_a_basis_stays(graph, columns, large):
-    """Trained again with the items of the basis given by themselves, so that leaving them out does not take them from the basis."""
+    """Trained again with the items of the basis given by themselves.
+
+    Leaving them out then does not take them from the basis.
+    """
     X, y, qid = items("plain", columns)
     R = np.array([0, 7, 11, 20])
     fold = qid % 2 if large else qid
@@ -146,8 +204,14 @@ def test_a_basis_stays(graph, columns, large):
     at = 0
     for h in groups:
         rest = np.setdiff1d(np.arange(30), h)
-        again = StatisticsSolver(rb.RankingStatistics(X[R], graph, kernel="rbf", gamma=0.3).add(X[rest], y[rest], qid[rest]))
-        agree(quick[:, at : at + h.size], np.array([again.solve(lam).predict(X[h]) for lam in LAMS]))
+        again = StatisticsSolver(
+            rb.RankingStatistics(X[R], graph, kernel="rbf", gamma=0.3).add(
+                X[rest], y[rest], qid[rest]
+            )
+        )
+        agree(
+            quick[:, at : at + h.size], np.array([again.solve(lam).predict(X[h]) for lam in LAMS])
+        )
         at += h.size
 
 
@@ -160,11 +224,14 @@ def test_around_the_size_where_the_route_changes(s, chunk, monkeypatch):
     y = X[:, 0] + rng.normal(size=3 * s)
     path = rb.solve_path(rb.RankRLSProblem(X, y, qid), solver="rls")
     groups = [np.flatnonzero(qid == q) for q in range(3)]
-    slow = [trained(X, y, qid, None, {}, np.setdiff1d(np.arange(3 * s), h), h, False) for h in groups]
+    slow = [
+        trained(X, y, qid, None, {}, np.setdiff1d(np.arange(3 * s), h), h, False) for h in groups
+    ]
     agree(held_out_scores(path, groups, LAMS), np.concatenate(slow, axis=1), parts_of(groups, qid))
 
 
 # Pairs
+
 
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("graph", [None, "identity"])
@@ -179,7 +246,16 @@ def test_every_pair(kernel, kind, graph, columns, monkeypatch):
     quick = held_out_pairs(path, i, j, LAMS)
     slow, limit = [], tie_share(path, LAMS)
     for a, b in zip(i, j):
-        f = trained(X, y, None, graph, OPTIONS[kernel], np.setdiff1d(np.arange(8), [a, b]), np.array([a, b]), False)
+        f = trained(
+            X,
+            y,
+            None,
+            graph,
+            OPTIONS[kernel],
+            np.setdiff1d(np.arange(8), [a, b]),
+            np.array([a, b]),
+            False,
+        )
         slow.append(f[:, 0] - f[:, 1])
     slow = np.stack(slow, axis=1)
     agree(quick, slow)
@@ -218,6 +294,7 @@ def test_pairs_only_inside_queries():
 
 # What is refused
 
+
 def test_groups_that_cannot_be_left_out():
     X, y, qid = items("plain")
     path = rb.solve_path(rb.RankRLSProblem(X, y, qid), solver="rls")
@@ -231,7 +308,9 @@ def test_groups_that_cannot_be_left_out():
     weighted = rb.solve_path(rb.RankRLSProblem(X, y, graph=W), solver="rls")
     with pytest.raises(ValueError, match="connected component"):
         held_out_scores(weighted, [[0]], LAMS)
-    prefs = rb.solve_path(rb.RankRLSProblem(X, graph=rb.Preferences([0, 1], [2, 3], 30)), solver="rls")
+    prefs = rb.solve_path(
+        rb.RankRLSProblem(X, graph=rb.Preferences([0, 1], [2, 3], 30)), solver="rls"
+    )
     with pytest.raises(ValueError, match="graph has margins"):
         held_out_scores(prefs, [[0, 2]], LAMS)
     with pytest.raises(TypeError, match="path is a Path"):
@@ -252,7 +331,14 @@ def test_settled_ties_keep_the_order():
 
 # The estimator
 
-@parametrize_with_checks([RankRLSCV(cv=2, random_state=0), RankRLSCV(lams=[0.1, 1.0], kernel="linear", cv="loo"), RankRLSCV(lams=[0.1, 1.0], gamma=[0.1, 1.0], cv="lpo")])
+
+@parametrize_with_checks(
+    [
+        RankRLSCV(cv=2, random_state=0),
+        RankRLSCV(lams=[0.1, 1.0], kernel="linear", cv="loo"),
+        RankRLSCV(lams=[0.1, 1.0], gamma=[0.1, 1.0], cv="lpo"),
+    ]
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -263,7 +349,11 @@ def data():
     rng = np.random.default_rng(3)
     qid = rng.permutation(np.repeat(np.arange(12), np.arange(3, 15)))
     X = np.round(2 * rng.normal(size=(qid.size, 3))) / 2
-    return X, np.clip(np.round(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=qid.size)), 0, 3), 100 - 2 * qid
+    return (
+        X,
+        np.clip(np.round(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=qid.size)), 0, 3),
+        100 - 2 * qid,
+    )
 
 
 TRIED = [1e-2, 1.0, 50.0]
@@ -278,16 +368,27 @@ def again(model, X, y, qid, folds, metric):
             for fold, (train, test) in enumerate(folds):
                 one = rb.RankRLS(lam=lam, kernel=model.kernel, gamma=gamma, graph=model.graph)
                 one.fit(X[train], y[train], qid=None if qid is None or model.graph else qid[train])
-                intercept = y[train].mean() - one.predict(X[train]).mean() if qid is None and not model.graph else 0
+                intercept = (
+                    y[train].mean() - one.predict(X[train]).mean()
+                    if qid is None and not model.graph
+                    else 0
+                )
                 f, items = np.r_[f, one.predict(X[test]) + intercept], np.r_[items, test]
-                labels += [(0 if len(test) == 1 else fold, 0 if qid is None else q) for q in (test * 0 if qid is None else qid[test])]
+                labels += [
+                    (0 if len(test) == 1 else fold, 0 if qid is None else q)
+                    for q in (test * 0 if qid is None else qid[test])
+                ]
             label = np.unique(labels, axis=0, return_inverse=True)[1].ravel()
             values = []
             for one in np.unique(label):
                 here, known = f[label == one], y[items.astype(int)][label == one]
                 if metric != "disagreement" or np.unique(known).size > 1:
                     try:
-                        values.append(metrics.disagreement(known, here) if metric == "disagreement" else metric(known, here))
+                        values.append(
+                            metrics.disagreement(known, here)
+                            if metric == "disagreement"
+                            else metric(known, here)
+                        )
                     except metrics.UndefinedMetric:
                         continue
             table[row, column] = np.mean(values)
@@ -296,25 +397,68 @@ def again(model, X, y, qid, folds, metric):
 
 @pytest.mark.parametrize("graph", [None, "identity"])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.parametrize("cv, metric", [("query", "disagreement"), ("query", "ndcg"), (3, "disagreement"), (3, "average_precision"), (GroupKFold(4), "disagreement")], ids=str)
+@pytest.mark.parametrize(
+    "cv, metric",
+    [
+        ("query", "disagreement"),
+        ("query", "ndcg"),
+        (3, "disagreement"),
+        (3, "average_precision"),
+        (GroupKFold(4), "disagreement"),
+    ],
+    ids=str,
+)
 def test_table_by_query_is_that_of_training_again(data, cv, kernel, graph, metric):
     X, y, qid = data
-    model = RankRLSCV(TRIED, kernel, gamma=None if kernel == "linear" else [0.2, 1.0], cv=cv, metric=metric, graph=graph, random_state=0).fit(X, y, qid=qid)
-    folds = make_folds(cv, X, y, np.unique(qid, return_inverse=True)[1], 0) if cv != "query" else [
-        (np.flatnonzero(qid != q), np.flatnonzero(qid == q)) for q in np.unique(qid)]
-    assert np.allclose(model.cv_values_, again(model, X, y, qid, folds, metric if metric == "disagreement" else getattr(metrics, metric)), rtol=0, atol=1e-12)
+    model = RankRLSCV(
+        TRIED,
+        kernel,
+        gamma=None if kernel == "linear" else [0.2, 1.0],
+        cv=cv,
+        metric=metric,
+        graph=graph,
+        random_state=0,
+    ).fit(X, y, qid=qid)
+    folds = (
+        make_folds(cv, X, y, np.unique(qid, return_inverse=True)[1], 0)
+        if cv != "query"
+        else [(np.flatnonzero(qid != q), np.flatnonzero(qid == q)) for q in np.unique(qid)]
+    )
+    assert np.allclose(
+        model.cv_values_,
+        again(
+            model,
+            X,
+            y,
+            qid,
+            folds,
+            metric if metric == "disagreement" else getattr(metrics, metric),
+        ),
+        rtol=0,
+        atol=1e-12,
+    )
     best = model.cv_values_.min() if metric == "disagreement" else model.cv_values_.max()
     assert model.best_value_ == best
 
 
 @pytest.mark.parametrize("graph", [None, "identity"])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.parametrize("cv", ["loo", 3, ShuffleSplit(5, test_size=0.3, random_state=0)], ids=["loo", "3", "shuffle"])
+@pytest.mark.parametrize(
+    "cv", ["loo", 3, ShuffleSplit(5, test_size=0.3, random_state=0)], ids=["loo", "3", "shuffle"]
+)
 def test_table_by_item_is_that_of_training_again(data, cv, kernel, graph):
     X, y = data[0][:40], data[1][:40]
-    model = RankRLSCV(TRIED, kernel, gamma=None if kernel == "linear" else 0.5, cv=cv, graph=graph, random_state=0).fit(X, y)
-    folds = make_folds(cv, X, y, None, 0) if cv != "loo" else [(np.delete(np.arange(40), i), np.array([i])) for i in range(40)]
-    assert np.allclose(model.cv_values_, again(model, X, y, None, folds, "disagreement"), rtol=0, atol=1e-12)
+    model = RankRLSCV(
+        TRIED, kernel, gamma=None if kernel == "linear" else 0.5, cv=cv, graph=graph, random_state=0
+    ).fit(X, y)
+    folds = (
+        make_folds(cv, X, y, None, 0)
+        if cv != "loo"
+        else [(np.delete(np.arange(40), i), np.array([i])) for i in range(40)]
+    )
+    assert np.allclose(
+        model.cv_values_, again(model, X, y, None, folds, "disagreement"), rtol=0, atol=1e-12
+    )
 
 
 def test_pairs_are_an_unbiased_area(data):
@@ -332,12 +476,27 @@ def test_pairs_are_an_unbiased_area(data):
 
 def test_the_final_fit_is_that_of_rankrls(data):
     X, y, qid = data
-    for options in (dict(gamma=[0.1, 0.5]), dict(kernel="linear"), dict(basis=[0, 5, 9, 30]), dict(kernel="poly", degree=2, coef0=0.5), dict(graph="identity", gamma=0.3)):
+    for options in (
+        dict(gamma=[0.1, 0.5]),
+        dict(kernel="linear"),
+        dict(basis=[0, 5, 9, 30]),
+        dict(kernel="poly", degree=2, coef0=0.5),
+        dict(graph="identity", gamma=0.3),
+    ):
         model = RankRLSCV(TRIED, cv=3, random_state=0, **options).fit(X, y, qid=qid)
-        one = rb.RankRLS(lam=model.lam_, **options | dict(gamma=model.gamma_)).fit(X, y, qid=None if "graph" in options else qid)
-        assert np.allclose(model.predict(X), one.predict(X), rtol=0, atol=1e-9) and model.solver_ == one.solver_
-        assert model.certificate_.is_optimal(1e-10) and hasattr(model, "coef_") == (model.kernel == "linear")
-    assert not hasattr(RankRLSCV(kernel="linear").fit(X, y).set_params(kernel="rbf").fit(X, y), "coef_")
+        one = rb.RankRLS(lam=model.lam_, **options | dict(gamma=model.gamma_)).fit(
+            X, y, qid=None if "graph" in options else qid
+        )
+        assert (
+            np.allclose(model.predict(X), one.predict(X), rtol=0, atol=1e-9)
+            and model.solver_ == one.solver_
+        )
+        assert model.certificate_.is_optimal(1e-10) and hasattr(model, "coef_") == (
+            model.kernel == "linear"
+        )
+    assert not hasattr(
+        RankRLSCV(kernel="linear").fit(X, y).set_params(kernel="rbf").fit(X, y), "coef_"
+    )
 
 
 def test_precomputed_several_columns_and_jobs(data):
@@ -345,35 +504,68 @@ def test_precomputed_several_columns_and_jobs(data):
     K = Kernel("rbf", gamma=0.4).gram(X)
     a = RankRLSCV(TRIED, gamma=0.4, cv="query").fit(X, y, qid=qid)
     b = RankRLSCV(TRIED, kernel="precomputed", cv="query").fit(K, y, qid=qid)
-    assert np.allclose(a.cv_values_, b.cv_values_) and np.allclose(np.diff(a.predict(X)), np.diff(b.predict(K)))
+    assert np.allclose(a.cv_values_, b.cv_values_) and np.allclose(
+        np.diff(a.predict(X)), np.diff(b.predict(K))
+    )
     c = RankRLSCV(TRIED, gamma=0.4, cv="query").fit(X, X[:, 0], qid=qid)
     both = RankRLSCV(TRIED, gamma=0.4, cv="query").fit(X, np.column_stack([y, X[:, 0]]), qid=qid)
-    assert np.allclose(both.cv_values_, (a.cv_values_ + c.cv_values_) / 2) and both.predict(X).shape == (len(X), 2)
-    serial, parallel = (RankRLSCV(TRIED, gamma=[0.1, 0.4], cv=3, basis=20, random_state=1, n_jobs=j).fit(X, y, qid=qid) for j in (None, 2))
-    assert np.array_equal(serial.cv_values_, parallel.cv_values_) and np.array_equal(serial.predict(X), parallel.predict(X))
-    assert np.array_equal(pickle.loads(pickle.dumps(serial)).predict(X), serial.predict(X)) and clone(serial).basis == 20
+    assert np.allclose(both.cv_values_, (a.cv_values_ + c.cv_values_) / 2) and both.predict(
+        X
+    ).shape == (len(X), 2)
+    serial, parallel = (
+        RankRLSCV(TRIED, gamma=[0.1, 0.4], cv=3, basis=20, random_state=1, n_jobs=j).fit(
+            X, y, qid=qid
+        )
+        for j in (None, 2)
+    )
+    assert np.array_equal(serial.cv_values_, parallel.cv_values_) and np.array_equal(
+        serial.predict(X), parallel.predict(X)
+    )
+    assert (
+        np.array_equal(pickle.loads(pickle.dumps(serial)).predict(X), serial.predict(X))
+        and clone(serial).basis == 20
+    )
 
 
 def test_metrics_by_function(data):
     X, y, qid = data
     table = lambda metric: RankRLSCV(TRIED, cv="query", metric=metric).fit(X, y, qid=qid).cv_values_
-    assert np.array_equal(table("disagreement"), table(metrics.disagreement)) and np.array_equal(table("ndcg"), table(metrics.ndcg))
-    assert np.array_equal(table(partial(metrics.ndcg, k=2)), table(lambda y, s, q: metrics.ndcg(y, s, q, k=2)))
-    model = RankRLSCV(TRIED, cv="query", metric=lambda y, s, q: float(np.abs(s).sum())).fit(X, y, qid=qid)
+    assert np.array_equal(table("disagreement"), table(metrics.disagreement)) and np.array_equal(
+        table("ndcg"), table(metrics.ndcg)
+    )
+    assert np.array_equal(
+        table(partial(metrics.ndcg, k=2)), table(lambda y, s, q: metrics.ndcg(y, s, q, k=2))
+    )
+    model = RankRLSCV(TRIED, cv="query", metric=lambda y, s, q: float(np.abs(s).sum())).fit(
+        X, y, qid=qid
+    )
     assert model.best_value_ == model.cv_values_.max()  # greater is better
 
 
 def test_equal_values_take_the_largest_lambda_and_the_smallest_gamma():
-    assert choose_entry(np.zeros((3, 3)), np.array([1.0, 3.0, 2.0]), [0.5, 0.1, 0.2], False) == (1, 1)
-    assert choose_entry(np.array([[0.3, 0.3], [0.3 + 1e-15, 0.3]]), np.array([1.0, 2.0]), [2.0, 1.0], False) == (1, 1)
-    assert choose_entry(np.array([[0.3, 0.4], [0.2, 0.4]]), np.array([1.0, 2.0]), [2.0, 1.0], True) == (1, 1)
+    assert choose_entry(np.zeros((3, 3)), np.array([1.0, 3.0, 2.0]), [0.5, 0.1, 0.2], False) == (
+        1,
+        1,
+    )
+    assert choose_entry(
+        np.array([[0.3, 0.3], [0.3 + 1e-15, 0.3]]), np.array([1.0, 2.0]), [2.0, 1.0], False
+    ) == (1, 1)
+    assert choose_entry(
+        np.array([[0.3, 0.4], [0.2, 0.4]]), np.array([1.0, 2.0]), [2.0, 1.0], True
+    ) == (1, 1)
 
 
 def test_mean_of_queries_with_different_numbers_of_pairs():
     rng = np.random.default_rng(0)
-    label, y, s = rng.integers(0, 6, 60), rng.integers(0, 3, 60).astype(float), np.round(rng.normal(size=60))
+    label, y, s = (
+        rng.integers(0, 6, 60),
+        rng.integers(0, 3, 60).astype(float),
+        np.round(rng.normal(size=60)),
+    )
     y[label == 2] = 1.0  # nothing to order
-    assert pair_counts(y, label).tolist() == [len(rb.Preferences.from_scores(y[label == q])) for q in range(6)]
+    assert pair_counts(y, label).tolist() == [
+        len(rb.Preferences.from_scores(y[label == q])) for q in range(6)
+    ]
     by_query = [metrics.disagreement(y[label == q], s[label == q]) for q in range(6) if q != 2]
     assert np.isclose(query_disagreement(y, label)(s), np.mean(by_query), rtol=0, atol=1e-14)
 
@@ -381,16 +573,36 @@ def test_mean_of_queries_with_different_numbers_of_pairs():
 def test_equal_items_of_a_query_left_out_tie():
     rng = np.random.default_rng(0)
     X, qid = np.repeat(rng.normal(size=(10, 2)), 4, axis=0), np.repeat(np.arange(10), 4)
-    model = RankRLSCV(cv="query").fit(X, rng.normal(size=40), qid=qid)  # all items of a query are equal
+    model = RankRLSCV(cv="query").fit(
+        X, rng.normal(size=40), qid=qid
+    )  # all items of a query are equal
     assert np.array_equal(model.cv_values_, np.full((30, 1), 0.5)) and model.lam_ == 1e6
 
 
-@pytest.mark.parametrize("options, match", [
-    (dict(lams=[0.0]), "lams has 0.0"), (dict(lams=[-1.0]), "lams has -1.0"), (dict(lams=[]), "lams is empty"), (dict(lams=[np.nan]), "lams has NaN"),
-    (dict(gamma=[]), "gamma is empty"), (dict(gamma=[1, 0]), "gamma has 0.0"), (dict(metric="map"), "metric is 'map'"), (dict(cv="quary"), "did you mean 'query'"),
-    (dict(cv="loo"), "cv is 'loo'"), (dict(cv="lpo"), "cv is 'lpo'"), (dict(cv=0), "cv is 0"), (dict(cv=13), "cv leaves fold"), (dict(cv=ShuffleSplit(3, random_state=0)), r"holds \d+ of the"),
-    (dict(cv=[(np.arange(50), np.arange(50, 60))]), "training parts that are all the rest"), (dict(graph="weights"), "graph is a str"), (dict(basis=0), "basis is 0"),
-    (dict(basis=[1, 1]), "basis has the item 1"), (dict(kernel="rfb"), "did you mean 'rbf'"), (dict(metric="auc"), "y has 4 different values")])
+@pytest.mark.parametrize(
+    "options, match",
+    [
+        (dict(lams=[0.0]), "lams has 0.0"),
+        (dict(lams=[-1.0]), "lams has -1.0"),
+        (dict(lams=[]), "lams is empty"),
+        (dict(lams=[np.nan]), "lams has NaN"),
+        (dict(gamma=[]), "gamma is empty"),
+        (dict(gamma=[1, 0]), "gamma has 0.0"),
+        (dict(metric="map"), "metric is 'map'"),
+        (dict(cv="quary"), "did you mean 'query'"),
+        (dict(cv="loo"), "cv is 'loo'"),
+        (dict(cv="lpo"), "cv is 'lpo'"),
+        (dict(cv=0), "cv is 0"),
+        (dict(cv=13), "cv leaves fold"),
+        (dict(cv=ShuffleSplit(3, random_state=0)), r"holds \d+ of the"),
+        (dict(cv=[(np.arange(50), np.arange(50, 60))]), "training parts that are all the rest"),
+        (dict(graph="weights"), "graph is a str"),
+        (dict(basis=0), "basis is 0"),
+        (dict(basis=[1, 1]), "basis has the item 1"),
+        (dict(kernel="rfb"), "did you mean 'rbf'"),
+        (dict(metric="auc"), "y has 4 different values"),
+    ],
+)
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
 def test_bad_arguments(data, options, match):
     X, y, qid = data
@@ -424,11 +636,24 @@ def test_a_lambda_far_above_all_eigenvalues_gives_no_noise(kernel, queries):
     X = 1e-6 * rng.normal(size=(90, 4))
     y = np.round(1e6 * X @ [1, 2, 0, -1] + 0.5 * rng.normal(size=90))
     qid = np.repeat(np.arange(3), 30) if queries else None
-    folds = [(np.flatnonzero(np.arange(90) // 30 != g), np.arange(30 * g, 30 * g + 30)) for g in range(3)]
+    folds = [
+        (np.flatnonzero(np.arange(90) // 30 != g), np.arange(30 * g, 30 * g + 30)) for g in range(3)
+    ]
     lams = [1e-4, 1.0, 1e3, 1e6]
     options = dict(kernel=kernel) | (dict(gamma=0.3) if kernel == "rbf" else {})
     found = rb.RankRLSCV(lams=lams, cv=folds, **options).fit(X, y, qid).cv_values_.ravel()
     of = lambda rows: None if qid is None else qid[rows]
-    again = [np.mean([rb.disagreement(y[out], rb.RankRLS(lam=lam, **options).fit(X[rest], y[rest], of(rest)).predict(X[out]), of(out)) for rest, out in folds])
-             for lam in lams]
+    again = [
+        np.mean(
+            [
+                rb.disagreement(
+                    y[out],
+                    rb.RankRLS(lam=lam, **options).fit(X[rest], y[rest], of(rest)).predict(X[out]),
+                    of(out),
+                )
+                for rest, out in folds
+            ]
+        )
+        for lam in lams
+    ]
     assert found == pytest.approx(again, abs=1e-12) and max(found) < 0.1

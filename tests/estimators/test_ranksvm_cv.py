@@ -1,4 +1,8 @@
-"""Cross-validation along the path against fitting and counting, against scikit-learn's own checks, and on folds of every kind."""
+"""Cross-validation along the path, on folds of every kind.
+
+It is compared with fitting and counting, and goes through scikit-learn's own checks.
+"""
+
 import pickle
 
 import numpy as np
@@ -10,15 +14,26 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook import metrics
-from rankbook.kernels.kernel import Kernel
-from rankbook.estimators.ranksvm_cv import RankSVMCV, choose_by_folds, fold_values, mean_curve, rescale
 from rankbook.data.datasets import make_mixture
-from rankbook.selection.folds import make_folds
+from rankbook.estimators.ranksvm_cv import (
+    RankSVMCV,
+    choose_by_folds,
+    fold_values,
+    mean_curve,
+    rescale,
+)
+from rankbook.kernels.kernel import Kernel
 from rankbook.registry.solve import solve
 from rankbook.selection.curve import ValidationCurve
+from rankbook.selection.folds import make_folds
 
 
-@parametrize_with_checks([RankSVMCV(cv=2, random_state=0), RankSVMCV(kernel="linear", cv=2, rule="one_se", random_state=0)])
+@parametrize_with_checks(
+    [
+        RankSVMCV(cv=2, random_state=0),
+        RankSVMCV(kernel="linear", cv=2, rule="one_se", random_state=0),
+    ]
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -39,16 +54,30 @@ def graded():
 
 # The curve
 
+
 def counted(model, X, y, qid, fold, lam, weight=None):
-    """The metric of one fold, from a fit of its training part at the lambda that stands for `lam`; None where it hangs on rounding."""
+    """The metric of one fold, from a fit of its training part at the lambda that stands for `lam`.
+
+    It is None where it hangs on rounding.
+    """
     train, test = fold
     part = lambda items: rb.Preferences.from_scores(y[items], None if qid is None else qid[items])
-    pairs = lambda items, w: part(items) if w is None else part(items).reweighted(weight=w[items][part(items).better] * w[items][part(items).worse])
+    pairs = lambda items, w: (
+        part(items)
+        if w is None
+        else part(items).reweighted(
+            weight=w[items][part(items).better] * w[items][part(items).worse]
+        )
+    )
     prefs, whole = pairs(train, weight), pairs(np.arange(y.size), weight)
     pairwise = model.kernel == "precomputed"
-    problem = rb.RankSVMProblem(X[np.ix_(train, train)] if pairwise else X[train], prefs, model.kernel, model.gamma)
+    problem = rb.RankSVMProblem(
+        X[np.ix_(train, train)] if pairwise else X[train], prefs, model.kernel, model.gamma
+    )
     path = rb.solve_path(problem, 1e-6 * problem.lam_max)
-    rows, place = np.unique(X[np.ix_(test, train)] if pairwise else X[test], axis=0, return_inverse=True)
+    rows, place = np.unique(
+        X[np.ix_(test, train)] if pairwise else X[test], axis=0, return_inverse=True
+    )
     s = path.predict(rows, lam * prefs.weight.sum() / whole.weight.sum())
     order = np.argsort(s)
     gap = np.diff(s[order], prepend=s[order[0]]) / np.abs(s).max()
@@ -59,10 +88,20 @@ def counted(model, X, y, qid, fold, lam, weight=None):
     if model.metric == "disagreement":
         return metrics.disagreement(pairs(test, weight), s)
     query = None if qid is None else qid[test]
-    return metrics.auc(y[test], s, query) if model.metric == "auc" else metrics.ndcg(y[test], s, query, k=model.k)
+    return (
+        metrics.auc(y[test], s, query)
+        if model.metric == "auc"
+        else metrics.ndcg(y[test], s, query, k=model.k)
+    )
 
 
-CASES = {"rbf": dict(), "linear": dict(kernel="linear"), "star": dict(graph="star"), "ndcg": dict(metric="ndcg"), "ndcg@3": dict(metric="ndcg", k=3)}
+CASES = {
+    "rbf": dict(),
+    "linear": dict(kernel="linear"),
+    "star": dict(graph="star"),
+    "ndcg": dict(metric="ndcg"),
+    "ndcg@3": dict(metric="ndcg", k=3),
+}
 
 
 @pytest.mark.parametrize("options", CASES.values(), ids=CASES)
@@ -73,8 +112,17 @@ def test_every_fold_curve_is_brute_force_and_the_mean_is_their_mean(graded, opti
     model = RankSVMCV(cv=3, random_state=0, **options).fit(X, y, qid=qid)
     number = None if qid is None else np.unique(qid, return_inverse=True)[1]
     folds = make_folds(3, X, y, number, 0)
-    lams = np.exp(np.random.default_rng(0).uniform(np.log(model.curve_.breaks[-1] * 1.01), np.log(2 * model.curve_.scale[1]), 25))
-    assert np.allclose(model.curve_.at(lams), np.mean([c.at(lams) for c in model.fold_curves_], axis=0), rtol=0, atol=1e-12)
+    lams = np.exp(
+        np.random.default_rng(0).uniform(
+            np.log(model.curve_.breaks[-1] * 1.01), np.log(2 * model.curve_.scale[1]), 25
+        )
+    )
+    assert np.allclose(
+        model.curve_.at(lams),
+        np.mean([c.at(lams) for c in model.fold_curves_], axis=0),
+        rtol=0,
+        atol=1e-12,
+    )
     if options.get("graph") == "star":
         return
     checked = 0
@@ -91,9 +139,13 @@ def test_auc_is_brute_force(data):
     model = RankSVMCV(metric="auc", cv=4, random_state=1, gamma=1.0).fit(data.X, data.y)
     for fold, curve in zip(make_folds(4, data.X, data.y, None, 1), model.fold_curves_):
         for lam in model.lam_ * np.array([0.1, 1, 10]):
-            assert curve.at(lam) == pytest.approx(counted(model, data.X, data.y, None, fold, lam), abs=1e-12)
+            assert curve.at(lam) == pytest.approx(
+                counted(model, data.X, data.y, None, fold, lam), abs=1e-12
+            )
     other = RankSVMCV(cv=4, random_state=1, gamma=1.0).fit(data.X, data.y)
-    assert other.lam_ == model.lam_ and other.curve_.minimum == pytest.approx(1 - model.curve_.optimum)
+    assert other.lam_ == model.lam_ and other.curve_.minimum == pytest.approx(
+        1 - model.curve_.optimum
+    )
 
 
 def test_item_weights_count_on_both_sides(data):
@@ -101,25 +153,40 @@ def test_item_weights_count_on_both_sides(data):
     model = RankSVMCV(cv=3, random_state=0, gamma=1.0).fit(data.X, data.y, sample_weight=weight)
     for fold, curve in zip(make_folds(3, data.X, data.y, None, 0), model.fold_curves_):
         for lam in model.lam_ * np.array([0.3, 1, 3]):
-            assert curve.at(lam) == pytest.approx(counted(model, data.X, data.y, None, fold, lam, weight), abs=1e-12)
+            assert curve.at(lam) == pytest.approx(
+                counted(model, data.X, data.y, None, fold, lam, weight), abs=1e-12
+            )
 
 
 def test_precomputed_agrees_with_rbf(data):
     K = Kernel("rbf", gamma=0.7).gram(data.X)
-    a, b = RankSVMCV(gamma=0.7, random_state=0).fit(data.X, data.y), RankSVMCV(kernel="precomputed", random_state=0).fit(K, data.y)
-    assert a.lam_ == pytest.approx(b.lam_, rel=1e-6) and np.allclose(a.curve_.values, b.curve_.values)
+    a, b = (
+        RankSVMCV(gamma=0.7, random_state=0).fit(data.X, data.y),
+        RankSVMCV(kernel="precomputed", random_state=0).fit(K, data.y),
+    )
+    assert a.lam_ == pytest.approx(b.lam_, rel=1e-6) and np.allclose(
+        a.curve_.values, b.curve_.values
+    )
     assert np.allclose(np.diff(a.predict(data.X)), np.diff(b.predict(K)), atol=1e-6)
 
 
 def test_the_l1_penalty(data):
     X = np.c_[data.X, np.random.default_rng(0).normal(size=(80, 5))]
     model = RankSVMCV(kernel="linear", penalty="l1", cv=3, random_state=0).fit(X, data.y)
-    assert model.coef_.shape == (7,) and not hasattr(model, "dual_coef_") and model.curve_.at(model.lam_) == model.curve_.optimum
+    assert (
+        model.coef_.shape == (7,)
+        and not hasattr(model, "dual_coef_")
+        and model.curve_.at(model.lam_) == model.curve_.optimum
+    )
     train, test = make_folds(3, X, data.y, None, 0)[0]
     share = len(rb.Preferences.from_scores(data.y[train])) / len(rb.Preferences.from_scores(data.y))
-    problem = rb.RankSVMProblem(X[train], rb.Preferences.from_scores(data.y[train]), "linear", penalty="l1")
+    problem = rb.RankSVMProblem(
+        X[train], rb.Preferences.from_scores(data.y[train]), "linear", penalty="l1"
+    )
     f = solve(problem, model.lam_ * share, "simplex").predict(X[test])
-    assert metrics.disagreement(data.y[test], f) == pytest.approx(model.fold_curves_[0].at(model.lam_))
+    assert metrics.disagreement(data.y[test], f) == pytest.approx(
+        model.fold_curves_[0].at(model.lam_)
+    )
 
 
 def test_twice_the_data_twice_the_lambda(data):
@@ -128,51 +195,89 @@ def test_twice_the_data_twice_the_lambda(data):
     folds = [(np.flatnonzero(qid % 4 != f), np.flatnonzero(qid % 4 == f)) for f in range(4)]
     double = [tuple(np.r_[part, part + 80] for part in fold) for fold in folds]
     once = RankSVMCV(gamma=1.0, cv=folds).fit(data.X, data.y, qid=qid)
-    twice = RankSVMCV(gamma=1.0, cv=double).fit(np.r_[data.X, data.X], np.r_[data.y, data.y], qid=np.r_[qid, qid + 8])
-    assert twice.lam_ == pytest.approx(2 * once.lam_, rel=1e-5) and np.allclose(twice.predict(data.X), once.predict(data.X), atol=1e-4)
+    twice = RankSVMCV(gamma=1.0, cv=double).fit(
+        np.r_[data.X, data.X], np.r_[data.y, data.y], qid=np.r_[qid, qid + 8]
+    )
+    assert twice.lam_ == pytest.approx(2 * once.lam_, rel=1e-5) and np.allclose(
+        twice.predict(data.X), once.predict(data.X), atol=1e-4
+    )
 
 
 # Choosing
 
+
 def test_the_refit_is_the_fit_at_the_chosen_lambda(data):
     model = RankSVMCV(gamma=1.0, random_state=0).fit(data.X, data.y)
-    assert np.array_equal(rb.RankSVM(lam=model.lam_, gamma=1.0).fit(data.X, data.y).dual_coef_, model.dual_coef_)
-    assert model.solution_.lam == model.lam_ and model.certificate_.is_optimal(1e-8) and model.best_ == model.curve_.best
+    assert np.array_equal(
+        rb.RankSVM(lam=model.lam_, gamma=1.0).fit(data.X, data.y).dual_coef_, model.dual_coef_
+    )
+    assert (
+        model.solution_.lam == model.lam_
+        and model.certificate_.is_optimal(1e-8)
+        and model.best_ == model.curve_.best
+    )
     assert any(low < model.lam_ < high for low, high in model.best_)
 
 
 @pytest.mark.parametrize("metric", ["disagreement", "auc"])
 def test_the_rules(data, metric):
-    fit = {rule: RankSVMCV(gamma=1.0, random_state=0, rule=rule, metric=metric).fit(data.X, data.y) for rule in ("widest", "largest", "one_se")}
+    fit = {
+        rule: RankSVMCV(gamma=1.0, random_state=0, rule=rule, metric=metric).fit(data.X, data.y)
+        for rule in ("widest", "largest", "one_se")
+    }
     curve, error = fit["widest"].curve_, fit["widest"].standard_error_
     values = [c.at(fit["widest"].lam_) for c in fit["widest"].fold_curves_]
     assert error == pytest.approx(np.std(values, ddof=1) / np.sqrt(5)) and error > 0
-    assert curve.at(fit["largest"].lam_) == curve.optimum and fit["largest"].lam_ >= fit["widest"].lam_
+    assert (
+        curve.at(fit["largest"].lam_) == curve.optimum and fit["largest"].lam_ >= fit["widest"].lam_
+    )
     careful = fit["one_se"].lam_
-    assert abs(curve.at(careful) - curve.optimum) <= error + 1e-12 and careful >= fit["largest"].lam_
+    assert (
+        abs(curve.at(careful) - curve.optimum) <= error + 1e-12 and careful >= fit["largest"].lam_
+    )
     above = np.geomspace(careful * 1.5, 100 * curve.scale[1], 2000)
     top = curve.breaks[1 + np.flatnonzero(curve.breaks[1:] < careful)[0] - 1]
     assert (np.abs(curve.at(above[above > top * (1 + 1e-9)]) - curve.optimum) > error).all()
 
 
 def curve_of(breaks, values, maximize=False):
-    return ValidationCurve(np.array(breaks, dtype=float), np.array(values, dtype=float), (min(b for b in breaks if b > 0), 100.0), maximize)
+    return ValidationCurve(
+        np.array(breaks, dtype=float),
+        np.array(values, dtype=float),
+        (min(b for b in breaks if b > 0), 100.0),
+        maximize,
+    )
 
 
 def test_means_by_hand():
     a, b = curve_of([np.inf, 8, 2, 0], [1, 0, 2]), curve_of([np.inf, 4, 2, 1], [0, 1, 3])
     breaks, values = fold_values([a, b])
-    assert breaks.tolist() == [np.inf, 8, 4, 2, 1] and values.tolist() == [[1, 0, 0, 2], [0, 0, 1, 3]]
+    assert breaks.tolist() == [np.inf, 8, 4, 2, 1] and values.tolist() == [
+        [1, 0, 0, 2],
+        [0, 0, 1, 3],
+    ]
     mean = mean_curve([a, b])
-    assert mean.breaks.tolist() == [np.inf, 8, 4, 2, 1] and mean.values.tolist() == [0.5, 0, 0.5, 2.5]
-    assert mean_curve([a]).values.tolist() == a.values.tolist() and mean_curve([a, a]).breaks.tolist() == a.breaks.tolist()
+    assert mean.breaks.tolist() == [np.inf, 8, 4, 2, 1] and mean.values.tolist() == [
+        0.5,
+        0,
+        0.5,
+        2.5,
+    ]
+    assert (
+        mean_curve([a]).values.tolist() == a.values.tolist()
+        and mean_curve([a, a]).breaks.tolist() == a.breaks.tolist()
+    )
     flat = mean_curve([curve_of([np.inf, 8, 1], [0, 1]), curve_of([np.inf, 8, 1], [1, 0])])
     assert flat.values.tolist() == [0.5] and flat.breaks.tolist() == [np.inf, 1]
-    assert rescale(a, 3).breaks.tolist() == [np.inf, 24, 6, 0] and rescale(a, 3).at(23.9) == a.at(7.9)
+    assert rescale(a, 3).breaks.tolist() == [np.inf, 24, 6, 0] and rescale(a, 3).at(23.9) == a.at(
+        7.9
+    )
 
 
 def test_a_fold_that_ended_early_ends_the_mean():
-    mean = mean_curve([curve_of([np.inf, 8, 2, 0.5], [1, 0, 2]), curve_of([np.inf, 30, 20], [0, 1])])
+    mean = mean_curve(
+        [curve_of([np.inf, 8, 2, 0.5], [1, 0, 2]), curve_of([np.inf, 30, 20], [0, 1])]
+    )
     assert mean.breaks.tolist() == [np.inf, 30, 20] and mean.values.tolist() == [0.5, 1.0]
     with pytest.raises(ValueError, match="lam is"):
         mean.at(10)
@@ -187,8 +292,13 @@ def test_one_standard_error_of_a_single_fold(data):
 
 # Folds
 
+
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
-@pytest.mark.parametrize("cv", [KFold(3, shuffle=True, random_state=0), StratifiedKFold(3), GroupKFold(3)], ids=lambda cv: type(cv).__name__)
+@pytest.mark.parametrize(
+    "cv",
+    [KFold(3, shuffle=True, random_state=0), StratifiedKFold(3), GroupKFold(3)],
+    ids=lambda cv: type(cv).__name__,
+)
 def test_any_splitter(graded, cv):
     X, y, qid = graded
     model = RankSVMCV(cv=cv).fit(X, y, qid=qid)
@@ -199,21 +309,31 @@ def test_any_splitter(graded, cv):
 def test_masks_and_generators(data):
     test = np.arange(80) % 4 == 0
     a = RankSVMCV(cv=((~t, t) for t in (test, np.roll(test, 1)))).fit(data.X, data.y)
-    b = RankSVMCV(cv=[(np.flatnonzero(~t), np.flatnonzero(t)) for t in (test, np.roll(test, 1))]).fit(data.X, data.y)
+    b = RankSVMCV(
+        cv=[(np.flatnonzero(~t), np.flatnonzero(t)) for t in (test, np.roll(test, 1))]
+    ).fit(data.X, data.y)
     assert a.lam_ == b.lam_
 
 
 def test_query_ids_of_any_kind_in_any_order(graded):
     X, y, qid = graded
-    names, order = np.array([f"q{q:02d}" for q in qid]), np.random.default_rng(1).permutation(qid.size)
+    names, order = (
+        np.array([f"q{q:02d}" for q in qid]),
+        np.random.default_rng(1).permutation(qid.size),
+    )
     folds = [(np.flatnonzero(qid % 3 != f), np.flatnonzero(qid % 3 == f)) for f in range(3)]
     back = np.argsort(order)
     a = RankSVMCV(cv=folds).fit(X, y, qid=names)
-    b = RankSVMCV(cv=[tuple(back[part] for part in fold) for fold in folds]).fit(X[order], y[order], qid=qid[order])
-    assert a.lam_ == pytest.approx(b.lam_, rel=1e-5) and np.allclose(a.predict(X), b.predict(X), atol=1e-4)
+    b = RankSVMCV(cv=[tuple(back[part] for part in fold) for fold in folds]).fit(
+        X[order], y[order], qid=qid[order]
+    )
+    assert a.lam_ == pytest.approx(b.lam_, rel=1e-5) and np.allclose(
+        a.predict(X), b.predict(X), atol=1e-4
+    )
 
 
 # Where it runs
+
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_the_backend_in_force_changes_nothing(data, backend):
@@ -221,14 +341,19 @@ def test_the_backend_in_force_changes_nothing(data, backend):
     with parallel_config(backend=backend, n_jobs=2):
         ambient = RankSVMCV(random_state=0, lam_min_ratio=1e-2).fit(data.X, data.y)
     assert ambient.lam_ == alone.lam_ and np.array_equal(ambient.dual_coef_, alone.dual_coef_)
-    assert all(np.array_equal(a.breaks, b.breaks) and np.array_equal(a.values, b.values) for a, b in zip(ambient.fold_curves_, alone.fold_curves_))
+    assert all(
+        np.array_equal(a.breaks, b.breaks) and np.array_equal(a.values, b.values)
+        for a, b in zip(ambient.fold_curves_, alone.fold_curves_)
+    )
 
 
 def test_jobs_and_the_bar(data, capsys):
     alone = RankSVMCV(random_state=0, lam_min_ratio=1e-2).fit(data.X, data.y)
     assert capsys.readouterr().err == ""
     with parallel_config(backend="threading"):
-        shown = RankSVMCV(random_state=0, lam_min_ratio=1e-2, n_jobs=2, progress=True).fit(data.X, data.y)
+        shown = RankSVMCV(random_state=0, lam_min_ratio=1e-2, n_jobs=2, progress=True).fit(
+            data.X, data.y
+        )
     assert shown.lam_ == alone.lam_ and "folds" in capsys.readouterr().err
 
 
@@ -239,18 +364,31 @@ def test_the_same_seed_the_same_folds(data):
 
 # The estimator
 
+
 def test_lam_min_ratio(data):
-    whole, short = (RankSVMCV(random_state=0, lam_min_ratio=ratio).fit(data.X, data.y) for ratio in (None, 1e-1))
-    assert set(whole.fold_status_) <= {"complete", "rounding"} and whole.curve_.breaks[-1] < 1e-8 * whole.curve_.scale[1]
+    whole, short = (
+        RankSVMCV(random_state=0, lam_min_ratio=ratio).fit(data.X, data.y) for ratio in (None, 1e-1)
+    )
+    assert (
+        set(whole.fold_status_) <= {"complete", "rounding"}
+        and whole.curve_.breaks[-1] < 1e-8 * whole.curve_.scale[1]
+    )
     assert set(short.fold_status_) == {"lam_min"} and short.curve_.breaks[-1] > 0
     lams = np.geomspace(short.curve_.breaks[-1] * 1.001, 2 * short.curve_.scale[1], 100)
-    assert np.array_equal(short.curve_.at(lams), whole.curve_.at(lams)) and short.lam_ > short.curve_.breaks[-1]
+    assert (
+        np.array_equal(short.curve_.at(lams), whole.curve_.at(lams))
+        and short.lam_ > short.curve_.breaks[-1]
+    )
 
 
 def test_pickle_and_clone(data):
     model = RankSVMCV(random_state=0, cv=3).fit(data.X, data.y)
     copy = pickle.loads(pickle.dumps(model))
-    assert copy.lam_ == model.lam_ and np.array_equal(copy.predict(data.X), model.predict(data.X)) and copy.curve_.at(1.0) == model.curve_.at(1.0)
+    assert (
+        copy.lam_ == model.lam_
+        and np.array_equal(copy.predict(data.X), model.predict(data.X))
+        and copy.curve_.at(1.0) == model.curve_.at(1.0)
+    )
     assert clone(model).cv == 3 and not hasattr(clone(model), "lam_")
     assert rb.RankSVMCV is RankSVMCV
 
@@ -265,7 +403,11 @@ def test_attributes_of_an_earlier_fit_go(data):
 def test_refit_after_an_error_keeps_the_old_model(data):
     model = RankSVMCV(cv=3, random_state=0).fit(data.X, data.y)
     before = model.lam_, model.dual_coef_
-    for y, options in [(np.zeros(80), {}), (data.y, dict(rule="best")), (data.y, dict(solver="pth"))]:
+    for y, options in [
+        (np.zeros(80), {}),
+        (data.y, dict(rule="best")),
+        (data.y, dict(solver="pth")),
+    ]:
         with pytest.raises(ValueError):
             clone(model).set_params(**options).fit(data.X, y)
         with pytest.raises(ValueError):
@@ -273,12 +415,27 @@ def test_refit_after_an_error_keeps_the_old_model(data):
         assert model.lam_ == before[0] and model.dual_coef_ is before[1]
 
 
-@pytest.mark.parametrize("options, error, what", [
-    (dict(cv=1), ValueError, "cv is 1"), (dict(cv=0), ValueError, "cv is 0"), (dict(cv=True), TypeError, "cv is True"), (dict(cv="five"), TypeError, "cv is 'five'"),
-    (dict(cv=2.5), TypeError, "cv is 2.5"), (dict(cv=[]), ValueError, "cv has no fold"), (dict(cv=60), ValueError, "no preference to validate"),
-    (dict(rule="best"), ValueError, "rule is 'best'"), (dict(metric="acu"), ValueError, "did you mean 'auc'"), (dict(metric="auc", k=3), ValueError, "k is 3"),
-    (dict(lam_min_ratio=0.0), ValueError, "lam_min_ratio is 0"), (dict(lam_min_ratio=1.0), ValueError, "lam_min_ratio is 1"), (dict(lam_min_ratio=-1), ValueError, "lam_min_ratio is -1"),
-    (dict(kernel="rfb"), ValueError, "did you mean 'rbf'"), (dict(solver="pth"), ValueError, "did you mean 'path'"), (dict(graph="ful"), ValueError, "did you mean 'full'")])
+@pytest.mark.parametrize(
+    "options, error, what",
+    [
+        (dict(cv=1), ValueError, "cv is 1"),
+        (dict(cv=0), ValueError, "cv is 0"),
+        (dict(cv=True), TypeError, "cv is True"),
+        (dict(cv="five"), TypeError, "cv is 'five'"),
+        (dict(cv=2.5), TypeError, "cv is 2.5"),
+        (dict(cv=[]), ValueError, "cv has no fold"),
+        (dict(cv=60), ValueError, "no preference to validate"),
+        (dict(rule="best"), ValueError, "rule is 'best'"),
+        (dict(metric="acu"), ValueError, "did you mean 'auc'"),
+        (dict(metric="auc", k=3), ValueError, "k is 3"),
+        (dict(lam_min_ratio=0.0), ValueError, "lam_min_ratio is 0"),
+        (dict(lam_min_ratio=1.0), ValueError, "lam_min_ratio is 1"),
+        (dict(lam_min_ratio=-1), ValueError, "lam_min_ratio is -1"),
+        (dict(kernel="rfb"), ValueError, "did you mean 'rbf'"),
+        (dict(solver="pth"), ValueError, "did you mean 'path'"),
+        (dict(graph="ful"), ValueError, "did you mean 'full'"),
+    ],
+)
 def test_bad_parameters(data, options, error, what):
     with pytest.raises(error, match=what):
         RankSVMCV(**options).fit(data.X, data.y)
@@ -287,7 +444,11 @@ def test_bad_parameters(data, options, error, what):
 def test_bad_data(data):
     X = data.X.copy()
     X[7, 1] = np.nan
-    for args, what in [((X, data.y), "row 7, column 1"), ((data.X, np.zeros(80)), "no preference"), ((data.X, data.y[1:]), "equal numbers are accepted")]:
+    for args, what in [
+        ((X, data.y), "row 7, column 1"),
+        ((data.X, np.zeros(80)), "no preference"),
+        ((data.X, data.y[1:]), "equal numbers are accepted"),
+    ]:
         with pytest.raises(ValueError, match=what):
             RankSVMCV(random_state=0).fit(*args)
     with pytest.raises(ValueError, match="qid"):

@@ -12,23 +12,47 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import rankbook as rb
 from rankbook.data.datasets import make_mixture
 from rankbook.estimators.ranksvm import RankSVM, choose_solver
-from rankbook.metrics.pairs import disagreement
 from rankbook.kernels.kernel import Kernel
+from rankbook.metrics.pairs import disagreement
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
-from rankbook.registry.solve import register_solver, solve, unregister_solver
+from rankbook.registry.plugins import register_solver, unregister_solver
+from rankbook.registry.solve import solve
 from rankbook.solvers.path.solver import PathSolver
 
 
-@parametrize_with_checks([RankSVM(), RankSVM(kernel="linear"), RankSVM(kernel="linear", penalty="l1"), RankSVM(graph="star", solver="path"),
-                          RankSVM(kernel="linear", solver="newton"), RankSVM(loss="squared", approximate_kernel=8)],
-                         expected_failed_checks=lambda estimator: {
-                             "check_sample_weight_equivalence_on_dense_data": "the representatives of a star graph change when items are repeated",
-                         } if estimator.graph == "star" else {
-                             "check_sample_weight_equivalence_on_dense_data": "an item repeated is chosen more often for the approximate kernel",
-                         } if estimator.approximate_kernel else {
-                             f"check_sample_weight_equivalence_on_{kind}_data": "solved to a relative gap of 1e-6, and compared at 1e-7" for kind in (("dense", "sparse") if estimator.solver == "newton" else ("sparse",))
-                         } if estimator.kernel == "linear" and estimator.penalty == "l2" else {})
+@parametrize_with_checks(
+    [
+        RankSVM(),
+        RankSVM(kernel="linear"),
+        RankSVM(kernel="linear", penalty="l1"),
+        RankSVM(graph="star", solver="path"),
+        RankSVM(kernel="linear", solver="newton"),
+        RankSVM(loss="squared", approximate_kernel=8),
+    ],
+    expected_failed_checks=lambda estimator: (
+        {
+            "check_sample_weight_equivalence_on_dense_data": (
+                "the representatives of a star graph change when items are repeated"
+            ),
+        }
+        if estimator.graph == "star"
+        else {
+            "check_sample_weight_equivalence_on_dense_data": (
+                "an item repeated is chosen more often for the approximate kernel"
+            ),
+        }
+        if estimator.approximate_kernel
+        else {
+            f"check_sample_weight_equivalence_on_{kind}_data": (
+                "solved to a relative gap of 1e-6, and compared at 1e-7"
+            )
+            for kind in (("dense", "sparse") if estimator.solver == "newton" else ("sparse",))
+        }
+        if estimator.kernel == "linear" and estimator.penalty == "l2"
+        else {}
+    ),
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -48,7 +72,11 @@ def test_qid_in_any_order(data):
     assert a.score(data.X, data.y, qid) == 1 - disagreement(data.y, a.predict(data.X), qid)
 
 
-@pytest.mark.parametrize("solver", ["path", "qp", PathSolver, PathSolver(shift=1e-9)], ids=["path", "qp", "class", "instance"])
+@pytest.mark.parametrize(
+    "solver",
+    ["path", "qp", PathSolver, PathSolver(shift=1e-9)],
+    ids=["path", "qp", "class", "instance"],
+)
 def test_solver_by_name_class_or_instance(data, solver):
     model = RankSVM(lam=0.5, solver=solver).fit(data.X, data.y)
     assert model.certificate_.relative_gap < 1e-6
@@ -69,7 +97,9 @@ def test_any_registered_solver(data):
 def test_linear_coefficients(data):
     model = RankSVM(kernel="linear").fit(data.X, data.y)
     assert np.allclose(data.X @ model.coef_, model.predict(data.X))
-    assert np.allclose(data.X.T @ model.solution_.coef, model.coef_) and not hasattr(model, "dual_coef_")
+    assert np.allclose(data.X.T @ model.solution_.coef, model.coef_) and not hasattr(
+        model, "dual_coef_"
+    )
     model.set_params(kernel="rbf").fit(data.X, data.y)
     assert not hasattr(model, "coef_") and model.dual_coef_.shape == model.support_.shape
 
@@ -98,9 +128,19 @@ def test_nan_is_found(data):
         RankSVM().fit(data.X, data.y).predict(X)
 
 
-@pytest.mark.parametrize("params, what", [
-    (dict(lam=0), "lam is 0"), (dict(lam=-1.0), "lam is -1"), (dict(lam=np.inf), "lam is inf"), (dict(kernel="rfb"), "did you mean 'rbf'"),
-    (dict(solver="pth"), "did you mean 'path'"), (dict(graph="ful"), "did you mean 'full'"), (dict(gamma=0.0), "gamma is 0"), (dict(degree=0, kernel="poly"), "degree is 0")])
+@pytest.mark.parametrize(
+    "params, what",
+    [
+        (dict(lam=0), "lam is 0"),
+        (dict(lam=-1.0), "lam is -1"),
+        (dict(lam=np.inf), "lam is inf"),
+        (dict(kernel="rfb"), "did you mean 'rbf'"),
+        (dict(solver="pth"), "did you mean 'path'"),
+        (dict(graph="ful"), "did you mean 'full'"),
+        (dict(gamma=0.0), "gamma is 0"),
+        (dict(degree=0, kernel="poly"), "degree is 0"),
+    ],
+)
 def test_bad_parameters(data, params, what):
     with pytest.raises(ValueError, match=what):
         RankSVM(**({"solver": "path"} | params)).fit(data.X, data.y)
@@ -134,16 +174,29 @@ def test_automatic_choice(data):
     assert RankSVM().fit(data.X, data.y).solver_.startswith("path")
     n = 1000
     for kernel, name in (("linear", "newton"), ("rbf", "qp")):
-        assert choose_solver(RankSVMProblem(np.zeros((n, 1)), Preferences.from_scores(np.arange(n) % 2), kernel=kernel)) == name
+        assert (
+            choose_solver(
+                RankSVMProblem(
+                    np.zeros((n, 1)), Preferences.from_scores(np.arange(n) % 2), kernel=kernel
+                )
+            )
+            == name
+        )
 
 
 def test_same_answer_as_solve(data):
     problem = RankSVMProblem(data.X, Preferences.from_scores(data.y))
-    model, solution = RankSVM(lam=2.0, solver="path").fit(data.X, data.y), solve(problem, 2.0, "path")
-    assert np.array_equal(model.dual_coef_, solution.coef[model.support_]) and np.array_equal(model.support_, np.flatnonzero(solution.coef))
+    model, solution = (
+        RankSVM(lam=2.0, solver="path").fit(data.X, data.y),
+        solve(problem, 2.0, "path"),
+    )
+    assert np.array_equal(model.dual_coef_, solution.coef[model.support_]) and np.array_equal(
+        model.support_, np.flatnonzero(solution.coef)
+    )
 
 
 # Large data
+
 
 def queries(n=3000, d=5, seed=0):
     rng = np.random.default_rng(seed)
@@ -157,12 +210,21 @@ def test_large_linear_data_go_to_newton_and_are_never_listed():
     assert model.solver_.startswith("newton") and model.certificate_.relative_gap <= 1e-6
     assert not model.solution_.problem.prefs.is_listed
     exact = RankSVM(lam=2.0, kernel="linear", solver="path").fit(X, y, qid=qid)
-    assert np.isclose(model.certificate_.primal, exact.certificate_.primal, rtol=1e-6) and np.allclose(model.coef_, exact.coef_, atol=2e-3)
-    weighted = RankSVM(lam=2.0, kernel="linear").fit(X, y, qid=qid, sample_weight=np.arange(3000) % 3)
-    assert weighted.certificate_.relative_gap <= 1e-6 and not weighted.solution_.problem.prefs.is_listed
+    assert np.isclose(
+        model.certificate_.primal, exact.certificate_.primal, rtol=1e-6
+    ) and np.allclose(model.coef_, exact.coef_, atol=2e-3)
+    weighted = RankSVM(lam=2.0, kernel="linear").fit(
+        X, y, qid=qid, sample_weight=np.arange(3000) % 3
+    )
+    assert (
+        weighted.certificate_.relative_gap <= 1e-6
+        and not weighted.solution_.problem.prefs.is_listed
+    )
 
 
-@pytest.mark.parametrize("form", ["csr_matrix", "csc_array", "coo_matrix", "float32", "csr float32"])
+@pytest.mark.parametrize(
+    "form", ["csr_matrix", "csc_array", "coo_matrix", "float32", "csr float32"]
+)
 def test_sparse_and_float32_items_stay_what_they_are(form):
     import scipy.sparse as sp
 
@@ -173,10 +235,14 @@ def test_sparse_and_float32_items_stay_what_they_are(form):
     model = RankSVM(lam=2.0, kernel="linear").fit(stored, y, qid=qid)
     dense = RankSVM(lam=2.0, kernel="linear", solver="newton").fit(X, y, qid=qid)
     assert model.solution_.problem.storage == ("float32" if form == "float32" else "csr")
-    assert np.allclose(model.coef_, dense.coef_, atol=2e-3) and np.isclose(model.certificate_.primal, dense.certificate_.primal, rtol=1e-5)
+    assert np.allclose(model.coef_, dense.coef_, atol=2e-3) and np.isclose(
+        model.certificate_.primal, dense.certificate_.primal, rtol=1e-5
+    )
     assert np.allclose(model.predict(stored), model.predict(X), atol=1e-5)
     few = RankSVM(kernel="linear").fit(X[:50].astype(np.float32), y[:50])
-    assert few.solver_.startswith("path") and few.solution_.problem.storage == "float64"  # few items are solved exactly
+    assert (
+        few.solver_.startswith("path") and few.solution_.problem.storage == "float64"
+    )  # few items are solved exactly
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
@@ -199,9 +265,16 @@ def test_an_approximate_kernel_comes_near_and_says_what_it_is(data):
     distance = []
     for p in (3, 15, 60):
         model = RankSVM(lam=0.3, gamma=1.0, approximate_kernel=p).fit(data.X, data.y)
-        assert f"for the kernel projected on {len(model.subspace_.pivots)} items" in model.solver_ and model.certificate_.relative_gap <= 1e-6
-        assert not hasattr(model, "dual_coef_") and model.coef_.shape == (len(model.subspace_.pivots),)
-        distance.append(abs(model.certificate_.primal - exact.certificate_.primal) / exact.certificate_.primal)
+        assert (
+            f"for the kernel projected on {len(model.subspace_.pivots)} items" in model.solver_
+            and model.certificate_.relative_gap <= 1e-6
+        )
+        assert not hasattr(model, "dual_coef_") and model.coef_.shape == (
+            len(model.subspace_.pivots),
+        )
+        distance.append(
+            abs(model.certificate_.primal - exact.certificate_.primal) / exact.certificate_.primal
+        )
     assert distance[0] > distance[1] > distance[2] and distance[2] < 1e-5
     assert np.allclose(model.predict(data.X), exact.predict(data.X), atol=1e-2)
     again = clone(model).fit(data.X, data.y)
@@ -226,7 +299,10 @@ def test_where_rounding_ends_the_path_its_end_answers_and_auto_goes_on():
     lam = path.domain[0] / 2
     assert path.status == "rounding"
     last = rb.solve(problem, lam, solver="path")
-    assert np.array_equal(last.coef, path.coef(path.domain[0])) and "the solver 'qp' may come closer" in last.info["advice"]
+    assert (
+        np.array_equal(last.coef, path.coef(path.domain[0]))
+        and "the solver 'qp' may come closer" in last.info["advice"]
+    )
     assert last.certificate.relative_gap < 1e-6  # below the end nothing changes any more
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -241,4 +317,7 @@ def test_features_of_any_unit_are_fitted_at_any_lam():
     for lam in (1e3, 1.0, 1e-3):  # the last is below the end of the path
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            assert RankSVM(kernel="linear", lam=lam).fit(X * [1e6, 1e-6], y).score(X * [1e6, 1e-6], y) > 0.7
+            assert (
+                RankSVM(kernel="linear", lam=lam).fit(X * [1e6, 1e-6], y).score(X * [1e6, 1e-6], y)
+                > 0.7
+            )

@@ -1,4 +1,8 @@
-"""The Rayleigh rankers: equal to the core, warm equal to cold, labels in every shape, and what they refuse."""
+"""The Rayleigh rankers: equal to the core, and warm equal to cold.
+
+Also labels in every shape, and what they refuse.
+"""
+
 import pickle
 import warnings
 
@@ -10,9 +14,17 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
-from rankbook.kernels.kernel import Kernel
-from rankbook.estimators.rayleigh_cv import RayleighRankerCV, choose_simplest, first_directions, fold_areas, grid_coefficients, label_folds, with_signs
 from rankbook.estimators.rayleigh import RayleighRanker, read_classes
+from rankbook.estimators.rayleigh_cv import (
+    RayleighRankerCV,
+    choose_simplest,
+    first_directions,
+    fold_areas,
+    grid_coefficients,
+    label_folds,
+    with_signs,
+)
+from rankbook.kernels.kernel import Kernel
 
 nan = np.nan
 
@@ -29,20 +41,47 @@ def data():
 
 # scikit-learn
 
-@parametrize_with_checks([RayleighRanker(), RayleighRanker(manifold_weight=0), RayleighRanker(kernel="linear", n_components=None), RayleighRanker(pivots="rpcholesky", random_state=0),
-                          RayleighRankerCV(cv=2, random_state=0), RayleighRankerCV(lams=[1e-3, 0.1, 1.0], manifold_weights=[0, 10], n_components=[2, 5], gamma=[0.1, 1.0], cv=2)],
-                         expected_failed_checks=lambda estimator: {
-                             "check_fit2d_1feature": "fewer than four of its ten items are of one class, too few to train on in two folds",
-                         } if isinstance(estimator, RayleighRankerCV) else {})
+
+@parametrize_with_checks(
+    [
+        RayleighRanker(),
+        RayleighRanker(manifold_weight=0),
+        RayleighRanker(kernel="linear", n_components=None),
+        RayleighRanker(pivots="rpcholesky", random_state=0),
+        RayleighRankerCV(cv=2, random_state=0),
+        RayleighRankerCV(
+            lams=[1e-3, 0.1, 1.0],
+            manifold_weights=[0, 10],
+            n_components=[2, 5],
+            gamma=[0.1, 1.0],
+            cv=2,
+        ),
+    ],
+    expected_failed_checks=lambda estimator: (
+        {
+            "check_fit2d_1feature": (
+                "fewer than four of its ten items are of one class, "
+                "too few to train on in two folds"
+            ),
+        }
+        if isinstance(estimator, RayleighRankerCV)
+        else {}
+    ),
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
 
 def test_pickle_and_clone(data):
     X, y, _ = data
-    for model in (RayleighRanker(lam=0.3, random_state=1), RayleighRankerCV(n_components=[3, 9], random_state=1)):
+    for model in (
+        RayleighRanker(lam=0.3, random_state=1),
+        RayleighRankerCV(n_components=[3, 9], random_state=1),
+    ):
         copy = pickle.loads(pickle.dumps(model.fit(X, y)))
-        assert np.array_equal(copy.predict(X), model.predict(X)) and copy.score(X, y) == model.score(X, y)
+        assert np.array_equal(copy.predict(X), model.predict(X)) and copy.score(
+            X, y
+        ) == model.score(X, y)
         again = clone(model)
         assert again.get_params() == model.get_params()
         with pytest.raises(NotFittedError):
@@ -52,8 +91,16 @@ def test_pickle_and_clone(data):
 
 # The core
 
-KERNELS = [dict(), dict(gamma=2.0), dict(kernel="linear"), dict(kernel="linear", n_components=None), dict(kernel="poly", degree=2, coef0=0.5),
-           dict(pivots="random", random_state=3), dict(pivots="rpcholesky", random_state=3), dict(n_neighbors=4, metric="manhattan")]
+KERNELS = [
+    dict(),
+    dict(gamma=2.0),
+    dict(kernel="linear"),
+    dict(kernel="linear", n_components=None),
+    dict(kernel="poly", degree=2, coef0=0.5),
+    dict(pivots="random", random_state=3),
+    dict(pivots="rpcholesky", random_state=3),
+    dict(n_neighbors=4, metric="manhattan"),
+]
 
 
 @pytest.mark.filterwarnings("ignore:n_components is reduced")
@@ -63,11 +110,21 @@ def test_it_is_the_core(options, data):
     model = RayleighRanker(lam=0.02, manifold_weight=50.0, **options).fit(X, y)
     problem = rb.RayleighProblem(X, y, manifold_weight=50.0, **options)
     answer = rb.solve(problem, 0.02, solver="rayleigh")
-    assert np.array_equal(model.solution_.coef, answer.coef) and np.array_equal(model.predict(X), answer.predict(X)) and model.solver_ == answer.solver
-    assert model.certificate_.is_optimal(1e-12) and np.array_equal(model.decision_function(X), model.predict(X))
+    assert (
+        np.array_equal(model.solution_.coef, answer.coef)
+        and np.array_equal(model.predict(X), answer.predict(X))
+        and model.solver_ == answer.solver
+    )
+    assert model.certificate_.is_optimal(1e-12) and np.array_equal(
+        model.decision_function(X), model.predict(X)
+    )
     known = y >= 0
-    assert model.score(X, y) == rb.auc(y[known], model.predict(X)[known]) and model.score(X, truth) == rb.auc(truth, model.predict(X))
-    assert np.isclose(model.score(X, truth), 1 - rb.disagreement(truth, model.predict(X)), rtol=0, atol=1e-12)
+    assert model.score(X, y) == rb.auc(y[known], model.predict(X)[known]) and model.score(
+        X, truth
+    ) == rb.auc(truth, model.predict(X))
+    assert np.isclose(
+        model.score(X, truth), 1 - rb.disagreement(truth, model.predict(X)), rtol=0, atol=1e-12
+    )
 
 
 @pytest.mark.filterwarnings("ignore:n_components is reduced")
@@ -78,7 +135,12 @@ def test_coefficients_make_the_scores(options, data):
     f = model.predict(X)
     if options.get("n_components", 1) is not None:
         kernel = model.solution_.problem.kernel
-        assert np.allclose(kernel.cross(X, X[model.pivots_]) @ model.dual_coef_, f, rtol=0, atol=1e-8 * np.abs(f).max())
+        assert np.allclose(
+            kernel.cross(X, X[model.pivots_]) @ model.dual_coef_,
+            f,
+            rtol=0,
+            atol=1e-8 * np.abs(f).max(),
+        )
     assert hasattr(model, "coef_") == (options.get("kernel") == "linear")
     if hasattr(model, "coef_"):
         assert np.allclose(X @ model.coef_, f, rtol=0, atol=1e-10 * np.abs(f).max())
@@ -92,8 +154,13 @@ def test_precomputed_agrees_with_rbf(data):
     a, b = RayleighRanker(gamma=0.7).fit(X, y), RayleighRanker(kernel="precomputed").fit(K, y)
     assert np.allclose(a.predict(X), b.predict(K), rtol=0, atol=1e-9)
     grid = dict(manifold_weights=[0, 50.0], n_components=[3, 8], random_state=0)
-    a, b = RayleighRankerCV(gamma=0.7, **grid).fit(X, y), RayleighRankerCV(kernel="precomputed", **grid).fit(K, y)
-    assert np.array_equal(a.cv_values_, b.cv_values_) and np.allclose(a.predict(X), b.predict(K), rtol=0, atol=1e-9)
+    a, b = (
+        RayleighRankerCV(gamma=0.7, **grid).fit(X, y),
+        RayleighRankerCV(kernel="precomputed", **grid).fit(K, y),
+    )
+    assert np.array_equal(a.cv_values_, b.cv_values_) and np.allclose(
+        a.predict(X), b.predict(K), rtol=0, atol=1e-9
+    )
 
 
 def test_any_registered_solver(data):
@@ -109,25 +176,45 @@ def test_any_registered_solver(data):
     finally:
         rb.unregister_solver("mine")
     reference = RayleighRanker(solver="qp", lam=0.1).fit(X, y)
-    assert np.allclose(reference.predict(X), RayleighRanker(lam=0.1).fit(X, y).predict(X), atol=1e-4)
+    assert np.allclose(
+        reference.predict(X), RayleighRanker(lam=0.1).fit(X, y).predict(X), atol=1e-4
+    )
 
 
 # Labels
 
-@pytest.mark.parametrize("change", [lambda y: np.where(y < 0, nan, y), lambda y: np.where(y < 0, nan, 2 * y - 1.0), lambda y: np.where(y < 0, -1, y + 3), lambda y: y.astype(object),
-                                    lambda y: y.tolist(), lambda y: y.astype(np.int8)], ids=["nan", "minus one is a class", "grades", "object", "list", "int8"])
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda y: np.where(y < 0, nan, y),
+        lambda y: np.where(y < 0, nan, 2 * y - 1.0),
+        lambda y: np.where(y < 0, -1, y + 3),
+        lambda y: y.astype(object),
+        lambda y: y.tolist(),
+        lambda y: y.astype(np.int8),
+    ],
+    ids=["nan", "minus one is a class", "grades", "object", "list", "int8"],
+)
 def test_labels_in_other_words(change, data):
     X, y, _ = data
     a, b = RayleighRanker().fit(X, y), RayleighRanker().fit(X, change(y))
     assert np.array_equal(a.predict(X), b.predict(X)) and b.score(X, change(y)) == a.score(X, y)
-    assert np.array_equal(RayleighRankerCV(random_state=0).fit(X, change(y)).cv_values_, RayleighRankerCV(random_state=0).fit(X, y).cv_values_)
+    assert np.array_equal(
+        RayleighRankerCV(random_state=0).fit(X, change(y)).cv_values_,
+        RayleighRankerCV(random_state=0).fit(X, y).cv_values_,
+    )
 
 
 def test_the_mark_can_be_given(data):
     X, y, truth = data
     a = RayleighRanker().fit(X, y)
     b = RayleighRanker(unlabelled=9).fit(X, np.where(y < 0, 9, 2 * y - 1))
-    assert np.array_equal(a.predict(X), b.predict(X)) and b.classes_.tolist() == [-1, 1] and b.score(X, np.where(y < 0, 9, 2 * y - 1)) == a.score(X, y)
+    assert (
+        np.array_equal(a.predict(X), b.predict(X))
+        and b.classes_.tolist() == [-1, 1]
+        and b.score(X, np.where(y < 0, 9, 2 * y - 1)) == a.score(X, y)
+    )
     c = RayleighRanker(unlabelled=False).fit(X, 2 * truth - 1)
     assert np.array_equal(c.predict(X), RayleighRanker().fit(X, truth).predict(X))
     with pytest.raises(ValueError, match="y has 3 at index 1"):
@@ -136,12 +223,24 @@ def test_the_mark_can_be_given(data):
         a.score(X[:3], [-1, 1, -1])
 
 
-@pytest.mark.parametrize("y, error, match", [
-    ([1, 0, 2] * 30, ValueError, "y has 3 classes"), ([1, -1] * 45, ValueError, "y holds -1 and 1 only"), ([0, -1] * 45, ValueError, "y holds -1 and 0 only"),
-    ([-1] * 90, ValueError, "y has 0 classes among its 0 labelled"), ([nan] * 90, ValueError, "y has 0 classes"), ([1] * 90, ValueError, "y has 1 class among its 90"),
-    ([1] * 89 + [0], ValueError, "89 labelled items of the better class and 1 of the worse"), ([1] + [0] * 10 + [-1] * 79, ValueError, "1 labelled items of the better class and 10"),
-    (["ill", "well", "well"] * 30, TypeError, "holds what is no number"), (np.array(["ill", -1, 1] * 30, dtype=object), TypeError, "holds what is no number"),
-    ([0, 1, np.inf] * 30, ValueError, "y has inf at index 2"), ([0, 1] * 44, ValueError, "equal numbers"), (None, ValueError, "the target y is None")])
+@pytest.mark.parametrize(
+    "y, error, match",
+    [
+        ([1, 0, 2] * 30, ValueError, "y has 3 classes"),
+        ([1, -1] * 45, ValueError, "y holds -1 and 1 only"),
+        ([0, -1] * 45, ValueError, "y holds -1 and 0 only"),
+        ([-1] * 90, ValueError, "y has 0 classes among its 0 labelled"),
+        ([nan] * 90, ValueError, "y has 0 classes"),
+        ([1] * 90, ValueError, "y has 1 class among its 90"),
+        ([1] * 89 + [0], ValueError, "89 labelled items of the better class and 1 of the worse"),
+        ([1] + [0] * 10 + [-1] * 79, ValueError, "1 labelled items of the better class and 10"),
+        (["ill", "well", "well"] * 30, TypeError, "holds what is no number"),
+        (np.array(["ill", -1, 1] * 30, dtype=object), TypeError, "holds what is no number"),
+        ([0, 1, np.inf] * 30, ValueError, "y has inf at index 2"),
+        ([0, 1] * 44, ValueError, "equal numbers"),
+        (None, ValueError, "the target y is None"),
+    ],
+)
 @pytest.mark.parametrize("model", [RayleighRanker(), RayleighRankerCV(cv=2)], ids=["one", "cv"])
 def test_labels_that_are_refused(model, y, error, match, data):
     X, good, _ = data
@@ -170,11 +269,22 @@ def test_nan_is_found(data):
             model.fit(X, y).predict(bad)
 
 
-@pytest.mark.parametrize("params, error, match", [
-    (dict(lam=-1), ValueError, "lam is -1"), (dict(manifold_weight=nan), ValueError, "manifold_weight is nan"), (dict(n_components=0), ValueError, "n_components is 0"),
-    (dict(n_components=None), ValueError, "n_components is None"), (dict(n_components="ten"), TypeError, "n_components is 'ten'"), (dict(n_neighbors=90), ValueError, "n_neighbors is 90"),
-    (dict(kernel="rfb"), ValueError, "did you mean 'rbf'"), (dict(gamma=0), ValueError, "gamma is 0"), (dict(pivots="gredy"), ValueError, "did you mean 'greedy'"),
-    (dict(solver="raleigh"), ValueError, "did you mean 'rayleigh'"), (dict(unlabelled="no"), ValueError, "unlabelled is 'no'")])
+@pytest.mark.parametrize(
+    "params, error, match",
+    [
+        (dict(lam=-1), ValueError, "lam is -1"),
+        (dict(manifold_weight=nan), ValueError, "manifold_weight is nan"),
+        (dict(n_components=0), ValueError, "n_components is 0"),
+        (dict(n_components=None), ValueError, "n_components is None"),
+        (dict(n_components="ten"), TypeError, "n_components is 'ten'"),
+        (dict(n_neighbors=90), ValueError, "n_neighbors is 90"),
+        (dict(kernel="rfb"), ValueError, "did you mean 'rbf'"),
+        (dict(gamma=0), ValueError, "gamma is 0"),
+        (dict(pivots="gredy"), ValueError, "did you mean 'greedy'"),
+        (dict(solver="raleigh"), ValueError, "did you mean 'rayleigh'"),
+        (dict(unlabelled="no"), ValueError, "unlabelled is 'no'"),
+    ],
+)
 def test_bad_parameters(params, error, match, data):
     X, y, _ = data
     with pytest.raises(error, match=match):
@@ -183,50 +293,98 @@ def test_bad_parameters(params, error, match, data):
 
 # Permutation and copies
 
-@pytest.mark.parametrize("options", [dict(kernel="linear", n_components=None), dict(kernel="linear", n_components=3), dict(n_components=60, gamma=0.1, lam=0.1)], ids=["line", "linear", "rbf"])
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        dict(kernel="linear", n_components=None),
+        dict(kernel="linear", n_components=3),
+        dict(n_components=60, gamma=0.1, lam=0.1),
+    ],
+    ids=["line", "linear", "rbf"],
+)
 def test_order_of_items(options, data):
-    """With a subspace of everything the order of the items makes no difference; else the first pivot is the first item."""
+    """With a subspace of everything the order of the items makes no difference.
+
+    Else the first pivot is the first item.
+    """
     X, y, _ = data
     X = X[:80] if "gamma" not in options else X[:50]
     y = y[: len(X)]
     order = np.random.default_rng(0).permutation(len(X))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fewer directions than asked for
-        a, b = (RayleighRanker(manifold_weight=100.0, **options).fit(X[items], y[items]) for items in (np.arange(len(X)), order))
+        a, b = (
+            RayleighRanker(manifold_weight=100.0, **options).fit(X[items], y[items])
+            for items in (np.arange(len(X)), order)
+        )
     f = a.predict(X)
     assert np.allclose(b.predict(X), f, rtol=0, atol=1e-6 * np.abs(f).max())
 
 
 # Cross-validation
 
-GRID = dict(lams=[1e-3, 0.1], manifold_weights=[0.0, 30.0, 1e4], n_components=[4, 12], gamma=[0.2, 2.0])
+GRID = dict(
+    lams=[1e-3, 0.1], manifold_weights=[0.0, 30.0, 1e4], n_components=[4, 12], gamma=[0.2, 2.0]
+)
 
 
 def again(model, X, y, folds):
     """The table by training again, entry by entry."""
     table = np.zeros([len(folds), *(len(axis) for axis in model.grid_.values())])
-    own = {name: getattr(model, name) for name in ("n_neighbors", "kernel", "degree", "coef0", "pivots", "metric", "random_state")}
+    own = {
+        name: getattr(model, name)
+        for name in ("n_neighbors", "kernel", "degree", "coef0", "pivots", "metric", "random_state")
+    }
     for f, (train, test) in enumerate(folds):
         known = np.where(np.isin(np.arange(len(y)), train), y, -1)
         for index in np.ndindex(*table.shape[1:]):
             lam, weight, p, gamma = (axis[i] for axis, i in zip(model.grid_.values(), index))
-            one = RayleighRanker(lam=lam, manifold_weight=weight, n_components=p, gamma=gamma, **own).fit(X, known)
+            one = RayleighRanker(
+                lam=lam, manifold_weight=weight, n_components=p, gamma=gamma, **own
+            ).fit(X, known)
             table[(f, *index)] = rb.auc(y[test], one.predict(X[test]))
     return table
 
 
-@pytest.mark.parametrize("options", [dict(), dict(pivots="random"), dict(pivots="rpcholesky", n_neighbors=3), dict(kernel="poly", degree=2), dict(lams=[1e-3, 0.1, 1.0, 10.0]),
-                                     dict(kernel="linear", n_components=None, gamma=None)], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        dict(),
+        dict(pivots="random"),
+        dict(pivots="rpcholesky", n_neighbors=3),
+        dict(kernel="poly", degree=2),
+        dict(lams=[1e-3, 0.1, 1.0, 10.0]),
+        dict(kernel="linear", n_components=None, gamma=None),
+    ],
+    ids=str,
+)
 @pytest.mark.filterwarnings("ignore:n_components is reduced")
 def test_table_is_that_of_training_again(options, data):
     X, y, _ = data
     model = RayleighRankerCV(**GRID | dict(cv=3, random_state=0) | options).fit(X, y)
     folds = label_folds(3, X, np.where(y < 0, nan, y), 0)
     assert np.allclose(model.fold_values_, again(model, X, y, folds), rtol=0, atol=1e-12)
-    assert np.array_equal(model.cv_values_, model.fold_values_.mean(axis=0)) and model.best_value_ == model.cv_values_.max()
-    cold = RayleighRanker(lam=model.lam_, manifold_weight=model.manifold_weight_, gamma=model.gamma_, random_state=0,
-                          **{k: v for k, v in (options | dict(n_components=model.n_components_)).items() if k not in ("lams", "gamma")}).fit(X, y)
-    assert np.allclose(cold.predict(X), model.predict(X), rtol=1e-10, atol=1e-10) and model.certificate_.is_optimal(1e-12) and model.solver_ == cold.solver_
+    assert (
+        np.array_equal(model.cv_values_, model.fold_values_.mean(axis=0))
+        and model.best_value_ == model.cv_values_.max()
+    )
+    cold = RayleighRanker(
+        lam=model.lam_,
+        manifold_weight=model.manifold_weight_,
+        gamma=model.gamma_,
+        random_state=0,
+        **{
+            k: v
+            for k, v in (options | dict(n_components=model.n_components_)).items()
+            if k not in ("lams", "gamma")
+        },
+    ).fit(X, y)
+    assert (
+        np.allclose(cold.predict(X), model.predict(X), rtol=1e-10, atol=1e-10)
+        and model.certificate_.is_optimal(1e-12)
+        and model.solver_ == cold.solver_
+    )
 
 
 @pytest.mark.parametrize("pivots", ["greedy", "random", "rpcholesky"])
@@ -243,21 +401,30 @@ def test_warm_is_cold(pivots, data):
         for name in ("matrix", "difference", "X"):
             assert np.abs(getattr(warm, name) - getattr(small, name)).max() <= 1e-10
         a, b = (rb.solve(problem, 1e-2, solver="rayleigh") for problem in (warm, small))
-        assert np.allclose(a.coef, b.coef, rtol=1e-10, atol=1e-10 * np.abs(b.coef).max()) and np.allclose(a.predict(X[:7]), b.predict(X[:7]), rtol=1e-10, atol=1e-10)
+        assert np.allclose(
+            a.coef, b.coef, rtol=1e-10, atol=1e-10 * np.abs(b.coef).max()
+        ) and np.allclose(a.predict(X[:7]), b.predict(X[:7]), rtol=1e-10, atol=1e-10)
         assert a.certificate.is_optimal(1e-12) and a.problem.n_items == 90
         assert np.isclose(warm.least, small.least, rtol=1e-8, atol=1e-14)
         corner = rb.RayleighProblem(X, truth, n_components=p, manifold_weight=7.0, **options)
         assert np.isclose(first_directions(large, p).least, corner.least, rtol=1e-8, atol=1e-14)
         lams, weights = [1e-2, 1.0], [0.0, 7.0, 1e3]
         table = grid_coefficients(warm, lams, weights)
-        assert np.allclose(table, np.stack([grid_coefficients(warm, [lam] * 4, weights)[0] for lam in lams]), rtol=0, atol=1e-9 * np.abs(table).max())
+        assert np.allclose(
+            table,
+            np.stack([grid_coefficients(warm, [lam] * 4, weights)[0] for lam in lams]),
+            rtol=0,
+            atol=1e-9 * np.abs(table).max(),
+        )
         assert np.allclose(table[0, 1], b.coef, rtol=0, atol=1e-9 * np.abs(b.coef).max())
-    assert large.coef_shape == (30,) and np.array_equal(large.data.signs, 2 * truth - 1)  # as it was
+    assert large.coef_shape == (30,) and np.array_equal(
+        large.data.signs, 2 * truth - 1
+    )  # as it was
 
 
 def test_one_subspace_for_each_gamma_and_one_graph(data, monkeypatch):
-    import rankbook.problems.rayleigh as rayleigh
     import rankbook.estimators.rayleigh_cv as rayleigh_cv
+    import rankbook.problems.rayleigh as rayleigh
 
     X, y, _ = data
     made = []
@@ -267,7 +434,9 @@ def test_one_subspace_for_each_gamma_and_one_graph(data, monkeypatch):
     monkeypatch.setattr(rayleigh, "neighbour_graph", graph)
     monkeypatch.setattr(rayleigh, "KernelSubspace", count("subspace", rayleigh.KernelSubspace))
     RayleighRankerCV(**GRID).fit(X, y)
-    assert made.count("graph") == 1 and made.count("subspace") == 3  # two gammas, and the best once more
+    assert (
+        made.count("graph") == 1 and made.count("subspace") == 3
+    )  # two gammas, and the best once more
     made.clear()
     RayleighRankerCV(**GRID | dict(manifold_weights=0.0)).fit(X, y)
     assert "graph" not in made
@@ -282,7 +451,12 @@ def test_splitters_and_pairs_count_the_labelled_items(data):
     assert np.array_equal(a.fold_values_, b.fold_values_) and len(a.fold_values_) == 3
     part = [(train[::2], test) for train, test in pairs]  # what is in neither part is hidden, too
     c = RayleighRankerCV(**GRID, cv=part).fit(X, y)
-    assert np.allclose(c.fold_values_, again(c, X, y, [(rows[train], rows[test]) for train, test in part]), rtol=0, atol=1e-12)
+    assert np.allclose(
+        c.fold_values_,
+        again(c, X, y, [(rows[train], rows[test]) for train, test in part]),
+        rtol=0,
+        atol=1e-12,
+    )
 
 
 def test_labels_of_a_fold_are_not_seen(data):
@@ -292,30 +466,60 @@ def test_labels_of_a_fold_are_not_seen(data):
     fold = label_folds(3, X, labels, 0)[0]
     turned = labels.copy()
     turned[fold[1]] = 1 - turned[fold[1]]
-    a, b = (fold_areas(problem, fold, one, [1e-3, 0.1], [0.0, 10.0], [5, 12]) for one in (labels, turned))
+    a, b = (
+        fold_areas(problem, fold, one, [1e-3, 0.1], [0.0, 10.0], [5, 12])
+        for one in (labels, turned)
+    )
     assert np.allclose(a, 1 - b, rtol=0, atol=1e-12)
 
 
 def test_jobs_make_no_difference(data):
     X, y, _ = data
     a, b = (RayleighRankerCV(**GRID, random_state=0, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
-    assert np.array_equal(a.fold_values_, b.fold_values_) and np.array_equal(a.predict(X), b.predict(X))
+    assert np.array_equal(a.fold_values_, b.fold_values_) and np.array_equal(
+        a.predict(X), b.predict(X)
+    )
 
 
 def test_equal_values_take_the_simplest():
-    grid = dict(lams=[1.0, 5.0], manifold_weights=[9.0, 0.0], n_components=[20, 10], gammas=[3.0, 1.0])
+    grid = dict(
+        lams=[1.0, 5.0], manifold_weights=[9.0, 0.0], n_components=[20, 10], gammas=[3.0, 1.0]
+    )
     assert choose_simplest(np.ones((2, 2, 2, 2)), grid) == (1, 1, 1, 1)
     values = np.zeros((2, 2, 2, 2))
     values[0, 0, 0, 0] = values[0, 1, 0, 1] = 1.0
     assert choose_simplest(values, grid) == (0, 1, 0, 1)
-    assert choose_simplest(np.ones((1, 1, 1, 1)), dict(a=[1.0], b=[0.0], c=[None], d=[None])) == (0, 0, 0, 0)
+    assert choose_simplest(np.ones((1, 1, 1, 1)), dict(a=[1.0], b=[0.0], c=[None], d=[None])) == (
+        0,
+        0,
+        0,
+        0,
+    )
 
 
-@pytest.mark.parametrize("y, cv, match", [
-    ([1, 0] * 2 + [-1] * 86, 2, "cv leaves fold 1 of 2 with 1 labelled items of the better class to train on and 1 of the worse"),
-    ([1] * 3 + [0] * 20 + [-1] * 67, 2, r"cv leaves fold \d of 2 with 1 labelled items of the better"),
-    ([1] * 4 + [0] * 20 + [-1] * 66, 5, "no preference to validate"), ([1, 0] * 45, 1, "cv is 1"), ([1, 0] * 45, [], "cv has no fold"),
-    ([1, 0] * 45, [(np.arange(80), np.arange(70, 90))], "trains on the item 70"), ([1, 0] * 45, [(np.arange(0, 80, 2), np.arange(80, 90))], "no preference to train on")])
+@pytest.mark.parametrize(
+    "y, cv, match",
+    [
+        (
+            [1, 0] * 2 + [-1] * 86,
+            2,
+            (
+                "cv leaves fold 1 of 2 with 1 labelled items of the better class to train on and "
+                "1 of the worse"
+            ),
+        ),
+        (
+            [1] * 3 + [0] * 20 + [-1] * 67,
+            2,
+            r"cv leaves fold \d of 2 with 1 labelled items of the better",
+        ),
+        ([1] * 4 + [0] * 20 + [-1] * 66, 5, "no preference to validate"),
+        ([1, 0] * 45, 1, "cv is 1"),
+        ([1, 0] * 45, [], "cv has no fold"),
+        ([1, 0] * 45, [(np.arange(80), np.arange(70, 90))], "trains on the item 70"),
+        ([1, 0] * 45, [(np.arange(0, 80, 2), np.arange(80, 90))], "no preference to train on"),
+    ],
+)
 def test_too_few_labels_for_the_folds(y, cv, match, data):
     X, good, _ = data
     model = RayleighRankerCV().fit(X, good)
@@ -325,22 +529,47 @@ def test_too_few_labels_for_the_folds(y, cv, match, data):
     assert model.solution_ is before
 
 
-@pytest.mark.parametrize("params, error, match", [
-    (dict(lams=[]), ValueError, "lams is empty"), (dict(lams=[0.0]), ValueError, "lams has 0.0"), (dict(manifold_weights=[]), ValueError, "manifold_weights is empty"),
-    (dict(manifold_weights=[-1.0]), ValueError, "manifold_weights has -1.0"), (dict(n_components=[]), ValueError, "n_components is empty"), (dict(n_components=[3, 0]), ValueError, "n_components is 0"),
-    (dict(n_components=2.5), ValueError, "n_components is 2.5"), (dict(gamma=[]), ValueError, "gamma is empty"), (dict(gamma=[nan]), ValueError, "gamma has NaN"),
-    (dict(cv="five"), TypeError, "cv is 'five'"), (dict(kernel="rfb"), ValueError, "did you mean 'rbf'"), (dict(metric="euclid"), ValueError, "euclid")])
+@pytest.mark.parametrize(
+    "params, error, match",
+    [
+        (dict(lams=[]), ValueError, "lams is empty"),
+        (dict(lams=[0.0]), ValueError, "lams has 0.0"),
+        (dict(manifold_weights=[]), ValueError, "manifold_weights is empty"),
+        (dict(manifold_weights=[-1.0]), ValueError, "manifold_weights has -1.0"),
+        (dict(n_components=[]), ValueError, "n_components is empty"),
+        (dict(n_components=[3, 0]), ValueError, "n_components is 0"),
+        (dict(n_components=2.5), ValueError, "n_components is 2.5"),
+        (dict(gamma=[]), ValueError, "gamma is empty"),
+        (dict(gamma=[nan]), ValueError, "gamma has NaN"),
+        (dict(cv="five"), TypeError, "cv is 'five'"),
+        (dict(kernel="rfb"), ValueError, "did you mean 'rbf'"),
+        (dict(metric="euclid"), ValueError, "euclid"),
+    ],
+)
 def test_bad_grids(params, error, match, data):
     X, y, _ = data
     with pytest.raises(error, match=match):
         RayleighRankerCV(**params).fit(X, y)
 
 
-@pytest.mark.parametrize("X", [np.full((40, 2), 0.1), np.repeat(np.eye(2), 20, axis=0), np.outer(np.arange(40.0), [1.0, 2.0])], ids=["equal", "two points", "line"])
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.full((40, 2), 0.1),
+        np.repeat(np.eye(2), 20, axis=0),
+        np.outer(np.arange(40.0), [1.0, 2.0]),
+    ],
+    ids=["equal", "two points", "line"],
+)
 @pytest.mark.filterwarnings("ignore:n_components is reduced")
 def test_degenerate_items(X):
     y = np.r_[[0, 1] * 10, [-1] * 20]
     model = RayleighRankerCV(n_components=[1, 5], gamma=[0.1, 1.0], cv=2, random_state=0).fit(X, y)
     assert np.isfinite(model.cv_values_).all() and model.certificate_.is_optimal(1e-9)
     if np.ptp(X) == 0:
-        assert (model.cv_values_ == 0.5).all() and (model.lam_, model.n_components_, model.manifold_weight_, model.gamma_) == (1e-3, 1, 0.0, 0.1)
+        assert (model.cv_values_ == 0.5).all() and (
+            model.lam_,
+            model.n_components_,
+            model.manifold_weight_,
+            model.gamma_,
+        ) == (1e-3, 1, 0.0, 0.1)

@@ -1,4 +1,5 @@
 """The graph of nearest neighbours against all distances; copies, grids, lonely points."""
+
 import tracemalloc
 import warnings
 
@@ -13,19 +14,38 @@ from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 
 from rankbook.kernels.kernel import Kernel
-from rankbook.kernels.neighbours import found_neighbours, gram_neighbours, manifold_energy, nearest_neighbours, neighbour_graph, normalized_laplacian
+from rankbook.kernels.neighbours import (
+    found_neighbours,
+    gram_neighbours,
+    manifold_energy,
+    nearest_neighbours,
+    neighbour_graph,
+    normalized_laplacian,
+)
 
 
 def assert_nearest(D, near, rtol=1e-9):
-    """Each row lists different other points whose distances are the least there are; which of equal ones is free."""
+    """Each row lists different other points whose distances are the least there are.
+
+    Which of equal ones is free.
+    """
     n, c = near.shape
     D = D + np.diag(np.full(n, np.inf))
     assert (near != np.arange(n)[:, None]).all() and all(len(set(row)) == c for row in near)
-    assert np.allclose(np.sort(np.take_along_axis(D, near, axis=1)), np.sort(D)[:, :c], rtol=rtol, atol=1e-12)
+    assert np.allclose(
+        np.sort(np.take_along_axis(D, near, axis=1)), np.sort(D)[:, :c], rtol=rtol, atol=1e-12
+    )
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.integers(1, 3), st.sampled_from([1, 2, 20]), st.integers(1, 5), st.sampled_from([0.0, 1e7]))
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 40),
+    st.integers(1, 3),
+    st.sampled_from([1, 2, 20]),
+    st.integers(1, 5),
+    st.sampled_from([0.0, 1e7]),
+)
 def test_neighbours_on_grids_full_of_copies(seed, n, width, d, c, offset):
     """20 columns: brute force; fewer: trees. Far from the origin as well."""
     X = np.random.default_rng(seed).integers(0, width + 1, (n, d)).astype(float)
@@ -36,11 +56,18 @@ def test_neighbours_on_grids_full_of_copies(seed, n, width, d, c, offset):
     i, j = found_neighbours(X, c, KNeighborsTransformer(n_neighbors=c))
     assert_nearest(D, j.reshape(n, c))
     W = neighbour_graph(X, c)
-    assert (W - W.T).nnz == 0 and set(W.data) == {1.0} and (W.diagonal() == 0).all() and (W.sum(axis=1) >= c).all()
+    assert (
+        (W - W.T).nnz == 0
+        and set(W.data) == {1.0}
+        and (W.diagonal() == 0).all()
+        and (W.sum(axis=1) >= c).all()
+    )
     assert W.nnz <= 2 * n * c
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "chebyshev", lambda a, b: np.abs(a - b).max()])
+@pytest.mark.parametrize(
+    "metric", ["euclidean", "manhattan", "cosine", "chebyshev", lambda a, b: np.abs(a - b).max()]
+)
 @pytest.mark.parametrize("d", [3, 20])
 def test_any_metric(metric, d):
     X = np.random.default_rng(0).normal(size=(40, d))
@@ -52,7 +79,9 @@ def test_any_metric(metric, d):
 
 def test_far_from_the_origin_the_neighbours_are_the_same():
     X = np.round(np.random.default_rng(0).normal(size=(60, 20)), 3)
-    assert (neighbour_graph(X, 3) - neighbour_graph(X + 1e9, 3)).nnz <= 4  # the sum itself rounds the last digits
+    assert (
+        neighbour_graph(X, 3) - neighbour_graph(X + 1e9, 3)
+    ).nnz <= 4  # the sum itself rounds the last digits
 
 
 def test_a_gram_matrix_has_the_distances_of_its_features():
@@ -73,7 +102,9 @@ def test_a_pipeline_with_fewer_dimensions_stands_in_for_the_metric():
 def test_who_finds_fewer_is_believed_with_a_warning():
     X = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.warns(UserWarning, match="fewer than n_neighbors = 3 neighbours of 20 of the 20"):
-        few = neighbour_graph(X, 3, KNeighborsTransformer(n_neighbors=3, mode="connectivity"))  # counts the item itself
+        few = neighbour_graph(
+            X, 3, KNeighborsTransformer(n_neighbors=3, mode="connectivity")
+        )  # counts the item itself
     assert (few.sum(axis=1) >= 2).all()
     more = neighbour_graph(X, 3, KNeighborsTransformer(n_neighbors=9))
     assert (more - neighbour_graph(X, 3)).nnz == 0
@@ -92,7 +123,13 @@ def test_the_laplacian_with_lonely_points(seed, n, share):
     assert (L[degree == 0] == 0).all() and np.allclose(L @ np.sqrt(degree), 0)
     f = rng.normal(size=(n, 3))
     edges = [(i, j) for i in range(n) for j in range(i) if W[i, j]]
-    energy = sum((np.outer(v, v) for v in (f[i] / degree[i] ** 0.5 - f[j] / degree[j] ** 0.5 for i, j in edges)), np.zeros((3, 3)))
+    energy = sum(
+        (
+            np.outer(v, v)
+            for v in (f[i] / degree[i] ** 0.5 - f[j] / degree[j] ** 0.5 for i, j in edges)
+        ),
+        np.zeros((3, 3)),
+    )
     assert np.allclose(manifold_energy(normalized_laplacian(csr_array(W)), f), energy)
 
 
@@ -110,18 +147,24 @@ class Wrong:
         return self.graph
 
 
-@pytest.mark.parametrize("options, match", [
-    (dict(n_neighbors=8), "n_neighbors is 8; an integer >= 1 and <= 7"),
-    (dict(n_neighbors=0), "n_neighbors is 0"),
-    (dict(n_neighbors=1.5), "n_neighbors is 1.5"),
-    (dict(metric="precomputed"), "metric is 'precomputed'"),
-    (dict(metric="euclidian"), "metric"),
-    (dict(metric=Wrong(csr_array((3, 8)))), "a graph of shape \\(3, 8\\) from 8 items"),
-    (dict(metric=Wrong(csr_array(np.full((8, 8), np.nan)))), "NaN or infinite"),
-    (dict(X=np.ones((4, 4)), metric="cosine", kernel=Kernel("precomputed")), "for a precomputed kernel 'euclidean'"),
-    (dict(X=np.ones((4, 3)), kernel=Kernel("precomputed")), "square Gram matrix"),
-    (dict(X=np.full((4, 3), np.inf)), "infinity in row 0"),
-])
+@pytest.mark.parametrize(
+    "options, match",
+    [
+        (dict(n_neighbors=8), "n_neighbors is 8; an integer >= 1 and <= 7"),
+        (dict(n_neighbors=0), "n_neighbors is 0"),
+        (dict(n_neighbors=1.5), "n_neighbors is 1.5"),
+        (dict(metric="precomputed"), "metric is 'precomputed'"),
+        (dict(metric="euclidian"), "metric"),
+        (dict(metric=Wrong(csr_array((3, 8)))), "a graph of shape \\(3, 8\\) from 8 items"),
+        (dict(metric=Wrong(csr_array(np.full((8, 8), np.nan)))), "NaN or infinite"),
+        (
+            dict(X=np.ones((4, 4)), metric="cosine", kernel=Kernel("precomputed")),
+            "for a precomputed kernel 'euclidean'",
+        ),
+        (dict(X=np.ones((4, 3)), kernel=Kernel("precomputed")), "square Gram matrix"),
+        (dict(X=np.full((4, 3), np.inf)), "infinity in row 0"),
+    ],
+)
 def test_refusals(options, match):
     with pytest.raises(ValueError, match=match), warnings.catch_warnings():
         warnings.simplefilter("ignore")

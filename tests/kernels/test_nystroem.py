@@ -1,4 +1,5 @@
 """The subspace of a kernel against dense projections; copies, grids and what is no kernel."""
+
 import pickle
 import tracemalloc
 import warnings
@@ -15,8 +16,16 @@ from rankbook.kernels.nystroem import RULES, drawn_pivots, gram_schmidt, kernel_
 
 def degenerate(rng):
     X = rng.normal(size=(24, 3))
-    return dict(generic=X, duplicates=np.repeat(X[:8], 3, axis=0), grid=rng.integers(0, 2, (24, 3)).astype(float), constant_column=np.c_[X, np.ones(24)],
-                all_constant=np.full((24, 2), 0.1), rank_one=np.outer(np.arange(24.0), [1.0, 2.0]), wide=rng.normal(size=(24, 60)), far=X + 1e5)
+    return dict(
+        generic=X,
+        duplicates=np.repeat(X[:8], 3, axis=0),
+        grid=rng.integers(0, 2, (24, 3)).astype(float),
+        constant_column=np.c_[X, np.ones(24)],
+        all_constant=np.full((24, 2), 0.1),
+        rank_one=np.outer(np.arange(24.0), [1.0, 2.0]),
+        wide=rng.normal(size=(24, 60)),
+        far=X + 1e5,
+    )
 
 
 def quiet(*args, **options):
@@ -35,10 +44,18 @@ def test_it_is_the_projection_on_the_pivots(name, kernel, rule):
     R, F = found.pivots, found.features
     assert len(set(R)) == len(R) <= 7 and F.shape == (24, len(R))
     scale = K.diagonal().max()
-    assert np.allclose(F @ F[R].T, K[:, R], rtol=0, atol=1e-12 * scale) and (found.factor.diagonal() > 0).all()  # which makes F F' the projection
+    assert (
+        np.allclose(F @ F[R].T, K[:, R], rtol=0, atol=1e-12 * scale)
+        and (found.factor.diagonal() > 0).all()
+    )  # which makes F F' the projection
     assert np.linalg.eigvalsh(K - F @ F.T).min() > -1e-11 * scale
-    assert np.allclose(F[R], found.factor, rtol=0, atol=1e-7 * np.sqrt(scale)) and (np.triu(found.factor, 1) == 0).all()
-    assert np.isclose(found.residual * found.trace, np.trace(K) - np.sum(F**2), atol=1e-9 * np.trace(K))
+    assert (
+        np.allclose(F[R], found.factor, rtol=0, atol=1e-7 * np.sqrt(scale))
+        and (np.triu(found.factor, 1) == 0).all()
+    )
+    assert np.isclose(
+        found.residual * found.trace, np.trace(K) - np.sum(F**2), atol=1e-9 * np.trace(K)
+    )
     assert np.allclose(found.transform(X), F, atol=1e-7 * np.sqrt(scale))
 
 
@@ -70,13 +87,29 @@ def test_even_draws_are_the_drawing_one_by_one(seed, n, p, width):
     order = np.random.default_rng(seed).permutation(n)
     one_by_one = gram_schmidt(X, min(p, n), kernel, lambda left: order[np.argmax(left[order] > 0)])
     pivots, factor = drawn_pivots(X, p, kernel, np.random.default_rng(seed))
-    assert (pivots == one_by_one[0]).all() and np.allclose(factor, np.tril(one_by_one[1][pivots]), atol=1e-9)
+    assert (pivots == one_by_one[0]).all() and np.allclose(
+        factor, np.tril(one_by_one[1][pivots]), atol=1e-9
+    )
 
 
 def test_even_draws_are_even_and_proportional_ones_proportional():
-    X = np.array([[1.0], [1.0], [3.0]])  # a rank of 1: the first pivot is the only one, drawn by squares 1, 1, 9 in the proportional rule
-    first = lambda rule: np.bincount([quiet(X, 1, "linear", pivots=rule, random_state=seed).pivots[0] for seed in range(2000)], minlength=3) / 2000
-    assert np.abs(first("random") - 1 / 3).max() < 0.05 and np.abs(first("rpcholesky") - np.array([1, 1, 9]) / 11).max() < 0.05
+    # a rank of 1: the first pivot is the only one, drawn by squares 1, 1, 9 in the proportional
+    # rule
+    X = np.array([[1.0], [1.0], [3.0]])
+    first = lambda rule: (
+        np.bincount(
+            [
+                quiet(X, 1, "linear", pivots=rule, random_state=seed).pivots[0]
+                for seed in range(2000)
+            ],
+            minlength=3,
+        )
+        / 2000
+    )
+    assert (
+        np.abs(first("random") - 1 / 3).max() < 0.05
+        and np.abs(first("rpcholesky") - np.array([1, 1, 9]) / 11).max() < 0.05
+    )
     assert (first("greedy") == [0, 0, 1]).all()
 
 
@@ -91,7 +124,10 @@ def test_seeds(rule):
 
 def test_the_basis_of_rankrls_has_the_same_pivots():
     X = np.random.default_rng(0).normal(size=(50, 3))
-    assert (np.sort(rb.KernelSubspace(X, 9, pivots="rpcholesky", random_state=5).pivots) == rb.choose_basis(X, 9, "rpcholesky", random_state=5)).all()
+    assert (
+        np.sort(rb.KernelSubspace(X, 9, pivots="rpcholesky", random_state=5).pivots)
+        == rb.choose_basis(X, 9, "rpcholesky", random_state=5)
+    ).all()
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -101,9 +137,13 @@ def test_precomputed_and_callable_kernels_are_the_named_one(rule):
     kernel = Kernel("rbf")
     expected = rb.KernelSubspace(X, 8, pivots=rule, random_state=0)
     given_matrix = rb.KernelSubspace(kernel.gram(X), 8, "precomputed", pivots=rule, random_state=0)
-    given_function = rb.KernelSubspace(X, 8, lambda A, B: kernel.cross(A, B), pivots=rule, random_state=0)
+    given_function = rb.KernelSubspace(
+        X, 8, lambda A, B: kernel.cross(A, B), pivots=rule, random_state=0
+    )
     for other, X_new in ((given_matrix, kernel.cross(new, X)), (given_function, new)):
-        assert (other.pivots == expected.pivots).all() and np.allclose(other.features, expected.features)
+        assert (other.pivots == expected.pivots).all() and np.allclose(
+            other.features, expected.features
+        )
         assert np.allclose(other.transform(X_new), expected.transform(new))
     assert np.allclose(pickle.loads(pickle.dumps(expected)).transform(new), expected.transform(new))
 
@@ -111,7 +151,11 @@ def test_precomputed_and_callable_kernels_are_the_named_one(rule):
 def test_a_callable_that_hands_out_its_own_matrix_keeps_it():
     K = Kernel("rbf").gram(np.random.default_rng(0).normal(size=(10, 2)))
     kept = K.copy()
-    found = rb.KernelSubspace(np.arange(10.0)[:, None], 3, lambda A, B: K[np.ix_(A[:, 0].astype(int), B[:, 0].astype(int))])
+    found = rb.KernelSubspace(
+        np.arange(10.0)[:, None],
+        3,
+        lambda A, B: K[np.ix_(A[:, 0].astype(int), B[:, 0].astype(int))],
+    )
     kernel = found.kernel.replaced(function=lambda A, B: K[:, found.pivots] if len(A) == 10 else K)
     found.replaced(kernel=kernel).transform(np.arange(10.0)[:, None])
     assert (K == kept).all()
@@ -128,21 +172,39 @@ def test_arrays_may_be_read_only_or_not_contiguous():
     assert np.allclose(rb.KernelSubspace(frozen, 8, "precomputed").features, expected)
 
 
-@pytest.mark.parametrize("change, match", [
-    (dict(X=np.diag([1.0, 1, -1]), kernel="precomputed"), "not positive semi-definite: of item 2"),
-    (dict(X=np.array([[1.0, 2, 0], [2, 1, 0], [0, 0, 1]]), kernel="precomputed"), "not positive semi-definite"),
-    (dict(X=np.array([[2.0, 1, 0], [0, 2, 0], [0, 0, 1]]), kernel="precomputed"), "is not symmetric: (1.0 at \\(0, 1\\) but 0.0 at \\(1, 0|0.0 at \\(1, 0\\) but 1.0 at \\(0, 1)\\); a symmetric"),
-    (dict(X=np.zeros((3, 3)), kernel="linear"), "the kernel is 0 for every item"),
-    (dict(X=np.ones((3, 2)), kernel="precomputed"), "square Gram matrix \\(3, 3\\)"),
-    (dict(X=[[1.0, np.nan]]), "X has NaN in row 0, column 1"),
-    (dict(n_components=0), "n_components is 0; an integer >= 1"),
-    (dict(n_components=2.5), "n_components is 2.5"),
-    (dict(n_components=np.inf), "n_components is inf"),
-    (dict(pivots="gredy"), "did you mean 'greedy'"),
-    (dict(kernel="rbv"), "did you mean 'rbf'"),
-    (dict(kernel=lambda A, B: -(A @ B.T)), "not positive semi-definite"),
-    (dict(kernel=lambda A, B: np.exp(A[:, :1] - B[:, :1].T)), "not symmetric|not positive semi-definite"),
-])
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (
+            dict(X=np.diag([1.0, 1, -1]), kernel="precomputed"),
+            "not positive semi-definite: of item 2",
+        ),
+        (
+            dict(X=np.array([[1.0, 2, 0], [2, 1, 0], [0, 0, 1]]), kernel="precomputed"),
+            "not positive semi-definite",
+        ),
+        (
+            dict(X=np.array([[2.0, 1, 0], [0, 2, 0], [0, 0, 1]]), kernel="precomputed"),
+            (
+                "is not symmetric: (1.0 at \\(0, 1\\) but 0.0 at \\(1, 0|0.0 at \\(1, 0\\) but "
+                "1.0 at \\(0, 1)\\); a symmetric"
+            ),
+        ),
+        (dict(X=np.zeros((3, 3)), kernel="linear"), "the kernel is 0 for every item"),
+        (dict(X=np.ones((3, 2)), kernel="precomputed"), "square Gram matrix \\(3, 3\\)"),
+        (dict(X=[[1.0, np.nan]]), "X has NaN in row 0, column 1"),
+        (dict(n_components=0), "n_components is 0; an integer >= 1"),
+        (dict(n_components=2.5), "n_components is 2.5"),
+        (dict(n_components=np.inf), "n_components is inf"),
+        (dict(pivots="gredy"), "did you mean 'greedy'"),
+        (dict(kernel="rbv"), "did you mean 'rbf'"),
+        (dict(kernel=lambda A, B: -(A @ B.T)), "not positive semi-definite"),
+        (
+            dict(kernel=lambda A, B: np.exp(A[:, :1] - B[:, :1].T)),
+            "not symmetric|not positive semi-definite",
+        ),
+    ],
+)
 @pytest.mark.parametrize("rule", ["greedy", "random"])
 def test_refusals(change, match, rule):
     X = np.random.default_rng(0).normal(size=(6, 2))
@@ -187,5 +249,10 @@ def test_a_given_matrix_is_not_copied():
 
 def test_diagonals():
     X = np.random.default_rng(0).normal(size=(250, 3))
-    for kernel in (Kernel("rbf"), Kernel("linear"), Kernel("poly", gamma=0.3, degree=2), Kernel(lambda A, B: A @ B.T)):
+    for kernel in (
+        Kernel("rbf"),
+        Kernel("linear"),
+        Kernel("poly", gamma=0.3, degree=2),
+        Kernel(lambda A, B: A @ B.T),
+    ):
         assert np.allclose(kernel_diagonal(X, kernel), kernel.cross(X, X).diagonal())

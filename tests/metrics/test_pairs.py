@@ -1,9 +1,14 @@
-"""Metrics: brute force on degenerate data, other programs where there are no ties, and what is refused."""
+"""Metrics against brute force on degenerate data, and what they refuse.
+
+Where there are no ties, they are compared with other programs.
+"""
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import rankbook as rb
 from rankbook.metrics.pairs import (
     UndefinedMetric,
     auc,
@@ -12,22 +17,28 @@ from rankbook.metrics.pairs import (
     disagreement,
     ndcg,
 )
-import rankbook as rb
-from rankbook.preferences.missed_pairs import _listed_share, count_lower, tie, tie_chains, tie_ends
 from rankbook.preferences.graph import Preferences
+from rankbook.preferences.missed_pairs import _listed_share, count_lower, tie, tie_chains, tie_ends
 
 
 def brute_disagreement(prefs, scores, tie_tol=1e-12):
     """The definition, pair by pair."""
     missed = 0.0
     for k, l, w in zip(prefs.better, prefs.worse, prefs.weight):
-        tied = abs(float(scores[k]) - float(scores[l])) <= tie_tol * max(abs(scores[k]), abs(scores[l]))
+        tied = abs(float(scores[k]) - float(scores[l])) <= tie_tol * max(
+            abs(scores[k]), abs(scores[l])
+        )
         missed += w * (0.5 if tied else float(scores[k] < scores[l]))
     return missed / prefs.weight.sum()
 
 
 # Scores that tie exactly, by rounding, in chains, or nearly
-near = st.builds(lambda a, b, c: a + b * c, st.integers(-3, 3), st.integers(-3, 3), st.sampled_from([0.0, 1e-16, 1e-13, 1e-12, 3e-12, 1e-3, 1.0]))
+near = st.builds(
+    lambda a, b, c: a + b * c,
+    st.integers(-3, 3),
+    st.integers(-3, 3),
+    st.sampled_from([0.0, 1e-16, 1e-13, 1e-12, 3e-12, 1e-3, 1.0]),
+)
 huge = st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1e-300, 1e300, -1e300, 1.7e308, -1.7e308])
 item = st.tuples(st.one_of(near, huge), st.integers(0, 5), st.integers(0, 2))
 
@@ -44,13 +55,23 @@ def test_counting_equals_listing_equals_the_definition(items, tie_tol):
             disagreement(prefs, scores, tie_tol=tie_tol)
         return
     value = disagreement(y, scores, qid, tie_tol=tie_tol)
-    assert value == disagreement(prefs, scores, tie_tol=tie_tol) and prefs._pairs is None  # nothing was listed
+    assert (
+        value == disagreement(prefs, scores, tie_tol=tie_tol) and prefs._pairs is None
+    )  # nothing was listed
     listed = Preferences(prefs.better, prefs.worse, prefs.n_items)
-    assert value == disagreement(listed, scores, tie_tol=tie_tol) == brute_disagreement(listed, scores, tie_tol)
+    assert (
+        value
+        == disagreement(listed, scores, tie_tol=tie_tol)
+        == brute_disagreement(listed, scores, tie_tol)
+    )
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.one_of(near, huge), min_size=1, max_size=30), st.sampled_from([0.0, 1e-12, 1e-3, 0.9]), st.integers(1, 4))
+@given(
+    st.lists(st.one_of(near, huge), min_size=1, max_size=30),
+    st.sampled_from([0.0, 1e-12, 1e-3, 0.9]),
+    st.integers(1, 4),
+)
 def test_tie_ends_hold_exactly_the_ties(scores, tie_tol, n_queries):
     s = np.array(scores)
     query = np.sort(np.arange(s.size) % n_queries)
@@ -70,17 +91,25 @@ def test_tie_ends_hold_exactly_the_ties(scores, tie_tol, n_queries):
 def test_count_lower(grades, random):
     grade, n = np.array(grades), len(grades)
     ends = np.sort([[random.randint(0, n), random.randint(0, n)] for _ in grades], axis=1)
-    expected = [sum(g < grade[i] for g in grades[start:stop]) for i, (start, stop) in enumerate(ends)]
+    expected = [
+        sum(g < grade[i] for g in grades[start:stop]) for i, (start, stop) in enumerate(ends)
+    ]
     assert count_lower(grade, *ends.T).tolist() == expected
 
 
 def test_many_levels_against_the_list():
     rng = np.random.default_rng(0)
     prefs = Preferences.from_scores(rng.standard_normal(700), qid=rng.integers(0, 5, 700))
-    for scores in (rng.standard_normal(700), rng.integers(0, 50, 700), rng.standard_normal(700).cumsum()):
+    for scores in (
+        rng.standard_normal(700),
+        rng.integers(0, 50, 700),
+        rng.standard_normal(700).cumsum(),
+    ):
         for tie_tol in (0.0, 1e-12, 1e-3, 0.1):
             counted = disagreement(prefs, scores, tie_tol=tie_tol)
-            assert counted == disagreement(Preferences(prefs.better, prefs.worse, 700), scores, tie_tol=tie_tol)
+            assert counted == disagreement(
+                Preferences(prefs.better, prefs.worse, 700), scores, tie_tol=tie_tol
+            )
 
 
 @pytest.mark.parametrize("graph", ["full", "star"])
@@ -89,10 +118,20 @@ def test_weights(graph):
     prefs = Preferences.from_scores(rng.integers(0, 4, 30), graph=graph)
     scores, weight = rng.integers(0, 6, 30), rng.random(len(prefs))
     weighted = prefs.reweighted(weight=weight)
-    assert np.isclose(disagreement(weighted, scores), brute_disagreement(weighted, scores), rtol=1e-13)
+    assert np.isclose(
+        disagreement(weighted, scores), brute_disagreement(weighted, scores), rtol=1e-13
+    )
     assert disagreement(weighted, scores) != disagreement(prefs, scores)
-    ones, margins = prefs.reweighted(weight=np.ones(len(prefs))), prefs.reweighted(margin=np.full(len(prefs), 3.0))
-    assert disagreement(ones, scores) == disagreement(margins, scores) == disagreement(prefs, scores) == brute_disagreement(prefs, scores)
+    ones, margins = (
+        prefs.reweighted(weight=np.ones(len(prefs))),
+        prefs.reweighted(margin=np.full(len(prefs), 3.0)),
+    )
+    assert (
+        disagreement(ones, scores)
+        == disagreement(margins, scores)
+        == disagreement(prefs, scores)
+        == brute_disagreement(prefs, scores)
+    )
 
 
 def test_weights_that_overflow_in_a_sum():
@@ -148,14 +187,24 @@ def test_arrays_of_any_kind():
     frozen.flags.writeable = False
     wide = np.zeros((6, 2))
     wide[:, 1] = scores
-    for form in (frozen, wide[:, 1], scores.tolist(), scores.astype(">f8"), scores[::-1].copy()[::-1]):
+    for form in (
+        frozen,
+        wide[:, 1],
+        scores.tolist(),
+        scores.astype(">f8"),
+        scores[::-1].copy()[::-1],
+    ):
         assert disagreement(prefs, form) == expected
-        assert ndcg(y, form) == ndcg(y, scores) and average_precision(y, form) == average_precision(y, scores)
+        assert ndcg(y, form) == ndcg(y, scores) and average_precision(y, form) == average_precision(
+            y, scores
+        )
         assert auc(y > 0, form) == auc(y > 0, scores)
     assert np.array_equal(frozen, scores)
 
 
-@pytest.mark.parametrize("metric", [auc, ndcg, average_precision, lambda y, s, q=None: ndcg(y, s, q, k=3)])
+@pytest.mark.parametrize(
+    "metric", [auc, ndcg, average_precision, lambda y, s, q=None: ndcg(y, s, q, k=3)]
+)
 def test_queries_in_any_order(metric):
     rng = np.random.default_rng(5)
     qid = np.array([f"q{i}" for i in rng.integers(0, 8, 120)])
@@ -165,14 +214,18 @@ def test_queries_in_any_order(metric):
     ids, values = by_query(metric, y, scores, qid)
     assert ids.tolist() == sorted(set(qid)) and values.tolist() == one_by_one
     shuffle = rng.permutation(120)
-    assert np.isclose(metric(y[shuffle], scores[shuffle], qid[shuffle]), metric(y, scores, qid), rtol=1e-14)
+    assert np.isclose(
+        metric(y[shuffle], scores[shuffle], qid[shuffle]), metric(y, scores, qid), rtol=1e-14
+    )
 
 
 def test_by_query_gives_each_query_its_own_items_in_their_order():
     seen = {}
+
     def record(y, s):
         seen[y[0]] = s.tolist()
         return len(s)
+
     ids, values = by_query(record, [7, 9, 7, 8, 7], [1, 2, 3, 4, 5], qid=[30, -1, 30, 2, 30])
     assert ids.tolist() == [-1, 2, 30] and values.tolist() == [1, 1, 3]
     assert seen == {7: [1, 3, 5], 9: [2], 8: [4]}
@@ -181,6 +234,7 @@ def test_by_query_gives_each_query_its_own_items_in_their_order():
 def test_by_query_lets_a_mistake_through():
     def broken(y, s):
         raise ValueError("my own")
+
     with pytest.raises(ValueError, match="my own"):
         by_query(broken, [1, 2], [1, 2])
     with pytest.raises(TypeError, match="metric is 'auc'"):
@@ -202,13 +256,20 @@ def test_against_scikit_learn():
             scores = rng.integers(0, levels, n)
             y = np.r_[0, 1, rng.integers(0, 5, n - 2)].astype(float)
             assert np.isclose(auc(y > 0, scores), metrics.roc_auc_score(y > 0, scores), rtol=1e-13)
-            assert np.isclose(average_precision(y, scores), metrics.average_precision_score(y > 0, scores), rtol=1e-13)
+            assert np.isclose(
+                average_precision(y, scores),
+                metrics.average_precision_score(y > 0, scores),
+                rtol=1e-13,
+            )
             for k in (None, 1, 2, n, n + 5):
-                assert np.isclose(ndcg(y, scores, k=k), metrics.ndcg_score([2**y - 1], [scores], k=k), rtol=1e-12)
+                assert np.isclose(
+                    ndcg(y, scores, k=k), metrics.ndcg_score([2**y - 1], [scores], k=k), rtol=1e-12
+                )
 
 
 def test_ndcg_of_ties_is_the_mean_over_all_ways_to_break_them():
     from itertools import permutations
+
     y, scores = np.array([3.0, 0, 1, 0.5, 2]), np.array([1.0, 1, 4, 1, 4])
     for k in (1, 2, 4, None):
         broken = [ndcg(y, scores + 1e-3 * np.array(p), k=k) for p in permutations(range(5))]
@@ -239,7 +300,16 @@ def test_all_scores_tie():
         assert average_precision(y, scores, qid) == pytest.approx((1 / 3 + 2 / 4) / 2)
 
 
-@pytest.mark.parametrize("metric, y", [(auc, [1, 1, 1, 1]), (auc, [0, 0, 1, 1]), (ndcg, [0, 0, 0, 0]), (average_precision, [0, -1, 0, -2]), (auc, [])])
+@pytest.mark.parametrize(
+    "metric, y",
+    [
+        (auc, [1, 1, 1, 1]),
+        (auc, [0, 0, 1, 1]),
+        (ndcg, [0, 0, 0, 0]),
+        (average_precision, [0, -1, 0, -2]),
+        (auc, []),
+    ],
+)
 def test_nothing_to_measure(metric, y):
     qid = np.arange(len(y)) // 2
     with pytest.raises(UndefinedMetric, match="y_true has no query with"):
@@ -250,11 +320,14 @@ def test_nothing_to_measure(metric, y):
 
 def test_no_preference_and_no_weight():
     prefs = Preferences([0], [1], 2)
-    for empty in (Preferences.from_scores([1, 1]), Preferences([], [], 2), prefs.reweighted(weight=[0])):
+    for empty in (
+        Preferences.from_scores([1, 1]),
+        Preferences([], [], 2),
+        prefs.reweighted(weight=[0]),
+    ):
         with pytest.raises(UndefinedMetric, match="y_true has no"):
             disagreement(empty, [1, 2])
     assert issubclass(UndefinedMetric, ValueError)
-
 
 
 def test_sentinels_leave_the_order_of_the_others():
@@ -263,23 +336,47 @@ def test_sentinels_leave_the_order_of_the_others():
         assert disagreement(np.r_[y, -1, -1, -1], np.r_[scores, sentinel, sentinel, sentinel]) == 0
         assert disagreement(np.r_[y, -1], np.r_[-scores, sentinel]) == 45 / 55
         never = np.full(30, sentinel)
-        assert disagreement(np.r_[np.zeros(30), y], np.r_[never, scores], np.r_[np.zeros(30), np.ones(10)]) == 0
-        assert rb.auc(np.r_[np.zeros(30), y > 4], np.r_[never, scores]) == 1 == ndcg(np.r_[np.zeros(30), y], np.r_[never, scores])
+        assert (
+            disagreement(
+                np.r_[np.zeros(30), y], np.r_[never, scores], np.r_[np.zeros(30), np.ones(10)]
+            )
+            == 0
+        )
+        assert (
+            rb.auc(np.r_[np.zeros(30), y > 4], np.r_[never, scores])
+            == 1
+            == ndcg(np.r_[np.zeros(30), y], np.r_[never, scores])
+        )
 
 
 # Weights of items
+
 
 def weighted_brute(y, scores, qid, weight):
     prefs = Preferences.from_scores(y, qid)
     return brute_disagreement(prefs.reweighted(weight[prefs.better] * weight[prefs.worse]), scores)
 
 
-weights = st.one_of(st.just(0.0), st.integers(1, 3).map(float), st.floats(-12, 12).map(lambda e: 10.0**e))
+weights = st.one_of(
+    st.just(0.0), st.integers(1, 3).map(float), st.floats(-12, 12).map(lambda e: 10.0**e)
+)
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.tuples(near, st.integers(0, 4), st.integers(0, 2), weights), min_size=1, max_size=20))
-@example([(0.0, 0, 0, 1e12), (1.0, 0, 0, 1e12), (0.0, 0, 1, 1e-12), (1.0, 1, 1, 1e-12), (0.0, 1, 1, 1e-12)])
+@given(
+    st.lists(
+        st.tuples(near, st.integers(0, 4), st.integers(0, 2), weights), min_size=1, max_size=20
+    )
+)
+@example(
+    [
+        (0.0, 0, 0, 1e12),
+        (1.0, 0, 0, 1e12),
+        (0.0, 0, 1, 1e-12),
+        (1.0, 1, 1, 1e-12),
+        (0.0, 1, 1, 1e-12),
+    ]
+)
 def test_a_pair_weighs_the_product_of_its_items(items):
     """However different the weights are, and without a list of pairs."""
     scores, y, qid, weight = (np.array(column) for column in zip(*items))
@@ -291,8 +388,12 @@ def test_a_pair_weighs_the_product_of_its_items(items):
     graph = Preferences.from_scores(y, qid).item_weighted(weight)
     value = disagreement(y, scores, qid, weight)
     assert value == disagreement(graph, scores)
-    assert 0 <= value <= 1 and np.isclose(value, weighted_brute(y, scores, qid, weight), rtol=1e-9, atol=1e-12)
-    assert not graph.is_listed and graph.weight.any() and disagreement(graph, scores) == value  # listed or not
+    assert 0 <= value <= 1 and np.isclose(
+        value, weighted_brute(y, scores, qid, weight), rtol=1e-9, atol=1e-12
+    )
+    assert (
+        not graph.is_listed and graph.weight.any() and disagreement(graph, scores) == value
+    )  # listed or not
     assert disagreement(y, scores, qid, np.ones(y.size)) == disagreement(y, scores, qid)
 
 
@@ -302,7 +403,14 @@ def test_item_weights_of_a_million_pairs_are_not_listed(monkeypatch):
 
     rng = np.random.default_rng(8)
     y, scores, weight = rng.integers(0, 5, 3000), rng.standard_normal(3000), rng.random(3000)
-    expected = disagreement(Preferences(*(prefs := Preferences.from_scores(y))._list(), 3000, weight[prefs.better] * weight[prefs.worse]), scores)
+    expected = disagreement(
+        Preferences(
+            *(prefs := Preferences.from_scores(y))._list(),
+            3000,
+            weight[prefs.better] * weight[prefs.worse],
+        ),
+        scores,
+    )
     monkeypatch.setattr(Preferences, "_list", refuse)
     assert np.isclose(disagreement(y, scores, sample_weight=weight), expected, rtol=1e-12)
 
@@ -310,11 +418,22 @@ def test_item_weights_of_a_million_pairs_are_not_listed(monkeypatch):
 def test_copies_of_items_are_integer_weights():
     """What tells item weights from query weights; for average precision, too, where copies tie."""
     rng = np.random.default_rng(9)
-    y, scores, qid, times = rng.integers(0, 2, 60), rng.integers(0, 9, 60), rng.integers(0, 4, 60), rng.integers(0, 4, 60)
+    y, scores, qid, times = (
+        rng.integers(0, 2, 60),
+        rng.integers(0, 9, 60),
+        rng.integers(0, 4, 60),
+        rng.integers(0, 4, 60),
+    )
     copies = np.repeat(np.arange(60), times)
     for metric in (disagreement, auc, average_precision):
-        assert np.isclose(metric(y, scores, qid, times), metric(y[copies], scores[copies], qid[copies]), rtol=1e-13)
-        assert np.isclose(metric(y, scores, qid, 1e300 * times), metric(y, scores, qid, times), rtol=1e-13)
+        assert np.isclose(
+            metric(y, scores, qid, times),
+            metric(y[copies], scores[copies], qid[copies]),
+            rtol=1e-13,
+        )
+        assert np.isclose(
+            metric(y, scores, qid, 1e300 * times), metric(y, scores, qid, times), rtol=1e-13
+        )
 
 
 def test_weights_against_scikit_learn():
@@ -322,28 +441,66 @@ def test_weights_against_scikit_learn():
     rng = np.random.default_rng(10)
     for n in (2, 3, 10, 100):
         for levels in (2, 5, 10**6):
-            y, scores, weight = np.r_[0, 1, rng.integers(0, 2, n - 2)], rng.integers(0, levels, n), rng.random(n)
+            y, scores, weight = (
+                np.r_[0, 1, rng.integers(0, 2, n - 2)],
+                rng.integers(0, levels, n),
+                rng.random(n),
+            )
             weight[rng.random(n) < 0.2] = 0
             weight[:2] += 0.1
-            assert np.isclose(auc(y, scores, sample_weight=weight), metrics.roc_auc_score(y, scores, sample_weight=weight), rtol=1e-12)
-            assert np.isclose(disagreement(y, scores, sample_weight=weight), 1 - metrics.roc_auc_score(y, scores, sample_weight=weight), rtol=1e-10, atol=1e-14)
-            assert np.isclose(average_precision(y, scores, sample_weight=weight), metrics.average_precision_score(y, scores, sample_weight=weight), rtol=1e-12)
-    grades, scores, weight = rng.integers(0, 4, (20, 9)), rng.integers(0, 6, (20, 9)), rng.random(20)
+            assert np.isclose(
+                auc(y, scores, sample_weight=weight),
+                metrics.roc_auc_score(y, scores, sample_weight=weight),
+                rtol=1e-12,
+            )
+            assert np.isclose(
+                disagreement(y, scores, sample_weight=weight),
+                1 - metrics.roc_auc_score(y, scores, sample_weight=weight),
+                rtol=1e-10,
+                atol=1e-14,
+            )
+            assert np.isclose(
+                average_precision(y, scores, sample_weight=weight),
+                metrics.average_precision_score(y, scores, sample_weight=weight),
+                rtol=1e-12,
+            )
+    grades, scores, weight = (
+        rng.integers(0, 4, (20, 9)),
+        rng.integers(0, 6, (20, 9)),
+        rng.random(20),
+    )
     grades[:, 0] = 1  # no query without a grade, where the two differ
     weight[3] = 0
     qid, shuffle = np.repeat(np.arange(20), 9), rng.permutation(180)
     for k in (None, 1, 5):
-        ours = ndcg(grades.ravel()[shuffle], scores.ravel()[shuffle], qid[shuffle], np.repeat(weight, 9)[shuffle], k=k)
-        assert np.isclose(ours, metrics.ndcg_score(2.0**grades - 1, scores, k=k, sample_weight=weight), rtol=1e-12)
+        ours = ndcg(
+            grades.ravel()[shuffle],
+            scores.ravel()[shuffle],
+            qid[shuffle],
+            np.repeat(weight, 9)[shuffle],
+            k=k,
+        )
+        assert np.isclose(
+            ours, metrics.ndcg_score(2.0**grades - 1, scores, k=k, sample_weight=weight), rtol=1e-12
+        )
 
 
 def test_the_mean_over_queries_with_weights():
-    """Item weights say nothing of how much a query counts, except where nothing counts; those of NDCG say nothing else."""
+    """Item weights say nothing of how much a query counts, except where nothing counts.
+
+    Those of NDCG say nothing else.
+    """
     y, scores, qid = [0, 1, 0, 1, 0, 1], [1, 2, 2, 1, 1, 2], [1, 1, 2, 2, 3, 3]
     assert auc(y, scores, qid) == 2 / 3 and np.isclose(average_precision(y, scores, qid), 5 / 6)
-    assert auc(y, scores, qid, [5, 5, 1, 1, 1, 1]) == 2 / 3 and auc(y, scores, qid, [1, 1, 1, 1, 0, 1]) == 1 / 2
+    assert (
+        auc(y, scores, qid, [5, 5, 1, 1, 1, 1]) == 2 / 3
+        and auc(y, scores, qid, [1, 1, 1, 1, 0, 1]) == 1 / 2
+    )
     second = 1 / np.log2(3)
-    assert np.isclose(ndcg(y, scores, qid, [5, 5, 1, 1, 1, 1]), (5 + second + 1) / 7) and ndcg(y, scores, qid, [1, 1, 0, 0, 0, 0]) == 1
+    assert (
+        np.isclose(ndcg(y, scores, qid, [5, 5, 1, 1, 1, 1]), (5 + second + 1) / 7)
+        and ndcg(y, scores, qid, [1, 1, 0, 0, 0, 0]) == 1
+    )
     for metric in (disagreement, auc, average_precision, ndcg):
         with pytest.raises(UndefinedMetric, match="y_true has no"):
             metric(y, scores, qid, np.zeros(6))
@@ -353,7 +510,10 @@ def test_by_query_hands_on_weights():
     def weighed(y, s, sample_weight):
         return float(sample_weight @ y)
 
-    assert by_query(weighed, [1, 2, 3], [0, 0, 0], ["b", "a", "b"], [10, 20, 30])[1].tolist() == [40, 100]
+    assert by_query(weighed, [1, 2, 3], [0, 0, 0], ["b", "a", "b"], [10, 20, 30])[1].tolist() == [
+        40,
+        100,
+    ]
     ids, values = by_query(auc, [0, 1, 0, 1], [1, 2, 3, 4], [1, 1, 2, 2], [1, 1, 0, 1])
     assert values[0] == 1 and np.isnan(values[1])
 
@@ -363,38 +523,115 @@ def test_by_query_hands_on_weights():
 Y, S, Q, W = [0, 1, 1, 0], [1.0, 3.0, 2.0, 2.0], [7, 7, 8, 8], [1, 2, 3, 4]
 FULL, BY_QUERY = Preferences.from_scores(Y), Preferences.from_scores(Y, Q)
 GOOD = {
-    disagreement: [((Y, S), {}, 1 / 8), ((FULL, S), {}, 1 / 8), ((Y, S, Q), {}, 1 / 4), ((BY_QUERY, S), {}, 1 / 4), ((Y, S, None, W), {}, 6 / 25),
-                   ((FULL.item_weighted(W), S), {}, 6 / 25), ((Y, S), dict(qid=Q, sample_weight=W), 6 / 14), ((Preferences([1, 1], [0, 2], 4), S), {}, 0.0),
-                   ((Y, S), dict(tie_tol=0.9), 1 / 2), ((np.array(Y) > 0, S), {}, 1 / 8)],
-    auc: [((Y, S), {}, 7 / 8), ((FULL, S), {}, 7 / 8), ((Y, S, Q), {}, 3 / 4), ((BY_QUERY, S), {}, 3 / 4), ((Y, S, None, W), {}, 19 / 25),
-          ((FULL.item_weighted(W), S), {}, 19 / 25), ((BY_QUERY.item_weighted([1, 2, 0, 4]), S), {}, 1.0), ((Y, S), dict(qid=Q, sample_weight=W), 3 / 4)],
-    average_precision: [((Y, S), {}, (1 + 2 / 3) / 2), ((Y, S, Q), {}, (1 + 1 / 2) / 2), ((Y, S, None, W), {}, (2 + 3 * 5 / 9) / 5), ((Y, S), dict(qid=Q, sample_weight=W), (1 + 3 / 7) / 2)],
-    ndcg: [((Y, S, Q), {}, (1 + (1 + 1 / np.log2(3)) / 2) / 2), ((Y, S, Q, [1, 1, 3, 3]), {}, (1 + 3 * (1 + 1 / np.log2(3)) / 2) / 4), ((Y, S), dict(k=1), 1.0), ((Y, S, None, [2] * 4), dict(k=1), 1.0)],
+    disagreement: [
+        ((Y, S), {}, 1 / 8),
+        ((FULL, S), {}, 1 / 8),
+        ((Y, S, Q), {}, 1 / 4),
+        ((BY_QUERY, S), {}, 1 / 4),
+        ((Y, S, None, W), {}, 6 / 25),
+        ((FULL.item_weighted(W), S), {}, 6 / 25),
+        ((Y, S), dict(qid=Q, sample_weight=W), 6 / 14),
+        ((Preferences([1, 1], [0, 2], 4), S), {}, 0.0),
+        ((Y, S), dict(tie_tol=0.9), 1 / 2),
+        ((np.array(Y) > 0, S), {}, 1 / 8),
+    ],
+    auc: [
+        ((Y, S), {}, 7 / 8),
+        ((FULL, S), {}, 7 / 8),
+        ((Y, S, Q), {}, 3 / 4),
+        ((BY_QUERY, S), {}, 3 / 4),
+        ((Y, S, None, W), {}, 19 / 25),
+        ((FULL.item_weighted(W), S), {}, 19 / 25),
+        ((BY_QUERY.item_weighted([1, 2, 0, 4]), S), {}, 1.0),
+        ((Y, S), dict(qid=Q, sample_weight=W), 3 / 4),
+    ],
+    average_precision: [
+        ((Y, S), {}, (1 + 2 / 3) / 2),
+        ((Y, S, Q), {}, (1 + 1 / 2) / 2),
+        ((Y, S, None, W), {}, (2 + 3 * 5 / 9) / 5),
+        ((Y, S), dict(qid=Q, sample_weight=W), (1 + 3 / 7) / 2),
+    ],
+    ndcg: [
+        ((Y, S, Q), {}, (1 + (1 + 1 / np.log2(3)) / 2) / 2),
+        ((Y, S, Q, [1, 1, 3, 3]), {}, (1 + 3 * (1 + 1 / np.log2(3)) / 2) / 4),
+        ((Y, S), dict(k=1), 1.0),
+        ((Y, S, None, [2] * 4), dict(k=1), 1.0),
+    ],
 }
-EVERY = [((S, FULL), {}, TypeError, r"y_score is a Preferences.*The order is \(y_true, y_score\)"), ((FULL, FULL), {}, TypeError, "y_score is a Preferences"),
-         ((Y, S[:3]), {}, ValueError, r"y_score has shape \(3,\); shape \(4,\)"), ((Y, [1, np.inf, 0, 0]), {}, ValueError, "y_score has infinity at index 1"),
-         (([0, np.nan, 1, 1], S), {}, ValueError, "y_true has NaN at index 1"), ((Y, list("abcd")), {}, TypeError, "y_score cannot be read as numbers"),
-         ((list("abcd"), S), {}, TypeError, "y_true cannot be read as numbers"), ((Y, [S]), {}, ValueError, r"y_score has shape \(1, 4\)"), (([Y], S), {}, ValueError, r"y_true has shape \(1, 4\)"),
-         ((Y, S, [1]), {}, ValueError, r"qid has shape \(1,\)"), ((Y, S, [1, np.nan, 1, 1]), {}, ValueError, "qid has NaN at index 1"),
-         ((Y, S, Q, [1]), {}, ValueError, r"sample_weight has shape \(1,\)"), ((Y, S, Q, [1, 1, 1, -1]), {}, ValueError, "sample_weight has -1.0 at index 3"),
-         ((Y, S, Q, [1, 1, np.nan, 1]), {}, ValueError, "sample_weight has NaN at index 2")]
-WITH_PREFERENCES = [((FULL, S, Q), {}, ValueError, "qid is given, and y_true is a Preferences; None is accepted"), ((FULL, S), dict(sample_weight=W), ValueError, "sample_weight is given, and y_true")]
+EVERY = [
+    ((S, FULL), {}, TypeError, r"y_score is a Preferences.*The order is \(y_true, y_score\)"),
+    ((FULL, FULL), {}, TypeError, "y_score is a Preferences"),
+    ((Y, S[:3]), {}, ValueError, r"y_score has shape \(3,\); shape \(4,\)"),
+    ((Y, [1, np.inf, 0, 0]), {}, ValueError, "y_score has infinity at index 1"),
+    (([0, np.nan, 1, 1], S), {}, ValueError, "y_true has NaN at index 1"),
+    ((Y, list("abcd")), {}, TypeError, "y_score cannot be read as numbers"),
+    ((list("abcd"), S), {}, TypeError, "y_true cannot be read as numbers"),
+    ((Y, [S]), {}, ValueError, r"y_score has shape \(1, 4\)"),
+    (([Y], S), {}, ValueError, r"y_true has shape \(1, 4\)"),
+    ((Y, S, [1]), {}, ValueError, r"qid has shape \(1,\)"),
+    ((Y, S, [1, np.nan, 1, 1]), {}, ValueError, "qid has NaN at index 1"),
+    ((Y, S, Q, [1]), {}, ValueError, r"sample_weight has shape \(1,\)"),
+    ((Y, S, Q, [1, 1, 1, -1]), {}, ValueError, "sample_weight has -1.0 at index 3"),
+    ((Y, S, Q, [1, 1, np.nan, 1]), {}, ValueError, "sample_weight has NaN at index 2"),
+]
+WITH_PREFERENCES = [
+    ((FULL, S, Q), {}, ValueError, "qid is given, and y_true is a Preferences; None is accepted"),
+    ((FULL, S), dict(sample_weight=W), ValueError, "sample_weight is given, and y_true"),
+]
 WITHOUT = [((FULL, S), {}, TypeError, "y_true is a Preferences; grades of shape")]
 BAD = {
-    disagreement: WITH_PREFERENCES + [((FULL, [1.0, 2.0]), {}, ValueError, r"y_score has shape \(2,\); shape \(4,\)"), ((Y, S), dict(tie_tol=-1), ValueError, "tie_tol is -1"), ((Y, S), dict(tie_tol="1"), TypeError, "tie_tol is '1'")],
-    auc: WITH_PREFERENCES + [(([0, 1, 2, 0], S), {}, ValueError, r"y_true has 3 different values .*The order is \(y_true, y_score\)"), ((S, Y), {}, ValueError, "y_true has 3 different values"),
-                             ((Preferences([1], [0], 4), S), {}, ValueError, "y_true is Preferences.*use 1 - disagreement"), ((Preferences.from_scores(S), S), {}, ValueError, "at most two levels"),
-                             ((Preferences.from_scores(Y, graph="star"), S), {}, ValueError, "the full graph"), ((FULL.reweighted([1, 2, 3, 4]), S), {}, ValueError, "without weights of single pairs")],
+    disagreement: WITH_PREFERENCES
+    + [
+        ((FULL, [1.0, 2.0]), {}, ValueError, r"y_score has shape \(2,\); shape \(4,\)"),
+        ((Y, S), dict(tie_tol=-1), ValueError, "tie_tol is -1"),
+        ((Y, S), dict(tie_tol="1"), TypeError, "tie_tol is '1'"),
+    ],
+    auc: WITH_PREFERENCES
+    + [
+        (
+            ([0, 1, 2, 0], S),
+            {},
+            ValueError,
+            r"y_true has 3 different values .*The order is \(y_true, y_score\)",
+        ),
+        ((S, Y), {}, ValueError, "y_true has 3 different values"),
+        (
+            (Preferences([1], [0], 4), S),
+            {},
+            ValueError,
+            "y_true is Preferences.*use 1 - disagreement",
+        ),
+        ((Preferences.from_scores(S), S), {}, ValueError, "at most two levels"),
+        ((Preferences.from_scores(Y, graph="star"), S), {}, ValueError, "the full graph"),
+        ((FULL.reweighted([1, 2, 3, 4]), S), {}, ValueError, "without weights of single pairs"),
+    ],
     average_precision: WITHOUT,
-    ndcg: WITHOUT + [((Y, S), dict(k=0), ValueError, "k is 0"), ((Y, S), dict(k=2.5), ValueError, "k is 2.5"), ((Y, S), dict(k=True), TypeError, "k is True"),
-                     ((Y, S, Q, W), {}, ValueError, "sample_weight has 1.0 at index 0 and 2.0 at index 1, two items of one query; one weight"), ((Y, S), dict(sample_weight=W), ValueError, "two items of one query")],
+    ndcg: WITHOUT
+    + [
+        ((Y, S), dict(k=0), ValueError, "k is 0"),
+        ((Y, S), dict(k=2.5), ValueError, "k is 2.5"),
+        ((Y, S), dict(k=True), TypeError, "k is True"),
+        (
+            (Y, S, Q, W),
+            {},
+            ValueError,
+            (
+                "sample_weight has 1.0 at index 0 and 2.0 at index 1, two items of one query; "
+                "one weight"
+            ),
+        ),
+        ((Y, S), dict(sample_weight=W), ValueError, "two items of one query"),
+    ],
 }
 
 
 @pytest.mark.parametrize("metric", GOOD)
 def test_good_calls(metric):
     for arguments, named, value in GOOD[metric]:
-        assert metric(*arguments, **named) == pytest.approx(value, rel=1e-14, abs=1e-16), (arguments, named)
+        assert metric(*arguments, **named) == pytest.approx(value, rel=1e-14, abs=1e-16), (
+            arguments,
+            named,
+        )
 
 
 @pytest.mark.parametrize("metric", BAD)
@@ -418,4 +655,6 @@ def test_all_metrics_share_a_signature(metric):
     from inspect import signature
 
     names = list(signature(metric).parameters)
-    assert names[:4] == ["y_true", "y_score", "qid", "sample_weight"] and list(signature(by_query).parameters) == ["metric", *names[:4]]
+    assert names[:4] == ["y_true", "y_score", "qid", "sample_weight"] and list(
+        signature(by_query).parameters
+    ) == ["metric", *names[:4]]

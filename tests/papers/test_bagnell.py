@@ -1,4 +1,8 @@
-"""What the lecture on learning by constraints claims, on random data, and what the football guide says of its games."""
+"""What the lecture on learning by constraints claims, on random data.
+
+Also what the football guide says of its games.
+"""
+
 import json
 import os
 from pathlib import Path
@@ -12,7 +16,10 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "nbs"
 
 
 def defined_in(name, folder, *needed):
-    """The names that a notebook defines: its code cells that contain one of the given strings are run, in a folder."""
+    """The names that a notebook defines.
+
+    Those of its code cells that contain one of the given strings are run, in a folder.
+    """
     document = json.loads((NOTEBOOKS / name).read_text(encoding="utf-8"))
     sources = ["".join(cell["source"]) for cell in document["cells"] if cell["cell_type"] == "code"]
     names, before = {}, os.getcwd()
@@ -21,7 +28,14 @@ def defined_in(name, folder, *needed):
         for text in needed:
             found = [source for source in sources if text in source]
             assert len(found) == 1, f"{len(found)} cells of {name} contain {text!r}"
-            exec(compile("\n".join(line for line in found[0].splitlines() if not line.startswith("%")), name, "exec"), names)
+            exec(
+                compile(
+                    "\n".join(line for line in found[0].splitlines() if not line.startswith("%")),
+                    name,
+                    "exec",
+                ),
+                names,
+            )
     finally:
         os.chdir(before)
     return names
@@ -30,18 +44,30 @@ def defined_in(name, folder, *needed):
 @pytest.fixture(scope="module")
 def lecture(tmp_path_factory):
     """The three programs of the lecture, as its chapter has them."""
-    return defined_in("papers/bagnell.ipynb", tmp_path_factory.mktemp("lecture"), "import cvxpy", "def descend(", "def descend_labels(", "def descend_classes(")
+    return defined_in(
+        "papers/bagnell.ipynb",
+        tmp_path_factory.mktemp("lecture"),
+        "import cvxpy",
+        "def descend(",
+        "def descend_labels(",
+        "def descend_classes(",
+    )
 
 
 def noisy(seed, n=12, d=3, m=40):
-    """Random preferences, most of them consistent, some repeated or contradictory, with tied items."""
+    """Random preferences, most of them consistent, with tied items.
+
+    Some are repeated or contradictory.
+    """
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, d)), 1)
     X[1] = X[0]
     a = rng.integers(0, n, m)
     b = (a + rng.integers(1, n, m)) % n
     swap = (X[a] - X[b]) @ np.arange(1, d + 1) + rng.normal(size=m) < 0
-    return rb.RankSVMProblem(X, rb.Preferences(np.where(swap, b, a), np.where(swap, a, b), n), kernel="linear")
+    return rb.RankSVMProblem(
+        X, rb.Preferences(np.where(swap, b, a), np.where(swap, a, b), n), kernel="linear"
+    )
 
 
 def lengths(problem):
@@ -51,6 +77,7 @@ def lengths(problem):
 
 # Sections 1.1 to 1.3: margins, slacks, hinges
 
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("lam", [0.05, 1.0, 20.0])
 def test_the_slack_of_the_quadratic_program_is_the_hinge(seed, lam):
@@ -59,10 +86,14 @@ def test_the_slack_of_the_quadratic_program_is_the_hinge(seed, lam):
     problem = noisy(seed)
     D = lengths(problem)
     w, xi = cp.Variable(D.shape[1]), cp.Variable(len(D))
-    program = cp.Problem(cp.Minimize(lam / 2 * cp.sum_squares(w) + cp.sum(xi)), [xi >= 0, D @ w <= -1 + xi])
+    program = cp.Problem(
+        cp.Minimize(lam / 2 * cp.sum_squares(w) + cp.sum(xi)), [xi >= 0, D @ w <= -1 + xi]
+    )
     program.solve(solver="CLARABEL")
     assert np.allclose(xi.value, np.maximum(0, D @ w.value + 1), atol=1e-5)
-    assert rb.solve(problem, lam, solver="qp").certificate.primal == pytest.approx(program.value, rel=1e-6)
+    assert rb.solve(problem, lam, solver="qp").certificate.primal == pytest.approx(
+        program.value, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -73,7 +104,11 @@ def test_smaller_lambdas_mean_longer_weights_and_less_slack(seed):
         w = problem.X.T @ rb.solve(problem, lam, solver="qp").coef
         found.append((np.linalg.norm(w), np.maximum(0, D @ w + 1).sum()))
     length, slack = np.array(found).T
-    assert (np.diff(length) > -1e-5).all() and (np.diff(slack) < 1e-5).all() and slack[-1] < slack[0] - 1
+    assert (
+        (np.diff(length) > -1e-5).all()
+        and (np.diff(slack) < 1e-5).all()
+        and slack[-1] < slack[0] - 1
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -84,9 +119,15 @@ def test_the_soft_margin_is_the_hard_one_up_to_a_lambda_that_the_multipliers_nam
     problem = rb.RankSVMProblem(X, rb.Preferences(order[1:], order[:-1], 8), kernel="linear")
     hard = rb.solve(problem, 0, solver="qp")
     threshold = 1 / hard.dual.max()
-    w = {share: X.T @ (hard if share == 0 else rb.solve(problem, share * threshold, solver="qp")).coef for share in (0, 0.5, 0.95, 1.5)}
+    w = {
+        share: X.T
+        @ (hard if share == 0 else rb.solve(problem, share * threshold, solver="qp")).coef
+        for share in (0, 0.5, 0.95, 1.5)
+    }
     size = np.linalg.norm(w[0])
-    assert np.linalg.norm(w[0.5] - w[0]) < 1e-4 * size and np.linalg.norm(w[0.95] - w[0]) < 1e-4 * size
+    assert (
+        np.linalg.norm(w[0.5] - w[0]) < 1e-4 * size and np.linalg.norm(w[0.95] - w[0]) < 1e-4 * size
+    )
     assert np.linalg.norm(w[1.5]) < size * (1 - 1e-4)
 
 
@@ -100,16 +141,26 @@ def test_a_circle_forces_equal_scores():
 
 # Sections 1.4 and 2: the programs against the solvers, in the long run
 
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_program_reaches_the_optimum(lecture, seed):
     problem = noisy(seed)
     X, prefs, T, lam = problem.X, problem.prefs, len(problem.prefs), 2.0
     rng, R2 = np.random.default_rng(seed), np.mean(np.sum(lengths(problem) ** 2, axis=1))
-    trail = lecture["descend"](X[prefs.worse], X[prefs.better], lam, T, lambda t: 1 / (lam / T * t + R2), rng.integers(0, T, 100_000))
+    trail = lecture["descend"](
+        X[prefs.worse],
+        X[prefs.better],
+        lam,
+        T,
+        lambda t: 1 / (lam / T * t + R2),
+        rng.integers(0, T, 100_000),
+    )
     w = trail[50_000:].mean(axis=0)
     F = lam / 2 * w @ w + np.maximum(0, 1 + lengths(problem) @ w).sum()
     exact = rb.solve(problem, lam, solver="qp")
-    steps = rb.solve(problem, lam, solver="subgradient", tol=None, max_passes=100_000 / T, seed=seed)
+    steps = rb.solve(
+        problem, lam, solver="subgradient", tol=None, max_passes=100_000 / T, seed=seed
+    )
     assert -1e-7 < F / exact.certificate.primal - 1 < 1e-3
     assert -1e-7 < steps.certificate.primal / exact.certificate.primal - 1 < 1e-3
     assert np.linalg.norm(w - X.T @ steps.coef) < 0.05 * np.linalg.norm(w)
@@ -123,7 +174,9 @@ def test_two_steps_by_hand(lecture):
 
 def test_the_program_stays_put_on_the_margin(lecture):
     """At the kink the lecture takes the slope 0: w only shrinks."""
-    trail = lecture["descend"](np.zeros((1, 1)), np.ones((1, 1)), 0.5, 1, lambda t: 1.0 if t == 1 else 0.5, [0, 0])
+    trail = lecture["descend"](
+        np.zeros((1, 1)), np.ones((1, 1)), 0.5, 1, lambda t: 1.0 if t == 1 else 0.5, [0, 0]
+    )
     assert np.allclose(trail[:, 0], [1, 1 - 0.5 * 0.5])
 
 
@@ -133,7 +186,9 @@ def test_the_program_for_labels_reaches_the_optimum(lecture, seed):
     y = np.where(rng.random(60) < 0.4, 1, -1)
     Z = np.c_[rng.normal(size=(60, 2)) + y[:, None], np.ones(60)]
     problem, lam = rb.SVMProblem(Z, y), 3.0
-    w = lecture["descend_labels"](Z, y, lam, 60, lambda t: 1 / (lam / 60 * t + 4), rng.integers(0, 60, 60_000))[30_000:].mean(axis=0)
+    w = lecture["descend_labels"](
+        Z, y, lam, 60, lambda t: 1 / (lam / 60 * t + 4), rng.integers(0, 60, 60_000)
+    )[30_000:].mean(axis=0)
     F = lam / 2 * w @ w + np.maximum(0, 1 - y * (Z @ w)).sum()
     assert -1e-7 < F / rb.solve(problem, lam, solver="qp").certificate.primal - 1 < 1e-3
 
@@ -142,9 +197,15 @@ def test_the_program_for_labels_reaches_the_optimum(lecture, seed):
 def test_the_program_for_classes_nears_the_optimum_and_sums_to_zero(lecture, K):
     rng = np.random.default_rng(K)
     label = np.arange(15 * K) % K
-    F = np.c_[2 * np.c_[np.cos(label * 2 * np.pi / K), np.sin(label * 2 * np.pi / K)] + rng.normal(size=(15 * K, 2)), np.ones(15 * K)]
+    F = np.c_[
+        2 * np.c_[np.cos(label * 2 * np.pi / K), np.sin(label * 2 * np.pi / K)]
+        + rng.normal(size=(15 * K, 2)),
+        np.ones(15 * K),
+    ]
     T, lam = len(F) * (K - 1), 2.0
-    W = lecture["descend_classes"](F, label, lam, T, lambda t: 1 / (lam / T * t + 8), rng.integers(0, T, 60_000), K)
+    W = lecture["descend_classes"](
+        F, label, lam, T, lambda t: 1 / (lam / T * t + 8), rng.integers(0, T, 60_000), K
+    )
     scores = F @ W.T
     short = np.maximum(0, 1 + scores - scores[np.arange(len(F)), label][:, None])
     short[np.arange(len(F)), label] = 0
@@ -155,34 +216,71 @@ def test_the_program_for_classes_nears_the_optimum_and_sums_to_zero(lecture, K):
 
 # Football
 
+
 @pytest.fixture(scope="module")
 def football(data_dir, tmp_path_factory):
     """What the guide defines before it learns, with the real games."""
-    return defined_in("guides/football.ipynb", tmp_path_factory.mktemp("football"), "import hashlib", "def find_season(", "def read_season(", "def make_season(",
-                      "FOLDER = os", "teams = sorted(", "def preferences(", "LAM = ", "history = {}", "def points(", "def logistic(")
+    return defined_in(
+        "guides/football.ipynb",
+        tmp_path_factory.mktemp("football"),
+        "import hashlib",
+        "def find_season(",
+        "def read_season(",
+        "def make_season(",
+        "FOLDER = os",
+        "teams = sorted(",
+        "def preferences(",
+        "LAM = ",
+        "history = {}",
+        "def points(",
+        "def logistic(",
+    )
 
 
 def test_the_games_are_those_of_the_league(football):
     for games, counts in ((football["then"], (173, 99, 108)), (football["now"], (181, 71, 128))):
-        assert ((games.goals > 0).sum(), (games.goals == 0).sum(), (games.goals < 0).sum()) == counts
+        assert (
+            (games.goals > 0).sum(),
+            (games.goals == 0).sum(),
+            (games.goals < 0).sum(),
+        ) == counts
         assert games.date.is_monotonic_increasing and not games.isna().any().any()
-        assert len(set(zip(games.home, games.away))) == 380 and games.home.nunique() == games.away.nunique() == 20
+        assert (
+            len(set(zip(games.home, games.away))) == 380
+            and games.home.nunique() == games.away.nunique() == 20
+        )
         assert (games.home.value_counts() == 19).all() and (games.away.value_counts() == 19).all()
-    assert (football["down"], football["up"]) == (["Stoke City", "Swansea City", "West Bromwich Albion"], ["Cardiff City", "Fulham", "Wolverhampton Wanderers"])
+    assert (football["down"], football["up"]) == (
+        ["Stoke City", "Swansea City", "West Bromwich Albion"],
+        ["Cardiff City", "Fulham", "Wolverhampton Wanderers"],
+    )
 
 
 def test_the_points_are_those_of_the_final_tables(football):
     points = dict(zip(football["teams"], np.round(football["points"](football["then"]))))
-    assert points["Manchester City"] == 100 and points["Manchester United"] == 81 and points["West Bromwich Albion"] == 31
+    assert (
+        points["Manchester City"] == 100
+        and points["Manchester United"] == 81
+        and points["West Bromwich Albion"] == 31
+    )
     later = dict(zip(football["teams"], np.round(football["points"](football["now"]))))
-    assert later["Manchester City"] == 98 and later["Liverpool"] == 97 and later["Huddersfield Town"] == 16
+    assert (
+        later["Manchester City"] == 98
+        and later["Liverpool"] == 97
+        and later["Huddersfield Town"] == 16
+    )
 
 
 def test_winners_are_foretold_better_than_by_chance_and_than_by_the_home_team(football):
     X, K, before, after = (football[name] for name in ("X", "K", "before", "after"))
-    exact = rb.solve(rb.RankSVMProblem(X, before, kernel="linear"), football["LAM"] * len(before), solver="qp")
-    shares = {"exact": 1 - rb.disagreement(after, exact.predict(X)), "online": 1 - rb.disagreement(after, X @ football["online"].coef_),
-              "logistic": 1 - rb.disagreement(after, X @ football["logistic"](before, 0.3))}
+    exact = rb.solve(
+        rb.RankSVMProblem(X, before, kernel="linear"), football["LAM"] * len(before), solver="qp"
+    )
+    shares = {
+        "exact": 1 - rb.disagreement(after, exact.predict(X)),
+        "online": 1 - rb.disagreement(after, X @ football["online"].coef_),
+        "logistic": 1 - rb.disagreement(after, X @ football["logistic"](before, 0.3)),
+    }
     at_home = 1 - rb.disagreement(after, X[:, -1])
     assert at_home == pytest.approx(181 / 309)
     for name, share in shares.items():
@@ -196,8 +294,14 @@ def test_shuffled_results_teach_nothing(football):
     shares = []
     for seed in range(20):
         swap = np.random.default_rng(seed).random(len(before)) < 0.5
-        prefs = rb.Preferences(np.where(swap, before.worse, before.better), np.where(swap, before.better, before.worse), before.n_items)
-        learner = rb.OnlineRankSVM(lam=football["LAM"], random_state=seed).partial_fit_pairs(X[prefs.better], X[prefs.worse])
+        prefs = rb.Preferences(
+            np.where(swap, before.worse, before.better),
+            np.where(swap, before.better, before.worse),
+            before.n_items,
+        )
+        learner = rb.OnlineRankSVM(lam=football["LAM"], random_state=seed).partial_fit_pairs(
+            X[prefs.better], X[prefs.worse]
+        )
         shares.append(1 - rb.disagreement(after, X @ learner.coef_))
     assert abs(np.mean(shares) - 0.5) < 4 * np.std(shares) / np.sqrt(20) and np.mean(shares) < 0.6
 
@@ -210,7 +314,9 @@ def test_bradley_terry_is_that_of_the_textbook(football):
 
 
 def test_a_missing_or_altered_file_is_refused(football, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"football/epl_2018-19.eng.1.csv is not in RANKBOOK_DATA"):
+    with pytest.raises(
+        FileNotFoundError, match=r"football/epl_2018-19.eng.1.csv is not in RANKBOOK_DATA"
+    ):
         football["find_season"]("2018-19", tmp_path)
     (tmp_path / "football").mkdir()
     (tmp_path / "football" / "epl_2018-19.eng.1.csv").write_text("Round,Date,Team 1,FT,Team 2\n")
@@ -220,5 +326,15 @@ def test_a_missing_or_altered_file_is_refused(football, tmp_path):
 
 def test_a_made_up_season_has_every_game(football):
     games = football["make_season"]({"A": 5.0, "B": 0.0, "C": -5.0}, np.random.default_rng(0))
-    assert sorted(zip(games.home, games.away)) == [("A", "B"), ("A", "C"), ("B", "A"), ("B", "C"), ("C", "A"), ("C", "B")]
-    assert games.date.is_monotonic_increasing and games.goals[(games.home == "A") & (games.away == "C")].item() > 0
+    assert sorted(zip(games.home, games.away)) == [
+        ("A", "B"),
+        ("A", "C"),
+        ("B", "A"),
+        ("B", "C"),
+        ("C", "A"),
+        ("C", "B"),
+    ]
+    assert (
+        games.date.is_monotonic_increasing
+        and games.goals[(games.home == "A") & (games.away == "C")].item() > 0
+    )

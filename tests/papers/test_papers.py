@@ -1,4 +1,8 @@
-"""The stored tables of the paper notebooks: made by the code that is there now, whole, and fit to be published."""
+"""The stored tables of the paper notebooks.
+
+They are made by the code that is there now, whole, and fit to be published.
+"""
+
 import importlib.util
 import subprocess
 import sys
@@ -38,12 +42,16 @@ def check_row(trials, new):
     found = trials[(trials[keys] == [new[key] for key in keys]).all(axis=1)]
     assert len(found) == 1
     old = found.iloc[0]
-    assert {key: new[key] for key in ("pairs", "active", "used", "status")} == {key: old[key] for key in ("pairs", "active", "used", "status")}
+    assert {key: new[key] for key in ("pairs", "active", "used", "status")} == {
+        key: old[key] for key in ("pairs", "active", "used", "status")
+    }
     for key in ("start", "lam"):
         assert np.isclose(new[key], old[key], rtol=1e-4), key
     for key in ("validation", "order", "at_zero", "at_cut"):
         assert np.isclose(new[key], old[key], atol=1e-6, equal_nan=True), key
-    assert np.isclose(new["breakpoints"], old.breakpoints, rtol=0.01)      # two that differ by rounding may count once
+    assert np.isclose(
+        new["breakpoints"], old.breakpoints, rtol=0.01
+    )  # two that differ by rounding may count once
     assert abs(new["gap"]) <= 1e-8
 
 
@@ -67,7 +75,12 @@ def test_an_altered_table_is_noticed(trials, names):
 
 def test_the_table_is_whole(tool, trials, names):
     assert list(trials.columns) == tool.COLUMNS
-    expected = [(name, graph, trial) for name in DATA for graph in ("star", "full") for trial in names["TRIALS"]]
+    expected = [
+        (name, graph, trial)
+        for name in DATA
+        for graph in ("star", "full")
+        for trial in names["TRIALS"]
+    ]
     assert list(trials[["data", "graph", "trial"]].itertuples(index=False, name=None)) == expected
     assert trials.status.isin(["complete", "rounding"]).all() and (trials.gap.abs() <= 1e-6).all()
 
@@ -76,9 +89,19 @@ def test_the_times_belong_to_the_trials(trials):
     first, *_, head = (PAPERS / "zapien2009_times.txt").read_text(encoding="utf-8").splitlines()[:5]
     assert first.startswith("Machine-dependent: ") and " cores" in first
     assert head.split()[:2] == ["data", "graph"]
-    lines = [line.split() for line in (PAPERS / "zapien2009_times.txt").read_text(encoding="utf-8").splitlines()[5:]]
-    means = trials.groupby(["data", "graph"], sort=False)[["pairs", "breakpoints"]].mean().round().astype(int)
-    assert [(*line[:2], int(line[2]), int(line[3])) for line in lines] == [(*key, *row) for key, row in zip(means.index, means.values.tolist())]
+    lines = [
+        line.split()
+        for line in (PAPERS / "zapien2009_times.txt").read_text(encoding="utf-8").splitlines()[5:]
+    ]
+    means = (
+        trials.groupby(["data", "graph"], sort=False)[["pairs", "breakpoints"]]
+        .mean()
+        .round()
+        .astype(int)
+    )
+    assert [(*line[:2], int(line[2]), int(line[3])) for line in lines] == [
+        (*key, *row) for key, row in zip(means.index, means.values.tolist())
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -92,24 +115,43 @@ def sparse_trials():
 
 
 def test_the_sparse_table_is_whole(sparse_trials, sparse_names):
-    expected = [(data, trial, method, extra) for data, (_, extras) in sparse_names["ITEMS"].items() for trial in sparse_names["TRIALS"]
-                for method in ("RLS", "RankRLS") for extra in extras]
-    assert list(sparse_trials[["data", "trial", "method", "extra"]].itertuples(index=False, name=None)) == expected
+    expected = [
+        (data, trial, method, extra)
+        for data, (_, extras) in sparse_names["ITEMS"].items()
+        for trial in sparse_names["TRIALS"]
+        for method in ("RLS", "RankRLS")
+        for extra in extras
+    ]
+    assert (
+        list(sparse_trials[["data", "trial", "method", "extra"]].itertuples(index=False, name=None))
+        == expected
+    )
     few = sparse_trials.data.map({data: few for data, (few, _) in sparse_names["ITEMS"].items()})
-    assert (sparse_trials.r == sparse_trials.queries * few).all() and (sparse_trials.m == sparse_trials.queries * (few + sparse_trials.extra)).all()
+    assert (sparse_trials.r == sparse_trials.queries * few).all() and (
+        sparse_trials.m == sparse_trials.queries * (few + sparse_trials.extra)
+    ).all()
     assert sparse_trials[["cv", "test"]].stack().between(0, 0.5).all()
 
 
 @pytest.mark.parametrize("trial, method, extra", [(0, "RankRLS", 2), (3, "RLS", 0)])
-def test_the_sparse_table_is_in_step_with_the_code(trial, method, extra, sparse_trials, sparse_names, data_dir):
+def test_the_sparse_table_is_in_step_with_the_code(
+    trial, method, extra, sparse_trials, sparse_names, data_dir
+):
     new = sparse_names["run_trial"]("sushi", trial, method, extra)
-    old = sparse_trials.set_index(["data", "trial", "method", "extra"]).loc[("sushi", trial, method, extra)]
+    old = sparse_trials.set_index(["data", "trial", "method", "extra"]).loc[
+        ("sushi", trial, method, extra)
+    ]
     assert np.isclose([new[key] for key in old.index], old.values.astype(float), atol=1e-6).all()
 
 
 # The Rayleigh coefficient
 
-PRINTED = {"0 vs all": {30: 99.5}, "0-4 vs 5-9": dict(zip(range(10, 101, 10), (70.6, 72.2, 73.1, 77.0, 77.1, 79.5, 80.2, 81.1, 81.2, 81.2)))}
+PRINTED = {
+    "0 vs all": {30: 99.5},
+    "0-4 vs 5-9": dict(
+        zip(range(10, 101, 10), (70.6, 72.2, 73.1, 77.0, 77.1, 79.5, 80.2, 81.1, 81.2, 81.2))
+    ),
+}
 DRAW = ["pivots", "share", "task", "draw", "percent", "p"]
 
 
@@ -135,29 +177,61 @@ def check_draws(trials, rows):
     for new in rows:
         old = stored.loc[tuple(new[key] for key in DRAW)]
         assert (new["gamma"], new["weight"]) == (old.gamma, old.weight)
-        assert np.isclose([new[key] for key in ("validation", "test", "refit")], old[["validation", "test", "refit"]].astype(float), rtol=0, atol=1e-6).all()
+        assert np.isclose(
+            [new[key] for key in ("validation", "test", "refit")],
+            old[["validation", "test", "refit"]].astype(float),
+            rtol=0,
+            atol=1e-6,
+        ).all()
 
 
 def test_the_rayleigh_table_is_whole(rayleigh_trials, rayleigh_names):
     names = rayleigh_names
-    main = [(rule, 3, task, draw, percent, p) for rule in names["RULES"] for draw in names["DRAWS"] for task in names["TASKS"] for percent in names["PERCENTS"]
-            for p in (names["components"](percent) if rule == "greedy" else [10])]
-    other = [("greedy", share, task, draw, 10, p) for share in names["OTHER_SHARES"] for draw in names["DRAWS"] for task in names["TASKS"] for p in (10, 200)]
+    main = [
+        (rule, 3, task, draw, percent, p)
+        for rule in names["RULES"]
+        for draw in names["DRAWS"]
+        for task in names["TASKS"]
+        for percent in names["PERCENTS"]
+        for p in (names["components"](percent) if rule == "greedy" else [10])
+    ]
+    other = [
+        ("greedy", share, task, draw, 10, p)
+        for share in names["OTHER_SHARES"]
+        for draw in names["DRAWS"]
+        for task in names["TASKS"]
+        for p in (10, 200)
+    ]
     assert list(rayleigh_trials[DRAW].itertuples(index=False, name=None)) == main + other
-    assert rayleigh_trials.gamma.isin(names["GAMMAS"]).all() and rayleigh_trials.weight.isin(names["WEIGHTS"]).all()
+    assert (
+        rayleigh_trials.gamma.isin(names["GAMMAS"]).all()
+        and rayleigh_trials.weight.isin(names["WEIGHTS"]).all()
+    )
     assert rayleigh_trials[["validation", "test", "refit"]].stack().between(0, 1).all()
 
 
 def test_the_table_with_few_labels_is_whole(few_trials, rayleigh_names):
     names = rayleigh_names
-    expected = [(task, draw, labels, p) for draw in names["FEW_DRAWS"] for task in names["TASKS"] for labels in names["FEW_LABELS"] for p in names["FEW_SIZES"]]
-    assert list(few_trials[["task", "draw", "labels", "p"]].itertuples(index=False, name=None)) == expected
+    expected = [
+        (task, draw, labels, p)
+        for draw in names["FEW_DRAWS"]
+        for task in names["TASKS"]
+        for labels in names["FEW_LABELS"]
+        for p in names["FEW_SIZES"]
+    ]
+    assert (
+        list(few_trials[["task", "draw", "labels", "p"]].itertuples(index=False, name=None))
+        == expected
+    )
     assert list(few_trials.columns[4:]) == [f"w{weight:g}" for weight in names["FEW_WEIGHTS"]]
 
 
 @pytest.mark.parametrize("value", ["test", "refit"])
 def test_every_printed_area_is_reached(value, rayleigh_trials):
-    """By the mean of ten draws with the paper's p, c and lambda, whether or not the validation part is learnt from in the end."""
+    """By the mean of ten draws with the paper's p, c and lambda.
+
+    It holds whether or not the validation part is learnt from in the end.
+    """
     rows = rayleigh_trials[(rayleigh_trials.pivots == "greedy") & (rayleigh_trials.share == 3)]
     means = 100 * rows.groupby(["task", "percent", "p"])[value].mean()
     for task, row in PRINTED.items():
@@ -169,8 +243,12 @@ def test_every_printed_area_is_reached(value, rayleigh_trials):
 
 def test_a_draw_is_in_step_with_the_code(rayleigh_trials, rayleigh_names, data_dir):
     check_draws(rayleigh_trials, rayleigh_names["run_draw"](7, percents=[20], sizes=[10, 200]))
-    check_draws(rayleigh_trials, rayleigh_names["run_draw"](2, "rpcholesky", percents=[50], sizes=[10]))
-    check_draws(rayleigh_trials, rayleigh_names["run_draw"](4, percents=[10], sizes=[10, 200], share=5))
+    check_draws(
+        rayleigh_trials, rayleigh_names["run_draw"](2, "rpcholesky", percents=[50], sizes=[10])
+    )
+    check_draws(
+        rayleigh_trials, rayleigh_names["run_draw"](4, percents=[10], sizes=[10, 200], share=5)
+    )
 
 
 def test_an_altered_draw_is_noticed(rayleigh_trials, rayleigh_names, data_dir):
@@ -191,21 +269,29 @@ def test_unlabelled_digits_help_with_ten_labels(few_trials):
 
     rows = few_trials[(few_trials.task == "0-4 vs 5-9") & (few_trials.labels == 10)].set_index("p")
     large, small = rows.loc[200], rows.loc[10]
-    assert (large.w10000 - large.w0).mean() > 0.03 and wilcoxon(large.w10000, large.w0).pvalue < 1e-4
+    assert (large.w10000 - large.w0).mean() > 0.03 and wilcoxon(
+        large.w10000, large.w0
+    ).pvalue < 1e-4
     assert wilcoxon(small.w10000, small.w0).pvalue > 0.05  # and not in ten directions
 
 
 @pytest.mark.slow
 def test_a_column_of_the_paper_from_the_start(rayleigh_trials, rayleigh_names, data_dir):
     """10 % labelled, every draw: the figures of the table, from the files."""
-    rows = [row for draw in rayleigh_names["DRAWS"] for row in rayleigh_names["run_draw"](draw, percents=[10], sizes=[10, 200])]
+    rows = [
+        row
+        for draw in rayleigh_names["DRAWS"]
+        for row in rayleigh_names["run_draw"](draw, percents=[10], sizes=[10, 200])
+    ]
     check_draws(rayleigh_trials, rows)
     means = 100 * pd.DataFrame(rows).groupby(["task", "p"]).test.mean()
     print(f"\n10 % labelled: {means.round(2).to_dict()}")
     assert means["0-4 vs 5-9", 10] >= 70.6 and means["0-4 vs 5-9", 200] >= 99.0
 
 
-@pytest.mark.parametrize("file", sorted(PAPERS.glob("*.txt")) + sorted(PAPERS.glob("*.csv")), ids=lambda file: file.name)
+@pytest.mark.parametrize(
+    "file", sorted(PAPERS.glob("*.txt")) + sorted(PAPERS.glob("*.csv")), ids=lambda file: file.name
+)
 def test_stored_tables_name_no_machine(file):
     import platform
 
@@ -221,10 +307,22 @@ def run_tool(*arguments):
 def test_help_says_what_is_written():
     result = run_tool("--help")
     assert result.returncode == 0
-    for file in ("zapien2009_trials.csv", "zapien2009_times.txt", "tsivtsivadze_trials.csv", "ralaivola2009_trials.csv", "ralaivola2009_few.csv"):
+    for file in (
+        "zapien2009_trials.csv",
+        "zapien2009_times.txt",
+        "tsivtsivadze_trials.csv",
+        "ralaivola2009_trials.csv",
+        "ralaivola2009_few.csv",
+    ):
         assert file in result.stdout
 
 
 def test_an_unknown_paper_is_refused_with_the_known_ones():
     result = run_tool("zapien2008")
-    assert result.returncode == 2 and "zapien2008" in result.stderr and "zapien2009" in result.stderr and "tsivtsivadze" in result.stderr and "ralaivola2009" in result.stderr
+    assert (
+        result.returncode == 2
+        and "zapien2008" in result.stderr
+        and "zapien2009" in result.stderr
+        and "tsivtsivadze" in result.stderr
+        and "ralaivola2009" in result.stderr
+    )

@@ -1,10 +1,24 @@
-"""The factor of the active set: any history of entries and exits must leave what a fresh factorization would give."""
+"""The factor of the active set.
+
+Any history of entries and exits must leave what a fresh factorization would give.
+"""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankbook.paths.active_set import apply_factor, backward, combine, entry, factorize, forward, gather, new_row, remove
+from rankbook.paths.active_set import (
+    apply_factor,
+    backward,
+    combine,
+    entry,
+    factorize,
+    forward,
+    gather,
+    new_row,
+    remove,
+)
 
 
 def setting(seed, n=14, m=40, d=None):
@@ -62,7 +76,11 @@ def enter(K, factored, better, worse, delta, A, n, L, q, j):
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.integers(0, 5), st.booleans(), st.lists(st.tuples(st.booleans(), st.integers(0, 999)), max_size=60))
+@given(
+    st.integers(0, 5),
+    st.booleans(),
+    st.lists(st.tuples(st.booleans(), st.integers(0, 999)), max_size=60),
+)
 def test_any_history_leaves_the_factor_of_what_is_there(seed, factored, history):
     K, F, better, worse, delta, _ = setting(seed, d=6 if factored else None)
     matrix = F if factored else K
@@ -72,7 +90,12 @@ def test_any_history_leaves_the_factor_of_what_is_there(seed, factored, history)
     for grows, k in history:
         if grows:
             j = k % better.size
-            before, n = n, enter(matrix, factored, better, worse, delta, A, n, L, q, j) if j not in members else n
+            before, n = (
+                n,
+                enter(matrix, factored, better, worse, delta, A, n, L, q, j)
+                if j not in members
+                else n,
+            )
             members += [j] * (n - before)
         elif n:
             n = remove(A, n, k % n, L, q, cosines, sines)
@@ -88,7 +111,9 @@ def test_any_history_leaves_the_factor_of_what_is_there(seed, factored, history)
 def test_removing_any_position(position):
     K, F, _, _, delta, rng = setting(7)
     better = np.arange(9, dtype=np.int32)
-    worse = (better + rng.integers(1, 14 - better)).astype(np.int32)  # each to a later item: independent
+    worse = (better + rng.integers(1, 14 - better)).astype(
+        np.int32
+    )  # each to a later item: independent
     A, L, q = np.arange(9), np.zeros((12, 12)), np.zeros(12)
     assert factorize(K, False, better, worse, delta, A, 9, L, q, 1e-10) == -1
     n = remove(A, 9, position, L, q, np.zeros(12), np.zeros(12))
@@ -96,11 +121,16 @@ def test_removing_any_position(position):
     fresh, q_fresh = np.zeros((12, 12)), np.zeros(12)
     factorize(K, False, better, worse, delta, left, 8, fresh, q_fresh, 1e-10)
     assert n == 8 and A[:8].tolist() == left.tolist()
-    assert np.allclose(np.tril(L[:8, :8]), np.tril(fresh[:8, :8])) and np.allclose(q[:8], q_fresh[:8])
+    assert np.allclose(np.tril(L[:8, :8]), np.tril(fresh[:8, :8])) and np.allclose(
+        q[:8], q_fresh[:8]
+    )
 
 
-@pytest.mark.parametrize("better, worse", [([0, 2, 0, 2], [1, 1, 3, 3]), ([0, 0], [1, 1]), ([0, 1], [1, 0]), ([0, 1, 2], [1, 2, 0])],
-                         ids=["square", "twice", "both ways", "cycle"])
+@pytest.mark.parametrize(
+    "better, worse",
+    [([0, 2, 0, 2], [1, 1, 3, 3]), ([0, 0], [1, 1]), ([0, 1], [1, 0]), ([0, 1, 2], [1, 2, 0])],
+    ids=["square", "twice", "both ways", "cycle"],
+)
 def test_dependent_preferences_have_no_pivot(better, worse):
     K, F, *_ = setting(3)
     better, worse = np.array(better, dtype=np.int32), np.array(worse, dtype=np.int32)
@@ -124,11 +154,19 @@ def test_gathering_and_combining(size):
     P = np.zeros((size, 14))
     P[np.arange(size), better[A]] += 1
     P[np.arange(size), worse[A]] -= 1
-    slot, items, u = np.full(14, -1), np.zeros(2 * size + 2, dtype=np.int64), np.full(2 * size + 2, np.nan)
+    slot, items, u = (
+        np.full(14, -1),
+        np.zeros(2 * size + 2, dtype=np.int64),
+        np.full(2 * size + 2, np.nan),
+    )
     count = gather(better, worse, A, size, v, slot, items, u)
     on_items = np.zeros(14)
     on_items[items[:count]] = u[:count]
-    assert np.unique(items[:count]).size == count and np.allclose(on_items, P.T @ v) and (slot == -1).all()
+    assert (
+        np.unique(items[:count]).size == count
+        and np.allclose(on_items, P.T @ v)
+        and (slot == -1).all()
+    )
     out = np.full(14, np.nan)
     combine(K, items, u, count, out)
     assert np.allclose(out, K @ P.T @ v)

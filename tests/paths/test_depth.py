@@ -1,4 +1,8 @@
-"""How far down the path can be trusted: to 1e-8 of lam_max on the worst data there are, and to 0 where all preferences can be met."""
+"""How far down the path can be trusted.
+
+To 1e-8 of lam_max on the worst data there are, and to 0 where all preferences can be met.
+"""
+
 import numpy as np
 import pytest
 
@@ -30,7 +34,9 @@ def test_random_labels_with_copies_that_contradict_each_other(kernel, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(50, 2 + seed))
     X = np.r_[X, X[:25], X[:10]]
-    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(rng.integers(0, 2 + seed, len(X))), kernel)
+    problem = rb.RankSVMProblem(
+        X, rb.Preferences.from_scores(rng.integers(0, 2 + seed, len(X))), kernel
+    )
     path = to_the_depth(problem)
     assert largest_gap(path) <= TOL
 
@@ -48,7 +54,10 @@ def test_integer_grids_with_random_labels(seed):
 @pytest.mark.data
 @pytest.mark.parametrize("copies", [0, 200])
 def test_diabetes_with_all_its_134000_preferences(copies):
-    """Noisy data: the active set passes 300. With copies of 200 people under shuffled labels it is noisier still."""
+    """Noisy data: the active set passes 300.
+
+    With copies of 200 people under shuffled labels it is noisier still.
+    """
     data, rng = load("diabetes"), np.random.default_rng(0)
     X, y = (data.X - data.X.mean(0)) / data.X.std(0), data.y
     if copies:
@@ -56,15 +65,21 @@ def test_diabetes_with_all_its_134000_preferences(copies):
         X, y = np.r_[X, X[again]], np.r_[y, rng.permutation(y[again])]
     path = to_the_depth(rb.RankSVMProblem(X, rb.Preferences.from_scores(y)))
     gap = largest_gap(path)
-    print(f"\n{len(path.problem.prefs)} preferences, {len(path.events)} events, {path.status}, largest active set {path.info['largest_active']}, largest gap {gap:.1e}")
+    print(
+        f"\n{len(path.problem.prefs)} preferences, {len(path.events)} events, {path.status}, "
+        f"largest active set {path.info['largest_active']}, largest gap {gap:.1e}"
+    )
     assert path.info["largest_active"] > 300 and gap <= TOL
 
 
 # The hard margin
 
+
 def separable(kernel, graph, seed):
     data = make_mixture(n_per_class=25, seed=seed)
-    return rb.RankSVMProblem(data.X + 5 * data.y[:, None], rb.Preferences.from_scores(data.y, graph=graph), kernel)
+    return rb.RankSVMProblem(
+        data.X + 5 * data.y[:, None], rb.Preferences.from_scores(data.y, graph=graph), kernel
+    )
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -77,11 +92,16 @@ def test_at_zero_the_path_is_the_hard_margin_of_qp(kernel, graph, seed):
     ours, theirs = path.certificate(0), hard.certificate
     assert ours.relative_gap <= TOL and ours.primal == pytest.approx(theirs.primal, rel=1e-6)
     f, g = problem.times(path.coef(0)), problem.times(hard.coef)
-    assert np.ptp(f - g) <= 2 * theirs.radius * np.sqrt(problem.diagonal.max()) * 2 + 1e-6 * np.ptp(g)  # the solution is unique in f
+    assert np.ptp(f - g) <= 2 * theirs.radius * np.sqrt(problem.diagonal.max()) * 2 + 1e-6 * np.ptp(
+        g
+    )  # the solution is unique in f
 
 
 def test_at_zero_with_weights_margins_and_weight_zero():
-    """Positive weights do not matter, margins do, and what weighs nothing does not count, for both solvers alike."""
+    """Positive weights do not matter, margins do, for both solvers alike.
+
+    What weighs nothing does not count.
+    """
     problem, rng = separable("linear", "full", 0), np.random.default_rng(0)
     m = len(problem.prefs)
     weight, margin = rng.uniform(0.5, 2, m), rng.uniform(0.5, 2, m)
@@ -91,7 +111,9 @@ def test_at_zero_with_weights_margins_and_weight_zero():
     assert path.certificate(0).primal == pytest.approx(hard.certificate.primal, rel=1e-6)
     w = weighed.X.T @ path.coef(0)
     slack = weighed.prefs.differences(weighed.X @ w) / margin - 1
-    assert slack[weight > 0].min() == pytest.approx(0, abs=1e-8) and slack[weight == 0].min() < -1e-3
+    assert (
+        slack[weight > 0].min() == pytest.approx(0, abs=1e-8) and slack[weight == 0].min() < -1e-3
+    )
 
 
 def test_close_to_zero_nothing_jumps():
@@ -99,5 +121,7 @@ def test_close_to_zero_nothing_jumps():
     path = rb.solve_path(problem)
     last = path.breakpoints[-1]
     for lam in (last, 0.5 * last, 1e-3 * last, 1e-9 * last):
-        assert np.allclose(problem.times(path.coef(lam)), problem.times(path.coef(0)), rtol=1e-9, atol=1e-9)
+        assert np.allclose(
+            problem.times(path.coef(lam)), problem.times(path.coef(0)), rtol=1e-9, atol=1e-9
+        )
         assert path.certificate(lam).relative_gap <= TOL

@@ -1,4 +1,5 @@
 """What a path shows of itself, on data that are not nice."""
+
 from xml.dom import minidom
 
 import numpy as np
@@ -13,7 +14,9 @@ def path(request):
     X = rng.integers(0, 3, (30, 2)).astype(float)
     prefs = rb.Preferences.from_scores(rng.integers(0, 3, 30)).reweighted(weight=None)
     problem = rb.RankSVMProblem(X, prefs)
-    options = dict(complete={}, lam_min=dict(lam_min=0.1 * problem.lam_max), max_events=dict(max_events=40))[request.param]
+    options = dict(
+        complete={}, lam_min=dict(lam_min=0.1 * problem.lam_max), max_events=dict(max_events=40)
+    )[request.param]
     path = rb.solve_path(problem, **options)
     assert path.status == request.param
     return path
@@ -21,12 +24,24 @@ def path(request):
 
 def test_the_frame_tells_the_events(path):
     frame = path.to_frame()
-    assert list(frame.columns) == ["lam", "pair", "better", "worse", "from", "to", "active"] and len(frame) == len(path.events)
+    assert list(frame.columns) == [
+        "lam",
+        "pair",
+        "better",
+        "worse",
+        "from",
+        "to",
+        "active",
+    ] and len(frame) == len(path.events)
     assert (np.diff(frame["lam"]) <= 0).all() and (frame["from"] != frame["to"]).all()
     prefs = path.problem.prefs
-    assert np.array_equal(prefs.better[frame["pair"]], frame["better"]) and np.array_equal(prefs.worse[frame["pair"]], frame["worse"])
+    assert np.array_equal(prefs.better[frame["pair"]], frame["better"]) and np.array_equal(
+        prefs.worse[frame["pair"]], frame["worse"]
+    )
     before = {}
-    for row in frame.itertuples():  # each preference leaves the set that it entered before, at first "capped"
+    for row in (
+        frame.itertuples()
+    ):  # each preference leaves the set that it entered before, at first "capped"
         assert before.get(row.pair, "capped") == row[5]
         before[row.pair] = row.to
         assert row.active == sum(s == "active" for s in before.values())
@@ -34,8 +49,16 @@ def test_the_frame_tells_the_events(path):
 
 def test_the_summary_adds_up(path):
     summary = path.summary()
-    assert summary["status"] == path.status and summary["events"] == len(path.events) and summary["lam_end"] == path.domain[0]
-    assert summary[["met_at_end", "active_at_end", "capped_at_end"]].sum() == summary["preferences"] == len(path.problem.prefs)
+    assert (
+        summary["status"] == path.status
+        and summary["events"] == len(path.events)
+        and summary["lam_end"] == path.domain[0]
+    )
+    assert (
+        summary[["met_at_end", "active_at_end", "capped_at_end"]].sum()
+        == summary["preferences"]
+        == len(path.problem.prefs)
+    )
     last = path.to_frame()["active"].iloc[-1] if len(path.events) else 0
     assert summary["active_at_end"] == last
 
@@ -48,11 +71,18 @@ def test_the_reason_of_an_early_end_is_in_the_summary(path):
 def test_the_page_is_well_formed_and_self_contained(path):
     html = path._repr_html_()
     page = minidom.parseString(html)
-    assert not page.getElementsByTagName("script") and not page.getElementsByTagName("link") and "http" not in html and "nan" not in html
+    assert (
+        not page.getElementsByTagName("script")
+        and not page.getElementsByTagName("link")
+        and "http" not in html
+        and "nan" not in html
+    )
     frames = [g for g in page.getElementsByTagName("g") if g.getAttribute("class") == "frame"]
-    slider, = page.getElementsByTagName("input")
+    (slider,) = page.getElementsByTagName("input")
     assert int(slider.getAttribute("max")) == len(frames) - 1
-    assert [i for i, g in enumerate(frames) if "inline" in g.getAttribute("style")] == [int(slider.getAttribute("value"))]
+    assert [i for i, g in enumerate(frames) if "inline" in g.getAttribute("style")] == [
+        int(slider.getAttribute("value"))
+    ]
     assert path._repr_html_() == html
 
 

@@ -1,4 +1,5 @@
 """Reading solutions from events: a path written down by hand, its domain, and what it refuses."""
+
 import numpy as np
 import pytest
 
@@ -6,13 +7,25 @@ import rankbook as rb
 from rankbook.paths.exact import ACTIVE, CAPPED, EVENT, MET, RegularizationPath, sets_at
 from rankbook.paths.replay import Checkpoint, Walker
 
-# Three items on a line, w = 4/lam, 1/2, 2/lam, 1 for lam > 8 > 4 > 2: preferences (1, 0), (2, 0), (2, 1).
-EVENTS = np.array([(8, 1, CAPPED, ACTIVE), (4, 1, ACTIVE, MET), (2, 0, CAPPED, ACTIVE), (1, 0, ACTIVE, MET), (1, 2, CAPPED, ACTIVE)], dtype=EVENT)
+# Three items on a line, w = 4/lam, 1/2, 2/lam, 1 for lam > 8 > 4 > 2: preferences (1, 0), (2, 0),
+# (2, 1).
+EVENTS = np.array(
+    [
+        (8, 1, CAPPED, ACTIVE),
+        (4, 1, ACTIVE, MET),
+        (2, 0, CAPPED, ACTIVE),
+        (1, 0, ACTIVE, MET),
+        (1, 2, CAPPED, ACTIVE),
+    ],
+    dtype=EVENT,
+)
 
 
 @pytest.fixture
 def line():
-    return rb.RankSVMProblem([[0.0], [1.0], [2.0]], rb.Preferences([1, 2, 2], [0, 0, 1], 3), kernel="linear")
+    return rb.RankSVMProblem(
+        [[0.0], [1.0], [2.0]], rb.Preferences([1, 2, 2], [0, 0, 1], 3), kernel="linear"
+    )
 
 
 def by_hand(problem, events=EVENTS, status="complete", lam_end=0.0, **options):
@@ -26,11 +39,17 @@ def slope(lam):
 def test_every_lambda_reads_the_solution_written_down(line):
     path = by_hand(line)
     for lam in (1e6, 20, 8, 7.9, 4, 3.99, 3, 2, 1.99, 1.5, 1, 0.5, 1e-9):
-        assert path.predict([[1.0], [-2.0]], lam) == pytest.approx([slope(lam), -2 * slope(lam)], rel=1e-12)
+        assert path.predict([[1.0], [-2.0]], lam) == pytest.approx(
+            [slope(lam), -2 * slope(lam)], rel=1e-12
+        )
         assert path.certificate(lam).is_optimal(1e-12)
         solution = path.solution(lam)
-        assert solution.lam == lam and np.allclose(solution.coef, line.prefs.gather(solution.dual) / lam)
-    assert path.coef(0) @ line.X[:, 0] == pytest.approx(1.0) and path.certificate(0).is_optimal(1e-12)
+        assert solution.lam == lam and np.allclose(
+            solution.coef, line.prefs.gather(solution.dual) / lam
+        )
+    assert path.coef(0) @ line.X[:, 0] == pytest.approx(1.0) and path.certificate(0).is_optimal(
+        1e-12
+    )
 
 
 def test_sets_change_below_their_event_and_not_at_it():
@@ -42,7 +61,9 @@ def test_sets_change_below_their_event_and_not_at_it():
 
 
 def test_of_several_events_of_one_preference_at_one_lambda_the_last_counts():
-    events = np.array([(2, 0, CAPPED, ACTIVE), (2, 0, ACTIVE, MET), (2, 0, MET, ACTIVE)], dtype=EVENT)
+    events = np.array(
+        [(2, 0, CAPPED, ACTIVE), (2, 0, ACTIVE, MET), (2, 0, MET, ACTIVE)], dtype=EVENT
+    )
     assert sets_at(events, 1, 1.0).tolist() == [ACTIVE]
     assert sets_at(events[:2], 1, 1.0).tolist() == [MET]
 
@@ -57,7 +78,13 @@ def test_outside_the_domain_is_refused_with_the_reason(line):
     path = by_hand(line, EVENTS[:3], "max_events", 2.0)
     assert path.domain == (2.0, np.inf)
     assert path.predict([[1.0]], 2.0) == pytest.approx([1.0])
-    for read in (path.coef, path.dual, path.solution, path.certificate, lambda lam: path.predict([[1.0]], lam)):
+    for read in (
+        path.coef,
+        path.dual,
+        path.solution,
+        path.certificate,
+        lambda lam: path.predict([[1.0]], lam),
+    ):
         with pytest.raises(ValueError, match=r"lam is 1\.9.*max_events.*lam >= 2"):
             read(1.9)
         with pytest.raises(ValueError, match="lam is 0"):
@@ -91,25 +118,32 @@ def test_knots_need_a_walker(line):
 
 def walked(problem, lam_end=0.0):
     """The path by hand with a walker that starts above it, and again after two events."""
-    starts = [Checkpoint(0, 10.0, np.zeros(0, dtype=np.int64)),
-              Checkpoint(2, 4.0, np.zeros(0, dtype=np.int64))]
+    starts = [
+        Checkpoint(0, 10.0, np.zeros(0, dtype=np.int64)),
+        Checkpoint(2, 4.0, np.zeros(0, dtype=np.int64)),
+    ]
     return by_hand(problem, lam_end=lam_end, walker=Walker(tuple(starts), 1))
 
 
 @pytest.mark.parametrize("kernel", ["linear", "precomputed"])
 def test_knots_by_hand(line, kernel):
-    problem = line if kernel == "linear" else rb.RankSVMProblem(line.X @ line.X.T, line.prefs, "precomputed")
+    problem = (
+        line
+        if kernel == "linear"
+        else rb.RankSVMProblem(line.X @ line.X.T, line.prefs, "precomputed")
+    )
     new = np.array([[1.0], [-3.0]])
     X_new = new if kernel == "linear" else new @ line.X.T
     blocks = list(walked(problem).knots(X_new))
     assert len(blocks) == 2 and blocks[0][0][-1] == blocks[1][0][0] and blocks[-1][0][-1] == 0
     for lams, G in blocks:
         for lam, g in zip(lams, G):
-            assert g[0] - g[1] == pytest.approx(4 * min(lam, slope(lam + 1e-15) * lam) if lam else 0, abs=1e-12)  # up to a level of all items
+            assert g[0] - g[1] == pytest.approx(
+                4 * min(lam, slope(lam + 1e-15) * lam) if lam else 0, abs=1e-12
+            )  # up to a level of all items
 
 
 def test_printing_says_how_it_ended(line):
     text = repr(by_hand(line, EVENTS[:3], "interrupted", 2.0))
     assert "interrupted" in text and "3 breakpoints" in text and "8" in text
     assert "0 breakpoints" in repr(by_hand(line, EVENTS[:0]))
-

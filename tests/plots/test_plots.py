@@ -1,4 +1,8 @@
-"""Plots: what is drawn is what was computed, on the Axes that were given, and nothing is left open after an error."""
+"""Plots: what is drawn is what was computed, on the Axes that were given.
+
+Nothing is left open after an error.
+"""
+
 import inspect
 
 import matplotlib
@@ -7,25 +11,38 @@ import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 
-from rankbook.plots import plots
 from rankbook.metrics.pairs import auc
 from rankbook.paths.exact import ACTIVE, CAPPED, EVENT, MET, RegularizationPath, sets_at
+from rankbook.plots import plots
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.selection.curve import ValidationCurve
 
-TRIPLES = [(8, 1, CAPPED, ACTIVE), (4, 1, ACTIVE, MET), (2, 0, CAPPED, ACTIVE), (1, 0, ACTIVE, MET), (1, 2, CAPPED, ACTIVE)]
+TRIPLES = [
+    (8, 1, CAPPED, ACTIVE),
+    (4, 1, ACTIVE, MET),
+    (2, 0, CAPPED, ACTIVE),
+    (1, 0, ACTIVE, MET),
+    (1, 2, CAPPED, ACTIVE),
+]
 
 
 def by_hand(events, X, prefs, lam_end=0.0, **kernel):
     """A path from a list of events."""
-    return RegularizationPath(RankSVMProblem(X, prefs, **kernel), np.array(events, dtype=EVENT), "complete", lam_end)
+    return RegularizationPath(
+        RankSVMProblem(X, prefs, **kernel), np.array(events, dtype=EVENT), "complete", lam_end
+    )
 
 
 @pytest.fixture
 def three():
-    """Three items on a line: w = 4 / lam, 1/2, 2 / lam, 1 with breakpoints 8, 4, 2, 1; preferences (1, 0), (2, 0), (2, 1)."""
-    return by_hand(TRIPLES, [[0.0], [1.0], [2.0]], Preferences([1, 2, 2], [0, 0, 1], 3), kernel="linear")
+    """Three items on a line, with preferences (1, 0), (2, 0), (2, 1).
+
+    Here w is 4 / lam, 1/2, 2 / lam, 1 with breakpoints 8, 4, 2, 1.
+    """
+    return by_hand(
+        TRIPLES, [[0.0], [1.0], [2.0]], Preferences([1, 2, 2], [0, 0, 1], 3), kernel="linear"
+    )
 
 
 @pytest.fixture
@@ -37,12 +54,17 @@ def twins():
 @pytest.fixture
 def single():
     """One preference on a line, with the only breakpoint at 1."""
-    return by_hand([(1, 0, CAPPED, ACTIVE)], [[0.0], [1.0]], Preferences([1], [0], 2), kernel="linear")
+    return by_hand(
+        [(1, 0, CAPPED, ACTIVE)], [[0.0], [1.0]], Preferences([1], [0], 2), kernel="linear"
+    )
 
 
 @pytest.fixture
 def plane():
-    """Capped down to lam = 0.1 at least: f is the same function at every lambda, up to its scale."""
+    """Capped down to lam = 0.1 at least.
+
+    f is the same function at every lambda, up to its scale.
+    """
     rng = np.random.default_rng(0)
     y = np.repeat([0.0, 1.0], 10)
     return by_hand([], rng.normal(size=(20, 2)) / 100, Preferences.from_scores(y), lam_end=0.1), y
@@ -50,7 +72,11 @@ def plane():
 
 @pytest.fixture
 def curve():
-    return ValidationCurve(np.array([np.inf, 7.0, 3.0, 1.0, 0.2, 0.0]), np.array([0.5, 0.25, 0.125, 0.3, 0.125]), (0.15, 9.0))
+    return ValidationCurve(
+        np.array([np.inf, 7.0, 3.0, 1.0, 0.2, 0.0]),
+        np.array([0.5, 0.25, 0.125, 0.3, 0.125]),
+        (0.15, 9.0),
+    )
 
 
 @pytest.fixture
@@ -70,11 +96,17 @@ def nothing_left_behind():
 
 def calls(path, curve):
     """A call of each function that takes ax."""
-    return [lambda ax=None: plots.plot_path(path, ax=ax), lambda ax=None: plots.plot_path(path, "coef", ax=ax), lambda ax=None: plots.plot_sets(path, ax=ax),
-            lambda ax=None: plots.plot_validation_curve(curve, ax=ax), lambda ax=None: plots.plot_roc([1, 0, 0], [3.0, 1.0, 2.0], ax=ax)]
+    return [
+        lambda ax=None: plots.plot_path(path, ax=ax),
+        lambda ax=None: plots.plot_path(path, "coef", ax=ax),
+        lambda ax=None: plots.plot_sets(path, ax=ax),
+        lambda ax=None: plots.plot_validation_curve(curve, ax=ax),
+        lambda ax=None: plots.plot_roc([1, 0, 0], [3.0, 1.0, 2.0], ax=ax),
+    ]
 
 
 # Where it is drawn
+
 
 def test_every_plot_returns_the_axes_it_was_given_and_opens_nothing(three, plane, curve):
     fig, axes = plt.subplots(2, 3)
@@ -122,20 +154,32 @@ def test_legends_cover_no_data_and_stay_in_the_figure(three, curve):
         data, legend = boxes(ax)
         if ax.get_xscale() == "log":  # the lower right of a ROC curve is free
             assert not data.shrunk(0.99, 0.99).overlaps(legend)
-        assert ax.figure.bbox.fully_containsx(legend.x1 - 1) and ax.figure.bbox.fully_containsy(legend.y1 - 1)
+        assert ax.figure.bbox.fully_containsx(legend.x1 - 1) and ax.figure.bbox.fully_containsy(
+            legend.y1 - 1
+        )
 
 
 # The path
 
+
 def test_curves_are_those_of_the_path_at_its_breakpoints_and_between(three):
     ax = plots.plot_path(three, n=50)
-    assert len(ax.lines) == 4 and {line.get_label() for line in ax.lines[:3]} == {r"$1 \succ 0$", r"$2 \succ 0$", r"$2 \succ 1$"}
+    assert len(ax.lines) == 4 and {line.get_label() for line in ax.lines[:3]} == {
+        r"$1 \succ 0$",
+        r"$2 \succ 0$",
+        r"$2 \succ 1$",
+    }
     for line in ax.lines[:3]:
         lams, drawn = line.get_data()
         k, l = (int(item) for item in line.get_label().strip("$").split(r" \succ "))
         f = np.array([three.predict([[float(k)], [float(l)]], lam) for lam in lams])
         assert np.allclose(drawn, f[:, 0] - f[:, 1], rtol=0, atol=1e-14)
-        assert set(three.breakpoints) <= set(lams) and lams.max() > 8 and lams.min() < 1 and lams.size >= 50
+        assert (
+            set(three.breakpoints) <= set(lams)
+            and lams.max() > 8
+            and lams.min() < 1
+            and lams.size >= 50
+        )
         assert (np.diff(lams) < 0).all()
 
 
@@ -143,7 +187,9 @@ def test_coefficients_are_those_of_the_path(three):
     ax = plots.plot_path(three, "coef", which=[2, 0])
     assert sorted(line.get_label() for line in ax.lines) == ["0", "2"]
     for line in ax.lines:
-        assert np.array_equal(line.get_ydata(), [three.coef(lam)[int(line.get_label())] for lam in line.get_xdata()])
+        assert np.array_equal(
+            line.get_ydata(), [three.coef(lam)[int(line.get_label())] for lam in line.get_xdata()]
+        )
 
 
 def test_curves_come_in_the_order_in_which_they_end(three):
@@ -152,8 +198,11 @@ def test_curves_come_in_the_order_in_which_they_end(three):
 
 
 def test_lambda_falls_to_the_right_and_all_breakpoints_are_seen(three, curve):
-    for ax, lams in ((plots.plot_path(three), three.breakpoints), (plots.plot_sets(three), three.breakpoints),
-                     (plots.plot_validation_curve(curve), curve.breaks[1:-1])):
+    for ax, lams in (
+        (plots.plot_path(three), three.breakpoints),
+        (plots.plot_sets(three), three.breakpoints),
+        (plots.plot_validation_curve(curve), curve.breaks[1:-1]),
+    ):
         left, right = ax.get_xlim()
         assert ax.get_xscale() == "log" and left > lams.max() and 0 < right < lams.min()
 
@@ -163,9 +212,15 @@ def test_a_narrow_range_of_lambda_still_has_legible_labels(single, three):
     for ax in (plots.plot_sets(single), plots.plot_sets(three)):
         ax.figure.canvas.draw()
         low, high = sorted(ax.get_xlim())
-        shown = [label for label in (*ax.get_xticklabels(), *ax.get_xticklabels(minor=True)) if label.get_text() and low <= label.get_position()[0] <= high]
+        shown = [
+            label
+            for label in (*ax.get_xticklabels(), *ax.get_xticklabels(minor=True))
+            if label.get_text() and low <= label.get_position()[0] <= high
+        ]
         extents = sorted((box.x0, box.x1) for box in (label.get_window_extent() for label in shown))
-        assert len(extents) >= 2 and all(left[1] < right[0] for left, right in zip(extents, extents[1:]))
+        assert len(extents) >= 2 and all(
+            left[1] < right[0] for left, right in zip(extents, extents[1:])
+        )
 
 
 def test_a_path_that_ends_early_is_drawn_to_its_end(three):
@@ -183,9 +238,17 @@ def test_the_default_choice_is_spread_and_can_be_repeated():
 
 def test_margins_that_differ_have_no_common_line():
     events = [(4, 0, CAPPED, ACTIVE)]
-    shared = by_hand(events, [[0.0], [1.0]], Preferences([1], [0], 2, margin=[0.5]), kernel="linear")
+    shared = by_hand(
+        events, [[0.0], [1.0]], Preferences([1], [0], 2, margin=[0.5]), kernel="linear"
+    )
     assert plots.plot_path(shared).lines[-1].get_ydata()[0] == 0.5
-    several = by_hand([], [[0.0], [1.0], [2.0]], Preferences([1, 2], [0, 1], 3, margin=[0.5, 2.0]), lam_end=100.0, kernel="linear")
+    several = by_hand(
+        [],
+        [[0.0], [1.0], [2.0]],
+        Preferences([1, 2], [0, 1], 3, margin=[0.5, 2.0]),
+        lam_end=100.0,
+        kernel="linear",
+    )
     assert len(plots.plot_path(several).lines) == 2
 
 
@@ -197,21 +260,36 @@ def test_many_curves_have_no_legend(plane):
 def test_long_paths_are_thinned():
     lams = np.geomspace(1e3, 1e-3, 200_000)
     kept = plots._thin(lams, 300)
-    assert 290 <= kept.size <= 300 and kept[0] == 0 and kept[-1] == lams.size - 1 and (np.diff(kept) > 0).all()
+    assert (
+        290 <= kept.size <= 300
+        and kept[0] == 0
+        and kept[-1] == lams.size - 1
+        and (np.diff(kept) > 0).all()
+    )
     ends = np.r_[1e3, np.full(50, 10.0) - np.arange(50) * 1e-9]  # crowded at one place
     assert plots._thin(ends, 20)[[0, -1]].tolist() == [0, 50]
 
 
 def test_vertical_axis_is_logarithmic_only_far_beyond_the_margin(three):
     assert plots.plot_path(three).get_yscale() == "linear"
-    far = by_hand([(1e4, 1, CAPPED, MET)], [[0.0], [1.0], [1e2]], Preferences([1, 2], [0, 0], 3), lam_end=1.0, kernel="linear")
+    far = by_hand(
+        [(1e4, 1, CAPPED, MET)],
+        [[0.0], [1.0], [1e2]],
+        Preferences([1, 2], [0, 0], 3),
+        lam_end=1.0,
+        kernel="linear",
+    )
     assert plots.plot_path(far).get_yscale() == "symlog"
 
 
 # The sets
 
+
 def random_events(m, moves, seed, ties):
-    """A legal list of events: neighbouring sets, decreasing lambda, several at one lambda if asked for."""
+    """A legal list of events.
+
+    It has neighbouring sets, decreasing lambda, several at one lambda if asked for.
+    """
     rng = np.random.default_rng(seed)
     lams = np.sort(rng.uniform(0.1, 100, moves))[::-1]
     sets, events = np.full(m, CAPPED), []
@@ -226,7 +304,12 @@ def random_events(m, moves, seed, ties):
 @pytest.mark.parametrize("ties", [False, True])
 def test_set_sizes_are_those_counted_at_any_lambda(ties):
     m = 45
-    path = by_hand(random_events(m, 400, 3, ties), np.zeros((10, 1)), Preferences.from_scores(np.arange(10)), kernel="linear")
+    path = by_hand(
+        random_events(m, 400, 3, ties),
+        np.zeros((10, 1)),
+        Preferences.from_scores(np.arange(10)),
+        kernel="linear",
+    )
     sizes = plots._set_sizes(path)
     assert sizes.shape == (path.breakpoints.size + 1, 3) and (sizes.sum(axis=1) == m).all()
     ax = plots.plot_sets(path)
@@ -239,7 +322,12 @@ def test_set_sizes_are_those_counted_at_any_lambda(ties):
 
 
 def test_sizes_stay_exact_when_thinned():
-    path = by_hand(random_events(45, 30_000, 5, False), np.zeros((10, 1)), Preferences.from_scores(np.arange(10)), kernel="linear")
+    path = by_hand(
+        random_events(45, 30_000, 5, False),
+        np.zeros((10, 1)),
+        Preferences.from_scores(np.arange(10)),
+        kernel="linear",
+    )
     ax = plots.plot_sets(path)
     x, drawn = ax.lines[0].get_xdata(), np.array([line.get_ydata() for line in ax.lines])
     assert x.size <= 1002 and (drawn.sum(axis=0) == 45).all()
@@ -250,19 +338,25 @@ def test_sizes_stay_exact_when_thinned():
 
 # The validation curve
 
+
 def test_steps_are_those_of_the_curve(curve):
     ax = plots.plot_validation_curve(curve)
     steps, mark = ax.lines
     x, values = steps.get_data()
     assert steps.get_drawstyle() == "steps-post"
-    assert np.array_equal(x[1:-1], curve.breaks[1:-1]) and np.array_equal(values, np.r_[curve.values, curve.values[-1]])
+    assert np.array_equal(x[1:-1], curve.breaks[1:-1]) and np.array_equal(
+        values, np.r_[curve.values, curve.values[-1]]
+    )
     assert np.isfinite(x).all() and x[0] > 7 and 0 < x[-1] < 0.15
     assert mark.get_xdata()[0] == curve.choose() and mark.get_ydata()[0] == 0.125
 
 
 def test_every_optimal_interval_is_shaded(curve):
     ax = plots.plot_validation_curve(curve)
-    shaded = [(path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in ax.collections[0].get_paths()]
+    shaded = [
+        (path.vertices[:, 0].min(), path.vertices[:, 0].max())
+        for path in ax.collections[0].get_paths()
+    ]
     x = ax.lines[0].get_xdata()
     assert np.allclose(shaded, [(1.0, 3.0), (x[-1], 0.2)])
 
@@ -277,9 +371,13 @@ def test_the_given_lambda_is_marked(curve):
 
 @pytest.mark.parametrize("end", [0.0, 0.5])
 def test_a_curve_of_one_interval_is_a_straight_line(end):
-    ax = plots.plot_validation_curve(ValidationCurve(np.array([np.inf, end]), np.array([0.25]), (0.6, 1000.0)))
+    ax = plots.plot_validation_curve(
+        ValidationCurve(np.array([np.inf, end]), np.array([0.25]), (0.6, 1000.0))
+    )
     x, values = ax.lines[0].get_data()
-    assert x[0] > 1000 and (x[1] == end if end else 0 < x[1] < 0.6) and values.tolist() == [0.25, 0.25]
+    assert (
+        x[0] > 1000 and (x[1] == end if end else 0 < x[1] < 0.6) and values.tolist() == [0.25, 0.25]
+    )
     assert len(ax.collections[0].get_paths()) == 1
 
 
@@ -290,6 +388,7 @@ def test_a_finite_first_break_is_where_the_picture_begins():
 
 # The decision function
 
+
 def test_decision_draws_the_function_at_each_lambda(plane):
     path, y = plane
     axes = plots.plot_decision(path, [1.0, 10.0], y)
@@ -299,7 +398,9 @@ def test_decision_draws_the_function_at_each_lambda(plane):
         f = path.predict(path.problem.X, lam)
         low, high = filled.levels[[0, -1]]
         assert low <= f.min() and f.max() <= high and len(filled.levels) == 10
-        assert np.array_equal(discs.get_offsets(), path.problem.X[y == 1]) and np.array_equal(triangles.get_offsets(), path.problem.X[y == 0])
+        assert np.array_equal(discs.get_offsets(), path.problem.X[y == 1]) and np.array_equal(
+            triangles.get_offsets(), path.problem.X[y == 0]
+        )
         assert line.levels[0] == plots._best_cut(f, y == 1)
         assert f"{lam:.3g}" in ax.get_title()
 
@@ -314,7 +415,10 @@ def test_decision_key_names_the_levels(plane):
     (ax,) = plots.plot_decision(plane[0], 1.0, plane[1])
     assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["1", "0"]
     (ax,) = plots.plot_decision(plane[0], 1.0, np.arange(20) % 4)
-    assert [float(text.get_text().split("{")[-1].strip("}$")) for text in ax.figure.legends[0].get_texts()] == [0, 1, 2, 3]
+    assert [
+        float(text.get_text().split("{")[-1].strip("}$"))
+        for text in ax.figure.legends[0].get_texts()
+    ] == [0, 1, 2, 3]
 
 
 def test_a_constant_function_has_no_contours():
@@ -332,13 +436,20 @@ def test_decision_on_given_axes_leaves_the_figure_alone(plane):
 @pytest.mark.parametrize("count, shape", [(1, (1, 1)), (3, (1, 3)), (4, (2, 2)), (5, (2, 3))])
 def test_panels_are_arranged_in_rows(count, shape):
     axes = plots._panels(None, count)
-    assert axes.shape == (count,) and axes[0].get_gridspec().get_geometry() == shape and len(axes[0].figure.axes) == count
+    assert (
+        axes.shape == (count,)
+        and axes[0].get_gridspec().get_geometry() == shape
+        and len(axes[0].figure.axes) == count
+    )
 
 
 def test_the_best_cut_makes_the_fewest_mistakes_of_all_cuts():
     rng = np.random.default_rng(2)
     for trial in range(50):
-        scores, good = rng.integers(0, 8, 12).astype(float), rng.permutation(12) < rng.integers(1, 12)
+        scores, good = (
+            rng.integers(0, 8, 12).astype(float),
+            rng.permutation(12) < rng.integers(1, 12),
+        )
         cut = plots._best_cut(scores, good)
         levels = np.unique(scores)
         mistakes = [np.sum((scores > level) != good) for level in (levels[1:] + levels[:-1]) / 2]
@@ -354,14 +465,22 @@ def test_of_equally_good_cuts_the_one_in_the_widest_gap_is_taken():
 
 # The ROC curve
 
+
 def test_roc_goes_through_every_threshold():
     rng = np.random.default_rng(0)
     for grades in (3, 10, 1000):
         scores, y = rng.integers(0, grades, 60).astype(float), rng.permutation(60) < 25
         false, true = plots.plot_roc(y, scores).lines[-1].get_data()
         for threshold, a, b in zip(np.unique(scores)[::-1], false[1:], true[1:]):
-            assert np.isclose(a, np.mean(scores[~y] >= threshold)) and np.isclose(b, np.mean(scores[y] >= threshold))
-        assert false.size == np.unique(scores).size + 1 and (false[0], true[0], false[-1], true[-1]) == (0, 0, 1, 1)
+            assert np.isclose(a, np.mean(scores[~y] >= threshold)) and np.isclose(
+                b, np.mean(scores[y] >= threshold)
+            )
+        assert false.size == np.unique(scores).size + 1 and (
+            false[0],
+            true[0],
+            false[-1],
+            true[-1],
+        ) == (0, 0, 1, 1)
         assert np.isclose(trapezoid(true, false), auc(y, scores))
 
 
@@ -377,7 +496,10 @@ def test_roc_agrees_with_scikit_learn():
 
 def test_roc_of_scores_that_all_tie_is_the_diagonal():
     ax = plots.plot_roc([0, 1, 0, 1, 1, 0], np.full(6, 0.3))
-    assert np.array_equal(ax.lines[-1].get_data(), [[0, 1], [0, 1]]) and "0.500" in ax.get_legend().get_texts()[0].get_text()
+    assert (
+        np.array_equal(ax.lines[-1].get_data(), [[0, 1], [0, 1]])
+        and "0.500" in ax.get_legend().get_texts()[0].get_text()
+    )
 
 
 def test_roc_of_a_perfect_and_of_a_reversed_order():
@@ -388,16 +510,28 @@ def test_roc_of_a_perfect_and_of_a_reversed_order():
 def test_several_roc_curves_share_an_axes(ax):
     plots.plot_roc([1, 0], [2.0, 1.0], ax)
     plots.plot_roc([1, 0], [1.0, 2.0], ax)
-    assert len(ax.get_legend().get_texts()) == 2 and len({ax.lines[i].get_color() for i in (1, 3)}) == 2
+    assert (
+        len(ax.get_legend().get_texts()) == 2
+        and len({ax.lines[i].get_color() for i in (1, 3)}) == 2
+    )
 
 
 # Degenerate paths
 
+
 def test_a_path_on_which_nothing_happens(twins):
-    margins, coefficients, sets = plots.plot_path(twins), plots.plot_path(twins, "coef"), plots.plot_sets(twins)
+    margins, coefficients, sets = (
+        plots.plot_path(twins),
+        plots.plot_path(twins, "coef"),
+        plots.plot_sets(twins),
+    )
     assert (margins.lines[0].get_ydata() == 0).all()
     assert [line.get_ydata()[0] for line in coefficients.lines] == [0, 0]
-    assert {line.get_label(): line.get_ydata().tolist() for line in sets.lines} == {"met": [0, 0], "capped": [1, 1], "active": [0, 0]}
+    assert {line.get_label(): line.get_ydata().tolist() for line in sets.lines} == {
+        "met": [0, 0],
+        "capped": [1, 1],
+        "active": [0, 0],
+    }
 
 
 def test_a_path_with_one_breakpoint(single):
@@ -409,6 +543,7 @@ def test_a_path_with_one_breakpoint(single):
 
 # Errors
 
+
 def refused(call, kind, *words):
     """The call raises this error with these words, and no figure is open after it."""
     with pytest.raises(kind) as caught:
@@ -418,20 +553,41 @@ def refused(call, kind, *words):
 
 
 def test_bad_arguments_of_plot_path(three):
-    refused(lambda: plots.plot_path(three, "margin"), ValueError, "what is 'margin'", "did you mean 'margins'?")
-    refused(lambda: plots.plot_path(three, which=[0, 3]), ValueError, "which has 3", "preferences 0 to 2")
-    refused(lambda: plots.plot_path(three, "coef", which=[-1]), ValueError, "which has -1", "items 0 to 2")
+    refused(
+        lambda: plots.plot_path(three, "margin"),
+        ValueError,
+        "what is 'margin'",
+        "did you mean 'margins'?",
+    )
+    refused(
+        lambda: plots.plot_path(three, which=[0, 3]),
+        ValueError,
+        "which has 3",
+        "preferences 0 to 2",
+    )
+    refused(
+        lambda: plots.plot_path(three, "coef", which=[-1]),
+        ValueError,
+        "which has -1",
+        "items 0 to 2",
+    )
     refused(lambda: plots.plot_path(three, which=[]), ValueError, "which has shape (0,)")
     refused(lambda: plots.plot_path(three, which=[0.5]), ValueError, "which has", "float64")
     for n in (1, 0, 2.5, True):
-        refused(lambda: plots.plot_path(three, n=n), TypeError if n is True else ValueError, f"n is {n}")
+        refused(
+            lambda: plots.plot_path(three, n=n), TypeError if n is True else ValueError, f"n is {n}"
+        )
 
 
 def test_an_array_of_axes_is_refused(three, curve):
     fig = matplotlib.figure.Figure()
     axes = fig.subplots(2)
-    for call in (lambda: plots.plot_path(three, ax=axes), lambda: plots.plot_sets(three, ax=axes),
-                 lambda: plots.plot_validation_curve(curve, ax=axes), lambda: plots.plot_roc([0, 1], [1.0, 2.0], ax=axes)):
+    for call in (
+        lambda: plots.plot_path(three, ax=axes),
+        lambda: plots.plot_sets(three, ax=axes),
+        lambda: plots.plot_validation_curve(curve, ax=axes),
+        lambda: plots.plot_roc([0, 1], [1.0, 2.0], ax=axes),
+    ):
         refused(call, TypeError, "ax is a ndarray", "Axes is accepted")
 
 
@@ -452,13 +608,26 @@ def test_bad_arguments_of_plot_decision(plane, three):
     refused(lambda: plots.plot_decision(path, 0.05), ValueError, "lam is", "0.1")
     refused(lambda: plots.plot_decision(path, 1.0, y[:3]), ValueError, "y has shape (3,)")
     axes = matplotlib.figure.Figure().subplots(2)
-    refused(lambda: plots.plot_decision(path, [1.0, 2.0, 3.0], axes=axes), ValueError, "axes has 2 Axes for 3 lambdas")
-    refused(lambda: plots.plot_decision(path, 1.0, axes="here"), TypeError, "a matplotlib Axes is accepted")
+    refused(
+        lambda: plots.plot_decision(path, [1.0, 2.0, 3.0], axes=axes),
+        ValueError,
+        "axes has 2 Axes for 3 lambdas",
+    )
+    refused(
+        lambda: plots.plot_decision(path, 1.0, axes="here"),
+        TypeError,
+        "a matplotlib Axes is accepted",
+    )
 
 
 def test_bad_arguments_of_plot_roc():
     refused(lambda: plots.plot_roc([1, 1], [1.0, 2.0]), ValueError, "two different values")
-    refused(lambda: plots.plot_roc([1, 2, 3], [1.0, 2.0, 3.0]), ValueError, "3 different values", "(y_true, y_score)")
+    refused(
+        lambda: plots.plot_roc([1, 2, 3], [1.0, 2.0, 3.0]),
+        ValueError,
+        "3 different values",
+        "(y_true, y_score)",
+    )
     refused(lambda: plots.plot_roc([1, 0, 1], [1.0, 2.0]), ValueError, "y_score has shape (2,)")
     refused(lambda: plots.plot_roc([1, 0], [1.0, np.nan]), ValueError, "y_score has", "at index 1")
 
@@ -467,4 +636,6 @@ def test_public_functions_are_documented():
     for name in plots.__all__:
         function = getattr(plots, name)
         documented = inspect.getdoc(function)
-        assert all(f"{parameter} : " in documented for parameter in inspect.signature(function).parameters), name
+        assert all(
+            f"{parameter} : " in documented for parameter in inspect.signature(function).parameters
+        ), name

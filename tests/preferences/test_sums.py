@@ -1,13 +1,24 @@
-"""Sums over all preferences, counted by merging: against the plain double loop, on whatever hypothesis comes up with."""
+"""Sums over all preferences, counted by merging.
+
+They are compared with the plain double loop, on whatever hypothesis comes up with.
+"""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbook as rb
+from rankbook.preferences.sums import (
+    HINGE,
+    SQUARED,
+    CountedLoss,
+    ListedLoss,
+    loss_of,
+    rounded_hinge,
+)
 from rankbook.problems.certificate import Ramp
 from rankbook.problems.ranksvm import certify
-from rankbook.preferences.sums import HINGE, SQUARED, CountedLoss, ListedLoss, loss_of, rounded_hinge
 
 SHAPES = [HINGE, SQUARED, *(rounded_hinge(h) for h in (1e-6, 0.25, 1.0, 7.0))]
 
@@ -21,7 +32,12 @@ def double_loop(y, qid, weight, scores, shape):
             if qid[k] == qid[l] and y[k] > y[l] and weight[k] * weight[l] > 0:
                 t, c = 1 - (scores[k] - scores[l]), weight[k] * weight[l]
                 a = float(shape.at(np.float64(t)))
-                loss, margin, square, worst = loss + c * float(shape.integral(np.float64(t))), margin + c * a, square + c * a * a, max(worst, t)
+                loss, margin, square, worst = (
+                    loss + c * float(shape.integral(np.float64(t))),
+                    margin + c * a,
+                    square + c * a * a,
+                    max(worst, t),
+                )
                 pull[k], pull[l] = pull[k] + c * a, pull[l] - c * a
     return loss, margin, square, worst, pull
 
@@ -48,7 +64,12 @@ def test_counting_is_the_double_loop(data, shape):
     sums = CountedLoss(prefs).evaluate(scores, shape)
     loss, margin, square, worst, pull = double_loop(y, qid, weight, scores, shape)
     scale = 1 + abs(loss)
-    assert np.allclose([sums.loss, sums.margin, sums.square], [loss, margin, square], rtol=1e-11, atol=1e-11 * scale)
+    assert np.allclose(
+        [sums.loss, sums.margin, sums.square],
+        [loss, margin, square],
+        rtol=1e-11,
+        atol=1e-11 * scale,
+    )
     assert sums.worst == worst
     assert np.allclose(sums.pull, pull, rtol=1e-11, atol=1e-11 * scale)
 
@@ -63,8 +84,13 @@ def test_curvature_is_that_of_the_listed_pairs(data, shape, seed):
     v = np.random.default_rng(seed).normal(size=len(y))
     counted, listed = CountedLoss(prefs), ListedLoss(prefs)
     one, other = counted.evaluate(scores, shape), listed.evaluate(scores, shape)
-    counted.evaluate(-scores, SQUARED), listed.evaluate(-scores, SQUARED)  # what comes later changes nothing
-    assert np.allclose(counted.curvature(one.bands, v), listed.curvature(other.bands, v), rtol=1e-9, atol=1e-9)
+    (
+        counted.evaluate(-scores, SQUARED),
+        listed.evaluate(-scores, SQUARED),
+    )  # what comes later changes nothing
+    assert np.allclose(
+        counted.curvature(one.bands, v), listed.curvature(other.bands, v), rtol=1e-9, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -72,10 +98,20 @@ def test_curvature_is_that_of_the_listed_pairs(data, shape, seed):
 def test_large_levels_real_valued_relevance_and_any_order_of_items(shape, levels):
     rng = np.random.default_rng(levels)
     n = 3000
-    y, qid, scores = rng.integers(0, levels, n).astype(float), rng.integers(0, 2, n), rng.normal(size=n) * 3
+    y, qid, scores = (
+        rng.integers(0, levels, n).astype(float),
+        rng.integers(0, 2, n),
+        rng.normal(size=n) * 3,
+    )
     prefs = rb.Preferences.from_scores(y, qid)
-    counted, listed = CountedLoss(prefs).evaluate(scores, shape), ListedLoss(prefs).evaluate(scores, shape)
-    for one, other in zip((counted.loss, counted.margin, counted.square, counted.worst), (listed.loss, listed.margin, listed.square, listed.worst)):
+    counted, listed = (
+        CountedLoss(prefs).evaluate(scores, shape),
+        ListedLoss(prefs).evaluate(scores, shape),
+    )
+    for one, other in zip(
+        (counted.loss, counted.margin, counted.square, counted.worst),
+        (listed.loss, listed.margin, listed.square, listed.worst),
+    ):
         assert np.isclose(one, other, rtol=1e-10)
     assert np.allclose(counted.pull, listed.pull, rtol=1e-9, atol=1e-7)
 
@@ -85,17 +121,30 @@ def test_large_scores_and_small_bands_keep_their_digits():
     y, scores = rng.integers(0, 3, 500), rng.normal(size=500) * 1e6
     prefs = rb.Preferences.from_scores(y)
     for shape in (HINGE, rounded_hinge(1e-3), SQUARED):
-        counted, listed = CountedLoss(prefs).evaluate(scores, shape), ListedLoss(prefs).evaluate(scores, shape)
+        counted, listed = (
+            CountedLoss(prefs).evaluate(scores, shape),
+            ListedLoss(prefs).evaluate(scores, shape),
+        )
         assert np.isclose(counted.loss, listed.loss, rtol=1e-10)
-        assert np.allclose(counted.pull, listed.pull, rtol=1e-8, atol=1e-8 * np.abs(listed.pull).max())
+        assert np.allclose(
+            counted.pull, listed.pull, rtol=1e-8, atol=1e-8 * np.abs(listed.pull).max()
+        )
 
 
 def test_who_is_counted_and_who_is_listed():
     y = [0, 1, 2, 1]
     full = rb.Preferences.from_scores(y)
-    assert isinstance(loss_of(full), CountedLoss) and isinstance(loss_of(full.item_weighted([1, 2, 3, 0])), CountedLoss)
-    for other in (rb.Preferences.from_scores(y, graph="star"), full.reweighted(margin=[2] * 5), full.reweighted(weight=[2] * 5),
-                  rb.Preferences([0], [1], 4), rb.Preferences.from_rankings([[0, 1]]), full.reweighted(margin=[2] * 5).item_weighted([1, 1, 1, 1])):
+    assert isinstance(loss_of(full), CountedLoss) and isinstance(
+        loss_of(full.item_weighted([1, 2, 3, 0])), CountedLoss
+    )
+    for other in (
+        rb.Preferences.from_scores(y, graph="star"),
+        full.reweighted(margin=[2] * 5),
+        full.reweighted(weight=[2] * 5),
+        rb.Preferences([0], [1], 4),
+        rb.Preferences.from_rankings([[0, 1]]),
+        full.reweighted(margin=[2] * 5).item_weighted([1, 1, 1, 1]),
+    ):
         assert isinstance(loss_of(other), ListedLoss)
 
 
@@ -107,33 +156,62 @@ def block_sums(X, loss, w, shape):
 
 def test_blocks_add_up():
     rng = np.random.default_rng(3)
-    X, y, qid, w = rng.normal(size=(90, 4)), rng.integers(0, 4, 90), rng.integers(0, 9, 90), rng.normal(size=4)
+    X, y, qid, w = (
+        rng.normal(size=(90, 4)),
+        rng.integers(0, 4, 90),
+        rng.integers(0, 9, 90),
+        rng.normal(size=4),
+    )
     for shape in SHAPES:
         whole, pulled = block_sums(X, loss_of(rb.Preferences.from_scores(y, qid)), w, shape)
-        parts = [block_sums(X[qid % 3 == r], loss_of(rb.Preferences.from_scores(y[qid % 3 == r], qid[qid % 3 == r])), w, shape) for r in range(3)]
-        assert np.isclose(sum(part.loss for part, _ in parts), whole.loss) and np.allclose(sum(g for _, g in parts), pulled)
+        parts = [
+            block_sums(
+                X[qid % 3 == r],
+                loss_of(rb.Preferences.from_scores(y[qid % 3 == r], qid[qid % 3 == r])),
+                w,
+                shape,
+            )
+            for r in range(3)
+        ]
+        assert np.isclose(sum(part.loss for part, _ in parts), whole.loss) and np.allclose(
+            sum(g for _, g in parts), pulled
+        )
         assert max(part.worst for part, _ in parts) == whole.worst
 
 
 # Certificates from sums
 
+
 @pytest.mark.parametrize("seed", range(6))
 def test_certificates_by_sums_are_those_of_the_list(seed):
     rng = np.random.default_rng(seed)
-    X, y, qid = rng.integers(-2, 3, size=(40, 3)).astype(float), rng.integers(0, 4, 40), rng.integers(0, 3, 40)
+    X, y, qid = (
+        rng.integers(-2, 3, size=(40, 3)).astype(float),
+        rng.integers(0, 4, 40),
+        rng.integers(0, 3, 40),
+    )
     coef, lam = rng.normal(size=40) / 40, 10.0 ** rng.integers(-2, 3)
     summed = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid), kernel="linear")
     listed = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid), kernel="linear")
     listed.prefs.better
     by_sums, by_list = certify(summed, lam, coef), certify(listed, lam, coef)
     assert not summed.prefs.is_listed
-    assert np.isclose(by_sums.primal, by_list.primal) and np.isclose(by_sums.dual, by_list.dual) and np.isclose(by_sums.radius, by_list.radius)
-    assert by_sums.complementarity_violation >= by_list.complementarity_violation - 1e-12 and by_sums.box_violation == 0
+    assert (
+        np.isclose(by_sums.primal, by_list.primal)
+        and np.isclose(by_sums.dual, by_list.dual)
+        and np.isclose(by_sums.radius, by_list.radius)
+    )
+    assert (
+        by_sums.complementarity_violation >= by_list.complementarity_violation - 1e-12
+        and by_sums.box_violation == 0
+    )
     for width in (0.0, 0.3):
         dual = Ramp(width).multipliers(listed.prefs, listed.times(coef))
         ruled, given = certify(summed, lam, coef, Ramp(width)), certify(listed, lam, coef, dual)
         assert ruled.dual >= given.dual - 1e-9 * abs(given.primal)  # the best point of its ray
-        assert np.isclose(summed.primal(coef, lam), listed.primal(coef, lam)) and np.isclose(summed.lam_max, listed.lam_max)
+        assert np.isclose(summed.primal(coef, lam), listed.primal(coef, lam)) and np.isclose(
+            summed.lam_max, listed.lam_max
+        )
 
 
 def test_no_certificate_of_sums_accepts_a_wrong_sign():
@@ -175,13 +253,21 @@ def test_preferences_of_weight_zero_do_not_count_for_the_worst():
     prefs = rb.Preferences([0, 2], [1, 0], 3, weight=[0, 1])
     assert ListedLoss(prefs).evaluate(scores, HINGE).worst == 0.0
     full = rb.Preferences.from_scores([2, 1, 0]).item_weighted([1, 0, 1])
-    assert CountedLoss(full).evaluate(scores, HINGE).worst == ListedLoss(full).evaluate(scores, HINGE).worst == 2.0
+    assert (
+        CountedLoss(full).evaluate(scores, HINGE).worst
+        == ListedLoss(full).evaluate(scores, HINGE).worst
+        == 2.0
+    )
     X, weight = np.array([[0.0], [1.0], [3.0]]), [0.0, 1.0, 1.0]
     some = rb.Preferences.from_scores([0, 1, 2])
     kept = rb.Preferences(some.better[1:], some.worse[1:], 3)
     fresh = rb.Preferences.from_scores([0, 1, 2]).reweighted(weight=weight)
     assert not fresh.is_listed
-    assert np.isclose(rb.RankSVMProblem(X, fresh, kernel="linear").lam_max, rb.RankSVMProblem(X, kept, kernel="linear").lam_max, rtol=1e-12)
+    assert np.isclose(
+        rb.RankSVMProblem(X, fresh, kernel="linear").lam_max,
+        rb.RankSVMProblem(X, kept, kernel="linear").lam_max,
+        rtol=1e-12,
+    )
 
 
 @settings(max_examples=100, deadline=None)
@@ -192,5 +278,7 @@ def test_what_follows_from_the_levels_alone(data):
     if len(prefs) == 0 or prefs.weighs_nothing():
         return
     counted, listed = CountedLoss(prefs), ListedLoss(prefs)
-    assert np.allclose(counted.full_pull(), listed.full_pull()) and counted.largest_rise(scores) == listed.largest_rise(scores)
+    assert np.allclose(counted.full_pull(), listed.full_pull()) and counted.largest_rise(
+        scores
+    ) == listed.largest_rise(scores)
     assert counted.largest_rise(scores, 1.5) == listed.largest_rise(scores, 1.5)

@@ -1,4 +1,8 @@
-"""RankRLS against dense formulas, its certificate and the quadratic program; degenerate data first."""
+"""RankRLS against dense formulas, its certificate and the quadratic program.
+
+Degenerate data come first.
+"""
+
 import pickle
 import warnings
 
@@ -22,7 +26,10 @@ def gram(problem):
 
 
 def refined(A, b, times=20):
-    """A^-1 b with residuals in extended precision, so that the formula's own rounding error does not count."""
+    """A^-1 b with residuals in extended precision.
+
+    The formula's own rounding error thus does not count.
+    """
     A, b, inverse = A.astype(np.longdouble), b.astype(np.longdouble), np.linalg.inv(A.astype(float))
     x = np.zeros_like(b)
     for _ in range(times):
@@ -31,8 +38,13 @@ def refined(A, b, times=20):
 
 
 def formula(problem, lam):
-    """Scores of the items by the plainest dense formula: (L K + lam) a = b, or equation (8) for items of the basis that are independent."""
-    L, K, b = (v.astype(np.longdouble) for v in (dense_laplacian(problem), gram(problem), problem.target.b))
+    """Scores of the items by the plainest dense formula.
+
+    That is (L K + lam) a = b, or equation (8) for items of the basis that are independent.
+    """
+    L, K, b = (
+        v.astype(np.longdouble) for v in (dense_laplacian(problem), gram(problem), problem.target.b)
+    )
     if problem.basis is None:
         return (K @ refined(L @ K + lam * np.eye(len(K)), b)).astype(float)
     R = problem.basis[: problem.X.shape[1]] if problem.is_factored else problem.basis
@@ -43,14 +55,32 @@ def formula(problem, lam):
 def graphs(rng, n):
     W = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.3), 1)
     prefs = rb.Preferences.from_scores(rng.integers(0, 4, n))
-    return dict(queries=dict(qid=rng.permutation(n) % 4), one_query={}, identity=dict(graph="identity"), weighted=dict(graph=W + W.T),
-                preferences=dict(graph=prefs.reweighted(weight=rng.uniform(0, 3, len(prefs)), margin=rng.uniform(0.5, 2, len(prefs))), y=None))
+    return dict(
+        queries=dict(qid=rng.permutation(n) % 4),
+        one_query={},
+        identity=dict(graph="identity"),
+        weighted=dict(graph=W + W.T),
+        preferences=dict(
+            graph=prefs.reweighted(
+                weight=rng.uniform(0, 3, len(prefs)), margin=rng.uniform(0.5, 2, len(prefs))
+            ),
+            y=None,
+        ),
+    )
 
 
 def degenerate(rng):
     X = rng.normal(size=(24, 3))
-    return dict(generic=X, duplicates=np.repeat(X[:8], 3, axis=0), grid=rng.integers(0, 2, (24, 3)).astype(float), constant_column=np.c_[X, np.ones(24)],
-                all_constant=np.full((24, 2), 0.1), rank_one=np.outer(np.arange(24.0), [1.0, 2.0]), wide=rng.normal(size=(24, 60)), far=X + 1e5)
+    return dict(
+        generic=X,
+        duplicates=np.repeat(X[:8], 3, axis=0),
+        grid=rng.integers(0, 2, (24, 3)).astype(float),
+        constant_column=np.c_[X, np.ones(24)],
+        all_constant=np.full((24, 2), 0.1),
+        rank_one=np.outer(np.arange(24.0), [1.0, 2.0]),
+        wide=rng.normal(size=(24, 60)),
+        far=X + 1e5,
+    )
 
 
 @pytest.mark.parametrize("graph", ["queries", "one_query", "identity", "weighted", "preferences"])
@@ -59,16 +89,22 @@ def degenerate(rng):
 def test_against_the_dense_formula(graph, kernel, basis):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(24, 3)), rng.normal(size=24)
-    problem = rb.RankRLSProblem(X, **({"y": y} | graphs(rng, 24)[graph]), kernel=kernel, basis=basis)
+    problem = rb.RankRLSProblem(
+        X, **({"y": y} | graphs(rng, 24)[graph]), kernel=kernel, basis=basis
+    )
     solver = "rls" if basis is None else "sparse-rls"
     path = rb.solve_path(problem, solver=solver)
     for lam in LAMS:
         expected = formula(problem, lam)[:, 0]
         for solution in (rb.solve(problem, lam, solver=solver), path.solution(lam)):
             found = solution.predict(X)
-            level = found.mean() - expected.mean() if problem.is_centred else 0.0  # the formula has the kernel measured from the mean
+            level = (
+                found.mean() - expected.mean() if problem.is_centred else 0.0
+            )  # the formula has the kernel measured from the mean
             assert np.abs(found - level - expected).max() <= 1e-8 * np.abs(expected).max()
-            assert np.allclose(problem.times(solution.coef), found - (found.mean() if problem.is_centred else 0.0))
+            assert np.allclose(
+                problem.times(solution.coef), found - (found.mean() if problem.is_centred else 0.0)
+            )
             assert solution.certificate.is_optimal(1e-12) and solution.solver.startswith(solver)
 
 
@@ -79,7 +115,8 @@ def test_degenerate_data(name, kernel, basis):
     rng = np.random.default_rng(0)
     X = degenerate(rng)[name]
     if name == "far" and kernel == "linear" and basis is not None:
-        X = X - 1e5 + 100  # the Gram matrix of a basis squares the offset, and has no digits left for the differences
+        # the Gram matrix of a basis squares the offset, and has no digits left for the differences
+        X = X - 1e5 + 100
     y, qid = rng.integers(0, 3, 24).astype(float), np.arange(24) % 3
     problem = rb.RankRLSProblem(X, y, qid=qid, kernel=kernel, basis=basis)
     path = rb.solve_path(problem, solver="rls" if basis is None else "sparse-rls")
@@ -89,12 +126,19 @@ def test_degenerate_data(name, kernel, basis):
 
 
 @pytest.mark.parametrize("graph", ["queries", "identity", "weighted", "preferences"])
-@pytest.mark.parametrize("kernel, basis", [("linear", None), ("rbf", None), ("rbf", [0, 5, 7]), ("linear", [0, 5])])
+@pytest.mark.parametrize(
+    "kernel, basis", [("linear", None), ("rbf", None), ("rbf", [0, 5, 7]), ("linear", [0, 5])]
+)
 def test_against_the_quadratic_program(graph, kernel, basis):
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
-    problem = rb.RankRLSProblem(X, **({"y": y} | graphs(rng, 20)[graph]), kernel=kernel, basis=basis)
-    reference, own = rb.solve(problem, 0.3, solver="qp"), rb.solve(problem, 0.3, solver="rls" if basis is None else "sparse-rls")
+    problem = rb.RankRLSProblem(
+        X, **({"y": y} | graphs(rng, 20)[graph]), kernel=kernel, basis=basis
+    )
+    reference, own = (
+        rb.solve(problem, 0.3, solver="qp"),
+        rb.solve(problem, 0.3, solver="rls" if basis is None else "sparse-rls"),
+    )
     assert reference.certificate.relative_gap < 1e-8 and reference.solver.startswith("qp")
     assert own.certificate.primal == pytest.approx(reference.certificate.primal, rel=1e-8)
     assert np.allclose(reference.predict(X), own.predict(X), atol=1e-4)
@@ -127,6 +171,7 @@ def test_rls_and_sparse_rls_name_each_other():
 
 # The certificate
 
+
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("basis", [None, [0, 3, 4, 8]], ids=["all", "basis"])
 def test_the_bound_holds_whatever_is_certified(seed, basis):
@@ -145,14 +190,18 @@ def test_the_bound_holds_whatever_is_certified(seed, basis):
 
 def test_every_mutation_is_caught():
     rng = np.random.default_rng(0)
-    problem = rb.RankRLSProblem(rng.normal(size=(15, 2)), rng.normal(size=15) * 1e-6, qid=np.arange(15) % 3)  # small scores: J is far below 1
+    problem = rb.RankRLSProblem(
+        rng.normal(size=(15, 2)), rng.normal(size=15) * 1e-6, qid=np.arange(15) % 3
+    )  # small scores: J is far below 1
     coef = rb.solve(problem, 0.1, solver="rls").coef
     assert problem.certificate(0.1, coef).is_optimal(1e-12)
     for i in range(15):
         changed = coef.copy()
         changed[i] *= -1
         assert not problem.certificate(0.1, changed).is_optimal(1e-6)
-    assert not problem.certificate(0.1, 0 * coef).is_optimal(0.5) and not problem.certificate(0.11, coef).is_optimal(1e-6)
+    assert not problem.certificate(0.1, 0 * coef).is_optimal(0.5) and not problem.certificate(
+        0.11, coef
+    ).is_optimal(1e-6)
 
 
 def test_shapes_of_solutions_are_checked():
@@ -167,20 +216,35 @@ def test_shapes_of_solutions_are_checked():
 
 # Inputs
 
+
 @pytest.mark.parametrize("kernel, basis", [("linear", None), ("rbf", None), ("rbf", [2, 9, 4])])
 def test_layout_dtype_and_order_of_rows_do_not_matter(kernel, basis):
     rng = np.random.default_rng(3)
-    X, y, qid = rng.integers(-4, 5, (20, 3)).astype(float), rng.integers(0, 3, 20).astype(float), np.array(list("abcd"))[np.arange(20) % 4]
+    X, y, qid = (
+        rng.integers(-4, 5, (20, 3)).astype(float),
+        rng.integers(0, 3, 20).astype(float),
+        np.array(list("abcd"))[np.arange(20) % 4],
+    )
     solver = "rls" if basis is None else "sparse-rls"
-    expected = rb.solve(rb.RankRLSProblem(X, y, qid=qid, kernel=kernel, basis=basis), 0.5, solver=solver).predict(X)
+    expected = rb.solve(
+        rb.RankRLSProblem(X, y, qid=qid, kernel=kernel, basis=basis), 0.5, solver=solver
+    ).predict(X)
     order = rng.permutation(20)
     frozen = X.copy()
     frozen.flags.writeable = False
     moved = None if basis is None else np.argsort(order)[basis]
-    variants = [(X.astype(np.float32), y.astype(np.float32), qid, basis), (np.asfortranarray(X), y.astype(int), qid, basis), (frozen, y, qid, basis),
-                (np.repeat(X, 2, axis=0)[::2], y, qid.tolist(), basis), (X[order], y[order], qid[order], moved), (X.tolist(), y.tolist(), qid, basis)]
+    variants = [
+        (X.astype(np.float32), y.astype(np.float32), qid, basis),
+        (np.asfortranarray(X), y.astype(int), qid, basis),
+        (frozen, y, qid, basis),
+        (np.repeat(X, 2, axis=0)[::2], y, qid.tolist(), basis),
+        (X[order], y[order], qid[order], moved),
+        (X.tolist(), y.tolist(), qid, basis),
+    ]
     for X_i, y_i, qid_i, basis_i in variants:
-        answer = rb.solve(rb.RankRLSProblem(X_i, y_i, qid=qid_i, kernel=kernel, basis=basis_i), 0.5, solver=solver)
+        answer = rb.solve(
+            rb.RankRLSProblem(X_i, y_i, qid=qid_i, kernel=kernel, basis=basis_i), 0.5, solver=solver
+        )
         assert np.allclose(answer.predict(X), expected, rtol=1e-9, atol=1e-12)
 
 
@@ -191,14 +255,21 @@ def test_columns_of_y_are_learnt_side_by_side(kernel, basis):
     Y[:, 2] = 1.0  # a column without a difference is harmless beside others
     solver = "rls" if basis is None else "sparse-rls"
     make = lambda y: rb.RankRLSProblem(X, y, qid=np.arange(20) % 2, kernel=kernel, basis=basis)
-    path, single = rb.solve_path(make(Y), solver=solver), [rb.solve_path(make(Y[:, j]), solver=solver) for j in range(2)]
+    path, single = (
+        rb.solve_path(make(Y), solver=solver),
+        [rb.solve_path(make(Y[:, j]), solver=solver) for j in range(2)],
+    )
     for j in range(2):
         assert np.allclose(path.coef(0.2)[:, j], single[j].coef(0.2), rtol=1e-8, atol=1e-10)
     assert np.allclose(path.predict(X, 0.2)[:, 2], 0, atol=1e-9)
-    assert path.coefs(LAMS).shape == (3, 20 if basis is None else 3, 3) and path.predictions(X[:5], LAMS).shape == (3, 5, 3)
+    assert path.coefs(LAMS).shape == (3, 20 if basis is None else 3, 3) and path.predictions(
+        X[:5], LAMS
+    ).shape == (3, 5, 3)
     assert rb.solve(make(Y[:, :1]), 0.2, solver=solver).predict(X).shape == (20, 1)
     assert rb.solve(make(Y), 0.2, solver="qp").certificate.is_optimal(1e-6)
-    assert path.certificate(0.2).is_optimal(1e-12) and path.solution(0.2).proven([0, 1], [1, 0]).shape == (2, 3)
+    assert path.certificate(0.2).is_optimal(1e-12) and path.solution(0.2).proven(
+        [0, 1], [1, 0]
+    ).shape == (2, 3)
 
 
 def test_precomputed_kernels_agree_with_named_ones():
@@ -208,19 +279,37 @@ def test_precomputed_kernels_agree_with_named_ones():
     for basis, solver in ((None, "rls"), ([1, 8, 3], "sparse-rls")):
         a = rb.solve(rb.RankRLSProblem(X, y, basis=basis), 0.2, solver=solver)
         b = rb.solve(rb.RankRLSProblem(K, y, kernel="precomputed", basis=basis), 0.2, solver=solver)
-        assert np.allclose(a.predict(X), b.predict(K), rtol=1e-10) and b.predict(K[:0]).shape == (0,)
+        assert np.allclose(a.predict(X), b.predict(K), rtol=1e-10) and b.predict(K[:0]).shape == (
+            0,
+        )
     with pytest.raises(ValueError, match="square Gram matrix"):
         rb.RankRLSProblem(K[:, :4], y, kernel="precomputed")
 
 
-@pytest.mark.parametrize("change, match", [
-    (dict(y=np.ones(6)), "no two different scores"), (dict(y=np.arange(6) % 2, qid=np.arange(6) % 2), "no two different scores"),
-    (dict(y=np.arange(5)), "y has 5 rows"), (dict(y=[0, 1, np.nan, 0, 0, 0]), "y has NaN at index 2"), (dict(qid=[1, 2]), "qid has shape"),
-    (dict(basis=[0, 0]), "item 0 2 times"), (dict(basis=[6]), "item 6"), (dict(basis=[-1]), "item -1"), (dict(basis=np.arange(7)), "more than the 6"),
-    (dict(basis=[0.5]), "dtype float64"), (dict(graph=np.eye(6, k=1)), "not symmetric"), (dict(graph=-np.ones((6, 6))), "negative weight"),
-    (dict(graph=np.zeros((6, 6))), "no two different scores"), (dict(graph="star"), "graph is 'star'"), (dict(graph=np.eye(6), qid=np.arange(6)), "both given"),
-    (dict(kernel="rfb"), "did you mean 'rbf'"), (dict(y=None), "y is None"), (dict(graph=np.eye(5)), "graph has shape"),
-    (dict(qid=[0, 0, 0, np.nan, 1, 1]), "qid has NaN at index 3")])
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (dict(y=np.ones(6)), "no two different scores"),
+        (dict(y=np.arange(6) % 2, qid=np.arange(6) % 2), "no two different scores"),
+        (dict(y=np.arange(5)), "y has 5 rows"),
+        (dict(y=[0, 1, np.nan, 0, 0, 0]), "y has NaN at index 2"),
+        (dict(qid=[1, 2]), "qid has shape"),
+        (dict(basis=[0, 0]), "item 0 2 times"),
+        (dict(basis=[6]), "item 6"),
+        (dict(basis=[-1]), "item -1"),
+        (dict(basis=np.arange(7)), "more than the 6"),
+        (dict(basis=[0.5]), "dtype float64"),
+        (dict(graph=np.eye(6, k=1)), "not symmetric"),
+        (dict(graph=-np.ones((6, 6))), "negative weight"),
+        (dict(graph=np.zeros((6, 6))), "no two different scores"),
+        (dict(graph="star"), "graph is 'star'"),
+        (dict(graph=np.eye(6), qid=np.arange(6)), "both given"),
+        (dict(kernel="rfb"), "did you mean 'rbf'"),
+        (dict(y=None), "y is None"),
+        (dict(graph=np.eye(5)), "graph has shape"),
+        (dict(qid=[0, 0, 0, np.nan, 1, 1]), "qid has NaN at index 3"),
+    ],
+)
 def test_bad_arguments(change, match):
     with pytest.raises(ValueError, match=match):
         rb.RankRLSProblem(np.arange(12.0).reshape(6, 2), **({"y": np.arange(6.0)} | change))
@@ -233,7 +322,11 @@ def test_bad_lambda(lam, solver):
     with pytest.raises(ValueError, match="lam is"):
         rb.solve(problem, lam, solver=solver)
     path = rb.solve_path(problem, solver="rls")
-    for read in (path.coef, lambda bad: path.coefs([1.0, bad]), lambda bad: problem.certificate(bad, np.zeros(3))):
+    for read in (
+        path.coef,
+        lambda bad: path.coefs([1.0, bad]),
+        lambda bad: problem.certificate(bad, np.zeros(3)),
+    ):
         with pytest.raises(ValueError, match="lams? (is|has)"):
             read(lam)
 
@@ -256,7 +349,12 @@ def test_a_path_pickles_and_answers_grids():
     for kernel, basis in (("rbf", None), ("linear", None), ("rbf", [0, 4, 9])):
         problem = rb.RankRLSProblem(X, y, kernel=kernel, basis=basis)
         path = rb.solve_path(problem, solver="rls" if basis is None else "sparse-rls")
-        assert isinstance(path, rb.Path) and path.status == "complete" and path.breakpoints.shape == (0,) and path.solver.split()[0] in ("rls", "sparse-rls")
+        assert (
+            isinstance(path, rb.Path)
+            and path.status == "complete"
+            and path.breakpoints.shape == (0,)
+            and path.solver.split()[0] in ("rls", "sparse-rls")
+        )
         copy = pickle.loads(pickle.dumps(path))
         new = rng.normal(size=(4, 2))
         assert np.allclose(copy.predictions(new, LAMS), [path.predict(new, lam) for lam in LAMS])
@@ -279,7 +377,11 @@ def test_blocks_give_what_the_table_gives(monkeypatch):
     monkeypatch.setattr("rankbook.problems.rankrls_statistics.BLOCK", 300)
     problem = make()
     parts = rb.solve(problem, 0.1, solver="sparse-rls")
-    assert "table" not in problem.__dict__ and np.allclose(parts.coef, whole.coef, rtol=1e-8) and parts.certificate.is_optimal(1e-12)
+    assert (
+        "table" not in problem.__dict__
+        and np.allclose(parts.coef, whole.coef, rtol=1e-8)
+        and parts.certificate.is_optimal(1e-12)
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -296,7 +398,15 @@ def test_choosing_a_basis(method):
 
 # The estimator
 
-@parametrize_with_checks([rb.RankRLS(), rb.RankRLS(kernel="linear"), rb.RankRLS(basis=2), rb.RankRLS(graph="identity", kernel="poly")])
+
+@parametrize_with_checks(
+    [
+        rb.RankRLS(),
+        rb.RankRLS(kernel="linear"),
+        rb.RankRLS(basis=2),
+        rb.RankRLS(graph="identity", kernel="poly"),
+    ]
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -304,14 +414,24 @@ def test_scikit_learn(estimator, check):
 def test_partial_fit_is_a_fit():
     rng = np.random.default_rng(10)
     X, y, qid = rng.normal(size=(60, 4)), rng.normal(size=60), np.repeat(np.arange(6), 10)
-    for options in (dict(kernel="linear"), dict(kernel="linear", graph="identity"), dict(basis=X[::7]), dict(basis=X[::7], graph="identity")):
+    for options in (
+        dict(kernel="linear"),
+        dict(kernel="linear", graph="identity"),
+        dict(basis=X[::7]),
+        dict(basis=X[::7], graph="identity"),
+    ):
         identity = "graph" in options
         fitted = rb.RankRLS(**options).fit(X, y, **({} if identity else {"qid": qid}))
-        online, blocks = rb.RankRLS(**options), [(X[qid == q], y[qid == q], qid[qid == q]) for q in rng.permutation(6)]
+        online, blocks = (
+            rb.RankRLS(**options),
+            [(X[qid == q], y[qid == q], qid[qid == q]) for q in rng.permutation(6)],
+        )
         for block in blocks:
             online.partial_fit(*block)
         streamed = rb.RankRLS(**options).fit(iter(blocks))
-        assert np.allclose(online.predict(X), fitted.predict(X), rtol=1e-8, atol=1e-10) and np.allclose(streamed.predict(X), online.predict(X), rtol=1e-12)
+        assert np.allclose(
+            online.predict(X), fitted.predict(X), rtol=1e-8, atol=1e-10
+        ) and np.allclose(streamed.predict(X), online.predict(X), rtol=1e-12)
         assert online.certificate_.is_optimal(1e-12)
         assert np.allclose(pickle.loads(pickle.dumps(online)).predict(X), online.predict(X))
 
@@ -321,7 +441,10 @@ def test_identity_is_ridge_regression():
 
     rng = np.random.default_rng(11)
     X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
-    ours, theirs = rb.RankRLS(kernel="linear", graph="identity", lam=2.0).fit(X, y), Ridge(alpha=2.0, fit_intercept=False).fit(X, y)
+    ours, theirs = (
+        rb.RankRLS(kernel="linear", graph="identity", lam=2.0).fit(X, y),
+        Ridge(alpha=2.0, fit_intercept=False).fit(X, y),
+    )
     assert np.allclose(ours.coef_, theirs.coef_, rtol=1e-10)
 
 
@@ -330,7 +453,11 @@ def test_a_failed_fit_changes_nothing():
     X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
     model = rb.RankRLS().fit(X, y)
     before = model.dual_coef_
-    for bad in (lambda: model.fit(X, np.zeros(20)), lambda: model.set_params(lam=0).fit(X, y), lambda: model.set_params(lam=1.0, solver="rsl").fit(X, y)):
+    for bad in (
+        lambda: model.fit(X, np.zeros(20)),
+        lambda: model.set_params(lam=0).fit(X, y),
+        lambda: model.set_params(lam=1.0, solver="rsl").fit(X, y),
+    ):
         with pytest.raises(ValueError):
             bad()
         assert model.dual_coef_ is before

@@ -1,4 +1,5 @@
 """Sums over queries: added, merged and taken back in any order."""
+
 import copy
 
 import numpy as np
@@ -18,7 +19,9 @@ def data():
 
 
 def make(kind, X):
-    return rb.RankingStatistics(**({} if kind == "linear" else dict(basis=X[[0, 9, 20]], kernel=kind, gamma=1e-4)))
+    return rb.RankingStatistics(
+        **({} if kind == "linear" else dict(basis=X[[0, 9, 20]], kernel=kind, gamma=1e-4))
+    )
 
 
 def block(data, q):
@@ -40,15 +43,23 @@ def test_any_order_and_any_grouping(data, kind):
             parts = [p for k, p in enumerate(parts) if k not in (i, j)] + [merged]
         scale = np.sqrt(np.outer(whole.products.diagonal(), whole.products.diagonal()))
         assert (np.abs(parts[0].products - whole.products) <= 1e-10 * scale + 1e-300).all()
-        assert (parts[0].n_items, parts[0].n_queries, parts[0].n_pairs) == (qid.size, 12, whole.n_pairs)
+        assert (parts[0].n_items, parts[0].n_queries, parts[0].n_pairs) == (
+            qid.size,
+            12,
+            whole.n_pairs,
+        )
     sizes = np.bincount(qid)
     assert whole.n_pairs == (sizes * (sizes - 1) // 2).sum()
     basis = None if kind == "linear" else [0, 9, 20]
-    problem = rb.RankRLSProblem(X, y, qid=qid, kernel=kind, gamma=None if kind == "linear" else 1e-4, basis=basis)
+    problem = rb.RankRLSProblem(
+        X, y, qid=qid, kernel=kind, gamma=None if kind == "linear" else 1e-4, basis=basis
+    )
     expected = rb.solve(problem, 0.7, solver="rls" if basis is None else "sparse-rls")
     found = StatisticsSolver(whole).solve(0.7)
     assert np.allclose(found.predict(X), expected.predict(X), rtol=1e-8)
-    assert found.certificate.is_optimal(1e-10) and found.certificate.primal == pytest.approx(expected.certificate.primal, rel=1e-9)
+    assert found.certificate.is_optimal(1e-10) and found.certificate.primal == pytest.approx(
+        expected.certificate.primal, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("kind", ["linear", "rbf"])
@@ -58,13 +69,24 @@ def test_taking_back_is_never_having_had(data, kind):
     for q in range(8):
         statistics.remove(*block(data, q))
         rest = make(kind, X).add(X[qid > q], y[qid > q], qid[qid > q])
-        assert np.allclose(statistics.products, rest.products, rtol=1e-9, atol=1e-12 * np.abs(rest.products).max())
-        assert (statistics.n_items, statistics.n_queries, statistics.n_pairs, statistics.seen) == (rest.n_items, rest.n_queries, rest.n_pairs, rest.seen)
+        assert np.allclose(
+            statistics.products, rest.products, rtol=1e-9, atol=1e-12 * np.abs(rest.products).max()
+        )
+        assert (statistics.n_items, statistics.n_queries, statistics.n_pairs, statistics.seen) == (
+            rest.n_items,
+            rest.n_queries,
+            rest.n_pairs,
+            rest.seen,
+        )
         a, b = (StatisticsSolver(s).solve(0.5).predict(X) for s in (statistics, rest))
         assert np.allclose(a, b, rtol=1e-7, atol=1e-9 * np.abs(b).max())
     for q in range(8, 12):
         statistics.remove(*block(data, q))
-    assert not statistics.products.any() and not statistics.seen and statistics.n_items == statistics.n_queries == statistics.n_pairs == 0
+    assert (
+        not statistics.products.any()
+        and not statistics.seen
+        and statistics.n_items == statistics.n_queries == statistics.n_pairs == 0
+    )
     statistics.add(X, y, qid)
     assert np.array_equal(statistics.products, make(kind, X).add(X, y, qid).products)
 
@@ -75,18 +97,33 @@ def test_nothing_changes_when_it_raises(data):
     before = copy.deepcopy(statistics.__dict__)
     broken = y.copy()
     broken[-1] = np.nan
-    for bad in (lambda: statistics.add(*block(data, 5)), lambda: statistics.remove(*block(data, 1)), lambda: statistics.add(X[:, :2], y), lambda: statistics.add(X, broken),
-                lambda: statistics.add(X, np.c_[y, y]), lambda: statistics.add(X, y[:-1]), lambda: statistics.remove(X, y)):
+    for bad in (
+        lambda: statistics.add(*block(data, 5)),
+        lambda: statistics.remove(*block(data, 1)),
+        lambda: statistics.add(X[:, :2], y),
+        lambda: statistics.add(X, broken),
+        lambda: statistics.add(X, np.c_[y, y]),
+        lambda: statistics.add(X, y[:-1]),
+        lambda: statistics.remove(X, y),
+    ):
         with pytest.raises(ValueError):
             bad()
-    assert all(np.array_equal(value, before[name]) for name, value in statistics.__dict__.items() if name != "kernel")
+    assert all(
+        np.array_equal(value, before[name])
+        for name, value in statistics.__dict__.items()
+        if name != "kernel"
+    )
 
 
 def test_what_does_not_fit_is_not_merged(data):
     X, _, _ = data
     one = make("linear", X).add(*block(data, 0))
-    for other in (make("rbf", X).add(*block(data, 1)), make("linear", X).add(*block(data, 0)), rb.RankingStatistics(graph="identity"),
-                  make("linear", X).add(block(data, 2)[0][:, :3], *block(data, 2)[1:])):
+    for other in (
+        make("rbf", X).add(*block(data, 1)),
+        make("linear", X).add(*block(data, 0)),
+        rb.RankingStatistics(graph="identity"),
+        make("linear", X).add(block(data, 2)[0][:, :3], *block(data, 2)[1:]),
+    ):
         with pytest.raises(ValueError):
             rb.merge_statistics(one, other)
     empty = rb.merge_statistics(one, rb.RankingStatistics())
@@ -96,11 +133,22 @@ def test_what_does_not_fit_is_not_merged(data):
 def test_a_mean_far_away_costs_no_digits():
     rng = np.random.default_rng(2)
     X, y = rng.integers(-8, 9, (50, 3)).astype(float), rng.integers(0, 5, 50).astype(float)
-    near, far = rb.RankingStatistics().add(X, y), rb.RankingStatistics().add(X + 2.0**30, y + 2.0**30)
+    near, far = (
+        rb.RankingStatistics().add(X, y),
+        rb.RankingStatistics().add(X + 2.0**30, y + 2.0**30),
+    )
     assert np.allclose(near.products, far.products, rtol=1e-6)
 
 
-@pytest.mark.parametrize("options", [dict(kernel="rbf"), dict(kernel="precomputed", basis=np.eye(2)), dict(graph="star"), dict(kernel="rfb", basis=np.eye(2))])
+@pytest.mark.parametrize(
+    "options",
+    [
+        dict(kernel="rbf"),
+        dict(kernel="precomputed", basis=np.eye(2)),
+        dict(graph="star"),
+        dict(kernel="rfb", basis=np.eye(2)),
+    ],
+)
 def test_bad_arguments(options):
     with pytest.raises(ValueError):
         rb.RankingStatistics(**options)
@@ -110,7 +158,11 @@ def test_several_columns_and_lambdas(data):
     X, y, qid = data
     Y = np.c_[y, -y]
     solver = StatisticsSolver(rb.RankingStatistics().add(X, Y, qid))
-    assert solver.coefs([0.1, 1.0]).shape == (2, 4, 2) and np.allclose(solver.coefs([1.0])[0], solver.solve(1.0).coef)
-    assert np.allclose(solver.solve(1.0).coef[:, 0], -solver.solve(1.0).coef[:, 1]) and solver.solve(1.0).certificate.is_optimal(1e-12)
+    assert solver.coefs([0.1, 1.0]).shape == (2, 4, 2) and np.allclose(
+        solver.coefs([1.0])[0], solver.solve(1.0).coef
+    )
+    assert np.allclose(
+        solver.solve(1.0).coef[:, 0], -solver.solve(1.0).coef[:, 1]
+    ) and solver.solve(1.0).certificate.is_optimal(1e-12)
     with pytest.raises(ValueError, match="X_new has 3 columns"):
         solver.solve(1.0).predict(X[:, :3])

@@ -1,4 +1,8 @@
-"""Problems and certificates: nothing wrong may pass for optimal, and every bad argument is refused in its own words."""
+"""Problems and certificates: nothing wrong may pass for optimal.
+
+Every bad argument is refused in its own words.
+"""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +17,9 @@ def random_problem(seed, kernel="rbf", n=12, weights=True):
     rng = np.random.default_rng(seed)
     prefs = rb.Preferences.from_scores(rng.integers(0, 3, n))
     if weights:
-        prefs = prefs.reweighted(weight=rng.uniform(0.1, 10, len(prefs)), margin=rng.uniform(0.5, 2, len(prefs)))
+        prefs = prefs.reweighted(
+            weight=rng.uniform(0.1, 10, len(prefs)), margin=rng.uniform(0.5, 2, len(prefs))
+        )
     return rb.RankSVMProblem(rng.normal(size=(n, 2)), prefs, kernel)
 
 
@@ -36,19 +42,29 @@ def optimum(problem, lam):
 
 # The problem itself
 
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 def test_objective_and_products_by_definition(kernel):
     problem = random_problem(0, kernel)
     prefs, coef = problem.prefs, np.random.default_rng(1).normal(size=12)
-    K = {"linear": lambda X: X @ X.T, "rbf": lambda X: np.exp(-((X[:, None] - X) ** 2).sum(-1) / 2), "poly": lambda X: (X @ X.T / 2 + 1) ** 3}[kernel](problem.X)
+    K = {
+        "linear": lambda X: X @ X.T,
+        "rbf": lambda X: np.exp(-((X[:, None] - X) ** 2).sum(-1) / 2),
+        "poly": lambda X: (X @ X.T / 2 + 1) ** 3,
+    }[kernel](problem.X)
     coef -= coef.mean()  # as they are when they come from preferences
     f = K @ coef
     level = lambda f: f - f.mean()  # scores are defined up to a constant
     assert np.allclose(level(problem.times(coef)), level(f))
-    miss = sum(c * max(0, d - f[k] + f[l]) for k, l, c, d in zip(prefs.better, prefs.worse, prefs.weight, prefs.margin))
+    miss = sum(
+        c * max(0, d - f[k] + f[l])
+        for k, l, c, d in zip(prefs.better, prefs.worse, prefs.weight, prefs.margin)
+    )
     assert problem.primal(coef, 0.7) == pytest.approx(0.35 * coef @ f + miss)
     assert np.allclose(level(problem.predict(coef, problem.X)), level(f))
-    assert np.allclose(problem.times(coef + 7), problem.times(coef)) and problem.primal(coef + 7, 0.7) == pytest.approx(problem.primal(coef, 0.7))
+    assert np.allclose(problem.times(coef + 7), problem.times(coef)) and problem.primal(
+        coef + 7, 0.7
+    ) == pytest.approx(problem.primal(coef, 0.7))
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -69,7 +85,10 @@ def test_prediction_in_blocks_is_prediction_in_one_piece(monkeypatch, entries):
     from rankbook.kernels import linear_map as kernel_map
 
     problem = random_problem(2)
-    coef, X_new = np.random.default_rng(0).normal(size=12), np.random.default_rng(1).normal(size=(31, 2))
+    coef, X_new = (
+        np.random.default_rng(0).normal(size=12),
+        np.random.default_rng(1).normal(size=(31, 2)),
+    )
     whole = problem.predict(coef, X_new)
     monkeypatch.setattr(kernel_map, "BLOCK", entries)
     assert np.allclose(problem.predict(coef, X_new), whole, rtol=1e-13)
@@ -86,35 +105,52 @@ def with_bad(value):
     return X
 
 
-@pytest.mark.parametrize("args, options, error, words", [
-    ((X3[:2], PREFS), {}, ValueError, "X has 2 rows and prefs has 3 items"),
-    ((X3.ravel(), PREFS), {}, ValueError, "X has shape"),
-    ((X3[:, :0], PREFS), {}, ValueError, "X has shape"),
-    ((with_bad(np.nan), PREFS), {}, ValueError, "X has NaN in row 2, column 1"),
-    ((with_bad(-np.inf), PREFS), {}, ValueError, "X has -inf.* in row 2, column 1"),
-    ((X3 * 1j, PREFS), {}, TypeError, "X has complex"),
-    ((X3.astype(str), PREFS), {"kernel": "rfb"}, ValueError, "kernel is 'rfb'; did you mean 'rbf'"),
-    ((X3, [(1, 0)]), {}, TypeError, "prefs is a list"),
-    ((X3, rb.Preferences.from_scores([1, 1, 1])), {}, ValueError, "prefs has no preference"),
-    ((X3, rb.Preferences.from_scores([0, 1, 2], qid=[0, 1, 2])), {}, ValueError, "prefs has no preference"),
-    ((X3, PREFS.reweighted(weight=np.zeros(3))), {}, ValueError, "weight 0"),
-    ((X3, PREFS), {"kernel": "precomputed"}, ValueError, "square"),
-    ((X3, PREFS), {"gamma": 0}, ValueError, "gamma is 0"),
-    ((X3, PREFS), {"gamma": -1.0}, ValueError, "gamma is -1.0"),
-    ((X3, PREFS), {"gamma": "auto"}, TypeError, "gamma is 'auto'"),
-    ((X3, PREFS), {"kernel": "poly", "degree": 1.5}, ValueError, "degree is 1.5"),
-    ((X3, PREFS), {"kernel": "poly", "coef0": -1}, ValueError, "coef0 is -1"),
-], ids=lambda value: value if isinstance(value, str) else None)
+@pytest.mark.parametrize(
+    "args, options, error, words",
+    [
+        ((X3[:2], PREFS), {}, ValueError, "X has 2 rows and prefs has 3 items"),
+        ((X3.ravel(), PREFS), {}, ValueError, "X has shape"),
+        ((X3[:, :0], PREFS), {}, ValueError, "X has shape"),
+        ((with_bad(np.nan), PREFS), {}, ValueError, "X has NaN in row 2, column 1"),
+        ((with_bad(-np.inf), PREFS), {}, ValueError, "X has -inf.* in row 2, column 1"),
+        ((X3 * 1j, PREFS), {}, TypeError, "X has complex"),
+        (
+            (X3.astype(str), PREFS),
+            {"kernel": "rfb"},
+            ValueError,
+            "kernel is 'rfb'; did you mean 'rbf'",
+        ),
+        ((X3, [(1, 0)]), {}, TypeError, "prefs is a list"),
+        ((X3, rb.Preferences.from_scores([1, 1, 1])), {}, ValueError, "prefs has no preference"),
+        (
+            (X3, rb.Preferences.from_scores([0, 1, 2], qid=[0, 1, 2])),
+            {},
+            ValueError,
+            "prefs has no preference",
+        ),
+        ((X3, PREFS.reweighted(weight=np.zeros(3))), {}, ValueError, "weight 0"),
+        ((X3, PREFS), {"kernel": "precomputed"}, ValueError, "square"),
+        ((X3, PREFS), {"gamma": 0}, ValueError, "gamma is 0"),
+        ((X3, PREFS), {"gamma": -1.0}, ValueError, "gamma is -1.0"),
+        ((X3, PREFS), {"gamma": "auto"}, TypeError, "gamma is 'auto'"),
+        ((X3, PREFS), {"kernel": "poly", "degree": 1.5}, ValueError, "degree is 1.5"),
+        ((X3, PREFS), {"kernel": "poly", "coef0": -1}, ValueError, "coef0 is -1"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
 def test_bad_arguments_are_refused_in_their_name(args, options, error, words):
     with pytest.raises(error, match=words):
         rb.RankSVMProblem(*args, **options)
 
 
-@pytest.mark.parametrize("K, words", [
-    (np.array([[1.0, 0.5], [0.4, 1.0]]), "not symmetric"),
-    (np.array([[1.0, 2.0], [2.0, 1.0]]), "negative eigenvalue"),
-    (-np.eye(2), "negative eigenvalue"),
-])
+@pytest.mark.parametrize(
+    "K, words",
+    [
+        (np.array([[1.0, 0.5], [0.4, 1.0]]), "not symmetric"),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), "negative eigenvalue"),
+        (-np.eye(2), "negative eigenvalue"),
+    ],
+)
 def test_matrices_that_are_no_kernels(K, words):
     prefs = rb.Preferences([0], [1], 2)
     with pytest.raises(ValueError, match=words):
@@ -143,7 +179,9 @@ def test_a_kernel_matrix_that_would_not_fit_is_refused_with_its_size(monkeypatch
 def test_a_list_of_preferences_that_would_not_fit_is_refused_with_its_size(monkeypatch):
     import psutil
 
-    problem = rb.RankSVMProblem(np.arange(100.0)[:, None], rb.Preferences.from_scores(np.arange(100) % 2), kernel="linear")
+    problem = rb.RankSVMProblem(
+        np.arange(100.0)[:, None], rb.Preferences.from_scores(np.arange(100) % 2), kernel="linear"
+    )
     memory = psutil.virtual_memory()
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory._replace(available=60_000))
     with pytest.raises(MemoryError, match=r"2,500 preferences.*bytes.*star"):
@@ -152,10 +190,14 @@ def test_a_list_of_preferences_that_would_not_fit_is_refused_with_its_size(monke
 
 # Certificates
 
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_weak_duality_and_the_radius_hold_for_any_answer(seed, kernel):
-    """However wrong an answer is, the true minimum lies between the bounds and the true function within the radius."""
+    """However wrong an answer is, the true minimum lies between the bounds.
+
+    The true function lies within the radius.
+    """
     problem = random_problem(seed, kernel)
     rng = np.random.default_rng(seed)
     lam = 0.05 * problem.lam_max
@@ -166,10 +208,16 @@ def test_weak_duality_and_the_radius_hold_for_any_answer(seed, kernel):
     for trial in range(20):
         noise = 10.0 ** rng.integers(-6, 2)
         coef = exact + noise * rng.normal(size=12)
-        dual = optimum(problem, lam) + noise * rng.normal(size=len(problem.prefs)) if trial % 2 else None
+        dual = (
+            optimum(problem, lam) + noise * rng.normal(size=len(problem.prefs))
+            if trial % 2
+            else None
+        )
         found = problem.certificate(lam, coef, dual)
         assert found.dual <= best.primal * (1 + 1e-12) and found.primal >= best.dual * (1 - 1e-12)
-        assert found.gap >= -1e-12 * found.primal and found.relative_gap == found.gap / max(1, abs(found.primal))
+        assert found.gap >= -1e-12 * found.primal and found.relative_gap == found.gap / max(
+            1, abs(found.primal)
+        )
         distance = np.sqrt((coef - exact) @ K @ (coef - exact))
         rounding = np.sqrt(2 * 1e-12 * found.primal / lam)  # of the gap, as above
         assert distance <= np.hypot(found.radius, rounding) + best.radius
@@ -191,7 +239,9 @@ def test_every_flipped_or_moved_multiplier_is_caught(kernel):
             found = problem.certificate(lam, dual=wrong)
             assert not found.is_optimal(1e-9), (i, dual[i], value)
             if value < 0 or value > prefs.weight[i]:
-                assert found.box_violation == pytest.approx(max(-value, value - prefs.weight[i]) / prefs.weight[i])
+                assert found.box_violation == pytest.approx(
+                    max(-value, value - prefs.weight[i]) / prefs.weight[i]
+                )
 
 
 def test_every_flipped_coefficient_is_caught():
@@ -233,7 +283,10 @@ def test_dual_without_multipliers_is_feasible_and_tight_at_the_optimum():
         assert (dual >= 0).all() and (dual <= problem.prefs.weight).all()
         assert problem.certificate(lam, coef).gap >= 0
     zero = problem.certificate(problem.lam_max, coef=np.zeros(12))
-    assert zero.primal == pytest.approx(problem.prefs.weight @ problem.prefs.margin) and 0 < zero.gap <= zero.primal
+    assert (
+        zero.primal == pytest.approx(problem.prefs.weight @ problem.prefs.margin)
+        and 0 < zero.gap <= zero.primal
+    )
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)
@@ -255,15 +308,31 @@ def test_a_proven_order_is_the_order_of_the_optimum(seed):
 
 # The hard margin
 
+
 def test_hard_margin_certificates():
-    problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 2]), "linear")  # w >= 1
+    problem = rb.RankSVMProblem(
+        [[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 2]), "linear"
+    )  # w >= 1
     prefs = problem.prefs
     tight = np.flatnonzero((prefs.better == 1) & (prefs.worse == 0))[0]
     mu = np.eye(3)[tight]
     good = certify_hard(problem, np.array([-1.0, 1.0, 0.0]), mu)
-    assert good.primal == good.dual == 0.5 and good.is_optimal(1e-12) and problem.certificate(0, np.array([-1.0, 1.0, 0.0]), mu) == good
-    for coef, dual in (([-1.1, 1.1, 0], mu), ([-0.9, 0.9, 0], mu), ([1, -1, 0], mu), ([0, 0, 0], mu), ([-1, 1, 0], -mu), ([-1, 1, 0], 2 * mu),
-                       ([-1, 1, 0], np.eye(3)[(tight + 1) % 3]), ([-1, 1, 0], 0 * mu), ([-1, 1, 0], None)):
+    assert (
+        good.primal == good.dual == 0.5
+        and good.is_optimal(1e-12)
+        and problem.certificate(0, np.array([-1.0, 1.0, 0.0]), mu) == good
+    )
+    for coef, dual in (
+        ([-1.1, 1.1, 0], mu),
+        ([-0.9, 0.9, 0], mu),
+        ([1, -1, 0], mu),
+        ([0, 0, 0], mu),
+        ([-1, 1, 0], -mu),
+        ([-1, 1, 0], 2 * mu),
+        ([-1, 1, 0], np.eye(3)[(tight + 1) % 3]),
+        ([-1, 1, 0], 0 * mu),
+        ([-1, 1, 0], None),
+    ):
         found = certify_hard(problem, np.array(coef, dtype=float), dual)
         assert not found.is_optimal(1e-6), (coef, dual, found)
         assert found.dual <= 0.5 <= found.primal
@@ -271,13 +340,20 @@ def test_hard_margin_certificates():
 
 # Solutions
 
+
 def test_solutions_complete_themselves_and_refuse_nonsense():
     problem = random_problem(9)
     m = len(problem.prefs)
     solution = Solution(problem, 2.0, dual=np.ones(m))
     assert np.allclose(solution.coef, problem.prefs.gather(np.ones(m)) / 2)
-    for options, words in ((dict(), "coef and dual are both None"), (dict(coef=np.ones(11)), "coef has shape"), (dict(dual=np.ones(m + 1)), "dual has shape"),
-                           (dict(coef=np.full(12, np.nan)), "coef"), (dict(dual=np.full(m, np.inf)), "dual"), (dict(dual=np.ones((m, 1))), "dual")):
+    for options, words in (
+        (dict(), "coef and dual are both None"),
+        (dict(coef=np.ones(11)), "coef has shape"),
+        (dict(dual=np.ones(m + 1)), "dual has shape"),
+        (dict(coef=np.full(12, np.nan)), "coef"),
+        (dict(dual=np.full(m, np.inf)), "dual"),
+        (dict(dual=np.ones((m, 1))), "dual"),
+    ):
         with pytest.raises(ValueError, match=words):
             Solution(problem, 2.0, **options)
     with pytest.raises(ValueError, match="lam = 0"):

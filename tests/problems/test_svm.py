@@ -1,4 +1,8 @@
-"""The SVMs for labels and classes: against qp, scikit-learn and brute force; weights; certificates by mutation; degenerate and bad input."""
+"""The SVMs for labels and classes: against qp, scikit-learn and brute force.
+
+Also weights, certificates by mutation, and degenerate and bad input.
+"""
+
 import pickle
 
 import numpy as np
@@ -19,18 +23,31 @@ def data():
     return X, rng.integers(0, 3, 30), rng.uniform(0.2, 3, 30), rng.uniform(0.5, 2, 30)
 
 
-KINDS = {"binary": lambda X, y, *args, **options: SVMProblem(X, y > 0, *args, **options), "classes": MulticlassSVMProblem}
+KINDS = {
+    "binary": lambda X, y, *args, **options: SVMProblem(X, y > 0, *args, **options),
+    "classes": MulticlassSVMProblem,
+}
 
 
 def box_qp(A, K, weight, margin, lam):
-    """The dual by L-BFGS-B: multipliers of max a'margin - a'A K A'a / (2 lam) in 0 <= a <= weight."""
+    """The dual by L-BFGS-B.
+
+    Returns multipliers of max a'margin - a'A K A'a / (2 lam) in 0 <= a <= weight.
+    """
     Q = A @ K @ A.T / lam
-    result = minimize(lambda a: (a @ Q @ a / 2 - a @ margin, Q @ a - margin), weight / 2, jac=True, method="L-BFGS-B", bounds=[(0, c) for c in weight],
-                      options=dict(maxiter=20_000, maxfun=50_000, ftol=1e-15, gtol=1e-9))
+    result = minimize(
+        lambda a: (a @ Q @ a / 2 - a @ margin, Q @ a - margin),
+        weight / 2,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, c) for c in weight],
+        options=dict(maxiter=20_000, maxfun=50_000, ftol=1e-15, gtol=1e-9),
+    )
     return result.x, -result.fun
 
 
 # The objective and the dual are what the lecture writes
+
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize("lam", [0.05, 1.0, 50.0])
@@ -39,10 +56,14 @@ def test_binary_by_its_definition(data, kernel, lam):
     problem, sign = SVMProblem(X, y > 0, kernel, weight=s, margin=delta), np.where(y > 0, 1.0, -1.0)
     K = problem.kernel.gram(X)
     beta = np.random.default_rng(1).normal(size=30) / 10
-    assert problem.primal(beta, lam) == pytest.approx(lam / 2 * beta @ K @ beta + s @ np.maximum(0, delta - sign * (K @ beta)))
+    assert problem.primal(beta, lam) == pytest.approx(
+        lam / 2 * beta @ K @ beta + s @ np.maximum(0, delta - sign * (K @ beta))
+    )
     dual, value = box_qp(np.diag(sign), K, s, delta, lam)
     found = rb.solve(problem, lam, solver="qp")
-    assert found.certificate.primal == pytest.approx(value, rel=1e-6) and found.certificate.is_optimal(1e-6)
+    assert found.certificate.primal == pytest.approx(
+        value, rel=1e-6
+    ) and found.certificate.is_optimal(1e-6)
     assert problem.certificate(lam, dual=dual).relative_gap < 1e-6
 
 
@@ -61,9 +82,13 @@ def test_classes_by_brute_force(data, kernel, lam):
                 row[i, y[i]], row[i, b] = 1, -1
                 rows.append(row.ravel())
     assert problem.primal(beta, lam) == pytest.approx(lam / 2 * np.sum(beta * (K @ beta)) + loss)
-    dual, value = box_qp(np.array(rows), np.kron(K, np.eye(3)), np.repeat(s, 2), np.repeat(delta, 2), lam)
+    dual, value = box_qp(
+        np.array(rows), np.kron(K, np.eye(3)), np.repeat(s, 2), np.repeat(delta, 2), lam
+    )
     found = rb.solve(problem, lam)
-    assert found.certificate.primal == pytest.approx(value, rel=1e-6) and found.certificate.is_optimal(1e-6)
+    assert found.certificate.primal == pytest.approx(
+        value, rel=1e-6
+    ) and found.certificate.is_optimal(1e-6)
     assert problem.certificate(lam, dual=dual).relative_gap < 1e-6
     assert np.allclose(found.predict(X), K @ problem.prefs.gather(found.dual) / lam, atol=1e-4)
 
@@ -72,7 +97,9 @@ def test_linear_svc(data):
     X, y, s, _ = data
     for weight in (None, s):
         ours = rb.solve(SVMProblem(X, y > 0, weight=weight), 2.0)
-        peer = LinearSVC(loss="hinge", fit_intercept=False, C=0.5, tol=1e-10, max_iter=1_000_000).fit(X, y > 0, sample_weight=weight)
+        peer = LinearSVC(
+            loss="hinge", fit_intercept=False, C=0.5, tol=1e-10, max_iter=1_000_000
+        ).fit(X, y > 0, sample_weight=weight)
         assert np.allclose(ours.problem.weights(ours.coef), peer.coef_[0], atol=1e-5)
     assert (ours.problem.classify(ours.coef, X) == peer.predict(X)).all()
 
@@ -81,7 +108,9 @@ def test_an_intercept_by_a_large_column(data):
     X, y, *_ = data
     ours = rb.solve(SVMProblem(np.c_[X, np.full(30, 1e3)], y > 0), 1.0)
     peer = SVC(kernel="linear", C=1.0, tol=1e-8).fit(X, y > 0)
-    assert np.allclose(ours.predict(np.c_[X, np.full(30, 1e3)]), peer.decision_function(X), atol=1e-2)
+    assert np.allclose(
+        ours.predict(np.c_[X, np.full(30, 1e3)]), peer.decision_function(X), atol=1e-2
+    )
 
 
 def test_classes_are_a_ranking(data):
@@ -91,26 +120,37 @@ def test_classes_are_a_ranking(data):
     ranking = RankSVMProblem(gram, problem.joint.prefs, kernel="precomputed")
     assert ranking.lam_max == pytest.approx(problem.lam_max)
     for lam in (0.1, 3.0):
-        assert rb.solve(ranking, lam).certificate.primal == pytest.approx(rb.solve(problem, lam).certificate.primal, rel=1e-7)
+        assert rb.solve(ranking, lam).certificate.primal == pytest.approx(
+            rb.solve(problem, lam).certificate.primal, rel=1e-7
+        )
 
 
 def test_precomputed_and_callable(data):
     X, y, *_ = data
     for kind in KINDS.values():
         reference = rb.solve(kind(X, y), 1.0).certificate.primal
-        assert rb.solve(kind(X @ X.T, y, "precomputed"), 1.0).certificate.primal == pytest.approx(reference, rel=1e-7)
-        assert rb.solve(kind(X, y, lambda A, B: A @ B.T), 1.0).certificate.primal == pytest.approx(reference, rel=1e-7)
+        assert rb.solve(kind(X @ X.T, y, "precomputed"), 1.0).certificate.primal == pytest.approx(
+            reference, rel=1e-7
+        )
+        assert rb.solve(kind(X, y, lambda A, B: A @ B.T), 1.0).certificate.primal == pytest.approx(
+            reference, rel=1e-7
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_lam_max(data, kind):
     X, y, s, delta = data
     problem = KINDS[kind](X, y, weight=s, margin=delta)
-    at = lambda factor: problem.certificate(problem.lam_max * factor, dual=np.asarray(problem.prefs.weight)).relative_gap
+    at = lambda factor: (
+        problem.certificate(
+            problem.lam_max * factor, dual=np.asarray(problem.prefs.weight)
+        ).relative_gap
+    )
     assert at(1 + 1e-9) < 1e-12 and at(2) < 1e-12 and at(0.9) > 1e-6
 
 
 # The three ways to weight
+
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -118,14 +158,21 @@ def test_replicas_are_slack_scales_and_margins_are_not(data, kind, kernel):
     X, y, *_ = data
     times = np.random.default_rng(2).integers(0, 4, 30)
     lam = 0.3
-    copies, scaled, wider = (rb.solve(p, lam) for p in (KINDS[kind](np.repeat(X, times, axis=0), np.repeat(y, times), kernel), KINDS[kind](X, y, kernel, weight=times),
-                                                        KINDS[kind](X, y, kernel, margin=np.maximum(times, 1))))
+    copies, scaled, wider = (
+        rb.solve(p, lam)
+        for p in (
+            KINDS[kind](np.repeat(X, times, axis=0), np.repeat(y, times), kernel),
+            KINDS[kind](X, y, kernel, weight=times),
+            KINDS[kind](X, y, kernel, margin=np.maximum(times, 1)),
+        )
+    )
     assert copies.certificate.primal == pytest.approx(scaled.certificate.primal, rel=1e-7)
     assert np.allclose(copies.predict(X), scaled.predict(X), atol=1e-4)
     assert not np.allclose(wider.predict(X), scaled.predict(X), atol=0.05)
 
 
 # Certificates by mutation
+
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -138,7 +185,11 @@ def test_every_flipped_sign_is_caught(data, kind, kernel):
         dual = good.dual.copy()
         dual[i] *= -1
         bad = problem.certificate(1.0, good.coef, dual)
-        assert bad.box_violation > 1e-4 and bad.dual < good.certificate.primal and not bad.is_optimal(1e-6)
+        assert (
+            bad.box_violation > 1e-4
+            and bad.dual < good.certificate.primal
+            and not bad.is_optimal(1e-6)
+        )
         dual[i] = problem.prefs.weight[i] * 1.5
         assert problem.certificate(1.0, good.coef, dual).box_violation > 0.4
     for index in np.ndindex(*good.coef.shape):
@@ -181,18 +232,24 @@ def test_coefficients_from_multipliers_alone(data, kind):
     problem = KINDS[kind](X, y)
     best = rb.solve(problem, 1.0)
     other = Solution(problem, 1.0, dual=best.dual)
-    assert other.coef.shape == problem.coef_shape and np.allclose(other.predict(X), best.predict(X), atol=1e-5)
+    assert other.coef.shape == problem.coef_shape and np.allclose(
+        other.predict(X), best.predict(X), atol=1e-5
+    )
     assert other.certificate.is_optimal(1e-5)
 
 
 # The hard margin
+
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_hard_margin_is_the_limit(data, kind):
     X, y, _, delta = data
     problem = KINDS[kind](X, y, "rbf", 2.0, margin=delta)
     hard = rb.solve(problem, 0)
-    assert hard.certificate.is_optimal(1e-6) and problem.prefs.differences(problem.times(hard.coef)).min() >= delta.min() - 1e-6
+    assert (
+        hard.certificate.is_optimal(1e-6)
+        and problem.prefs.differences(problem.times(hard.coef)).min() >= delta.min() - 1e-6
+    )
     soft = rb.solve(problem, 1e-5)
     assert soft.certificate.primal == pytest.approx(1e-5 * hard.certificate.primal, rel=1e-3)
 
@@ -205,10 +262,19 @@ def test_no_hard_margin(kind):
 
 # Degenerate data
 
+
 @pytest.mark.parametrize("kind", [SVMProblem, MulticlassSVMProblem])
-@pytest.mark.parametrize("X, y", [
-    (np.ones((6, 2)), [0, 1, 0, 1, 0, 1]), (np.zeros((4, 1)), [0, 1, 1, 1]), (np.repeat(np.arange(3.0), 3)[:, None], [0, 1, 0, 1, 1, 1, 0, 0, 1]),
-    (np.outer(np.arange(6.0), [1, 2, 3]), [0, 1, 0, 1, 0, 1]), (np.eye(2), [1, 0])], ids=["one point", "zeros", "duplicates", "rank one", "two"])
+@pytest.mark.parametrize(
+    "X, y",
+    [
+        (np.ones((6, 2)), [0, 1, 0, 1, 0, 1]),
+        (np.zeros((4, 1)), [0, 1, 1, 1]),
+        (np.repeat(np.arange(3.0), 3)[:, None], [0, 1, 0, 1, 1, 1, 0, 0, 1]),
+        (np.outer(np.arange(6.0), [1, 2, 3]), [0, 1, 0, 1, 0, 1]),
+        (np.eye(2), [1, 0]),
+    ],
+    ids=["one point", "zeros", "duplicates", "rank one", "two"],
+)
 @pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
 def test_degenerate(kind, X, y, lam):
     for kernel in ("linear", "rbf"):
@@ -239,7 +305,11 @@ def test_read_only_strided_and_permuted(data):
         for A in (frozen, wide[:, ::2], np.asfortranarray(X)):
             assert np.allclose(rb.solve(kind(A, y, weight=s), 1.0).coef, reference.coef, atol=1e-6)
         order = np.random.default_rng(5).permutation(30)
-        assert np.allclose(rb.solve(kind(X[order], y[order], weight=s[order]), 1.0).predict(X), reference.predict(X), atol=1e-5)
+        assert np.allclose(
+            rb.solve(kind(X[order], y[order], weight=s[order]), 1.0).predict(X),
+            reference.predict(X),
+            atol=1e-5,
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -248,16 +318,32 @@ def test_pickle_and_proof(data, kind):
     found = rb.solve(KINDS[kind](X, y, "rbf"), 1.0)
     copy = pickle.loads(pickle.dumps(found))
     assert np.allclose(copy.predict(X), found.predict(X)) and copy.certificate.is_optimal(1e-6)
-    assert found.proven([0, 1], [2, 3]).shape[0] == 2 and repr(found.problem) in (f"SVMProblem(30 examples, {found.problem.kernel!r})", f"MulticlassSVMProblem(30 examples, 3 classes, {found.problem.kernel!r})")
+    assert found.proven([0, 1], [2, 3]).shape[0] == 2 and repr(found.problem) in (
+        f"SVMProblem(30 examples, {found.problem.kernel!r})",
+        f"MulticlassSVMProblem(30 examples, 3 classes, {found.problem.kernel!r})",
+    )
 
 
 # Bad input
 
-@pytest.mark.parametrize("args, options, what", [
-    (([[1.0], [2.0]], [0, 0]), {}, "y has 1 class"), (([[1.0], [2.0]], [0]), {}, r"y has shape \(1,\)"), (([[1.0], [2.0]], [0, np.nan]), {}, "y has NaN at index 1"),
-    (([[1.0], [np.inf]], [0, 1]), {}, "row 1, column 0"), (([1.0, 2.0], [0, 1]), {}, "X has shape"), (([[1.0], [2.0]], [0, 1], "rfb"), {}, "did you mean 'rbf'"),
-    (([[1.0], [2.0]], [0, 1]), dict(weight=[1.0]), "weight has shape"), (([[1.0], [2.0]], [0, 1]), dict(weight=[1, -1]), "weight has -1"), (([[1.0], [2.0]], [0, 1]), dict(weight=[0, 0]), "weight is 0 for every example"),
-    (([[1.0], [2.0]], [0, 1]), dict(margin=[1, 0]), "margin has 0"), (([[1.0], [2.0]], [0, 1]), dict(margin=[1, np.nan]), "margin has NaN"), (([[1.0, 2.0]] * 3, [0, 1, 1], "precomputed"), {}, "square Gram matrix")])
+
+@pytest.mark.parametrize(
+    "args, options, what",
+    [
+        (([[1.0], [2.0]], [0, 0]), {}, "y has 1 class"),
+        (([[1.0], [2.0]], [0]), {}, r"y has shape \(1,\)"),
+        (([[1.0], [2.0]], [0, np.nan]), {}, "y has NaN at index 1"),
+        (([[1.0], [np.inf]], [0, 1]), {}, "row 1, column 0"),
+        (([1.0, 2.0], [0, 1]), {}, "X has shape"),
+        (([[1.0], [2.0]], [0, 1], "rfb"), {}, "did you mean 'rbf'"),
+        (([[1.0], [2.0]], [0, 1]), dict(weight=[1.0]), "weight has shape"),
+        (([[1.0], [2.0]], [0, 1]), dict(weight=[1, -1]), "weight has -1"),
+        (([[1.0], [2.0]], [0, 1]), dict(weight=[0, 0]), "weight is 0 for every example"),
+        (([[1.0], [2.0]], [0, 1]), dict(margin=[1, 0]), "margin has 0"),
+        (([[1.0], [2.0]], [0, 1]), dict(margin=[1, np.nan]), "margin has NaN"),
+        (([[1.0, 2.0]] * 3, [0, 1, 1], "precomputed"), {}, "square Gram matrix"),
+    ],
+)
 @pytest.mark.parametrize("kind", [SVMProblem, MulticlassSVMProblem])
 def test_bad_input(kind, args, options, what):
     with pytest.raises(ValueError, match=what):

@@ -1,4 +1,8 @@
-"""The registry against plugins that are broken, rude or rival: packages made on the spot, found by their metadata."""
+"""The registry against plugins that are broken, rude or rival.
+
+They are packages made on the spot, found by their metadata.
+"""
+
 import inspect
 import subprocess
 import sys
@@ -10,12 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rankbook as rb
 from rankbook.problems.solution import Solution
-from rankbook.registry.solve import Solver
+from rankbook.registry.declaration import Solver
 
 GOOD = """
     import numpy as np
     from rankbook.problems.solution import Solution
-    from rankbook.registry.solve import Solver
+    from rankbook.registry.declaration import Solver
 
     class Zero(Solver):
         name = "zero"
@@ -23,13 +27,17 @@ GOOD = """
         def __init__(self, shift=0.0):
             self.shift = shift
         def solve(self, problem, lam):
-            return Solution(problem, lam, coef=self.shift * np.array([1.0, 0.0, -1.0]), solver="engine 7")
+            coef = self.shift * np.array([1.0, 0.0, -1.0])
+            return Solution(problem, lam, coef=coef, solver="engine 7")
 """
 
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """A function that installs a distribution with one module and its entry points, as pip would leave them."""
+    """A function that installs a distribution with one module and its entry points.
+
+    It leaves them as pip would.
+    """
     monkeypatch.syspath_prepend(tmp_path)
     names = []
 
@@ -39,10 +47,14 @@ def install(tmp_path, monkeypatch):
         info = tmp_path / f"{dist.replace('-', '_')}-{version}.dist-info"
         info.mkdir()
         if metadata:
-            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {dist}\nVersion: {version}\n", encoding="utf-8")
+            (info / "METADATA").write_text(
+                f"Metadata-Version: 2.1\nName: {dist}\nVersion: {version}\n", encoding="utf-8"
+            )
         points = points or {"zero": "Zero"}
         lines = [f"{name} = {module}:{target}" for name, target in points.items()]
-        (info / "entry_points.txt").write_text("[rankbook.solvers]\n" + "\n".join(lines) + "\n", encoding="utf-8")
+        (info / "entry_points.txt").write_text(
+            "[rankbook.solvers]\n" + "\n".join(lines) + "\n", encoding="utf-8"
+        )
         names.append(module)
 
     yield install
@@ -53,12 +65,12 @@ def install(tmp_path, monkeypatch):
 @pytest.fixture
 def forget():
     """Forget what a test registers."""
-    from rankbook.registry import solve as registry
+    from rankbook.registry import plugins
 
-    before = dict(registry._at_run_time)
+    before = dict(plugins.AT_RUN_TIME)
     yield
-    registry._at_run_time.clear()
-    registry._at_run_time.update(before)
+    plugins.AT_RUN_TIME.clear()
+    plugins.AT_RUN_TIME.update(before)
 
 
 @pytest.fixture(scope="module")
@@ -83,10 +95,16 @@ def built_in_are_ready():
 
 # Plugins that work
 
+
 def test_a_plugin_is_found_run_and_named(install, problem):
     install("zero-solver", GOOD, version="2.5")
     row = row_of("zero", "zero-solver")
-    assert (row["state"], row["origin"], row["summary"], row["provides"]) == ("ready", "zero-solver 2.5", "Answers zero.", "solve")
+    assert (row["state"], row["origin"], row["summary"], row["provides"]) == (
+        "ready",
+        "zero-solver 2.5",
+        "Answers zero.",
+        "solve",
+    )
     assert "RankSVMProblem" in row["problems"]
     solution = rb.solve(problem, 1.0, solver="zero")
     assert solution.solver == "zero 2.5 (engine 7)"
@@ -121,7 +139,11 @@ def test_the_built_in_solvers_come_by_the_same_door():
 
 BROKEN = {
     "raises": ("raise ValueError('half written')", "ValueError", "half written"),
-    "missing import": ("import a_module_that_is_not_there", "ModuleNotFoundError", "a_module_that_is_not_there"),
+    "missing import": (
+        "import a_module_that_is_not_there",
+        "ModuleNotFoundError",
+        "a_module_that_is_not_there",
+    ),
     "syntax": ("class Zero(:", "SyntaxError", ""),
     "no such class": ("x = 1", "AttributeError", "Zero"),
     "exits": ("import sys; sys.exit(3)", "SystemExit", ""),
@@ -144,12 +166,19 @@ def test_a_broken_plugin_is_a_row_and_hides_nobody(install, problem, source, err
 
 def test_import_rankbook_does_not_look_at_plugins(install, tmp_path):
     install("bad-solver", "raise RuntimeError('loaded')")
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import rankbook; print(rankbook.get_solver('path').name)"
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import rankbook; "
+        "print(rankbook.get_solver('path').name)"
+    )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (result.returncode, result.stdout.strip()) == (0, "path"), result.stderr
 
 
-NOT_SOLVERS = {"a number": "Zero = 3", "a function": "def Zero(): pass", "a class that cannot solve": "class Zero: pass"}
+NOT_SOLVERS = {
+    "a number": "Zero = 3",
+    "a function": "def Zero(): pass",
+    "a class that cannot solve": "class Zero: pass",
+}
 
 
 @pytest.mark.parametrize("source", NOT_SOLVERS.values(), ids=NOT_SOLVERS)
@@ -162,8 +191,13 @@ def test_what_is_no_solver_is_not_ready(install, problem, source):
 
 
 RUDE = {
-    "provides": "provides = 5", "provides nothing": "provides = None", "problems": "problems = (int, 3)", "problems none": "problems = None",
-    "summary": "summary = None", "requires": "requires = None", "html": "summary = '<script>'",
+    "provides": "provides = 5",
+    "provides nothing": "provides = None",
+    "problems": "problems = (int, 3)",
+    "problems none": "problems = None",
+    "summary": "summary = None",
+    "requires": "requires = None",
+    "html": "summary = '<script>'",
 }
 
 
@@ -175,9 +209,17 @@ def test_declarations_that_make_no_sense_hide_nobody(install, line):
 
 
 def test_a_missing_requirement_is_said_without_importing_it(install, problem):
-    install("needy-solver", GOOD + "    Zero.requires = ('numpy', 'a_module_that_is_not_there', 'nor_is.this')\n")
+    install(
+        "needy-solver",
+        GOOD + "    Zero.requires = ('numpy', 'a_module_that_is_not_there', 'nor_is.this')\n",
+    )
     state = row_of("zero", "needy-solver")["state"]
-    assert state.startswith("missing ") and "a_module_that_is_not_there" in state and "nor_is.this" in state and "numpy" not in state
+    assert (
+        state.startswith("missing ")
+        and "a_module_that_is_not_there" in state
+        and "nor_is.this" in state
+        and "numpy" not in state
+    )
     with pytest.raises(ImportError, match="'zero'.*a_module_that_is_not_there"):
         rb.solve(problem, 1.0, solver="zero")
 
@@ -189,6 +231,7 @@ def test_a_distribution_without_a_name_hides_nobody(install):
 
 
 # Rivals
+
 
 def test_two_distributions_with_one_name_are_an_error_that_names_both(install, problem):
     install("zero-solver", GOOD)
@@ -210,7 +253,9 @@ def test_the_way_out_that_the_error_names_works(install, problem, forget):
         rb.register_solver(Zero, name="zero")
     rb.register_solver(Zero, name="zero", replace=True)
     assert rb.solve(problem, 1.0, solver="zero").solver.startswith("zero")
-    assert {row_of("zero", dist)["state"] for dist in ("zero-solver", "null-solver")} == {"shadowed by run time"}
+    assert {row_of("zero", dist)["state"] for dist in ("zero-solver", "null-solver")} == {
+        "shadowed by run time"
+    }
 
 
 def test_a_built_in_name_cannot_be_taken(install, problem):
@@ -222,7 +267,9 @@ def test_a_built_in_name_cannot_be_taken(install, problem):
     assert rb.solve(problem, 1.0, solver="path").solver.startswith("path")
 
 
-def test_one_distribution_found_twice_is_no_rival_of_itself(install, problem, tmp_path, monkeypatch):
+def test_one_distribution_found_twice_is_no_rival_of_itself(
+    install, problem, tmp_path, monkeypatch
+):
     install("zero-solver", GOOD)
     second = tmp_path / "again"
     second.mkdir()
@@ -239,6 +286,7 @@ def test_one_distribution_found_twice_is_no_rival_of_itself(install, problem, tm
 
 
 # Run time
+
 
 class Zero(Solver):
     name = "zero"
@@ -270,16 +318,24 @@ def test_a_built_in_name_is_taken_only_with_replace_and_comes_back(problem, forg
     assert rb.solve(problem, 1.0, solver="path").certificate.is_optimal()
 
 
-@pytest.mark.parametrize("thing, options, error, words", [
-    (Zero(), {}, TypeError, "solver is"), ("zero", {}, TypeError, "solver is 'zero'"), (int, {}, TypeError, "solve or a path"), (None, {}, TypeError, "solver is None"),
-    (Zero, {"name": 3}, ValueError, "name is 3"), (type("Nameless", (), {"solve": 1}), {}, ValueError, "name is ''"),
-])
+@pytest.mark.parametrize(
+    "thing, options, error, words",
+    [
+        (Zero(), {}, TypeError, "solver is"),
+        ("zero", {}, TypeError, "solver is 'zero'"),
+        (int, {}, TypeError, "solve or a path"),
+        (None, {}, TypeError, "solver is None"),
+        (Zero, {"name": 3}, ValueError, "name is 3"),
+        (type("Nameless", (), {"solve": 1}), {}, ValueError, "name is ''"),
+    ],
+)
 def test_what_cannot_be_registered(thing, options, error, words, forget):
     with pytest.raises(error, match=words):
         rb.register_solver(thing, **options)
 
 
 # Asking
+
 
 @pytest.mark.parametrize("wrong, right", [("pth", "path"), ("PATH", "path"), ("qpp", "qp")])
 def test_an_unknown_name_is_answered_with_the_nearest(problem, wrong, right):
@@ -328,7 +384,9 @@ def test_can_solve_is_shown_as_it_is(problem, forget):
     with pytest.raises(ValueError, match="it is Sunday"):
         rb.solve(problem, 1.0, solver=Own)
     for what in ("weight", "margin"):
-        heavy = rb.RankSVMProblem(problem.X, problem.prefs.reweighted(**{what: np.full(3, 2.0)}), "linear")
+        heavy = rb.RankSVMProblem(
+            problem.X, problem.prefs.reweighted(**{what: np.full(3, 2.0)}), "linear"
+        )
         with pytest.raises(ValueError, match=f"it takes no {what}s other than 1"):
             rb.solve(heavy, 1.0, solver=Light)
     assert rb.solve(problem, 1.0, solver=Light)
@@ -336,18 +394,35 @@ def test_can_solve_is_shown_as_it_is(problem, forget):
 
 # What comes back
 
-@pytest.mark.parametrize("error", [KeyError("its own"), MemoryError("much"), ZeroDivisionError(), ArithmeticError("x"), StopIteration()])
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyError("its own"),
+        MemoryError("much"),
+        ZeroDivisionError(),
+        ArithmeticError("x"),
+        StopIteration(),
+    ],
+)
 @pytest.mark.parametrize("method", ["solve", "can_solve"])
-def test_an_exception_of_a_plugin_keeps_its_type_and_traceback_and_gets_a_note(install, problem, error, method):
-    source = GOOD + f"""
+def test_an_exception_of_a_plugin_keeps_its_type_and_traceback_and_gets_a_note(
+    install, problem, error, method
+):
+    source = (
+        GOOD
+        + f"""
     def fail(*args):
         raise {error!r}
     Zero.{method} = fail
     """
+    )
     install("zero-solver", source, version="0.3")
     with pytest.raises(type(error)) as caught:
         rb.solve(problem, 1.0, solver="zero")
-    assert type(caught.value) is type(error) and any("zero 0.3" in note for note in caught.value.__notes__)
+    assert type(caught.value) is type(error) and any(
+        "zero 0.3" in note for note in caught.value.__notes__
+    )
     assert caught.traceback[-1].name == "fail"
 
 
@@ -363,7 +438,9 @@ def test_ctrl_c_in_a_plugin_is_ctrl_c(problem):
 ANSWERS = {
     "nothing": lambda problem, lam: None,
     "an array": lambda problem, lam: np.zeros(3),
-    "another problem": lambda problem, lam: Solution(rb.RankSVMProblem(problem.X, problem.prefs, "linear"), lam, coef=np.zeros(3)),
+    "another problem": lambda problem, lam: Solution(
+        rb.RankSVMProblem(problem.X, problem.prefs, "linear"), lam, coef=np.zeros(3)
+    ),
     "another lambda": lambda problem, lam: Solution(problem, 2 * lam, coef=np.zeros(3)),
 }
 
@@ -390,7 +467,11 @@ def test_a_path_that_is_none_is_refused(problem, answer):
 
 
 def test_no_solver_grades_itself(problem):
-    """A plugin that returns its own kind of solution, with its own certificate, is certified by the host all the same."""
+    """A plugin that returns its own kind of solution is certified by the host all the same.
+
+    The solution brings its own certificate.
+    """
+
     class Flattering(Solution):
         @property
         def certificate(self):
@@ -443,11 +524,19 @@ def test_a_warning_is_for_the_line_that_called():
     X, y = np.arange(20.0)[:, None], np.arange(20) % 3
     problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), kernel="linear")
     ranker = rb.RankSVM(solver=Poor, lam=1e-3)
-    for call in (lambda: rb.solve(problem, 1e-3, Poor), lambda: ranker.fit(X, y), lambda: make_pipeline(StandardScaler(), ranker).fit(X, y),
-                 lambda: cross_val_score(ranker, X, y, cv=2)):
-        with pytest.warns(ConvergenceWarning, match="relative gap of .* its tolerance is") as caught:
+    for call in (
+        lambda: rb.solve(problem, 1e-3, Poor),
+        lambda: ranker.fit(X, y),
+        lambda: make_pipeline(StandardScaler(), ranker).fit(X, y),
+        lambda: cross_val_score(ranker, X, y, cv=2),
+    ):
+        with pytest.warns(
+            ConvergenceWarning, match="relative gap of .* its tolerance is"
+        ) as caught:
             call()
-        assert {warning.filename for warning in caught if warning.category is ConvergenceWarning} <= {__file__, inspect.getsourcefile(joblib_parallel())}
+        assert {
+            warning.filename for warning in caught if warning.category is ConvergenceWarning
+        } <= {__file__, inspect.getsourcefile(joblib_parallel())}
 
 
 def joblib_parallel():
@@ -456,13 +545,25 @@ def joblib_parallel():
     return joblib.parallel
 
 
-@pytest.mark.parametrize("plugin, says", [("nothing", "provides solve but not path"), ("writes", "the arrays of a problem cannot be changed, their copies can")])
+@pytest.mark.parametrize(
+    "plugin, says",
+    [
+        ("nothing", "provides solve but not path"),
+        ("writes", "the arrays of a problem cannot be changed, their copies can"),
+    ],
+)
 def test_a_plugin_without_a_base_class_is_named_in_full(plugin, says):
     class Writes:
         def solve(self, problem, lam):
             problem.X[0] = 1
 
-    problem = rb.RankSVMProblem(np.arange(4.0)[:, None], rb.Preferences.from_scores([0, 1, 2, 3]), kernel="linear")
+    problem = rb.RankSVMProblem(
+        np.arange(4.0)[:, None], rb.Preferences.from_scores([0, 1, 2, 3]), kernel="linear"
+    )
     with pytest.raises(ValueError) as error:
-        rb.solve_path(problem, solver=Writes()) if plugin == "nothing" else rb.solve(problem, 1.0, solver=Writes())
-    assert says in " ".join([str(error.value), *getattr(error.value, "__notes__", ())]) and "Writes" in " ".join([str(error.value), *getattr(error.value, "__notes__", ())])
+        rb.solve_path(problem, solver=Writes()) if plugin == "nothing" else rb.solve(
+            problem, 1.0, solver=Writes()
+        )
+    assert says in " ".join(
+        [str(error.value), *getattr(error.value, "__notes__", ())]
+    ) and "Writes" in " ".join([str(error.value), *getattr(error.value, "__notes__", ())])

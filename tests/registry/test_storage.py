@@ -1,4 +1,5 @@
 """Stored paths: exact, whole or absent, and refused when anything is wrong with them."""
+
 import os
 import signal
 import subprocess
@@ -10,25 +11,40 @@ import pytest
 import rankbook as rb
 from rankbook.base import archive
 
-KERNELS = [dict(kernel="linear"), dict(kernel="rbf", gamma=0.7), dict(kernel="poly", degree=2), dict(kernel="precomputed")]
+KERNELS = [
+    dict(kernel="linear"),
+    dict(kernel="rbf", gamma=0.7),
+    dict(kernel="poly", degree=2),
+    dict(kernel="precomputed"),
+]
 
 
 def small_problem(kernel="rbf", prefs=None, **options):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 4, (40, 3)).astype(float)
     prefs = prefs or rb.Preferences.from_scores(X.sum(axis=1) // 4, rng.integers(0, 2, 40))
-    return rb.RankSVMProblem(X @ X.T + 1.0 if kernel == "precomputed" else X, prefs, kernel, **options)
+    return rb.RankSVMProblem(
+        X @ X.T + 1.0 if kernel == "precomputed" else X, prefs, kernel, **options
+    )
 
 
 def weighted():
     rng = np.random.default_rng(1)
     better = rng.integers(0, 40, 90)
     worse = (better + rng.integers(1, 40, 90)) % 40
-    return rb.Preferences(better, worse, 40, weight=rng.integers(0, 3, 90).astype(float), margin=rng.uniform(0.5, 2, 90))
+    return rb.Preferences(
+        better,
+        worse,
+        40,
+        weight=rng.integers(0, 3, 90).astype(float),
+        margin=rng.uniform(0.5, 2, 90),
+    )
 
 
 def same(a, b):
-    assert a.status == b.status and a.domain == b.domain and a.info == b.info and a.solver == b.solver
+    assert (
+        a.status == b.status and a.domain == b.domain and a.info == b.info and a.solver == b.solver
+    )
     assert np.array_equal(a.events, b.events) and np.array_equal(a.breakpoints, b.breakpoints)
     p, q = a.problem, b.problem
     assert repr(p) == repr(q) and np.array_equal(p.X, q.X) and repr(p.prefs) == repr(q.prefs)
@@ -37,8 +53,16 @@ def same(a, b):
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
-@pytest.mark.parametrize("prefs", [None, weighted(), rb.Preferences.from_rankings([np.arange(40), [3, 1, 2]]),
-                                   rb.Preferences.from_scores(np.arange(40) % 4, graph="star")], ids=["scores", "pairs", "rankings", "star"])
+@pytest.mark.parametrize(
+    "prefs",
+    [
+        None,
+        weighted(),
+        rb.Preferences.from_rankings([np.arange(40), [3, 1, 2]]),
+        rb.Preferences.from_scores(np.arange(40) % 4, graph="star"),
+    ],
+    ids=["scores", "pairs", "rankings", "star"],
+)
 def test_a_path_comes_back_as_it_was(tmp_path, kernel, prefs):
     path = rb.solve_path(small_problem(prefs=prefs, **kernel), lam_min=1e-4)
     path.save(tmp_path / "a.npz")
@@ -59,7 +83,10 @@ def test_a_stored_part_goes_on_bit_for_bit(tmp_path, events):
     same(again.resume(), whole)
     X = np.random.default_rng(2).normal(size=(20, 3))
     prefs = rb.Preferences.from_scores(X.sum(axis=1).round())
-    assert np.array_equal(rb.validation_curve(again.resume(), X, prefs).values, rb.validation_curve(whole, X, prefs).values)
+    assert np.array_equal(
+        rb.validation_curve(again.resume(), X, prefs).values,
+        rb.validation_curve(whole, X, prefs).values,
+    )
 
 
 def test_without_any_event(tmp_path):
@@ -92,7 +119,10 @@ def test_a_truncated_file_is_refused(tmp_path, stored, share):
 
 
 def test_an_altered_file_is_refused_or_says_the_same(tmp_path, stored):
-    """Bits that nobody reads (times in the directory of the archive) may change; what is read may not."""
+    """Bits that nobody reads (times in the directory of the archive) may change.
+
+    What is read may not.
+    """
     path, good = stored
     rng, refused = np.random.default_rng(0), 0
     places = np.r_[rng.integers(0, len(good), 300), np.arange(len(good) - 120, len(good))]
@@ -118,8 +148,18 @@ def rewrite(file, **changes):
     np.savez(file, **{name: a for name, a in arrays.items() if a is not None})
 
 
-@pytest.mark.parametrize("change", [dict(event_lam=np.ones(3)), dict(X=None), dict(extra=np.ones(2)), dict(sha256=None),
-                                    dict(sha256=np.zeros(64, dtype=np.uint8)), dict(header=None)], ids=str)
+@pytest.mark.parametrize(
+    "change",
+    [
+        dict(event_lam=np.ones(3)),
+        dict(X=None),
+        dict(extra=np.ones(2)),
+        dict(sha256=None),
+        dict(sha256=np.zeros(64, dtype=np.uint8)),
+        dict(header=None),
+    ],
+    ids=str,
+)
 def test_arrays_changed_with_care_are_refused(tmp_path, stored, change):
     (tmp_path / "a.npz").write_bytes(stored[1])
     rewrite(tmp_path / "a.npz", **change)
@@ -149,7 +189,9 @@ def test_other_kinds_and_later_versions_are_refused(tmp_path):
 
 
 def test_a_kernel_function_cannot_be_stored(tmp_path):
-    problem = rb.RankSVMProblem(np.eye(4), rb.Preferences([0, 1], [2, 3], 4), kernel=lambda A, B: A @ B.T)
+    problem = rb.RankSVMProblem(
+        np.eye(4), rb.Preferences([0, 1], [2, 3], 4), kernel=lambda A, B: A @ B.T
+    )
     with pytest.raises(ValueError, match="kernel is a function"):
         rb.solve_path(problem).save(tmp_path / "a.npz")
     assert not list(tmp_path.iterdir())
@@ -166,6 +208,7 @@ def test_a_solver_that_is_gone_leaves_a_path_to_read(tmp_path):
 
 
 # Whole or not at all
+
 
 def test_an_error_while_writing_changes_nothing(tmp_path, monkeypatch, stored):
     file = tmp_path / "a.npz"
@@ -200,7 +243,9 @@ def test_a_killed_process_leaves_no_half_file(tmp_path, there):
     file = tmp_path / "a.npz"
     if there:
         file.write_bytes(b"what was there")
-    process = subprocess.Popen([sys.executable, "-c", SLOW_WRITER, str(file)], stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW_WRITER, str(file)], stdout=subprocess.PIPE
+    )
     assert process.stdout.readline().strip() == b"writing"
     process.kill()
     process.wait()

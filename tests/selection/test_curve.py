@@ -1,10 +1,14 @@
-"""The validation curve against counting: at thousands of lambdas, on ties above all, and in every best interval."""
+"""The validation curve against counting.
+
+At thousands of lambdas, on ties above all, and in every best interval.
+"""
+
 import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.data.datasets import make_mixture
 from rankbook import metrics
+from rankbook.data.datasets import make_mixture
 from rankbook.metrics.pairs import disagreement
 from rankbook.selection.curve import ValidationCurve, choose_lambda
 
@@ -25,14 +29,18 @@ def follow(X, prefs, kernel="rbf", depth=LOW, **options):
 
 def random_lams(path, count, lowest=LOW, seed=0):
     low = max(path.domain[0], lowest * path.problem.lam_max)
-    return np.exp(np.random.default_rng(seed).uniform(np.log(low), np.log(3 * path.problem.lam_max), count))
+    return np.exp(
+        np.random.default_rng(seed).uniform(np.log(low), np.log(3 * path.problem.lam_max), count)
+    )
 
 
 def counted(path, X_val, prefs, lam):
-    """The disagreement counted pair by pair, equal rows scored once; None where it hangs on the tenth digit of a score.
+    """The disagreement counted pair by pair, equal rows scored once.
 
-    Scores read from a path are good to some 1e-11 of the largest one. Differences beyond 1e-7 are real, those below 1e-10 ties. In between
-    lies whoever is just crossing at this lambda.
+    It is None where it hangs on the tenth digit of a score.
+
+    Scores read from a path are good to some 1e-11 of the largest one. Differences beyond 1e-7 are
+    real, those below 1e-10 ties. In between lies whoever is just crossing at this lambda.
     """
     rows, place = np.unique(X_val, axis=0, return_inverse=True)
     scores = path.predict(rows, lam)[place.ravel()]
@@ -50,7 +58,11 @@ def check_by_counting(path, X_val, prefs, count=1000, lowest=LOW, curve=None):
     values = [counted(path, X_val, prefs, lam) for lam in lams]
     known = [i for i, value in enumerate(values) if value is not None]
     assert len(known) > 0.9 * count
-    wrong = [(lams[i], curve.at(lams[i]), values[i]) for i in known if abs(curve.at(lams[i]) - values[i]) > 1e-12]
+    wrong = [
+        (lams[i], curve.at(lams[i]), values[i])
+        for i in known
+        if abs(curve.at(lams[i]) - values[i]) > 1e-12
+    ]
     assert not wrong, f"{len(wrong)} of {len(known)} lambdas, the first {wrong[0]}"
     return curve
 
@@ -65,15 +77,69 @@ def check_shape(curve, path):
 # Exactly equal, on data in general position
 
 GENERIC = {
-    "rbf": lambda X, y, V, v, rng: (X, rb.Preferences.from_scores(y), "rbf", V, rb.Preferences.from_scores(v)),
-    "linear": lambda X, y, V, v, rng: (X, rb.Preferences.from_scores(y), "linear", V, rb.Preferences.from_scores(v)),
-    "star": lambda X, y, V, v, rng: (X, rb.Preferences.from_scores(y, graph="star"), "rbf", V, rb.Preferences.from_scores(v, graph="star")),
-    "star linear": lambda X, y, V, v, rng: (X, rb.Preferences.from_scores(y, graph="star"), "linear", V, rb.Preferences.from_scores(v)),
-    "queries": lambda X, y, V, v, rng: (X, rb.Preferences.from_scores(y, qid=rng.integers(0, 3, len(y))), "rbf", V, rb.Preferences.from_scores(v, qid=rng.integers(0, 5, len(v)))),
-    "levels": lambda X, y, V, v, rng: (X, rb.Preferences.from_scores(np.round(X[:, 0] + rng.normal(size=len(y)))), "rbf", V, rb.Preferences.from_scores(np.round(V[:, 0]))),
-    "rankings": lambda X, y, V, v, rng: (X, rb.Preferences.from_scores(y), "rbf", V, rb.Preferences.from_rankings([rng.permutation(len(v))[:20] for _ in range(3)], len(v))),
-    "few": lambda X, y, V, v, rng: (X[::7], rb.Preferences.from_scores(y[::7]), "rbf", V[:6], rb.Preferences([0, 2, 4], [1, 3, 5], 6)),
-    "poly": lambda X, y, V, v, rng: (X, rb.Preferences.from_scores(y), "poly", V, rb.Preferences.from_scores(v)),
+    "rbf": lambda X, y, V, v, rng: (
+        X,
+        rb.Preferences.from_scores(y),
+        "rbf",
+        V,
+        rb.Preferences.from_scores(v),
+    ),
+    "linear": lambda X, y, V, v, rng: (
+        X,
+        rb.Preferences.from_scores(y),
+        "linear",
+        V,
+        rb.Preferences.from_scores(v),
+    ),
+    "star": lambda X, y, V, v, rng: (
+        X,
+        rb.Preferences.from_scores(y, graph="star"),
+        "rbf",
+        V,
+        rb.Preferences.from_scores(v, graph="star"),
+    ),
+    "star linear": lambda X, y, V, v, rng: (
+        X,
+        rb.Preferences.from_scores(y, graph="star"),
+        "linear",
+        V,
+        rb.Preferences.from_scores(v),
+    ),
+    "queries": lambda X, y, V, v, rng: (
+        X,
+        rb.Preferences.from_scores(y, qid=rng.integers(0, 3, len(y))),
+        "rbf",
+        V,
+        rb.Preferences.from_scores(v, qid=rng.integers(0, 5, len(v))),
+    ),
+    "levels": lambda X, y, V, v, rng: (
+        X,
+        rb.Preferences.from_scores(np.round(X[:, 0] + rng.normal(size=len(y)))),
+        "rbf",
+        V,
+        rb.Preferences.from_scores(np.round(V[:, 0])),
+    ),
+    "rankings": lambda X, y, V, v, rng: (
+        X,
+        rb.Preferences.from_scores(y),
+        "rbf",
+        V,
+        rb.Preferences.from_rankings([rng.permutation(len(v))[:20] for _ in range(3)], len(v)),
+    ),
+    "few": lambda X, y, V, v, rng: (
+        X[::7],
+        rb.Preferences.from_scores(y[::7]),
+        "rbf",
+        V[:6],
+        rb.Preferences([0, 2, 4], [1, 3, 5], 6),
+    ),
+    "poly": lambda X, y, V, v, rng: (
+        X,
+        rb.Preferences.from_scores(y),
+        "poly",
+        V,
+        rb.Preferences.from_scores(v),
+    ),
 }
 
 
@@ -84,7 +150,9 @@ def test_the_curve_is_brute_force_at_a_thousand_lambdas(case):
     curve = rb.validation_curve(path, X_val, prefs_val)
     check_shape(curve, path)
     lams = random_lams(path, 1000)
-    assert np.array_equal(curve.at(lams), [disagreement(prefs_val, path.predict(X_val, lam)) for lam in lams])
+    assert np.array_equal(
+        curve.at(lams), [disagreement(prefs_val, path.predict(X_val, lam)) for lam in lams]
+    )
 
 
 def test_the_curve_is_brute_force_for_a_precomputed_kernel():
@@ -92,10 +160,15 @@ def test_the_curve_is_brute_force_for_a_precomputed_kernel():
     kernel = lambda A, B: np.exp(-((A[:, None] - B[None]) ** 2).sum(-1))
     path = follow(kernel(X, X), rb.Preferences.from_scores(y), "precomputed")
     curve = rb.validation_curve(path, kernel(V, X), rb.Preferences.from_scores(v))
-    by_name = rb.validation_curve(follow(X, rb.Preferences.from_scores(y), gamma=1.0), V, rb.Preferences.from_scores(v))
+    by_name = rb.validation_curve(
+        follow(X, rb.Preferences.from_scores(y), gamma=1.0), V, rb.Preferences.from_scores(v)
+    )
     lams = random_lams(path, 1000)
     assert np.array_equal(curve.at(lams), by_name.at(lams))
-    assert np.array_equal(curve.at(lams[:300]), [disagreement(v, path.predict(kernel(V, X), lam)) for lam in lams[:300]])
+    assert np.array_equal(
+        curve.at(lams[:300]),
+        [disagreement(v, path.predict(kernel(V, X), lam)) for lam in lams[:300]],
+    )
 
 
 def test_weighted_validation_preferences():
@@ -109,7 +182,9 @@ def test_weighted_validation_preferences():
     curve = rb.validation_curve(path, V, prefs.reweighted(weight=weight))
     assert np.allclose(scaled.breaks, curve.breaks) and np.allclose(scaled.values, curve.values)
     kept = np.flatnonzero(weight)
-    without = rb.validation_curve(path, V, rb.Preferences(prefs.better[kept], prefs.worse[kept], len(v), weight[kept]))
+    without = rb.validation_curve(
+        path, V, rb.Preferences(prefs.better[kept], prefs.worse[kept], len(v), weight[kept])
+    )
     lams = random_lams(path, 200)
     assert np.allclose(without.at(lams), curve.at(lams), rtol=0, atol=1e-12)
 
@@ -121,12 +196,16 @@ def test_the_curve_of_real_data(data_dir, name, kernel):
     from rankbook.data.datasets import load
 
     data = load(name)
-    X, part = (data.X - data.X.mean(0)) / data.X.std(0), np.random.default_rng(0).random(len(data.y)) < 0.5
+    X, part = (
+        (data.X - data.X.mean(0)) / data.X.std(0),
+        np.random.default_rng(0).random(len(data.y)) < 0.5,
+    )
     path = follow(X[part], rb.Preferences.from_scores(data.y[part]), kernel)
     check_by_counting(path, X[~part], rb.Preferences.from_scores(data.y[~part]), count=5000)
 
 
 # Ties
+
 
 def mirrored(X):
     return np.r_[X, X * [-1, 1]]
@@ -142,9 +221,14 @@ def test_items_on_an_integer_grid(kernel):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("change", [lambda X: X, np.round], ids=["as they are", "rounded"])
 def test_the_training_items_themselves(kernel, change):
-    """Two active preferences with one item in common tie their other items, on any data: f(k) - f(l) = 1 = f(k) - f(l')."""
+    """Two active preferences with one item in common tie their other items, on any data.
+
+    The reason is that f(k) - f(l) = 1 = f(k) - f(l').
+    """
     X = change(mixture_parts()[0])
-    score = np.argsort(np.argsort(X[:, 0] + np.random.default_rng(0).normal(size=len(X)))) * 4 // len(X)
+    score = (
+        np.argsort(np.argsort(X[:, 0] + np.random.default_rng(0).normal(size=len(X)))) * 4 // len(X)
+    )
     prefs = rb.Preferences.from_scores(score)
     check_by_counting(follow(X, prefs, kernel), X, prefs)
 
@@ -155,15 +239,26 @@ def test_mirror_images_tie_when_the_training_data_are_their_own_mirror_image(cas
     change = np.round if case == "rbf on a grid" else lambda Z: Z
     path = follow(change(mirrored(X)), rb.Preferences.from_scores(np.r_[y, y]), case.split()[0])
     V, n = change(V), len(V)
-    curve = rb.validation_curve(path, mirrored(V), rb.Preferences(np.arange(n), np.arange(n) + n, 2 * n))
+    curve = rb.validation_curve(
+        path, mirrored(V), rb.Preferences(np.arange(n), np.arange(n) + n, 2 * n)
+    )
     assert (curve.at(random_lams(path, 2000)) == 0.5).mean() > 0.995
 
 
 def test_small_scores_are_no_ties():
-    """Four items far from all training items, each 6 to one side of the outermost: scores a hundred millionth of the largest, and as exact as any."""
+    """Four items far from all training items, each 6 to one side of the outermost.
+
+    Their scores are a hundred millionth of the largest, and as exact as any.
+    """
     X, y, V, _ = mixture_parts()
     path = follow(X, rb.Preferences.from_scores(y), gamma=0.5)
-    far = np.array([X[X[:, j].argmax() if s > 0 else X[:, j].argmin()] + s * 6.0 * np.eye(2)[j] for j in (0, 1) for s in (1, -1)])
+    far = np.array(
+        [
+            X[X[:, j].argmax() if s > 0 else X[:, j].argmin()] + s * 6.0 * np.eye(2)[j]
+            for j in (0, 1)
+            for s in (1, -1)
+        ]
+    )
     prefs = rb.Preferences([4, 4, 5, 6, 5], [5, 6, 7, 7, 6], 8)
     curve = rb.validation_curve(path, np.r_[V[:4], far], prefs)
     for lam in random_lams(path, 500):
@@ -177,10 +272,17 @@ def test_small_scores_are_no_ties():
 def test_equal_rows_tie_and_weigh_like_one():
     X, y, V, v = mixture_parts()
     path = follow(X, rb.Preferences.from_scores(y))
-    twice = rb.validation_curve(path, np.r_[V, V], rb.Preferences(np.arange(len(V)), np.arange(len(V)) + len(V), 2 * len(V)))
+    twice = rb.validation_curve(
+        path, np.r_[V, V], rb.Preferences(np.arange(len(V)), np.arange(len(V)) + len(V), 2 * len(V))
+    )
     assert twice.values.tolist() == [0.5] and twice.best == [(path.domain[0], np.inf)]
-    once, four = (rb.validation_curve(path, np.r_[(V,) * k], rb.Preferences.from_scores(np.r_[(v,) * k])) for k in (1, 2))
-    assert np.array_equal(once.values, four.values) and np.allclose(once.breaks, four.breaks, rtol=1e-12)
+    once, four = (
+        rb.validation_curve(path, np.r_[(V,) * k], rb.Preferences.from_scores(np.r_[(v,) * k]))
+        for k in (1, 2)
+    )
+    assert np.array_equal(once.values, four.values) and np.allclose(
+        once.breaks, four.breaks, rtol=1e-12
+    )
 
 
 def test_preferences_turned_round_turn_the_curve_upside_down():
@@ -188,21 +290,30 @@ def test_preferences_turned_round_turn_the_curve_upside_down():
     path, prefs = follow(X, rb.Preferences.from_scores(y)), rb.Preferences.from_scores(v)
     curve = rb.validation_curve(path, V, prefs)
     turned = rb.validation_curve(path, V, rb.Preferences(prefs.worse, prefs.better, len(v)))
-    assert np.array_equal(turned.breaks, curve.breaks) and np.allclose(turned.values, 1 - curve.values)
+    assert np.array_equal(turned.breaks, curve.breaks) and np.allclose(
+        turned.values, 1 - curve.values
+    )
 
 
 # To both ends
+
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("distance", [0, 6], ids=["overlapping", "separable"])
 def test_a_complete_path_down_to_nothing(kernel, distance):
     X, y, V, v = mixture_parts(n=40)
-    path = follow(X + distance * y[:, None], rb.Preferences.from_scores(y, graph="star"), kernel, depth=None)
+    path = follow(
+        X + distance * y[:, None], rb.Preferences.from_scores(y, graph="star"), kernel, depth=None
+    )
     assert path.status == "complete"
     curve = check_by_counting(path, V, rb.Preferences.from_scores(v), lowest=1e-3)
     last = path.breakpoints[-1]
     end = {curve.at(last * factor) for factor in (0.99, 0.5, 1e-3, 1e-6, 1e-9, 1e-15)}
-    assert end == {counted(path, V, rb.Preferences.from_scores(v), 0.5 * last)} if distance else len(end) >= 1
+    assert (
+        end == {counted(path, V, rb.Preferences.from_scores(v), 0.5 * last)}
+        if distance
+        else len(end) >= 1
+    )
     assert min(curve.breaks[1:-1], default=np.inf) > 1e-12 * path.problem.lam_max
     assert curve.at(curve.choose()) == curve.minimum
 
@@ -238,10 +349,14 @@ def test_where_the_path_was_cut_into_blocks_does_not_show(chunk):
 
 # The scores on which it rests
 
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("distance", [0, 6], ids=["overlapping", "separable"])
 def test_knots_are_the_solutions_read_one_by_one(kernel, distance):
-    """lam f of new items, between any two knots that are not a rounding error apart, is what the solution there says."""
+    """lam f of new items, between any two knots, is what the solution there says.
+
+    The knots are more than a rounding error apart.
+    """
     X, y, V, _ = mixture_parts()
     path = follow(X + distance * y[:, None], rb.Preferences.from_scores(y), kernel)
     rng, upper = np.random.default_rng(0), None
@@ -253,16 +368,25 @@ def test_knots_are_the_solutions_read_one_by_one(kernel, distance):
         for t in rng.permutation(wide)[:8]:
             part = rng.random()
             lam = part * lams[t] + (1 - part) * lams[t + 1]
-            f, g = lam * path.predict(V, lam), part * G[t] + (1 - part) * G[t + 1]  # equal up to a level of all items
+            f, g = (
+                lam * path.predict(V, lam),
+                part * G[t] + (1 - part) * G[t + 1],
+            )  # equal up to a level of all items
             assert np.allclose(g - g.mean(), f - f.mean(), rtol=0, atol=1e-7 * np.abs(f).max())
     assert upper == path.domain[0]
 
 
 # A second implementation
 
+
 def curve_by_sorting(path, X_val, prefs):
-    """Midpoints of all intervals between crossings, and the disagreement there: every stretch by itself, two solutions read in each."""
-    ends = np.r_[4 * path.problem.lam_max, path.breakpoints, path.domain[0] or path.breakpoints[-1] / 100]
+    """Midpoints of all intervals between crossings, and the disagreement there.
+
+    Every stretch is taken by itself, two solutions read in each.
+    """
+    ends = np.r_[
+        4 * path.problem.lam_max, path.breakpoints, path.domain[0] or path.breakpoints[-1] / 100
+    ]
     middles, values = [], []
     for high, low in zip(ends[:-1], ends[1:]):
         if high < low * (1 + 1e-6):
@@ -299,20 +423,31 @@ def test_tiny_curves_by_sorting_the_crossings(seed):
     middles, values = curve_by_sorting(path, V, prefs)
     assert len(middles) >= 3 and np.allclose(curve.at(middles), values, rtol=0, atol=1e-12)
     changes = 1 + (np.abs(np.diff(values)) > 1e-12).sum()
-    assert (curve.breaks[:-2] / curve.breaks[1:-1] > 1 + 1e-5).sum() + 1 <= changes + 1  # and no others, but for rounding
+    assert (
+        curve.breaks[:-2] / curve.breaks[1:-1] > 1 + 1e-5
+    ).sum() + 1 <= changes + 1  # and no others, but for rounding
 
 
 def test_three_items_on_a_line_by_hand():
-    """One feature for the first preference, one for the second: w = (1, 2) / lam while both are capped."""
+    """One feature for the first preference, one for the second.
+
+    Here w = (1, 2) / lam while both are capped.
+    """
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
     path = follow(X, rb.Preferences([1, 2], [0, 0], 3), "linear", depth=None)
-    # w_1 = min(1, 1/lam), w_2 = min(1/2, 2/lam): the items (1, 0) and (0, 1) cross where 1/lam = 1/2
+    # w_1 = min(1, 1/lam), w_2 = min(1/2, 2/lam): the items (1, 0) and (0, 1) cross where
+    # 1/lam = 1/2
     curve = rb.validation_curve(path, [[1.0, 0.0], [0.0, 1.0]], rb.Preferences([0], [1], 2))
     assert np.allclose(curve.breaks, [np.inf, 2, 0]) and curve.values.tolist() == [1.0, 0.0]
-    assert len(curve.best) == 1 and curve.best[0] == pytest.approx((0, 2)) and not np.isclose(path.breakpoints, 2).any()
+    assert (
+        len(curve.best) == 1
+        and curve.best[0] == pytest.approx((0, 2))
+        and not np.isclose(path.breakpoints, 2).any()
+    )
 
 
 # Best intervals, and the choice
+
 
 @pytest.fixture(scope="module")
 def chosen():
@@ -326,7 +461,7 @@ def test_best_intervals_are_best_inside_and_not_beyond(chosen):
     assert curve.minimum == min(curve.values) and curve.best
     for low, high in curve.best:
         for part in (0.01, 0.3, 0.99):
-            lam = low ** part * high ** (1 - part)
+            lam = low**part * high ** (1 - part)
             assert curve.at(lam) == curve.minimum == disagreement(prefs, path.predict(V, lam))
         width = 1e-4 * (high - low)
         for lam in (low - width, high + width):
@@ -337,7 +472,11 @@ def test_best_intervals_are_best_inside_and_not_beyond(chosen):
 
 def test_no_lambda_is_better_and_every_best_one_lies_in_an_interval(chosen):
     path, V, prefs, curve = chosen
-    for lam in np.exp(np.random.default_rng(5).uniform(np.log(path.domain[0]), np.log(3 * path.breakpoints[0]), 1500)):
+    for lam in np.exp(
+        np.random.default_rng(5).uniform(
+            np.log(path.domain[0]), np.log(3 * path.breakpoints[0]), 1500
+        )
+    ):
         value = disagreement(prefs, path.predict(V, lam))
         assert value >= curve.minimum
         assert (value == curve.minimum) == any(low < lam < high for low, high in curve.best)
@@ -347,28 +486,59 @@ def test_no_lambda_is_better_and_every_best_one_lies_in_an_interval(chosen):
 def test_the_choice_is_one_of_the_best(chosen, rule):
     path, V, prefs, curve = chosen
     lam = curve.choose(rule)
-    assert lam == choose_lambda(curve, rule) and curve.at(lam) == curve.minimum == disagreement(prefs, path.predict(V, lam))
+    assert lam == choose_lambda(curve, rule) and curve.at(lam) == curve.minimum == disagreement(
+        prefs, path.predict(V, lam)
+    )
     inside = [(low, high) for low, high in curve.best if low < lam < high]
     assert len(inside) == 1
     widths = [high / low for low, high in curve.best]
     if rule == "largest":
         assert inside[0] == curve.best[0] and lam > 0.9 * inside[0][1]
     else:
-        assert widths[curve.best.index(inside[0])] == max(widths) and lam == pytest.approx(np.sqrt(inside[0][0] * inside[0][1]))
+        assert widths[curve.best.index(inside[0])] == max(widths) and lam == pytest.approx(
+            np.sqrt(inside[0][0] * inside[0][1])
+        )
 
 
 def by_hand(breaks, values, scale):
     return ValidationCurve(np.array(breaks), np.array(values), scale)
 
 
-@pytest.mark.parametrize("breaks, values, scale, widest, largest", [
-    ([np.inf, 10, 1, 0], [0.1, 0.2, 0.3], (1, 10), (10, 100), (10, 100)),  # a decade beyond the first breakpoint
-    ([np.inf, 10, 1, 0], [0.3, 0.2, 0.1], (1, 10), (0.1, 1), (0.1, 1)),  # a decade below the last
-    ([np.inf, 10, 1, 0.5], [0.3, 0.2, 0.1], (0.5, 10), (0.5, 1), (0.5, 1)),  # no further than the path
-    ([np.inf, 10, 9, 1, 0.5], [0.3, 0.1, 0.2, 0.1], (0.5, 10), (0.5, 1), (9, 10)),
-    ([np.inf, 0], [0.5], (1, 10), (0.1, 100), (0.1, 100)),
-    ([np.inf, 100, 1e-6, 0], [0.3, 0.2, 0.1], (1, 10), (1e-9, 1e-6), (1e-9, 1e-6)),  # wholly below the cut
-])
+@pytest.mark.parametrize(
+    "breaks, values, scale, widest, largest",
+    [
+        (
+            [np.inf, 10, 1, 0],
+            [0.1, 0.2, 0.3],
+            (1, 10),
+            (10, 100),
+            (10, 100),
+        ),  # a decade beyond the first breakpoint
+        (
+            [np.inf, 10, 1, 0],
+            [0.3, 0.2, 0.1],
+            (1, 10),
+            (0.1, 1),
+            (0.1, 1),
+        ),  # a decade below the last
+        (
+            [np.inf, 10, 1, 0.5],
+            [0.3, 0.2, 0.1],
+            (0.5, 10),
+            (0.5, 1),
+            (0.5, 1),
+        ),  # no further than the path
+        ([np.inf, 10, 9, 1, 0.5], [0.3, 0.1, 0.2, 0.1], (0.5, 10), (0.5, 1), (9, 10)),
+        ([np.inf, 0], [0.5], (1, 10), (0.1, 100), (0.1, 100)),
+        (
+            [np.inf, 100, 1e-6, 0],
+            [0.3, 0.2, 0.1],
+            (1, 10),
+            (1e-9, 1e-6),
+            (1e-9, 1e-6),
+        ),  # wholly below the cut
+    ],
+)
 def test_rules_by_hand(breaks, values, scale, widest, largest):
     curve = by_hand(breaks, values, scale)
     for rule, (low, high) in (("widest", widest), ("largest", largest)):
@@ -384,7 +554,9 @@ def test_unknown_rules(rule):
 
 def test_reading_a_curve():
     curve = by_hand([np.inf, 10, 1, 0.5], [0.3, 0.1, 0.2], (0.5, 10))
-    assert curve.at(10) == 0.1 and curve.at(1) == 0.2 and curve.at(1e99) == 0.3  # at a break the interval below
+    assert (
+        curve.at(10) == 0.1 and curve.at(1) == 0.2 and curve.at(1e99) == 0.3
+    )  # at a break the interval below
     assert curve.at(np.array([[20, 5], [2, 0.6]])).tolist() == [[0.3, 0.1], [0.1, 0.2]]
     for bad in (0.5, 0.1, 0, -1, np.nan, [1, np.nan], [5, 0.4]):
         with pytest.raises(ValueError, match="lam is"):
@@ -394,14 +566,23 @@ def test_reading_a_curve():
 
 # What is refused
 
+
 def test_arguments_that_make_no_sense():
     X, y, V, v = mixture_parts(n=10)
     path, prefs = follow(X, rb.Preferences.from_scores(y)), rb.Preferences.from_scores(v)
     bad = V.copy()
     bad[3, 1] = np.nan
     for args, error, words in [
-        ((V, rb.Preferences.from_scores(np.ones(len(v)))), ValueError, "prefs_val has no preference"),
-        ((V, rb.Preferences.from_scores(v, qid=np.arange(len(v)))), ValueError, "prefs_val has no preference"),
+        (
+            (V, rb.Preferences.from_scores(np.ones(len(v)))),
+            ValueError,
+            "prefs_val has no preference",
+        ),
+        (
+            (V, rb.Preferences.from_scores(v, qid=np.arange(len(v)))),
+            ValueError,
+            "prefs_val has no preference",
+        ),
         ((V, prefs.reweighted(weight=np.zeros(len(prefs)))), ValueError, "prefs_val"),
         ((V[1:], prefs), ValueError, "X_val has 9 rows and prefs_val has 10 items"),
         ((V[:, :1], prefs), ValueError, "X_(val|new) has 1 columns"),
@@ -431,8 +612,12 @@ def test_a_path_without_a_walker_is_refused():
 
 # AUC and NDCG
 
+
 def snapped(path, X_val, lam):
-    """Scores with ties made exact, equal rows scored once; None where the order hangs on the tenth digit."""
+    """Scores with ties made exact, equal rows scored once.
+
+    They are None where the order hangs on the tenth digit.
+    """
     rows, place = np.unique(X_val, axis=0, return_inverse=True)
     scores = path.predict(rows, lam)
     order = np.argsort(scores)
@@ -444,8 +629,13 @@ def snapped(path, X_val, lam):
     return whole[place.ravel()]
 
 
-METRICS = {"auc": lambda y, s, qid: metrics.auc(y > 1, s, qid), "ndcg": metrics.ndcg, "ndcg@1": lambda *a: metrics.ndcg(*a, k=1),
-           "ndcg@5": lambda *a: metrics.ndcg(*a, k=5), "ndcg@999": lambda *a: metrics.ndcg(*a, k=999)}
+METRICS = {
+    "auc": lambda y, s, qid: metrics.auc(y > 1, s, qid),
+    "ndcg": metrics.ndcg,
+    "ndcg@1": lambda *a: metrics.ndcg(*a, k=1),
+    "ndcg@5": lambda *a: metrics.ndcg(*a, k=5),
+    "ndcg@999": lambda *a: metrics.ndcg(*a, k=999),
+}
 
 RANKED = {
     "general": lambda X: X,
@@ -459,11 +649,16 @@ RANKED = {
 @pytest.mark.parametrize("queries", [1, 6])
 @pytest.mark.parametrize("case", RANKED)
 def test_auc_and_ndcg_are_brute_force(case, queries, kernel):
-    """For "mirrored" the training items are their own mirror image, so that mirrored items tie, all along."""
+    """For "mirrored" the training items are their own mirror image.
+
+    Mirrored items thus tie, all along.
+    """
     X, y, V, _ = mixture_parts(n=60)
     if case == "mirrored" and kernel == "rbf":  # ties of the sixteenth digit, as above
         X, V = np.round(X), np.round(V)
-    X, V = (mirrored(X), RANKED[case](V)) if case == "mirrored" else (RANKED[case](X), RANKED[case](V))
+    X, V = (
+        (mirrored(X), RANKED[case](V)) if case == "mirrored" else (RANKED[case](X), RANKED[case](V))
+    )
     path = follow(X, rb.Preferences.from_scores(np.resize(y, len(X))), kernel, depth=1e-4)
     rng = np.random.default_rng(0)
     qid, grades = rng.integers(0, queries, len(V)), rng.integers(0, 4, len(V)).astype(float)
@@ -475,19 +670,42 @@ def test_auc_and_ndcg_are_brute_force(case, queries, kernel):
     assert len(known) > 350
     for name, brute in METRICS.items():
         metric, _, k = name.partition("@")
-        curve = rb.validation_curve(path, V, grades > 1 if metric == "auc" else grades, qid=qid, metric=metric, k=int(k) if k else None)
+        curve = rb.validation_curve(
+            path,
+            V,
+            grades > 1 if metric == "auc" else grades,
+            qid=qid,
+            metric=metric,
+            k=int(k) if k else None,
+        )
         check_shape(curve, path)
-        assert curve.maximize and curve.optimum == curve.values.max() and all(curve.at(np.sqrt(max(a, b / 2) * b)) == curve.optimum for a, b in curve.best if b < np.inf)
+        assert (
+            curve.maximize
+            and curve.optimum == curve.values.max()
+            and all(
+                curve.at(np.sqrt(max(a, b / 2) * b)) == curve.optimum
+                for a, b in curve.best
+                if b < np.inf
+            )
+        )
         exact = np.array([brute(grades, scores[i], qid) for i in known])
         wrong = np.flatnonzero(np.abs(curve.at(lams[known]) - exact) > 1e-12)
-        assert wrong.size == 0, f"{name}: {wrong.size} of {exact.size}, the first {lams[known][wrong[0]]}: {curve.at(lams[known])[wrong[0]]} and {exact[wrong[0]]}"
+        assert wrong.size == 0, (
+            f"{name}: {wrong.size} of {exact.size}, the first {lams[known][wrong[0]]}: "
+            f"{curve.at(lams[known])[wrong[0]]} and {exact[wrong[0]]}"
+        )
 
 
 def test_the_auc_of_one_query_is_one_minus_the_disagreement():
     X, y, V, v = mixture_parts(n=40)
     path = follow(X, rb.Preferences.from_scores(y))
-    auc, wrong = rb.validation_curve(path, V, v, metric="auc"), rb.validation_curve(path, V, rb.Preferences.from_scores(v))
-    assert np.array_equal(auc.breaks, wrong.breaks) and np.allclose(auc.values, 1 - wrong.values, rtol=0, atol=1e-12)
+    auc, wrong = (
+        rb.validation_curve(path, V, v, metric="auc"),
+        rb.validation_curve(path, V, rb.Preferences.from_scores(v)),
+    )
+    assert np.array_equal(auc.breaks, wrong.breaks) and np.allclose(
+        auc.values, 1 - wrong.values, rtol=0, atol=1e-12
+    )
     assert auc.best == wrong.best and auc.choose() == wrong.choose() and "maximum" in repr(auc)
 
 
@@ -495,12 +713,20 @@ def test_metrics_that_make_no_sense():
     X, y, V, v = mixture_parts(n=10)
     path, prefs = follow(X, rb.Preferences.from_scores(y)), rb.Preferences.from_scores(v)
     for target, options, error, words in [
-        (v, dict(metric="acu"), ValueError, "metric is 'acu'; did you mean 'auc'"), (prefs, dict(metric="auc"), TypeError, "prefs_val is a Preferences"),
-        (v, dict(), TypeError, "prefs_val is a ndarray"), (prefs, dict(qid=v), ValueError, "qid is given"), (prefs, dict(k=3), ValueError, "k is given"),
-        (v, dict(metric="auc", k=3), ValueError, "k is 3"), (v, dict(metric="ndcg", k=0), ValueError, "k is 0"), (v[1:], dict(metric="ndcg"), ValueError, "prefs_val has shape"),
-        (np.arange(10), dict(metric="auc"), ValueError, "10 different values"), (np.ones(10), dict(metric="auc"), ValueError, "no query with two"),
-        (np.zeros(10), dict(metric="ndcg"), ValueError, "no query with a grade above 0"), (-np.ones(10), dict(metric="ndcg"), ValueError, "prefs_val has -1"),
-        (np.full(10, 2000.0), dict(metric="ndcg"), ValueError, "prefs_val has 2000"), (v, dict(metric="auc", qid=v[1:]), ValueError, "qid"),
+        (v, dict(metric="acu"), ValueError, "metric is 'acu'; did you mean 'auc'"),
+        (prefs, dict(metric="auc"), TypeError, "prefs_val is a Preferences"),
+        (v, dict(), TypeError, "prefs_val is a ndarray"),
+        (prefs, dict(qid=v), ValueError, "qid is given"),
+        (prefs, dict(k=3), ValueError, "k is given"),
+        (v, dict(metric="auc", k=3), ValueError, "k is 3"),
+        (v, dict(metric="ndcg", k=0), ValueError, "k is 0"),
+        (v[1:], dict(metric="ndcg"), ValueError, "prefs_val has shape"),
+        (np.arange(10), dict(metric="auc"), ValueError, "10 different values"),
+        (np.ones(10), dict(metric="auc"), ValueError, "no query with two"),
+        (np.zeros(10), dict(metric="ndcg"), ValueError, "no query with a grade above 0"),
+        (-np.ones(10), dict(metric="ndcg"), ValueError, "prefs_val has -1"),
+        (np.full(10, 2000.0), dict(metric="ndcg"), ValueError, "prefs_val has 2000"),
+        (v, dict(metric="auc", qid=v[1:]), ValueError, "qid"),
     ]:
         with pytest.raises(error, match=words):
             rb.validation_curve(path, V, target, **options)
@@ -508,6 +734,7 @@ def test_metrics_that_make_no_sense():
 
 
 # Screening
+
 
 def test_everything_ties_for_long():
     """Items so far away that all scores are 0: nothing can be left out, and nothing changes."""
@@ -517,27 +744,48 @@ def test_everything_ties_for_long():
     assert curve.values.tolist() == [0.5]
 
 
-@pytest.mark.parametrize("kernel, options", [("poly", dict(degree=3)), (lambda A, B: np.exp(-np.abs(A[:, None] - B[None]).sum(-1)), {}), ("rbf", dict(gamma=50.0))],
-                         ids=["poly", "laplace", "narrow"])
+@pytest.mark.parametrize(
+    "kernel, options",
+    [
+        ("poly", dict(degree=3)),
+        (lambda A, B: np.exp(-np.abs(A[:, None] - B[None]).sum(-1)), {}),
+        ("rbf", dict(gamma=50.0)),
+    ],
+    ids=["poly", "laplace", "narrow"],
+)
 def test_screening_finds_what_all_scores_find(kernel, options):
     from rankbook.selection.crossings import crossings, score_block, trace_block
 
     X, y, V, v = mixture_parts()
-    path, prefs = follow(X, rb.Preferences.from_scores(y), kernel, **options), rb.Preferences.from_scores(v)
+    path, prefs = (
+        follow(X, rb.Preferences.from_scores(y), kernel, **options),
+        rb.Preferences.from_scores(v),
+    )
     first, found, *_ = crossings(path, V, prefs.better, prefs.worse)
     signs, lam = first.copy(), []
     for lams, G in path.knots(V):
-        lam.append(trace_block(score_block(lams, G, 1e-10), prefs.better, prefs.worse, np.ones(len(prefs)), signs)[0])
-    assert found.size == sum(map(len, lam)) and np.allclose(np.sort(found), np.sort(np.concatenate(lam)), rtol=1e-8)
+        lam.append(
+            trace_block(
+                score_block(lams, G, 1e-10), prefs.better, prefs.worse, np.ones(len(prefs)), signs
+            )[0]
+        )
+    assert found.size == sum(map(len, lam)) and np.allclose(
+        np.sort(found), np.sort(np.concatenate(lam)), rtol=1e-8
+    )
 
 
 @pytest.mark.parametrize("rule", ["widest", "largest"])
 def test_the_choice_is_inside_of_the_narrowest_interval(rule):
-    """Intervals of a few floating-point numbers, as a bound on lambda may leave them: exp(log(lam)) is further off."""
+    """Intervals of a few floating-point numbers, as a bound on lambda may leave them.
+
+    Here exp(log(lam)) is further off.
+    """
     rng = np.random.default_rng(0)
     for _ in range(300):
         low = high = 10.0 ** rng.uniform(-8, 8)
         for _ in range(rng.integers(1, 6)):
             high = np.nextafter(high, np.inf)
-        curve = ValidationCurve(np.array([np.inf, high, low, 0.0]), np.array([0.5, 0.1, 0.4]), (low / 10, high * 10))
+        curve = ValidationCurve(
+            np.array([np.inf, high, low, 0.0]), np.array([0.5, 0.1, 0.4]), (low / 10, high * 10)
+        )
         assert low < curve.choose(rule) <= high and curve.at(curve.choose(rule)) == curve.minimum

@@ -1,4 +1,8 @@
-"""Which items are left out together: evenly dealt, the same ones every time unless a shuffle is asked for."""
+"""Which items are left out together.
+
+They are evenly dealt, the same ones every time unless a shuffle is asked for.
+"""
+
 import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold
@@ -12,7 +16,9 @@ RNG = np.random.default_rng
 @pytest.fixture(scope="module", params=["real", "sorted", "graded", "constant"])
 def scores(request):
     y = RNG(0).normal(size=103)
-    return {"real": y, "sorted": np.sort(y), "graded": np.round(y), "constant": np.zeros(103)}[request.param]
+    return {"real": y, "sorted": np.sort(y), "graded": np.round(y), "constant": np.zeros(103)}[
+        request.param
+    ]
 
 
 @pytest.mark.parametrize("seed", [None, 0, 1])
@@ -29,7 +35,13 @@ def test_each_fold_gets_its_share_of_every_stretch_and_every_level(scores, k, se
 
 
 def test_by_hand():
-    assert deal_items(np.array([3.0, 1, 2, 1, 3]), 2).tolist() == [1, 0, 0, 1, 0]  # 1, 3, 2, 0, 4 by score
+    assert deal_items(np.array([3.0, 1, 2, 1, 3]), 2).tolist() == [
+        1,
+        0,
+        0,
+        1,
+        0,
+    ]  # 1, 3, 2, 0, 4 by score
     assert deal_items(np.zeros(5), 3).tolist() == [0, 1, 2, 0, 1]
     assert deal_queries(np.array([0, 1, 1, 2, 2, 2]), 2).tolist() == [1, 1, 1, 0, 0, 0]
 
@@ -60,27 +72,45 @@ def test_queries_stay_whole_and_folds_balanced(seed):
 
 
 def test_one_query_is_none(scores):
-    assert np.array_equal(fold_numbers(scores, np.zeros(103, dtype=int), 5), fold_numbers(scores, None, 5))
+    assert np.array_equal(
+        fold_numbers(scores, np.zeros(103, dtype=int), 5), fold_numbers(scores, None, 5)
+    )
 
 
-@pytest.mark.parametrize("query", [None, np.arange(60) % 20, np.repeat(np.arange(20), [1] * 10 + [5] * 10)], ids=["items", "equal queries", "two sizes"])
+@pytest.mark.parametrize(
+    "query",
+    [None, np.arange(60) % 20, np.repeat(np.arange(20), [1] * 10 + [5] * 10)],
+    ids=["items", "equal queries", "two sizes"],
+)
 def test_chance_only_if_asked_for(query):
     y = RNG(5).normal(size=60)
-    folds = lambda state: np.array([np.isin(np.arange(60), test) for _, test in make_folds(4, None, y, query, state)])
+    folds = lambda state: np.array(
+        [np.isin(np.arange(60), test) for _, test in make_folds(4, None, y, query, state)]
+    )
     assert np.array_equal(folds(None), folds(None)) and np.array_equal(folds(3), folds(3))
     assert not np.array_equal(folds(None), folds(3)) and not np.array_equal(folds(4), folds(3))
     for generator in (RNG(0), np.random.RandomState(0)):
         assert not np.array_equal(folds(generator), folds(generator))
     apart = {tuple(map(tuple, folds(seed))) for seed in range(20)}
-    assert len({frozenset(parts) for parts in apart}) > 15  # other parts, not only other numbers for them
+    assert (
+        len({frozenset(parts) for parts in apart}) > 15
+    )  # other parts, not only other numbers for them
 
 
-@pytest.mark.parametrize("state, error", [(True, TypeError), ("0", TypeError), (0.5, TypeError), (-1, ValueError), (2**32, ValueError)])
+@pytest.mark.parametrize(
+    "state, error",
+    [(True, TypeError), ("0", TypeError), (0.5, TypeError), (-1, ValueError), (2**32, ValueError)],
+)
 def test_what_is_no_random_state(state, error):
     X, y = RNG(6).normal(size=(30, 2)), np.arange(30.0)
-    for call in (lambda: make_folds(3, X, y, None, state), lambda: rb.choose_basis(X, 3, random_state=state),
-                 lambda: rb.KernelSubspace(X, 3, random_state=state), lambda: rb.RankSVMCV(random_state=state).fit(X, y),
-                 lambda: rb.RankRLS(basis=3, random_state=state).fit(X, y), lambda: rb.OnlineRankSVM(random_state=state).fit(X, y),
-                 lambda: rb.RayleighRanker(random_state=state).fit(X, y > 15)):
+    for call in (
+        lambda: make_folds(3, X, y, None, state),
+        lambda: rb.choose_basis(X, 3, random_state=state),
+        lambda: rb.KernelSubspace(X, 3, random_state=state),
+        lambda: rb.RankSVMCV(random_state=state).fit(X, y),
+        lambda: rb.RankRLS(basis=3, random_state=state).fit(X, y),
+        lambda: rb.OnlineRankSVM(random_state=state).fit(X, y),
+        lambda: rb.RayleighRanker(random_state=state).fit(X, y > 15),
+    ):
         with pytest.raises(error, match=f"random_state is {state!r}"):
             call()

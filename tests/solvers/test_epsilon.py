@@ -1,4 +1,8 @@
-"""The epsilon path: at most eps at every lambda, by the certificate and by the exact path, whoever solves inside."""
+"""The epsilon path, whose gap is at most eps at every lambda.
+
+This is checked by the certificate and by the exact path, whoever solves inside.
+"""
+
 import pickle
 
 import numpy as np
@@ -9,10 +13,21 @@ from hypothesis import strategies as st
 import rankbook as rb
 from rankbook.data.datasets import make_mixture
 from rankbook.problems.solution import Solution
-from rankbook.solvers.epsilon.solver import DEPTH, EpsilonPath, EpsilonSolver, hinge_pieces, largest_gap, largest_gap_below, make_knot, march, split, top_knot
-
+from rankbook.solvers.epsilon.solver import (
+    DEPTH,
+    EpsilonPath,
+    EpsilonSolver,
+    hinge_pieces,
+    largest_gap,
+    largest_gap_below,
+    make_knot,
+    march,
+    split,
+    top_knot,
+)
 
 # Problems, and what every path must be
+
 
 def build(kind, kernel, seed=0):
     """A small degenerate problem."""
@@ -31,7 +46,9 @@ def build(kind, kernel, seed=0):
     elif kind == "weights":
         weight = rng.uniform(0, 5, len(prefs)) * (rng.random(len(prefs)) < 0.8)
         prefs = prefs.reweighted(weight, rng.uniform(0.1, 4, len(prefs)))
-    elif kind == "small":  # objectives around and below 1, where the relative gap is an absolute one
+    elif (
+        kind == "small"
+    ):  # objectives around and below 1, where the relative gap is an absolute one
         prefs = prefs.reweighted(np.full(len(prefs), 0.02))
     elif kind == "separable":
         X, prefs = X + 4 * y[:, None], rb.Preferences.from_scores(y)
@@ -45,18 +62,37 @@ KERNELS = ["linear", "rbf", "precomputed"]
 
 
 def some_lams(path, count, seed=0):
-    """Random lambdas of the domain (no deeper than 1e-9 lam_max), all breakpoints and their neighbours, and some above lam_max."""
+    """Random lambdas of the domain (no deeper than 1e-9 lam_max), and some above lam_max.
+
+    All breakpoints and their neighbours are among them.
+    """
     high = path.problem.lam_max or 1.0
     low = max(path.domain[0], 1e-9 * high)
     random = np.exp(np.random.default_rng(seed).uniform(np.log(low), np.log(max(high, low)), count))
     b = path.breakpoints
-    lams = np.r_[random, b, np.nextafter(b, np.inf), np.nextafter(b, 0), np.sqrt(b[1:] * b[:-1]), low, 3 * high, 1e6 * high]
+    lams = np.r_[
+        random,
+        b,
+        np.nextafter(b, np.inf),
+        np.nextafter(b, 0),
+        np.sqrt(b[1:] * b[:-1]),
+        low,
+        3 * high,
+        1e6 * high,
+    ]
     return lams[lams >= low]
 
 
 def check(path, eps, count=100, exact=None):
-    """The guarantee at many lambdas, by the host's certificate, by code of our own, and by the exact path where there is one."""
-    assert isinstance(path, EpsilonPath) and path.info["eps"] == eps and path.info["largest_gap"] <= eps
+    """The guarantee at many lambdas, by the host's certificate and by code of our own.
+
+    Where there is an exact path, by that as well.
+    """
+    assert (
+        isinstance(path, EpsilonPath)
+        and path.info["eps"] == eps
+        and path.info["largest_gap"] <= eps
+    )
     assert (np.diff(path.breakpoints) < 0).all() and (path.breakpoints >= path.domain[0]).all()
     if path.breakpoints.size:
         assert path.breakpoints[0] == path.problem.lam_max
@@ -64,7 +100,10 @@ def check(path, eps, count=100, exact=None):
     for lam in some_lams(path, count):
         solution = path.solution(lam)
         found = solution.certificate
-        assert found.relative_gap <= eps and found.box_violation == 0, (lam / path.problem.lam_max, found)
+        assert found.relative_gap <= eps and found.box_violation == 0, (
+            lam / path.problem.lam_max,
+            found,
+        )
         worst = max(worst, found.relative_gap)
         primal, dual = objectives(path.problem, solution.coef, solution.dual, lam)
         assert (primal - dual) / max(1, abs(primal)) <= eps * (1 + 1e-6)
@@ -76,7 +115,10 @@ def check(path, eps, count=100, exact=None):
 
 
 def objectives(problem, coef, dual, lam):
-    """Primal and dual value by their definitions; multipliers outside their box count as minus infinity."""
+    """Primal and dual value by their definitions.
+
+    Multipliers outside their box count as minus infinity.
+    """
     K, prefs = problem.gram, problem.prefs
     P = prefs.incidence().toarray()
     v = P.T @ dual
@@ -107,11 +149,16 @@ class Ascent(rb.Solver):
             a, before = np.clip(b + rate * slope, 0, prefs.weight), a
             b = a + t / (t + 3) * (a - before)
         coef = prefs.gather(a) / lam
-        return {"dual": lambda: Solution(problem, lam, dual=a), "coef": lambda: Solution(problem, lam, coef=coef),
-                "both": lambda: Solution(problem, lam, coef=coef, dual=a), "outside": lambda: Solution(problem, lam, coef=coef, dual=a + 1e-9)}[self.answers]()
+        return {
+            "dual": lambda: Solution(problem, lam, dual=a),
+            "coef": lambda: Solution(problem, lam, coef=coef),
+            "both": lambda: Solution(problem, lam, coef=coef, dual=a),
+            "outside": lambda: Solution(problem, lam, coef=coef, dual=a + 1e-9),
+        }[self.answers]()
 
 
 # The guarantee
+
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,7 +187,13 @@ def test_a_small_eps_is_kept_too(eps):
 
 
 @settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS), kernel=st.sampled_from(KERNELS), eps=st.floats(1e-3, 0.9), depth=st.floats(1e-4, 1))
+@given(
+    seed=st.integers(0, 10**6),
+    kind=st.sampled_from(KINDS),
+    kernel=st.sampled_from(KERNELS),
+    eps=st.floats(1e-3, 0.9),
+    depth=st.floats(1e-4, 1),
+)
 def test_the_guarantee_on_any_problem(seed, kind, kernel, eps, depth):
     problem = build(kind, kernel, seed)
     if problem.lam_max:
@@ -157,20 +210,38 @@ def test_queries_of_one_level_poly_and_callable_kernels():
 
 # The formulas
 
-@given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS), scale=st.sampled_from([1e-3, 1.0, 30.0]))
+
+@given(
+    seed=st.integers(0, 10**6),
+    kind=st.sampled_from(KINDS),
+    scale=st.sampled_from([1e-3, 1.0, 30.0]),
+)
 @settings(max_examples=60, deadline=None)
 def test_largest_gap_is_the_largest_that_sampling_finds(seed, kind, scale):
-    """For any function and any multipliers, not only optimal ones, that need not belong together."""
+    """For any function and any multipliers, not only optimal ones.
+
+    They need not belong together.
+    """
     problem, rng = build(kind, "rbf", seed % 7), np.random.default_rng(seed)
     weight, lams = problem.prefs.weight, np.sort(np.exp(rng.uniform(-4, 4, 2)))[::-1]
     image = problem.prefs.gather(weight * rng.random(len(weight)))
-    upper, lower = (make_knot(problem, lam, scale * (image + 0.3 * rng.normal(size=24)), weight * rng.random(len(weight))) for lam in lams)
+    upper, lower = (
+        make_knot(
+            problem,
+            lam,
+            scale * (image + 0.3 * rng.normal(size=24)),
+            weight * rng.random(len(weight)),
+        )
+        for lam in lams
+    )
     claimed, sampled = largest_gap(weight, upper, lower), []
     ends, _, _ = hinge_pieces(weight, upper, lower)
     for s in np.unique(np.r_[np.linspace(0, 1, 401), ends]):
         lam = (1 - s) * upper.lam + s * lower.lam
         f = ((1 - s) * upper.image + s * lower.image) / lam
-        sampled.append(problem.certificate(lam, f, (1 - s) * upper.dual + s * lower.dual).relative_gap)
+        sampled.append(
+            problem.certificate(lam, f, (1 - s) * upper.dual + s * lower.dual).relative_gap
+        )
     assert max(sampled) <= claimed * (1 + 1e-9) + 1e-12
     assert claimed <= max(sampled) * (1 + 1e-3) + 1e-9
 
@@ -187,7 +258,11 @@ def test_hinges_are_a_polygon_with_ties_and_zeros(seed, values):
     assert (np.diff(ends) >= 0).all() and ends[0] == 0 and ends[-1] == 1
     for s in np.r_[np.linspace(0, 1, 41), ends]:
         piece = min(np.searchsorted(ends, s, side="right") - 1, len(constant) - 1)
-        assert np.isclose(constant[piece] + slope[piece] * s, weight @ np.maximum(0, (1 - s) * upper.short + s * lower.short), atol=1e-9)
+        assert np.isclose(
+            constant[piece] + slope[piece] * s,
+            weight @ np.maximum(0, (1 - s) * upper.short + s * lower.short),
+            atol=1e-9,
+        )
 
 
 @given(seed=st.integers(0, 10**6), scale=st.sampled_from([1e-4, 1e-2, 1.0]))
@@ -195,19 +270,33 @@ def test_hinges_are_a_polygon_with_ties_and_zeros(seed, values):
 def test_the_largest_gap_below_a_knot_is_the_largest_that_sampling_finds(seed, scale):
     problem, rng = build("small", "rbf"), np.random.default_rng(seed)
     lam = np.exp(rng.uniform(-6, 2))
-    knot = make_knot(problem, lam, scale * rng.normal(size=24), scale * rng.random(len(problem.prefs)))
-    sampled = [problem.certificate(t * lam, knot.image / lam, t * knot.dual).relative_gap for t in np.r_[1e-12, np.linspace(1e-3, 1, 500)]]
+    knot = make_knot(
+        problem, lam, scale * rng.normal(size=24), scale * rng.random(len(problem.prefs))
+    )
+    sampled = [
+        problem.certificate(t * lam, knot.image / lam, t * knot.dual).relative_gap
+        for t in np.r_[1e-12, np.linspace(1e-3, 1, 500)]
+    ]
     claimed = largest_gap_below(problem.prefs.weight, knot)
     assert max(sampled) <= claimed * (1 + 1e-9) + 1e-12 and claimed <= max(sampled) * 1.01 + 1e-6
 
 
 def test_a_straight_path_has_no_gap():
-    """Three items on a line, w = 1/2 for 8 > lam > 4: one line between two solutions is the path, whatever lies between them."""
-    problem = rb.RankSVMProblem([[0.0], [1.0], [2.0]], rb.Preferences.from_scores([0, 1, 2]), "linear")
+    """Three items on a line, w = 1/2 for 8 > lam > 4.
+
+    One line between two solutions is the path, whatever lies between them.
+    """
+    problem = rb.RankSVMProblem(
+        [[0.0], [1.0], [2.0]], rb.Preferences.from_scores([0, 1, 2]), "linear"
+    )
     exact = rb.solve_path(problem)
-    upper, lower = (make_knot(problem, lam, lam * exact.coef(lam), exact.dual(lam)) for lam in (7.9, 4.1))
+    upper, lower = (
+        make_knot(problem, lam, lam * exact.coef(lam), exact.dual(lam)) for lam in (7.9, 4.1)
+    )
     assert largest_gap(problem.prefs.weight, upper, lower) < 1e-12
-    upper, lower = (make_knot(problem, lam, lam * exact.coef(lam), exact.dual(lam)) for lam in (9.0, 4.1))
+    upper, lower = (
+        make_knot(problem, lam, lam * exact.coef(lam), exact.dual(lam)) for lam in (9.0, 4.1)
+    )
     assert largest_gap(problem.prefs.weight, upper, lower) > 1e-3
 
 
@@ -218,16 +307,26 @@ def test_a_safe_ratio_is_safe():
         for ratio in (1.05, 1.5, 3.0):
             lams = problem.lam_max * ratio ** -np.arange(0, int(np.log(1e4) / np.log(ratio)), 3.0)
             for lam in lams:
-                upper, lower = (make_knot(problem, x, x * exact.coef(x), exact.dual(x)) for x in (lam, lam / ratio))
-                assert largest_gap(problem.prefs.weight, upper, lower) <= ratio * (ratio - 1) ** 2 / 4 + 1e-9
+                upper, lower = (
+                    make_knot(problem, x, x * exact.coef(x), exact.dual(x))
+                    for x in (lam, lam / ratio)
+                )
+                assert (
+                    largest_gap(problem.prefs.weight, upper, lower)
+                    <= ratio * (ratio - 1) ** 2 / 4 + 1e-9
+                )
 
 
 # The number of solves
 
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("eps", [1e-2, 1e-3])
 def test_few_solves(kernel, eps):
-    """At most 1.6 times the fewest there can be, found with the exact path at hand, and far below what is proven for any data."""
+    """At most 1.6 times the fewest there can be, and far below what is proven for any data.
+
+    The fewest are found with the exact path at hand.
+    """
     data = make_mixture(n_per_class=20, seed=4)
     problem = rb.RankSVMProblem(data.X, rb.Preferences.from_scores(data.y), kernel)
     end = 1e-3 * problem.lam_max
@@ -241,7 +340,11 @@ def test_few_solves(kernel, eps):
         low, high = np.log(end), np.log(done[-1].lam)
         while high - low > 1e-3:
             middle = (low + high) / 2
-            low, high = (middle, high) if largest_gap(weight, done[-1], at(np.exp(middle))) > eps else (low, middle)
+            low, high = (
+                (middle, high)
+                if largest_gap(weight, done[-1], at(np.exp(middle))) > eps
+                else (low, middle)
+            )
         done.append(at(np.exp(high)))
     path = follow(problem, eps, end)
     assert len(done) <= path.info["solves"] + 1 <= 1.6 * len(done) + 2
@@ -258,11 +361,14 @@ def test_a_split_leaves_a_third_to_either_side():
 
 # Inner solvers
 
+
 @pytest.mark.parametrize("answers", ["dual", "both", "outside"])
 def test_a_plugin_that_solves_one_lambda_gets_a_path(answers):
     problem, inner = build("grid", "rbf"), Ascent(answers=answers)
     path = follow(problem, 1e-2, 0.1 * problem.lam_max, inner=inner)
-    assert path.info["inner"] == "ascent" and path.info["solves"] == len(inner.asked) == len(set(inner.asked))
+    assert path.info["inner"] == "ascent" and path.info["solves"] == len(inner.asked) == len(
+        set(inner.asked)
+    )
     assert path.solver.startswith("epsilon")
     check(path, 1e-2, 300, rb.solve_path(problem, lam_min=0.05 * problem.lam_max))
 
@@ -278,11 +384,17 @@ def test_a_plugin_without_multipliers_gets_fitted_ones():
 def test_an_inexact_inner_solver_still_ends_within_eps():
     """Every solve is allowed to be off by half of eps; the rest pays for what lies between."""
     problem, inner = build("plain", "rbf"), Ascent(steps=5000)
-    found = max(rb.solve(problem, share * problem.lam_max, solver=Ascent(steps=60)).certificate.relative_gap for share in np.linspace(0.3, 0.9, 25))
+    found = max(
+        rb.solve(problem, share * problem.lam_max, solver=Ascent(steps=60)).certificate.relative_gap
+        for share in np.linspace(0.3, 0.9, 25)
+    )
     assert found > 1e-6
     path = follow(problem, 2.2 * found, 0.3 * problem.lam_max, inner=Ascent(steps=60))
     check(path, 2.2 * found, 200)
-    assert path.info["solves"] >= follow(problem, 2.2 * found, 0.3 * problem.lam_max, inner=inner).info["solves"]
+    assert (
+        path.info["solves"]
+        >= follow(problem, 2.2 * found, 0.3 * problem.lam_max, inner=inner).info["solves"]
+    )
 
 
 def test_an_inaccurate_inner_solver_is_named():
@@ -291,7 +403,13 @@ def test_an_inaccurate_inner_solver_is_named():
     gap = rb.solve(problem, lam, solver=Ascent(steps=5)).certificate.relative_gap
     with pytest.raises(RuntimeError) as error:
         follow(problem, 1e-2, lam, inner=Ascent(steps=5))
-    for part in ("'ascent'", f"gap of {gap:.2g}", f"lam = {lam:.6g}", "eps is 0.01", f"eps >= {2 * gap:.2g}"):
+    for part in (
+        "'ascent'",
+        f"gap of {gap:.2g}",
+        f"lam = {lam:.6g}",
+        "eps is 0.01",
+        f"eps >= {2 * gap:.2g}",
+    ):
         assert part in str(error.value)
 
 
@@ -315,13 +433,18 @@ def test_a_registered_name_serves_and_its_errors_come_through():
         rb.unregister_solver("failing")
 
 
-@pytest.mark.parametrize("inner", ["epsilon", EpsilonSolver, EpsilonSolver()], ids=["name", "class", "instance"])
+@pytest.mark.parametrize(
+    "inner", ["epsilon", EpsilonSolver, EpsilonSolver()], ids=["name", "class", "instance"]
+)
 def test_it_is_not_its_own_inner_solver(inner):
     with pytest.raises(ValueError, match="inner is 'epsilon' itself"):
         EpsilonSolver(inner=inner)
 
 
-@pytest.mark.parametrize("inner, error", [("qq", ValueError), ("", ValueError), (3, TypeError), (None, TypeError), (dict, TypeError)])
+@pytest.mark.parametrize(
+    "inner, error",
+    [("qq", ValueError), ("", ValueError), (3, TypeError), (None, TypeError), (dict, TypeError)],
+)
 def test_what_is_no_solver_is_refused_before_anything_runs(inner, error):
     with pytest.raises(error, match="inner is"):
         EpsilonSolver(inner=inner)
@@ -342,11 +465,16 @@ def test_what_the_inner_solver_cannot_do_is_said_in_its_words():
     class Linear(Ascent):
         name, kernels, weights = "linear-only", ("linear",), False
 
-    with pytest.raises(ValueError, match="inner solver 'linear-only' says: it takes the kernels linear, not rbf"):
+    with pytest.raises(
+        ValueError, match="inner solver 'linear-only' says: it takes the kernels linear, not rbf"
+    ):
         follow(build("plain", "rbf"), inner=Linear())
     with pytest.raises(ValueError, match="no weights other than 1"):
         follow(build("weights", "linear"), inner=Linear())
-    assert follow(build("plain", "linear"), 0.3, inner=Linear(3000), lam_min=1.0).info["inner"] == "linear-only"
+    assert (
+        follow(build("plain", "linear"), 0.3, inner=Linear(3000), lam_min=1.0).info["inner"]
+        == "linear-only"
+    )
 
 
 @pytest.mark.parametrize("eps", [0, -1, 1, 2, 1e-10, np.nan, np.inf, "small", None, True, [1e-3]])
@@ -356,6 +484,7 @@ def test_an_eps_that_makes_no_sense_is_refused(eps):
 
 
 # Where a path ends
+
 
 def test_the_end_is_where_it_was_asked_for():
     problem = build("copies", "rbf")  # not all of which can be met
@@ -372,17 +501,31 @@ def test_above_lam_max_nothing_is_solved():
     with pytest.raises(ValueError, match="lam_min is .*, and lam_max is"):
         follow(problem, lam_min=2 * problem.lam_max)
     for factor in (1.0, 2.0):
-        path = rb.get_solver("epsilon", inner=Ascent(steps=0), eps=1e-3).path(problem, factor * problem.lam_max)
-        assert path.info["solves"] == 0 and path.domain[0] == factor * problem.lam_max and path.breakpoints.size == (factor == 1.0)
+        path = rb.get_solver("epsilon", inner=Ascent(steps=0), eps=1e-3).path(
+            problem, factor * problem.lam_max
+        )
+        assert (
+            path.info["solves"] == 0
+            and path.domain[0] == factor * problem.lam_max
+            and path.breakpoints.size == (factor == 1.0)
+        )
         assert path.certificate(2.5 * problem.lam_max).relative_gap < 1e-12
-        (lams, G), = path.knots(problem.X)
-        assert lams[-1] == path.domain[0] and (np.diff(lams) < 0).all() and np.allclose(G[-1], lams[-1] * path.predict(problem.X, lams[-1]))
+        ((lams, G),) = path.knots(problem.X)
+        assert (
+            lams[-1] == path.domain[0]
+            and (np.diff(lams) < 0).all()
+            and np.allclose(G[-1], lams[-1] * path.predict(problem.X, lams[-1]))
+        )
 
 
 def test_data_that_can_be_met_are_served_down_to_zero():
     problem = build("separable", "linear")
     path = follow(problem, 1e-3, 1e-9 * problem.lam_max)
-    assert path.status == "complete" and path.domain[0] == 0 and path.breakpoints[-1] > 1e-9 * problem.lam_max
+    assert (
+        path.status == "complete"
+        and path.domain[0] == 0
+        and path.breakpoints[-1] > 1e-9 * problem.lam_max
+    )
     check(path, 1e-3, 300)
     low = path.breakpoints[-1]
     assert np.allclose(path.coef(1e-6 * low), path.coef(low))
@@ -391,9 +534,14 @@ def test_data_that_can_be_met_are_served_down_to_zero():
 
 
 def test_one_preference_needs_no_solve_at_all():
-    path = follow(rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2), "linear"), inner=Ascent(steps=0))
+    path = follow(
+        rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2), "linear"),
+        inner=Ascent(steps=0),
+    )
     assert path.status == "complete" and path.info["solves"] == 0
-    assert path.predict([[3.0]], 1e-6) == pytest.approx([3.0]) and path.certificate(1e-6).gap < 1e-12
+    assert (
+        path.predict([[3.0]], 1e-6) == pytest.approx([3.0]) and path.certificate(1e-6).gap < 1e-12
+    )
 
 
 def test_copies_that_nothing_tells_apart():
@@ -401,7 +549,9 @@ def test_copies_that_nothing_tells_apart():
     path = follow(problem)
     assert path.status == "complete" and path.breakpoints.size == 0 and path.domain == (0, np.inf)
     assert all(path.certificate(lam).gap == 0 for lam in (1e-6, 1.0, 1e6))
-    assert rb.validation_curve(path, [[0.0], [1.0]], rb.Preferences([0], [1], 2)).values.tolist() == [0.5]
+    assert rb.validation_curve(
+        path, [[0.0], [1.0]], rb.Preferences([0], [1], 2)
+    ).values.tolist() == [0.5]
 
 
 @pytest.mark.parametrize("after", [0, 1, 2, 7])
@@ -421,7 +571,7 @@ def test_ctrl_c_leaves_what_is_certified(after):
     assert path.status == "interrupted" and path.info["solves"] == after
     assert path.domain[0] == path.breakpoints[-1] >= DEPTH * problem.lam_max
     check(path, 1e-2)
-    (lams, G), = path.knots(problem.X)
+    ((lams, G),) = path.knots(problem.X)
     assert lams[-1] == path.domain[0]
     with pytest.raises(ValueError, match="interrupted"):
         path.coef(0.99 * path.domain[0])
@@ -432,12 +582,21 @@ def test_a_march_never_goes_on_for_ever():
     problem = build("plain", "rbf")
     weight = problem.prefs.weight
     with pytest.raises(ArithmeticError, match="rounding errors leave a relative gap"):
-        march(problem, 1e-3 * problem.lam_max, 1e-3, lambda lam: make_knot(problem, lam, np.zeros(24), np.zeros(len(weight))))
+        march(
+            problem,
+            1e-3 * problem.lam_max,
+            1e-3,
+            lambda lam: make_knot(problem, lam, np.zeros(24), np.zeros(len(weight))),
+        )
 
 
 # What follows from a path
 
-@pytest.mark.parametrize("kind, kernel", [("plain", "rbf"), ("grid", "linear"), ("separable", "linear"), ("weights", "precomputed")])
+
+@pytest.mark.parametrize(
+    "kind, kernel",
+    [("plain", "rbf"), ("grid", "linear"), ("separable", "linear"), ("weights", "precomputed")],
+)
 def test_a_validation_curve_is_exact_for_what_the_path_answers(kind, kernel):
     problem, rng = build(kind, kernel), np.random.default_rng(5)
     path = follow(problem, 5e-2)
@@ -449,7 +608,9 @@ def test_a_validation_curve_is_exact_for_what_the_path_answers(kind, kernel):
         if np.abs(curve.breaks[1:-1] / lam - 1).min(initial=1.0) > 1e-6:
             d = prefs.differences(path.predict(X_val, lam))
             tied = np.abs(d) <= 1e-9 * np.abs(path.predict(X_val, lam)).max()
-            assert curve.at(lam) == pytest.approx(((d < 0) & ~tied).mean() + tied.mean() / 2, abs=1e-12)
+            assert curve.at(lam) == pytest.approx(
+                ((d < 0) & ~tied).mean() + tied.mean() / 2, abs=1e-12
+            )
     assert path.domain[0] <= curve.choose()
 
 
@@ -458,8 +619,10 @@ def test_knots_are_where_the_path_answers(kind):
     path = follow(build(kind, "rbf"), 1e-2)
     assert (path.status == "complete") is (kind == "plain")
     new = np.random.default_rng(6).normal(size=(4, 3))
-    (lams, G), = path.knots(new)
-    assert (np.diff(lams) < 0).all() and lams[0] > path.problem.lam_max and lams[-1] == path.domain[0]
+    ((lams, G),) = path.knots(new)
+    assert (
+        (np.diff(lams) < 0).all() and lams[0] > path.problem.lam_max and lams[-1] == path.domain[0]
+    )
     for t in range(len(lams) - 1):
         middle = (lams[t] + lams[t + 1]) / 2
         for lam, g in ((lams[t], G[t]), (lams[t + 1], G[t + 1]), (middle, (G[t] + G[t + 1]) / 2)):
@@ -475,13 +638,21 @@ def test_a_path_repeats_itself_and_can_be_stored():
     assert np.array_equal(path.breakpoints, again.breakpoints)
     stored = pickle.loads(pickle.dumps(path))
     lam = np.sqrt(path.breakpoints[0] * path.breakpoints[-1])
-    assert np.array_equal(path.coef(lam), again.coef(lam)) and np.array_equal(path.coef(lam), stored.coef(lam))
+    assert np.array_equal(path.coef(lam), again.coef(lam)) and np.array_equal(
+        path.coef(lam), stored.coef(lam)
+    )
     for share in (lam / problem.lam_max, 2):
         with pytest.raises(ValueError, match="read-only"):
             path.dual(share * problem.lam_max)[:] = 7
-    assert path.certificate(2 * problem.lam_max).relative_gap < 1e-12 and np.array_equal(path.dual(lam), again.dual(lam))
+    assert path.certificate(2 * problem.lam_max).relative_gap < 1e-12 and np.array_equal(
+        path.dual(lam), again.dual(lam)
+    )
 
 
 def test_it_is_listed():
     row = next(row for row in rb.list_solvers() if row["name"] == "epsilon")
-    assert row["state"] == "ready" and row["provides"] == "path" and row["origin"].startswith("rankbook ")
+    assert (
+        row["state"] == "ready"
+        and row["provides"] == "path"
+        and row["origin"].startswith("rankbook ")
+    )

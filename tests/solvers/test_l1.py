@@ -1,4 +1,8 @@
-"""The L1 penalty against linear programming duality: exact everywhere, on ties above all, and never endless."""
+"""The L1 penalty against linear programming duality.
+
+Exact everywhere, on ties above all, and never endless.
+"""
+
 import math
 
 import numpy as np
@@ -20,30 +24,45 @@ def l1(X, prefs):
 
 def follow(problem, **options):
     """A complete path, within 100 events a preference and feature, with a consistent table."""
-    path = rb.solve_path(problem, solver="simplex", max_events=100 * (len(problem.prefs) + problem.n_coef), **options)
+    path = rb.solve_path(
+        problem, solver="simplex", max_events=100 * (len(problem.prefs) + problem.n_coef), **options
+    )
     assert isinstance(path, L1Path) and path.status == "complete", (path, path.info)
-    assert path.domain == (0.0, np.inf) and (np.diff(path.breakpoints) < 0).all() and (path.breakpoints > 0).all()
+    assert (
+        path.domain == (0.0, np.inf)
+        and (np.diff(path.breakpoints) < 0).all()
+        and (path.breakpoints > 0).all()
+    )
     assert path.weights.shape == (path.breakpoints.size, problem.n_coef)
     assert (np.diff(path.events["lam"]) <= 0).all()
     if path.breakpoints.size:
         assert path.breakpoints[0] == problem.lam_max
-        jump = np.abs(np.diff(np.r_[np.zeros((1, problem.n_coef)), path.weights], axis=0)).max(axis=1)
+        jump = np.abs(np.diff(np.r_[np.zeros((1, problem.n_coef)), path.weights], axis=0)).max(
+            axis=1
+        )
         assert (jump > 0).all()
     return path
 
 
 def random_lams(problem, count, seed=0, depth=1e-5):
     top = problem.lam_max or 1.0
-    return np.exp(np.random.default_rng(seed).uniform(np.log(depth * top), np.log(1.2 * top), count))
+    return np.exp(
+        np.random.default_rng(seed).uniform(np.log(depth * top), np.log(1.2 * top), count)
+    )
 
 
 def check_duality(problem, lam, w, dual):
-    """Weak duality written down once more, with the matrix Z: both points feasible to rounding, and their objectives equal."""
+    """Weak duality written down once more, with the matrix Z.
+
+    Both points are feasible to rounding, and their objectives equal.
+    """
     prefs = problem.prefs
     Z = prefs.incidence() @ (problem.X - problem.X[0])
     primal = lam * np.abs(w).sum() + prefs.weight @ np.maximum(0, prefs.margin - Z @ w)
     assert (dual >= 0).all() and (dual <= prefs.weight).all()
-    pulls = max(abs(math.fsum(column)) for column in (Z * dual[:, None]).T)  # exact sums: at small lam the rounding of a product shows
+    pulls = max(
+        abs(math.fsum(column)) for column in (Z * dual[:, None]).T
+    )  # exact sums: at small lam the rounding of a product shows
     assert pulls <= lam + 1e-9 * max(lam, problem.lam_max)
     lower = dual @ prefs.margin * min(1.0, lam / pulls if pulls else 1.0)
     assert primal - lower <= TOL * max(1.0, primal), (lam, primal, lower)
@@ -54,21 +73,30 @@ def check_exact(path, lams):
         solution = path.solution(lam)
         check_duality(path.problem, lam, solution.coef, solution.dual)
         found = solution.certificate
-        assert found.relative_gap <= TOL and found.complementarity_violation < 1e-6 and found.box_violation < 1e-6, (lam, found)
+        assert (
+            found.relative_gap <= TOL
+            and found.complementarity_violation < 1e-6
+            and found.box_violation < 1e-6
+        ), (lam, found)
 
 
 def highs(problem, lam):
     """The minimum by HiGHS, from the primal form, which no solver of ours uses."""
-    prefs, (n, d) = problem.prefs, problem.X.shape
+    prefs, d = problem.prefs, problem.X.shape[1]
     Z, m = prefs.incidence() @ problem.X, len(prefs)
-    result = linprog(np.r_[np.full(2 * d, lam), prefs.weight], A_ub=-np.c_[Z, -Z, np.eye(m)], b_ub=-prefs.margin,
-                     options=dict(primal_feasibility_tolerance=1e-10, dual_feasibility_tolerance=1e-10))
+    result = linprog(
+        np.r_[np.full(2 * d, lam), prefs.weight],
+        A_ub=-np.c_[Z, -Z, np.eye(m)],
+        b_ub=-prefs.margin,
+        options=dict(primal_feasibility_tolerance=1e-10, dual_feasibility_tolerance=1e-10),
+    )
     assert result.status == 0
     w = result.x[:d] - result.x[d : 2 * d]
     return problem.primal(w, lam)
 
 
 # The corpus: what makes linear programs degenerate
+
 
 def corpus():
     rng = np.random.default_rng(7)
@@ -83,7 +111,10 @@ def corpus():
         "copies that contradict": (np.r_[A, A], full(np.r_[y, y[::-1]])),
         "copies that agree": (np.r_[A, A], full(np.r_[y, y])),
         "integer grid": (grid, full(rng.integers(0, 3, 18))),
-        "binary features": (rng.integers(0, 2, (20, 6)).astype(float), full(rng.integers(0, 2, 20))),
+        "binary features": (
+            rng.integers(0, 2, (20, 6)).astype(float),
+            full(rng.integers(0, 2, 20)),
+        ),
         "rank one": (np.outer(A[:, 0], [1.0, 2.0, -0.5]), full(y)),
         "rank one on integers": (np.outer(np.arange(10), [1.0, 2.0]), full(rng.integers(0, 3, 10))),
         "twin features": (np.c_[A, A, -A[:, :1]], full(y)),
@@ -127,7 +158,9 @@ def test_the_objective_is_that_of_two_linear_programs(path):
         assert ours == pytest.approx(highs(problem, lam), rel=TOL, abs=1e-12)
         solution = rb.solve(problem, lam, solver="lp")
         assert ours == pytest.approx(solution.certificate.primal, rel=TOL, abs=1e-12)
-        assert solution.certificate.relative_gap <= TOL and solution.certificate.box_violation < 1e-6
+        assert (
+            solution.certificate.relative_gap <= TOL and solution.certificate.box_violation < 1e-6
+        )
 
 
 def test_the_descent_gives_the_same_optimum(path):
@@ -135,18 +168,29 @@ def test_the_descent_gives_the_same_optimum(path):
     for lam in random_lams(problem, 20, seed=2):
         solution = rb.solve(problem, lam, solver="simplex")
         check_duality(problem, lam, solution.coef, solution.dual)
-        assert solution.certificate.primal == pytest.approx(path.certificate(lam).primal, rel=TOL, abs=1e-12)
+        assert solution.certificate.primal == pytest.approx(
+            path.certificate(lam).primal, rel=TOL, abs=1e-12
+        )
 
 
 def test_no_breakpoint_is_missing_and_none_is_spurious(path):
-    """Between neighbours one w is optimal at both ends: then, by concavity of the minimum, on all of the stretch."""
+    """Between neighbours one w is optimal at both ends.
+
+    Then, by concavity of the minimum, it is on all of the stretch.
+    """
     problem, prefs = path.problem, path.problem.prefs
     ends = np.r_[path.breakpoints, 0.0]
-    for t in np.unique(np.linspace(0, len(path.breakpoints) - 1, 25).astype(int)) if len(path.breakpoints) else []:
+    for t in (
+        np.unique(np.linspace(0, len(path.breakpoints) - 1, 25).astype(int))
+        if len(path.breakpoints)
+        else []
+    ):
         w = path.weights[t]
         for lam in (ends[t], (ends[t] + ends[t + 1]) / 2, ends[t + 1]):
             if lam > 1e-9 * problem.lam_max:
-                assert problem.primal(w, lam) == pytest.approx(highs(problem, lam), rel=TOL, abs=1e-12)
+                assert problem.primal(w, lam) == pytest.approx(
+                    highs(problem, lam), rel=TOL, abs=1e-12
+                )
         if t > 0:  # w before and after differ in what they cost below and above
             assert np.abs(w).sum() > np.abs(path.weights[t - 1]).sum() * (1 - 1e-9)
     assert prefs is path.problem.prefs
@@ -162,16 +206,23 @@ def test_the_end_is_the_hard_margin_or_a_least_loss(path):
     else:
         with pytest.raises(ValueError, match="lam is 0, but some preferences"):
             path.solution(0)
-        loss = lambda w: prefs.weight @ np.maximum(0, prefs.margin - prefs.differences(problem.X @ w))
+        loss = lambda w: (
+            prefs.weight @ np.maximum(0, prefs.margin - prefs.differences(problem.X @ w))
+        )
         assert loss(w) <= (loss(w) + highs(problem, 1e-7 * (problem.lam_max or 1))) / 2 * (1 + 1e-6)
 
 
 def test_separable_data_are_among_them():
-    ends = [follow(l1(*CORPUS[name])).solution(0).certificate.is_optimal(1e-8) for name in ("separable", "separable integers", "d > n", "one preference")]
+    ends = [
+        follow(l1(*CORPUS[name])).solution(0).certificate.is_optimal(1e-8)
+        for name in ("separable", "separable integers", "d > n", "one preference")
+    ]
     assert all(ends)
 
 
-@pytest.mark.parametrize("name", ["integer grid", "binary features", "repeated preferences", "copies that contradict"])
+@pytest.mark.parametrize(
+    "name", ["integer grid", "binary features", "repeated preferences", "copies that contradict"]
+)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_another_shift_gives_the_same_function_of_lambda(name, seed):
     problem = l1(*CORPUS[name])
@@ -184,7 +235,13 @@ def test_another_shift_gives_the_same_function_of_lambda(name, seed):
 @given(st.data())
 def test_any_small_integers(data):
     n, d = data.draw(st.integers(2, 7)), data.draw(st.integers(1, 4))
-    small = lambda low, high, *shape: np.array(data.draw(st.lists(st.integers(low, high), min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))).reshape(shape)
+    small = lambda low, high, *shape: np.array(
+        data.draw(
+            st.lists(
+                st.integers(low, high), min_size=int(np.prod(shape)), max_size=int(np.prod(shape))
+            )
+        )
+    ).reshape(shape)
     X, m = small(-2, 2, n, d).astype(float), data.draw(st.integers(1, 12))
     better = small(0, n - 1, m)
     worse = (better + small(1, n - 1, m)) % n
@@ -195,7 +252,9 @@ def test_any_small_integers(data):
     path = follow(problem)
     check_exact(path, random_lams(problem, 6))
     for lam in random_lams(problem, 2, seed=3, depth=1e-2):
-        assert path.certificate(lam).primal == pytest.approx(highs(problem, lam), rel=TOL, abs=1e-12)
+        assert path.certificate(lam).primal == pytest.approx(
+            highs(problem, lam), rel=TOL, abs=1e-12
+        )
         solution = rb.solve(problem, lam, solver="simplex")
         check_duality(problem, lam, solution.coef, solution.dual)
 
@@ -207,7 +266,14 @@ def real(name, rows):
     return (X - X.mean(0)) / np.where(X.std(0) > 0, X.std(0), 1), y
 
 
-@pytest.mark.parametrize("name", ["cancer", pytest.param("auto", marks=pytest.mark.data), pytest.param("diabetes", marks=pytest.mark.data)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cancer",
+        pytest.param("auto", marks=pytest.mark.data),
+        pytest.param("diabetes", marks=pytest.mark.data),
+    ],
+)
 @pytest.mark.parametrize("change", ["as it is", "rounded", "random labels"])
 def test_real_data(name, change):
     X, y = real(name, 120)
@@ -217,10 +283,13 @@ def test_real_data(name, change):
     path = follow(problem)
     check_exact(path, random_lams(problem, 60, depth=1e-6))
     for lam in random_lams(problem, 2, seed=5, depth=1e-4):
-        assert path.certificate(lam).primal == pytest.approx(rb.solve(problem, lam, solver="lp").certificate.primal, rel=TOL)
+        assert path.certificate(lam).primal == pytest.approx(
+            rb.solve(problem, lam, solver="lp").certificate.primal, rel=TOL
+        )
 
 
 # The certificate must catch what is wrong
+
 
 @pytest.fixture(scope="module")
 def solved():
@@ -235,7 +304,10 @@ def test_every_flipped_multiplier_is_caught(solved):
         dual = solution.dual.copy()
         dual[i] *= -1
         found = problem.certificate(lam, solution.coef, dual)
-        assert found.box_violation >= solution.dual[i] / problem.prefs.weight[i] and not found.is_optimal()
+        assert (
+            found.box_violation >= solution.dual[i] / problem.prefs.weight[i]
+            and not found.is_optimal()
+        )
 
 
 def test_every_wrong_weight_is_caught(solved):
@@ -261,7 +333,9 @@ def test_the_lower_bound_is_one_whatever_comes(solved):
     problem, lam, solution = solved
     rng = np.random.default_rng(0)
     for scale in (0.01, 1, 100):
-        found = problem.certificate(lam, rng.normal(size=problem.n_coef), scale * rng.normal(size=len(problem.prefs)))
+        found = problem.certificate(
+            lam, rng.normal(size=problem.n_coef), scale * rng.normal(size=len(problem.prefs))
+        )
         assert found.dual <= solution.certificate.primal <= found.primal
 
 
@@ -295,9 +369,16 @@ def test_hard_margin_mutations():
 
 # The path as others use it
 
-@pytest.mark.parametrize("name", ["plain", "integer grid", "separable", "copies that contradict", "d > n", "twin features"])
+
+@pytest.mark.parametrize(
+    "name",
+    ["plain", "integer grid", "separable", "copies that contradict", "d > n", "twin features"],
+)
 def test_the_validation_curve_by_brute_force(name):
-    """At random lambdas and in the middle of every stretch: the disagreement of the scores X w, ties counting one half."""
+    """The disagreement of the scores X w, ties counting one half.
+
+    It is taken at random lambdas and in the middle of every stretch.
+    """
     problem = l1(*CORPUS[name])
     path, rng = follow(problem), np.random.default_rng(5)
     X_val = rng.integers(-2, 3, (15, problem.n_coef)).astype(float)
@@ -323,7 +404,9 @@ def test_knots_in_blocks_join():
         blocks = list(l1_knots(path, X_new, rows))
         for (lams, G), (more, H) in zip(blocks, blocks[1:]):
             assert lams[-1] == more[0] and np.array_equal(G[-1], H[0])
-        assert np.array_equal(np.unique(np.concatenate([lams for lams, _ in blocks])), np.unique(whole[0]))
+        assert np.array_equal(
+            np.unique(np.concatenate([lams for lams, _ in blocks])), np.unique(whole[0])
+        )
     assert whole[0][0] > problem.lam_max and whole[0][-1] == 0
     with pytest.raises(ValueError, match="X_new has 3 columns; 4"):
         list(path.knots(X_new[:, :3]))
@@ -364,10 +447,13 @@ def test_ctrl_c_keeps_what_is_there(monkeypatch):
 
 
 def test_a_numerical_end_is_told(monkeypatch):
-    from rankbook.solvers.simplex import pivots, solver as simplex
+    from rankbook.solvers.simplex import pivots
+    from rankbook.solvers.simplex import solver as simplex
 
     original = simplex.follow_chunk
-    monkeypatch.setattr(simplex, "follow_chunk", lambda *args: (*original(*args)[:3], pivots.SINGULAR))
+    monkeypatch.setattr(
+        simplex, "follow_chunk", lambda *args: (*original(*args)[:3], pivots.SINGULAR)
+    )
     path = rb.solve_path(l1(*CORPUS["plain"]), solver="simplex")
     assert path.status == "numerical" and "singular" in path.info["reason"]
 
@@ -380,7 +466,9 @@ def test_paths_repeat_themselves_and_survive_a_pickle():
     assert np.array_equal(one.weights, other.weights) and np.array_equal(one.events, other.events)
     copy = pickle.loads(pickle.dumps(one))
     lam = 0.3 * problem.lam_max
-    assert np.array_equal(copy.dual(lam), one.dual(lam)) and np.array_equal(copy.predict(problem.X, lam), one.predict(problem.X, lam))
+    assert np.array_equal(copy.dual(lam), one.dual(lam)) and np.array_equal(
+        copy.predict(problem.X, lam), one.predict(problem.X, lam)
+    )
 
 
 def test_order_of_rows_does_not_matter():
@@ -389,15 +477,24 @@ def test_order_of_rows_does_not_matter():
     place = np.argsort(order)
     other = l1(X[order], rb.Preferences(place[prefs.better], place[prefs.worse], 16))
     one, other = follow(l1(X, prefs)), follow(other)
-    assert np.allclose(one.breakpoints, other.breakpoints) and np.allclose(one.weights, other.weights)
+    assert np.allclose(one.breakpoints, other.breakpoints) and np.allclose(
+        one.weights, other.weights
+    )
 
 
 # Bad input, and who refuses what
 
-@pytest.mark.parametrize("options, words", [
-    (dict(kernel="rbf", penalty="l1"), "penalty is 'l1' and kernel is 'rbf'"), (dict(kernel="poly", penalty="l1"), "kernel='linear' only"),
-    (dict(penalty="l3"), "penalty is 'l3'.*l1, l2"), (dict(penalty=None), "penalty is None"), (dict(penalty=1), "penalty is 1"),
-])
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (dict(kernel="rbf", penalty="l1"), "penalty is 'l1' and kernel is 'rbf'"),
+        (dict(kernel="poly", penalty="l1"), "kernel='linear' only"),
+        (dict(penalty="l3"), "penalty is 'l3'.*l1, l2"),
+        (dict(penalty=None), "penalty is None"),
+        (dict(penalty=1), "penalty is 1"),
+    ],
+)
 def test_bad_penalties(options, words):
     with pytest.raises((ValueError, TypeError), match=words):
         rb.RankSVMProblem(np.eye(2), rb.Preferences([0], [1], 2), **options)
@@ -406,8 +503,16 @@ def test_bad_penalties(options, words):
 @pytest.mark.parametrize("solver", ["qp", "path"])
 def test_solvers_of_the_l2_penalty_refuse_in_one_sentence(solver):
     problem = l1(*CORPUS["plain"])
-    for ask in (lambda: rb.solve(problem, 1.0, solver=solver), lambda: rb.solve_path(problem, solver="path")):
-        with pytest.raises(ValueError, match="it takes the penalty l2, not l1, which rankbook's own solvers lp and simplex take"):
+    for ask in (
+        lambda: rb.solve(problem, 1.0, solver=solver),
+        lambda: rb.solve_path(problem, solver="path"),
+    ):
+        with pytest.raises(
+            ValueError,
+            match=(
+                "it takes the penalty l2, not l1, which rankbook's own solvers lp and simplex take"
+            ),
+        ):
             ask()
     assert "penalty l2, not l1" in rb.get_solver(solver).can_solve(problem)
 
@@ -443,10 +548,17 @@ def test_solvers_of_the_l1_penalty_refuse_the_other(solver):
             rb.solve(l1(X, prefs), lam, solver=solver)
 
 
-@pytest.mark.parametrize("options, words", [
-    (dict(max_events=-1), "max_events is -1"), (dict(max_events=1.5), "max_events is 1.5"), (dict(shift=-1e-9), "shift is"), (dict(shift=0.1), "shift is 0.1"),
-    (dict(seed=-1), "seed is -1"), (dict(seed=None), "seed is None"),
-])
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (dict(max_events=-1), "max_events is -1"),
+        (dict(max_events=1.5), "max_events is 1.5"),
+        (dict(shift=-1e-9), "shift is"),
+        (dict(shift=0.1), "shift is 0.1"),
+        (dict(seed=-1), "seed is -1"),
+        (dict(seed=None), "seed is None"),
+    ],
+)
 def test_bad_options(options, words):
     with pytest.raises((ValueError, TypeError), match=words):
         SimplexSolver(**options)
@@ -467,16 +579,25 @@ def test_coefficients_of_the_wrong_kind_are_refused():
 
 # The estimator
 
+
 @pytest.mark.data
 def test_the_estimator(data_dir):
     X, y = real("auto", 100)
     model = rb.RankSVM(lam=50.0, kernel="linear", penalty="l1").fit(X, y)
-    assert model.solver_.startswith("simplex") and model.certificate_.relative_gap < TOL and not hasattr(model, "dual_coef_")
-    assert np.array_equal(model.coef_, model.solution_.coef) and np.allclose(model.predict(X), X @ model.coef_)
+    assert (
+        model.solver_.startswith("simplex")
+        and model.certificate_.relative_gap < TOL
+        and not hasattr(model, "dual_coef_")
+    )
+    assert np.array_equal(model.coef_, model.solution_.coef) and np.allclose(
+        model.predict(X), X @ model.coef_
+    )
     other = rb.RankSVM(lam=50.0, kernel="linear", penalty="l1", solver="lp").fit(X, y)
     assert other.certificate_.primal == pytest.approx(model.certificate_.primal, rel=TOL)
     model.set_params(penalty="l2").fit(X, y)
-    assert not np.array_equal(model.coef_, model.solution_.coef) and np.allclose(X.T @ model.solution_.coef, model.coef_)
+    assert not np.array_equal(model.coef_, model.solution_.coef) and np.allclose(
+        X.T @ model.solution_.coef, model.coef_
+    )
     model.set_params(penalty="l1").fit(X, y)
     assert np.array_equal(model.coef_, model.solution_.coef)
     with pytest.raises(ValueError, match="penalty is 'l1' and kernel is 'rbf'"):

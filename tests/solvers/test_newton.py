@@ -1,4 +1,8 @@
-"""The large-scale solver against the quadratic program and the exact path, on small and degenerate data."""
+"""The large-scale solver against the quadratic program and the exact path.
+
+The data are small and degenerate.
+"""
+
 import time
 
 import numpy as np
@@ -6,8 +10,8 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 
 import rankbook as rb
-from rankbook.problems.ranksvm import l2_lam_max
 from rankbook.preferences.sums import SQUARED, CountedLoss
+from rankbook.problems.ranksvm import l2_lam_max
 from rankbook.solvers.newton import path as newton_path
 from rankbook.solvers.newton.path import follow, reach_of
 from rankbook.solvers.newton.steps import minimise, started
@@ -25,18 +29,27 @@ def cases():
         "queries": (X, full),
         "one query, many levels": (X, scores(rng.normal(size=60))),
         "integer grid": (grid, scores(rng.integers(0, 3, 50))),
-        "every item twice, contradicting": (np.r_[X[:20], X[:20]], scores(np.r_[np.arange(20) % 2, 1 - np.arange(20) % 2])),
+        "every item twice, contradicting": (
+            np.r_[X[:20], X[:20]],
+            scores(np.r_[np.arange(20) % 2, 1 - np.arange(20) % 2]),
+        ),
         "rank one": (np.outer(rng.normal(size=40), [1.0, 2, 3]), scores(rng.integers(0, 3, 40))),
         "more features than items": (rng.normal(size=(12, 40)), scores(np.arange(12) % 3)),
         "far from the origin": (X + 1e4, scores(rng.integers(0, 3, 60))),
         "separable": (X, scores(np.round(X @ [1.0, 2, -1, 0]))),
         "star graph": (X, scores(rng.integers(0, 4, 60), graph="star")),
         "item weights, some 0": (X, full.item_weighted(rng.integers(0, 3, 60) / 2)),
-        "weights and margins": (X, full.reweighted(rng.uniform(0, 3, len(full)), rng.uniform(0.3, 2, len(full)))),
+        "weights and margins": (
+            X,
+            full.reweighted(rng.uniform(0, 3, len(full)), rng.uniform(0.3, 2, len(full))),
+        ),
         "a cycle of pairs": (X, rb.Preferences([0, 1, 2, 3], [1, 2, 0, 4], 60)),
         "a constant feature": (np.c_[X, np.ones(60)], full),
         "features of different scales": (X * [0.1, 1, 1, 30], full),
-        "queries of one level": (X, scores(np.r_[np.ones(30), np.arange(30) % 2], np.r_[np.zeros(30), np.ones(30)])),
+        "queries of one level": (
+            X,
+            scores(np.r_[np.ones(30), np.arange(30) % 2], np.r_[np.zeros(30), np.ones(30)]),
+        ),
     }
 
 
@@ -50,8 +63,13 @@ def test_the_hinge_equals_the_path_and_the_quadratic_program(name, lam):
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
     answer = rb.solve(problem, lam, solver="newton", tol=1e-7)
     assert answer.certificate.relative_gap <= 1e-7 and answer.certificate.box_violation == 0
-    reference = min((rb.solve(problem, lam, solver=s).certificate for s in ("qp", "path")), key=lambda c: c.relative_gap)
-    assert abs(answer.certificate.primal - reference.primal) <= (1e-6 + reference.relative_gap) * max(1.0, reference.primal)
+    reference = min(
+        (rb.solve(problem, lam, solver=s).certificate for s in ("qp", "path")),
+        key=lambda c: c.relative_gap,
+    )
+    assert abs(answer.certificate.primal - reference.primal) <= (
+        1e-6 + reference.relative_gap
+    ) * max(1.0, reference.primal)
 
 
 @pytest.mark.parametrize("lam", LAMS)
@@ -62,14 +80,27 @@ def test_the_squared_hinge_equals_the_quadratic_program(name, lam):
     answer = rb.solve(problem, lam, solver="newton", tol=1e-9)
     assert answer.certificate.relative_gap <= 1e-9
     reference = rb.solve(problem, lam, solver="qp").certificate
-    assert abs(answer.certificate.primal - reference.primal) <= (1e-6 + reference.relative_gap) * max(1.0, reference.primal)
+    assert abs(answer.certificate.primal - reference.primal) <= (
+        1e-6 + reference.relative_gap
+    ) * max(1.0, reference.primal)
 
 
 def test_the_preferences_are_never_listed():
     rng = np.random.default_rng(1)
-    problem = rb.RankSVMProblem(rng.normal(size=(300, 3)), rb.Preferences.from_scores(rng.integers(0, 5, 300), rng.integers(0, 3, 300)), kernel="linear")
+    problem = rb.RankSVMProblem(
+        rng.normal(size=(300, 3)),
+        rb.Preferences.from_scores(rng.integers(0, 5, 300), rng.integers(0, 3, 300)),
+        kernel="linear",
+    )
     answer = rb.solve(problem, 1.0, solver="newton")
-    answer.certificate, answer.predict(problem.X), answer.proven([0], [1]), problem.lam_max, problem.primal(answer.coef, 1.0), repr(answer)
+    (
+        answer.certificate,
+        answer.predict(problem.X),
+        answer.proven([0], [1]),
+        problem.lam_max,
+        problem.primal(answer.coef, 1.0),
+        repr(answer),
+    )
     path = rb.solve_path(problem, solver="newton", eps=1e-2)
     path.certificate(path.domain[0]), path.coef(1.0)
     assert isinstance(problem.summed, CountedLoss) and not problem.prefs.is_listed
@@ -81,7 +112,14 @@ def test_storage_makes_no_difference(lam):
     X = (rng.normal(size=(5000, 6)) * (rng.random((5000, 6)) < 0.2)).astype(np.float32)
     prefs = rb.Preferences.from_scores(rng.integers(0, 3, 5000), rng.integers(0, 300, 5000))
     found = []
-    for stored in (X.astype(float), X, csr_array(X), csr_matrix(X.astype(float)), np.asfortranarray(X), X[::1]):
+    for stored in (
+        X.astype(float),
+        X,
+        csr_array(X),
+        csr_matrix(X.astype(float)),
+        np.asfortranarray(X),
+        X[::1],
+    ):
         problem = rb.RankSVMProblem(stored, prefs, kernel="linear")
         answer = rb.solve(problem, lam, solver="newton", tol=1e-8)
         assert answer.certificate.relative_gap <= 1e-8
@@ -91,16 +129,30 @@ def test_storage_makes_no_difference(lam):
     first = found[0].certificate
     for answer in found:  # equal as far as their certificates go
         assert answer.certificate.primal == pytest.approx(first.primal, rel=2e-8)
-        assert np.linalg.norm(answer.weights - found[0].weights) <= answer.certificate.radius + first.radius
-    assert problem.X is not None and not np.shares_memory(rb.RankSVMProblem(X, prefs, kernel="linear").X, X) and rb.RankSVMProblem(X, prefs, kernel="linear", copy=False).X is X
+        assert (
+            np.linalg.norm(answer.weights - found[0].weights)
+            <= answer.certificate.radius + first.radius
+        )
+    assert (
+        problem.X is not None
+        and not np.shares_memory(rb.RankSVMProblem(X, prefs, kernel="linear").X, X)
+        and rb.RankSVMProblem(X, prefs, kernel="linear", copy=False).X is X
+    )
 
 
 @pytest.mark.parametrize("solver", ["qp", "path", "epsilon"])
 def test_others_refuse_storage_and_loss_in_one_sentence(solver):
     X, prefs = np.eye(3, dtype=np.float32), rb.Preferences.from_scores([0, 1, 2])
-    run = rb.solve if solver == "qp" else lambda problem, lam, solver: rb.solve_path(problem, solver=solver)
+    run = (
+        rb.solve
+        if solver == "qp"
+        else lambda problem, lam, solver: rb.solve_path(problem, solver=solver)
+    )
     for stored, word in ((X, "float32"), (csr_array(X), "csr")):
-        with pytest.raises(ValueError, match=f"it takes the storage float64, not {word}, which rankbook's own solvers newton"):
+        with pytest.raises(
+            ValueError,
+            match=f"it takes the storage float64, not {word}, which rankbook's own solvers newton",
+        ):
             run(rb.RankSVMProblem(stored, prefs, kernel="linear"), 1.0, solver)
     if solver != "qp":
         with pytest.raises(ValueError, match="it takes the loss hinge, not squared"):
@@ -112,7 +164,10 @@ def test_permuting_items_changes_nothing():
     rng = np.random.default_rng(3)
     y, qid = rng.integers(0, 4, 60), rng.integers(0, 4, 60)
     order = rng.permutation(60)
-    one, other = (rb.RankSVMProblem(X[o], rb.Preferences.from_scores(y[o], qid[o]), kernel="linear") for o in (np.arange(60), order))
+    one, other = (
+        rb.RankSVMProblem(X[o], rb.Preferences.from_scores(y[o], qid[o]), kernel="linear")
+        for o in (np.arange(60), order)
+    )
     a, b = (p.weights(rb.solve(p, 1.0, solver="newton", tol=1e-10).coef) for p in (one, other))
     assert np.allclose(a, b, atol=1e-4 * np.abs(a).max())
 
@@ -121,7 +176,12 @@ def test_read_only_and_strided_items():
     X, prefs = CASES["queries"]
     wide = np.repeat(X, 2, axis=1)
     wide.flags.writeable = False
-    assert rb.solve(rb.RankSVMProblem(wide[:, ::2], prefs, kernel="linear"), 1.0, solver="newton").certificate.relative_gap < 1e-6
+    assert (
+        rb.solve(
+            rb.RankSVMProblem(wide[:, ::2], prefs, kernel="linear"), 1.0, solver="newton"
+        ).certificate.relative_gap
+        < 1e-6
+    )
 
 
 def test_a_warm_start_needs_fewer_steps():
@@ -129,7 +189,9 @@ def test_a_warm_start_needs_fewer_steps():
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
     cold = rb.solve(problem, 1.0, solver="newton", tol=1e-9)
     warm = rb.solve(problem, 1.0, solver="newton", tol=1e-9, start=cold)
-    assert warm.info["steps"] < cold.info["steps"] and np.isclose(warm.certificate.primal, cold.certificate.primal, rtol=1e-9)
+    assert warm.info["steps"] < cold.info["steps"] and np.isclose(
+        warm.certificate.primal, cold.certificate.primal, rtol=1e-9
+    )
 
 
 def test_bad_input():
@@ -156,7 +218,9 @@ def test_bad_input():
 
 def proven_gap(problem, lam, point, width):
     """The relative gap of weights and a ramp, from the weights alone."""
-    return reach_of(problem, lam, started(problem, lam, SQUARED, point.w), width).relative_gap(problem, lam)
+    return reach_of(problem, lam, started(problem, lam, SQUARED, point.w), width).relative_gap(
+        problem, lam
+    )
 
 
 def test_what_rounding_forbids_comes_back_with_its_gap():
@@ -172,7 +236,9 @@ def test_the_unit_of_a_feature_makes_no_difference_to_its_steps(lam, loss):
     rng = np.random.default_rng(4)
     X, unit = rng.normal(size=(200, 6)), 10.0 ** np.array([-3, 0, 3, 1, -2, 2])
     X -= X.mean(axis=0)
-    prefs = rb.Preferences.from_scores(np.round(X.sum(axis=1) + rng.normal(size=200)), rng.integers(0, 10, 200))
+    prefs = rb.Preferences.from_scores(
+        np.round(X.sum(axis=1) + rng.normal(size=200)), rng.integers(0, 10, 200)
+    )
     problem = rb.RankSVMProblem(X * unit, prefs, kernel="linear", loss=loss)
     point, width, steps = minimise(problem, lam, 1e-7)
     assert proven_gap(problem, lam, point, width) <= 1e-7 and steps < 100
@@ -198,7 +264,10 @@ def test_separable_with_more_features_than_items(share):
 
 
 def random_problem(rng, items=(2, 9), features=(1, 5), loss="hinge"):
-    """Grids, copies, constant features, scales from 1e-6 to 1e6, one query or two, grades or separable scores; centred. None if nothing can be learned."""
+    """Grids, copies, constant features, and scales from 1e-6 to 1e6; centred.
+
+    One query or two, grades or separable scores. None if nothing can be learned.
+    """
     n, d, kind = rng.integers(*items), rng.integers(*features), rng.integers(5)
     X = rng.integers(0, 3, (n, d)).astype(float) if kind < 2 else rng.normal(size=(n, d))
     if kind == 2:
@@ -207,7 +276,11 @@ def random_problem(rng, items=(2, 9), features=(1, 5), loss="hinge"):
         X[:, rng.integers(d)] = 1.0
     if rng.random() < 0.6:
         X *= 10.0 ** rng.uniform(-6, 6, d if rng.random() < 0.6 else 1)
-    y = rng.integers(0, rng.integers(2, 4), n) if rng.random() < 0.7 else np.round(X @ rng.normal(size=d) / max(np.abs(X).max(), 1e-9), 2)
+    y = (
+        rng.integers(0, rng.integers(2, 4), n)
+        if rng.random() < 0.7
+        else np.round(X @ rng.normal(size=d) / max(np.abs(X).max(), 1e-9), 2)
+    )
     prefs = rb.Preferences.from_scores(y, rng.integers(0, 2, n) if rng.random() < 0.3 else None)
     if len(prefs) == 0:
         return None
@@ -238,8 +311,20 @@ def test_nearly_all_random_problems_reach_the_tolerance_at_any_lam(count):
 
 # The path
 
+
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
-@pytest.mark.parametrize("name", ["queries", "integer grid", "every item twice, contradicting", "separable", "item weights, some 0", "star graph", "weights and margins"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "queries",
+        "integer grid",
+        "every item twice, contradicting",
+        "separable",
+        "item weights, some 0",
+        "star graph",
+        "weights and margins",
+    ],
+)
 def test_the_gap_is_small_everywhere_on_a_path(name, loss):
     X, prefs = CASES[name]
     problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss=loss)
@@ -262,30 +347,46 @@ def test_the_gap_is_small_everywhere_on_a_path(name, loss):
 def test_the_path_of_two_items_returns():
     problem = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences.from_scores([0, 1]), kernel="linear")
     path = rb.solve_path(problem, solver="newton")
-    assert path.status == "lam_min" and max(path.certificate(lam).relative_gap for lam in np.geomspace(path.domain[0], 2.0, 50)) <= 1e-3
+    assert (
+        path.status == "lam_min"
+        and max(path.certificate(lam).relative_gap for lam in np.geomspace(path.domain[0], 2.0, 50))
+        <= 1e-3
+    )
 
 
 @pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_the_paths_of_few_items_return_within_a_second(count):
-    follow(rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences.from_scores([0, 1]), kernel="linear"), None, 1e-3)  # compiles
+    follow(
+        rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences.from_scores([0, 1]), kernel="linear"),
+        None,
+        1e-3,
+    )  # compiles
     longest, ends, eps = 0.0, {}, 1e-3
     for problem, rng in random_problems(count, 2):
         start = time.process_time()
         path = follow(problem, None, eps)
         longest = max(longest, time.process_time() - start)
         ends[path.status] = ends.get(path.status, 0) + 1
-        for lam in path.domain[0] * (path.breakpoints[0] / path.domain[0]) ** rng.uniform(0, 1.2, 4):
+        for lam in path.domain[0] * (path.breakpoints[0] / path.domain[0]) ** rng.uniform(
+            0, 1.2, 4
+        ):
             reach = path.answers[np.searchsorted(-path.ends[1:-1], -lam, side="right")]
             w = min(1.0, path.ends[0] / lam) * reach.w
-            assert proven_gap(problem, lam, started(problem, lam, SQUARED, w), reach.width) <= eps * (1 + 1e-9)
+            assert proven_gap(
+                problem, lam, started(problem, lam, SQUARED, w), reach.width
+            ) <= eps * (1 + 1e-9)
     print(f"\n{ends}, the longest {longest:.2f} s", end="")
     assert longest < 1 and ends.get("numerical", 0) <= count / 1000
 
 
 def test_a_march_that_does_not_come_to_an_end_is_an_error(monkeypatch):
     problem = rb.RankSVMProblem(np.eye(3), rb.Preferences.from_scores([0, 1, 2]), kernel="linear")
-    monkeypatch.setattr(newton_path.Reach, "lowest", lambda reach, problem, eps: reach.lam * (1 - eps / 10))
-    with pytest.raises(ArithmeticError, match="a larger eps, now 1.0e-03, or a larger lam_min is needed"):
+    monkeypatch.setattr(
+        newton_path.Reach, "lowest", lambda reach, problem, eps: reach.lam * (1 - eps / 10)
+    )
+    with pytest.raises(
+        ArithmeticError, match="a larger eps, now 1.0e-03, or a larger lam_min is needed"
+    ):
         rb.solve_path(problem, solver="newton")
 
 
@@ -293,7 +394,10 @@ def test_a_path_ends_where_rounding_ends_it():
     X, prefs = CASES["queries"]
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
     path = rb.solve_path(problem, lam_min=1e-40 * problem.lam_max, solver="newton", eps=1e-2)
-    assert path.status == "numerical" and 1e-40 * problem.lam_max < path.domain[0] < 1e-12 * problem.lam_max
+    assert (
+        path.status == "numerical"
+        and 1e-40 * problem.lam_max < path.domain[0] < 1e-12 * problem.lam_max
+    )
     assert path.breakpoints.size == path.info["solves"]
 
 
@@ -303,10 +407,18 @@ def test_the_path_is_near_the_exact_one_and_validates_alike():
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
     path, exact = rb.solve_path(problem, solver="newton", eps=1e-3), rb.solve_path(problem)
     for lam in np.geomspace(path.domain[0], path.breakpoints[0], 30):
-        assert exact.certificate(lam).primal <= path.certificate(lam).primal <= exact.certificate(lam).primal * (1 + 1e-3)
+        assert (
+            exact.certificate(lam).primal
+            <= path.certificate(lam).primal
+            <= exact.certificate(lam).primal * (1 + 1e-3)
+        )
     X_val, val = rng.normal(size=(50, 4)), rb.Preferences.from_scores(rng.integers(0, 3, 50))
     curve = rb.validation_curve(path, X_val, val)
-    inside = [lam for lam in np.geomspace(path.domain[0] * 1.01, path.breakpoints[0] * 2, 200) if np.abs(np.log(curve.breaks / lam)).min() > 1e-9]
+    inside = [
+        lam
+        for lam in np.geomspace(path.domain[0] * 1.01, path.breakpoints[0] * 2, 200)
+        if np.abs(np.log(curve.breaks / lam)).min() > 1e-9
+    ]
     for lam in inside:
         j = int(np.searchsorted(-curve.breaks, -lam)) - 1
         assert np.isclose(curve.values[j], rb.disagreement(val, path.predict(X_val, lam)))
@@ -325,7 +437,10 @@ def test_cross_validation_along_its_path():
     rng = np.random.default_rng(8)
     X, qid = rng.normal(size=(400, 3)), rng.integers(0, 20, 400)
     y = np.digitize(X[:, 0] - X[:, 1] + rng.normal(size=400), [-1.0, 0, 1])
-    large, exact = (rb.RankSVMCV(kernel="linear", solver=solver, cv=3, random_state=0).fit(X, y, qid=qid) for solver in ("newton", "path"))
+    large, exact = (
+        rb.RankSVMCV(kernel="linear", solver=solver, cv=3, random_state=0).fit(X, y, qid=qid)
+        for solver in ("newton", "path")
+    )
     assert abs(large.curve_.values.min() - exact.curve_.values.min()) < 5e-3
     assert large.certificate_.relative_gap <= 1e-3 and large.solver_.startswith("newton")
 
@@ -333,31 +448,51 @@ def test_cross_validation_along_its_path():
 def test_the_epsilon_path_takes_it_as_inner_solver():
     X, prefs = CASES["queries"]
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
-    path = rb.solve_path(problem, lam_min=0.1 * problem.lam_max, solver="epsilon", inner=rb.get_solver("newton", tol=1e-4), eps=1e-2)
-    assert max(path.certificate(lam).relative_gap for lam in np.geomspace(path.domain[0], problem.lam_max, 40)) <= 1e-2
+    path = rb.solve_path(
+        problem,
+        lam_min=0.1 * problem.lam_max,
+        solver="epsilon",
+        inner=rb.get_solver("newton", tol=1e-4),
+        eps=1e-2,
+    )
+    assert (
+        max(
+            path.certificate(lam).relative_gap
+            for lam in np.geomspace(path.domain[0], problem.lam_max, 40)
+        )
+        <= 1e-2
+    )
 
 
 def test_more_features_than_a_matrix_is_written_out_for():
     rng = np.random.default_rng(9)
     X = rng.normal(size=(500, 1500)) * (rng.random((500, 1500)) < 0.01)
     prefs = rb.Preferences.from_scores(rng.integers(0, 3, 500), rng.integers(0, 20, 500))
-    answer = rb.solve(rb.RankSVMProblem(csr_array(X), prefs, kernel="linear"), 100.0, solver="newton", tol=1e-4)
+    answer = rb.solve(
+        rb.RankSVMProblem(csr_array(X), prefs, kernel="linear"), 100.0, solver="newton", tol=1e-4
+    )
     assert answer.certificate.relative_gap <= 1e-4  # which the host proves
 
 
 # Small units
 
+
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 @pytest.mark.parametrize("unit", [1e-5, 1e-12, 1e-100])
 def test_next_to_nothing_to_gain_still_orders_the_items(loss, unit):
-    """With features of 1e-5 and lam = 1, f = 0 is within tol of the minimum; the minimiser orders the items."""
+    """With features of 1e-5 and lam = 1, f = 0 is within tol of the minimum.
+
+    The minimiser orders the items.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = np.round(X @ [1.0, 2.0, -1.0] + rng.normal(size=60))
     prefs = rb.Preferences.from_scores(y)
     problem = rb.RankSVMProblem(unit * X, prefs, kernel="linear", loss=loss)
-    solution = rb.get_solver('newton').solve(problem, 1.0)
-    pull = X.T @ prefs.gather((2 if loss == "squared" else 1) * np.ones(len(prefs)))  # above lam_max every preference is active
+    solution = rb.get_solver("newton").solve(problem, 1.0)
+    pull = X.T @ prefs.gather(
+        (2 if loss == "squared" else 1) * np.ones(len(prefs))
+    )  # above lam_max every preference is active
     assert solution.weights == pytest.approx(unit * pull, rel=1e-3)
 
 
@@ -368,7 +503,9 @@ def test_small_weights_of_preferences_are_a_matter_of_units(unit):
     prefs = rb.Preferences.from_scores(np.round(X @ [1.0, 2.0, -1.0] + rng.normal(size=60)))
     small = prefs.reweighted(np.full(len(prefs), unit / len(prefs)))
     problem = rb.RankSVMProblem(X, small, kernel="linear")
-    certificate = rb.get_solver('newton', tol=1e-6).solve(problem, 1e-3 * problem.lam_max).certificate
+    certificate = (
+        rb.get_solver("newton", tol=1e-6).solve(problem, 1e-3 * problem.lam_max).certificate
+    )
     assert certificate.gap <= 1.1e-6 * unit
 
 
@@ -377,5 +514,5 @@ def test_a_lambda_close_to_nothing_gives_a_finite_certificate(lam):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(40, 2))
     prefs = rb.Preferences.from_scores(rng.integers(0, 3, 40))
-    solution = rb.get_solver('newton').solve(rb.RankSVMProblem(X, prefs, kernel="linear"), lam)
+    solution = rb.get_solver("newton").solve(rb.RankSVMProblem(X, prefs, kernel="linear"), lam)
     assert np.isfinite(solution.weights).all() and np.isfinite(solution.certificate.relative_gap)

@@ -1,4 +1,8 @@
-"""The path solver against the definition of its problem: exact everywhere, on ties above all, and never endless."""
+"""The path solver against the definition of its problem.
+
+Exact everywhere, on ties above all, and never endless.
+"""
+
 import signal
 import threading
 from itertools import product
@@ -18,10 +22,13 @@ TOL = 1e-8  # of the relative gap
 
 # What every path must be
 
+
 def follow(problem, depth=DEPTH, **options):
     """A path, checked to have ended where it should, within 20 events a preference."""
     lam_min = None if depth is None else depth * problem.lam_max
-    path = rb.solve_path(problem, lam_min=lam_min, max_events=20 * len(problem.prefs) + 200, **options)
+    path = rb.solve_path(
+        problem, lam_min=lam_min, max_events=20 * len(problem.prefs) + 200, **options
+    )
     assert path.status in ("complete", "lam_min"), (path, path.info)
     assert path.domain[0] == (0 if path.status == "complete" else lam_min)
     check_events(path)
@@ -29,9 +36,16 @@ def follow(problem, depth=DEPTH, **options):
 
 
 def check_events(path):
-    """The log is a possible story: lambdas fall, each preference leaves the set it was in, breakpoints are its distinct lambdas."""
+    """The log is a possible story.
+
+    Lambdas fall, each preference leaves the set it was in, breakpoints are its distinct lambdas.
+    """
     events, breaks = path.events, path.breakpoints
-    assert np.isfinite(events["lam"]).all() and (np.diff(events["lam"]) <= 0).all() and (np.diff(breaks) < 0).all()
+    assert (
+        np.isfinite(events["lam"]).all()
+        and (np.diff(events["lam"]) <= 0).all()
+        and (np.diff(breaks) < 0).all()
+    )
     assert np.array_equal(breaks, np.unique(events["lam"])[::-1])
     if breaks.size:
         assert breaks[0] == path.problem.lam_max
@@ -57,7 +71,11 @@ def check_exact(path, lams=None):
     for lam in lams:
         solution = path.solution(lam)
         found = solution.certificate
-        assert found.relative_gap <= TOL and found.box_violation == 0 and found.complementarity_violation < 1e-6, (lam / problem.lam_max, found)
+        assert (
+            found.relative_gap <= TOL
+            and found.box_violation == 0
+            and found.complementarity_violation < 1e-6
+        ), (lam / problem.lam_max, found)
         assert (solution.dual >= 0).all() and (solution.dual <= prefs.weight * (1 + 1e-14)).all()
         primal, dual = objectives(K, prefs, solution.coef, solution.dual, lam)
         assert abs(primal - dual) <= TOL * max(1, primal)
@@ -68,7 +86,11 @@ def kernel_matrix(problem):
     """The kernel matrix, written down by its definition."""
     X, kernel = problem.X, problem.kernel
     if kernel.name == "rbf":
-        square = ((X[:, None] - X[None]) ** 2).sum(-1) if X.size < 1e5 else np.square(X).sum(1)[:, None] + np.square(X).sum(1) - 2 * X @ X.T
+        square = (
+            ((X[:, None] - X[None]) ** 2).sum(-1)
+            if X.size < 1e5
+            else np.square(X).sum(1)[:, None] + np.square(X).sum(1) - 2 * X @ X.T
+        )
         return np.exp(-(kernel.gamma or 1 / X.shape[1]) * square)
     return X @ X.T if kernel.name == "linear" else problem.gram
 
@@ -93,6 +115,7 @@ def compare_with_qp(path, lams):
 
 # The data sets, and what makes them hard
 
+
 def standardised(name, rows=None):
     """Features of mean 0 and deviation 1, and scores; a random part of the rows."""
     data = load(name)
@@ -106,7 +129,10 @@ def plain(X, y, rng, graph):
 
 
 def duplicated(X, y, rng, graph):
-    """A fifth of the rows twice, half of these copies with another's score: copies contradict each other."""
+    """A fifth of the rows twice, half of these copies with another's score.
+
+    The copies contradict each other.
+    """
     extra = rng.integers(0, len(y), len(y) // 5)
     scores = np.where(rng.random(extra.size) < 0.5, y[extra], rng.permutation(y)[: extra.size])
     return plain(np.r_[X, X[extra]], np.r_[y, scores], rng, graph)
@@ -129,19 +155,39 @@ def random_labels(X, y, rng, graph):
 
 
 def shuffled_queries(X, y, rng, graph):
-    return rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid=rng.integers(0, 7, len(y)), graph=graph))
+    return rb.RankSVMProblem(
+        X, rb.Preferences.from_scores(y, qid=rng.integers(0, 7, len(y)), graph=graph)
+    )
 
 
 def weights_and_margins(X, y, rng, graph):
     prefs = rb.Preferences.from_scores(y, graph=graph)
     m = len(prefs)
-    return rb.RankSVMProblem(X, prefs.reweighted(weight=rng.uniform(0.1, 10, m), margin=rng.uniform(0.5, 2, m)))
+    return rb.RankSVMProblem(
+        X, prefs.reweighted(weight=rng.uniform(0.1, 10, m), margin=rng.uniform(0.5, 2, m))
+    )
 
 
-VARIANTS = [plain, duplicated, rounded, linear_2d, linear_2d_rounded, random_labels, shuffled_queries, weights_and_margins]
+VARIANTS = [
+    plain,
+    duplicated,
+    rounded,
+    linear_2d,
+    linear_2d_rounded,
+    random_labels,
+    shuffled_queries,
+    weights_and_margins,
+]
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=lambda f: f.__name__)
 graphs = pytest.mark.parametrize("graph", ["full", "star"])
-three = pytest.mark.parametrize("name", ["cancer", pytest.param("auto", marks=pytest.mark.data), pytest.param("diabetes", marks=pytest.mark.data)])
+three = pytest.mark.parametrize(
+    "name",
+    [
+        "cancer",
+        pytest.param("auto", marks=pytest.mark.data),
+        pytest.param("diabetes", marks=pytest.mark.data),
+    ],
+)
 
 
 @variants
@@ -187,7 +233,9 @@ def test_data_sets(data_dir, name, variant, graph):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["mixture", "cancer", "auto", "diabetes"])
-@pytest.mark.parametrize("variant", [plain, linear_2d, weights_and_margins], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "variant", [plain, linear_2d, weights_and_margins], ids=lambda f: f.__name__
+)
 def test_data_sets_against_qp(data_dir, name, variant):
     path = follow(variant(*standardised(name), np.random.default_rng(1), "full"))
     compare_with_qp(path, random_lams(path, 3, seed=3))
@@ -195,8 +243,12 @@ def test_data_sets_against_qp(data_dir, name, variant):
 
 # Against solutions that need no solver
 
+
 def best_slope(z, weight, margin, lam):
-    """The w that minimises lam/2 w^2 + sum c max(0, delta - w z): the root of a falling step function plus lam w."""
+    """The w that minimises lam/2 w^2 + sum c max(0, delta - w z).
+
+    It is the root of a falling step function plus lam w.
+    """
     steep = z != 0
     z, c, where = z[steep], weight[steep], margin[steep] / z[steep]
     left = lambda w: lam * w - (c * z)[np.where(z > 0, where >= w, where < w)].sum()
@@ -216,7 +268,9 @@ def test_one_feature_has_a_solution_in_closed_form(seed):
     X = rng.integers(0, 4, (9, 1)).astype(float) if seed % 2 else rng.normal(size=(9, 1))
     prefs = rb.Preferences.from_scores(rng.integers(0, 3, 9))
     if seed > 2:
-        prefs = prefs.reweighted(weight=rng.integers(1, 4, len(prefs)), margin=rng.integers(1, 3, len(prefs)))
+        prefs = prefs.reweighted(
+            weight=rng.integers(1, 4, len(prefs)), margin=rng.integers(1, 3, len(prefs))
+        )
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
     path = follow(problem, depth=None)
     z = X[prefs.better, 0] - X[prefs.worse, 0]
@@ -226,7 +280,10 @@ def test_one_feature_has_a_solution_in_closed_form(seed):
 
 
 def solution_by_enumeration(K, prefs, lam):
-    """Scores P'f that satisfy the optimality conditions, found by trying every division into met, capped and active."""
+    """Scores P'f that satisfy the optimality conditions.
+
+    They are found by trying every division into met, capped and active.
+    """
     m = len(prefs)
     P = prefs.incidence().toarray()
     H = P @ K @ P.T / lam
@@ -236,7 +293,9 @@ def solution_by_enumeration(K, prefs, lam):
         A = sets == 1
         alpha[A] = np.linalg.lstsq(H[np.ix_(A, A)], prefs.margin[A] - H[A] @ alpha, rcond=None)[0]
         slack = H @ alpha - prefs.margin
-        inside = ((alpha > -1e-10) & (alpha < prefs.weight + 1e-10))[A].all() and (np.abs(slack[A]) < 1e-10).all()
+        inside = ((alpha > -1e-10) & (alpha < prefs.weight + 1e-10))[A].all() and (
+            np.abs(slack[A]) < 1e-10
+        ).all()
         if inside and (slack[sets == 0] > -1e-10).all() and (slack[sets == 2] < 1e-10).all():
             return H @ alpha
     raise AssertionError("no division of the preferences satisfies the conditions")
@@ -247,7 +306,13 @@ def test_tiny_problems_by_enumeration(seed):
     rng = np.random.default_rng(seed)
     n, m = 4, 5
     better = rng.integers(0, n, m)
-    prefs = rb.Preferences(better, (better + rng.integers(1, n, m)) % n, n, weight=rng.integers(1, 4, m), margin=rng.integers(1, 3, m))
+    prefs = rb.Preferences(
+        better,
+        (better + rng.integers(1, n, m)) % n,
+        n,
+        weight=rng.integers(1, 4, m),
+        margin=rng.integers(1, 3, m),
+    )
     X = rng.integers(0, 3, (n, 2))
     problem = rb.RankSVMProblem(X, prefs, kernel=["linear", "rbf"][seed % 2])
     path = follow(problem)
@@ -263,41 +328,67 @@ def test_small_problems_by_a_general_minimiser(seed):
 
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 4, (12, 2)), rng.integers(0, 3, 12)
-    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, graph=["full", "star"][seed % 2]), gamma=0.3)
+    problem = rb.RankSVMProblem(
+        X, rb.Preferences.from_scores(y, graph=["full", "star"][seed % 2]), gamma=0.3
+    )
     prefs, path = problem.prefs, follow(problem)
     P = prefs.incidence().toarray()
     H = P @ kernel_matrix(problem) @ P.T
     for lam in random_lams(path, 3, seed=seed, depth=1e-2):
-        result = minimize(lambda a: (a @ H @ a / (2 * lam) - a.sum(), H @ a / lam - 1), np.full(len(prefs), 0.5), jac=True,
-                          method="L-BFGS-B", bounds=[(0, 1)] * len(prefs), options=dict(ftol=1e-15, gtol=1e-10, maxiter=20000, maxfun=50000))
+        result = minimize(
+            lambda a: (a @ H @ a / (2 * lam) - a.sum(), H @ a / lam - 1),
+            np.full(len(prefs), 0.5),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, 1)] * len(prefs),
+            options=dict(ftol=1e-15, gtol=1e-10, maxiter=20000, maxfun=50000),
+        )
         assert path.certificate(lam).dual == pytest.approx(-result.fun, rel=1e-6)
         assert path.certificate(lam).dual >= -result.fun * (1 - 1e-9)
 
 
 @st.composite
 def tiny_problems(draw):
-    """Few items on a small integer grid, with any preferences between them: ties, copies, cycles, contradictions."""
+    """Few items on a small integer grid, with any preferences between them.
+
+    There are ties, copies, cycles, contradictions.
+    """
     n = draw(st.integers(2, 9))
     grid = st.integers(0, 2)
     X = np.array(draw(st.lists(st.tuples(grid, grid), min_size=n, max_size=n)), dtype=float)
-    pairs = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(1, n - 1)), min_size=1, max_size=20))
+    pairs = draw(
+        st.lists(st.tuples(st.integers(0, n - 1), st.integers(1, n - 1)), min_size=1, max_size=20)
+    )
     better = np.array([k for k, _ in pairs])
     worse = (better + np.array([step for _, step in pairs])) % n
-    integers = lambda low, high: np.array(draw(st.lists(st.integers(low, high), min_size=len(pairs), max_size=len(pairs))), dtype=float)
+    integers = lambda low, high: np.array(
+        draw(st.lists(st.integers(low, high), min_size=len(pairs), max_size=len(pairs))),
+        dtype=float,
+    )
     weight = integers(0, 2) if draw(st.booleans()) else None
     if weight is not None and not weight.any():
         weight[0] = 1
     margin = integers(1, 2) if draw(st.booleans()) else None
-    return rb.RankSVMProblem(X, rb.Preferences(better, worse, n, weight, margin), kernel=draw(st.sampled_from(["linear", "rbf", "poly"])))
+    return rb.RankSVMProblem(
+        X,
+        rb.Preferences(better, worse, n, weight, margin),
+        kernel=draw(st.sampled_from(["linear", "rbf", "poly"])),
+    )
 
 
 def is_flat(problem):
     """Whether no preference ever meets its margin, up to rounding."""
-    return problem.lam_max < 1e-12 * problem.prefs.weight.sum() * np.abs(kernel_matrix(problem)).max()
+    return (
+        problem.lam_max < 1e-12 * problem.prefs.weight.sum() * np.abs(kernel_matrix(problem)).max()
+    )
 
 
 def check_tiny(problem, depth):
-    path = rb.solve_path(problem, lam_min=depth and problem.lam_max and depth * problem.lam_max or None, max_events=20 * len(problem.prefs) + 200)
+    path = rb.solve_path(
+        problem,
+        lam_min=depth and problem.lam_max and depth * problem.lam_max or None,
+        max_events=20 * len(problem.prefs) + 200,
+    )
     assert path.status in ("complete", "lam_min"), path.info
     check_events(path)
     if not is_flat(problem):
@@ -319,18 +410,31 @@ def test_very_many_tiny_problems(problem, depth):
 
 # Degenerate problems
 
+
 def test_one_preference():
-    problem = rb.RankSVMProblem([[0.0], [2.0]], rb.Preferences([1], [0], 2, weight=[3.0]), kernel="linear")
+    problem = rb.RankSVMProblem(
+        [[0.0], [2.0]], rb.Preferences([1], [0], 2, weight=[3.0]), kernel="linear"
+    )
     path = follow(problem, depth=None)
-    assert problem.lam_max == 12 and path.status == "complete" and len(path.events) == 1  # w = 6 / lam until 2 w = 1
+    assert (
+        problem.lam_max == 12 and path.status == "complete" and len(path.events) == 1
+    )  # w = 6 / lam until 2 w = 1
     for lam, w in ((24, 0.25), (12, 0.5), (1, 0.5), (1e-6, 0.5), (0, 0.5)):
         assert path.predict([[1.0]], lam)[0] == pytest.approx(w, rel=1e-12)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("pairs", [([0], [1]), ([0, 1], [1, 0]), ([0, 1, 2], [1, 2, 0])], ids=["copies", "both ways", "cycle"])
+@pytest.mark.parametrize(
+    "pairs",
+    [([0], [1]), ([0, 1], [1, 0]), ([0, 1, 2], [1, 2, 0])],
+    ids=["copies", "both ways", "cycle"],
+)
 def test_what_no_function_can_meet_is_complete_without_a_breakpoint(kernel, pairs):
-    X = np.ones((2, 1)) if pairs == ([0], [1]) else np.array([[0.0], [1.0], [3.0]])[: max(pairs[0]) + 1]
+    X = (
+        np.ones((2, 1))
+        if pairs == ([0], [1])
+        else np.array([[0.0], [1.0], [3.0]])[: max(pairs[0]) + 1]
+    )
     path = rb.solve_path(rb.RankSVMProblem(X, rb.Preferences(*pairs, len(X)), kernel))
     assert (path.status, path.breakpoints.size, path.domain[0]) == ("complete", 0, 0.0)
     check_exact(path, [1e-6, 1.0, 10.0])
@@ -346,7 +450,10 @@ def test_copies_that_contradict_each_other():
 
 
 def test_copies_that_contradict_each_other_completely():
-    """Every item once good and once bad: the best function is 0, and no rounding error may start a path."""
+    """Every item once good and once bad.
+
+    The best function is 0, and no rounding error may start a path.
+    """
     X, y = standardised("cancer", rows=40)
     path = rb.solve_path(plain(np.r_[X, X], np.r_[y, 1 - y], None, "full"))
     assert path.status == "complete"
@@ -368,7 +475,10 @@ def test_rank_one_kernels():
 @pytest.mark.parametrize("n", [10, 31, 60])
 def test_identity_kernel(n):
     """Every item is its own dimension: nothing but ties, and an active set of n - 1."""
-    path = follow(rb.RankSVMProblem(np.eye(n), rb.Preferences.from_scores(np.arange(n) % 3), "precomputed"), depth=None)
+    path = follow(
+        rb.RankSVMProblem(np.eye(n), rb.Preferences.from_scores(np.arange(n) % 3), "precomputed"),
+        depth=None,
+    )
     check_exact(path, random_lams(path, 20, depth=1e-3))
 
 
@@ -376,7 +486,15 @@ def test_kernel_of_ones_plus_identity_blocks():
     """Groups of equal items: rows of K are equal within a group."""
     group = np.arange(40) % 8
     K = (group[:, None] == group).astype(float) + 1
-    check_exact(follow(rb.RankSVMProblem(K, rb.Preferences.from_scores(np.random.default_rng(0).integers(0, 4, 40)), "precomputed")))
+    check_exact(
+        follow(
+            rb.RankSVMProblem(
+                K,
+                rb.Preferences.from_scores(np.random.default_rng(0).integers(0, 4, 40)),
+                "precomputed",
+            )
+        )
+    )
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
@@ -385,7 +503,16 @@ def test_smooth_and_rough_kernels(kernel, gamma):
     """Gram matrices of low rank to rounding, and ones that are nearly the identity."""
     X, y = standardised("cancer", rows=60)
     noisy = np.where(np.random.default_rng(0).random(60) < 0.2, 1 - y, y)
-    check_exact(follow(rb.RankSVMProblem(X[:, :4], rb.Preferences.from_scores(noisy), kernel, gamma=None if kernel == "linear" else gamma)))
+    check_exact(
+        follow(
+            rb.RankSVMProblem(
+                X[:, :4],
+                rb.Preferences.from_scores(noisy),
+                kernel,
+                gamma=None if kernel == "linear" else gamma,
+            )
+        )
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1e8])
@@ -397,7 +524,9 @@ def test_scale_of_the_kernel(scale):
     assert other.breakpoints[0] == pytest.approx(scale * one.breakpoints[0], rel=1e-12)
     check_exact(other)
     for lam in random_lams(one, 20):
-        assert other.certificate(scale * lam).primal == pytest.approx(one.certificate(lam).primal, rel=1e-8)
+        assert other.certificate(scale * lam).primal == pytest.approx(
+            one.certificate(lam).primal, rel=1e-8
+        )
 
 
 @pytest.mark.parametrize("offset", [1e2, 1e4])
@@ -405,7 +534,9 @@ def test_linear_features_far_from_zero(offset):
     """Differences of items do not change when all items are moved."""
     X, y = standardised("cancer", rows=60)
     prefs = rb.Preferences.from_scores(y)
-    near, far = (follow(rb.RankSVMProblem(X[:, :3] + shift, prefs, "linear")) for shift in (0, offset))
+    near, far = (
+        follow(rb.RankSVMProblem(X[:, :3] + shift, prefs, "linear")) for shift in (0, offset)
+    )
     for lam in random_lams(near, 20, depth=1e-3):
         assert far.certificate(lam).relative_gap < TOL
         assert far.certificate(lam).primal == pytest.approx(near.certificate(lam).primal, rel=1e-7)
@@ -414,11 +545,14 @@ def test_linear_features_far_from_zero(offset):
 def test_unequal_weights_over_six_decades():
     X, y = standardised("cancer", rows=60)
     prefs, rng = rb.Preferences.from_scores(y), np.random.default_rng(0)
-    heavy = prefs.reweighted(weight=10 ** rng.uniform(-3, 3, len(prefs)), margin=10 ** rng.uniform(-1, 1, len(prefs)))
+    heavy = prefs.reweighted(
+        weight=10 ** rng.uniform(-3, 3, len(prefs)), margin=10 ** rng.uniform(-1, 1, len(prefs))
+    )
     check_exact(follow(rb.RankSVMProblem(X, heavy)))
 
 
 # The same problem in other words
+
 
 def check_same_function(one, other, X_one, X_other, times=1.0, lams=None):
     """Both paths give the same scores: at lam, and at lam times a factor."""
@@ -439,7 +573,9 @@ def test_a_path_repeats_itself_to_the_last_bit(small):
     again = follow(plain(X.copy(), y.copy(), None, "full"))
     assert np.array_equal(path.events, again.events)
     lam = path.breakpoints[7] * 0.999
-    assert np.array_equal(path.coef(lam), again.coef(lam)) and np.array_equal(path.dual(lam), again.dual(lam))
+    assert np.array_equal(path.coef(lam), again.coef(lam)) and np.array_equal(
+        path.dual(lam), again.dual(lam)
+    )
 
 
 def test_other_shifts_of_the_margins_give_the_same_function(small):
@@ -462,7 +598,12 @@ def test_order_of_rows_and_queries(small):
     qid = rng.integers(0, 4, len(y))
     first = follow(rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid=qid)))
     names = np.array(["d", "a", "c", "b"])[qid[order]]
-    check_same_function(first, follow(rb.RankSVMProblem(X[order], rb.Preferences.from_scores(y[order], qid=names))), X, X)
+    check_same_function(
+        first,
+        follow(rb.RankSVMProblem(X[order], rb.Preferences.from_scores(y[order], qid=names))),
+        X,
+        X,
+    )
 
 
 def test_order_of_preferences(small):
@@ -476,7 +617,9 @@ def test_order_of_preferences(small):
 def test_repeated_preferences_are_heavier_ones(small):
     X, y, problem, _ = small
     better, worse = problem.prefs.better, problem.prefs.worse
-    twice = follow(rb.RankSVMProblem(X, rb.Preferences(np.r_[better, better], np.r_[worse, worse], len(y))))
+    twice = follow(
+        rb.RankSVMProblem(X, rb.Preferences(np.r_[better, better], np.r_[worse, worse], len(y)))
+    )
     heavy = follow(rb.RankSVMProblem(X, problem.prefs.reweighted(weight=np.full(len(better), 2.0))))
     check_exact(twice)
     check_same_function(heavy, twice, X, X)
@@ -486,18 +629,33 @@ def test_scaled_features_weights_and_margins(small):
     X, y, _, _ = small
     prefs = rb.Preferences.from_scores(y)
     base = follow(rb.RankSVMProblem(X[:, :3], prefs, "linear"))
-    check_same_function(base, follow(rb.RankSVMProblem(10 * X[:, :3], prefs, "linear")), X[:, :3], 10 * X[:, :3], times=100)
-    weighted = follow(rb.RankSVMProblem(X[:, :3], prefs.reweighted(weight=np.full(len(prefs), 7.0)), "linear"))
+    check_same_function(
+        base,
+        follow(rb.RankSVMProblem(10 * X[:, :3], prefs, "linear")),
+        X[:, :3],
+        10 * X[:, :3],
+        times=100,
+    )
+    weighted = follow(
+        rb.RankSVMProblem(X[:, :3], prefs.reweighted(weight=np.full(len(prefs), 7.0)), "linear")
+    )
     check_same_function(base, weighted, X[:, :3], X[:, :3], times=7)
-    wide = follow(rb.RankSVMProblem(X[:, :3], prefs.reweighted(margin=np.full(len(prefs), 4.0)), "linear"))
+    wide = follow(
+        rb.RankSVMProblem(X[:, :3], prefs.reweighted(margin=np.full(len(prefs), 4.0)), "linear")
+    )
     for lam in random_lams(base, 12):
-        assert np.allclose(4 * base.predict(X[:, :3], lam), wide.predict(X[:, :3], lam / 4), rtol=1e-7, atol=1e-9)
+        assert np.allclose(
+            4 * base.predict(X[:, :3], lam), wide.predict(X[:, :3], lam / 4), rtol=1e-7, atol=1e-9
+        )
 
 
 def test_precomputed_and_callable_kernels_follow_the_same_path(small):
     X, y, problem, path = small
     rbf = lambda A, B: np.exp(-((A[:, None] - B[None]) ** 2).sum(-1) / X.shape[1])
-    given, called = rb.RankSVMProblem(rbf(X, X), problem.prefs, "precomputed"), rb.RankSVMProblem(X, problem.prefs, rbf)
+    given, called = (
+        rb.RankSVMProblem(rbf(X, X), problem.prefs, "precomputed"),
+        rb.RankSVMProblem(X, problem.prefs, rbf),
+    )
     check_same_function(path, follow(given), X, rbf(X, X))
     check_same_function(path, follow(called), X, X)
 
@@ -511,9 +669,15 @@ def test_layout_and_type_of_the_features(small):
     for same in (read_only, np.asfortranarray(X), wide[:, ::2], X[::-1].copy()[::-1], X.tolist()):
         assert np.array_equal(follow(plain(same, y, None, "full")).events, path.events)
     single = X.astype(np.float32)
-    assert np.array_equal(follow(plain(single, y, None, "full")).events, follow(plain(single.astype(float), y, None, "full")).events)
+    assert np.array_equal(
+        follow(plain(single, y, None, "full")).events,
+        follow(plain(single.astype(float), y, None, "full")).events,
+    )
     whole = np.round(X).astype(np.int8)
-    assert np.array_equal(follow(plain(whole, y, None, "full")).events, follow(plain(whole.astype(float), y, None, "full")).events)
+    assert np.array_equal(
+        follow(plain(whole, y, None, "full")).events,
+        follow(plain(whole.astype(float), y, None, "full")).events,
+    )
 
 
 @pytest.mark.parametrize("kernel", ["linear", "precomputed"])
@@ -523,10 +687,13 @@ def test_read_only_and_strided_kernels(small, kernel):
     frozen = np.asfortranarray(source)
     frozen.flags.writeable = False
     reference = follow(rb.RankSVMProblem(np.ascontiguousarray(source), problem.prefs, kernel))
-    assert np.array_equal(follow(rb.RankSVMProblem(frozen, problem.prefs, kernel)).events, reference.events)
+    assert np.array_equal(
+        follow(rb.RankSVMProblem(frozen, problem.prefs, kernel)).events, reference.events
+    )
 
 
 # Preferences that weigh nothing
+
 
 @pytest.mark.parametrize("seed", range(4))
 def test_preferences_of_weight_zero_are_as_good_as_absent(seed):
@@ -536,7 +703,9 @@ def test_preferences_of_weight_zero_are_as_good_as_absent(seed):
     weight = rng.integers(0, 2, len(prefs)).astype(float)
     kept = np.flatnonzero(weight)
     with_zeros = follow(rb.RankSVMProblem(X, prefs.reweighted(weight=weight)))
-    without = follow(rb.RankSVMProblem(X, rb.Preferences(prefs.better[kept], prefs.worse[kept], 14)))
+    without = follow(
+        rb.RankSVMProblem(X, rb.Preferences(prefs.better[kept], prefs.worse[kept], 14))
+    )
     check_exact(with_zeros)
     assert np.allclose(with_zeros.breakpoints[0], without.breakpoints[0], rtol=1e-12)
     assert set(with_zeros.events["pair"]) <= set(kept)
@@ -554,6 +723,7 @@ def test_a_weightless_preference_does_not_start_the_path():
 
 
 # Where a path ends
+
 
 def test_lam_min_cuts_the_same_path_short(small):
     X, y, problem, path = small
@@ -603,16 +773,37 @@ def test_max_events_ends_a_path_where_it_says(small, limit):
         path.coef(0.99 * path.domain[0])
 
 
-@pytest.mark.parametrize("options", [dict(chunk=0), dict(chunk=-3), dict(chunk=1.5), dict(max_events=-1), dict(max_events=1.5), dict(max_events="all"),
-                                     dict(shift=-1e-8), dict(shift=2.0), dict(shift=float("nan")), dict(seed=-1), dict(seed="x")], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        dict(chunk=0),
+        dict(chunk=-3),
+        dict(chunk=1.5),
+        dict(max_events=-1),
+        dict(max_events=1.5),
+        dict(max_events="all"),
+        dict(shift=-1e-8),
+        dict(shift=2.0),
+        dict(shift=float("nan")),
+        dict(seed=-1),
+        dict(seed="x"),
+    ],
+    ids=str,
+)
 def test_options_that_make_no_sense_are_refused(options):
-    """Refused in the option's name before anything runs: a compiled loop that never ends hears no signal."""
+    """Refused in the option's name before anything runs.
+
+    A compiled loop that never ends hears no signal.
+    """
     with pytest.raises((ValueError, TypeError), match=next(iter(options))):
         rb.get_solver("path", **options)
 
 
 def test_ctrl_c_ends_a_path_where_it_was_recorded(monkeypatch):
-    """The interrupt comes when the compiled loop has moved on, and its events are lost: the path must end before them."""
+    """The interrupt comes when the compiled loop has moved on, and its events are lost.
+
+    The path must end before them.
+    """
     X, y = standardised("cancer", rows=80)
     problem, calls, real = plain(X, y, None, "full"), [], following.follow
 
@@ -630,13 +821,17 @@ def test_ctrl_c_ends_a_path_where_it_was_recorded(monkeypatch):
     check_exact(path, [path.domain[0], *random_lams(path, 20, depth=1e-9)])
     last = list(path.knots(X))[-1]
     assert last[0][-1] == path.domain[0]
-    assert np.allclose(last[1][-1], path.domain[0] * path.predict(X, path.domain[0]), rtol=1e-6, atol=1e-9)
+    assert np.allclose(
+        last[1][-1], path.domain[0] * path.predict(X, path.domain[0]), rtol=1e-6, atol=1e-9
+    )
 
 
 def test_a_signal_ends_a_path_where_it_was_recorded():
     problem = plain(*standardised("cancer"), None, "full")
     problem.gram  # built before the clock starts
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may have been told to ignore it
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a background job may have been told to ignore it
     timer = threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,))
     timer.start()
     try:
@@ -663,32 +858,45 @@ def test_one_solution_is_read_off_a_path(small):
     for lam in (2 * problem.lam_max, 0.1 * problem.lam_max, 1e-3 * problem.lam_max):
         solution = rb.solve(problem, lam, solver="path")
         assert solution.lam == lam and solution.certificate.is_optimal(TOL)
-        assert np.allclose(solution.coef, path.coef(lam), rtol=1e-6, atol=1e-9 * np.abs(solution.coef).max())
+        assert np.allclose(
+            solution.coef, path.coef(lam), rtol=1e-6, atol=1e-9 * np.abs(solution.coef).max()
+        )
 
 
 # The hard margin
+
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @graphs
 def test_separable_data_end_in_the_hard_margin(kernel, graph):
     data = make_mixture(n_per_class=30, seed=2)
-    problem = rb.RankSVMProblem(data.X + 5 * data.y[:, None], rb.Preferences.from_scores(data.y, graph=graph), kernel)
+    problem = rb.RankSVMProblem(
+        data.X + 5 * data.y[:, None], rb.Preferences.from_scores(data.y, graph=graph), kernel
+    )
     path = follow(problem, depth=None)
     assert path.status == "complete" and path.certificate(0).is_optimal(1e-6)
     f = problem.times(path.coef(0))
     slack = problem.prefs.differences(f) - 1
     assert abs(slack.min()) < 1e-7
-    assert np.allclose(problem.times(path.coef(0.3 * path.breakpoints[-1])), f, atol=1e-7 * np.abs(f).max())
-    check_exact(path, [1e-3 * path.breakpoints[-1], 1e-6 * path.breakpoints[-1], path.breakpoints[-1]])
+    assert np.allclose(
+        problem.times(path.coef(0.3 * path.breakpoints[-1])), f, atol=1e-7 * np.abs(f).max()
+    )
+    check_exact(
+        path, [1e-3 * path.breakpoints[-1], 1e-6 * path.breakpoints[-1], path.breakpoints[-1]]
+    )
 
 
 def test_hard_margin_of_a_line():
-    problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 2]), "linear")
+    problem = rb.RankSVMProblem(
+        [[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 2]), "linear"
+    )
     assert follow(problem, depth=None).predict([[1.0]], 0)[0] == pytest.approx(1.0, rel=1e-12)
 
 
 def test_hard_margin_is_refused_where_there_is_none():
-    problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 0]), "linear")
+    problem = rb.RankSVMProblem(
+        [[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 0]), "linear"
+    )
     path = follow(problem, depth=None)
     assert path.status == "complete" and path.predict([[1.0]], 1e-9)[0] == pytest.approx(-0.5)
     with pytest.raises(ValueError, match="lam is 0, but .* short of their margin"):

@@ -1,7 +1,11 @@
-"""Thousands of random small paths, each against a duality gap in a hundred digits that shares no code with the package.
+"""Thousands of random small paths, each against a duality gap in a hundred digits.
 
-A problem is made again from its number: ``random_problem(17)``. Without --slow a sample of them is followed, with --slow all.
+The gap shares no code with the package.
+
+A problem is made again from its number: ``random_problem(17)``. Without --slow a sample of them is
+followed, with --slow all.
 """
+
 import warnings
 from collections import Counter
 from decimal import Context, Decimal, localcontext
@@ -17,9 +21,17 @@ KERNELS = ("linear", "rbf", "poly", "precomputed", "callable")
 
 # Problems
 
+
 def random_items(rng, n, d):
-    """Items (n, d): normal, on an integer grid or at random corners; perhaps with copies, constant and scaled features, and an offset."""
-    X = (rng.normal(size=(n, d)), rng.integers(0, rng.integers(2, 6), (n, d)).astype(float), rng.choice([-1.0, 1.0], (n, d)))[rng.integers(3)]
+    """Items (n, d): normal, on an integer grid or at random corners.
+
+    They may have copies, constant and scaled features, and an offset.
+    """
+    X = (
+        rng.normal(size=(n, d)),
+        rng.integers(0, rng.integers(2, 6), (n, d)).astype(float),
+        rng.choice([-1.0, 1.0], (n, d)),
+    )[rng.integers(3)]
     if rng.random() < 0.3:
         X = X[rng.integers(0, max(2, n // 2), n)]
     if rng.random() < 0.2:
@@ -32,7 +44,10 @@ def random_items(rng, n, d):
 
 
 def random_preferences(rng, n):
-    """Preferences over n items: from scores (in queries, full or star) or any pairs, with cycles and copies; perhaps with weights and margins."""
+    """Preferences over n items, perhaps with weights and margins.
+
+    They come from scores (in queries, full or star) or are any pairs, with cycles and copies.
+    """
     kind = rng.integers(4)
     if kind < 3:
         levels = int(rng.integers(2, 6))
@@ -52,7 +67,10 @@ def random_preferences(rng, n):
 
 
 def random_gram(rng, X):
-    """A kernel matrix that doubles hold well: of the integer part of items, or of items of unit scale, plus a constant."""
+    """A kernel matrix that doubles hold well.
+
+    It is that of the integer part of items, or of items of unit scale, plus a constant.
+    """
     kind = rng.integers(3)
     if kind == 0:  # exact
         Z = np.round(3 * X / np.maximum(np.abs(X).max(axis=0), 1e-300))
@@ -84,7 +102,11 @@ def random_problem(number):
     if kernel == "rbf":
         options |= dict(gamma=10.0 ** rng.uniform(-6, 3))
     elif kernel == "poly":
-        options |= dict(gamma=10.0 ** rng.uniform(-2, 2), degree=int(rng.integers(1, 5)), coef0=rng.choice([0.0, 1.0, 10.0 ** rng.uniform(-3, 3)]))
+        options |= dict(
+            gamma=10.0 ** rng.uniform(-2, 2),
+            degree=int(rng.integers(1, 5)),
+            coef0=rng.choice([0.0, 1.0, 10.0 ** rng.uniform(-3, 3)]),
+        )
     elif kernel == "precomputed":
         X = random_gram(rng, X)
     elif kernel == "callable":
@@ -99,7 +121,11 @@ as_decimal = np.vectorize(lambda x: Decimal(float(x)), otypes=[object])
 
 
 def decimal_factor(X, options):
-    """(Z, K), exact or in a hundred digits: K from its definition, less a function of each of its two items; or the factor Z of K = ZZ'."""
+    """(Z, K), exact or in a hundred digits.
+
+    K comes from its definition, less a function of each of its two items; or from the factor Z of K
+    = ZZ'.
+    """
     kernel = options["kernel"]
     with localcontext(DIGITS):
         if callable(kernel) or kernel == "precomputed":
@@ -115,11 +141,20 @@ def decimal_factor(X, options):
 
 
 def decimal_gap(prefs, factor, lam, answer, dual):
-    """(primal - dual) / max(1, |primal|) in a hundred digits, for coefficients (n,), or weights (d,) of a linear function, and multipliers (m,) clipped to their box."""
+    """(primal - dual) / max(1, |primal|) in a hundred digits.
+
+    It is for coefficients (n,), or weights (d,) of a linear function, and multipliers (m,) clipped
+    to their box.
+    """
     Z, K = factor
     better, worse = prefs.better, prefs.worse
     with localcontext(DIGITS):
-        lam, c, delta, v = Decimal(float(lam)), as_decimal(prefs.weight), as_decimal(prefs.margin), as_decimal(answer)
+        lam, c, delta, v = (
+            Decimal(float(lam)),
+            as_decimal(prefs.weight),
+            as_decimal(prefs.margin),
+            as_decimal(answer),
+        )
         if K is None:
             f, square = Z @ v, v @ v
         else:
@@ -146,23 +181,34 @@ def answer(path, lam):
 
 
 def lambdas(path, rng):
-    """Twenty lambdas of the domain: above lam_max, all over the path, and near its end, however deep that is."""
+    """Twenty lambdas of the domain.
+
+    They lie above lam_max, all over the path, and near its end, however deep that is.
+    """
     low = path.domain[0]
     top = path.problem.lam_max or max(1.0, low)
     last = path.breakpoints[-1] if path.breakpoints.size else top
     bottom = low or min(1e-12 * top, 1e-2 * last)
     over = lambda a, b, count: np.exp(rng.uniform(np.log(a), np.log(b), count))
     deep = over(low, min(10 * low, top), 3) if low else over(1e-16 * top, 1e-10 * top, 3)
-    return np.maximum(np.r_[2 * top, over(bottom, top, 9), over(max(bottom, 0.1 * last), top, 4), deep], low)
+    return np.maximum(
+        np.r_[2 * top, over(bottom, top, 9), over(max(bottom, 0.1 * last), top, 4), deep], low
+    )
 
 
 def follow(number):
-    """What the path of a problem comes to: (kind, largest gap, lambda / lam_max there, lower end / lam_max, reason)."""
+    """What the path of a problem comes to.
+
+    Returns (kind, largest gap, lambda / lam_max there, lower end / lam_max, reason).
+    """
     X, prefs, options = random_problem(number)
     problem = rb.RankSVMProblem(X, prefs, **options)
     path = rb.solve_path(problem)
     factor = decimal_factor(X, options)
-    gaps = [(decimal_gap(prefs, factor, lam, *answer(path, lam)), lam) for lam in lambdas(path, np.random.default_rng(number))]
+    gaps = [
+        (decimal_gap(prefs, factor, lam, *answer(path, lam)), lam)
+        for lam in lambdas(path, np.random.default_rng(number))
+    ]
     worst, lam = max(gaps)
     top = problem.lam_max or 1.0
     return path.status, worst, lam / top, path.domain[0] / top, path.info.get("reason", "")
@@ -174,7 +220,10 @@ PARTS, WHOLE, SAMPLE = 8, 10_000, 150
 
 
 def campaign(numbers):
-    """Follow problems and count: (counts of kernel and status, numbers of numerical ones, failures)."""
+    """Follow problems and count.
+
+    Returns (counts of kernel and status, numbers of numerical ones, failures).
+    """
     counts, numerical, failures, largest = Counter(), [], [], {}
     for number in numbers:
         kernel = KERNELS[number % len(KERNELS)]
@@ -185,12 +234,22 @@ def campaign(numbers):
             continue
         largest[kernel] = max(largest.get(kernel, (-1.0, -1)), (gap, number))
         if not gap <= TOL or status not in ("complete", "rounding"):
-            failures.append((number, kernel, status, f"gap {gap:.1e} at {where:.1e} lam_max, end {end:.1e}"))
+            failures.append(
+                (number, kernel, status, f"gap {gap:.1e} at {where:.1e} lam_max, end {end:.1e}")
+            )
     for kernel in KERNELS:
         if kernel not in largest:
             continue
-        found = ", ".join(f"{count} {status}" for (k, status), count in sorted(counts.items()) if k == kernel)
-        print(f"\n{kernel}: {found}; largest gap {largest[kernel][0]:.1e} of problem {largest[kernel][1]}", end="")
+        found = ", ".join(
+            f"{count} {status}" for (k, status), count in sorted(counts.items()) if k == kernel
+        )
+        print(
+            (
+                f"\n{kernel}: {found}; largest gap {largest[kernel][0]:.1e} of problem "
+                f"{largest[kernel][1]}"
+            ),
+            end="",
+        )
     print(f"\nnumerical: {numerical}\nabove {TOL}: {failures}")
     return numerical, failures
 
@@ -215,13 +274,20 @@ def test_the_gap_sees_a_wrong_answer():
     right, dual = answer(path, lam)
     factor = decimal_factor(X, options)
     assert abs(decimal_gap(prefs, factor, lam, right, dual)) < 1e-12
-    assert decimal_gap(prefs, factor, lam, 1.01 * right, dual) > 1e-6 and decimal_gap(prefs, factor, lam, right, 0.99 * dual) > 1e-6
+    assert (
+        decimal_gap(prefs, factor, lam, 1.01 * right, dual) > 1e-6
+        and decimal_gap(prefs, factor, lam, right, 0.99 * dual) > 1e-6
+    )
 
 
 # Deep ends
 
+
 def near_singular():
-    """Noisy labels and a polynomial of degree 2 in one variable: rank 2, and a kernel matrix that holds it to rounding."""
+    """Noisy labels and a polynomial of degree 2 in one variable.
+
+    The rank is 2, and the kernel matrix holds it to rounding.
+    """
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(30, 1)), rng.integers(0, 2, 30)
     return X, rb.RankSVMProblem(X, rb.Preferences.from_scores(y), "poly", degree=2)
@@ -231,7 +297,11 @@ def test_a_path_ends_where_rounding_ends_it(tmp_path):
     X, problem = near_singular()
     path = rb.solve_path(problem)
     end = path.domain[0]
-    assert path.status == "rounding" and 0 < end < 1e-6 * problem.lam_max and "rounding" in path.info["reason"]
+    assert (
+        path.status == "rounding"
+        and 0 < end < 1e-6 * problem.lam_max
+        and "rounding" in path.info["reason"]
+    )
     assert path.certificate(end).relative_gap <= TOL and (path.events["lam"] > end).all()
     with pytest.raises(ValueError, match="rounding"):
         path.coef(0.5 * end)
@@ -241,22 +311,34 @@ def test_a_path_ends_where_rounding_ends_it(tmp_path):
     assert curve.breaks[-1] == end
     path.save(tmp_path / "path.npz")
     again = rb.load_path(tmp_path / "path.npz")
-    assert again.status == "rounding" and again.domain == path.domain and np.array_equal(again.coef(end), path.coef(end))
+    assert (
+        again.status == "rounding"
+        and again.domain == path.domain
+        and np.array_equal(again.coef(end), path.coef(end))
+    )
 
 
 def test_large_multipliers_that_cancel_leave_what_is_left():
-    """Two copies that contradict each other with a weight of 1e9: the third item's coefficient is not lost in theirs."""
+    """Two copies that contradict each other with a weight of 1e9.
+
+    The third item's coefficient is not lost in theirs.
+    """
     K = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     prefs = rb.Preferences([0, 1, 0], [1, 0, 2], 3, weight=[1e9, 1e9, 1.0])
     path = rb.solve_path(rb.RankSVMProblem(K, prefs, "precomputed"))
     for lam in (1e-3, 1e-9):
         coef = path.coef(lam)
-        assert coef[0] + coef[1] == pytest.approx(0.5, rel=1e-9) and coef[2] == pytest.approx(-0.5, rel=1e-9)
+        assert coef[0] + coef[1] == pytest.approx(0.5, rel=1e-9) and coef[2] == pytest.approx(
+            -0.5, rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 def test_where_lam_max_is_0_nothing_is_ordered(kernel):
-    """All items alike, at a place whose coordinates round: f is 0, and every pair of new items is a tie."""
+    """All items alike, at a place whose coordinates round.
+
+    f is 0, and every pair of new items is a tie.
+    """
     rng = np.random.default_rng(0)
     X = np.tile([0.1, 1 / 3, 1e5 / 7], (12, 1))
     problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(rng.integers(0, 3, 12)), kernel)

@@ -1,4 +1,5 @@
 """The QP solver against SciPy, against itself, and on everything degenerate."""
+
 import subprocess
 import sys
 
@@ -8,7 +9,8 @@ from scipy.optimize import linprog, minimize
 
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
-from rankbook.registry.solve import list_solvers, solve
+from rankbook.registry.solve import solve
+from rankbook.registry.table import list_solvers
 from rankbook.solvers.qp.solver import QPSolver, _features, _reduce, qp_backends
 
 FORMS = ("primal", "dual")
@@ -46,7 +48,9 @@ def corpus(n, seed, kernel):
         "far away": (X + (1000 if kernel != "poly" else 10), full),
         "large": (100 * X, full),
     }
-    return {name: RankSVMProblem(items, prefs, kernel=kernel) for name, (items, prefs) in cases.items()}
+    return {
+        name: RankSVMProblem(items, prefs, kernel=kernel) for name, (items, prefs) in cases.items()
+    }
 
 
 NAMES = list(corpus(3, 0, "linear"))
@@ -69,11 +73,16 @@ def test_both_forms_certify_from_the_largest_to_the_smallest_lambda(name, kernel
 def test_precomputed_and_callable_kernels_of_low_rank(form):
     rng = np.random.default_rng(1)
     X, prefs = rng.normal(size=(15, 2)), Preferences.from_scores(rng.integers(0, 4, 15))
-    linear, given = RankSVMProblem(X, prefs, kernel="linear"), RankSVMProblem(X @ X.T, prefs, kernel="precomputed")
+    linear, given = (
+        RankSVMProblem(X, prefs, kernel="linear"),
+        RankSVMProblem(X @ X.T, prefs, kernel="precomputed"),
+    )
     called = RankSVMProblem(X, prefs, kernel=lambda A, B: A @ B.T)
     answers = [QPSolver(form).solve(p, 0.3) for p in (linear, given, called)]
     assert all(s.certificate.relative_gap < 1e-8 and s.info["rank"] == 2 for s in answers)
-    scores = [p.prefs.differences(p.times(s.coef)) for p, s in zip((linear, given, called), answers)]
+    scores = [
+        p.prefs.differences(p.times(s.coef)) for p, s in zip((linear, given, called), answers)
+    ]
     np.testing.assert_allclose(scores, [scores[0]] * 3, atol=1e-6)
 
 
@@ -83,19 +92,34 @@ def box_dual(problem, lam, upper):
     H, delta = P @ problem.gram @ P.T / lam, problem.prefs.margin
     start = np.zeros(len(delta)) if upper is None else np.array(upper) / 2
     bounds = [(0, None)] * len(delta) if upper is None else list(zip(np.zeros(len(delta)), upper))
-    found = minimize(lambda a: (a @ H @ a / 2 - delta @ a, H @ a - delta), start, jac=True, bounds=bounds, method="L-BFGS-B",
-                     options=dict(maxiter=20_000, maxfun=100_000, ftol=1e-16, gtol=1e-10, maxcor=30))
+    found = minimize(
+        lambda a: (a @ H @ a / 2 - delta @ a, H @ a - delta),
+        start,
+        jac=True,
+        bounds=bounds,
+        method="L-BFGS-B",
+        options=dict(maxiter=20_000, maxfun=100_000, ftol=1e-16, gtol=1e-10, maxcor=30),
+    )
     return -found.fun
 
 
 def primal_optimum(problem, lam):
-    """The optimum of equation (6) by SLSQP, in features (X itself, or a Cholesky factor of K) and slacks."""
+    """The optimum of equation (6) by SLSQP, in features and slacks.
+
+    The features are X itself, or a Cholesky factor of K.
+    """
     R = problem.X if problem.is_factored else np.linalg.cholesky(problem.kernel.gram(problem.X))
     prefs, d = problem.prefs, R.shape[1]
     A = np.hstack([prefs.incidence() @ R, np.eye(len(prefs))])
-    found = minimize(lambda v: lam / 2 * v[:d] @ v[:d] + prefs.weight @ v[d:], np.r_[np.zeros(d), prefs.margin],
-                     jac=lambda v: np.r_[lam * v[:d], prefs.weight], bounds=[(None, None)] * d + [(0, None)] * len(prefs), method="SLSQP",
-                     constraints=dict(type="ineq", fun=lambda v: A @ v - prefs.margin, jac=lambda v: A), options=dict(maxiter=1000, ftol=1e-12))
+    found = minimize(
+        lambda v: lam / 2 * v[:d] @ v[:d] + prefs.weight @ v[d:],
+        np.r_[np.zeros(d), prefs.margin],
+        jac=lambda v: np.r_[lam * v[:d], prefs.weight],
+        bounds=[(None, None)] * d + [(0, None)] * len(prefs),
+        method="SLSQP",
+        constraints=dict(type="ineq", fun=lambda v: A @ v - prefs.margin, jac=lambda v: A),
+        options=dict(maxiter=1000, ftol=1e-12),
+    )
     return found.fun
 
 
@@ -132,7 +156,13 @@ def test_rows_and_preferences_may_be_permuted():
     prefs = random_weights(Preferences.from_scores(rng.integers(0, 3, n)), rng)
     items, pairs = rng.permutation(n), rng.permutation(len(prefs))
     place = np.argsort(items)
-    moved = Preferences(place[prefs.better[pairs]], place[prefs.worse[pairs]], n, weight=prefs.weight[pairs], margin=prefs.margin[pairs])
+    moved = Preferences(
+        place[prefs.better[pairs]],
+        place[prefs.worse[pairs]],
+        n,
+        weight=prefs.weight[pairs],
+        margin=prefs.margin[pairs],
+    )
     a = QPSolver().solve(RankSVMProblem(X, prefs), 0.2)
     b = QPSolver().solve(RankSVMProblem(np.asfortranarray(X[items]), moved), 0.2)
     assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1e-8)
@@ -149,9 +179,15 @@ def test_units_of_weights_margins_and_kernel_do_not_matter(unit):
     long = RankSVMProblem(X * unit, prefs, kernel="linear")
     for form in FORMS:
         solver = QPSolver(form)
-        assert solver.solve(heavy, 0.5 * unit).certificate.primal / unit == pytest.approx(reference, rel=1e-7)
-        assert solver.solve(wide, 0.5 / unit).certificate.primal / unit == pytest.approx(reference, rel=1e-7)
-        assert solver.solve(long, 0.5 * unit**2).certificate.primal == pytest.approx(reference, rel=1e-7)
+        assert solver.solve(heavy, 0.5 * unit).certificate.primal / unit == pytest.approx(
+            reference, rel=1e-7
+        )
+        assert solver.solve(wide, 0.5 / unit).certificate.primal / unit == pytest.approx(
+            reference, rel=1e-7
+        )
+        assert solver.solve(long, 0.5 * unit**2).certificate.primal == pytest.approx(
+            reference, rel=1e-7
+        )
 
 
 def test_features_of_a_singular_kernel_reproduce_its_distances():
@@ -162,7 +198,9 @@ def test_features_of_a_singular_kernel_reproduce_its_distances():
         Z, pinv, blur = _features(problem, np.arange(12))
         K = problem.gram
         squared = ((Z[:, None] - Z) ** 2).sum(axis=2)
-        np.testing.assert_allclose(squared, K.diagonal()[:, None] + K.diagonal() - 2 * K, atol=1e-12)
+        np.testing.assert_allclose(
+            squared, K.diagonal()[:, None] + K.diagonal() - 2 * K, atol=1e-12
+        )
         assert Z.shape[1] == {"linear": 2, "rbf": 5, "poly": 5}[kernel]
         assert np.sqrt(squared[0, 1]) <= blur < np.sqrt(squared[0, 2])
 
@@ -176,22 +214,47 @@ def test_hard_margin_is_the_limit_of_the_soft_one_and_agrees_with_scipy(form, ke
     rng = np.random.default_rng(6)
     X = rng.normal(size=(8, 2))
     prefs = Preferences.from_scores(np.round(3 * X[:, 0]))
-    problem = RankSVMProblem(X, prefs.reweighted(margin=rng.uniform(0.5, 2, len(prefs))), kernel=kernel)
+    problem = RankSVMProblem(
+        X, prefs.reweighted(margin=rng.uniform(0.5, 2, len(prefs))), kernel=kernel
+    )
     hard = QPSolver(form).solve(problem, 0)
-    assert hard.lam == 0 and hard.certificate.is_optimal(1e-6) and hard.certificate.relative_gap <= 1e-8 and (hard.dual >= 0).all()
-    np.testing.assert_allclose(problem.times(problem.prefs.gather(hard.dual)) @ hard.coef, hard.coef @ problem.times(hard.coef), rtol=1e-6)
+    assert (
+        hard.lam == 0
+        and hard.certificate.is_optimal(1e-6)
+        and hard.certificate.relative_gap <= 1e-8
+        and (hard.dual >= 0).all()
+    )
+    np.testing.assert_allclose(
+        problem.times(problem.prefs.gather(hard.dual)) @ hard.coef,
+        hard.coef @ problem.times(hard.coef),
+        rtol=1e-6,
+    )
     assert hard.certificate.primal == pytest.approx(box_dual(problem, 1.0, None), rel=1e-5)
     lam = 0.5 / hard.dual.max()  # so small that every alpha = lam mu is inside its box
     soft = QPSolver(form).solve(problem, lam)
     assert soft.certificate.primal == pytest.approx(lam * hard.certificate.primal, rel=1e-6)
-    np.testing.assert_allclose(problem.prefs.differences(problem.times(soft.coef)), problem.prefs.differences(problem.times(hard.coef)), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        problem.prefs.differences(problem.times(soft.coef)),
+        problem.prefs.differences(problem.times(hard.coef)),
+        rtol=1e-5,
+        atol=1e-5,
+    )
 
 
 def test_hard_margin_ignores_preferences_of_weight_zero():
-    """As the limit of lambda to 0 does: for any lambda > 0 they cost nothing. Not even a cycle of theirs is in the way."""
-    problem = RankSVMProblem([[0.0], [1], [2]], Preferences([1, 2, 0], [0, 1, 1], 3, weight=[1, 0, 0], margin=[1, 4, 1]), kernel="linear")
+    """As the limit of lambda to 0 does: for any lambda > 0 they cost nothing.
+
+    Not even a cycle of theirs is in the way.
+    """
+    problem = RankSVMProblem(
+        [[0.0], [1], [2]],
+        Preferences([1, 2, 0], [0, 1, 1], 3, weight=[1, 0, 0], margin=[1, 4, 1]),
+        kernel="linear",
+    )
     solution = solve(problem, 0)
-    assert problem.X.T @ solution.coef == pytest.approx([1.0], rel=1e-6) and solution.dual[1:].tolist() == [0, 0]
+    assert problem.X.T @ solution.coef == pytest.approx([1.0], rel=1e-6) and solution.dual[
+        1:
+    ].tolist() == [0, 0]
     assert solution.certificate.is_optimal(1e-6)
     assert problem.X.T @ solve(problem, 1e-4).coef == pytest.approx([1.0], rel=1e-6)
 
@@ -204,7 +267,12 @@ def can_be_met(problem):
     if length.min() <= 1e-7:
         return False
     A, r = A / length[:, None], A.shape[1]
-    found = linprog(np.r_[np.zeros(r), -1], A_ub=np.c_[-A, np.ones(len(A))], b_ub=np.zeros(len(A)), bounds=[(-1, 1)] * r + [(None, None)])
+    found = linprog(
+        np.r_[np.zeros(r), -1],
+        A_ub=np.c_[-A, np.ones(len(A))],
+        b_ub=np.zeros(len(A)),
+        bounds=[(-1, 1)] * r + [(None, None)],
+    )
     return -found.fun > 1e-7
 
 
@@ -228,12 +296,26 @@ def test_hard_margin_is_solved_or_refused_as_a_linear_program_says(kernel):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_nearly_impossible_preferences(form):
-    """Two directions at an angle of pi - h leave only functions of norm 2 / h: found up to a point, refused beyond it."""
+    """Two directions at an angle of pi - h leave only functions of norm 2 / h.
+
+    They are found up to a point, and refused beyond it.
+    """
     for h in (1e-1, 1e-2, 1e-3):
-        problem = RankSVMProblem([[0, 0], [1, 0], [-1, h]], Preferences([1, 2], [0, 0], 3), kernel="linear")
-        assert QPSolver(form).solve(problem, 0).certificate.primal == pytest.approx(0.5 + 2 / h**2, rel=1e-6)
-    problem = RankSVMProblem([[0, 0], [1, 0], [-1, 1e-9]], Preferences([1, 2], [0, 0], 3), kernel="linear")
-    with pytest.raises(ValueError, match="no ranking function of the linear kernel satisfies all preferences.*working precision"):
+        problem = RankSVMProblem(
+            [[0, 0], [1, 0], [-1, h]], Preferences([1, 2], [0, 0], 3), kernel="linear"
+        )
+        assert QPSolver(form).solve(problem, 0).certificate.primal == pytest.approx(
+            0.5 + 2 / h**2, rel=1e-6
+        )
+    problem = RankSVMProblem(
+        [[0, 0], [1, 0], [-1, 1e-9]], Preferences([1, 2], [0, 0], 3), kernel="linear"
+    )
+    with pytest.raises(
+        ValueError,
+        match=(
+            "no ranking function of the linear kernel satisfies all preferences.*working precision"
+        ),
+    ):
         QPSolver(form).solve(problem, 0)
 
 
@@ -253,7 +335,9 @@ def test_two_items_that_prefer_each_other_are_a_cycle():
 def test_twins_are_named_by_their_own_indices(kernel):
     X = np.random.default_rng(7).normal(size=(9, 3))
     X[8] = X[4]
-    with pytest.raises(ValueError, match=f"of the {kernel} kernel .* item 8 is preferred to item 4"):
+    with pytest.raises(
+        ValueError, match=f"of the {kernel} kernel .* item 8 is preferred to item 4"
+    ):
         QPSolver().solve(RankSVMProblem(X, Preferences([8, 2], [4, 6], 9), kernel=kernel), 0)
 
 
@@ -266,17 +350,31 @@ def test_backends_agree(backend, form):
     if backend not in qp_backends():
         pytest.skip(f"{backend} is not installed")
     rng = np.random.default_rng(8)
-    problem = RankSVMProblem(rng.normal(size=(12, 3)), random_weights(Preferences.from_scores(rng.integers(0, 3, 12)), rng))
+    problem = RankSVMProblem(
+        rng.normal(size=(12, 3)),
+        random_weights(Preferences.from_scores(rng.integers(0, 3, 12)), rng),
+    )
     for ratio in (0.1, 1.0):
         lam = ratio * problem.lam_max
         reference = QPSolver().solve(problem, lam)
         found = QPSolver(form, backend.lower()).solve(problem, lam)
-        assert found.certificate.relative_gap <= 1e-6 and backend in found.solver and found.solver.startswith("cvxpy ")
+        assert (
+            found.certificate.relative_gap <= 1e-6
+            and backend in found.solver
+            and found.solver.startswith("cvxpy ")
+        )
         assert found.certificate.primal == pytest.approx(reference.certificate.primal, rel=1e-6)
 
 
-@pytest.mark.parametrize("backend, message", [("CLARABLE", "did you mean 'CLARABEL'"), ("osq", "did you mean 'OSQP'"), ("SCIPY", "Accepted: .*CLARABEL"),
-                                              ("no such", "Accepted: .*CLARABEL")])
+@pytest.mark.parametrize(
+    "backend, message",
+    [
+        ("CLARABLE", "did you mean 'CLARABEL'"),
+        ("osq", "did you mean 'OSQP'"),
+        ("SCIPY", "Accepted: .*CLARABEL"),
+        ("no such", "Accepted: .*CLARABEL"),
+    ],
+)
 def test_a_backend_that_is_unknown_or_takes_no_qp_is_refused(backend, message):
     problem = RankSVMProblem(np.eye(2), Preferences([0], [1], 2))
     with pytest.raises(ValueError, match=f"backend is .*{message}"):
@@ -311,21 +409,34 @@ def hard_to_solve():
 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_unfinished_backend_is_an_error_that_says_status_and_gap(form):
-    with pytest.raises(RuntimeError, match=f"CLARABEL ended as user_limit with a relative gap of .* on the {form} form at lam = 0.01"):
+    with pytest.raises(
+        RuntimeError,
+        match=(
+            f"CLARABEL ended as user_limit with a relative gap of .* on the {form} "
+            "form at lam = 0.01"
+        ),
+    ):
         QPSolver(form, max_iter=2).solve(hard_to_solve(), 0.01)
-    with pytest.raises(RuntimeError, match="SCS ended as optimal_inaccurate with a relative gap of"):
+    with pytest.raises(
+        RuntimeError, match="SCS ended as optimal_inaccurate with a relative gap of"
+    ):
         QPSolver(form, "SCS", max_iters=3).solve(hard_to_solve(), 0.01)
 
 
 def test_the_hard_margin_trusts_no_status():
     """An unfinished hard margin is neither returned nor called impossible, whatever its status."""
-    with pytest.raises(RuntimeError, match="CLARABEL ended as optimal .* at lam = 0, although the problem has a solution"):
+    with pytest.raises(
+        RuntimeError,
+        match="CLARABEL ended as optimal .* at lam = 0, although the problem has a solution",
+    ):
         QPSolver(tol_gap_abs=0.1, tol_gap_rel=0.1, tol_feas=0.1).solve(hard_to_solve(), 0)
 
 
 def test_an_inaccurate_end_is_accepted_on_the_strength_of_its_certificate():
     problem = hard_to_solve()
-    found = QPSolver("primal", tol_gap_abs=1e-30, tol_gap_rel=1e-30, tol_feas=1e-30).solve(problem, 0.01)
+    found = QPSolver("primal", tol_gap_abs=1e-30, tol_gap_rel=1e-30, tol_feas=1e-30).solve(
+        problem, 0.01
+    )
     assert found.info["status"] == "optimal_inaccurate" and found.certificate.relative_gap <= 1e-8
 
 
@@ -341,13 +452,24 @@ def test_through_the_registry():
     assert found.solver.startswith("qp ") and "cvxpy " in found.solver and "OSQP " in found.solver
     assert solve(hard_to_solve(), 0).certificate.relative_gap <= 1e-8
     row = next(row for row in list_solvers() if row["name"] == "qp")
-    assert row["state"] == "ready" and row["provides"] == "solve" and row["origin"].startswith("rankbook")
+    assert (
+        row["state"] == "ready"
+        and row["provides"] == "solve"
+        and row["origin"].startswith("rankbook")
+    )
 
 
 def test_importing_the_module_imports_nothing_heavy():
     heavy = "cvxpy", "sklearn", "numba", "scipy.sparse", "matplotlib", "pandas"
-    code = f"import sys, rankbook.solvers.qp.solver; print([m for m in {heavy} if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    code = (
+        f"import sys, rankbook.solvers.qp.solver; print([m for m in {heavy} if m in sys.modules])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 # ---------------------------------------------------------------- size
@@ -359,11 +481,15 @@ def cancer():
 
     data = load_breast_cancer()
     X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
-    return RankSVMProblem(X, Preferences.from_scores((data.target == 0).astype(float)), kernel="rbf")
+    return RankSVMProblem(
+        X, Preferences.from_scores((data.target == 0).astype(float)), kernel="rbf"
+    )
 
 
 def test_auto_takes_the_smaller_form(cancer):
-    star = RankSVMProblem(cancer.X, Preferences.from_scores((np.arange(569) < 212).astype(float), graph="star"))
+    star = RankSVMProblem(
+        cancer.X, Preferences.from_scores((np.arange(569) < 212).astype(float), graph="star")
+    )
     assert QPSolver().solve(star, 1.0).info["form"] == "dual"
     line = RankSVMProblem(cancer.X, star.prefs, kernel="linear")
     solution = QPSolver().solve(line, 1.0)
@@ -376,13 +502,18 @@ def test_auto_takes_the_smaller_form(cancer):
 def test_cancer_with_all_preferences(cancer, lam, optimum):
     assert cancer.n_preferences == 75684
     solution = QPSolver().solve(cancer, lam)
-    assert solution.certificate.relative_gap <= 1e-8 and solution.certificate.primal == pytest.approx(optimum, rel=1e-5)
+    assert (
+        solution.certificate.relative_gap <= 1e-8
+        and solution.certificate.primal == pytest.approx(optimum, rel=1e-5)
+    )
 
 
 @pytest.mark.slow
 def test_cancer_hard_margin_and_a_linear_kernel_of_rank_30(cancer):
     hard = QPSolver().solve(cancer, 0)
-    assert hard.certificate.is_optimal(1e-7) and 0.1 * hard.certificate.primal == pytest.approx(10.1342, rel=1e-5)
+    assert hard.certificate.is_optimal(1e-7) and 0.1 * hard.certificate.primal == pytest.approx(
+        10.1342, rel=1e-5
+    )
     line = RankSVMProblem(cancer.X, cancer.prefs, kernel="linear")
     for form in FORMS:
         assert QPSolver(form).solve(line, 1e-5 * line.lam_max).certificate.relative_gap <= 1e-8

@@ -1,5 +1,8 @@
-"""A path that is stopped, for whatever reason, and taken up again is the path that was never stopped, bit for bit."""
-import os
+"""A path that is stopped, for whatever reason, and taken up again.
+
+It is the path that was never stopped, bit for bit.
+"""
+
 import pickle
 import signal
 import threading
@@ -8,7 +11,6 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.data.datasets import make_mixture
 from rankbook.solvers.path import events as following
 
 
@@ -29,7 +31,12 @@ def whole(request):
 
 
 def same(a, b):
-    assert a.status == b.status and np.array_equal(a.events, b.events) and a.domain == b.domain and a.info == b.info
+    assert (
+        a.status == b.status
+        and np.array_equal(a.events, b.events)
+        and a.domain == b.domain
+        and a.info == b.info
+    )
     assert a.solver == b.solver
     lam = 0.3 * a.problem.lam_max
     assert np.array_equal(a.coef(lam), b.coef(lam))
@@ -58,7 +65,10 @@ def test_in_many_steps_with_the_curve_unchanged(whole):
 
 @pytest.mark.parametrize("share", [0.5, 0.2, 0.013, 1e-5])
 def test_from_a_lambda_downwards(whole, share):
-    """The end at lam_min moves nothing: what goes on from it has every bit of the path that was never stopped."""
+    """The end at lam_min moves nothing.
+
+    What goes on from it has every bit of the path that was never stopped.
+    """
     part = rb.solve_path(whole.problem, lam_min=share * whole.problem.lam_max)
     assert part.status == "lam_min" and part.domain[0] == share * whole.problem.lam_max
     assert np.array_equal(part.events, whole.events[: len(part.events)])
@@ -85,9 +95,14 @@ def test_the_curve_down_to_a_lambda_is_that_of_the_whole(whole):
     X = np.random.default_rng(1).normal(size=(30, 3))
     prefs = rb.Preferences.from_scores(X.sum(axis=1).round())
     low = 0.1 * whole.problem.lam_max
-    part, full = (rb.validation_curve(path, X, prefs) for path in (rb.solve_path(whole.problem, lam_min=low), whole))
+    part, full = (
+        rb.validation_curve(path, X, prefs)
+        for path in (rb.solve_path(whole.problem, lam_min=low), whole)
+    )
     above = full.breaks > low
-    assert np.allclose(part.breaks[:-1][1:], full.breaks[above][1:], rtol=1e-9) and np.isclose(part.breaks[-1], low)
+    assert np.allclose(part.breaks[:-1][1:], full.breaks[above][1:], rtol=1e-9) and np.isclose(
+        part.breaks[-1], low
+    )
     assert np.array_equal(part.values, full.values[: part.values.size])
 
 
@@ -100,7 +115,11 @@ def test_a_reason_of_ones_own(whole):
         return len(seen) == 3
 
     part = rb.solve_path(whole.problem, chunk=64, stop=stop)
-    assert part.status == "interrupted" and part.info["reason"] == "stop returned true" and seen == [64, 128, 192]
+    assert (
+        part.status == "interrupted"
+        and part.info["reason"] == "stop returned true"
+        and seen == [64, 128, 192]
+    )
     same(part.resume(), whole)
 
 
@@ -137,7 +156,9 @@ def test_after_ctrl_c(whole, monkeypatch, listening, call):
     monkeypatch.setattr(following, "follow", interrupt_at(call, following.follow))
     part = rb.solve_path(whole.problem, chunk=64)
     monkeypatch.undo()
-    assert part.status == "interrupted" and part.events.size and len(part.events) < len(whole.events)
+    assert (
+        part.status == "interrupted" and part.events.size and len(part.events) < len(whole.events)
+    )
     same(part.resume(), whole)
 
 
@@ -165,7 +186,11 @@ def test_ctrl_c_pressed_in_stop(whole, listening):
 def test_from_a_thread_of_its_own(whole):
     """Only the main thread may touch signals."""
     result = []
-    thread = threading.Thread(target=lambda: result.append(rb.solve_path(whole.problem, chunk=64, max_events=100).resume()))
+    thread = threading.Thread(
+        target=lambda: result.append(
+            rb.solve_path(whole.problem, chunk=64, max_events=100).resume()
+        )
+    )
     thread.start()
     thread.join()
     same(result[0], whole)

@@ -1,14 +1,25 @@
-"""One constraint at a time: draws, steps, averages against plain Python, answers against qp, and bad input."""
+"""One constraint at a time.
+
+Draws, steps, averages against plain Python, answers against qp, and bad input.
+"""
+
 import numpy as np
 import pytest
 
 import rankbook as rb
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
-from rankbook.solvers.subgradient.sampling import draw, find, level_sampler, list_sampler, make_table, sampler_of
+from rankbook.problems.svm import MulticlassSVMProblem, SVMProblem
+from rankbook.solvers.subgradient.sampling import (
+    draw,
+    find,
+    level_sampler,
+    list_sampler,
+    make_table,
+    sampler_of,
+)
 from rankbook.solvers.subgradient.solver import SubgradientSolver
 from rankbook.solvers.subgradient.steps import Descent, steps_between
-from rankbook.problems.svm import MulticlassSVMProblem, SVMProblem
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +39,21 @@ def problems(data):
     rng, prefs = np.random.default_rng(1), Preferences.from_scores(y, qid)
     m = len(prefs)
     weighted = prefs.reweighted(weight=rng.integers(0, 4, m), margin=rng.uniform(0.5, 2, m))
-    return {"scores": ranking(data), "star": ranking(data, graph="star"), "weighted": RankSVMProblem(X, weighted, kernel="linear"),
-            "items": RankSVMProblem(X, prefs.item_weighted(rng.integers(0, 3, 120)), kernel="linear"),
-            "rankings": RankSVMProblem(X, Preferences.from_rankings([np.argsort(-y[:40]), np.arange(30, 60)], 120), kernel="linear"),
-            "binary": SVMProblem(X, y > 0, weight=rng.uniform(0, 2, 120), margin=rng.uniform(0.5, 2, 120)), "classes": MulticlassSVMProblem(X, np.clip(y, -1, 1), weight=rng.uniform(0, 2, 120))}
+    return {
+        "scores": ranking(data),
+        "star": ranking(data, graph="star"),
+        "weighted": RankSVMProblem(X, weighted, kernel="linear"),
+        "items": RankSVMProblem(X, prefs.item_weighted(rng.integers(0, 3, 120)), kernel="linear"),
+        "rankings": RankSVMProblem(
+            X,
+            Preferences.from_rankings([np.argsort(-y[:40]), np.arange(30, 60)], 120),
+            kernel="linear",
+        ),
+        "binary": SVMProblem(
+            X, y > 0, weight=rng.uniform(0, 2, 120), margin=rng.uniform(0.5, 2, 120)
+        ),
+        "classes": MulticlassSVMProblem(X, np.clip(y, -1, 1), weight=rng.uniform(0, 2, 120)),
+    }
 
 
 NAMES = ["scores", "star", "weighted", "items", "rankings", "binary", "classes"]
@@ -39,19 +61,27 @@ NAMES = ["scores", "star", "weighted", "items", "rankings", "binary", "classes"]
 
 # Draws
 
+
 @pytest.mark.parametrize("seed", range(5))
 def test_find_is_searchsorted(seed):
     rng = np.random.default_rng(seed)
     weight = rng.exponential(size=200) ** 4 * (rng.random(200) < 0.6)
     table = make_table(weight)
     for x in np.r_[rng.random(2000), 0.0, 1 - 2.0**-53] * table.ends[-1]:
-        assert find(table, x) == min(np.searchsorted(table.ends, x, side="right"), np.flatnonzero(weight)[-1])
+        assert find(table, x) == min(
+            np.searchsorted(table.ends, x, side="right"), np.flatnonzero(weight)[-1]
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_draws_have_the_weights_as_frequencies(data, name):
     problem = problems(data)[name]
-    prefs, sampler, state, n = problem.prefs, sampler_of(problem), np.array([9], dtype=np.uint64), 40_000
+    prefs, sampler, state, n = (
+        problem.prefs,
+        sampler_of(problem),
+        np.array([9], dtype=np.uint64),
+        40_000,
+    )
     drawn = [draw(sampler, state) for _ in range(n)]
     expected = {}
     for k, l, c, delta in zip(prefs.better, prefs.worse, prefs.weight, prefs.margin):
@@ -62,16 +92,25 @@ def test_draws_have_the_weights_as_frequencies(data, name):
     for k, l, _ in drawn:
         counts[int(k), int(l)] = counts.get((int(k), int(l)), 0) + 1
     assert all(expected[pair] > 0 for pair in counts)
-    chi = sum((counts.get(pair, 0) - n * c / total) ** 2 / (n * c / total) for pair, c in expected.items() if c > 0)
+    chi = sum(
+        (counts.get(pair, 0) - n * c / total) ** 2 / (n * c / total)
+        for pair, c in expected.items()
+        if c > 0
+    )
     freedom = sum(c > 0 for c in expected.values()) - 1
     assert abs(chi - freedom) < 5 * np.sqrt(2 * freedom)
-    margins = {(int(k), int(l)): delta for k, l, delta in zip(prefs.better, prefs.worse, prefs.margin)}
+    margins = {
+        (int(k), int(l)): delta for k, l, delta in zip(prefs.better, prefs.worse, prefs.margin)
+    }
     assert all(margins[int(k), int(l)] == delta for k, l, delta in drawn[:200])
 
 
 def test_scores_are_not_listed(data):
     X, y, qid = data
-    for prefs in (Preferences.from_scores(y, qid), Preferences.from_scores(y, qid).item_weighted(np.arange(120.0))):
+    for prefs in (
+        Preferences.from_scores(y, qid),
+        Preferences.from_scores(y, qid).item_weighted(np.arange(120.0)),
+    ):
         problem = RankSVMProblem(X, prefs, kernel="linear")
         found = rb.solve(problem, 1.0, solver="subgradient", max_passes=2, tol=None)
         assert not prefs.is_listed and np.isfinite(found.coef).all()
@@ -95,17 +134,27 @@ def test_no_preference_has_no_weight():
 
 # Steps and averages, against the pseudo-code of the lecture
 
+
 def by_hand(problem, lam, count, seed, step, offset):
     """Weights after each step, from dense matrices and nothing clever."""
     k, d = (problem.coef_shape[1] if len(problem.coef_shape) > 1 else 1), problem.X.shape[1]
-    sampler, state, w, trail = sampler_of(problem), np.array([seed], dtype=np.uint64), np.zeros((k, d)), []
+    sampler, state, w, trail = (
+        sampler_of(problem),
+        np.array([seed], dtype=np.uint64),
+        np.zeros((k, d)),
+        [],
+    )
     x = lambda i: problem.X[i // k] if i >= 0 else np.zeros(d)
     for t in range(1, count + 1):
         better, worse, margin = draw(sampler, state)
         D = np.zeros((k, d))
         D[better % k if better >= 0 else 0] += x(better)
         D[worse % k if worse >= 0 else 0] -= x(worse)
-        alpha = 1 / (lam * (t + offset)) if step == "1/t" else 1 / (lam * np.sqrt(max(offset, 1) * (t + offset)))
+        alpha = (
+            1 / (lam * (t + offset))
+            if step == "1/t"
+            else 1 / (lam * np.sqrt(max(offset, 1) * (t + offset)))
+        )
         w = w - alpha * (lam * w - (D if margin > np.sum(w * D) else 0))
         trail.append(w)
     return np.array(trail)
@@ -119,14 +168,23 @@ def test_steps_and_averages(data, name, step, offset):
     trail = by_hand(problem, lam, count, 7, step, offset)
     shape, n = trail.shape[1:], int(np.prod(problem.coef_shape))
     begin = 1 << (count.bit_length() - 2)  # a suffix begins at the power of two before the last
-    for average, expected in ((False, trail[-1]), ("plain", trail.mean(axis=0)), ("suffix", trail[begin:].mean(axis=0))):
+    for average, expected in (
+        (False, trail[-1]),
+        ("plain", trail.mean(axis=0)),
+        ("suffix", trail[begin:].mean(axis=0)),
+    ):
         learner = Descent(lam, shape, n, step, average, 7, offset)
         for part in (1, 63, 64, 1000, 1872):  # in several goes
             learner.run(problem.X, sampler_of(problem), part)
         w, coef = learner.read()
         assert learner.updates == count
         assert np.allclose(w, expected, rtol=1e-8, atol=1e-9 * np.abs(trail).max())
-        assert np.allclose(problem.X.T @ coef.reshape(len(problem.X), -1), w.T, rtol=1e-8, atol=1e-9 * np.abs(trail).max())
+        assert np.allclose(
+            problem.X.T @ coef.reshape(len(problem.X), -1),
+            w.T,
+            rtol=1e-8,
+            atol=1e-9 * np.abs(trail).max(),
+        )
 
 
 def test_blocks_do_not_change_anything(data):
@@ -140,21 +198,43 @@ def test_blocks_do_not_change_anything(data):
 
 # Answers
 
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("lam", [1.0, 30.0])
 def test_within_the_tolerance_of_qp(data, name, lam):
     problem = problems(data)[name]
-    found, best = rb.solve(problem, lam, solver="subgradient", tol=0.02), rb.solve(problem, lam, solver="qp")
+    found, best = (
+        rb.solve(problem, lam, solver="subgradient", tol=0.02),
+        rb.solve(problem, lam, solver="qp"),
+    )
     assert found.coef.shape == problem.coef_shape and found.info["converged"]
     assert -1e-9 <= found.certificate.primal / best.certificate.primal - 1 <= 0.02
     assert found.certificate.relative_gap <= 0.02
 
 
-@pytest.mark.parametrize("step, average, offset", [("1/t", "suffix", None), ("1/t", "plain", None), ("1/sqrt(t)", "suffix", None), ("1/t", False, None), ("1/t", "suffix", 0.0)])
+@pytest.mark.parametrize(
+    "step, average, offset",
+    [
+        ("1/t", "suffix", None),
+        ("1/t", "plain", None),
+        ("1/sqrt(t)", "suffix", None),
+        ("1/t", False, None),
+        ("1/t", "suffix", 0.0),
+    ],
+)
 def test_every_rule_arrives(data, step, average, offset):
     problem, lam = ranking(data), 10.0
     best = rb.solve(problem, lam).certificate.primal
-    found = rb.solve(problem, lam, solver="subgradient", step=step, average=average, offset=offset, tol=None, max_passes=500_000 / len(problem.prefs))
+    found = rb.solve(
+        problem,
+        lam,
+        solver="subgradient",
+        step=step,
+        average=average,
+        offset=offset,
+        tol=None,
+        max_passes=500_000 / len(problem.prefs),
+    )
     assert 0 <= found.certificate.primal / best - 1 < 0.01
     assert not found.info["converged"] and found.info["checks"] == 0
 
@@ -162,34 +242,59 @@ def test_every_rule_arrives(data, step, average, offset):
 def test_seeds_and_the_info(data):
     problem = ranking(data)
     solve = lambda seed: rb.solve(problem, 10.0, solver="subgradient", seed=seed, tol=0.05)
-    assert np.array_equal(solve(1).coef, solve(1).coef) and not np.array_equal(solve(1).coef, solve(2).coef)
+    assert np.array_equal(solve(1).coef, solve(1).coef) and not np.array_equal(
+        solve(1).coef, solve(2).coef
+    )
     info = solve(1).info
-    assert info["passes"] == info["updates"] / len(problem.prefs) and info["gap"] <= 0.05 and info["checks"] >= 1
+    assert (
+        info["passes"] == info["updates"] / len(problem.prefs)
+        and info["gap"] <= 0.05
+        and info["checks"] >= 1
+    )
     assert info["before_all"] == (info["updates"] < len(problem.prefs))
-    with pytest.warns(UserWarning, match="its tolerance is 0.001. More max_passes may help; these were 40 steps."):
-        short = rb.solve(problem, 1e-3, solver="subgradient", max_passes=40 / len(problem.prefs), tol=1e-3)
-    assert short.info["updates"] == 40 and not short.info["converged"] and not short.info["before_all"]
+    with pytest.warns(
+        UserWarning, match="its tolerance is 0.001. More max_passes may help; these were 40 steps."
+    ):
+        short = rb.solve(
+            problem, 1e-3, solver="subgradient", max_passes=40 / len(problem.prefs), tol=1e-3
+        )
+    assert (
+        short.info["updates"] == 40 and not short.info["converged"] and not short.info["before_all"]
+    )
 
 
 def test_checks_are_not_more_often_than_they_cost(data):
     problem = ranking(data)
     found = rb.solve(problem, 1.0, solver="subgradient", tol=0.02)
-    assert found.info["checks"] * steps_between(problem) <= found.info["updates"] + steps_between(problem)
+    assert found.info["checks"] * steps_between(problem) <= found.info["updates"] + steps_between(
+        problem
+    )
 
 
 def test_float32_items(data):
     X, y, qid = data
     problem = RankSVMProblem(X.astype(np.float32), Preferences.from_scores(y, qid), kernel="linear")
     found = rb.solve(problem, 10.0, solver="subgradient")
-    assert found.certificate.primal == pytest.approx(rb.solve(ranking(data), 10.0).certificate.primal, rel=0.01)
+    assert found.certificate.primal == pytest.approx(
+        rb.solve(ranking(data), 10.0).certificate.primal, rel=0.01
+    )
 
 
 # Degenerate data
 
-DEGENERATE = {"one point": (np.ones((6, 2)), Preferences.from_scores([0, 1, 2, 0, 1, 2])), "zeros": (np.zeros((3, 1)), Preferences.from_scores([0, 1, 2])),
-              "cycle": (np.arange(3.0)[:, None], Preferences([0, 1, 2], [1, 2, 0], 3)), "twins that disagree": (np.array([[1.0], [1.0]]), Preferences([0, 1], [1, 0], 2)),
-              "one-level queries": (np.arange(6.0)[:, None], Preferences.from_scores([1, 1, 0, 1, 2, 2], [0, 0, 1, 1, 2, 2])), "rank one": (np.outer(np.arange(5.0), [1, 2]), Preferences.from_scores([0, 2, 1, 3, 2])),
-              "one pair": (np.array([[0.0], [1e6]]), Preferences([1], [0], 2)), "copies": (np.repeat(np.eye(3), 3, axis=0), Preferences.from_scores([0, 1, 2] * 3))}
+DEGENERATE = {
+    "one point": (np.ones((6, 2)), Preferences.from_scores([0, 1, 2, 0, 1, 2])),
+    "zeros": (np.zeros((3, 1)), Preferences.from_scores([0, 1, 2])),
+    "cycle": (np.arange(3.0)[:, None], Preferences([0, 1, 2], [1, 2, 0], 3)),
+    "twins that disagree": (np.array([[1.0], [1.0]]), Preferences([0, 1], [1, 0], 2)),
+    "one-level queries": (
+        np.arange(6.0)[:, None],
+        Preferences.from_scores([1, 1, 0, 1, 2, 2], [0, 0, 1, 1, 2, 2]),
+    ),
+    "rank one": (np.outer(np.arange(5.0), [1, 2]), Preferences.from_scores([0, 2, 1, 3, 2])),
+    "one pair": (np.array([[0.0], [1e6]]), Preferences([1], [0], 2)),
+    "copies": (np.repeat(np.eye(3), 3, axis=0), Preferences.from_scores([0, 1, 2] * 3)),
+}
 
 
 @pytest.mark.parametrize("name", DEGENERATE)
@@ -208,11 +313,16 @@ def test_read_only_strided_and_permuted(data):
     wide[:, ::2] = X
     frozen = X.copy()
     frozen.flags.writeable = False
-    coefs = [rb.solve(ranking((A, y, qid)), 10.0, solver="subgradient").coef for A in (X, frozen, wide[:, ::2], np.asfortranarray(X))]
+    coefs = [
+        rb.solve(ranking((A, y, qid)), 10.0, solver="subgradient").coef
+        for A in (X, frozen, wide[:, ::2], np.asfortranarray(X))
+    ]
     assert all(np.array_equal(coefs[0], coef) for coef in coefs)
     order = np.random.default_rng(0).permutation(120)
     other = rb.solve(ranking((X[order], y[order], qid[order])), 10.0, solver="subgradient")
-    assert other.certificate.primal == pytest.approx(rb.solve(ranking(data), 10.0).certificate.primal, rel=0.01)
+    assert other.certificate.primal == pytest.approx(
+        rb.solve(ranking(data), 10.0).certificate.primal, rel=0.01
+    )
 
 
 def test_a_heavy_preference_is_as_good_as_copies(data):
@@ -220,16 +330,38 @@ def test_a_heavy_preference_is_as_good_as_copies(data):
     prefs = Preferences.from_scores(y, qid)
     double = prefs.reweighted(weight=np.full(len(prefs), 2.0))
     listed = Preferences(np.repeat(prefs.better, 2), np.repeat(prefs.worse, 2), 120)
-    a, b = (rb.solve(RankSVMProblem(X, p, kernel="linear"), 10.0, solver="subgradient", tol=None, max_passes=passes) for p, passes in ((double, 20), (listed, 10)))
+    a, b = (
+        rb.solve(
+            RankSVMProblem(X, p, kernel="linear"),
+            10.0,
+            solver="subgradient",
+            tol=None,
+            max_passes=passes,
+        )
+        for p, passes in ((double, 20), (listed, 10))
+    )
     assert a.info["updates"] == b.info["updates"] and np.allclose(a.coef, b.coef)
 
 
 # Bad input
 
-@pytest.mark.parametrize("options, kind, what", [
-    (dict(step="t"), ValueError, "step is 't'"), (dict(average="all"), ValueError, "average is 'all'"), (dict(average=True), ValueError, "average is True"), (dict(tol=0), ValueError, "tol is 0"),
-    (dict(tol="a"), TypeError, "tol is 'a'"), (dict(max_passes=0), ValueError, "max_passes is 0"), (dict(seed=-1), ValueError, "seed is -1"), (dict(seed=1.5), TypeError, "seed is 1.5"),
-    (dict(seed=True), TypeError, "seed is True"), (dict(offset=-1), ValueError, "offset is -1"), (dict(offset=np.nan), ValueError, "offset is nan")])
+
+@pytest.mark.parametrize(
+    "options, kind, what",
+    [
+        (dict(step="t"), ValueError, "step is 't'"),
+        (dict(average="all"), ValueError, "average is 'all'"),
+        (dict(average=True), ValueError, "average is True"),
+        (dict(tol=0), ValueError, "tol is 0"),
+        (dict(tol="a"), TypeError, "tol is 'a'"),
+        (dict(max_passes=0), ValueError, "max_passes is 0"),
+        (dict(seed=-1), ValueError, "seed is -1"),
+        (dict(seed=1.5), TypeError, "seed is 1.5"),
+        (dict(seed=True), TypeError, "seed is True"),
+        (dict(offset=-1), ValueError, "offset is -1"),
+        (dict(offset=np.nan), ValueError, "offset is nan"),
+    ],
+)
 def test_bad_options(options, kind, what):
     with pytest.raises(kind, match=what):
         SubgradientSolver(**options)
@@ -239,8 +371,12 @@ def test_what_it_does_not_take(data):
     X, y, qid = data
     prefs = Preferences.from_scores(y, qid)
     assert "not rbf" in SubgradientSolver().can_solve(RankSVMProblem(X, prefs))
-    assert "not l1" in SubgradientSolver().can_solve(RankSVMProblem(X, prefs, kernel="linear", penalty="l1"))
-    assert "not squared" in SubgradientSolver().can_solve(RankSVMProblem(X, prefs, kernel="linear", loss="squared"))
+    assert "not l1" in SubgradientSolver().can_solve(
+        RankSVMProblem(X, prefs, kernel="linear", penalty="l1")
+    )
+    assert "not squared" in SubgradientSolver().can_solve(
+        RankSVMProblem(X, prefs, kernel="linear", loss="squared")
+    )
     assert "not rbf" in SubgradientSolver().can_solve(SVMProblem(X, y > 0, "rbf"))
     assert SubgradientSolver().can_solve(MulticlassSVMProblem(X, y)) is True
     with pytest.raises(ValueError, match="lam is 0"):
@@ -250,7 +386,10 @@ def test_what_it_does_not_take(data):
 @pytest.mark.parametrize("scale, lam", [(1e200, 1.0), (1.0, 1e-310)])
 def test_overflow_is_an_error_that_names_its_cause(data, scale, lam):
     X, y, qid = data
-    with pytest.raises(ValueError, match="lam is .* and X has entries up to|X has .* squares of larger ones overflow"):
+    with pytest.raises(
+        ValueError,
+        match="lam is .* and X has entries up to|X has .* squares of larger ones overflow",
+    ):
         rb.solve(ranking((scale * X, y, qid)), lam, solver="subgradient", tol=None)
 
 

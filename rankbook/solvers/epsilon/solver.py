@@ -15,7 +15,9 @@ import numpy as np
 from ...base.validation import as_positive
 from ...paths.exact import Path
 from ...problems.ranksvm import feasible_dual
-from ...registry.solve import Solver, declared_fit, get_solver, solve
+from ...registry.declaration import Solver, declared_fit
+from ...registry.plugins import get_solver
+from ...registry.solve import solve
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c015
 @dataclass(frozen=True)
@@ -52,7 +54,16 @@ def make_knot(problem, lam, image, dual):
     prefs = problem.prefs
     dual = np.clip(dual, 0, prefs.weight)  # as the host's certificate reads them
     scores, pull = problem.times(image), prefs.gather(dual)
-    return Knot(float(lam), image, scores, dual, pull, problem.times(pull), lam * prefs.margin - prefs.differences(scores), float(dual @ prefs.margin))
+    return Knot(
+        float(lam),
+        image,
+        scores,
+        dual,
+        pull,
+        problem.times(pull),
+        lam * prefs.margin - prefs.differences(scores),
+        float(dual @ prefs.margin),
+    )
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c018
 def top_knot(problem):
@@ -107,7 +118,10 @@ def gap_pieces(weight, upper, lower):
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c026
 def _roots(q):
-    """Both roots of q[0] + q[1] s + q[2] s^2, each an array; not finite, or not a root, where there is none."""
+    """Both roots of q[0] + q[1] s + q[2] s^2, each an array.
+
+    They are not finite, or no roots, where there are none.
+    """
     with np.errstate(all="ignore"):
         half = -(q[1] + np.copysign(np.sqrt(np.maximum(q[1] ** 2 - 4 * q[2] * q[0], 0)), q[1])) / 2
         return half / q[2], q[0] / half
@@ -119,7 +133,9 @@ def _wronskian(q, p):
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c029
 def largest_gap(weight, upper, lower):
-    """The largest relative gap that interpolation has anywhere between two knots, to rounding. O(n + m + k log k) for k preferences that pass their margin.
+    """The largest relative gap that interpolation has anywhere between two knots, to rounding.
+
+    O(n + m + k log k) for k preferences that pass their margin.
 
     Parameters
     ----------
@@ -128,14 +144,23 @@ def largest_gap(weight, upper, lower):
         With upper.lam > lower.lam > 0.
     """
     ends, gap, primal, lam = gap_pieces(weight, upper, lower)
-    candidates = [ends[:-1], ends[1:], *_roots(_wronskian(gap, primal)), *_roots(_wronskian(gap, lam)), *_roots(primal - lam)]
+    candidates = [
+        ends[:-1],
+        ends[1:],
+        *_roots(_wronskian(gap, primal)),
+        *_roots(_wronskian(gap, lam)),
+        *_roots(primal - lam),
+    ]
     s = np.clip(np.nan_to_num(candidates), ends[:-1], ends[1:])
     values = [q[0] + s * (q[1] + s * q[2]) for q in (gap, primal, lam)]
     return float((values[0] / np.maximum(values[1], values[2])).max())
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c032
 def largest_gap_below(weight, knot):
-    """The largest relative gap between a knot and lam = 0, with its function kept and its multipliers in proportion to lam."""
+    """The largest relative gap between a knot and lam = 0.
+
+    Its function is kept, and its multipliers are in proportion to lam.
+    """
     if knot.lam == 0:  # lam_max is 0: the top knot serves everywhere
         return 0.0
     misses = float(weight @ np.maximum(knot.short, 0)) / knot.lam
@@ -190,14 +215,20 @@ def march(problem, lam_min, eps, solve_at):
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c039
 def _refuse_narrow(upper, lower, gap, eps):
-    """Where to split, unless the two lambdas are so close that only rounding errors can be between them."""
+    """Where to split, unless the lambdas are too close, with only rounding errors between them."""
     if upper - lower <= 1e-3 * eps * upper:
-        raise ArithmeticError(f"between lam = {upper!r} and {lower!r} rounding errors leave a relative gap of {gap:.1e}; eps is {eps:.1e}, a larger one is needed here.")
+        raise ArithmeticError(
+            f"between lam = {upper!r} and {lower!r} rounding errors leave a relative gap of "
+            f"{gap:.1e}; eps is {eps:.1e}, a larger one is needed here."
+        )
     return split(upper, lower, gap / eps)
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c044
 def solve_knot(problem, lam, inner, eps):
-    """The inner solver's answer as a knot, and the label of what ran; a RuntimeError if its relative gap exceeds eps / 2."""
+    """The inner solver's answer as a knot, and the label of what ran.
+
+    If its relative gap exceeds eps / 2, this is a RuntimeError.
+    """
     solution = solve(problem, lam, solver=inner)
     dual, fitted, prefs = solution.dual, solution.dual is None, problem.prefs
     if not isinstance(dual, np.ndarray):  # none, or a rule for them
@@ -207,8 +238,12 @@ def solve_knot(problem, lam, inner, eps):
     gap = problem.certificate(lam, solution.coef, dual).relative_gap
     if not gap <= eps / 2:
         why = " (it returned no multipliers; these were fitted to its scores)" if fitted else ""
-        raise RuntimeError(f"the inner solver {solution.solver!r} reached a relative gap of {gap:.2g} at lam = {lam:.6g}{why}; eps is {eps:.6g}, half of which "
-                           f"is for a single solve. A more accurate inner solver, or eps >= {2 * gap:.2g}, is accepted.")
+        raise RuntimeError(
+            f"the inner solver {solution.solver!r} reached a relative gap of {gap:.2g} at lam = "
+            f"{lam:.6g}{why}; eps is {eps:.6g}, half of which "
+            f"is for a single solve. A more accurate inner solver, or eps >= {2 * gap:.2g}, "
+            "is accepted."
+        )
     return make_knot(problem, lam, lam * solution.coef, dual), solution.solver
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c045
@@ -229,42 +264,65 @@ def read_between(path, lam):
         return path.images[-1] / path.lams[-1], path.duals[-1] * (lam / path.lams[-1])
     s = (path.lams[j - 1] - lam) / (path.lams[j - 1] - path.lams[j])
     image, dual = ((1 - s) * rows[j - 1] + s * rows[j] for rows in (path.images, path.duals))
-    return image / lam, np.minimum(dual, path.problem.prefs.weight)  # a rounding error above the bound
+    return image / lam, np.minimum(
+        dual, path.problem.prefs.weight
+    )  # a rounding error above the bound
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c049
 class EpsilonPath(Path):
-    """Solutions at some lambdas, and lines between them, with a relative gap of at most eps everywhere. A reading costs O(n + m).
+    """Solutions at some lambdas, and lines between them, with a relative gap of at most eps.
+
+    The bound holds everywhere. A reading costs O(n + m).
 
     Attributes
     ----------
     problem, domain, status, solver
-        As in :class:`rankbook.paths.exact.Path`; the status is "lam_min", "complete" (for every lam > 0) or "interrupted".
+        As in :class:`rankbook.paths.exact.Path`; the status is "lam_min", "complete" (for every
+        lam > 0) or "interrupted".
     breakpoints : ndarray of shape (T,)
-        The lambdas that were solved and lam_max, strictly decreasing; lam f(x) is affine in lam in between.
+        The lambdas that were solved and lam_max, strictly decreasing; lam f(x) is affine in lam in
+        between.
     info : dict
-        solves, inner (what ran), eps, and largest_gap, the largest relative gap at any lam of the domain.
+        solves, inner (what ran), eps, and largest_gap, the largest relative gap at any lam of the
+        domain.
     """
 
     def __init__(self, problem, knots, status, lam_end, info=None):
         self.lams = np.array([knot.lam for knot in knots])
-        self.images, self.duals = (np.array([getattr(knot, name) for knot in knots]) for name in ("image", "dual"))
-        super().__init__(problem, self.lams[(self.lams >= lam_end) & (self.lams > 0)], status, lam_end, info)
+        self.images, self.duals = (
+            np.array([getattr(knot, name) for knot in knots]) for name in ("image", "dual")
+        )
+        super().__init__(
+            problem, self.lams[(self.lams >= lam_end) & (self.lams > 0)], status, lam_end, info
+        )
         self.tol = self.info.get("eps")
 
     def read(self, lam):
         """Coefficients (n,) and multipliers (m,) at lam > 0."""
         if lam == 0:
-            raise ValueError("lam is 0, where this path has gaps of primal and dual values but no hard margin; lam > 0 is accepted.")
+            raise ValueError(
+                "lam is 0, where this path has gaps of primal and dual values but no hard margin; "
+                "lam > 0 is accepted."
+            )
         return dict(zip(("coef", "dual"), read_between(self, lam)))
 
     def knots(self, X_new):
-        """One block: lambdas, and lam f(x) of new items X_new (p, d) at each, affine in between; see :func:`rankbook.paths.exact.score_knots`."""
+        """One block: lambdas, and lam f(x) of new items X_new (p, d) at each, affine in between.
+
+        See :func:`rankbook.paths.exact.score_knots`.
+        """
         end, inside = self.domain[0], self.lams > self.domain[0]
-        last = self.images[-1] * (0.0 if end == 0 and self.lams[0] > 0 else 1.0)  # a complete path falls straight to 0
+        last = self.images[-1] * (
+            0.0 if end == 0 and self.lams[0] > 0 else 1.0
+        )  # a complete path falls straight to 0
         images = np.vstack([self.images[:1], self.images[inside], last])
         lams = np.r_[2 * max(self.lams[0], end) or 1.0, self.lams[inside], end]
         problem = self.problem
-        scores = problem.design(X_new) @ problem.weights(images.T) if problem.is_factored else problem.predict(images.T, X_new)
+        scores = (
+            problem.design(X_new) @ problem.weights(images.T)
+            if problem.is_factored
+            else problem.predict(images.T, X_new)
+        )
         yield lams, scores.T
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c051
@@ -286,9 +344,11 @@ class EpsilonSolver(Solver):
     Parameters
     ----------
     inner : str, type or instance, default "qp"
-        A registered solver, or one as :func:`rankbook.get_solver` accepts it, with a ``solve`` method.
+        A registered solver, or one as :func:`rankbook.get_solver` accepts it, with a ``solve``
+        method.
     eps : float, default 1e-3
-        Largest relative gap, over max(1, abs(primal)), at every lambda of the domain; from 1e-9 to below 1.
+        Largest relative gap, over max(1, abs(primal)), at every lambda of the domain; from 1e-9 to
+        below 1.
 
     Raises
     ------
@@ -297,19 +357,26 @@ class EpsilonSolver(Solver):
 
     Notes
     -----
-    An exact inner solver is called at most about 1.5 log(lam_max / lam_min) / sqrt(eps) times for any data, in practice about a tenth as often.
-    Each call adds two products with K, O(m log m) for the gaps, and 8 (n + m) bytes to the path.
+    An exact inner solver is called at most about 1.5 log(lam_max / lam_min) / sqrt(eps) times for
+    any data, in practice about a tenth as often. Each call adds two products with K, O(m log m) for
+    the gaps, and 8 (n + m) bytes to the path.
     """
 
     name = "epsilon"
     provides = frozenset({"path"})
-    summary = "A path with a relative gap of at most eps at every lambda, from any solver that takes one."
-    reference = "Giesen, Jaggi and Laue (2010), Approximating parameterized convex optimization problems"
+    summary = (
+        "A path with a relative gap of at most eps at every lambda, from any solver that takes one."
+    )
+    reference = (
+        "Giesen, Jaggi and Laue (2010), Approximating parameterized convex optimization problems"
+    )
 
     def __init__(self, inner="qp", eps=1e-3):
         self.inner, self.eps = choose_inner(inner), check_eps(eps)
         if isinstance(self.inner, EpsilonSolver):
-            raise ValueError("inner is 'epsilon' itself; a solver that takes one lambda is accepted.")
+            raise ValueError(
+                "inner is 'epsilon' itself; a solver that takes one lambda is accepted."
+            )
 
     def can_solve(self, problem):
         """True, or a sentence that says why not: the inner solver's, if it has one."""
@@ -320,8 +387,13 @@ class EpsilonSolver(Solver):
         return fits
 
     def path(self, problem, lam_min=None):
-        """The path from lam_max down to `lam_min`, by default DEPTH lam_max, or to where one function serves for all smaller lambdas."""
-        return run(problem, DEPTH * problem.lam_max if lam_min is None else lam_min, self.inner, self.eps)
+        """The path from lam_max down to `lam_min`, by default DEPTH lam_max.
+
+        It ends earlier where one function serves for all smaller lambdas.
+        """
+        return run(
+            problem, DEPTH * problem.lam_max if lam_min is None else lam_min, self.inner, self.eps
+        )
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c053
 def run(problem, lam_min, inner, eps):
@@ -336,4 +408,10 @@ def run(problem, lam_min, inner, eps):
     done, status, largest = march(problem, lam_min, 0.999 * eps, solve_at)
     end = {"complete": 0.0, "lam_min": lam_min, "interrupted": done[-1].lam}[status]
     label = labels[-1] if labels else getattr(inner, "name", "") or type(inner).__name__
-    return EpsilonPath(problem, done, status, end, dict(solves=len(labels), inner=label, eps=eps, largest_gap=largest))
+    return EpsilonPath(
+        problem,
+        done,
+        status,
+        end,
+        dict(solves=len(labels), inner=label, eps=eps, largest_gap=largest),
+    )

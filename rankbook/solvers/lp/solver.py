@@ -13,12 +13,15 @@ import numpy as np
 from ...base.validation import as_positive, require_memory
 from ...preferences.graph import Preferences
 from ...problems.solution import Solution
-from ...registry.solve import Solver
+from ...registry.declaration import Solver
 
 # %% ../../../nbs/solvers/lp/solver.ipynb #c006
 @dataclass
 class _Scaled:
-    """The linear program's data in its own units: P (m, n) sparse, X (n, d), margin and weight (m,); who was kept, and the units."""
+    """The linear program's data in its own units.
+
+    These are P (m, n) sparse, X (n, d), margin and weight (m,); who was kept, and the units.
+    """
 
     P: object
     X: np.ndarray
@@ -41,19 +44,38 @@ def _scale(problem):
     largest = np.abs(X).max(axis=0)
     features = np.flatnonzero(largest)
     margin, weight = prefs.margin[pairs], prefs.weight[pairs]
-    return _Scaled(P, X[:, features] / largest[features], margin / margin.max(), weight / weight.max(), pairs, features,
-                   weight.max(), margin.max(), largest[features])
+    return _Scaled(
+        P,
+        X[:, features] / largest[features],
+        margin / margin.max(),
+        weight / weight.max(),
+        pairs,
+        features,
+        weight.max(),
+        margin.max(),
+        largest[features],
+    )
 
 # %% ../../../nbs/solvers/lp/solver.ipynb #c010
 def _program(q, lam):
-    """The arguments of scipy.optimize.linprog: cost, equations and bounds, for variables a (m), v (n) and s (d)."""
+    """The arguments of scipy.optimize.linprog: cost, equations and bounds.
+
+    The variables are a (m), v (n) and s (d).
+    """
     from scipy.sparse import block_array, csc_array, eye_array
 
     (m, n), d = q.P.shape, q.X.shape[1]
-    A = block_array([[q.P.T, -eye_array(n), None], [None, csc_array(q.X.T), -eye_array(d)]], format="csc")
+    A = block_array(
+        [[q.P.T, -eye_array(n), None], [None, csc_array(q.X.T), -eye_array(d)]], format="csc"
+    )
     bound = lam / (q.unit_weight * q.unit_feature)
-    low, high = np.r_[np.zeros(m), np.full(n, -np.inf), -bound], np.r_[q.weight, np.full(n, np.inf), bound]
-    return dict(c=np.r_[-q.margin, np.zeros(n + d)], A_eq=A, b_eq=np.zeros(n + d), bounds=np.c_[low, high])
+    low, high = (
+        np.r_[np.zeros(m), np.full(n, -np.inf), -bound],
+        np.r_[q.weight, np.full(n, np.inf), bound],
+    )
+    return dict(
+        c=np.r_[-q.margin, np.zeros(n + d)], A_eq=A, b_eq=np.zeros(n + d), bounds=np.c_[low, high]
+    )
 
 # %% ../../../nbs/solvers/lp/solver.ipynb #c013
 def solve_lp(problem, lam):
@@ -68,7 +90,8 @@ def solve_lp(problem, lam):
     Returns
     -------
     Solution
-        Weights w (d,) and multipliers (m,); ``info`` has HiGHS's status and its number of iterations.
+        Weights w (d,) and multipliers (m,); ``info`` has HiGHS's status and its number of
+        iterations.
 
     Raises
     ------
@@ -80,16 +103,26 @@ def solve_lp(problem, lam):
     from scipy.optimize import linprog
 
     lam = as_positive("lam", lam)
-    require_memory(500 * problem.n_preferences + 60 * problem.X.size, f"the linear program of {problem.n_preferences:,} preferences",
-                   'use graph="star", the solver "simplex", or a subsample of the items')
+    require_memory(
+        500 * problem.n_preferences + 60 * problem.X.size,
+        f"the linear program of {problem.n_preferences:,} preferences",
+        'use graph="star", the solver "simplex", or a subsample of the items',
+    )
     q = _scale(problem)
     w, dual = np.zeros(problem.n_coef), np.zeros(problem.n_preferences)
     if not q.features.size:  # no feature tells any two items apart
         dual[q.pairs] = problem.prefs.weight[q.pairs]
         return Solution(problem, lam, w, dual, info=dict(status="constant features", iterations=0))
-    result = linprog(**_program(q, lam), method="highs", options=dict(primal_feasibility_tolerance=1e-10, dual_feasibility_tolerance=1e-10))
+    result = linprog(
+        **_program(q, lam),
+        method="highs",
+        options=dict(primal_feasibility_tolerance=1e-10, dual_feasibility_tolerance=1e-10),
+    )
     if result.status != 0:
-        raise RuntimeError(f"HiGHS ended with {result.message!r} at lam = {lam:.6g}, although the problem has a solution; the solver 'simplex' may help.")
+        raise RuntimeError(
+            f"HiGHS ended with {result.message!r} at lam = {lam:.6g}, although the problem has a "
+            "solution; the solver 'simplex' may help."
+        )
     dual[q.pairs] = np.clip(result.x[: q.pairs.size], 0, q.weight) * q.unit_weight
     w[q.features] = -result.eqlin.marginals[q.P.shape[1] :] * q.unit_margin / q.unit_feature
     return Solution(problem, lam, w, dual, info=dict(status="optimal", iterations=int(result.nit)))

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...problems.certificate import Ramp, best_on_ray, shape_of
-from ...kernels.linear_map import gather_items, score_items
 from ...base.ownership import locked, own
+from ...kernels.linear_map import gather_items, score_items
 from ...paths.exact import Path
-from ...problems.ranksvm import l2_lam_max
 from ...preferences.sums import SQUARED, Sums, rounded_hinge
+from ...problems.certificate import Ramp, best_on_ray, shape_of
+from ...problems.ranksvm import l2_lam_max
 from .steps import FIRST_WIDTH, minimise, spanned
 
 DEPTH = 1e-4  # of lam_max: where a path ends if nobody says
@@ -23,7 +23,10 @@ DEPTH = 1e-4  # of lam_max: where a path ends if nobody says
 # %% ../../../nbs/solvers/newton/path.ipynb #c005
 @dataclass(frozen=True)
 class Reach:
-    """An answer, and what bounds its gap at every lambda: sums over the preferences, and squares of lengths."""
+    """An answer, and what bounds its gap at every lambda.
+
+    That is sums over the preferences, and squares of lengths.
+    """
 
     lam: float
     w: np.ndarray
@@ -36,10 +39,15 @@ class Reach:
     def relative_gap(self, problem, lam):
         """The gap at lam over max(1, objective), as a certificate of the problem says it."""
         primal = lam / 2 * self.square + self.loss
-        return (primal - best_on_ray(problem, lam, self.slopes, self.pulled).value) / max(1.0, primal)
+        return (primal - best_on_ray(problem, lam, self.slopes, self.pulled).value) / max(
+            1.0, primal
+        )
 
     def lowest(self, problem, eps):
-        """The smallest lambda with a relative gap of at most eps, found by bisection; self.lam must have one."""
+        """The smallest lambda with a relative gap of at most eps, found by bisection.
+
+        The answer's own lambda, self.lam, must have one.
+        """
         low, high = np.log(self.lam) - 60, np.log(self.lam)
         if self.relative_gap(problem, np.exp(low)) <= eps:
             return float(np.exp(low))
@@ -51,24 +59,40 @@ class Reach:
 
 # %% ../../../nbs/solvers/newton/path.ipynb #c006
 def reach_of(problem, lam, point, width):
-    """The :class:`Reach` of an answer of :func:`rankbook.solvers.newton.steps.minimise`. O(n d + n log n)."""
+    """The :class:`Reach` of an answer of :func:`rankbook.solvers.newton.steps.minimise`.
+
+    O(n d + n log n).
+    """
     shape = shape_of(problem)
     hinge = problem.summed.evaluate(point.f, shape)
     slopes = hinge if shape is SQUARED else problem.summed.evaluate(point.f, rounded_hinge(width))
     pulled = gather_items(problem.X, slopes.pull)
-    return Reach(lam, own(point.w), width, float(point.w @ point.w), hinge.loss, replace(slopes, pull=None, bands=None), float(pulled @ pulled))
+    return Reach(
+        lam,
+        own(point.w),
+        width,
+        float(point.w @ point.w),
+        hinge.loss,
+        replace(slopes, pull=None, bands=None),
+        float(pulled @ pulled),
+    )
 
 # %% ../../../nbs/solvers/newton/path.ipynb #c010
 def top_of(problem, eps):
     """The lambda above which lam f may be taken as constant. O(n d + n log n)."""
     lam_max = l2_lam_max(problem)
     if lam_max == 0:
-        raise ValueError("no preference can be met by any linear function of these items (lam_max is 0); items that differ within a query are accepted.")
+        raise ValueError(
+            "no preference can be met by any linear function of these items (lam_max is 0); items "
+            "that differ within a query are accepted."
+        )
     return lam_max if problem.loss == "hinge" else 4 * lam_max / np.cbrt(eps)
 
 # %% ../../../nbs/solvers/newton/path.ipynb #c011
 def march(problem, lam_max, lam_min, eps):
-    """Answers with falling lambda, each serving down to where the next begins, and the ends of their ranges.
+    """Answers with falling lambda, and the ends of their ranges.
+
+    Each serves down to where the next begins.
 
     The last end is lam_min, or above it where rounding errors do not let an answer reach eps.
     """
@@ -80,7 +104,9 @@ def march(problem, lam_max, lam_min, eps):
         lam = ahead.pop() if ahead else max(lam_min, ends[-1] * (ends[-1] / done[-1].lam) ** 0.9)
         if lam > ends[-1]:  # served already
             continue
-        point, width, _ = minimise(problem, lam, eps / 4, state, 2 * done[-1].width if done else FIRST_WIDTH)
+        point, width, _ = minimise(
+            problem, lam, eps / 4, state, 2 * done[-1].width if done else FIRST_WIDTH
+        )
         reach, nearest = reach_of(problem, lam, point, width), ends[-1] / (1 + eps / 2)
         if max(reach.relative_gap(problem, at) for at in (lam, ends[-1])) <= eps:
             low = max(lam_min, reach.lowest(problem, eps))
@@ -91,11 +117,17 @@ def march(problem, lam_max, lam_min, eps):
             ahead += [lam, max(nearest, np.sqrt(lam * ends[-1]))]
         else:
             return done, np.array(ends)
-    raise ArithmeticError(f"after {most} solves the path from lam = {lam_max:.6g} has come to {ends[-1]:.6g} and not to lam_min, {lam_min:.6g}; a larger eps, now {eps:.1e}, or a larger lam_min is needed.")
+    raise ArithmeticError(
+        f"after {most} solves the path from lam = {lam_max:.6g} has come to {ends[-1]:.6g} and "
+        f"not to lam_min, {lam_min:.6g}; a larger eps, now {eps:.1e}, "
+        "or a larger lam_min is needed."
+    )
 
 # %% ../../../nbs/solvers/newton/path.ipynb #c013
 class NewtonPath(Path):
-    """Certified answers for every lambda of a range: each holds from one end to the next, with a relative gap of at most `info["eps"]`.
+    """Certified answers for every lambda of a range.
+
+    Each holds from one end to the next, with a relative gap of at most `info["eps"]`.
 
     Attributes
     ----------
@@ -118,19 +150,32 @@ class NewtonPath(Path):
     def __init__(self, problem, answers, ends, eps, status="lam_min"):
         self.answers, self.ends = tuple(answers), locked(ends)
         self.lams = locked(np.array([reach.lam for reach in answers]))
-        super().__init__(problem, ends[:-1], status, float(ends[-1]), dict(solves=len(answers), eps=eps))
+        super().__init__(
+            problem, ends[:-1], status, float(ends[-1]), dict(solves=len(answers), eps=eps)
+        )
         self.tol = eps
 
     def read(self, lam):
-        """Weights (d,) and the :class:`rankbook.problems.certificate.Ramp` of the answer that serves lam (None for the squared hinge)."""
+        """Weights (d,) and the ramp of the answer that serves lam.
+
+        It is a :class:`rankbook.problems.certificate.Ramp`, None for the squared hinge.
+        """
         number = int(np.searchsorted(-self.ends[1:-1], -lam, side="right"))
         reach = self.answers[number]
         scale = min(1.0, self.ends[0] / lam)
-        return dict(weights=scale * reach.w, dual=None if self.problem.loss == "squared" else Ramp(reach.width))
+        return dict(
+            weights=scale * reach.w,
+            dual=None if self.problem.loss == "squared" else Ramp(reach.width),
+        )
 
     def knots(self, X_new):
-        """A block for each answer: the ends of its range, and lam f(x) of new items X_new (p, d) there, affine in between."""
-        scores = score_items(self.problem.design(X_new), np.column_stack([reach.w for reach in self.answers])).T
+        """A block for each answer: the ends of its range, and the scores there.
+
+        Scores are lam f(x) of new items X_new (p, d), affine in between.
+        """
+        scores = score_items(
+            self.problem.design(X_new), np.column_stack([reach.w for reach in self.answers])
+        ).T
         yield self.ends[0] * np.array([2.0, 1.0]), self.ends[0] * scores[[0, 0]]
         for f, upper, lower in zip(scores, self.ends, self.ends[1:]):
             lams = np.array([upper, lower])
@@ -145,20 +190,29 @@ def follow(problem, lam_min, eps):
     ValueError
         If lam_max is 0, or lam_min is not below it.
     ArithmeticError
-        If not even at lam_max an answer with a gap of eps is found, or the solves do not come to an end.
+        If not even at lam_max an answer with a gap of eps is found, or the solves do not come to an
+        end.
 
     Notes
     -----
-    Some log(lam_max / lam_min) / sqrt(eps) solves at most, in practice a fifth of that; each starts next to its end.
+    Some log(lam_max / lam_min) / sqrt(eps) solves at most, in practice a fifth of that; each starts
+    next to its end.
     """
     lam_max = top_of(problem, eps)
     lam_min = DEPTH * lam_max if lam_min is None else lam_min
     if lam_min >= lam_max:
-        raise ValueError(f"lam_min is {lam_min:.6g} and lam_max is {lam_max:.6g}; lam_min < lam_max is accepted.")
+        raise ValueError(
+            f"lam_min is {lam_min:.6g} and lam_max is {lam_max:.6g}; lam_min < lam_max is accepted."
+        )
     small, basis = spanned(problem) or (problem, None)
     answers, ends = march(small, lam_max, lam_min, eps)
     if not answers:
-        raise ArithmeticError(f"rounding errors leave a relative gap above {eps:.1e} at lam_max, {lam_max:.6g}; a larger eps is needed.")
+        raise ArithmeticError(
+            f"rounding errors leave a relative gap above {eps:.1e} at lam_max, {lam_max:.6g}; a "
+            "larger eps is needed."
+        )
     if basis is not None:
         answers = [replace(reach, w=basis @ reach.w) for reach in answers]
-    return NewtonPath(problem, answers, ends, eps, "lam_min" if ends[-1] <= lam_min else "numerical")
+    return NewtonPath(
+        problem, answers, ends, eps, "lam_min" if ends[-1] <= lam_min else "numerical"
+    )

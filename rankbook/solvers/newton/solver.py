@@ -6,10 +6,10 @@
 __all__ = ['NewtonSolver', 'starting_weights', 'as_solution']
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #c003
-from ...problems.certificate import Ramp
 from ...base.validation import as_positive
+from ...problems.certificate import Ramp
 from ...problems.solution import Solution
-from ...registry.solve import Solver
+from ...registry.declaration import Solver
 from .path import follow
 from .steps import minimise
 
@@ -21,7 +21,9 @@ def _check_start(start):
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #c005
 class NewtonSolver(Solver):
-    """The linear ranking SVM over all preferences of large data, with the hinge or the squared hinge, by truncated Newton steps.
+    """The linear ranking SVM over all preferences of large data, by truncated Newton steps.
+
+    The loss is the hinge or the squared hinge.
 
     Parameters
     ----------
@@ -34,11 +36,12 @@ class NewtonSolver(Solver):
 
     Notes
     -----
-    A step takes some 3 to 30 products with X, O(n d) or O(nnz) each, and as many sums over the preferences, O(n log n); there are 5 to 30 steps. Nearly dependent
-    features cost up to 2 d products a step. Memory: about 20 numbers for each item beside X.
+    A step takes some 3 to 30 products with X, O(n d) or O(nnz) each, and as many sums over the
+    preferences, O(n log n); there are 5 to 30 steps. Nearly dependent features cost up to 2 d
+    products a step. Memory: about 20 numbers for each item beside X.
 
-    Where rounding errors forbid `tol`, ``solve`` returns the best answer it met, and its certificate says how good it is; a path ends there, with the
-    status "numerical".
+    Where rounding errors forbid `tol`, ``solve`` returns the best answer it met, and its
+    certificate says how good it is; a path ends there, with the status "numerical".
     """
 
     name = "newton"
@@ -47,8 +50,13 @@ class NewtonSolver(Solver):
     losses = frozenset({"hinge", "squared"})
     storages = frozenset({"float64", "float32", "csr"})
     requires = ("numba",)
-    summary = "The linear ranking SVM on large data: Newton's method on the rounded (or squared) hinge, over all preferences without listing them."
-    reference = "Chapelle and Keerthi (2010); counting as in Joachims (2006) and Airola et al. (2011)"
+    summary = (
+        "The linear ranking SVM on large data: Newton's method on the rounded (or squared) hinge, "
+        "over all preferences without listing them."
+    )
+    reference = (
+        "Chapelle and Keerthi (2010); counting as in Joachims (2006) and Airola et al. (2011)"
+    )
 
     def __init__(self, tol=1e-6, start=None, eps=1e-3):
         self.tol, self.start, self.eps = as_positive("tol", tol), start, as_positive("eps", eps)
@@ -56,11 +64,17 @@ class NewtonSolver(Solver):
 
     def solve(self, problem, lam):
         """The solution at one lam > 0, with the width of its ramp as dual."""
-        point, width, steps = minimise(problem, lam, self.tol, starting_weights(problem, self.start))
+        point, width, steps = minimise(
+            problem, lam, self.tol, starting_weights(problem, self.start)
+        )
         return as_solution(problem, lam, point, width, steps)
 
     def path(self, problem, lam_min=None):
-        """A :class:`rankbook.solvers.newton.path.NewtonPath` with a relative gap of at most `eps` at every lambda down to `lam_min`, by default 1e-4 lam_max."""
+        """A :class:`rankbook.solvers.newton.path.NewtonPath` with certified gaps.
+
+        The relative gap is at most `eps` at every lambda down to `lam_min`, by default 1e-4
+        lam_max.
+        """
         return follow(problem, lam_min, self.eps)
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #c006
@@ -69,7 +83,9 @@ def starting_weights(problem, start):
     if start is None:
         return None
     if start.coef.shape != problem.coef_shape:
-        raise ValueError(f"start has coefficients of shape {start.coef.shape}; {problem.coef_shape} is accepted.")
+        raise ValueError(
+            f"start has coefficients of shape {start.coef.shape}; {problem.coef_shape} is accepted."
+        )
     return start.weights
 
 

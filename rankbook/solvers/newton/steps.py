@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...problems.certificate import best_on_ray
 from ...kernels.linear_map import BLOCK, LARGEST_MATRIX, gather_items, score_items
 from ...preferences.sums import HINGE, SQUARED, Shape, rounded_hinge
+from ...problems.certificate import best_on_ray
 
 FIRST_WIDTH = 4.0  # at f = 0 every preference is in the band
 MAX_STEPS = 500
@@ -49,7 +49,9 @@ class Point:
 
 
 def evaluated(problem, lam, w, f, shape, sums=None):
-    """The :class:`Point` at weights w with scores f, for a :class:`rankbook.preferences.sums.Shape`.
+    """The :class:`Point` at weights w with scores f.
+
+    `shape` is a :class:`rankbook.preferences.sums.Shape`.
 
     O(n d + n log n); O(n d) if its :class:`rankbook.preferences.sums.Sums` are given.
     """
@@ -99,7 +101,12 @@ def exact_direction(problem, lam, gradient, bands):
     from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 
     X, d = problem.X, problem.X.shape[1]
-    H = np.stack([gather_items(X, problem.summed.curvature(bands, score_items(X, column))) for column in np.eye(d)])
+    H = np.stack(
+        [
+            gather_items(X, problem.summed.curvature(bands, score_items(X, column)))
+            for column in np.eye(d)
+        ]
+    )
     H = (H + H.T) / 2
     H[np.diag_indices(d)] += lam
     if not (np.isfinite(H).all() and (H.diagonal() > 0).all()):
@@ -130,7 +137,9 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014
 def step_length(problem, lam, point, p, q, shape):
-    """A t where the slope along p is at most a tenth as steep as at 0, and the sums there; q is X p.
+    """A t where the slope along p is at most a tenth as steep as at 0, and the sums there.
+
+    The vector q is X p.
 
     O(n log n) for each t that is tried: 1 first, at most a hundred.
     """
@@ -148,7 +157,11 @@ def step_length(problem, lam, point, p, q, shape):
             low, t = t, (t + high) / 2
         else:
             high = t
-            t = (low + high) / 2 if low else t * min(0.5, max(0.1, start / (start - slope) if start != slope else 0.1))
+            t = (
+                (low + high) / 2
+                if low
+                else t * min(0.5, max(0.1, start / (start - slope) if start != slope else 0.1))
+            )
         if low and high - low <= 1e-3 * high:
             break
     return low, problem.summed.evaluate(point.f + low * q, shape) if low else None
@@ -188,11 +201,23 @@ def narrowed(width, rounding, goal):
 
 
 def carried(problem, lam, point, width, new):
-    """A start for a narrower width: the point, or where it goes if the band keeps its preferences."""
+    """A start for a narrower width.
+
+    It is the point itself, or where it goes if the band keeps its preferences.
+    """
     straight, shape = Shape(width / 2, width / 2, 1 / new, 0.5), rounded_hinge(new)
     sums = problem.summed.evaluate(point.f, straight)
     gradient = lam * point.w - gather_items(problem.X, sums.pull)
-    p = next(directions(problem, lam, gradient, likely_diagonal(problem, lam, sums.bands), sums.bands, exactly=True))
+    p = next(
+        directions(
+            problem,
+            lam,
+            gradient,
+            likely_diagonal(problem, lam, sums.bands),
+            sums.bands,
+            exactly=True,
+        )
+    )
     w, f = point.w + p, point.f + score_items(problem.X, p)
     ahead, stays = (problem.summed.evaluate(scores, shape) for scores in (f, point.f))
     if lam / 2 * float(w @ w) + ahead.loss < lam / 2 * float(point.w @ point.w) + stays.loss:
@@ -202,11 +227,16 @@ def carried(problem, lam, point, width, new):
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019
 def at_zero(problem):
     """The :class:`rankbook.preferences.sums.Sums` of the loss at f = 0. O(n log n)."""
-    return problem.summed.evaluate(np.zeros(problem.n_items), SQUARED if problem.loss == "squared" else HINGE)
+    return problem.summed.evaluate(
+        np.zeros(problem.n_items), SQUARED if problem.loss == "squared" else HINGE
+    )
 
 
 def first_weights(problem, lam):
-    """The weights (d,) of the best dual point on the ray of the slopes at f = 0: the solution itself for lam >= lam_max. O(n d + n log n)."""
+    """The weights (d,) of the best dual point on the ray of the slopes at f = 0.
+
+    This is the solution itself for lam >= lam_max. O(n d + n log n).
+    """
     sums = at_zero(problem)
     w = gather_items(problem.X, sums.pull)
     return best_on_ray(problem, lam, sums, float(w @ w)).scale / lam * w
@@ -239,15 +269,22 @@ def spanned(problem):
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019e
 class Search:
     """Where the search for a minimum at one lambda stands, and where it can go back to."""
+
     def __init__(self, problem, lam, tol, point, width):
         self.problem, self.lam, self.tol = problem, lam, tol
         self.point, self.width, self.steps = point, width, 0
-        self.settled, self.ratio = None, 0.1  # the last minimum and its width; how far to narrow at once
+        self.settled, self.ratio = (
+            None,
+            0.1,
+        )  # the last minimum and its width; how far to narrow at once
         self.unit = min(1.0, at_zero(problem).loss)
 
     @property
     def goal(self):
-        """The gap that is small enough; where the loss of the zero function is below 1, in units of it."""
+        """The gap that is small enough.
+
+        Where the loss of the zero function is below 1, the gap is in units of it.
+        """
         return self.tol * max(self.unit, self.point.value)
 
     def advance(self):
@@ -259,7 +296,9 @@ class Search:
             if after is not None:
                 self.point, self.steps = after, self.steps + 1
                 return True
-        return not squared and (self.narrow() if point.lacking <= point.rounding else self.retreat())
+        return not squared and (
+            self.narrow() if point.lacking <= point.rounding else self.retreat()
+        )
 
     def narrow(self):
         """The minimum of this width is found: go on to a narrower one."""
@@ -285,7 +324,9 @@ class Search:
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c020
 def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, width: None):
-    """Newton's method until the gap is at most tol max(1, objective), or as far as rounding lets it come.
+    """Newton's method until the gap is at most tol max(1, objective).
+
+    It stops earlier where rounding lets it come no further.
 
     Parameters
     ----------

@@ -12,12 +12,44 @@ from collections import namedtuple
 
 import numpy as np
 
-from ...paths.active_set import apply_factor, backward, combine, factorize, forward, gather, new_row, remove
 from ...base.jit import njit
-from .state import (ACTIVE, CAPPED, CAPPED_LEFT, EXCHANGES, LAM, LARGEST, LOGGED, MAX_SHIFT, MET, NEAR, NOISE, REFRESHES, SHIFT,
-                                     SINCE, SIZE, STALE, STALLED, advance, direction, move_scores, prepare_list, residual,
-                                     rounding, write_rates)
+from rankbook.paths.active_set import (
+    apply_factor,
+    backward,
+    combine,
+    factorize,
+    forward,
+    gather,
+    new_row,
+    remove,
+)
 from .neighbour_list import first_arrival, first_exit
+from rankbook.solvers.path.state import (
+    ACTIVE,
+    CAPPED,
+    CAPPED_LEFT,
+    EXCHANGES,
+    LAM,
+    LARGEST,
+    LOGGED,
+    MAX_SHIFT,
+    MET,
+    NEAR,
+    NOISE,
+    REFRESHES,
+    SHIFT,
+    SINCE,
+    SIZE,
+    STALE,
+    STALLED,
+    advance,
+    direction,
+    move_scores,
+    prepare_list,
+    residual,
+    rounding,
+    write_rates,
+)
 
 FULL, GROW, END, AT_LAM_MIN, CYCLING, DRIFTED, SINGULAR = range(7)  # why `follow` returned
 
@@ -54,7 +86,10 @@ def recompute_scores(s, factored):
 # %% ../../../nbs/solvers/path/events.ipynb #c009
 @njit
 def correct_active(s):
-    """Put the active preferences back on their margin if that takes small changes inside the box; say whether it was done. O(|A|^2)."""
+    """Put the active preferences back on their margin if small changes inside the box do it.
+
+    Say whether it was done. O(|A|^2).
+    """
     n = s.count[SIZE]
     for p in range(n):
         i = s.A[p]
@@ -72,7 +107,11 @@ def correct_active(s):
 # %% ../../../nbs/solvers/path/events.ipynb #c010
 @njit
 def refresh(s, factored):
-    """Remove the drift of G, alpha and, when stale, L; False if the active set is singular to rounding. O(m + n^2 + |A|^2), stale also O(|A|^3)."""
+    """Remove the drift of G, alpha and, when stale, L.
+
+    Returns False if the active set is singular to rounding. O(m + n^2 + |A|^2), stale also
+    O(|A|^3).
+    """
     n, stale = s.count[SIZE], s.count[STALE]
     recompute_scores(s, factored)
     if correct_active(s):
@@ -132,7 +171,10 @@ def append(s, j, pivot, log):
 # %% ../../../nbs/solvers/path/events.ipynb #c019
 @njit
 def exchange_step(s, j, sign):
-    """The largest move of alpha_j against the active multipliers w, and the position that stops it (-1: alpha_j itself). O(|A|)."""
+    """The largest move of alpha_j against the active multipliers w, and what stops it.
+
+    That is a position in the active set, or -1 for alpha_j itself. O(|A|).
+    """
     longest = s.weight[j] - s.alpha[j] if sign > 0 else s.alpha[j]
     stop = -1
     for p in range(s.count[SIZE]):
@@ -147,7 +189,10 @@ def exchange_step(s, j, sign):
 # %% ../../../nbs/solvers/path/events.ipynb #c021
 @njit
 def exchange(s, factored, j, log):
-    """Trade a dependent preference j against an active one; return whether j still waits to enter. O(|A|^2 + |A| n)."""
+    """Trade a dependent preference j against an active one; return whether j still waits to enter.
+
+    O(|A|^2 + |A| n).
+    """
     n, sign = s.count[SIZE], 1.0 if s.sets[j] == MET else -1.0
     s.w[:n] = s.L[n, :n]
     backward(s.L, n, s.w)
@@ -196,6 +241,7 @@ def finish_stretch(real, lam_min):
     real[LAM] = 0.0
     return END
 
+
 @njit
 def trouble(count, real):
     """The code of a numerical reason to stop, or FULL if there is none."""
@@ -206,7 +252,10 @@ def trouble(count, real):
 # %% ../../../nbs/solvers/path/events.ipynb #c029
 @njit
 def turn(s, factored, lam_min, log):
-    """One step to the next event, or to the next scan; True, and nothing moves, if the last stretch begins here. O(|A|^2), the step and the list."""
+    """One step to the next event, or to the next scan.
+
+    True, and nothing moves, if the last stretch begins here. O(|A|^2), the step and the list.
+    """
     c = s.count
     touched = direction(s, factored)
     allowed, lam = prepare_list(s, factored), s.real[LAM]
@@ -216,7 +265,9 @@ def turn(s, factored, lam_min, log):
     step = min(allowed, rest)
     p, exit = first_exit(s.A, c[SIZE], s.alpha, s.eta, s.weight, min(step, lam * (1 - LAST_EXIT)))
     step = exit if p >= 0 else step
-    j, step = first_arrival(s.better, s.worse, s.delta, s.sets, s.G, s.h, lam, s.real[NOISE], s.near, c[NEAR], step)
+    j, step = first_arrival(
+        s.better, s.worse, s.delta, s.sets, s.G, s.h, lam, s.real[NOISE], s.near, c[NEAR], step
+    )
     if j < 0 and p < 0 and rest < allowed:
         return True
     c[STALE] = c[SINCE] > 20 and residual(s.better, s.worse, s.delta, s.A, c[SIZE], s.h) > 1e-9

@@ -16,7 +16,10 @@ ACTIVE = 1  # sets: 0 met, 1 active, 2 capped
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c004
 @njit
 def list_near(better, worse, delta, sets, G, lam, budget, near):
-    """Write the preferences within `budget` of their margin into `near`; return how many. Active ones are left out. O(m)."""
+    """Write the preferences within `budget` of their margin into `near`; return how many.
+
+    Active ones are left out. O(m).
+    """
     count = 0
     for i in range(better.size):
         s = G[better[i]] - G[worse[i]] - lam * delta[i]
@@ -37,8 +40,14 @@ def reach(G, G_scan):
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c007
 @njit
-def list_near_lengths(better, worse, delta, lengths, sets, G, lam, budget, share, longest, delta_max, near):
-    """The same for a factor: within `budget` times (lengths / longest + share * delta / delta_max) of their margin. O(m)."""
+def list_near_lengths(
+    better, worse, delta, lengths, sets, G, lam, budget, share, longest, delta_max, near
+):
+    """The same for a factor.
+
+    Listed is what is within `budget` times (lengths / longest + share * delta / delta_max) of its
+    margin. O(m).
+    """
     count = 0
     per_length, per_delta = budget / max(longest, 1e-300), share * budget / delta_max
     for i in range(better.size):
@@ -47,6 +56,7 @@ def list_near_lengths(better, worse, delta, lengths, sets, G, lam, budget, share
             near[count] = i
             count += 1
     return count
+
 
 @njit
 def reach_lengths(v, v_scan, U, longest):
@@ -61,24 +71,39 @@ def reach_lengths(v, v_scan, U, longest):
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c008
 def covariance_factor(X, ridge=1e-10):
-    """Upper triangular U (d, d) with U'U the covariance of the rows of X, plus `ridge` times its mean diagonal. O(n d^2)."""
+    """Upper triangular U (d, d) with U'U the covariance of the rows of X, plus a ridge.
+
+    The ridge is `ridge` times the mean diagonal of the covariance. O(n d^2).
+    """
     centred = X - X.mean(axis=0)
     S = centred.T @ centred / len(X)
     scale = np.trace(S) / len(S)
-    return np.ascontiguousarray(np.linalg.cholesky(S + (ridge * scale if scale > 0 else 1.0) * np.eye(len(S))).T)
+    return np.ascontiguousarray(
+        np.linalg.cholesky(S + (ridge * scale if scale > 0 else 1.0) * np.eye(len(S))).T
+    )
+
 
 def pair_lengths(X, U, better, worse, block=1 << 16):
-    """The length of U'^-1 (x_better - x_worse) for each preference (m,), blockwise. O(n d^2 + m d)."""
+    """The length of U'^-1 (x_better - x_worse) for each preference (m,), blockwise.
+
+    O(n d^2 + m d).
+    """
     from scipy.linalg import solve_triangular
 
     Y = solve_triangular(U, X.T, trans="T").T
-    parts = [np.linalg.norm(Y[better[i : i + block]] - Y[worse[i : i + block]], axis=1) for i in range(0, better.size, block)]
+    parts = [
+        np.linalg.norm(Y[better[i : i + block]] - Y[worse[i : i + block]], axis=1)
+        for i in range(0, better.size, block)
+    ]
     return np.concatenate(parts)
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c009
 @njit
 def list_items(better, worse, pairs, count, slot, listed, n):
-    """Add the items of pairs[:count] that are new to listed[:n]; return the new n. `slot` is -1 for an item that is not listed. O(count)."""
+    """Add the items of pairs[:count] that are new to listed[:n]; return the new n.
+
+    `slot` is -1 for an item that is not listed. O(count).
+    """
     for t in range(count):
         for side in range(2):
             item = better[pairs[t]] if side == 0 else worse[pairs[t]]
@@ -91,7 +116,10 @@ def list_items(better, worse, pairs, count, slot, listed, n):
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c016
 @njit
 def first_arrival(better, worse, delta, sets, G, h, lam, noise, near, count, step):
-    """The near preference that reaches its margin first, and after which step; (-1, step) if none does within `step`. O(count)."""
+    """The near preference that reaches its margin first, and after which step.
+
+    This is (-1, step) if none does within `step`. O(count).
+    """
     first = -1
     for t in range(count):
         i = near[t]
@@ -106,7 +134,10 @@ def first_arrival(better, worse, delta, sets, G, h, lam, noise, near, count, ste
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c017
 @njit
 def first_exit(A, n, alpha, eta, weight, step):
-    """The position in the active set whose multiplier reaches 0 or its weight first, and the step; (-1, step) if none. O(|A|)."""
+    """The position in the active set whose multiplier first reaches 0 or its weight, and the step.
+
+    This is (-1, step) if none does. O(|A|).
+    """
     first = -1
     for p in range(n):
         i = A[p]
@@ -123,7 +154,11 @@ def first_exit(A, n, alpha, eta, weight, step):
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c020
 @njit
 def next_budget(budget, used, scanned, cost):
-    """The budget after a scan period in which `scanned` list entries were looked at and `used` of the budget was spent; a scan costs `cost`."""
+    """The budget after a scan period.
+
+    In it `scanned` list entries were looked at and `used` of the budget was spent; a scan costs
+    `cost`.
+    """
     if scanned < cost:
         return 1.5 * budget
     if used < 0.999 * budget:  # the list is so long that the period was cut short
@@ -133,6 +168,9 @@ def next_budget(budget, used, scanned, cost):
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c021
 @njit
 def next_share(share, moved, fallen):
-    """The share of lambda in the budget after a period in which the scores moved by `moved` and the margins by `fallen`; at most 4 times more or less."""
+    """The share of lambda in the budget after a period; at most 4 times more or less.
+
+    In it the scores moved by `moved` and the margins by `fallen`.
+    """
     wanted = fallen / moved if moved > 0.0 else 4.0 * share
     return min(max(wanted, 0.25 * share, 1e-9), 4.0 * share, 1e9)

@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...base.validation import require_memory
 from ...base.ownership import writable
+from ...base.validation import require_memory
 from ...paths.depth import trusted
-from ...paths.packing import are_indices, demand
 from ...paths.exact import EVENT, RegularizationPath
+from ...paths.packing import are_indices, demand
 from ...paths.replay import Checkpoint, Walker
-from . import events as following, state as moving
+from . import events as following
+from . import state as moving
 
 # %% ../../../nbs/solvers/path/run.ipynb #c004
 def start_state(problem, shift, seed, room=64):
@@ -41,16 +42,27 @@ def start_state(problem, shift, seed, room=64):
         If the kernel matrix or the arrays of preferences would not fit.
     """
     prefs = problem.prefs
-    require_memory(60 * len(prefs), f"following {len(prefs):,} preferences", 'use graph="star", or a subsample of the items')
+    require_memory(
+        60 * len(prefs),
+        f"following {len(prefs):,} preferences",
+        'use graph="star", or a subsample of the items',
+    )
     pairs = np.flatnonzero(prefs.weight > 0)
     better, worse = prefs.better[pairs], prefs.worse[pairs]
     weight = np.ascontiguousarray(prefs.weight[pairs])
-    delta = prefs.margin[pairs] * (1 + shift * np.random.default_rng(seed).uniform(-1, 1, pairs.size))
+    delta = prefs.margin[pairs] * (
+        1 + shift * np.random.default_rng(seed).uniform(-1, 1, pairs.size)
+    )
     image = prefs.gather(np.asarray(prefs.weight))
     G = problem.times(image)
     top = ((G[better] - G[worse]) / delta).max() * (1 + 10 * shift) if problem.lam_max > 0 else 1.0
-    K, diagonal = writable(problem.X if problem.is_factored else problem.gram), writable(problem.diagonal)
-    return moving.initial_state(K, problem.is_factored, diagonal, better, worse, delta, weight, G, image, top, room), pairs
+    K, diagonal = (
+        writable(problem.X if problem.is_factored else problem.gram),
+        writable(problem.diagonal),
+    )
+    return moving.initial_state(
+        K, problem.is_factored, diagonal, better, worse, delta, weight, G, image, top, room
+    ), pairs
 
 # %% ../../../nbs/solvers/path/run.ipynb #c007
 def take_checkpoint(state, pairs, events):
@@ -61,7 +73,12 @@ def take_checkpoint(state, pairs, events):
 # %% ../../../nbs/solvers/path/run.ipynb #c008
 def new_log(size):
     """Empty columns for `size` events."""
-    return following.Log(np.empty(size), np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int8), np.empty(size, dtype=np.int8))
+    return following.Log(
+        np.empty(size),
+        np.empty(size, dtype=np.int32),
+        np.empty(size, dtype=np.int8),
+        np.empty(size, dtype=np.int8),
+    )
 
 # %% ../../../nbs/solvers/path/run.ipynb #c009
 def as_events(log, t, pairs):
@@ -129,7 +146,9 @@ class noted_interrupt:
 
     def __enter__(self):
         self.came, self.before = False, None
-        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
+        if threading.current_thread() is threading.main_thread() and callable(
+            signal.getsignal(signal.SIGINT)
+        ):
             self.before = signal.signal(signal.SIGINT, self.note)
         return self
 
@@ -196,10 +215,12 @@ def follow_on(run, max_events=None, show=None, stop=None):
 # %% ../../../nbs/solvers/path/run.ipynb #c019
 def reason(code):
     """Why a path ended before it was complete, in words; None if the status says it."""
-    return {following.CYCLING: f"{following.MAX_STALLED} events in a row without progress",
-            following.DRIFTED: f"at this lambda rounding errors of the scores exceed {moving.MAX_SHIFT} of a margin",
-            following.SINGULAR: "the active set is singular to rounding",
-            "stopped": "stop returned true"}.get(code)
+    return {
+        following.CYCLING: f"{following.MAX_STALLED} events in a row without progress",
+        following.DRIFTED: f"at this lambda rounding errors of the scores exceed {moving.MAX_SHIFT} of a margin",
+        following.SINGULAR: "the active set is singular to rounding",
+        "stopped": "stop returned true",
+    }.get(code)
 
 
 def status_of(code):
@@ -216,25 +237,66 @@ def as_path(run, code):
         events["lam"] = np.minimum(events["lam"], run.problem.lam_max)
         events["lam"][0] = run.problem.lam_max
     count, status = run.state.count, status_of(code)
-    info = dict(largest_active=int(count[moving.LARGEST]), exchanges=int(count[moving.EXCHANGES]), refreshes=int(count[moving.REFRESHES]),
-                scans=int(count[moving.SCANS]), largest_shift=float(run.state.real[moving.SHIFT]))
+    info = dict(
+        largest_active=int(count[moving.LARGEST]),
+        exchanges=int(count[moving.EXCHANGES]),
+        refreshes=int(count[moving.REFRESHES]),
+        scans=int(count[moving.SCANS]),
+        largest_shift=float(run.state.real[moving.SHIFT]),
+    )
     if reason(code):
         info["reason"] = reason(code)
     walk = Walker(tuple(run.checkpoints[:-1] or run.checkpoints), int(count[moving.LARGEST]))
     goes_on = status not in ("complete", "numerical") and run.intact
     lam_end = run.lam_min if code == following.AT_LAM_MIN else run.checkpoints[-1].lam
-    path = RegularizationPath(run.problem, events, status, lam_end, walk, info, run if goes_on else None)
+    path = RegularizationPath(
+        run.problem, events, status, lam_end, walk, info, run if goes_on else None
+    )
     return trusted(path) if status in ("complete", "lam_min", "numerical") else path
 
 # %% ../../../nbs/solvers/path/run.ipynb #c025
-SHARED = ("K", "better", "worse", "weight", "lengths", "U", "diagonal", "everything", "origin")  # never change
-MOVING = ("delta", "sets", "alpha", "G", "image", "v", "A", "L", "q", "near", "listed", "G_scan", "v_scan", "real", "count")
+SHARED = (
+    "K",
+    "better",
+    "worse",
+    "weight",
+    "lengths",
+    "U",
+    "diagonal",
+    "everything",
+    "origin",
+)  # never change
+MOVING = (
+    "delta",
+    "sets",
+    "alpha",
+    "G",
+    "image",
+    "v",
+    "A",
+    "L",
+    "q",
+    "near",
+    "listed",
+    "G_scan",
+    "v_scan",
+    "real",
+    "count",
+)
 
 
 def copied(run, lam_min):
     """The same run, to be moved without moving the original."""
-    state = run.state._replace(**{name: getattr(run.state, name).copy() for name in run.state._fields if name not in SHARED})
-    return replace(run, state=state, lam_min=lam_min, parts=list(run.parts), checkpoints=list(run.checkpoints))
+    state = run.state._replace(
+        **{
+            name: getattr(run.state, name).copy()
+            for name in run.state._fields
+            if name not in SHARED
+        }
+    )
+    return replace(
+        run, state=state, lam_min=lam_min, parts=list(run.parts), checkpoints=list(run.checkpoints)
+    )
 
 # %% ../../../nbs/solvers/path/run.ipynb #c026
 def resume(run, status, lam_min=None, max_events=None, progress=False, stop=None):
@@ -292,7 +354,11 @@ class progress_bar:
 def run_arrays(run):
     """Arrays from which :func:`restored` makes the run again, beside its problem, events and checkpoints."""
     end = run.checkpoints[-1]
-    numbers = dict(run=np.array([run.lam_min, run.chunk]), end=np.array([end.events, end.lam]), end_active=end.active)
+    numbers = dict(
+        run=np.array([run.lam_min, run.chunk]),
+        end=np.array([end.events, end.lam]),
+        end_active=end.active,
+    )
     return {name: getattr(run.state, name) for name in MOVING} | numbers
 
 # %% ../../../nbs/solvers/path/run.ipynb #c034
@@ -301,25 +367,49 @@ def state_shapes(problem, room):
     n, d = problem.X.shape if problem.is_factored else (problem.n_items, 0)
     given = problem.prefs._weight
     m = len(problem.prefs) if given is None else np.count_nonzero(given)
-    floats = dict(delta=(m,), alpha=(m,), G=(n,), image=(n,), v=(d,), q=(room,), L=(room, room),
-                  G_scan=(n,), v_scan=(d,), real=(8,))
+    floats = dict(
+        delta=(m,),
+        alpha=(m,),
+        G=(n,),
+        image=(n,),
+        v=(d,),
+        q=(room,),
+        L=(room, room),
+        G_scan=(n,),
+        v_scan=(d,),
+        real=(8,),
+    )
     ints = dict(A=(room,), near=(m + 1,), listed=(n,), count=(13,))
     shapes = {name: (shape, np.float64) for name, shape in floats.items()}
-    return shapes | {name: (shape, np.int64) for name, shape in ints.items()} | dict(sets=((m,), np.int8))
+    return (
+        shapes
+        | {name: (shape, np.int64) for name, shape in ints.items()}
+        | dict(sets=((m,), np.int8))
+    )
 
 
 def check_arrays(problem, arrays, total):
     """Refuse arrays that are not those of a run of the problem with `total` events: compiled code trusts them."""
     for name, (shape, dtype) in state_shapes(problem, arrays["A"].size).items():
         a = arrays[name]
-        demand(a.shape == shape and a.dtype == dtype, f"{name} has shape {a.shape} and dtype {a.dtype}")
+        demand(
+            a.shape == shape and a.dtype == dtype, f"{name} has shape {a.shape} and dtype {a.dtype}"
+        )
         demand(np.isfinite(a).all(), f"{name} is not finite")
     count, sets, A, end = arrays["count"], arrays["sets"], arrays["A"], arrays["end_active"]
     m, n, size, near = sets.size, problem.n_items, count[moving.SIZE], count[moving.NEAR]
-    demand(0 <= size < A.size and -1 <= near <= m and 0 <= count[moving.LISTED] <= n, "count has a size out of range")
+    demand(
+        0 <= size < A.size and -1 <= near <= m and 0 <= count[moving.LISTED] <= n,
+        "count has a size out of range",
+    )
     demand((np.delete(count, moving.NEAR) >= 0).all(), "count is negative")
-    inside = dict(sets=(sets, 3), A=(A, m), near=(arrays["near"][: max(near, 0)], m), listed=(arrays["listed"], n),
-                  end_active=(end, len(problem.prefs)))
+    inside = dict(
+        sets=(sets, 3),
+        A=(A, m),
+        near=(arrays["near"][: max(near, 0)], m),
+        listed=(arrays["listed"], n),
+        end_active=(end, len(problem.prefs)),
+    )
     for name, (a, limit) in inside.items():
         demand(are_indices(a, limit), f"{name} has an index outside 0 to {limit - 1}")
     active = np.flatnonzero(sets == moving.ACTIVE)
@@ -327,8 +417,12 @@ def check_arrays(problem, arrays, total):
     demand(count[moving.CAPPED_LEFT] == (sets == moving.CAPPED).sum(), "count and sets disagree")
     demand((arrays["L"].diagonal()[:size] > 0).all(), "L is no factor")
     (lam_min, chunk), (events, lam) = arrays["run"], arrays["end"]
-    demand(0 <= lam_min < np.inf and 1 <= chunk < 2**31 and chunk == int(chunk), "run is out of range")
-    demand(events == total and 0 < lam == arrays["real"][moving.LAM], "end is not where the run stands")
+    demand(
+        0 <= lam_min < np.inf and 1 <= chunk < 2**31 and chunk == int(chunk), "run is out of range"
+    )
+    demand(
+        events == total and 0 < lam == arrays["real"][moving.LAM], "end is not where the run stands"
+    )
 
 # %% ../../../nbs/solvers/path/run.ipynb #c035
 def restored(problem, arrays, events, checkpoints):

@@ -7,7 +7,7 @@ __all__ = ['check_options', 'PathSolver']
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c003
 from ...base.validation import as_count
-from ...registry.solve import Solver
+from ...registry.declaration import Solver
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c006
 def check_options(chunk, seed, max_events, shift, stop):
@@ -23,14 +23,17 @@ def check_options(chunk, seed, max_events, shift, stop):
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c008
 class PathSolver(Solver):
-    """Exact regularization path of the ranking SVM (Zapien et al. 2009, section 5), on any preference graph.
+    """Exact regularization path of the ranking SVM, on any preference graph.
+
+    It is that of Zapien et al. (2009), section 5.
 
     Parameters
     ----------
     max_events : int, optional
         Stop after about this many events, with status "max_events".
     stop : callable, optional
-        Called with the path so far after every chunk; a true answer ends it, with status "interrupted".
+        Called with the path so far after every chunk; a true answer ends it, with status
+        "interrupted".
     progress : bool, default False
         Whether to show a progress bar.
     shift : float, default 1e-8
@@ -42,8 +45,10 @@ class PathSolver(Solver):
 
     Notes
     -----
-    An event costs O(|A|^2 + |A| n) with a kernel matrix, with a linear kernel O(|A|^2 + |A| d + d^2) and O(d) for each listed item. Memory: the
-    kernel matrix, 60 bytes a preference, 14 bytes an event, 8 |A| bytes a checkpoint. Ctrl-C ends with status "interrupted"; ``path.resume()`` goes on.
+    An event costs O(|A|^2 + |A| n) with a kernel matrix, with a linear kernel
+    O(|A|^2 + |A| d + d^2) and O(d) for each listed item. Memory: the kernel matrix, 60 bytes a
+    preference, 14 bytes an event, 8 |A| bytes a checkpoint. Ctrl-C ends with status "interrupted";
+    ``path.resume()`` goes on.
     """
 
     name = "path"
@@ -67,7 +72,10 @@ class PathSolver(Solver):
             return as_path(run, follow_on(run, self.max_events, show, self.stop))
 
     def restore(self, path, arrays):
-        """Make a path that was read from a file fit to be resumed, from the arrays that its continuation gave to the file."""
+        """Make a path that was read from a file fit to be resumed.
+
+        This takes the arrays that its continuation gave to the file.
+        """
         from rankbook.solvers.path.run import restored
 
         path.continuation = restored(path.problem, arrays, path.events, path.walker.checkpoints)

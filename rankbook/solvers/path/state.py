@@ -14,19 +14,52 @@ from collections import namedtuple
 
 import numpy as np
 
-from ...paths.active_set import apply_factor, backward, combine, gather
 from ...base.jit import njit
-from .neighbour_list import (covariance_factor, list_items, list_near, list_near_lengths, next_budget, next_share, pair_lengths, reach,
-                                         reach_lengths)
+from ...paths.active_set import apply_factor, backward, combine, gather
+from rankbook.solvers.path.neighbour_list import (
+    covariance_factor,
+    list_items,
+    list_near,
+    list_near_lengths,
+    next_budget,
+    next_share,
+    pair_lengths,
+    reach,
+    reach_lengths,
+)
 
 # %% ../../../nbs/solvers/path/state.ipynb #c005
-State = namedtuple("State", "K better worse delta weight sets alpha G image v A L q near listed G_scan v_scan U lengths diagonal everything "
-                            "eta w h v_rate origin slot items u cosines sines real count")
+State = namedtuple(
+    "State",
+    (
+        "K better worse delta weight sets alpha G image v A L q near listed G_scan v_scan U "
+        "lengths diagonal everything "
+        "eta w h v_rate origin slot items u cosines sines real count"
+    ),
+)
 
 LAM, BUDGET, LAM_SCAN, SHIFT, DELTA_MAX, NOISE, LONGEST, SHARE = range(8)  # places in State.real
-(SIZE, NEAR, LISTED, SINCE, SCANNED, CAPPED_LEFT, STALLED, EXCHANGES, REFRESHES, SCANS, LARGEST, LOGGED, STALE) = range(13)  # in State.count
+(
+    SIZE,
+    NEAR,
+    LISTED,
+    SINCE,
+    SCANNED,
+    CAPPED_LEFT,
+    STALLED,
+    EXCHANGES,
+    REFRESHES,
+    SCANS,
+    LARGEST,
+    LOGGED,
+    STALE,
+) = range(13)  # in State.count
 
-MET, ACTIVE, CAPPED = np.int64(0), np.int64(1), np.int64(2)  # typed: numba compiles a function anew for each literal int
+MET, ACTIVE, CAPPED = (
+    np.int64(0),
+    np.int64(1),
+    np.int64(2),
+)  # typed: numba compiles a function anew for each literal int
 SCAN_COST, STEP_COST = 100, 20  # fixed parts of the work of a scan and of a step, in list entries
 MAX_SHIFT = 1e-3  # of a margin, relative
 
@@ -62,14 +95,54 @@ def initial_state(K, factored, diagonal, better, worse, delta, weight, G, image,
     n, m = len(K), better.size
     U, v = (covariance_factor(K), K.T @ image) if factored else (np.zeros((0, 0)), np.zeros(0))
     lengths = pair_lengths(K, U, better, worse) if factored else np.zeros(0)
-    real = np.array([lam, 0.01 * lam, lam, 0.0, delta.max() * (1 + MAX_SHIFT), rounding(diagonal, image), lengths.max(initial=0.0), 1.0])
+    real = np.array(
+        [
+            lam,
+            0.01 * lam,
+            lam,
+            0.0,
+            delta.max() * (1 + MAX_SHIFT),
+            rounding(diagonal, image),
+            lengths.max(initial=0.0),
+            1.0,
+        ]
+    )
     count = np.zeros(13, dtype=np.int64)
     count[NEAR], count[CAPPED_LEFT] = -1, m  # -1: list before use
     ints = lambda k: np.zeros(k, dtype=np.int64)
-    fixed = dict(K=K, better=better, worse=worse, weight=weight, U=U, lengths=lengths, diagonal=diagonal, everything=np.arange(n))
-    moving = dict(delta=delta.copy(), sets=np.full(m, CAPPED, dtype=np.int8), alpha=weight.copy(), G=G.copy(), image=image.copy(), v=v,
-                  A=ints(room), L=np.zeros((room, room)), q=np.zeros(room), near=ints(m + 1), listed=ints(n), G_scan=G.copy(), v_scan=v.copy())
-    work = dict(h=np.zeros(n), v_rate=np.zeros(v.size), origin=np.zeros(max(n, v.size)), slot=np.full(n, -1), items=ints(2 * room), u=np.zeros(2 * room))
+    fixed = dict(
+        K=K,
+        better=better,
+        worse=worse,
+        weight=weight,
+        U=U,
+        lengths=lengths,
+        diagonal=diagonal,
+        everything=np.arange(n),
+    )
+    moving = dict(
+        delta=delta.copy(),
+        sets=np.full(m, CAPPED, dtype=np.int8),
+        alpha=weight.copy(),
+        G=G.copy(),
+        image=image.copy(),
+        v=v,
+        A=ints(room),
+        L=np.zeros((room, room)),
+        q=np.zeros(room),
+        near=ints(m + 1),
+        listed=ints(n),
+        G_scan=G.copy(),
+        v_scan=v.copy(),
+    )
+    work = dict(
+        h=np.zeros(n),
+        v_rate=np.zeros(v.size),
+        origin=np.zeros(max(n, v.size)),
+        slot=np.full(n, -1),
+        items=ints(2 * room),
+        u=np.zeros(2 * room),
+    )
     work |= {name: np.zeros(room) for name in ("eta", "w", "cosines", "sines")}
     return State(**fixed, **moving, **work, real=real, count=count)
 
@@ -77,7 +150,10 @@ def initial_state(K, factored, diagonal, better, worse, delta, weight, G, image,
 def grow(s):
     """The same state with room for twice as many active preferences."""
     room = 2 * s.A.size
-    wider = {name: np.resize(getattr(s, name), room) for name in ("A", "q", "eta", "w", "cosines", "sines")}
+    wider = {
+        name: np.resize(getattr(s, name), room)
+        for name in ("A", "q", "eta", "w", "cosines", "sines")
+    }
     wider |= {name: np.resize(getattr(s, name), 2 * room) for name in ("items", "u")}
     L = np.zeros((room, room))
     L[: s.A.size, : s.A.size] = s.L
@@ -86,7 +162,10 @@ def grow(s):
 # %% ../../../nbs/solvers/path/state.ipynb #c014
 @njit
 def direction(s, factored):
-    """Set eta = H_AA^-1 delta_A and what the scores lose, h or v_rate; return the number of touched items. O(|A|^2 + |A| n), or O(|A|^2 + |A| d)."""
+    """Set eta = H_AA^-1 delta_A and what the scores lose, h or v_rate.
+
+    Return the number of touched items. O(|A|^2 + |A| n), or O(|A|^2 + |A| d).
+    """
     n = s.count[SIZE]
     s.eta[:n] = s.q[:n]
     backward(s.L, n, s.eta)
@@ -110,7 +189,10 @@ def residual(better, worse, delta, A, n, h):
 # %% ../../../nbs/solvers/path/state.ipynb #c017
 @njit
 def spent_matrix(s):
-    """The part of the budget that is spent since the last scan, and the step that would spend the rest. O(n)."""
+    """The part of the budget spent since the last scan, and the step that would spend the rest.
+
+    O(n).
+    """
     r = s.real
     used = reach(s.G, s.G_scan) + r[DELTA_MAX] * (r[LAM_SCAN] - r[LAM])
     return used, (r[BUDGET] - used) / (reach(s.h, s.origin) + r[DELTA_MAX])
@@ -120,7 +202,10 @@ def spent_matrix(s):
 def spent_factor(s):
     """The same for a factor. O(d^2)."""
     r = s.real
-    moved, fallen = reach_lengths(s.v, s.v_scan, s.U, r[LONGEST]), r[DELTA_MAX] * (r[LAM_SCAN] - r[LAM])
+    moved, fallen = (
+        reach_lengths(s.v, s.v_scan, s.U, r[LONGEST]),
+        r[DELTA_MAX] * (r[LAM_SCAN] - r[LAM]),
+    )
     rate = reach_lengths(s.v_rate, s.origin, s.U, r[LONGEST])
     step = (r[SHARE] * r[BUDGET] - fallen) / r[DELTA_MAX]
     if rate > 0.0:
@@ -130,13 +215,32 @@ def spent_factor(s):
 # %% ../../../nbs/solvers/path/state.ipynb #c021
 @njit
 def scan(s, factored):
-    """List the near preferences, and with a factor their items; write out G. O(m + n), or O(m + n d)."""
+    """List the near preferences, and with a factor their items; write out G.
+
+    O(m + n), or O(m + n d).
+    """
     c, r = s.count, s.real
     if factored:
-        r[SHARE] = next_share(r[SHARE], reach_lengths(s.v, s.v_scan, s.U, r[LONGEST]), r[DELTA_MAX] * (r[LAM_SCAN] - r[LAM]))
+        r[SHARE] = next_share(
+            r[SHARE],
+            reach_lengths(s.v, s.v_scan, s.U, r[LONGEST]),
+            r[DELTA_MAX] * (r[LAM_SCAN] - r[LAM]),
+        )
         apply_factor(s.K, s.v, s.everything, s.everything.size, s.G)
-        c[NEAR] = list_near_lengths(s.better, s.worse, s.delta, s.lengths, s.sets, s.G, r[LAM], r[BUDGET], r[SHARE],
-                                    r[LONGEST], r[DELTA_MAX], s.near)
+        c[NEAR] = list_near_lengths(
+            s.better,
+            s.worse,
+            s.delta,
+            s.lengths,
+            s.sets,
+            s.G,
+            r[LAM],
+            r[BUDGET],
+            r[SHARE],
+            r[LONGEST],
+            r[DELTA_MAX],
+            s.near,
+        )
         c[LISTED] = list_items(s.better, s.worse, s.near, c[NEAR], s.slot, s.listed, 0)
         c[LISTED] = list_items(s.better, s.worse, s.A, c[SIZE], s.slot, s.listed, c[LISTED])
         for t in range(c[LISTED]):
@@ -151,7 +255,10 @@ def scan(s, factored):
 # %% ../../../nbs/solvers/path/state.ipynb #c022
 @njit
 def prepare_list(s, factored):
-    """Scan if the budget is spent or the list too long; return the longest step that the list allows. O(n), or O(d^2); at times a scan."""
+    """Scan if the budget is spent or the list too long.
+
+    Return the longest step that the list allows. O(n), or O(d^2); at times a scan.
+    """
     c, per_item = s.count, s.v.size // 8
     cost = s.better.size + per_item * s.everything.size + SCAN_COST
     used, step = spent_factor(s) if factored else spent_matrix(s)
@@ -168,6 +275,7 @@ def write_rates(s):
     """With a factor: h on the listed items. O(n' d)."""
     apply_factor(s.K, s.v_rate, s.listed, s.count[LISTED], s.h)
 
+
 @njit
 def move_scores(s, factored, step):
     """Let the scores fall by `step` times their rate. O(n), or O(n' + d)."""
@@ -183,7 +291,10 @@ def move_scores(s, factored, step):
 # %% ../../../nbs/solvers/path/state.ipynb #c026
 @njit
 def advance(s, factored, step, touched):
-    """Move along the direction by a step of lambda, and count the work. O(|A|) and `move_scores`."""
+    """Move along the direction by a step of lambda, and count the work.
+
+    O(|A|) and `move_scores`.
+    """
     for p in range(s.count[SIZE]):
         s.alpha[s.A[p]] -= step * s.eta[p]
     move_scores(s, factored, step)

@@ -10,19 +10,30 @@ import numpy as np
 
 # %% ../../../nbs/solvers/qp/least_squares.ipynb #c004
 def residual_rows(problem, column):
-    """A (rows, n) and B (rows, q), sparse, and c (rows,) with loss(f) = min over m of |A f + B m - c|^2."""
+    """A (rows, n) and B (rows, q), sparse, and c (rows,), which write the loss as least squares.
+
+    That is loss(f) = min over m of |A f + B m - c|^2.
+    """
     from scipy.sparse import csr_array, diags_array, eye_array
 
     graph, target, n = problem.graph, problem.target, problem.n_items
     if hasattr(target, "prefs"):
         root = np.sqrt(target.prefs.weight)
-        return csr_array(diags_array(root) @ target.prefs.incidence()), None, root * target.prefs.margin
+        return (
+            csr_array(diags_array(root) @ target.prefs.incidence()),
+            None,
+            root * target.prefs.margin,
+        )
     y = target.Y[:, column]
     if graph.kind == "identity":
         return csr_array(eye_array(n)), None, y
     if graph.kind == "queries":
         root = diags_array(np.sqrt(graph.sizes[graph.query]))
-        return csr_array(root), csr_array(root @ csr_array((np.ones(n), (np.arange(n), graph.query)))), root @ y
+        return (
+            csr_array(root),
+            csr_array(root @ csr_array((np.ones(n), (np.arange(n), graph.query)))),
+            root @ y,
+        )
     i, j = graph.W.nonzero()
     i, j = i[i < j], j[i < j]
     root, rows = np.sqrt(graph.W[i, j]), np.arange(i.size)
@@ -31,7 +42,10 @@ def residual_rows(problem, column):
 
 # %% ../../../nbs/solvers/qp/least_squares.ipynb #c007
 def kernel_features(problem):
-    """Phi (n, k) and the map (r, k) from w to coefficients. O(n r^2), or O(n d min(n, d)) for a linear kernel."""
+    """Phi (n, k) and the map (r, k) from w to coefficients.
+
+    O(n r^2), or O(n d min(n, d)) for a linear kernel.
+    """
     if problem.is_factored:
         U, s, Vt = np.linalg.svd(problem.carriers, full_matrices=False)
         kept = s > len(s) * np.finfo(float).eps * s.max()
@@ -51,5 +65,7 @@ def least_squares_program(cp, problem, lam, column):
     reach = (A @ Phi / np.sqrt(lam)) @ u if Phi.shape[1] else np.zeros(c.size)
     if B is not None:
         reach = reach + B @ cp.Variable(B.shape[1])
-    program = cp.Problem(cp.Minimize(cp.sum_squares(rest) + cp.sum_squares(u)), [rest == c / unit - reach])
+    program = cp.Problem(
+        cp.Minimize(cp.sum_squares(rest) + cp.sum_squares(u)), [rest == c / unit - reach]
+    )
     return program, lambda: back @ u.value[: back.shape[1]] * (unit / np.sqrt(lam))

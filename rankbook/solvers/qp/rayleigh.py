@@ -13,17 +13,27 @@ from ...problems.solution import Solution
 
 # %% ../../../nbs/solvers/qp/rayleigh.ipynb #c004
 def rayleigh_rows(problem, lam):
-    """R (rows, p) with |R w|^2 = w'Aw, and d (p,), the difference of the class means. From features, labels and edges alone."""
+    """R (rows, p) with |R w|^2 = w'Aw, and d (p,), the difference of the class means.
+
+    They are made from features, labels and edges alone.
+    """
     X, signs = problem.X, problem.data.signs
     n, p = X.shape
     good, bad = [x for x, s in zip(X, signs) if s > 0], [x for x, s in zip(X, signs) if s < 0]
     mean_good, mean_bad = sum(good) / len(good), sum(bad) / len(bad)
     rows = [np.sqrt(lam) * axis for axis in np.eye(p)]
-    rows += [(x - mean_good) / np.sqrt(len(good)) for x in good] + [(x - mean_bad) / np.sqrt(len(bad)) for x in bad]
+    rows += [(x - mean_good) / np.sqrt(len(good)) for x in good] + [
+        (x - mean_bad) / np.sqrt(len(bad)) for x in bad
+    ]
     if problem.manifold_weight:
         ends = [(i, j) for i, j in zip(*problem.data.graph.nonzero()) if i < j]
         edges = np.bincount(np.ravel(ends), minlength=n)
-        rows += [np.sqrt(problem.manifold_weight) / n * (X[i] / np.sqrt(edges[i]) - X[j] / np.sqrt(edges[j])) for i, j in ends]
+        rows += [
+            np.sqrt(problem.manifold_weight)
+            / n
+            * (X[i] / np.sqrt(edges[i]) - X[j] / np.sqrt(edges[j]))
+            for i, j in ends
+        ]
     return np.array(rows), mean_good - mean_bad
 
 # %% ../../../nbs/solvers/qp/rayleigh.ipynb #c007
@@ -35,7 +45,9 @@ def rayleigh_program(cp, problem, lam):
     unit = size / along**2 if along > 0 else 1.0
     u, rest = cp.Variable(d.size), cp.Variable(len(R))
     objective = cp.sum_squares(rest) / 2 - (d / size if size > 0 else d) @ u
-    return cp.Problem(cp.Minimize(objective), [rest == (R / (along or 1.0)) @ u]), lambda: u.value * unit
+    return cp.Problem(
+        cp.Minimize(objective), [rest == (R / (along or 1.0)) @ u]
+    ), lambda: u.value * unit
 
 
 def solve_rayleigh_qp(problem, lam, form, run, label):
@@ -56,10 +68,21 @@ def solve_rayleigh_qp(problem, lam, form, run, label):
     lam = as_positive("lam", lam, zero=True)
     if form == "dual":
         raise ValueError("form is 'dual'; 'auto' or 'primal' is accepted for a RayleighProblem.")
-    require_memory(1000 * problem.n_items * problem.coef_shape[0], f"the quadratic program of {problem.n_items:,} items", 'use the solver "rayleigh"')
+    require_memory(
+        1000 * problem.n_items * problem.coef_shape[0],
+        f"the quadratic program of {problem.n_items:,} items",
+        'use the solver "rayleigh"',
+    )
     program, read = rayleigh_program(cp, problem, lam)
     status, has_values = run(program)
-    solution = Solution(problem, lam, read(), None, label, dict(form="primal", status=status)) if has_values else None
+    solution = (
+        Solution(problem, lam, read(), None, label, dict(form="primal", status=status))
+        if has_values
+        else None
+    )
     if solution is None or (status != "optimal" and not solution.certificate.is_optimal(1e-6)):
-        raise RuntimeError(f"the backend ended as {status} at lam = {lam:.6g}; try a larger lam, another backend or other settings.")
+        raise RuntimeError(
+            f"the backend ended as {status} at lam = {lam:.6g}; try a larger lam, another backend "
+            "or other settings."
+        )
     return solution

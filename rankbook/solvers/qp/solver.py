@@ -15,7 +15,7 @@ import numpy as np
 from ...base.validation import as_positive, require_memory, unknown_name
 from ...preferences.graph import Preferences
 from ...problems.solution import Solution
-from ...registry.solve import Solver
+from ...registry.declaration import Solver
 from .least_squares import least_squares_program
 from .rayleigh import solve_rayleigh_qp
 from .squared import solve_squared_qp
@@ -90,7 +90,9 @@ def _reduce(problem, lam):
     else:
         scale, cost = 1 / (np.linalg.norm(Z, axis=1).max() or 1.0), None
         dual_unit = unit * scale**2
-    return _Reduced(P, Z * scale, margin / unit, cost, pinv, blur, kept, items, dual_unit, unit, scale)
+    return _Reduced(
+        P, Z * scale, margin / unit, cost, pinv, blur, kept, items, dual_unit, unit, scale
+    )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c018
 def _primal_form(cp, q):
@@ -103,12 +105,19 @@ def _primal_form(cp, q):
         slack = cp.Variable(q.margin.size, nonneg=True)
         reach, objective = reach + slack, objective + q.cost @ slack
     met = reach >= q.margin
-    return cp.Problem(cp.Minimize(objective), [met, f == csc_array(q.Z) @ w]), lambda: (met.dual_value, f.value)
+    return cp.Problem(cp.Minimize(objective), [met, f == csc_array(q.Z) @ w]), lambda: (
+        met.dual_value,
+        f.value,
+    )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c020
 def _square(cp, Z, v):
     """The square v' Z Z' v as an expression: through the matrix where it is smaller than the features, else through these."""
-    return cp.quad_form(v, cp.psd_wrap(Z @ Z.T)) if 2 * Z.shape[1] > Z.shape[0] else cp.sum_squares(Z.T @ v)
+    return (
+        cp.quad_form(v, cp.psd_wrap(Z @ Z.T))
+        if 2 * Z.shape[1] > Z.shape[0]
+        else cp.sum_squares(Z.T @ v)
+    )
 
 
 def _dual_form(cp, q):
@@ -118,7 +127,10 @@ def _dual_form(cp, q):
     box = [alpha >= 0] if q.cost is None else [alpha >= 0, alpha <= q.cost]
     link = v == size * q.P.T @ alpha
     objective = _square(cp, q.Z / size, v) / 2 - q.margin @ alpha
-    return cp.Problem(cp.Minimize(objective), [link, *box]), lambda: (alpha.value, -size * link.dual_value)
+    return cp.Problem(cp.Minimize(objective), [link, *box]), lambda: (
+        alpha.value,
+        -size * link.dual_value,
+    )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c025
 def _smaller_form(q):
@@ -128,7 +140,9 @@ def _smaller_form(q):
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c028
 TIGHT = {
-    "CLARABEL": dict(tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10, max_iter=1000, accept_unknown=True),
+    "CLARABEL": dict(
+        tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10, max_iter=1000, accept_unknown=True
+    ),
     "PIQP": dict(eps_abs=1e-9, eps_rel=1e-10, max_iter=1000),
     "OSQP": dict(eps_abs=1e-9, eps_rel=1e-9, max_iter=100_000),
     "SCS": dict(eps_abs=1e-9, eps_rel=1e-9, max_iters=200_000),
@@ -148,7 +162,9 @@ def qp_backends():
 
     def capable(name):
         conic = SOLVER_MAP_CONIC.get(name)
-        return name in SOLVER_MAP_QP or (conic is not None and cp.SOC in conic.SUPPORTED_CONSTRAINTS)
+        return name in SOLVER_MAP_QP or (
+            conic is not None and cp.SOC in conic.SUPPORTED_CONSTRAINTS
+        )
 
     return sorted(name for name in cp.installed_solvers() if capable(name))
 
@@ -189,8 +205,13 @@ def _run(q, form, backend, settings):
 
     program, read = {"primal": _primal_form, "dual": _dual_form}[form](cp, q)
     status, has_values = _solve_program(program, backend, settings)
-    detail = dict(status=status, form=form, rank=q.Z.shape[1], unknowns=sum(v.size for v in program.variables()),
-                  iterations=getattr(program.solver_stats, "num_iters", None))
+    detail = dict(
+        status=status,
+        form=form,
+        rank=q.Z.shape[1],
+        unknowns=sum(v.size for v in program.variables()),
+        iterations=getattr(program.solver_stats, "num_iters", None),
+    )
     return detail, read() if has_values else None
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c037
@@ -203,7 +224,10 @@ def _to_solution(problem, lam, q, answer, solver, detail):
     coef[q.items] = q.pinv @ (q.pinv.T @ (scores * q.score_unit))
     info = dict(detail, clipped=float(np.abs(dual[q.kept] - raw).max() / q.dual_unit))
     both = dict(multipliers=prefs.gather(dual) / (lam or 1.0), scores=coef)
-    answers = [Solution(problem, lam, b, dual, solver, dict(info, coef_from=name)) for name, b in both.items()]
+    answers = [
+        Solution(problem, lam, b, dual, solver, dict(info, coef_from=name))
+        for name, b in both.items()
+    ]
     return min(answers, key=lambda s: s.certificate.primal)
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c040
@@ -216,19 +240,28 @@ def _refuse_contradiction(prefs):
     cycle = Preferences(prefs.better[counted], prefs.worse[counted], prefs.n_items).find_cycle()
     if cycle is not None:
         steps = [f"{k} to {l}" for k, l in zip(cycle, [*cycle[1:], cycle[0]])]
-        shown = steps if len(steps) <= 8 else [*steps[:6], f"... ({len(steps) - 7} more)", steps[-1]]
-        raise ValueError(f"lam is 0, but the preferences contradict each other: they prefer {', '.join(shown[:-1])} and {shown[-1]}. {_WAY_OUT}")
+        shown = (
+            steps if len(steps) <= 8 else [*steps[:6], f"... ({len(steps) - 7} more)", steps[-1]]
+        )
+        raise ValueError(
+            f"lam is 0, but the preferences contradict each other: they prefer {', '.join(shown[:-1])} and {shown[-1]}. {_WAY_OUT}"
+        )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c043
 def _refuse_twins(problem, q):
     """Feature distances (m,) of the preferences, in units of `q.Z`; a ValueError names the first pair that has none. O(m r)."""
-    better, worse = (np.searchsorted(q.items, ends[q.kept]) for ends in (problem.prefs.better, problem.prefs.worse))
+    better, worse = (
+        np.searchsorted(q.items, ends[q.kept])
+        for ends in (problem.prefs.better, problem.prefs.worse)
+    )
     length = np.sqrt(sum((z[better] - z[worse]) ** 2 for z in q.Z.T))
     first = int(length.argmin())
     if length[first] <= q.blur * q.scale:
         k, l = q.items[better[first]], q.items[worse[first]]
-        raise ValueError(f"lam is 0, but no ranking function of the {problem.kernel.name} kernel satisfies all preferences: "
-                         f"item {k} is preferred to item {l}, and they are the same to the kernel. {_WAY_OUT}")
+        raise ValueError(
+            f"lam is 0, but no ranking function of the {problem.kernel.name} kernel satisfies all preferences: "
+            f"item {k} is preferred to item {l}, and they are the same to the kernel. {_WAY_OUT}"
+        )
     return length
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c046
@@ -253,8 +286,10 @@ def _refuse_infeasible(problem, q, length):
     """A ValueError if no function of the kernel meets all preferences, to working precision."""
     rho = _reachable(q, length)
     if rho <= 1e-5:
-        raise ValueError(f"lam is 0, but no ranking function of the {problem.kernel.name} kernel satisfies all preferences: a function of norm 1 reaches a margin "
-                         f"of at most {rho:.0e} on all of them, in units of the distance of the two items, which is 0 to working precision. {_WAY_OUT}")
+        raise ValueError(
+            f"lam is 0, but no ranking function of the {problem.kernel.name} kernel satisfies all preferences: a function of norm 1 reaches a margin "
+            f"of at most {rho:.0e} on all of them, in units of the distance of the two items, which is 0 to working precision. {_WAY_OUT}"
+        )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c052
 def _version(backend):
@@ -269,8 +304,11 @@ def _version(backend):
 def _require_memory(problem):
     """A MemoryError for a program that would not fit, before any preference is listed."""
     m, n = problem.n_preferences, min(problem.n_items, 2 * problem.n_preferences)
-    require_memory(2000 * m + (0 if problem.is_factored else 100 * n**2), f"the quadratic program of {m:,} preferences",
-                   'use graph="star", another solver, or a subsample of the items')
+    require_memory(
+        2000 * m + (0 if problem.is_factored else 100 * n**2),
+        f"the quadratic program of {m:,} preferences",
+        'use graph="star", another solver, or a subsample of the items',
+    )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c057
 def solve_qp(problem, lam, form, backend, settings):
@@ -306,14 +344,24 @@ def solve_qp(problem, lam, form, backend, settings):
     q = _reduce(problem, lam)
     length = _refuse_twins(problem, q) if lam == 0 else None
     detail, answer = _run(q, _smaller_form(q) if form == "auto" else form, backend, settings)
-    solution = None if answer is None else _to_solution(problem, lam, q, answer, _version(backend), detail)
-    if solution is not None and (solution.certificate.relative_gap <= 1e-6 or (lam > 0 and detail["status"] == "optimal")):
+    solution = (
+        None if answer is None else _to_solution(problem, lam, q, answer, _version(backend), detail)
+    )
+    if solution is not None and (
+        solution.certificate.relative_gap <= 1e-6 or (lam > 0 and detail["status"] == "optimal")
+    ):
         return solution
     if lam == 0:
         _refuse_infeasible(problem, q, length)
-    found = "" if solution is None else f" with a relative gap of {solution.certificate.relative_gap:.1e}"
-    raise RuntimeError(f"the backend {backend} ended as {detail['status']}{found} on the {detail['form']} form at lam = {lam:.6g}, "
-                       "although the problem has a solution; try the other form, another backend or other settings.")
+    found = (
+        ""
+        if solution is None
+        else f" with a relative gap of {solution.certificate.relative_gap:.1e}"
+    )
+    raise RuntimeError(
+        f"the backend {backend} ended as {detail['status']}{found} on the {detail['form']} form at lam = {lam:.6g}, "
+        "although the problem has a solution; try the other form, another backend or other settings."
+    )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c059
 def solve_least_squares_qp(problem, lam, form, backend, settings):
@@ -323,7 +371,11 @@ def solve_least_squares_qp(problem, lam, form, backend, settings):
     lam, backend = as_positive("lam", lam), _check_backend(backend)
     if form == "dual":
         raise ValueError("form is 'dual'; 'auto' or 'primal' is accepted for a RankRLSProblem.")
-    require_memory(100 * problem.n_items * len(problem.carriers), f"the quadratic program of {problem.n_items:,} items", 'use the solver "rls" or "sparse-rls"')
+    require_memory(
+        100 * problem.n_items * len(problem.carriers),
+        f"the quadratic program of {problem.n_items:,} items",
+        'use the solver "rls" or "sparse-rls"',
+    )
     columns, status = [], []
     for column in range(problem.target.b.shape[1]):
         program, read = least_squares_program(cp, problem, lam, column)
@@ -331,10 +383,14 @@ def solve_least_squares_qp(problem, lam, form, backend, settings):
         status.append(state)
         columns.append(read() if has_values else np.zeros(problem.coef_shape[0]))
     coef = columns[0] if problem.is_flat else np.stack(columns, axis=1)
-    solution = Solution(problem, lam, coef, None, _version(backend), dict(form="primal", status=", ".join(status)))
+    solution = Solution(
+        problem, lam, coef, None, _version(backend), dict(form="primal", status=", ".join(status))
+    )
     if solution.certificate.relative_gap > 1e-6 and set(status) != {"optimal"}:
-        raise RuntimeError(f"the backend {backend} ended as {solution.info['status']} with a relative gap of {solution.certificate.relative_gap:.1e} at lam = {lam:.6g}, "
-                           "although the problem has a solution; try another backend or other settings.")
+        raise RuntimeError(
+            f"the backend {backend} ended as {solution.info['status']} with a relative gap of {solution.certificate.relative_gap:.1e} at lam = {lam:.6g}, "
+            "although the problem has a solution; try another backend or other settings."
+        )
     return solution
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c061
@@ -356,7 +412,13 @@ class QPSolver(Solver):
     """
 
     name = "qp"
-    problems = ("RankSVMProblem", "RankRLSProblem", "SVMProblem", "MulticlassSVMProblem", "RayleighProblem")
+    problems = (
+        "RankSVMProblem",
+        "RankRLSProblem",
+        "SVMProblem",
+        "MulticlassSVMProblem",
+        "RayleighProblem",
+    )
     losses = frozenset({"hinge", "squared"})
     hard_margin = True
     requires = ("cvxpy",)
@@ -370,10 +432,24 @@ class QPSolver(Solver):
 
     def solve(self, problem, lam):
         """The solution at lam >= 0, where 0 asks for the hard margin of an SVM; see :func:`solve_qp` and :func:`solve_least_squares_qp`."""
-        elsewhere = {"SVMProblem": solve_svm_qp, "MulticlassSVMProblem": solve_svm_qp, "RayleighProblem": solve_rayleigh_qp}
+        elsewhere = {
+            "SVMProblem": solve_svm_qp,
+            "MulticlassSVMProblem": solve_svm_qp,
+            "RayleighProblem": solve_rayleigh_qp,
+        }
         kind = type(problem).__name__
-        if solve := solve_squared_qp if getattr(problem, "loss", "hinge") == "squared" else elsewhere.get(kind):  # written down there, run here
+        if (
+            solve := solve_squared_qp
+            if getattr(problem, "loss", "hinge") == "squared"
+            else elsewhere.get(kind)
+        ):  # written down there, run here
             backend = _check_backend(self.backend)
-            return solve(problem, lam, self.form, lambda program: _solve_program(program, backend, self.settings), _version(backend))
+            return solve(
+                problem,
+                lam,
+                self.form,
+                lambda program: _solve_program(program, backend, self.settings),
+                _version(backend),
+            )
         run = solve_least_squares_qp if kind == "RankRLSProblem" else solve_qp
         return run(problem, lam, self.form, self.backend, self.settings)

@@ -50,7 +50,11 @@ def solve_squared_qp(problem, lam, form, run, label):
     lam = as_positive("lam", lam)
     if form == "dual":
         raise ValueError("form is 'dual'; 'auto' or 'primal' is accepted for loss='squared'.")
-    require_memory(2000 * problem.n_preferences, f"the quadratic program of {problem.n_preferences:,} preferences", 'use the solver "newton"')
+    require_memory(
+        2000 * problem.n_preferences,
+        f"the quadratic program of {problem.n_preferences:,} preferences",
+        'use the solver "newton"',
+    )
     program, read = squared_program(cp, problem, lam)
     status, has_values = run(program)
     if has_values:
@@ -58,4 +62,7 @@ def solve_squared_qp(problem, lam, form, run, label):
         solution = Solution(problem, lam, coef, dual, label, dict(form="primal", status=status))
         if solution.certificate.relative_gap <= 1e-6 or status == "optimal":
             return solution
-    raise RuntimeError(f"the backend ended as {status} at lam = {lam:.6g}, although the problem has a solution; try another backend or other settings.")
+    raise RuntimeError(
+        f"the backend ended as {status} at lam = {lam:.6g}, although the problem has a solution; "
+        "try another backend or other settings."
+    )

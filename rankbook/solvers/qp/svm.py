@@ -13,13 +13,24 @@ from ...problems.solution import Solution
 
 # %% ../../../nbs/solvers/qp/svm.ipynb #c004
 def svm_features(problem):
-    """Phi (n, r) with Phi Phi' = K, and the map (n, r) from w to coefficients of the examples. O(n^3), or O(n d min(n, d)) for a linear kernel."""
+    """Phi (n, r) with Phi Phi' = K, and the map (n, r) from w to coefficients of the examples.
+
+    O(n^3), or O(n d min(n, d)) for a linear kernel.
+    """
     if problem.is_factored:
         U, s, _ = np.linalg.svd(problem.X, full_matrices=False)
     else:
         square, U = np.linalg.eigh(problem.gram)
         s = np.sqrt(np.maximum(square, 0.0))
-    kept = s > (np.finfo(float).eps * len(U) if problem.is_factored else np.sqrt(np.finfo(float).eps * len(U))) * s.max()
+    kept = (
+        s
+        > (
+            np.finfo(float).eps * len(U)
+            if problem.is_factored
+            else np.sqrt(np.finfo(float).eps * len(U))
+        )
+        * s.max()
+    )
     if not kept.any():
         return np.zeros((len(U), 1)), np.zeros((len(U), 1))
     return U[:, kept] * s[kept], U[:, kept] / s[kept]
@@ -32,7 +43,10 @@ def binary_lines(problem, Phi, w):
 
 
 def multiclass_lines(problem, Phi, w):
-    """Expressions f_a(x) - f_b(x), for each two classes a list, and the place of each in the multipliers."""
+    """Expressions f_a(x) - f_b(x), and the place of each in the multipliers.
+
+    For each two classes these are a list.
+    """
     reach, place, k = [], [], len(problem.classes_)
     for a in range(k):
         rows = np.flatnonzero(problem.number == a)
@@ -49,11 +63,18 @@ def svm_program(cp, problem, lam):
     weight, margin = np.asarray(problem.prefs.weight), np.asarray(problem.prefs.margin)
     top, unit = (weight.max() if lam > 0 else 1.0), margin.max()
     scale = np.sqrt(lam * unit / top) if lam > 0 else (np.linalg.norm(Phi, axis=1).max() or 1.0)
-    w, slack = cp.Variable((Phi.shape[1], 1 if binary else len(problem.classes_))), cp.Variable(len(weight), nonneg=True)
+    w, slack = (
+        cp.Variable((Phi.shape[1], 1 if binary else len(problem.classes_))),
+        cp.Variable(len(weight), nonneg=True),
+    )
     reach, place = (binary_lines if binary else multiclass_lines)(problem, Phi / scale, w)
     counted = [p[weight[p] > 0] if lam == 0 else p for p in place]
     rows = [np.isin(p, c) for p, c in zip(place, counted)]
-    lines = [r[np.flatnonzero(keep)] + (slack[p] if lam > 0 else 0) >= margin[p] / unit for r, keep, p in zip(reach, rows, counted) if p.size]
+    lines = [
+        r[np.flatnonzero(keep)] + (slack[p] if lam > 0 else 0) >= margin[p] / unit
+        for r, keep, p in zip(reach, rows, counted)
+        if p.size
+    ]
     objective = cp.sum_squares(w) / 2 + (weight / top) @ slack
     used = [p for p in counted if p.size]
 
@@ -84,21 +105,41 @@ def solve_svm_qp(problem, lam, form, run, label):
 
     lam = as_positive("lam", lam, zero=True)
     if form == "dual":
-        raise ValueError(f"form is 'dual'; 'auto' or 'primal' is accepted for a {type(problem).__name__}.")
-    require_memory(2000 * problem.n_preferences, f"the quadratic program of {problem.n_preferences:,} constraints", 'use the solver "subgradient"')
+        raise ValueError(
+            f"form is 'dual'; 'auto' or 'primal' is accepted for a {type(problem).__name__}."
+        )
+    require_memory(
+        2000 * problem.n_preferences,
+        f"the quadratic program of {problem.n_preferences:,} constraints",
+        'use the solver "subgradient"',
+    )
     program, read = svm_program(cp, problem, lam)
     status, has_values = run(program)
     solution = best_answer(problem, lam, *read(), label, status) if has_values else None
-    if solution is not None and (solution.certificate.relative_gap <= 1e-6 or (lam > 0 and status == "optimal")):
+    if solution is not None and (
+        solution.certificate.relative_gap <= 1e-6 or (lam > 0 and status == "optimal")
+    ):
         return solution
     if lam == 0 and "infeasible" in status:
-        raise ValueError("lam is 0, but no function meets all constraints of positive weight; lam > 0, which allows for violations, is accepted.")
-    raise RuntimeError(f"the backend ended as {status} at lam = {lam:.6g}, although the problem has a solution; try another backend or other settings.")
+        raise ValueError(
+            "lam is 0, but no function meets all constraints of positive weight; lam > 0, which "
+            "allows for violations, is accepted."
+        )
+    raise RuntimeError(
+        f"the backend ended as {status} at lam = {lam:.6g}, although the problem has a solution; "
+        "try another backend or other settings."
+    )
 
 
 def best_answer(problem, lam, coef, dual, label, status):
-    """The better of the solutions that weights and multipliers give, these brought into their box."""
+    """The better of the solutions that weights and multipliers give.
+
+    The multipliers are brought into their box.
+    """
     dual = np.clip(dual, 0, problem.prefs.weight if lam > 0 else None)
     both = dict(scores=coef, multipliers=problem.prefs.gather(dual) / (lam or 1.0))
-    answers = [Solution(problem, lam, b, dual, label, dict(form="primal", status=status, coef_from=name)) for name, b in both.items()]
+    answers = [
+        Solution(problem, lam, b, dual, label, dict(form="primal", status=status, coef_from=name))
+        for name, b in both.items()
+    ]
     return min(answers, key=lambda s: s.certificate.primal)

@@ -9,9 +9,9 @@ __all__ = ['cholesky_weights', 'RayleighSolver']
 import numpy as np
 
 from ...base.validation import as_positive, unknown_name
-from ...problems.solution import Solution
 from ...paths.rayleigh import ManifoldPath, lambda_path
-from ...registry.solve import Solver
+from ...problems.solution import Solution
+from ...registry.declaration import Solver
 
 # %% ../../../nbs/solvers/rayleigh/solver.ipynb #c004
 def cholesky_weights(problem, lam):
@@ -26,8 +26,15 @@ def cholesky_weights(problem, lam):
     except LinAlgError:
         is_singular = True
     if is_singular and problem.difference.any():
-        raise ValueError(f"lam is {lam!r}, where the matrix of equation (5) is singular to rounding; a larger lam is accepted.")
-    return np.zeros(len(A)) if is_singular else cho_solve(factor, problem.difference, check_finite=False)
+        raise ValueError(
+            f"lam is {lam!r}, where the matrix of equation (5) is singular to rounding; a larger "
+            "lam is accepted."
+        )
+    return (
+        np.zeros(len(A))
+        if is_singular
+        else cho_solve(factor, problem.difference, check_finite=False)
+    )
 
 # %% ../../../nbs/solvers/rayleigh/solver.ipynb #c007
 class RayleighSolver(Solver):
@@ -36,7 +43,8 @@ class RayleighSolver(Solver):
     Parameters
     ----------
     along : {"lam", "manifold_weight"}, default "lam"
-        What varies on a path: lam, at the manifold weight of the problem, or the manifold weight, at a fixed `lam`.
+        What varies on a path: lam, at the manifold weight of the problem, or the manifold weight,
+        at a fixed `lam`.
     lam : float > 0, optional
         For a path along the manifold weight.
 
@@ -50,14 +58,19 @@ class RayleighSolver(Solver):
     provides = frozenset({"solve", "path"})
     exact = hard_margin = True  # lam = 0 is equation (4)
     requires = ("scipy",)
-    summary = "Semi-supervised bipartite ranking in closed form, for all lambdas or all manifold weights."
+    summary = (
+        "Semi-supervised bipartite ranking in closed form, for all lambdas or all manifold weights."
+    )
     reference = "Ralaivola (2009), equation (5)"
 
     def __init__(self, along="lam", lam=None):
         if along not in ("lam", "manifold_weight"):
             raise unknown_name("along", along, ("lam", "manifold_weight"))
         if (lam is None) == (along == "manifold_weight"):
-            raise ValueError(f"lam is {lam!r} and along is {along!r}; a number > 0 is accepted along the manifold weight, and only there.")
+            raise ValueError(
+                f"lam is {lam!r} and along is {along!r}; a number > 0 is accepted along the "
+                "manifold weight, and only there."
+            )
         self.along, self.lam = along, None if lam is None else as_positive("lam", lam)
 
     def solve(self, problem, lam):
@@ -65,5 +78,9 @@ class RayleighSolver(Solver):
         return Solution(problem, lam, cholesky_weights(problem, lam), info=dict(form="primal"))
 
     def path(self, problem, lam_min=None):
-        """A :class:`rankbook.paths.spectral.SpectralPath` in lam or a :class:`rankbook.paths.rayleigh.ManifoldPath`; `lam_min` makes no difference."""
+        """The path of all solutions; `lam_min` makes no difference.
+
+        It is a :class:`rankbook.paths.spectral.SpectralPath` in lam or a
+        :class:`rankbook.paths.rayleigh.ManifoldPath`.
+        """
         return lambda_path(problem) if self.along == "lam" else ManifoldPath(problem, self.lam)

@@ -9,11 +9,11 @@ __all__ = ['root_target', 'item_spectrum', 'weight_spectrum', 'uses_weights', 'p
 import numpy as np
 
 from ...base.validation import require_memory
-from ...problems.solution import Solution
-from ...registry.solve import Solver, declared_fit
 from ...paths.spectral import SpectralPath, WeightPath
-from ...problems.spectrum import Spectrum, decomposed
 from ...problems.rankrls_statistics import normal_equations
+from ...problems.solution import Solution
+from ...problems.spectrum import Spectrum, decomposed
+from ...registry.declaration import Solver, declared_fit
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c004
 def root_target(problem):
@@ -28,7 +28,11 @@ def root_target(problem):
 def item_spectrum(problem):
     """The spectrum of the coefficients of the items. O(n^3)."""
     n, graph = problem.n_items, problem.graph
-    require_memory(32 * n * n, f"the decomposition of the kernel of {n:,} items", 'use a basis with the solver "sparse-rls", or kernel="linear"')
+    require_memory(
+        32 * n * n,
+        f"the decomposition of the kernel of {n:,} items",
+        'use a basis with the solver "sparse-rls", or kernel="linear"',
+    )
     inside = graph.root_transposed(graph.root_transposed(problem.gram).T)
     values, V = decomposed((inside + inside.T) / 2)
     return Spectrum(graph.root(V), values, V.T @ root_target(problem))
@@ -59,8 +63,9 @@ class RLSSolver(Solver):
 
     Notes
     -----
-    O(n^3) time and O(n^2) memory for "dual", in the space of the items; O(n d^2 + d^3) and O(n d + d^2) for "primal", in that of the weights (linear kernel
-    with n > d). Afterwards O(n^2) or O(d^2) for each lambda.
+    O(n^3) time and O(n^2) memory for "dual", in the space of the items; O(n d^2 + d^3) and
+    O(n d + d^2) for "primal", in that of the weights (linear kernel with n > d). Afterwards O(n^2)
+    or O(d^2) for each lambda.
     """
 
     name = "rls"
@@ -68,13 +73,19 @@ class RLSSolver(Solver):
     provides = frozenset({"solve", "path"})
     exact = True
     requires = ("scipy",)
-    summary = "RankRLS for all lambdas from one eigendecomposition, in the space of items or weights."
+    summary = (
+        "RankRLS for all lambdas from one eigendecomposition, in the space of items or weights."
+    )
     reference = "Tsivtsivadze et al. (2008), equations (6) and (7)"
 
     def can_solve(self, problem):
         """True, or a sentence that says why not."""
         fits = declared_fit(self, problem)
-        return "it takes no basis; the solver sparse-rls does." if fits is True and problem.basis is not None else fits
+        return (
+            "it takes no basis; the solver sparse-rls does."
+            if fits is True and problem.basis is not None
+            else fits
+        )
 
     def solve(self, problem, lam):
         """The solution at one lam > 0."""
@@ -82,5 +93,8 @@ class RLSSolver(Solver):
         return Solution(problem, lam, **path.read(lam), info=path.info)
 
     def path(self, problem, lam_min=None):
-        """The :class:`rankbook.paths.spectral.SpectralPath` of all solutions; `lam_min` makes no difference."""
+        """The :class:`rankbook.paths.spectral.SpectralPath` of all solutions.
+
+        `lam_min` makes no difference.
+        """
         return path_of(problem)

@@ -7,22 +7,27 @@ __all__ = ['basis_equations', 'details', 'SparseRLSSolver']
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #c002
 from ...kernels.basis import item_blocks
-from ...problems.solution import Solution
-from ...registry.solve import Solver, declared_fit
 from ...paths.spectral import SpectralPath
-from ...problems.spectrum import basis_solution, basis_spectrum, whitened
 from ...problems.rankrls_statistics import normal_equations
+from ...problems.solution import Solution
+from ...problems.spectrum import basis_solution, basis_spectrum, whitened
+from ...registry.declaration import Solver, declared_fit
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #c004
 def basis_equations(problem):
-    """C^-1 K_RM L K_MR C^-T (r, r) and C^-1 K_RM L y (r, k). O(n r^2) and the kernel; memory O(r^2) and a block of at most BLOCK numbers."""
+    """C^-1 K_RM L K_MR C^-T (r, r) and C^-1 K_RM L y (r, k).
+
+    O(n r^2) and the kernel; memory O(r^2) and a block of at most BLOCK numbers.
+    """
     from scipy.linalg import solve_triangular
 
     r, (C, jitter) = len(problem.carriers), problem.basis_factor
     item_blocks(problem)  # makes the table of the kernel if it is small
     pivots = C.diagonal() ** 2
     if jitter or pivots.min() < 1e-6 * pivots.max():
-        rows = lambda items: solve_triangular(C, problem.columns(items).T, lower=True, check_finite=False).T
+        rows = lambda items: (
+            solve_triangular(C, problem.columns(items).T, lower=True, check_finite=False).T
+        )
         return normal_equations(problem, rows, r)
     G, g = normal_equations(problem, problem.columns, r)
     return whitened(G, C), solve_triangular(C, g, lower=True, check_finite=False)
@@ -38,7 +43,8 @@ class SparseRLSSolver(Solver):
 
     Notes
     -----
-    O(n r^2 + r^3) time, O(r^2) memory besides the items and a block of the kernel. Afterwards O(r^2) for each lambda of a path.
+    O(n r^2 + r^3) time, O(r^2) memory besides the items and a block of the kernel. Afterwards
+    O(r^2) for each lambda of a path.
     """
 
     name = "sparse-rls"
@@ -52,13 +58,26 @@ class SparseRLSSolver(Solver):
     def can_solve(self, problem):
         """True, or a sentence that says why not."""
         fits = declared_fit(self, problem)
-        return "it needs a basis; the solver rls takes problems without." if fits is True and problem.basis is None else fits
+        return (
+            "it needs a basis; the solver rls takes problems without."
+            if fits is True and problem.basis is None
+            else fits
+        )
 
     def solve(self, problem, lam):
         """The solution at one lam > 0, by Cholesky."""
         coef = basis_solution(*basis_equations(problem), problem.basis_factor[0], lam)
-        return Solution(problem, lam, coef[:, 0] if problem.is_flat else coef, info=details(problem))
+        return Solution(
+            problem, lam, coef[:, 0] if problem.is_flat else coef, info=details(problem)
+        )
 
     def path(self, problem, lam_min=None):
-        """The :class:`rankbook.paths.spectral.SpectralPath` of all solutions; `lam_min` makes no difference."""
-        return SpectralPath(problem, basis_spectrum(*basis_equations(problem), problem.basis_factor[0]), details(problem))
+        """The :class:`rankbook.paths.spectral.SpectralPath` of all solutions.
+
+        `lam_min` makes no difference.
+        """
+        return SpectralPath(
+            problem,
+            basis_spectrum(*basis_equations(problem), problem.basis_factor[0]),
+            details(problem),
+        )

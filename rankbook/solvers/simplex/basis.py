@@ -15,12 +15,22 @@ import numpy as np
 from ...base.jit import njit
 
 # %% ../../../nbs/solvers/simplex/basis.ipynb #c004
-State = namedtuple("State", "X XT better worse margin delta weight sets E S inverse sign w f q a u s rate dw h near everything f_scan image real count")
+State = namedtuple(
+    "State",
+    (
+        "X XT better worse margin delta weight sets E S inverse sign w f q a u s rate dw h near "
+        "everything f_scan image real count"
+    ),
+)
 
 LAM, TOP, BUDGET, NORM, SHIFT = range(5)  # places in State.real
 SIZE, NEAR, SCANNED, SINCE, STALLED, LARGEST, SCANS, REBUILDS, LOGGED = range(9)  # in State.count
 
-MET, ACTIVE, CAPPED = np.int64(0), np.int64(1), np.int64(2)  # typed: numba compiles a function anew for each literal int
+MET, ACTIVE, CAPPED = (
+    np.int64(0),
+    np.int64(1),
+    np.int64(2),
+)  # typed: numba compiles a function anew for each literal int
 
 # %% ../../../nbs/solvers/simplex/basis.ipynb #c005
 def initial_state(X, better, worse, margin, delta, weight, q, lam, room=16):
@@ -39,12 +49,41 @@ def initial_state(X, better, worse, margin, delta, weight, q, lam, room=16):
         Rows for the basis; :func:`grow` makes more.
     """
     (n, d), m = X.shape, better.size
-    real, count = np.array([lam, np.abs(q).max(), 0.1 * delta.max(), 0.0, 0.0]), np.zeros(9, dtype=np.int64)
+    real, count = (
+        np.array([lam, np.abs(q).max(), 0.1 * delta.max(), 0.0, 0.0]),
+        np.zeros(9, dtype=np.int64),
+    )
     count[NEAR] = -1  # list before use
     new, ints = (lambda k: np.zeros(k)), (lambda k: np.zeros(k, dtype=np.int64))
-    return State(np.ascontiguousarray(X), np.ascontiguousarray(X.T), better, worse, margin, delta.copy(), weight, np.full(m, CAPPED, dtype=np.int8),
-                 ints(room), ints(room), np.zeros((room, room)), new(d), new(d), new(n), q.copy(), new(room), new(room), new(d), new(d), new(room), new(n),
-                 np.empty(m, dtype=np.int32), np.arange(m, dtype=np.int32), new(n), new(n), real, count)
+    return State(
+        np.ascontiguousarray(X),
+        np.ascontiguousarray(X.T),
+        better,
+        worse,
+        margin,
+        delta.copy(),
+        weight,
+        np.full(m, CAPPED, dtype=np.int8),
+        ints(room),
+        ints(room),
+        np.zeros((room, room)),
+        new(d),
+        new(d),
+        new(n),
+        q.copy(),
+        new(room),
+        new(room),
+        new(d),
+        new(d),
+        new(room),
+        new(n),
+        np.empty(m, dtype=np.int32),
+        np.arange(m, dtype=np.int32),
+        new(n),
+        new(n),
+        real,
+        count,
+    )
 
 # %% ../../../nbs/solvers/simplex/basis.ipynb #c006
 def grow(s):
@@ -58,7 +97,10 @@ def grow(s):
 # %% ../../../nbs/solvers/simplex/basis.ipynb #c009
 @njit
 def edge(s, place, direction):
-    """Set dw (p), how the weights in use move along the edge, and h, how the scores do. O(p^2 + n p)."""
+    """Set dw (p), how the weights in use move along the edge, and h, how the scores do.
+
+    O(p^2 + n p).
+    """
     p = s.count[SIZE]
     s.h[:] = 0.0
     if place >= 0:
@@ -87,6 +129,7 @@ def pair_row(s, i):
             v[x] += z * s.inverse[y, x]
     return v
 
+
 @njit
 def replace_pair(s, x, i):
     """Preference i takes place x of E."""
@@ -97,6 +140,7 @@ def replace_pair(s, x, i):
             if other != x:
                 s.inverse[y, other] -= s.inverse[y, x] * v[other]
     s.E[x] = i
+
 
 @njit
 def replace_feature(s, y, j, direction):
@@ -124,9 +168,13 @@ def append(s, i, j, direction):
     s.count[SIZE] = p + 1
     s.count[LARGEST] = max(s.count[LARGEST], p + 1)
 
+
 @njit
 def remove(s, x, y):
-    """The preference at place x of E and the feature at place y of S are dropped; the last ones take their places."""
+    """Drop the preference at place x of E and the feature at place y of S.
+
+    The last ones take their places.
+    """
     size = s.count[SIZE]
     last = size - 1
     for other in range(size):
@@ -151,9 +199,13 @@ def recompute_q(s):
         if s.image[i] != 0:
             s.q[:] += s.image[i] * s.X[i]
 
+
 @njit
 def rebuild(s):
-    """The inverse, w, f and q from their definitions; False if the basis is singular to rounding. O(p^3 + m + n d)."""
+    """The inverse, w, f and q from their definitions.
+
+    Returns False if the basis is singular to rounding. O(p^3 + m + n d).
+    """
     p = s.count[SIZE]
     B = np.empty((p, p))
     for x in range(p):

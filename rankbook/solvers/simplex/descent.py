@@ -10,7 +10,19 @@ import numpy as np
 
 from ...base.jit import njit
 from .basis import CAPPED, LAM, MET, SINCE, SIZE, edge, rebuild, recompute_q
-from .pivots import END, GROW, REBUILD_EVERY, SINGULAR, STALLING, TINY, UNBOUNDED, exchange, move, prices, spread
+from rankbook.solvers.simplex.pivots import (
+    END,
+    GROW,
+    REBUILD_EVERY,
+    SINGULAR,
+    STALLING,
+    TINY,
+    UNBOUNDED,
+    exchange,
+    move,
+    prices,
+    spread,
+)
 
 OPTIMAL = 1e-10  # a relative violation up to this is a rounding error
 MAX_STEPS = 200  # for each row of the basis that there could be
@@ -18,7 +30,10 @@ MAX_STEPS = 200  # for each row of the basis that there could be
 # %% ../../../nbs/solvers/simplex/descent.ipynb #c005
 @njit
 def steepest(s):
-    """The worst violation relative to its bound, the slope, and the edge: (violation, slope, place, direction). O(p + d)."""
+    """The worst violation relative to its bound, the slope, and the edge.
+
+    Returns (violation, slope, place, direction). O(p + d).
+    """
     lam, worst, slope, place, direction = s.real[LAM], 0.0, 0.0, 0, 0.0
     for x in range(s.count[SIZE]):
         c = s.weight[s.E[x]]
@@ -34,7 +49,11 @@ def steepest(s):
 # %% ../../../nbs/solvers/simplex/descent.ipynb #c007
 @njit
 def kinks(s):
-    """All kinks along the edge: distances, how much the slope turns up at each, and who (a preference i, or -1 - y for place y of S). O(m + n)."""
+    """All kinks along the edge.
+
+    These are distances, how much the slope turns up at each, and who (a preference i, or -1 - y for
+    place y of S). O(m + n).
+    """
     p, m, t, tol = s.count[SIZE], s.better.size, 0, TINY * spread(s.h)
     at, turn, who = np.empty(m + p), np.empty(m + p), np.empty(m + p, dtype=np.int64)
     largest = np.abs(s.dw[:p]).max() if p else 0.0
@@ -54,7 +73,10 @@ def kinks(s):
 # %% ../../../nbs/solvers/simplex/descent.ipynb #c008
 @njit
 def turning_point(at, turn, slope):
-    """The number of the kink at which the slope turns up, or -1. A search as in quicksort, of the side that matters: O(len(at)) on average."""
+    """The number of the kink at which the slope turns up, or -1.
+
+    A search as in quicksort, of the side that matters: O(len(at)) on average.
+    """
     left = np.arange(at.size)
     while left.size:
         pivot = at[left[left.size // 2]]
@@ -74,7 +96,10 @@ def turning_point(at, turn, slope):
 # %% ../../../nbs/solvers/simplex/descent.ipynb #c010
 @njit
 def long_step(s, slope):
-    """Go past kinks while the slope points down: (step, preference or -1, place in S or -1); infinite if there is no end. O(m + n) on average."""
+    """Go past kinks while the slope points down: (step, preference or -1, place in S or -1).
+
+    The step is infinite if there is no end. O(m + n) on average.
+    """
     at, turn, who = kinks(s)
     end = turning_point(at, turn, slope)
     if end < 0:
@@ -89,7 +114,10 @@ def long_step(s, slope):
 # %% ../../../nbs/solvers/simplex/descent.ipynb #c015
 @njit
 def descend(s):
-    """From the present corner to the best one at the present lambda: END, GROW, or what went wrong."""
+    """From the present corner to the best one at the present lambda.
+
+    Returns END, GROW, or what went wrong.
+    """
     c, steps = s.count, 0
     while steps < MAX_STEPS * (s.q.size + s.f.size):
         if c[SIZE] == s.E.size:

@@ -14,8 +14,29 @@ from collections import namedtuple
 import numpy as np
 
 from ...base.jit import njit
-from .basis import (ACTIVE, BUDGET, CAPPED, LAM, LOGGED, MET, NEAR, NORM, SCANNED, SCANS, SHIFT, SINCE, SIZE, STALLED, TOP,
-                                    append, edge, rebuild, remove, replace_feature, replace_pair)
+from rankbook.solvers.simplex.basis import (
+    ACTIVE,
+    BUDGET,
+    CAPPED,
+    LAM,
+    LOGGED,
+    MET,
+    NEAR,
+    NORM,
+    SCANNED,
+    SCANS,
+    SHIFT,
+    SINCE,
+    SIZE,
+    STALLED,
+    TOP,
+    append,
+    edge,
+    rebuild,
+    remove,
+    replace_feature,
+    replace_pair,
+)
 
 Log = namedtuple("Log", "lam out to into w")
 
@@ -31,7 +52,10 @@ STEP_COST = 20  # fixed part of the work of a step, in list entries
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c007
 @njit
 def prices(s):
-    """Set a and s, the multipliers of E and the pulls at the present lambda, and u and rate, their derivatives."""
+    """Set a and s, the multipliers of E and the pulls at the present lambda.
+
+    Their derivatives u and rate are set with them.
+    """
     p, lam = s.count[SIZE], s.real[LAM]
     s.a[:p] = 0.0
     s.u[:p] = 0.0
@@ -53,7 +77,10 @@ def prices(s):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c010
 @njit
 def next_event(s):
-    """How far lambda may fall before a multiplier or a pull reaches a bound: (drop, place, direction). O(p^2 + d)."""
+    """How far lambda may fall before a multiplier or a pull reaches a bound.
+
+    Returns (drop, place, direction). O(p^2 + d).
+    """
     p, lam = s.count[SIZE], s.real[LAM]
     best, place, direction = np.inf, 0, 0.0
     for x in range(p):
@@ -76,7 +103,10 @@ def next_event(s):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c013
 @njit
 def first_zero(s):
-    """The step at which a weight in use first reaches 0, and its place in S; (inf, -1) if none does. O(p)."""
+    """The step at which a weight in use first reaches 0, and its place in S.
+
+    This is (inf, -1) if none does. O(p).
+    """
     p, best, zero = s.count[SIZE], np.inf, -1
     largest = np.abs(s.dw[:p]).max() if p else 0.0
     for y in range(p):
@@ -96,9 +126,13 @@ def spread(v):
         low, high = min(low, x), max(high, x)
     return high - low
 
+
 @njit
 def first_margin(s, pairs, size, step):
-    """The first of the given preferences that reaches its margin before `step`, or -1, and the step. O(size)."""
+    """The first of the given preferences that reaches its margin before `step`, and the step.
+
+    The preference is -1 if none does. O(size).
+    """
     arrived, tol = -1, TINY * spread(s.h)
     for t in range(size):
         i = pairs[t]
@@ -132,7 +166,10 @@ def list_near(s):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c018
 @njit
 def first_kink(s):
-    """The first kink along the edge: (step, preference or -1, place in S or -1). O(n) and the list, at times O(m)."""
+    """The first kink along the edge: (step, preference or -1, place in S or -1).
+
+    O(n) and the list, at times O(m).
+    """
     c = s.count
     if c[NEAR] < 0:
         list_near(s)
@@ -152,9 +189,13 @@ def pull_more(s, i, amount):
     """Add a multiple of z_i to q. O(d)."""
     s.q[:] += amount * (s.X[s.better[i]] - s.X[s.worse[i]])
 
+
 @njit
 def move(s, step, place, direction, arrived):
-    """Go along the edge; what was set free joins the set it goes to, what arrived is active. O(n + d)."""
+    """Go along the edge; what was set free joins the set it goes to, what arrived is active.
+
+    O(n + d).
+    """
     s.f[:] += step * s.h
     for y in range(s.count[SIZE]):
         s.w[s.S[y]] += step * s.dw[y]
@@ -177,7 +218,10 @@ def move(s, step, place, direction, arrived):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c022
 @njit
 def exchange(s, place, direction, arrived, zero):
-    """Change the basis: `place` leaves, and the preference `arrived` or the feature at place `zero` enters; return who left and who entered. O(p^2)."""
+    """Change the basis and return who left and who entered.
+
+    `place` leaves, and the preference `arrived` or the feature at place `zero` enters. O(p^2).
+    """
     j = -1 - place
     left = s.E[place] if place >= 0 else place
     entered = arrived if arrived >= 0 else -1 - s.S[zero]
@@ -208,6 +252,7 @@ def true_weights(s, w):
             size += abs(term)
         if total * s.sign[s.S[y]] > ROUNDING * size:
             w[s.S[y]] = total
+
 
 @njit
 def record(s, log, left, entered, direction):
@@ -241,6 +286,7 @@ def turn(s, lam_min, log):
     move(s, step, place, direction, arrived)
     left, entered = exchange(s, place, direction, arrived, zero)
     return STALLING if record(s, log, left, entered, direction) else FULL
+
 
 @njit
 def follow(s, lam_min, log):

@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from ...base.validation import as_count, as_positive, require_memory
-from ...problems.penalties import pull
 from ...paths.exact import Path
+from ...problems.penalties import pull
 from ...problems.solution import Solution
-from ...registry.solve import Solver
+from ...registry.declaration import Solver
 
 ACTIVE, CAPPED = 1, 2  # as in solvers.basis, which imports a compiler
 EVENT = np.dtype([("lam", "f8"), ("out", "i8"), ("to", "i1"), ("into", "i8")])
@@ -24,7 +24,10 @@ SAME = 1e-12  # lambdas closer than this, relatively, are one
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c005
 def basis_at(events, m, d, lam):
-    """The set of each preference (m,) and the sign of each feature (d,), 0 if it is not in use, at lam. O(T + m + d)."""
+    """The set of each preference (m,) and the sign of each feature (d,) at lam.
+
+    The sign is 0 for a feature that is not in use. O(T + m + d).
+    """
     before = events[: np.searchsorted(-events["lam"], -lam, side="left")]
     who = np.stack([before["out"], before["into"]], axis=1).ravel()
     where = np.stack([before["to"], np.where(before["into"] >= 0, ACTIVE, 0)], axis=1).ravel()
@@ -35,7 +38,10 @@ def basis_at(events, m, d, lam):
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c008
 def multipliers(problem, sets, sign, lam):
-    """The multipliers (m,) of a basis at lam; at 0 their limit a / lam, if nothing is capped. O(p^3 + m + n d)."""
+    """The multipliers (m,) of a basis at lam.
+
+    At 0 they are their limit a / lam, if nothing is capped. O(p^3 + m + n d).
+    """
     prefs, dual = problem.prefs, np.where(sets == CAPPED, problem.prefs.weight, 0.0)
     E, S = np.flatnonzero(sets == ACTIVE), np.flatnonzero(sign)
     if E.size == 0:
@@ -53,18 +59,22 @@ def multipliers(problem, sets, sign, lam):
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c010
 class L1Path(Path):
-    """The solutions of a ranking SVM with L1 penalty for all lambdas of a domain: w stands still between breakpoints.
+    """The solutions of a ranking SVM with L1 penalty for all lambdas of a domain.
+
+    The weights w stand still between breakpoints.
 
     Attributes
     ----------
     problem, domain, status, solver, info
-        As in :class:`rankbook.Path`; a complete path on which all preferences can be met answers at lam = 0, too.
+        As in :class:`rankbook.Path`; a complete path on which all preferences can be met answers at
+        lam = 0, too.
     breakpoints : ndarray of shape (T,)
         Strictly decreasing; where w jumps. The first is lam_max.
     table : scipy.sparse.csr_array of shape (T, d)
         Row t is w for breakpoints[t + 1] < lam < breakpoints[t]; above the first breakpoint w = 0.
     events : ndarray
-        Fields lam, out, to, into: changes of the basis, from which multipliers are read; see :func:`basis_at`.
+        Fields lam, out, to, into: changes of the basis, from which multipliers are read; see
+        :func:`basis_at`.
     """
 
     def __init__(self, problem, events, table, status, lam_end, info=None):
@@ -76,7 +86,11 @@ class L1Path(Path):
     @cached_property
     def weights(self):
         """The table as a dense array (T, d)."""
-        require_memory(8 * np.prod(self.table.shape, dtype=float), f"a dense table of {self.table.shape[0]:,} weight vectors", "the sparse path.table")
+        require_memory(
+            8 * np.prod(self.table.shape, dtype=float),
+            f"a dense table of {self.table.shape[0]:,} weight vectors",
+            "the sparse path.table",
+        )
         return self.table.toarray()
 
     def read(self, lam):
@@ -85,7 +99,10 @@ class L1Path(Path):
         w = self.table[[t]].toarray().ravel() if t >= 0 else np.zeros(self.problem.n_coef)
         sets, sign = basis_at(self.events, self.problem.n_preferences, w.size, lam)
         if lam == 0 and (self.problem.prefs.weight[sets == CAPPED] > 0).any():
-            raise ValueError("lam is 0, but some preferences are short of their margin at the end of this path; lam > 0 is accepted.")
+            raise ValueError(
+                "lam is 0, but some preferences are short of their margin at the end of this "
+                "path; lam > 0 is accepted."
+            )
         return dict(coef=w, dual=multipliers(self.problem, sets, sign, lam))
 
     def knots(self, X_new):
@@ -94,7 +111,10 @@ class L1Path(Path):
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c012
 def jumps(lam, table):
-    """The lambdas (T,) at which w changes, and the rows after each, from all events. O(numbers in the table)."""
+    """The lambdas (T,) at which w changes, and the rows after each, from all events.
+
+    O(numbers in the table).
+    """
     from scipy.sparse import csr_array, vstack
 
     last = np.r_[lam[1:] < lam[:-1] * (1 - SAME), True][: lam.size]
@@ -103,7 +123,9 @@ def jumps(lam, table):
         return lam, table
     before = vstack([csr_array((1, table.shape[1])), table[:-1]], format="csr")
     largest = lambda rows: abs(rows).max(axis=1).toarray().ravel()
-    moved = np.flatnonzero(largest(table - before) > 1e-10 * np.maximum(largest(table), largest(before)))
+    moved = np.flatnonzero(
+        largest(table - before) > 1e-10 * np.maximum(largest(table), largest(before))
+    )
     return lam[moved], table[moved]
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c015
@@ -120,15 +142,22 @@ def l1_knots(path, X_new, rows=512):
     Yields
     ------
     lams : ndarray of shape (b,), not increasing
-        The two ends of one stretch after the other. Each block begins where the one before ended, the first above lam_max.
+        The two ends of one stretch after the other. Each block begins where the one before ended,
+        the first above lam_max.
     G : ndarray of shape (b, p)
     """
     if X_new.shape[1] != path.problem.n_coef:
-        raise ValueError(f"X_new has {X_new.shape[1]} columns; {path.problem.n_coef}, as in training, are accepted.")
+        raise ValueError(
+            f"X_new has {X_new.shape[1]} columns; {path.problem.n_coef}, as in training, "
+            "are accepted."
+        )
     X_new, ends = path.problem.design(X_new), np.r_[path.breakpoints, path.domain[0]]
     end, nothing = ends[0], np.zeros(len(X_new))
     scores = end * (path.table[:1] @ X_new.T)[0] if path.breakpoints.size else nothing
-    yield np.array([2 * end or 1.0, end, end]), np.array([nothing, nothing, scores])  # the jump away from 0 by itself, whose scores have another size
+    yield (
+        np.array([2 * end or 1.0, end, end]),
+        np.array([nothing, nothing, scores]),
+    )  # the jump away from 0 by itself, whose scores have another size
     for start in range(0, path.breakpoints.size, rows):
         f = np.repeat(path.table[start : start + rows] @ X_new.T, 2, axis=0)
         lams = np.repeat(ends[start : start + rows + 1], 2)[1:-1]
@@ -141,23 +170,46 @@ def start_state(problem, lam, shift, seed):
     from rankbook.solvers.simplex.basis import initial_state
 
     prefs = problem.prefs
-    require_memory(70 * len(prefs) + 24 * problem.X.size, f"following {len(prefs):,} preferences", 'use graph="star", or a subsample of the items')
+    require_memory(
+        70 * len(prefs) + 24 * problem.X.size,
+        f"following {len(prefs):,} preferences",
+        'use graph="star", or a subsample of the items',
+    )
     pairs = np.flatnonzero(prefs.weight > 0)
     margin = np.ascontiguousarray(prefs.margin[pairs])
     delta = margin * (1 + shift * np.random.default_rng(seed).uniform(-1, 1, pairs.size))
     q = pull(problem, np.asarray(prefs.weight))
-    return initial_state(problem.X - problem.X[0], prefs.better[pairs], prefs.worse[pairs], margin, delta, np.ascontiguousarray(prefs.weight[pairs]), q, lam), pairs
+    return initial_state(
+        problem.X - problem.X[0],
+        prefs.better[pairs],
+        prefs.worse[pairs],
+        margin,
+        delta,
+        np.ascontiguousarray(prefs.weight[pairs]),
+        q,
+        lam,
+    ), pairs
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c019
 def follow_chunk(state, lam_min, size):
-    """Some events: the state, perhaps with more room, a structured array, their weights (sparse) and the code of `follow`."""
+    """Follow some events.
+
+    Returns the state, perhaps with more room, a structured array, their weights (sparse) and the
+    code of `follow`.
+    """
     from scipy.sparse import csr_array
 
-    from rankbook.solvers.simplex.pivots import GROW, SINGULAR, Log, follow
     from rankbook.solvers.simplex.basis import LOGGED, grow
+    from rankbook.solvers.simplex.pivots import GROW, SINGULAR, Log, follow
 
     size = min(size, max(16, 4_000_000 // state.w.size))
-    log = Log(np.empty(size), np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int8), np.empty(size, dtype=np.int64), np.empty((size, state.w.size)))
+    log = Log(
+        np.empty(size),
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=np.int8),
+        np.empty(size, dtype=np.int64),
+        np.empty((size, state.w.size)),
+    )
     try:
         t, code = follow(state, lam_min, log)
     except np.linalg.LinAlgError:  # a pivot of exactly 0
@@ -169,7 +221,11 @@ def follow_chunk(state, lam_min, size):
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c020
 def run(state, lam_min, max_events):
-    """Follow to an end: the state, all events, all weights (sparse), and a code of `follow` or a status. Ctrl-C ends it between two chunks."""
+    """Follow to an end.
+
+    Returns the state, all events, all weights (sparse), and a code of `follow` or a status. Ctrl-C
+    ends it between two chunks.
+    """
     from scipy.sparse import csr_array, vstack
 
     from rankbook.solvers.simplex.pivots import FULL, GROW
@@ -185,15 +241,23 @@ def run(state, lam_min, max_events):
     except KeyboardInterrupt:
         code = "interrupted"
     kept = min(len(events), len(rows))
-    return state, np.concatenate(events[:kept]), vstack(rows[:kept], format="csr"), "max_events" if code in (FULL, GROW) else code
+    return (
+        state,
+        np.concatenate(events[:kept]),
+        vstack(rows[:kept], format="csr"),
+        "max_events" if code in (FULL, GROW) else code,
+    )
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c021
 def reason(code):
     """Why a walk ended too early, in words."""
     from rankbook.solvers.simplex import pivots
 
-    return {pivots.STALLING: f"{pivots.MAX_STALLED} steps in a row without progress", pivots.SINGULAR: "the basis is singular to rounding",
-            pivots.UNBOUNDED: "an edge without end, which can only be a rounding error"}[code]
+    return {
+        pivots.STALLING: f"{pivots.MAX_STALLED} steps in a row without progress",
+        pivots.SINGULAR: "the basis is singular to rounding",
+        pivots.UNBOUNDED: "an edge without end, which can only be a rounding error",
+    }[code]
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c022
 def l1_path(problem, lam_min, max_events, shift, seed):
@@ -203,14 +267,30 @@ def l1_path(problem, lam_min, max_events, shift, seed):
     from rankbook.solvers.simplex import basis, pivots
 
     if problem.lam_max == 0 or (lam_min or 0) >= problem.lam_max:
-        return L1Path(problem, np.empty(0, dtype=EVENT), csr_array((0, problem.n_coef)), "lam_min" if lam_min else "complete", lam_min or 0.0)
+        return L1Path(
+            problem,
+            np.empty(0, dtype=EVENT),
+            csr_array((0, problem.n_coef)),
+            "lam_min" if lam_min else "complete",
+            lam_min or 0.0,
+        )
     state, pairs = start_state(problem, problem.lam_max, shift, seed)
     state, events, table, code = run(state, lam_min or 0.0, max_events)
     for name in ("out", "into"):
         events[name] = np.where(events[name] >= 0, pairs[np.maximum(events[name], 0)], events[name])
-    status = code if isinstance(code, str) else {pivots.END: "complete", pivots.AT_LAM_MIN: "lam_min"}.get(code, "numerical")
+    status = (
+        code
+        if isinstance(code, str)
+        else {pivots.END: "complete", pivots.AT_LAM_MIN: "lam_min"}.get(code, "numerical")
+    )
     c = state.count
-    info = dict(events=events.size, largest_basis=int(c[basis.LARGEST]), rebuilds=int(c[basis.REBUILDS]), scans=int(c[basis.SCANS]), largest_shift=float(state.real[basis.SHIFT]))
+    info = dict(
+        events=events.size,
+        largest_basis=int(c[basis.LARGEST]),
+        rebuilds=int(c[basis.REBUILDS]),
+        scans=int(c[basis.SCANS]),
+        largest_shift=float(state.real[basis.SHIFT]),
+    )
     if status == "numerical":
         info["reason"] = reason(code)
     end = events["lam"][-1] if isinstance(code, str) and events.size else state.real[basis.LAM]
@@ -222,7 +302,11 @@ def l1_solve(problem, lam, shift, seed):
     from rankbook.solvers.simplex import basis, descent, pivots
 
     lam = as_positive("lam", lam)
-    w, sign, sets = np.zeros(problem.n_coef), np.zeros(problem.n_coef), np.full(problem.n_preferences, CAPPED, dtype=np.int8)
+    w, sign, sets = (
+        np.zeros(problem.n_coef),
+        np.zeros(problem.n_coef),
+        np.full(problem.n_preferences, CAPPED, dtype=np.int8),
+    )
     if lam < problem.lam_max:
         state, pairs = start_state(problem, lam, shift, seed)
         try:
@@ -231,7 +315,10 @@ def l1_solve(problem, lam, shift, seed):
         except np.linalg.LinAlgError:
             code = pivots.SINGULAR
         if code != pivots.END:
-            raise RuntimeError(f"the descent at lam = {lam:.6g} ended early: {reason(code)}; the solver 'lp' may help.")
+            raise RuntimeError(
+                f"the descent at lam = {lam:.6g} ended early: {reason(code)}; "
+                "the solver 'lp' may help."
+            )
         pivots.true_weights(state, w)
         sets[pairs], sign = state.sets, state.sign
     return Solution(problem, lam, w, multipliers(problem, sets, sign, lam))
@@ -251,8 +338,9 @@ class SimplexSolver(Solver):
 
     Notes
     -----
-    An event of the path costs O(p^2 + (n + d) p) for p features in use, and a scan of a list of near preferences; a step at one lambda
-    O(m + n (p + d)). Memory: 70 bytes a preference, and 12 p bytes an event.
+    An event of the path costs O(p^2 + (n + d) p) for p features in use, and a scan of a list of
+    near preferences; a step at one lambda O(m + n (p + d)). Memory: 70 bytes a preference, and 12 p
+    bytes an event.
     """
 
     name = "simplex"

@@ -38,7 +38,10 @@ def make_table(weight):
 
 @njit
 def find(table, x):
-    """The place whose interval holds x, a number from 0 to the sum of the weights. O(1) on average for random x."""
+    """The place whose interval holds x, a number from 0 to the sum of the weights.
+
+    O(1) on average for random x.
+    """
     part = min(int(x * table.scale), table.guide.size - 1)
     i = table.guide[part]
     while i > 0 and table.ends[i - 1] > x:  # a rounding error of the product
@@ -49,19 +52,40 @@ def find(table, x):
 
 # %% ../../../nbs/solvers/subgradient/sampling.ipynb #c010
 def level_sampler(levels, mass=None):
-    """A sampler of the full graph of scores, from `Preferences._levels`, with item weights (n,) or ones. O(n).
+    """A sampler of the full graph of scores, from `Preferences._levels`.
+
+    Items have weights (n,) or ones. O(n).
 
     The sum of all weights of pairs is ``table.ends[-1]``; 0 if there is no pair.
     """
     order, level_start, query_start = levels
     weighted = mass is not None
     upto = np.r_[0.0, np.cumsum(mass[order])] if weighted else np.zeros(0)
-    wins = (upto[level_start] - upto[query_start]) * mass[order] if weighted else (level_start - query_start).astype(float)
+    wins = (
+        (upto[level_start] - upto[query_start]) * mass[order]
+        if weighted
+        else (level_start - query_start).astype(float)
+    )
     place = np.flatnonzero(wins > 0).astype(np.int32)
-    table = make_table(wins[place]) if place.size else Table(np.zeros(1), np.zeros(1, np.int32), 1.0)
+    table = (
+        make_table(wins[place]) if place.size else Table(np.zeros(1), np.zeros(1, np.int32), 1.0)
+    )
     none = np.zeros(0, np.int32)
-    pairs = none, none, place, np.asarray(order, np.int32), np.stack([query_start, level_start], axis=1).astype(np.int32).reshape(-1)
-    return Sampler(table, False, *pairs, mass[order].astype(float) if weighted else np.zeros(0), upto, np.zeros(0))
+    pairs = (
+        none,
+        none,
+        place,
+        np.asarray(order, np.int32),
+        np.stack([query_start, level_start], axis=1).astype(np.int32).reshape(-1),
+    )
+    return Sampler(
+        table,
+        False,
+        *pairs,
+        mass[order].astype(float) if weighted else np.zeros(0),
+        upto,
+        np.zeros(0),
+    )
 
 # %% ../../../nbs/solvers/subgradient/sampling.ipynb #c011
 @njit
@@ -83,16 +107,37 @@ def worse_place(s, p, rest):
 
 # %% ../../../nbs/solvers/subgradient/sampling.ipynb #c013
 def list_sampler(better, worse, weight=None, margin=None):
-    """A sampler of listed preferences (m,), -1 standing for an item of score 0, with weights and margins (m,) or ones. O(m) with weights."""
+    """A sampler of listed preferences (m,), with weights and margins (m,) or ones.
+
+    An item of -1 stands for one of score 0. O(m) with weights.
+    """
     size = float(len(better))
-    table = Table(np.full(1, size), np.zeros(0, np.int32), 0.0) if weight is None or len(better) == 0 else make_table(weight)
+    table = (
+        Table(np.full(1, size), np.zeros(0, np.int32), 0.0)
+        if weight is None or len(better) == 0
+        else make_table(weight)
+    )
     none, real = np.zeros(0, np.int32), np.zeros(0)
-    return Sampler(table, True, np.asarray(better, np.int32), np.asarray(worse, np.int32), none, none, none, real, real, real if margin is None else np.array(margin, float))
+    return Sampler(
+        table,
+        True,
+        np.asarray(better, np.int32),
+        np.asarray(worse, np.int32),
+        none,
+        none,
+        none,
+        real,
+        real,
+        real if margin is None else np.array(margin, float),
+    )
 
 
 @njit
 def draw(s, state):
-    """A preference at random: better, worse, margin; -1 stands for an item of score 0. O(1), with item weights O(log n)."""
+    """A preference at random: better, worse, margin.
+
+    An item of -1 stands for one of score 0. O(1), with item weights O(log n).
+    """
     x = uniform(state) * s.table.ends[-1]
     if s.listed:
         i = int(x) if s.table.guide.size == 0 else find(s.table, x)
@@ -104,10 +149,17 @@ def draw(s, state):
 
 # %% ../../../nbs/solvers/subgradient/sampling.ipynb #c019
 def sampler_of(problem):
-    """The sampler of the constraints of a problem; a full graph of scores is not listed unless single pairs have weights or margins."""
+    """The sampler of the constraints of a problem.
+
+    A full graph of scores is not listed unless single pairs have weights or margins.
+    """
     prefs = problem.prefs
     items = getattr(prefs, "item_weight", None)
-    if getattr(prefs, "graph", None) == "full" and prefs._margin is None and (prefs._weight is None or items is not None):
+    if (
+        getattr(prefs, "graph", None) == "full"
+        and prefs._margin is None
+        and (prefs._weight is None or items is not None)
+    ):
         return level_sampler(prefs._levels, items)
     weight, margin = (None if (v == 1).all() else v for v in (prefs.weight, prefs.margin))
     return list_sampler(prefs.better, prefs.worse, weight, margin)

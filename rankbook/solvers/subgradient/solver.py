@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.validation import as_positive, unknown_name
 from ...problems.solution import Solution
-from ...registry.solve import Solver
+from ...registry.declaration import Solver
 
 # %% ../../../nbs/solvers/subgradient/solver.ipynb #c004
 class SubgradientSolver(Solver):
@@ -19,20 +19,24 @@ class SubgradientSolver(Solver):
     Parameters
     ----------
     step : {"1/t", "1/sqrt(t)"}, default "1/t"
-        Schedule of step lengths, 1/(lam_T (t + t_0)) or 1/(lam_T sqrt(t_0 (t + t_0))), lam_T = lam / sum of weights.
+        Schedule of step lengths, 1/(lam_T (t + t_0)) or 1/(lam_T sqrt(t_0 (t + t_0))),
+        lam_T = lam / sum of weights.
     average : {False, "plain", "suffix"}, default "suffix"
         The last w, the mean of all, or that of the last half to three quarters.
     tol : float or None, default 1e-2
         Relative gap to stop at; None never checks, and never lists the preferences.
     max_passes : float, optional
-        Steps as a multiple of the number of constraints; by default 10, or ten million steps if that is more.
+        Steps as a multiple of the number of constraints; by default 10, or ten million steps if
+        that is more.
     seed : int >= 0, default 0
     offset : float >= 0, optional
-        t_0; by default R^2 / lam_T, R^2 the mean square length of a difference, so that the first step repairs one constraint.
+        t_0; by default R^2 / lam_T, R^2 the mean square length of a difference, so that the first
+        step repairs one constraint.
 
     Notes
     -----
-    O(d) a step. O(n d) memory, and O(m) for preferences that are listed or have weights, or to check.
+    O(d) a step. O(n d) memory, and O(m) for preferences that are listed or have weights, or to
+    check.
     """
 
     name = "subgradient"
@@ -40,10 +44,15 @@ class SubgradientSolver(Solver):
     kernels = ("linear",)
     storages = frozenset({"float64", "float32"})
     requires = ("numba",)
-    summary = "Linear SVMs by subgradient steps on one constraint at a time, from preferences that need not be listed."
+    summary = (
+        "Linear SVMs by subgradient steps on one constraint at a time, from preferences that need "
+        "not be listed."
+    )
     reference = "Bagnell, Learning by constraints and SVMs, sections 1.3, 1.4 and 2"
 
-    def __init__(self, step="1/t", average="suffix", tol=1e-2, max_passes=None, seed=0, offset=None):
+    def __init__(
+        self, step="1/t", average="suffix", tol=1e-2, max_passes=None, seed=0, offset=None
+    ):
         check_rules(step, average, seed)
         self.step, self.average, self.seed = step, average, int(seed)
         self.tol = None if tol is None else as_positive("tol", tol)
@@ -51,11 +60,18 @@ class SubgradientSolver(Solver):
         self.offset = None if offset is None else as_positive("offset", offset, zero=True)
 
     def start(self, lam, shape, n_coef=0):
-        """A :class:`rankbook.solvers.subgradient.steps.Descent` that minimises lam/2 |w|^2 + the mean loss of a constraint, from w = 0 of shape (K, d)."""
+        """A :class:`rankbook.solvers.subgradient.steps.Descent` for lam/2 |w|^2 + the mean loss.
+
+        The loss is that of a constraint, and steps begin at w = 0 of shape (K, d).
+        """
         return start_descent(self, as_positive("lam", lam), shape, n_coef)
 
     def solve(self, problem, lam):
-        """The solution at one lam > 0; ``info`` has updates, passes, converged, before_all (fewer steps than constraints), gap and checks."""
+        """The solution at one lam > 0.
+
+        ``info`` has updates, passes, converged, before_all (fewer steps than constraints), gap and
+        checks.
+        """
         return solve_subgradient(self, problem, as_positive("lam", lam))
 
 # %% ../../../nbs/solvers/subgradient/solver.ipynb #c005
@@ -85,10 +101,24 @@ def solve_subgradient(solver, problem, lam):
 
     sampler, m = sampler_of(problem), problem.n_preferences
     shape = (problem.coef_shape[1] if len(problem.coef_shape) > 1 else 1, problem.X.shape[1])
-    learner = solver.start(lam / float(sampler.table.ends[-1]), shape, int(np.prod(problem.coef_shape)))
-    limit = max(10 * m, 10_000_000) if solver.max_passes is None else int(np.ceil(solver.max_passes * m))
+    learner = solver.start(
+        lam / float(sampler.table.ends[-1]), shape, int(np.prod(problem.coef_shape))
+    )
+    limit = (
+        max(10 * m, 10_000_000)
+        if solver.max_passes is None
+        else int(np.ceil(solver.max_passes * m))
+    )
     coef, gap, checks = checked_run(problem, lam, learner, sampler, solver.tol, limit)
     t, converged = learner.updates, bool(solver.tol is not None and gap <= solver.tol)
-    info = dict(updates=t, passes=t / m, converged=converged, before_all=converged and t < m, gap=gap, checks=checks, offset=learner.offset,
-                advice=f"More max_passes may help; these were {t:,} steps.")
+    info = dict(
+        updates=t,
+        passes=t / m,
+        converged=converged,
+        before_all=converged and t < m,
+        gap=gap,
+        checks=checks,
+        offset=learner.offset,
+        advice=f"More max_passes may help; these were {t:,} steps.",
+    )
     return Solution(problem, lam, coef, info=info)

@@ -12,8 +12,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from ...base.ownership import writable
 from ...base.jit import njit
+from ...base.ownership import writable
 from ...problems.ranksvm import feasible_dual
 from .sampling import draw, level_sampler, list_sampler
 
@@ -39,7 +39,10 @@ def reach(v, a, b, d):
 
 @njit
 def pull(s, row, item, d, c):
-    """Add c d to a row of v and c to the coefficient of an item (-1 for none), and the sums' share to r and q. O(d)."""
+    """Add c d to a row of v and c to the coefficient of an item (-1 for none).
+
+    The sums' share goes to r and q. O(d).
+    """
     total = s.real[SUM]
     for j in range(d.size if row >= 0 else 0):
         s.v[row, j] += c * d[j]
@@ -53,7 +56,10 @@ def pull(s, row, item, d, c):
 
 @njit
 def fold(s):
-    """Put the scale and the sum into the vectors before these get too large. O(K d + n), once in a factor of 1000."""
+    """Put the scale and the sum into the vectors before these get too large.
+
+    O(K d + n), once in a factor of 1000.
+    """
     for sums, vector in ((s.r, s.v.reshape(-1)), (s.q.reshape(s.q.size, 1), s.b)):
         flat = sums.reshape(-1)
         for j in range(flat.size):
@@ -83,9 +89,20 @@ def take(s, d, better, worse, margin, root):
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c011
 def fresh_state(shape, n_coef, lam, offset, seed, averaged):
-    """The state of w = 0 for weights of `shape` (K, d) and n_coef coefficients, 0 to keep none; r and q only to average."""
-    zeros = [np.zeros(size) for size in (shape, shape if averaged else (0, 0), n_coef, n_coef if averaged else 0)]
-    return State(np.array([1.0, 0.0, lam, offset]), np.zeros(1, dtype=np.int64), np.array([seed], dtype=np.uint64), *zeros)
+    """The state of w = 0 for weights of `shape` (K, d).
+
+    There are n_coef coefficients, 0 to keep none. r and q are there only to average.
+    """
+    zeros = [
+        np.zeros(size)
+        for size in (shape, shape if averaged else (0, 0), n_coef, n_coef if averaged else 0)
+    ]
+    return State(
+        np.array([1.0, 0.0, lam, offset]),
+        np.zeros(1, dtype=np.int64),
+        np.array([seed], dtype=np.uint64),
+        *zeros,
+    )
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c014
 @njit
@@ -96,7 +113,9 @@ def fetch(X, sampler, random, k, rows, better, worse, margin):
     for j in range(len(rows)):
         p, q = better[j], worse[j]
         for i in range(X.shape[1]):
-            rows[j, i] = X[p // k, i] if k > 1 or q < 0 else -X[q, i] if p < 0 else X[p, i] - X[q, i]
+            rows[j, i] = (
+                X[p // k, i] if k > 1 or q < 0 else -X[q, i] if p < 0 else X[p, i] - X[q, i]
+            )
 
 
 @njit
@@ -112,8 +131,13 @@ def learn(s, X, sampler, count, root):
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c016
 def running_sums(s):
-    """The sums of w_t (K, d) and of the coefficients since the last new start; zeros if nothing is averaged."""
-    return s.real[SUM] * s.v - s.r if s.r.size else 0 * s.v, s.real[SUM] * s.b - s.q if s.q.size else 0 * s.b
+    """The sums of w_t (K, d) and of the coefficients since the last new start.
+
+    They are zeros if nothing is averaged.
+    """
+    return s.real[SUM] * s.v - s.r if s.r.size else 0 * s.v, s.real[
+        SUM
+    ] * s.b - s.q if s.q.size else 0 * s.b
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c017
 class Descent:
@@ -122,7 +146,8 @@ class Descent:
     Parameters
     ----------
     lam : float > 0
-        Per constraint: it minimises lam/2 |w|^2 + the mean of max(0, margin - w'd), each weighed by how often it is drawn.
+        Per constraint: it minimises lam/2 |w|^2 + the mean of max(0, margin - w'd), each weighed by
+        how often it is drawn.
     shape : (K, d)
     n_coef : int
         Coefficients of items to keep along with w; 0 for none.
@@ -132,7 +157,9 @@ class Descent:
 
     def __init__(self, lam, shape, n_coef=0, step="1/t", average="suffix", seed=0, offset=None):
         self.root, self.average, self.offset, self.started = step == "1/sqrt(t)", average, offset, 0
-        self.state = fresh_state(shape, n_coef, lam, 0.0 if offset is None else offset, seed, bool(average))
+        self.state = fresh_state(
+            shape, n_coef, lam, 0.0 if offset is None else offset, seed, bool(average)
+        )
         self.before = running_sums(self.state), 0  # of the stretch before this one, and its length
 
     @property
@@ -141,7 +168,10 @@ class Descent:
         return int(self.state.count[0])
 
     def run(self, X, sampler, count):
-        """Take `count` steps on constraints of items X (n, d); if it raises, nothing was learnt. O(count d + K d + n_coef)."""
+        """Take `count` steps on constraints of items X (n, d).
+
+        If it raises, nothing was learnt. O(count d + K d + n_coef).
+        """
         run_descent(self, X, sampler, count)
         return self
 
@@ -151,25 +181,40 @@ class Descent:
         if not self.average or not self.updates:
             return s.real[SCALE] * s.v, s.real[SCALE] * s.b
         length = self.updates - self.started + self.before[1]
-        return tuple((now + then) / length for now, then in zip(running_sums(self.state), self.before[0]))
+        return tuple(
+            (now + then) / length for now, then in zip(running_sums(self.state), self.before[0])
+        )
 
     def sample(self, X, sampler, draws):
-        """Constraints drawn and not learnt from: vectors d (draws, d), the two items (draws,) and margins (draws,)."""
+        """Constraints drawn and not learnt from.
+
+        Returns vectors d (draws, d), the two items (draws,) and margins (draws,).
+        """
         return sample_constraints(self.state, X, sampler, draws)
 
     from_scores, from_list = staticmethod(level_sampler), staticmethod(list_sampler)
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c018
 def sample_constraints(state, X, sampler, draws):
-    """Vectors (draws, d), better and worse items (draws,) and margins (draws,) of constraints, with other random numbers than those of the steps."""
-    rows, margin, ends = np.empty((draws, X.shape[1])), np.empty(draws), np.empty((2, draws), dtype=np.int32)
+    """Constraints drawn with other random numbers than those of the steps.
+
+    Returns vectors (draws, d), better and worse items (draws,) and margins (draws,).
+    """
+    rows, margin, ends = (
+        np.empty((draws, X.shape[1])),
+        np.empty(draws),
+        np.empty((2, draws), dtype=np.int32),
+    )
     random = np.array([~int(state.random[0]) & (2**64 - 1)], dtype=np.uint64)
     fetch(X, sampler, random, len(state.v), rows, ends[0], ends[1], margin)
     return rows, *ends, margin
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c019
 def run_descent(learner, X, sampler, count):
-    """Take steps, from one power of two to the next if a suffix is averaged; on copies, so that an error changes nothing."""
+    """Take steps, from one power of two to the next if a suffix is averaged.
+
+    They are taken on copies, so that an error changes nothing.
+    """
     kept = learner.state, learner.before, learner.started, learner.offset
     learner.state = State(*(array.copy() for array in learner.state))
     try:
@@ -179,12 +224,22 @@ def run_descent(learner, X, sampler, count):
         while learner.updates < end:
             t = learner.updates
             turn = 1 << t.bit_length()  # the next power of two
-            learn(learner.state, X, sampler, min(end, turn) - t, learner.root) if learner.average == "suffix" else learn(learner.state, X, sampler, end - t, learner.root)
+            learn(
+                learner.state, X, sampler, min(end, turn) - t, learner.root
+            ) if learner.average == "suffix" else learn(
+                learner.state, X, sampler, end - t, learner.root
+            )
             if learner.average == "suffix" and learner.updates == turn:
                 begin_anew(learner)
-        if not np.isfinite(np.vdot(learner.state.v, learner.state.v) + sum(array.sum() for array in running_sums(learner.state))):
-            raise ValueError(f"lam is {learner.state.real[LAM]:.3g} for each constraint, and X has entries up to {np.abs(X).max():.3g}: the weights overflow; "
-                             "a larger lam, or features of moderate size, is accepted.")
+        if not np.isfinite(
+            np.vdot(learner.state.v, learner.state.v)
+            + sum(array.sum() for array in running_sums(learner.state))
+        ):
+            raise ValueError(
+                f"lam is {learner.state.real[LAM]:.3g} for each constraint, and X has entries up "
+                f"to {np.abs(X).max():.3g}: the weights overflow; "
+                "a larger lam, or features of moderate size, is accepted."
+            )
     except BaseException:
         learner.state, learner.before, learner.started, learner.offset = kept
         raise
@@ -198,31 +253,42 @@ def begin_anew(learner):
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c021
 def suggest_offset(learner, X, sampler, draws=1024):
-    """t_0 = R^2 / (lam margin), for the means of |d|^2 and the margins of a thousand constraints: the first step repairs one of them. O(1000 d)."""
+    """t_0 = R^2 / (lam margin), for the means of |d|^2 and the margins of a thousand constraints.
+
+    With it the first step repairs one of them. O(1000 d).
+    """
     lam, two = learner.state.real[LAM], 1 + (len(learner.state.v) > 1)
     rows, _, _, margin = learner.sample(X, sampler, draws)
     with np.errstate(over="ignore", divide="ignore"):
         offset = two * np.mean(np.sum(rows**2, axis=1)) / (lam * margin.mean())
     if not np.isfinite(offset):
-        raise ValueError(f"lam is {lam:.3g} for each constraint, and X has entries up to {np.abs(X).max():.3g}: no step is short enough; "
-                         "a larger lam, or features of moderate size, is accepted.")
+        raise ValueError(
+            f"lam is {lam:.3g} for each constraint, and X has entries up to "
+            f"{np.abs(X).max():.3g}: no step is short enough; "
+            "a larger lam, or features of moderate size, is accepted."
+        )
     return float(offset)
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c029
 def steps_between(problem):
     """Steps that take about as long as a check.
 
-    Measured: a check takes 0.1 us a listed preference, or 1 us an item of preferences that are counted, and 0.006 or 0.01 us an entry of X; a step
-    0.08 us and 0.008 us a feature.
+    Measured: a check takes 0.1 us a listed preference, or 1 us an item of preferences that are
+    counted, and 0.006 or 0.01 us an entry of X; a step 0.08 us and 0.008 us a feature.
     """
     n, d = problem.X.shape
     width = n * d * (problem.coef_shape[-1] if len(problem.coef_shape) > 1 else 1)
-    check = 0.1 * problem.n_preferences + 0.006 * width if problem.prefs.is_listed else n + 0.01 * width
+    check = (
+        0.1 * problem.n_preferences + 0.006 * width if problem.prefs.is_listed else n + 0.01 * width
+    )
     return int(np.ceil(check / (0.08 + 0.008 * d)))
 
 
 def proven_gap(problem, lam, coef):
-    """The relative gap that the best of three ramps proves; preferences of scores that nobody listed are not listed for it."""
+    """The relative gap that the best of three ramps proves.
+
+    Preferences of scores that nobody listed are not listed for it.
+    """
     if not problem.prefs.is_listed:
         return problem.certificate(lam, coef).relative_gap
     items = getattr(problem, "joint", problem)
@@ -231,11 +297,18 @@ def proven_gap(problem, lam, coef):
 
 
 def checked_run(problem, lam, learner, sampler, tol, limit):
-    """Run a learner until its answer is within tol or after `limit` steps: the best coefficients, their gap and the number of checks."""
+    """Run a learner until its answer is within tol or after `limit` steps.
+
+    Returns the best coefficients, their gap and the number of checks.
+    """
     best, gap, checks, pause = None, np.inf, 0, steps_between(problem)
     while learner.updates < limit and gap > (tol or 0):
         t = learner.updates
-        learner.run(writable(problem.X), sampler, limit - t if tol is None else min(limit - t, max(pause, t // 4, 1000)))
+        learner.run(
+            writable(problem.X),
+            sampler,
+            limit - t if tol is None else min(limit - t, max(pause, t // 4, 1000)),
+        )
         coef = learner.read()[1].reshape(problem.coef_shape)
         found = np.inf if tol is None else proven_gap(problem, lam, coef)
         checks += tol is not None
