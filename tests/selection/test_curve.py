@@ -754,7 +754,8 @@ def test_everything_ties_for_long():
     ids=["poly", "laplace", "narrow"],
 )
 def test_screening_finds_what_all_scores_find(kernel, options):
-    from rankbook.selection.crossings import crossings, score_block, trace_block
+    from rankbook.selection.crossings import crossings, score_block
+    from rankbook.selection.tracing import trace_block
 
     X, y, V, v = mixture_parts()
     path, prefs = (
