@@ -470,7 +470,9 @@ def draw(result):
     """
     from matplotlib.figure import Figure
 
-    from rankbook.plots.plots import plot_roc, plot_sets, plot_validation_curve
+    from rankbook.plots.curve import plot_validation_curve
+    from rankbook.plots.items import plot_roc
+    from rankbook.plots.path import plot_sets
 
     with_roc = result.auc is not None and result.data.qid is None
     figure = Figure(figsize=(9.2 if with_roc else 6.2, 5.2), layout="constrained")

@@ -6,13 +6,9 @@
 __all__ = []
 
 # %% ../../nbs/plots/interface.ipynb #c002
-from rankbook.plots.plots import (
-    plot_decision,
-    plot_path,
-    plot_roc,
-    plot_sets,
-    plot_validation_curve,
-)
+from .curve import plot_validation_curve
+from .items import plot_decision, plot_roc
+from .path import plot_path, plot_sets
 
 __all__ = [
     "plot_decision",

@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 
+from rankbook import plots
 from rankbook.metrics.pairs import auc
 from rankbook.paths.exact import ACTIVE, CAPPED, EVENT, MET, RegularizationPath, sets_at
-from rankbook.plots import plots
+from rankbook.plots import axes as axes_module
+from rankbook.plots import items
+from rankbook.plots import path as path_plots
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.selection.curve import ValidationCurve
@@ -231,9 +234,9 @@ def test_a_path_that_ends_early_is_drawn_to_its_end(three):
 
 def test_the_default_choice_is_spread_and_can_be_repeated():
     values = np.random.default_rng(1).permutation(100.0 + np.arange(101))
-    chosen = plots._spread(values)
+    chosen = path_plots._spread(values)
     assert np.array_equal(values[chosen], [200, 180, 160, 140, 120, 100])
-    assert np.array_equal(chosen, plots._spread(values))
+    assert np.array_equal(chosen, path_plots._spread(values))
 
 
 def test_margins_that_differ_have_no_common_line():
@@ -259,7 +262,7 @@ def test_many_curves_have_no_legend(plane):
 
 def test_long_paths_are_thinned():
     lams = np.geomspace(1e3, 1e-3, 200_000)
-    kept = plots._thin(lams, 300)
+    kept = axes_module.thin(lams, 300)
     assert (
         290 <= kept.size <= 300
         and kept[0] == 0
@@ -267,7 +270,7 @@ def test_long_paths_are_thinned():
         and (np.diff(kept) > 0).all()
     )
     ends = np.r_[1e3, np.full(50, 10.0) - np.arange(50) * 1e-9]  # crowded at one place
-    assert plots._thin(ends, 20)[[0, -1]].tolist() == [0, 50]
+    assert axes_module.thin(ends, 20)[[0, -1]].tolist() == [0, 50]
 
 
 def test_vertical_axis_is_logarithmic_only_far_beyond_the_margin(three):
@@ -310,7 +313,7 @@ def test_set_sizes_are_those_counted_at_any_lambda(ties):
         Preferences.from_scores(np.arange(10)),
         kernel="linear",
     )
-    sizes = plots._set_sizes(path)
+    sizes = path_plots._set_sizes(path)
     assert sizes.shape == (path.breakpoints.size + 1, 3) and (sizes.sum(axis=1) == m).all()
     ax = plots.plot_sets(path)
     x, drawn = ax.lines[0].get_xdata(), {line.get_label(): line.get_ydata() for line in ax.lines}
@@ -401,7 +404,7 @@ def test_decision_draws_the_function_at_each_lambda(plane):
         assert np.array_equal(discs.get_offsets(), path.problem.X[y == 1]) and np.array_equal(
             triangles.get_offsets(), path.problem.X[y == 0]
         )
-        assert line.levels[0] == plots._best_cut(f, y == 1)
+        assert line.levels[0] == items._best_cut(f, y == 1)
         assert f"{lam:.3g}" in ax.get_title()
 
 
@@ -435,7 +438,7 @@ def test_decision_on_given_axes_leaves_the_figure_alone(plane):
 
 @pytest.mark.parametrize("count, shape", [(1, (1, 1)), (3, (1, 3)), (4, (2, 2)), (5, (2, 3))])
 def test_panels_are_arranged_in_rows(count, shape):
-    axes = plots._panels(None, count)
+    axes = items._panels(None, count)
     assert (
         axes.shape == (count,)
         and axes[0].get_gridspec().get_geometry() == shape
@@ -450,7 +453,7 @@ def test_the_best_cut_makes_the_fewest_mistakes_of_all_cuts():
             rng.integers(0, 8, 12).astype(float),
             rng.permutation(12) < rng.integers(1, 12),
         )
-        cut = plots._best_cut(scores, good)
+        cut = items._best_cut(scores, good)
         levels = np.unique(scores)
         mistakes = [np.sum((scores > level) != good) for level in (levels[1:] + levels[:-1]) / 2]
         assert cut not in scores and np.sum((scores > cut) != good) == min(mistakes)
@@ -458,9 +461,9 @@ def test_the_best_cut_makes_the_fewest_mistakes_of_all_cuts():
 
 def test_of_equally_good_cuts_the_one_in_the_widest_gap_is_taken():
     good = np.array([False, True, False, True])  # one mistake at the first cut and at the last
-    assert plots._best_cut(np.array([0.0, 1.0, 9.0, 12.0]), good) == 10.5
-    assert plots._best_cut(np.array([0.0, 3.0, 9.0, 10.0]), good) == 1.5
-    assert plots._best_cut(np.ones(3), np.array([True, False, True])) is None
+    assert items._best_cut(np.array([0.0, 1.0, 9.0, 12.0]), good) == 10.5
+    assert items._best_cut(np.array([0.0, 3.0, 9.0, 10.0]), good) == 1.5
+    assert items._best_cut(np.ones(3), np.array([True, False, True])) is None
 
 
 # The ROC curve
