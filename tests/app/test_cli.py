@@ -17,10 +17,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from rankbook.app.cli import app, report, save_picture
+from rankbook.app.cli.main import app
+from rankbook.app.cli.reading import save_picture
+from rankbook.app.cli.report import report
 
 HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
-COMMAND = [sys.executable, "-c", "from rankbook.app.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from rankbook.app.cli.main import main; main()"]
 
 
 @pytest.fixture(autouse=True)
@@ -357,7 +359,7 @@ class TestOtherFiles:
 
     def test_a_real_pipe(self):
         write_items("games.csv", queries=20)
-        code = "from rankbook.app.cli import main; main()"
+        code = "from rankbook.app.cli.main import main; main()"
         with open("games.csv") as stream:
             result = subprocess.run(
                 [sys.executable, "-c", code, "select", "-", "--target", "garde"],
@@ -694,7 +696,7 @@ class TestPicture:
         def fail(*_):
             raise OSError("the disk is full.")
 
-        monkeypatch.setattr("rankbook.app.cli.save_picture", fail)
+        monkeypatch.setattr("rankbook.app.cli.main.save_picture", fail)
         result = run("select", "cancer", "--graph", "star", "--plot", "a.png", "--json")
         assert (
             result.exit_code == 2
@@ -783,7 +785,7 @@ def cache(tmp_path_factory):
 )
 def test_nothing_heavy_is_loaded(arguments):
     code = (
-        f"import sys; from rankbook.app.cli import app; app({arguments}, standalone_mode=False); "
+        f"import sys; from rankbook.app.cli.main import app; app({arguments}, standalone_mode=False); "
         f"print([m for m in {HEAVY} if m in sys.modules])"
     )
     result = subprocess.run(
