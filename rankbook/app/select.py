@@ -13,7 +13,7 @@ import numpy as np
 
 from .facts import PARAMETERS, draw, notes_on, summarize
 from ..base.validation import as_matrix, as_positive, as_vector, unknown_name
-from ..data.datasets import PARTS
+from ..data.dataset import PARTS
 from ..data.split import prepare
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement

@@ -10,7 +10,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from .datasets import PARTS
+from .dataset import PARTS
 from ..preferences.graph import Preferences
 
 # %% ../../nbs/data/split.ipynb #c005

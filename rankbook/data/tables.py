@@ -14,7 +14,7 @@ from itertools import combinations, islice
 import numpy as np
 
 from ..base.validation import require_memory, unknown_name, warn
-from .datasets import Dataset
+from .dataset import Dataset
 from .sources import Assumption, Source, format_of
 
 # %% ../../nbs/data/tables.ipynb #c014

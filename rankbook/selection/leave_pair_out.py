@@ -9,14 +9,8 @@ __all__ = ['PAIRS', 'pair_formula', 'off_diagonal', 'held_out_pairs', 'leave_pai
 import numpy as np
 
 from ..problems.spectrum import as_lambdas
-from rankbook.selection.leave_out import (
-    CHUNK,
-    LeaveOut,
-    check_groups,
-    inverse_at,
-    right_sides,
-    tie_share,
-)
+from .leave_out import CHUNK, tie_share
+from .leave_out_equation import LeaveOut, check_groups, inverse_at, right_sides
 
 # %% ../../nbs/selection/leave_pair_out.ipynb #c004
 def pair_formula(ii, jj, ij, bi, bj):

@@ -11,7 +11,8 @@ import pytest
 
 import rankbook as registry
 from rankbook.app.select import kernels_to_try, restrict, select_model
-from rankbook.data.datasets import Dataset, load, load_mq2008, make_mixture
+from rankbook.data.dataset import Dataset
+from rankbook.data.datasets import load, load_mq2008, make_mixture
 from rankbook.data.split import prepare, scaling, split
 from rankbook.metrics.pairs import disagreement
 from rankbook.preferences.graph import Preferences

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from rankbook import datasets
-from rankbook.data.datasets import Dataset, list_datasets, load, load_mq2008, make_mixture
+from rankbook.data import files
+from rankbook.data.dataset import Dataset
+from rankbook.data.datasets import list_datasets, load, load_mq2008, make_mixture
 
 
 def level_sizes(y):
@@ -288,8 +290,8 @@ CARS = (
 
 def pretend(monkeypatch, content, url):
     """Make `content` the original of the auto data, at this address."""
-    file = datasets._File("auto_mpg/auto-mpg.data", hashlib.sha256(content).hexdigest(), url)
-    monkeypatch.setitem(datasets._FILES, "auto", file)
+    file = files._File("auto_mpg/auto-mpg.data", hashlib.sha256(content).hexdigest(), url)
+    monkeypatch.setitem(files._FILES, "auto", file)
     return file
 
 
@@ -370,7 +372,7 @@ class TestFolder:
             load("auto")
         for part in (
             str(Path("auto_mpg") / "auto-mpg.data"),
-            datasets._FILES["auto"].sha256,
+            files._FILES["auto"].sha256,
             hashlib.sha256(CARS).hexdigest(),
         ):
             assert part in str(caught.value)

@@ -15,10 +15,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook import metrics
-from rankbook.estimators.rankrls_cv import RankRLSCV, choose_entry, pair_counts, query_disagreement
+from rankbook.estimators.rankrls_cv import RankRLSCV, choose_entry
 from rankbook.kernels.kernel import Kernel
 from rankbook.problems.rankrls_statistics import StatisticsSolver
 from rankbook.selection.folds import make_folds
+from rankbook.selection.held_out import pair_counts, query_disagreement
 from rankbook.selection.leave_out import held_out_scores, settle_ties, tie_share
 from rankbook.selection.leave_pair_out import held_out_pairs, leave_pair_out
 

@@ -13,18 +13,14 @@ from hypothesis import strategies as st
 import rankbook as rb
 from rankbook.data.datasets import make_mixture
 from rankbook.problems.solution import Solution
-from rankbook.solvers.epsilon.solver import (
-    DEPTH,
-    EpsilonPath,
-    EpsilonSolver,
+from rankbook.solvers.epsilon.gap import (
     hinge_pieces,
     largest_gap,
     largest_gap_below,
     make_knot,
-    march,
-    split,
     top_knot,
 )
+from rankbook.solvers.epsilon.solver import DEPTH, EpsilonPath, EpsilonSolver, march, split
 
 # Problems, and what every path must be
 

@@ -11,7 +11,8 @@ from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.registry.solve import solve
 from rankbook.registry.table import list_solvers
-from rankbook.solvers.qp.solver import QPSolver, _features, _reduce, qp_backends
+from rankbook.solvers.qp.nodes import _features, reduced
+from rankbook.solvers.qp.solver import QPSolver, qp_backends
 
 FORMS = ("primal", "dual")
 
@@ -261,7 +262,7 @@ def test_hard_margin_ignores_preferences_of_weight_zero():
 
 def can_be_met(problem):
     """Whether a linear program finds a direction that gets every preference right."""
-    q = _reduce(problem, 0.0)
+    q = reduced(problem, 0.0)
     A = q.P @ q.Z
     length = np.linalg.norm(A, axis=1)
     if length.min() <= 1e-7:

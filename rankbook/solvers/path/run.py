@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['SHARED', 'MOVING', 'start_state', 'take_checkpoint', 'new_log', 'as_events', 'Run', 'begin', 'noted_interrupt',
-           'run_chunk', 'follow_on', 'reason', 'status_of', 'as_path', 'copied', 'resume', 'progress_bar', 'run_arrays',
-           'state_shapes', 'check_arrays', 'restored']
+           'run_chunk', 'follow_on', 'reason', 'status_of', 'as_path', 'copied', 'resume', 'progress_bar', 'run_arrays']
 
 # %% ../../../nbs/solvers/path/run.ipynb #c002
 import signal
@@ -18,7 +17,6 @@ from ...base.ownership import writable
 from ...base.validation import require_memory
 from ...paths.depth import trusted
 from ...paths.exact import EVENT, RegularizationPath
-from ...paths.packing import are_indices, demand
 from ...paths.replay import Checkpoint, Walker
 from . import events as following
 from . import state as moving
@@ -142,7 +140,10 @@ def begin(problem, shift, seed, lam_min, chunk):
 
 # %% ../../../nbs/solvers/path/run.ipynb #c013
 class noted_interrupt:
-    """A context in which the first Ctrl-C only sets `came`; the second is raised as usual. Outside the main thread it does nothing."""
+    """A context in which the first Ctrl-C only sets `came`; the second is raised as usual.
+
+    Outside the main thread it does nothing.
+    """
 
     def __enter__(self):
         self.came, self.before = False, None
@@ -193,7 +194,8 @@ def follow_on(run, max_events=None, show=None, stop=None):
     Returns
     -------
     int or str
-        A code of :func:`rankbook.solvers.path.events.follow`, or "max_events", "interrupted" or "stopped".
+        A code of :func:`rankbook.solvers.path.events.follow`, or "max_events", "interrupted" or
+        "stopped".
     """
     last = np.inf if max_events is None else run.total + max_events
     try:
@@ -217,7 +219,9 @@ def reason(code):
     """Why a path ended before it was complete, in words; None if the status says it."""
     return {
         following.CYCLING: f"{following.MAX_STALLED} events in a row without progress",
-        following.DRIFTED: f"at this lambda rounding errors of the scores exceed {moving.MAX_SHIFT} of a margin",
+        following.DRIFTED: (
+            f"at this lambda rounding errors of the scores exceed {moving.MAX_SHIFT} of a margin"
+        ),
         following.SINGULAR: "the active set is singular to rounding",
         "stopped": "stop returned true",
     }.get(code)
@@ -308,7 +312,8 @@ def resume(run, status, lam_min=None, max_events=None, progress=False, stop=None
     status : str
         Of the path so far.
     lam_min : float >= 0, optional
-        Where to end; by default where the run was meant to end, and if that is reached at the end of the path.
+        Where to end; by default where the run was meant to end, and if that is reached at the end
+        of the path.
     max_events : int, optional
         Further events after which to stop.
     progress : bool, default False
@@ -327,7 +332,10 @@ def resume(run, status, lam_min=None, max_events=None, progress=False, stop=None
 
 # %% ../../../nbs/solvers/path/run.ipynb #c027
 class progress_bar:
-    """A tqdm bar over events, as a context manager that gives the function to call; silent unless asked for."""
+    """A tqdm bar over events, silent unless asked for.
+
+    A context manager that gives the function to call.
+    """
 
     def __init__(self, show, lam_min):
         self.show = show
@@ -352,7 +360,10 @@ class progress_bar:
 
 # %% ../../../nbs/solvers/path/run.ipynb #c031
 def run_arrays(run):
-    """Arrays from which :func:`restored` makes the run again, beside its problem, events and checkpoints."""
+    """Arrays from which :func:`rankbook.solvers.path.stored.restored` makes the run again.
+
+    Beside its problem, events and checkpoints.
+    """
     end = run.checkpoints[-1]
     numbers = dict(
         run=np.array([run.lam_min, run.chunk]),
@@ -360,76 +371,3 @@ def run_arrays(run):
         end_active=end.active,
     )
     return {name: getattr(run.state, name) for name in MOVING} | numbers
-
-# %% ../../../nbs/solvers/path/run.ipynb #c034
-def state_shapes(problem, room):
-    """Shape and dtype of each array in MOVING, with room for so many active preferences."""
-    n, d = problem.X.shape if problem.is_factored else (problem.n_items, 0)
-    given = problem.prefs._weight
-    m = len(problem.prefs) if given is None else np.count_nonzero(given)
-    floats = dict(
-        delta=(m,),
-        alpha=(m,),
-        G=(n,),
-        image=(n,),
-        v=(d,),
-        q=(room,),
-        L=(room, room),
-        G_scan=(n,),
-        v_scan=(d,),
-        real=(8,),
-    )
-    ints = dict(A=(room,), near=(m + 1,), listed=(n,), count=(13,))
-    shapes = {name: (shape, np.float64) for name, shape in floats.items()}
-    return (
-        shapes
-        | {name: (shape, np.int64) for name, shape in ints.items()}
-        | dict(sets=((m,), np.int8))
-    )
-
-
-def check_arrays(problem, arrays, total):
-    """Refuse arrays that are not those of a run of the problem with `total` events: compiled code trusts them."""
-    for name, (shape, dtype) in state_shapes(problem, arrays["A"].size).items():
-        a = arrays[name]
-        demand(
-            a.shape == shape and a.dtype == dtype, f"{name} has shape {a.shape} and dtype {a.dtype}"
-        )
-        demand(np.isfinite(a).all(), f"{name} is not finite")
-    count, sets, A, end = arrays["count"], arrays["sets"], arrays["A"], arrays["end_active"]
-    m, n, size, near = sets.size, problem.n_items, count[moving.SIZE], count[moving.NEAR]
-    demand(
-        0 <= size < A.size and -1 <= near <= m and 0 <= count[moving.LISTED] <= n,
-        "count has a size out of range",
-    )
-    demand((np.delete(count, moving.NEAR) >= 0).all(), "count is negative")
-    inside = dict(
-        sets=(sets, 3),
-        A=(A, m),
-        near=(arrays["near"][: max(near, 0)], m),
-        listed=(arrays["listed"], n),
-        end_active=(end, len(problem.prefs)),
-    )
-    for name, (a, limit) in inside.items():
-        demand(are_indices(a, limit), f"{name} has an index outside 0 to {limit - 1}")
-    active = np.flatnonzero(sets == moving.ACTIVE)
-    demand(np.array_equal(np.sort(A[:size]), active) and end.size == size, "A and sets disagree")
-    demand(count[moving.CAPPED_LEFT] == (sets == moving.CAPPED).sum(), "count and sets disagree")
-    demand((arrays["L"].diagonal()[:size] > 0).all(), "L is no factor")
-    (lam_min, chunk), (events, lam) = arrays["run"], arrays["end"]
-    demand(
-        0 <= lam_min < np.inf and 1 <= chunk < 2**31 and chunk == int(chunk), "run is out of range"
-    )
-    demand(
-        events == total and 0 < lam == arrays["real"][moving.LAM], "end is not where the run stands"
-    )
-
-# %% ../../../nbs/solvers/path/run.ipynb #c035
-def restored(problem, arrays, events, checkpoints):
-    """The run whose arrays were stored, for the same problem and events, and all checkpoints but the last."""
-    check_arrays(problem, arrays, len(events))
-    state, pairs = start_state(problem, 0.0, 0, room=arrays["A"].size)
-    state = state._replace(**{name: arrays[name] for name in MOVING})
-    (lam_min, chunk), (total, lam) = arrays["run"], arrays["end"]
-    end = [Checkpoint(int(total), float(lam), arrays["end_active"])] if total else []
-    return Run(problem, state, pairs, float(lam_min), int(chunk), [events], [*checkpoints, *end])

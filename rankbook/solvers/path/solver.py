@@ -76,7 +76,7 @@ class PathSolver(Solver):
 
         This takes the arrays that its continuation gave to the file.
         """
-        from rankbook.solvers.path.run import restored
+        from rankbook.solvers.path.stored import restored
 
         path.continuation = restored(path.problem, arrays, path.events, path.walker.checkpoints)
 

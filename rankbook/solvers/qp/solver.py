@@ -7,7 +7,6 @@ __all__ = ['TIGHT', 'qp_backends', 'solve_qp', 'solve_least_squares_qp', 'QPSolv
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c003
 import warnings
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
@@ -17,126 +16,10 @@ from ...preferences.graph import Preferences
 from ...problems.solution import Solution
 from ...registry.declaration import Solver
 from .least_squares import least_squares_program
+from .nodes import dual_form, primal_form, reduced, smaller_form, squared_norm
 from .rayleigh import solve_rayleigh_qp
 from .squared import solve_squared_qp
 from .svm import solve_svm_qp
-
-# %% ../../../nbs/solvers/qp/solver.ipynb #c009
-def _features(problem, items):
-    """Features of some items, measured from their mean.
-
-    Returns
-    -------
-    Z : (n, r) array, lower triangular, with Z Z' the centred kernel matrix
-    pinv : (n, r) array, the transposed pseudoinverse of Z
-    blur : float, the least feature distance above rounding error
-
-    Notes
-    -----
-    O(n^3), or O(n d min(n, d)) for a linear kernel.
-    """
-    eps = np.finfo(float).eps
-    if problem.is_factored:
-        X = problem.X[items]
-        blur = eps * max(X.shape) * np.linalg.norm(X, axis=1).max()
-        U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    else:
-        K = problem.gram[np.ix_(items, items)]
-        blur = np.sqrt(eps * len(K) * K.diagonal().max())
-        K = K - K.mean(axis=0)
-        K -= K.mean(axis=1, keepdims=True)
-        square, U = np.linalg.eigh((K + K.T) / 2)
-        s = np.sqrt(np.maximum(square, 0))
-    keep = s > blur
-    if not keep.any():  # the kernel cannot tell any two items apart
-        return np.zeros((len(U), 1)), np.zeros((len(U), 1)), blur
-    Q, R = np.linalg.qr((U[:, keep] * s[keep]).T)
-    return np.tril(R.T), U[:, keep] / s[keep] @ Q, blur
-
-# %% ../../../nbs/solvers/qp/solver.ipynb #c013
-@dataclass
-class _Reduced:
-    """A ranking SVM in node variables and its own units.
-
-    `P` (m, n) sparse, `Z` (n, r), `margin` (m,), `cost` (m,) or None for the hard margin; `pinv` and `blur` as in :func:`_features`;
-    preferences `kept` (m,) and `items` (n,) that take part; the units of multipliers and scores, and the factor of the features.
-    """
-
-    P: object
-    Z: np.ndarray
-    margin: np.ndarray
-    cost: np.ndarray | None
-    pinv: np.ndarray
-    blur: float
-    kept: np.ndarray
-    items: np.ndarray
-    dual_unit: float
-    score_unit: float
-    scale: float
-
-# %% ../../../nbs/solvers/qp/solver.ipynb #c015
-def _reduce(problem, lam):
-    """The problem as a `_Reduced`. O(n^3 + m), or O(n d min(n, d) + m) for a linear kernel."""
-    prefs = problem.prefs
-    kept = np.flatnonzero(prefs.weight)
-    items, ends = np.unique(np.r_[prefs.better[kept], prefs.worse[kept]], return_inverse=True)
-    P = Preferences(ends[: kept.size], ends[kept.size :], items.size).incidence()
-    Z, pinv, blur = _features(problem, items)
-    margin, weight = prefs.margin[kept], prefs.weight[kept]
-    unit = margin.max()
-    if lam > 0:
-        dual_unit, cost = weight.max(), weight / weight.max()
-        scale = np.sqrt(dual_unit / (lam * unit))
-    else:
-        scale, cost = 1 / (np.linalg.norm(Z, axis=1).max() or 1.0), None
-        dual_unit = unit * scale**2
-    return _Reduced(
-        P, Z * scale, margin / unit, cost, pinv, blur, kept, items, dual_unit, unit, scale
-    )
-
-# %% ../../../nbs/solvers/qp/solver.ipynb #c018
-def _primal_form(cp, q):
-    """Equation (6) in node variables: the program, and a function that reads multipliers (m,) and scores (n,)."""
-    from scipy.sparse import csc_array
-
-    w, f = cp.Variable(q.Z.shape[1]), cp.Variable(q.Z.shape[0])
-    reach, objective = q.P @ f, cp.sum_squares(w) / 2
-    if q.cost is not None:
-        slack = cp.Variable(q.margin.size, nonneg=True)
-        reach, objective = reach + slack, objective + q.cost @ slack
-    met = reach >= q.margin
-    return cp.Problem(cp.Minimize(objective), [met, f == csc_array(q.Z) @ w]), lambda: (
-        met.dual_value,
-        f.value,
-    )
-
-# %% ../../../nbs/solvers/qp/solver.ipynb #c020
-def _square(cp, Z, v):
-    """The square v' Z Z' v as an expression: through the matrix where it is smaller than the features, else through these."""
-    return (
-        cp.quad_form(v, cp.psd_wrap(Z @ Z.T))
-        if 2 * Z.shape[1] > Z.shape[0]
-        else cp.sum_squares(Z.T @ v)
-    )
-
-
-def _dual_form(cp, q):
-    """Equation (8) in node variables: the program, and a function that reads multipliers (m,) and scores (n,)."""
-    size = np.linalg.norm(q.Z, axis=1).max() or 1.0
-    alpha, v = cp.Variable(q.margin.size), cp.Variable(q.Z.shape[0])
-    box = [alpha >= 0] if q.cost is None else [alpha >= 0, alpha <= q.cost]
-    link = v == size * q.P.T @ alpha
-    objective = _square(cp, q.Z / size, v) / 2 - q.margin @ alpha
-    return cp.Problem(cp.Minimize(objective), [link, *box]), lambda: (
-        alpha.value,
-        -size * link.dual_value,
-    )
-
-# %% ../../../nbs/solvers/qp/solver.ipynb #c025
-def _smaller_form(q):
-    """The form that costs a solver less: "dual" for a kernel of nearly full rank and few preferences an item, else "primal"."""
-    n, r = q.Z.shape
-    return "dual" if 2 * r > n and q.margin.size < 10 * n else "primal"
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c028
 TIGHT = {
@@ -180,7 +63,10 @@ def _check_backend(name):
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c032
 def _solve_program(program, backend, settings):
-    """Run a backend on a program; its status, in words, and whether variables and constraints have finite values."""
+    """Run a backend on a program.
+
+    Returns its status, in words, and whether variables and constraints have finite values.
+    """
     import cvxpy as cp
 
     try:
@@ -203,7 +89,7 @@ def _run(q, form, backend, settings):
     """
     import cvxpy as cp
 
-    program, read = {"primal": _primal_form, "dual": _dual_form}[form](cp, q)
+    program, read = {"primal": primal_form, "dual": dual_form}[form](cp, q)
     status, has_values = _solve_program(program, backend, settings)
     detail = dict(
         status=status,
@@ -244,12 +130,16 @@ def _refuse_contradiction(prefs):
             steps if len(steps) <= 8 else [*steps[:6], f"... ({len(steps) - 7} more)", steps[-1]]
         )
         raise ValueError(
-            f"lam is 0, but the preferences contradict each other: they prefer {', '.join(shown[:-1])} and {shown[-1]}. {_WAY_OUT}"
+            "lam is 0, but the preferences contradict each other: "
+            f"they prefer {', '.join(shown[:-1])} and {shown[-1]}. {_WAY_OUT}"
         )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c043
 def _refuse_twins(problem, q):
-    """Feature distances (m,) of the preferences, in units of `q.Z`; a ValueError names the first pair that has none. O(m r)."""
+    """Feature distances (m,) of the preferences, in units of `q.Z`. O(m r).
+
+    A ValueError names the first pair that has none.
+    """
     better, worse = (
         np.searchsorted(q.items, ends[q.kept])
         for ends in (problem.prefs.better, problem.prefs.worse)
@@ -259,23 +149,27 @@ def _refuse_twins(problem, q):
     if length[first] <= q.blur * q.scale:
         k, l = q.items[better[first]], q.items[worse[first]]
         raise ValueError(
-            f"lam is 0, but no ranking function of the {problem.kernel.name} kernel satisfies all preferences: "
+            f"lam is 0, but no ranking function of the {problem.kernel.name} kernel satisfies "
+            "all preferences: "
             f"item {k} is preferred to item {l}, and they are the same to the kernel. {_WAY_OUT}"
         )
     return length
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c046
 def _reachable(q, length):
-    """The largest margin that a function of norm 1 reaches on all preferences, in units of their feature distances (m,); 0 if none orders them all.
+    """The largest margin that a function of norm 1 reaches on all preferences.
 
-    An upper bound that Clarabel makes tight, infinite if it fails. O(n^3 + m) for each of some 20 steps.
+    In units of their feature distances (m,); 0 if none orders them all.
+
+    An upper bound that Clarabel makes tight, infinite if it fails. O(n^3 + m) for each of some 20
+    steps.
     """
     import cvxpy as cp
     from scipy.sparse import diags_array
 
     (m, n), P = q.P.shape, diags_array(1 / length) @ q.P
     mu, v = cp.Variable(m, nonneg=True), cp.Variable(n)
-    program = cp.Problem(cp.Minimize(_square(cp, q.Z, v)), [v == P.T @ mu, cp.sum(mu) == 1])
+    program = cp.Problem(cp.Minimize(squared_norm(cp, q.Z, v)), [v == P.T @ mu, cp.sum(mu) == 1])
     if not _solve_program(program, "CLARABEL", {})[1]:
         return np.inf
     weights = np.maximum(mu.value, 0)
@@ -287,8 +181,10 @@ def _refuse_infeasible(problem, q, length):
     rho = _reachable(q, length)
     if rho <= 1e-5:
         raise ValueError(
-            f"lam is 0, but no ranking function of the {problem.kernel.name} kernel satisfies all preferences: a function of norm 1 reaches a margin "
-            f"of at most {rho:.0e} on all of them, in units of the distance of the two items, which is 0 to working precision. {_WAY_OUT}"
+            f"lam is 0, but no ranking function of the {problem.kernel.name} kernel satisfies "
+            "all preferences: a function of norm 1 reaches a margin "
+            f"of at most {rho:.0e} on all of them, in units of the distance of the two items, "
+            f"which is 0 to working precision. {_WAY_OUT}"
         )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c052
@@ -325,25 +221,28 @@ def solve_qp(problem, lam, form, backend, settings):
     Returns
     -------
     Solution
-        With coefficients and multipliers; ``info`` has status, form, rank, unknowns, iterations, clipped (largest correction of a multiplier to its box, in
-        units of the largest weight) and coef_from.
+        With coefficients and multipliers; ``info`` has status, form, rank, unknowns, iterations,
+        clipped (largest correction of a multiplier to its box, in units of the largest weight) and
+        coef_from.
 
     Raises
     ------
     MemoryError
         If the program would not fit in memory.
     ValueError
-        For a backend that is unknown, not installed or takes no quadratic programs; at lam = 0 if no function meets all preferences.
+        For a backend that is unknown, not installed or takes no quadratic programs; at lam = 0 if
+        no function meets all preferences.
     RuntimeError
-        If the backend does not end as optimal and the certificate of what it returned is no better than 1e-6.
+        If the backend does not end as optimal and the certificate of what it returned is no better
+        than 1e-6.
     """
     lam, backend = as_positive("lam", lam, zero=True), _check_backend(backend)
     _require_memory(problem)
     if lam == 0:
         _refuse_contradiction(problem.prefs)
-    q = _reduce(problem, lam)
+    q = reduced(problem, lam)
     length = _refuse_twins(problem, q) if lam == 0 else None
-    detail, answer = _run(q, _smaller_form(q) if form == "auto" else form, backend, settings)
+    detail, answer = _run(q, smaller_form(q) if form == "auto" else form, backend, settings)
     solution = (
         None if answer is None else _to_solution(problem, lam, q, answer, _version(backend), detail)
     )
@@ -359,13 +258,18 @@ def solve_qp(problem, lam, form, backend, settings):
         else f" with a relative gap of {solution.certificate.relative_gap:.1e}"
     )
     raise RuntimeError(
-        f"the backend {backend} ended as {detail['status']}{found} on the {detail['form']} form at lam = {lam:.6g}, "
-        "although the problem has a solution; try the other form, another backend or other settings."
+        f"the backend {backend} ended as {detail['status']}{found} on the {detail['form']} "
+        f"form at lam = {lam:.6g}, "
+        "although the problem has a solution; "
+        "try the other form, another backend or other settings."
     )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c059
 def solve_least_squares_qp(problem, lam, form, backend, settings):
-    """Solve a RankRLSProblem at one lam > 0, each column of y by itself; arguments, result and errors as for :func:`solve_qp`."""
+    """Solve a RankRLSProblem at one lam > 0, each column of y by itself.
+
+    Arguments, result and errors as for :func:`solve_qp`.
+    """
     import cvxpy as cp
 
     lam, backend = as_positive("lam", lam), _check_backend(backend)
@@ -388,19 +292,23 @@ def solve_least_squares_qp(problem, lam, form, backend, settings):
     )
     if solution.certificate.relative_gap > 1e-6 and set(status) != {"optimal"}:
         raise RuntimeError(
-            f"the backend {backend} ended as {solution.info['status']} with a relative gap of {solution.certificate.relative_gap:.1e} at lam = {lam:.6g}, "
+            f"the backend {backend} ended as {solution.info['status']} with a relative gap of "
+            f"{solution.certificate.relative_gap:.1e} at lam = {lam:.6g}, "
             "although the problem has a solution; try another backend or other settings."
         )
     return solution
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c061
 class QPSolver(Solver):
-    """The ranking SVM, RankRLS, the SVMs that classify or the Rayleigh coefficient, at one lambda as a quadratic program, through cvxpy.
+    """A problem at one lambda as a quadratic program, through cvxpy.
+
+    The ranking SVM, RankRLS, the SVMs that classify, or the Rayleigh coefficient.
 
     Parameters
     ----------
     form : {"auto", "primal", "dual"}, default "auto"
-        Equation (6), equation (8), or whichever is smaller; all but the ranking SVM with the hinge have the first only.
+        Equation (6), equation (8), or whichever is smaller; all but the ranking SVM with the hinge
+        have the first only.
     backend : str, default "CLARABEL"
         An installed cvxpy backend that takes quadratic programs, see :func:`qp_backends`.
     **settings
@@ -408,7 +316,8 @@ class QPSolver(Solver):
 
     Notes
     -----
-    An interior-point backend takes 10 to 200 steps of O(n^3 + m), or O(n r^2 + m) for a linear kernel of r < n columns; O(n^2 + m) memory.
+    An interior-point backend takes 10 to 200 steps of O(n^3 + m), or O(n r^2 + m) for a linear
+    kernel of r < n columns; O(n^2 + m) memory.
     """
 
     name = "qp"
@@ -422,7 +331,10 @@ class QPSolver(Solver):
     losses = frozenset({"hinge", "squared"})
     hard_margin = True
     requires = ("cvxpy",)
-    summary = "Quadratic program through cvxpy, primal or dual in node variables; the independent reference."
+    summary = (
+        "Quadratic program through cvxpy, primal or dual in node variables; "
+        "the independent reference."
+    )
     reference = "Zapien et al. (2009), equations (6) and (8)"
 
     def __init__(self, form="auto", backend="CLARABEL", **settings):
@@ -431,7 +343,10 @@ class QPSolver(Solver):
         self.form, self.backend, self.settings = form, backend, settings
 
     def solve(self, problem, lam):
-        """The solution at lam >= 0, where 0 asks for the hard margin of an SVM; see :func:`solve_qp` and :func:`solve_least_squares_qp`."""
+        """The solution at lam >= 0, where 0 asks for the hard margin of an SVM.
+
+        See :func:`solve_qp` and :func:`solve_least_squares_qp`.
+        """
         elsewhere = {
             "SVMProblem": solve_svm_qp,
             "MulticlassSVMProblem": solve_svm_qp,
