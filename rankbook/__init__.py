@@ -9,7 +9,8 @@ __all__ = []
 _HOMES = {
     "preferences.graph": ["Preferences"],
     "metrics.pairs": ["disagreement", "auc"],
-    "problems.ranksvm": ["RankSVMProblem", "Certificate"],
+    "problems.gap": ["Certificate"],
+    "problems.ranksvm": ["RankSVMProblem"],
     "problems.solution": ["Solution"],
     "problems.svm": ["SVMProblem", "MulticlassSVMProblem"],
     "kernels.nystroem": ["KernelSubspace"],

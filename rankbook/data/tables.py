@@ -6,144 +6,15 @@
 __all__ = ['NotNumbers', 'read_table']
 
 # %% ../../nbs/data/tables.ipynb #c002
-import csv
 import io
-import warnings
 from itertools import combinations, islice
 
 import numpy as np
 
 from ..base.validation import require_memory, unknown_name, warn
 from .dataset import Dataset
+from .readers import not_a_number, read_csv, read_parquet
 from .sources import Assumption, Source, format_of
-
-# %% ../../nbs/data/tables.ipynb #c014
-def _is_number(word):
-    """Whether a word can be read as a number."""
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def _check_names(path, names):
-    """Refuse columns that are not several, each with a name of its own."""
-    if len(names) == 1:
-        raise ValueError(
-            f"{path} has only one column, {names[0]!r}; a target and at least one feature are needed, separated by commas, semicolons or tabs."
-        )
-    for j, name in enumerate(names):
-        if not name:
-            raise ValueError(
-                f"{path} has no name for column {j}. If it is an index saved by mistake, save the table without its index."
-            )
-        if name in names[:j]:
-            raise ValueError(
-                f"{path} has two columns named {name!r}: columns {names.index(name)} and {j}; rename one."
-            )
-
-# %% ../../nbs/data/tables.ipynb #c024
-def _not_a_number(column):
-    """The first entry of a column of words, dates or mixtures that is not a number: its row and itself; None in a column of numbers."""
-    import pandas as pd
-
-    exact = (
-        "integer",
-        "floating",
-        "mixed-integer-float",
-        "decimal",
-    )  # numbers kept as objects, such as integers beyond 64 bits
-    if pd.api.types.is_numeric_dtype(column) or pd.api.types.infer_dtype(column) in exact:
-        return None
-    bad = column.notna().to_numpy()
-    if pd.api.types.is_string_dtype(
-        column.dropna()
-    ):  # among words, some may be readable as numbers
-        bad = bad & pd.to_numeric(column, errors="coerce").isna().to_numpy()
-    row = int(np.argmax(bad))
-    return row, column.iloc[row]
-
-# %% ../../nbs/data/tables.ipynb #c016
-def _check_header(path, names):
-    """Refuse a first line of a CSV file that is not its header."""
-    if all(_is_number(name) for name in names):
-        raise ValueError(
-            f"{path} begins with numbers ({', '.join(names[:3])}, ...), not with the names of its columns; add a first line of names."
-        )
-    _check_names(path, names)
-
-
-def _separator(source):
-    """What separates columns: of comma, semicolon and tab the one that splits the header into most names."""
-    with (
-        source.open() as stream,
-        io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
-    ):
-        header = next((line for line in text if line.strip()), "")
-    counts = {
-        mark: len(next(csv.reader([header], delimiter=mark, skipinitialspace=True)))
-        for mark in ",;\t"
-    }
-    return max(counts, key=counts.get)
-
-
-def _decimals(source, points, commas):
-    """Of a table read with decimal points and with commas the one with fewer columns of words; that it is the commas is said."""
-    words = [
-        sum(_not_a_number(table[name]) is not None for name in table.columns)
-        for table in (points, commas)
-    ]
-    if words[1] >= words[0]:
-        return points
-    warn(Assumption(f"{source} is read with commas as decimal points."))
-    return commas
-
-
-def _read_csv(source, separator=None):
-    """A CSV file as a data frame; a row longer than the header is an error."""
-    import pandas as pd
-
-    def read(**options):
-        with source.open() as stream:
-            return pd.read_csv(
-                stream, sep=separator, skipinitialspace=True, encoding="utf-8", **options
-            )
-
-    try:
-        separator = separator or _separator(source)
-        header = read(header=None, nrows=1, dtype=str, keep_default_na=False)
-        _check_header(source, [str(name).strip() for name in header.iloc[0]])
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "error", pd.errors.ParserWarning
-            )  # pandas only warns when it drops the end of a row
-            frame = read(index_col=False, low_memory=False)
-            commas = (
-                read(index_col=False, low_memory=False, decimal=",") if separator == ";" else None
-            )
-    except (
-        pd.errors.ParserError,
-        pd.errors.EmptyDataError,
-        pd.errors.ParserWarning,
-        UnicodeDecodeError,
-        csv.Error,
-    ) as error:
-        raise ValueError(f"{source} cannot be read as CSV text: {error}") from error
-    return frame if commas is None else _decimals(source, frame, commas)
-
-# %% ../../nbs/data/tables.ipynb #c019
-def _read_parquet(source):
-    """A Parquet file as a data frame."""
-    import pandas as pd
-
-    try:
-        file = source.path if source.content is None else io.BytesIO(source.content)
-        frame = pd.read_parquet(file).rename(columns=str)
-    except (OSError, ValueError) as error:  # every error of pyarrow is one of the two
-        raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
-    _check_names(source, list(frame.columns))
-    return frame
 
 # %% ../../nbs/data/tables.ipynb #c022
 def _check_columns(path, columns, target, qid, drop):
@@ -203,7 +74,7 @@ class NotNumbers(ValueError):
 
 def _numbers(path, frame, target=None):
     """The columns of a data frame as a float64 matrix; words, NaN and infinity are refused with their place."""
-    found = {name: place for name in frame.columns if (place := _not_a_number(frame[name]))}
+    found = {name: place for name in frame.columns if (place := not_a_number(frame[name]))}
     words = ", ".join(f"{name!r} ({value!r} in row {row})" for name, (row, value) in found.items())
     if found:
         features = [name for name in found if name != target]
@@ -406,9 +277,9 @@ def read_table(path, target=None, qid=None, drop=()):
     kind = format_of(source)
     if kind != "SVMlight text":
         frame = (
-            _read_parquet(source)
+            read_parquet(source)
             if kind == "Parquet"
-            else _read_csv(source, None if kind == "CSV text" else "\t")
+            else read_csv(source, None if kind == "CSV text" else "\t")
         )
         return _items_of_frame(source, frame, target, qid, drop)
     _refuse_columns(source, target=target, qid=qid, drop=drop or None)

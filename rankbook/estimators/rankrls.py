@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from ..base.validation import as_choice, as_count, as_matrix, as_positive, as_vector
-from rankbook.estimators.ranksvm import (
+from rankbook.estimators.base import (
     Ranker,
     fitted_attributes,
     keep_fit,

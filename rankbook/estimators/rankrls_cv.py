@@ -9,8 +9,8 @@ __all__ = ['RankRLSCV', 'choose_entry', 'search_grid', 'fit_rankrls_cv']
 import numpy as np
 
 from ..base.validation import as_count, as_vector
+from .base import Ranker, fitted_attributes, keep_fit, keeping_features
 from .rankrls import read_scored
-from .ranksvm import Ranker, fitted_attributes, keep_fit, keeping_features
 from ..kernels.basis import choose_basis
 from ..preferences.laplacians import Queries
 from ..problems.rankrls import RankRLSProblem

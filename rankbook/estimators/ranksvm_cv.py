@@ -10,14 +10,14 @@ __all__ = ['rescale', 'fold_curve', 'path_solver', 'run_folds', 'fold_values', '
 import numpy as np
 
 from ..base.validation import as_choice, as_ids, as_positive, as_vector
-from rankbook.estimators.ranksvm import (
+from rankbook.estimators.base import (
     Ranker,
-    RankSVM,
     finite_items,
     keep_fit,
     keeping_features,
     weighted_preferences,
 )
+from .ranksvm import RankSVM
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve

@@ -12,7 +12,7 @@ from sklearn.utils import ClassifierTags, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.validation import as_array, as_matrix, as_numbers, as_seed, as_vector
-from rankbook.estimators.ranksvm import (
+from rankbook.estimators.base import (
     Ranker,
     fitted_attributes,
     keep_fit,
@@ -21,7 +21,8 @@ from rankbook.estimators.ranksvm import (
     refuse_lengths,
     share_met,
 )
-from ..problems.rayleigh import RayleighProblem, marked_items
+from ..problems.labels import marked_items
+from ..problems.rayleigh import RayleighProblem
 from ..registry.solve import solve
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c005

@@ -12,7 +12,7 @@ from copy import copy
 import numpy as np
 
 from ..base.validation import as_count, as_vector
-from .ranksvm import keeping_features
+from .base import keeping_features
 from .rayleigh import RayleighBase, keep_solution, problem_options, read_items
 from ..kernels.kernel import Kernel
 from ..kernels.neighbours import neighbour_graph

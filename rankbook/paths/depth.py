@@ -8,7 +8,8 @@ __all__ = ['TOL', 'DEEP', 'NEAR', 'DEPTH', 'NOISY', 'Gauge', 'noise_level', 'mea
 # %% ../../nbs/paths/depth.ipynb #c002
 import numpy as np
 
-from .exact import CAPPED, RegularizationPath, exact_sums, sets_at
+from .exact import RegularizationPath
+from .reading import CAPPED, exact_sums, sets_at
 
 TOL = 3e-8  # relative gap of an answer that is good: those between are then below 1e-7
 DEEP = 1e-8  # the same where rounding may end the path, since errors are random there

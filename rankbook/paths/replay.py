@@ -45,13 +45,14 @@ def shift_base(K, factored, a, b, amount, base, scores):
 
 # %% ../../nbs/paths/replay.ipynb #c008
 @njit
-def fill_row(
-    K, factored, better, worse, delta, A, n, L, lam, base, scores, alpha, slot, items, u, row
-):
+def fill_row(graph, A, n, L, lam, base, scores, work, row):
     """Write the row at lam: the base plus the active multipliers' part.
 
-    O(|A|^2), or O(|A|^2 + |A| d).
+    `graph` is (K, factored, better, worse, delta), `work` room for multipliers, the slots of items,
+    items and their values. O(|A|^2), or O(|A|^2 + |A| d).
     """
+    K, factored, better, worse, delta = graph
+    alpha, slot, items, u = work
     for p in range(n):
         a, b = better[A[p]], worse[A[p]]
         capped = scores[a] - scores[b]
@@ -73,11 +74,14 @@ def fill_row(
 
 # %% ../../nbs/paths/replay.ipynb #c011
 @njit
-def slide_row(K, factored, better, worse, A, n, L, q, step, eta, slot, items, u, row, end, square):
+def slide_row(graph, A, n, L, q, step, work, row, end, square):
     """Write the row at the end of a stretch of width `step` that begins at `row`.
 
-    Writes (q'q, |eta|_1^2) to `square`, too. O(|A|^2 / 2 + n), or + |A| d.
+    Writes (q'q, |eta|_1^2) to `square`, too; `graph` and `work` as in :func:`fill_row`.
+    O(|A|^2 / 2 + n), or + |A| d.
     """
+    K, factored, better, worse, _ = graph
+    eta, slot, items, u = work
     square[:] = 0.0
     for p in range(n):
         eta[p] = q[p]
@@ -98,113 +102,37 @@ def slide_row(K, factored, better, worse, A, n, L, q, step, eta, slot, items, u,
 
 # %% ../../nbs/paths/replay.ipynb #c013
 @njit
-def walk(
-    K,
-    factored,
-    better,
-    worse,
-    delta,
-    weight,
-    A,
-    n,
-    room,
-    base,
-    scores,
-    lams,
-    pairs,
-    origins,
-    targets,
-    rows,
-    squares,
-):
+def walk(graph, weight, A, n, room, base, scores, lams, changes, rows, squares):
     """Fill two rows for each stretch, at its ends lams[t] and lams[t + 1].
 
-    The sets are those that hold on the stretch; event t happens at lams[t + 1].
+    The sets are those that hold on the stretch; event t happens at lams[t + 1]. `graph` is as in
+    :func:`fill_row`, and `changes` has the preference of each event, and its set before and after.
 
     Fills also `squares` of shape (T, 2), see :func:`slide_row`. Returns the size of the active set
     after the last event, or -1 if the first one could not be factored.
     """
+    K, factored, better, worse, delta = graph
+    pairs, origins, targets = changes
     L, q, alpha = np.zeros((room, room)), np.zeros(room), np.zeros(room)
     cosines, sines = np.zeros(room), np.zeros(room)
     slot, items, u = np.full(K.shape[0], -1), np.zeros(2 * room, dtype=np.int64), np.zeros(2 * room)
+    work = alpha, slot, items, u
     if factorize(K, factored, better, worse, delta, A, n, L, q, 0.0) >= 0:
         return -1
     for t in range(lams.size - 1):
         row, end = rows[2 * t], rows[2 * t + 1]
-        fill_row(
-            K,
-            factored,
-            better,
-            worse,
-            delta,
-            A,
-            n,
-            L,
-            lams[t],
-            base,
-            scores,
-            alpha,
-            slot,
-            items,
-            u,
-            row,
-        )
-        slide_row(
-            K,
-            factored,
-            better,
-            worse,
-            A,
-            n,
-            L,
-            q,
-            lams[t] - lams[t + 1],
-            alpha,
-            slot,
-            items,
-            u,
-            row,
-            end,
-            squares[t],
-        )
+        fill_row(graph, A, n, L, lams[t], base, scores, work, row)
+        slide_row(graph, A, n, L, q, lams[t] - lams[t + 1], work, row, end, squares[t])
         if lams[t + 1] < 0.5 * lams[t]:
-            fill_row(
-                K,
-                factored,
-                better,
-                worse,
-                delta,
-                A,
-                n,
-                L,
-                lams[t + 1],
-                base,
-                scores,
-                alpha,
-                slot,
-                items,
-                u,
-                end,
-            )
+            fill_row(graph, A, n, L, lams[t + 1], base, scores, work, end)
         if t < pairs.size:
             j, change = pairs[t], (targets[t] == 2) * 1.0 - (origins[t] == 2)
             if change != 0.0:
                 shift_base(K, factored, better[j], worse[j], change * weight[j], base, scores)
             if targets[t] == 1 or origins[t] == 1:
+                enters = targets[t] == 1
                 n = apply_event(
-                    K,
-                    factored,
-                    better,
-                    worse,
-                    delta,
-                    A,
-                    n,
-                    L,
-                    q,
-                    j,
-                    targets[t] == 1,
-                    cosines,
-                    sines,
+                    K, factored, better, worse, delta, A, n, L, q, j, enters, cosines, sines
                 )
     return n
 
@@ -256,22 +184,19 @@ class Walker:
         """
         prefs = path.problem.prefs
         # writable copies, the types for which the solver's code is compiled already
-        graph = (
-            prefs.better.copy(),
-            prefs.worse.copy(),
-            np.array(prefs.margin),
-            np.array(prefs.weight),
-        )
+        pairs = prefs.better.copy(), prefs.worse.copy()
+        margin, weight = np.array(prefs.margin), np.array(prefs.weight)
         ends = [c.events for c in self.checkpoints[1:]] + [len(path.events)]
         for i, (checkpoint, end) in enumerate(zip(self.checkpoints, ends)):
             lam_end = path.domain[0] if i == len(self.checkpoints) - 1 else None
-            yield _walk_block(path, graph, checkpoint, end, self.largest_active + 2, lam_end)
+            room = self.largest_active + 2
+            yield _walk_block(path, (*pairs, margin), weight, checkpoint, end, room, lam_end)
 
 # %% ../../nbs/paths/replay.ipynb #c019
-def _walk_block(path, graph, checkpoint, end, room, lam_end):
+def _walk_block(path, pairs, weight, checkpoint, end, room, lam_end):
     """Rows at both ends of the stretches from a checkpoint to event `end`, and their speeds.
 
-    The last stretch goes on to lam_end unless it is None.
+    The last stretch goes on to lam_end unless it is None; `pairs` is (better, worse, margin).
     """
     problem = path.problem
     events = path.events[checkpoint.events : end]
@@ -284,22 +209,9 @@ def _walk_block(path, graph, checkpoint, end, room, lam_end):
     A, rows = np.zeros(room, dtype=np.int64), np.empty((2 * lams.size - 2, K.shape[1]))
     squares = np.empty((lams.size - 1, 2))
     A[: checkpoint.active.size] = checkpoint.active
-    size = walk(
-        K,
-        problem.is_factored,
-        *graph,
-        A,
-        checkpoint.active.size,
-        room,
-        base,
-        K.T @ base,
-        lams,
-        events["pair"].astype(np.int64),
-        events["from"].astype(np.int64),
-        events["to"].astype(np.int64),
-        rows,
-        squares,
-    )
+    size, graph = checkpoint.active.size, (K, problem.is_factored, *pairs)
+    changes = tuple(events[name].astype(np.int64) for name in ("pair", "from", "to"))
+    size = walk(graph, weight, A, size, room, base, K.T @ base, lams, changes, rows, squares)
     if lam_end == 0:
         rows[-1] = 0.0
     if problem.lam_max == 0:  # what is there is rounding: f is 0

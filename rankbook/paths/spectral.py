@@ -9,7 +9,7 @@ __all__ = ['SpectralPath', 'WeightPath']
 import numpy as np
 
 from ..base.validation import as_matrix, as_positive
-from ..kernels.linear_map import gather_items, score_items
+from ..kernels.items import gather_items, score_items
 from .exact import Path
 from ..problems.spectrum import as_lambdas, scaled_solver, shaped
 

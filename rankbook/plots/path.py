@@ -9,7 +9,8 @@ __all__ = ['plot_path', 'plot_sets']
 import numpy as np
 
 from ..base.validation import as_choice, as_count, require_kind
-from ..paths.exact import ACTIVE, CAPPED, MET, Path
+from ..paths.exact import Path
+from ..paths.reading import ACTIVE, CAPPED, MET
 from .axes import ABOVE, COLOURS, SMALL, as_axes, drawn_range, lambda_axis, thin
 
 # %% ../../nbs/plots/path.ipynb #c014

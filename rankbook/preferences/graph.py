@@ -16,83 +16,16 @@ from rankbook.base.validation import (
     as_ids,
     as_index,
     as_vector,
-    require_memory,
 )
-
-# %% ../../nbs/preferences/graph.ipynb #c005
-def _sorted_levels(y, qid):
-    """Items by query and score, and where their level and query begin.
-
-    Returns
-    -------
-    order : (n,) ints, items sorted by query, then score, then index
-    level_start, query_start : (n,) ints, position where the level (query) of the item at each position begins
-    """
-    order = np.lexsort((y, qid))
-    new_query = np.r_[True, qid[order][1:] != qid[order][:-1]]
-    new_level = new_query | np.r_[True, y[order][1:] != y[order][:-1]]
-    position = np.arange(y.size)
-    start = [np.maximum.accumulate(np.where(new, position, 0)) for new in (new_level, new_query)]
-    return order, *start
-
-# %% ../../nbs/preferences/graph.ipynb #c008
-def _list_full(order, level_start, query_start):
-    """Every preference of the full graph, (better, worse) as int32, by query."""
-    counts = level_start - query_start
-    m = int(counts.sum())
-    require_memory(
-        40 * m, f"the list of {m:,} preferences", 'use graph="star", or a subsample of the items'
-    )
-    ends = np.cumsum(counts)
-    worse_position = np.arange(m) - np.repeat(ends - counts - query_start, counts)
-    return np.repeat(order, counts).astype(np.int32), order[worse_position].astype(np.int32)
-
-# %% ../../nbs/preferences/graph.ipynb #c011
-def _list_star(order, level_start, query_start):
-    """Every preference of the star graph, (better, worse) as int32, by query."""
-    upper = np.flatnonzero(level_start > query_start)  # positions above some level
-    rep_low = level_start[level_start[upper] - 1]
-    first = level_start[upper] == upper
-    up_pairs = upper, rep_low  # every upper item over the lower representative
-    starts = upper[first]
-    sizes = starts - rep_low[first]
-    offset = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    low = np.repeat(rep_low[first], sizes) + offset
-    keep = offset > 0  # the two representatives are joined once
-    better = np.r_[up_pairs[0], np.repeat(starts, sizes)[keep]]
-    worse = np.r_[up_pairs[1], low[keep]]
-    by_position = np.lexsort((worse, better))
-    return order[better[by_position]].astype(np.int32), order[worse[by_position]].astype(np.int32)
-
-# %% ../../nbs/preferences/graph.ipynb #c013
-def _count(graph, order, level_start, query_start):
-    """The number of preferences, without listing them."""
-    if graph == "full":
-        return int((level_start - query_start).sum())
-    upper = level_start > query_start
-    first = upper & (level_start == np.arange(order.size))
-    starts = np.flatnonzero(first)
-    return int(upper.sum() + (starts - level_start[starts - 1] - 1).sum())
-
-# %% ../../nbs/preferences/graph.ipynb #c016
-def _find_cycle(better, worse, n):
-    """Items of a directed cycle, each preferred to the next and the last to the first; None if there is none. O(n + m)."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order, connected_components
-
-    graph = csr_array((np.ones(better.size, dtype=np.intp), (better, worse)), shape=(n, n))
-    _, label = connected_components(graph, directed=True, connection="strong")
-    inside = np.flatnonzero(label[better] == label[worse])
-    if inside.size == 0:
-        return None
-    root = int(better[inside[0]])
-    found, parent = breadth_first_order(graph, root, directed=True)
-    back = set(better[worse == root].tolist())
-    item = next(int(i) for i in found if int(i) in back)
-    cycle = [item]
-    while cycle[-1] != root:
-        cycle.append(int(parent[cycle[-1]]))
-    return cycle[::-1]
+from rankbook.preferences.pairs import (
+    as_pairs,
+    count_pairs,
+    find_cycle,
+    incidence_matrix,
+    list_pairs,
+    own_vector,
+    sorted_levels,
+)
 
 # %% ../../nbs/preferences/graph.ipynb #c026
 class Preferences(SetOnce):
@@ -130,7 +63,7 @@ class Preferences(SetOnce):
         return prefs
 
     def _set_pairs(self, better, worse):
-        self._pairs = _as_pairs(better, worse, self.n_items)
+        self._pairs = as_pairs(better, worse, self.n_items)
         self._m = self._pairs[0].size
 
     @classmethod
@@ -145,33 +78,20 @@ class Preferences(SetOnce):
 
     def find_cycle(self):
         """Items that contradict each other, each preferred to the next and the last to the first, or None. O(n + m)."""
-        return _find_cycle(*self._list(), self.n_items) if self._levels is None else None
+        return find_cycle(*self._list(), self.n_items) if self._levels is None else None
 
     def _begin(self, n_items, graph, n_queries=None, n_levels=None):
-        self.n_items, self.graph, self.n_queries, self.n_levels = (
-            as_count("n_items", n_items),
-            graph,
-            n_queries,
-            n_levels,
-        )
+        self.n_items, self.graph = as_count("n_items", n_items), graph
+        self.n_queries, self.n_levels = n_queries, n_levels
         self._levels = self._pairs = None
 
     def _attach(self, weight, margin):
-        self._weight = (
-            None if weight is None else own(as_vector("weight", weight, self._m, minimum=0.0))
-        )
-        self._item_weight = None
-        self._margin = (
-            None
-            if margin is None
-            else own(as_vector("margin", margin, self._m, minimum=0.0, strict=True))
-        )
+        self._weight, self._item_weight = own_vector("weight", weight, self._m), None
+        self._margin = own_vector("margin", margin, self._m, strict=True)
 
     def _list(self):
         if self._pairs is None:
-            self._pairs = {"full": _list_full, "star": _list_star}[self.graph](*self._levels)
-            for a in self._pairs:
-                a.flags.writeable = False
+            self._pairs = list_pairs(self.graph, *self._levels)
         return self._pairs
 
     def __len__(self):
@@ -240,13 +160,7 @@ class Preferences(SetOnce):
         -------
         scipy.sparse.csr_array of shape (m, n), float64
         """
-        from scipy.sparse import csr_array
-
-        columns = np.column_stack(self._list()).ravel()
-        values = np.tile([1.0, -1.0], self._m)
-        return csr_array(
-            (values, columns, np.arange(0, 2 * self._m + 1, 2)), shape=(self._m, self.n_items)
-        )
+        return incidence_matrix(*self._list(), self.n_items)
 
     def differences(self, scores):
         """P s, the score of the better minus that of the worse item, without forming P. O(m).
@@ -284,27 +198,6 @@ class Preferences(SetOnce):
             f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in _facts(self)
         )
         return f"<table><caption>Preferences</caption>{rows}</table>"
-
-# %% ../../nbs/preferences/graph.ipynb #c028
-def _as_index(name, value, n_items):
-    """`value` as an int32 vector of items between 0 and n_items - 1."""
-    return as_index(name, value, n_items).astype(np.int32)
-
-# %% ../../nbs/preferences/graph.ipynb #c029
-def _as_pairs(better, worse, n_items):
-    """Checked and read-only (better, worse)."""
-    better, worse = _as_index("better", better, n_items), _as_index("worse", worse, n_items)
-    if better.size != worse.size:
-        raise ValueError(
-            f"better has {better.size} entries and worse has {worse.size}; equal lengths are accepted."
-        )
-    loop = np.flatnonzero(better == worse)
-    if loop.size:
-        raise ValueError(
-            f"better and worse are both {better[loop[0]]} at index {loop[0]}; two different items are accepted."
-        )
-    better.flags.writeable = worse.flags.writeable = False
-    return better, worse
 
 # %% ../../nbs/preferences/graph.ipynb #c030
 def _facts(prefs):
@@ -354,11 +247,11 @@ def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
         raise ValueError("y has shape (0,); at least one score is accepted.")
     qid = np.zeros(y.size, dtype=np.intp) if qid is None else as_ids("qid", qid, y.size)[1]
     prefs = cls.__new__(cls)
-    order, level_start, query_start = found = tuple(locked(a) for a in _sorted_levels(y, qid))
+    order, level_start, query_start = found = tuple(locked(a) for a in sorted_levels(y, qid))
     levels, query_of_level = np.unique(level_start, return_index=True)
     n_levels = int(np.bincount(query_start[query_of_level]).max(initial=0))
     prefs._begin(y.size, graph, np.unique(query_start).size, n_levels)
-    prefs._levels, prefs._m = found, _count(graph, *found)
+    prefs._levels, prefs._m = found, count_pairs(graph, *found)
     prefs._attach(None, None)
     return prefs
 

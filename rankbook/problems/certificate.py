@@ -95,7 +95,7 @@ def summed_certificate(problem, lam, f, norm, dual=None, widths=10.0 ** np.arang
     Returns
     -------
     tuple
-        The fields of :class:`rankbook.problems.ranksvm.Certificate`.
+        The fields of :class:`rankbook.problems.gap.Certificate`.
 
     Notes
     -----

@@ -98,7 +98,7 @@ def l1_certificate(problem, lam, w, dual=None):
     Returns
     -------
     tuple
-        The fields of :class:`rankbook.problems.ranksvm.Certificate`, with an infinite radius, and
+        The fields of :class:`rankbook.problems.gap.Certificate`, with an infinite radius, and
         |w|_1 as the norm.
     """
     if lam == 0:

@@ -14,8 +14,8 @@ import numpy as np
 from ..base.ownership import locked, own
 from ..base.validation import as_matrix, as_positive, as_vector, refuse_huge, warn
 from ..kernels.basis import BasisMap, basis_pull, check_basis
+from ..kernels.items import gather_items
 from ..kernels.kernel import Kernel
-from ..kernels.linear_map import gather_items
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import IdentityGraph, QueryGraph, WeightedGraph
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..base.ownership import SetOnce, locked
 from ..base.validation import as_index, as_numbers, warn
-from ..kernels.linear_map import balanced, square_norms
+from ..kernels.items import square_norms
+from ..kernels.linear_map import balanced
 from .certificate import Ramp
 
 # %% ../../nbs/problems/solution.ipynb #c005

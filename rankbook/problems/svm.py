@@ -16,7 +16,8 @@ from ..base.validation import as_ids, as_matrix, as_vector
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
-from .ranksvm import certify, l2_lam_max
+from .gap import certify
+from .ranksvm import l2_lam_max
 
 # %% ../../nbs/problems/svm.ipynb #c005
 def number_labels(y, n, at_most=None):
@@ -138,7 +139,7 @@ class LabelledProblem(KernelMap):
     def certificate(self, lam, coef=None, dual=None, weights=None):
         """The certificate of coefficients, or weights, and multipliers.
 
-        It is a :class:`rankbook.Certificate`; see :func:`rankbook.problems.ranksvm.certify`.
+        It is a :class:`rankbook.Certificate`; see :func:`rankbook.problems.gap.certify`.
         """
         return certify(self.joint, lam, flat(coef), dual, weights)
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..base.archive import read_archive
 from ..base.validation import as_positive
-from ..paths.exact import ACTIVE, CAPPED, EVENT, RegularizationPath
+from ..paths.exact import RegularizationPath
 from ..paths.packing import KIND, VERSION, are_indices, demand, unpack_problem, unpack_walker
+from ..paths.reading import ACTIVE, CAPPED, EVENT
 from .plugins import get_solver
 
 # %% ../../nbs/registry/storage.ipynb #c004

@@ -14,7 +14,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
-from rankbook.estimators.online import Monitor, OnlineRankSVM, OnlineSVC
+from rankbook.estimators.monitor import Monitor
+from rankbook.estimators.online import OnlineRankSVM, OnlineSVC
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.problems.svm import MulticlassSVMProblem, SVMProblem
 

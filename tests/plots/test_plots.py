@@ -13,7 +13,8 @@ from scipy.integrate import trapezoid
 
 from rankbook import plots
 from rankbook.metrics.pairs import auc
-from rankbook.paths.exact import ACTIVE, CAPPED, EVENT, MET, RegularizationPath, sets_at
+from rankbook.paths.exact import RegularizationPath
+from rankbook.paths.reading import ACTIVE, CAPPED, EVENT, MET, sets_at
 from rankbook.plots import axes as axes_module
 from rankbook.plots import items
 from rankbook.plots import path as path_plots

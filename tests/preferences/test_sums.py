@@ -18,7 +18,7 @@ from rankbook.preferences.sums import (
     rounded_hinge,
 )
 from rankbook.problems.certificate import Ramp
-from rankbook.problems.ranksvm import certify
+from rankbook.problems.gap import certify
 
 SHAPES = [HINGE, SQUARED, *(rounded_hinge(h) for h in (1e-6, 0.25, 1.0, 7.0))]
 

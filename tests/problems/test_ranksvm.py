@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbook as rb
-from rankbook.problems.ranksvm import certify_hard, feasible_dual
+from rankbook.problems.gap import certify_hard, feasible_dual
 from rankbook.problems.solution import Solution
 
 

@@ -19,7 +19,8 @@ import rankbook as rb
 from rankbook.kernels.kernel import Kernel
 from rankbook.paths.rayleigh import ManifoldPath
 from rankbook.paths.spectral import SpectralPath
-from rankbook.problems.rayleigh import rayleigh_quotient, read_labels
+from rankbook.problems.labels import read_labels
+from rankbook.problems.rayleigh import rayleigh_quotient
 
 LAMS = (1e-3, 0.1, 10.0)
 LINE = dict(kernel="linear", n_components=None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...base.ownership import locked, own
-from ...kernels.linear_map import gather_items, score_items
+from ...kernels.items import gather_items, score_items
 from ...paths.exact import Path
 from ...preferences.sums import SQUARED, Sums, rounded_hinge
 from ...problems.certificate import Ramp, best_on_ray, shape_of

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kernels.linear_map import BLOCK, LARGEST_MATRIX, gather_items, score_items
+from ...kernels.items import gather_items, score_items
+from ...kernels.linear_map import BLOCK, LARGEST_MATRIX
 from ...preferences.sums import HINGE, SQUARED, Shape, rounded_hinge
 from ...problems.certificate import best_on_ray
 

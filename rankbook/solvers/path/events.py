@@ -51,6 +51,7 @@ from rankbook.solvers.path.state import (
     write_rates,
 )
 
+# %% ../../../nbs/solvers/path/events.ipynb #c005b
 FULL, GROW, END, AT_LAM_MIN, CYCLING, DRIFTED, SINGULAR = range(7)  # why `follow` returned
 
 PIVOT_TOL = 1e-12  # relative pivot below which a preference counts as dependent

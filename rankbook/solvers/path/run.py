@@ -16,7 +16,8 @@ import numpy as np
 from ...base.ownership import writable
 from ...base.validation import require_memory
 from ...paths.depth import trusted
-from ...paths.exact import EVENT, RegularizationPath
+from ...paths.exact import RegularizationPath
+from ...paths.reading import EVENT
 from ...paths.replay import Checkpoint, Walker
 from . import events as following
 from . import state as moving

@@ -95,31 +95,13 @@ def initial_state(K, factored, diagonal, better, worse, delta, weight, G, image,
     n, m = len(K), better.size
     U, v = (covariance_factor(K), K.T @ image) if factored else (np.zeros((0, 0)), np.zeros(0))
     lengths = pair_lengths(K, U, better, worse) if factored else np.zeros(0)
-    real = np.array(
-        [
-            lam,
-            0.01 * lam,
-            lam,
-            0.0,
-            delta.max() * (1 + MAX_SHIFT),
-            rounding(diagonal, image),
-            lengths.max(initial=0.0),
-            1.0,
-        ]
-    )
+    most, noise = delta.max() * (1 + MAX_SHIFT), rounding(diagonal, image)
+    real = np.array([lam, 0.01 * lam, lam, 0.0, most, noise, lengths.max(initial=0.0), 1.0])
     count = np.zeros(13, dtype=np.int64)
     count[NEAR], count[CAPPED_LEFT] = -1, m  # -1: list before use
     ints = lambda k: np.zeros(k, dtype=np.int64)
-    fixed = dict(
-        K=K,
-        better=better,
-        worse=worse,
-        weight=weight,
-        U=U,
-        lengths=lengths,
-        diagonal=diagonal,
-        everything=np.arange(n),
-    )
+    fixed = dict(K=K, better=better, worse=worse, weight=weight, U=U, lengths=lengths)
+    fixed |= dict(diagonal=diagonal, everything=np.arange(n))
     moving = dict(
         delta=delta.copy(),
         sets=np.full(m, CAPPED, dtype=np.int8),

@@ -214,7 +214,7 @@ def solve_qp(problem, lam, form, backend, settings):
     ----------
     problem : RankSVMProblem
     lam : float >= 0
-        At 0 the hard margin; ``dual`` is then mu of :func:`rankbook.problems.ranksvm.certify_hard`.
+        At 0 the hard margin; ``dual`` is then mu of :func:`rankbook.problems.gap.certify_hard`.
     form, backend, settings
         As in :class:`QPSolver`.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.validation import require_memory
 from ...paths.spectral import SpectralPath, WeightPath
-from ...problems.rankrls_statistics import normal_equations
+from ...problems.scatter import normal_equations
 from ...problems.solution import Solution
 from ...problems.spectrum import Spectrum, decomposed
 from ...registry.declaration import Solver, declared_fit

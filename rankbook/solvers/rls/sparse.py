@@ -8,7 +8,7 @@ __all__ = ['basis_equations', 'details', 'SparseRLSSolver']
 # %% ../../../nbs/solvers/rls/sparse.ipynb #c002
 from ...kernels.basis import item_blocks
 from ...paths.spectral import SpectralPath
-from ...problems.rankrls_statistics import normal_equations
+from ...problems.scatter import normal_equations
 from ...problems.solution import Solution
 from ...problems.spectrum import basis_solution, basis_spectrum, whitened
 from ...registry.declaration import Solver, declared_fit
