@@ -64,48 +64,27 @@ def summarize(result):
         With data, split, preferences, kernel, trials, path, curve, chosen, disagreement, auc, certificate, solver, seconds and notes. The upper end of an
         interval of lambda is None where it is infinite.
     """
-    path, curve, settings = result.best.path, result.best.curve, result.settings
+    best, settings = result.best, result.settings
+    certificate = asdict(result.solution.certificate)
     return dict(
         data=_data_facts(result.data),
-        split=dict(
-            how=settings["how"],
-            seed=settings["seed"],
-            standardized=settings["standardize"],
-            items={name: len(part.y) for name, part in result.parts.items()},
-            queries=None
-            if result.data.qid is None
-            else {name: part.prefs.n_queries for name, part in result.parts.items()},
-        ),
-        preferences=dict(
-            graph=settings["graph"],
-            **{name: len(part.prefs) for name, part in result.parts.items()},
-        ),
-        kernel=_kernel_facts(result.best),
+        split=_split_facts(result.parts, settings, result.data.qid is not None),
+        preferences=dict(graph=settings["graph"])
+        | {name: len(part.prefs) for name, part in result.parts.items()},
+        kernel=_kernel_facts(best),
         trials=result.trials,
-        path=dict(
-            status=path.status,
-            breakpoints=int(path.breakpoints.size),
-            lam_max=float(path.breakpoints[0]) if path.breakpoints.size else None,
-            lam_end=path.domain[0],
-            info=path.info,
-        ),
-        curve=dict(
-            intervals=int(curve.values.size),
-            minimum=curve.minimum,
-            best=[[low, high if np.isfinite(high) else None] for low, high in curve.best],
-        ),
-        chosen=dict(lam=result.solution.lam, rule=settings["rule"], gamma=result.best.gamma),
+        path=_path_facts(best.path),
+        curve=_curve_facts(best.curve),
+        chosen=dict(lam=result.solution.lam, rule=settings["rule"], gamma=best.gamma),
         disagreement=result.disagreement,
         auc=result.auc,
-        certificate={
-            name: float(value) for name, value in asdict(result.solution.certificate).items()
-        },
+        certificate={name: float(value) for name, value in certificate.items()},
         solver=result.solution.solver,
-        seconds=result.best.seconds,
+        seconds=best.seconds,
         notes=result.notes,
     )
 
-
+# %% ../../nbs/app/facts.ipynb #c030b
 def _data_facts(data):
     """Name and sizes of a data set."""
     queries = None if data.qid is None else int(np.unique(data.qid).size)
@@ -125,6 +104,35 @@ def _kernel_facts(trial):
         name: getattr(trial if name == "gamma" else kernel, name)
         for name in PARAMETERS.get(kernel.name, ())
     }
+
+
+def _split_facts(parts, settings, has_queries):
+    """Sizes of the parts and how they came about."""
+    queries = {name: part.prefs.n_queries for name, part in parts.items()}
+    return dict(
+        how=settings["how"],
+        seed=settings["seed"],
+        standardized=settings["standardize"],
+        items={name: len(part.y) for name, part in parts.items()},
+        queries=queries if has_queries else None,
+    )
+
+# %% ../../nbs/app/facts.ipynb #c030c
+def _path_facts(path):
+    """How far a path goes and how it ended."""
+    return dict(
+        status=path.status,
+        breakpoints=int(path.breakpoints.size),
+        lam_max=float(path.breakpoints[0]) if path.breakpoints.size else None,
+        lam_end=path.domain[0],
+        info=path.info,
+    )
+
+
+def _curve_facts(curve):
+    """The minimum of a validation curve and where it is attained."""
+    best = [[low, high if np.isfinite(high) else None] for low, high in curve.best]
+    return dict(intervals=int(curve.values.size), minimum=curve.minimum, best=best)
 
 # %% ../../nbs/app/facts.ipynb #c033
 def _headline(result):
