@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.base.validation import solvable
+from rankbook.base.limits import solvable
 from rankbook.kernels.kernel import Kernel
 from rankbook.kernels.nystroem import RULES
 

@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 
-from ..base.validation import warn
+from ..base.limits import warn
 from .sources import Assumption
 
 # %% ../../nbs/data/readers.ipynb #c014

@@ -15,7 +15,8 @@ import sys
 import zlib
 from pathlib import Path
 
-from ..base.validation import unknown_name, warn
+from ..base.limits import warn
+from ..base.validation import unknown_name
 
 # %% ../../nbs/data/sources.ipynb #c005
 _FORMATS = {

@@ -11,7 +11,8 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from ..base.validation import require_memory, unknown_name, warn
+from ..base.limits import require_memory, warn
+from ..base.validation import unknown_name
 from .dataset import Dataset
 from .readers import not_a_number, read_csv, read_parquet
 from .sources import Assumption, Source, format_of

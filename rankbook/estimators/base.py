@@ -11,17 +11,18 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..base.limits import refuse_huge
 from rankbook.base.validation import (
     as_array,
     as_items,
     as_matrix,
     as_numbers,
     as_vector,
-    refuse_huge,
     refuse_text,
 )
 from ..kernels.linear_map import KernelFunction, LinearFunction
-from ..metrics.pairs import UndefinedMetric, disagreement
+from ..metrics.pairs import disagreement
+from ..metrics.queries import UndefinedMetric
 from ..preferences.graph import Preferences
 
 # %% ../../nbs/estimators/base.ipynb #c004

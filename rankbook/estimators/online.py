@@ -16,7 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base.validation import as_matrix, as_positive, as_seed, as_vector, refuse_huge, warn
+from ..base.chance import as_seed
+from ..base.limits import refuse_huge, warn
+from ..base.validation import as_matrix, as_positive, as_vector
 from .base import keeping_features, refuse_data, share_met
 from .monitor import Monitor
 from ..preferences.graph import Preferences

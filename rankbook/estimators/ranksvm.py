@@ -8,11 +8,8 @@ __all__ = ['choose_solver', 'solved', 'RankSVM', 'fit_ranksvm', 'problem_of']
 # %% ../../nbs/estimators/ranksvm.ipynb #c002
 import warnings
 
-from rankbook.base.validation import (
-    as_count,
-    as_positive,
-    warn,
-)
+from ..base.limits import warn
+from ..base.validation import as_count, as_positive
 from rankbook.estimators.base import (
     Ranker,
     finite_items,

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.utils import ClassifierTags, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base.validation import as_array, as_matrix, as_numbers, as_seed, as_vector
+from ..base.chance import as_seed
+from ..base.validation import as_array, as_matrix, as_numbers, as_vector
 from rankbook.estimators.base import (
     Ranker,
     fitted_attributes,

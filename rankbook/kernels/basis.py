@@ -11,15 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
+from ..base.chance import as_seed
+from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
-from rankbook.base.validation import (
-    as_choice,
-    as_count,
-    as_matrix,
-    as_seed,
-    refuse_huge,
-    require_memory,
-)
+from ..base.validation import as_choice, as_count, as_matrix
 from .kernel import Kernel
 from .linear_map import BLOCK, KernelMap
 from .nystroem import gram_schmidt, kernel_diagonal, proportional

@@ -9,15 +9,9 @@ __all__ = ['Kernel', 'gram_matrix', 'cross_matrix', 'reduced_matrix', 'centred_g
 import numpy as np
 
 from ..base.double_double import from_item, poly_from_item
+from ..base.limits import require_memory, solvable
 from ..base.ownership import SetOnce
-from rankbook.base.validation import (
-    as_count,
-    as_matrix,
-    as_positive,
-    require_memory,
-    solvable,
-    unknown_name,
-)
+from ..base.validation import as_count, as_matrix, as_positive, unknown_name
 
 # %% ../../nbs/kernels/kernel.ipynb #c005
 def _rbf(X, Y, gamma, exponential=np.exp):

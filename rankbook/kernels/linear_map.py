@@ -12,8 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
+from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
-from ..base.validation import as_items, as_matrix, refuse_huge, solvable
+from ..base.validation import as_items, as_matrix
 from rankbook.kernels.items import (
     centred_items,
     gather_items,

@@ -9,7 +9,8 @@ __all__ = ['nearest_neighbours', 'gram_neighbours', 'found_neighbours', 'neighbo
 # %% ../../nbs/kernels/neighbours.ipynb #c003
 import numpy as np
 
-from ..base.validation import as_choice, as_count, as_matrix, warn
+from ..base.limits import warn
+from ..base.validation import as_choice, as_count, as_matrix
 from .nystroem import check_items
 
 # %% ../../nbs/kernels/neighbours.ipynb #c005

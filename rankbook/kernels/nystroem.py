@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.chance import as_seed
+from ..base.limits import refuse_huge, warn
 from ..base.ownership import SetOnce, locked
-from ..base.validation import as_choice, as_count, as_matrix, as_seed, refuse_huge, warn
+from ..base.validation import as_choice, as_count, as_matrix
 from .kernel import Kernel
 
 BLOCK = 1 << 22  # kernel entries that are made at a time

@@ -6,14 +6,9 @@
 __all__ = []
 
 # %% ../../nbs/metrics/interface.ipynb #c002
-from rankbook.metrics.pairs import (
-    UndefinedMetric,
-    auc,
-    average_precision,
-    by_query,
-    disagreement,
-    ndcg,
-)
+from .graded import average_precision, ndcg
+from .pairs import auc, disagreement
+from .queries import UndefinedMetric, by_query
 
 __all__ = [
     "UndefinedMetric",

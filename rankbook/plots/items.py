@@ -9,14 +9,15 @@ __all__ = ['plot_decision', 'plot_roc']
 import numpy as np
 
 from ..base.validation import as_vector, require_kind
-from ..metrics.pairs import _ranking, auc
+from ..metrics.graded import ranking
+from ..metrics.pairs import auc
 from ..paths.exact import Path
 from .axes import COLOURS, SMALL, as_axes, tex
 
 # %% ../../nbs/plots/items.ipynb #c043
 def _counts_above(scores, good):
     """The distinct scores, highest first, and how many bad and how many good items score as much or more. O(n log n)."""
-    order, starts, _ = _ranking(scores)
+    order, starts, _ = ranking(scores)
     bad, good = (
         np.cumsum(np.add.reduceat(which[order].astype(np.int64), starts)) for which in (~good, good)
     )

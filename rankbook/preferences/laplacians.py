@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.validation import as_ids, as_numbers, require_memory
+from ..base.limits import require_memory
+from ..base.validation import as_ids, as_numbers
 
 # %% ../../nbs/preferences/laplacians.ipynb #c004
 def _scaled_rows(s, v):

@@ -8,12 +8,9 @@ __all__ = ['sorted_levels', 'count_pairs', 'list_pairs', 'find_cycle', 'incidenc
 # %% ../../nbs/preferences/pairs.ipynb #t002
 import numpy as np
 
+from ..base.limits import require_memory
 from ..base.ownership import own
-from rankbook.base.validation import (
-    as_index,
-    as_vector,
-    require_memory,
-)
+from ..base.validation import as_index, as_vector
 
 # %% ../../nbs/preferences/pairs.ipynb #c005
 def sorted_levels(y, qid):

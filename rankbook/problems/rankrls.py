@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.limits import refuse_huge, warn
 from ..base.ownership import locked, own
-from ..base.validation import as_matrix, as_positive, as_vector, refuse_huge, warn
+from ..base.validation import as_matrix, as_positive, as_vector
 from ..kernels.basis import BasisMap, basis_pull, check_basis
 from ..kernels.items import gather_items
 from ..kernels.kernel import Kernel

@@ -12,8 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
+from ..base.limits import refuse_huge
 from ..base.ownership import locked, own
-from ..base.validation import as_matrix, as_positive, as_vector, refuse_huge, require_kind
+from ..base.validation import as_matrix, as_positive, as_vector, require_kind
 from ..kernels.basis import jittered_cholesky
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction

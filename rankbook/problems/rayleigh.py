@@ -12,8 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
+from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
-from ..base.validation import as_count, as_matrix, as_positive, refuse_huge, solvable
+from ..base.validation import as_count, as_matrix, as_positive
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import LinearFunction
 from ..kernels.neighbours import manifold_energy, neighbour_graph, normalized_laplacian

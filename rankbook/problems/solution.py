@@ -10,8 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
+from ..base.limits import warn
 from ..base.ownership import SetOnce, locked
-from ..base.validation import as_index, as_numbers, warn
+from ..base.validation import as_index, as_numbers
 from ..kernels.items import square_norms
 from ..kernels.linear_map import balanced
 from .certificate import Ramp

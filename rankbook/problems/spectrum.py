@@ -8,7 +8,8 @@ __all__ = ['Spectrum', 'decomposed', 'whitened', 'basis_spectrum', 'basis_soluti
 # %% ../../nbs/problems/spectrum.ipynb #c002
 import numpy as np
 
-from ..base.validation import as_vector, require_finite, solvable
+from ..base.limits import require_finite, solvable
+from ..base.validation import as_vector
 
 # %% ../../nbs/problems/spectrum.ipynb #c003
 class Spectrum:

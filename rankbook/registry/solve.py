@@ -8,7 +8,8 @@ __all__ = ['solve', 'solve_path']
 # %% ../../nbs/registry/solve.ipynb #c002
 import numpy as np
 
-from ..base.validation import as_positive, solvable
+from ..base.limits import solvable
+from ..base.validation import as_positive
 from ..problems.solution import Solution
 from .declaration import Solver, feature_fit
 from .plugins import AT_RUN_TIME, get_solver, installed_records

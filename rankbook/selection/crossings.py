@@ -14,7 +14,7 @@ from .tracing import GROUP, SEGMENT, Block, stray_bound, trace_block
 
 # %% ../../nbs/selection/crossings.ipynb #c028
 def segment_ends(size):
-    """The knots between the segments of a block of `size` knots, the first and the last included."""
+    """The knots between the segments of a block of `size` knots, with the first and the last."""
     return np.unique(np.r_[np.arange(0, size, SEGMENT), size - 1])
 
 # %% ../../nbs/selection/crossings.ipynb #c029
@@ -24,7 +24,10 @@ def _between(ends, sums):
 
 # %% ../../nbs/selection/crossings.ipynb #c032
 def _motion(lams, rows, squares, top, factored):
-    """Sums of lengths, of turns and of jumps up to each knot of a walk's block; `top` is the largest k(x, x)."""
+    """Sums of lengths, of turns and of jumps up to each knot of a walk's block.
+
+    `top` is the largest k(x, x).
+    """
     rounding = 1e-14 * top * squares[:, 1]
     length, bends, jumps = np.zeros((3, lams.size))
     length[1::2] = (lams[:-1:2] - lams[1::2]) * np.sqrt(squares[:, 0] + rounding)
@@ -84,7 +87,8 @@ def walk_block(lams, rows, squares, cross, metric, top, tie_tol):
     lams, rows, squares
         As the walker's ``stretches`` yields them.
     cross : ndarray of shape (p, c)
-        Kernel values of new items with those of training; the new items themselves for a linear kernel.
+        Kernel values of new items with those of training; the new items themselves for a linear
+        kernel.
     metric : ndarray of shape (c, c) or None
         The Gram matrix; None for the linear kernel.
     top : float
@@ -128,7 +132,10 @@ def _group_ends(ends):
 
 # %% ../../nbs/selection/crossings.ipynb #c040
 def score_block(lams, G, tie_tol):
-    """The :class:`Block` of scores G (b, p) at knots lams (b,), for pairs whose reach is 1. O(b p)."""
+    """The :class:`Block` of scores G (b, p) at knots lams (b,), for pairs whose reach is 1.
+
+    Costs O(b p).
+    """
 
     def stray(ends):
         return np.array(
@@ -164,7 +171,10 @@ def _spread(lams, G):
 
 # %% ../../nbs/selection/crossings.ipynb #c045
 def pair_reach(kernel, X, better, worse, rows=256):
-    """Bounds (m,) on the distances of pairs of items X (p, d) in feature space. O(m d), or p kernel values in blocks."""
+    """Bounds (m,) on the distances of pairs of items X (p, d) in feature space.
+
+    Costs O(m d), or p kernel values in blocks.
+    """
     if kernel.name == "rbf":
         return np.full(better.size, np.sqrt(2.0))
     if kernel.name == "linear":
@@ -181,7 +191,11 @@ def pair_reach(kernel, X, better, worse, rows=256):
 
 # %% ../../nbs/selection/crossings.ipynb #c048
 def blocks_of(path, X_val, tie_tol):
-    """The path in Blocks; walked where distances in feature space are known, else from the scores of all items at all knots."""
+    """The path in Blocks.
+
+    It is walked where distances in feature space are known; else the Blocks are made from the
+    scores of all items at all knots.
+    """
     problem, walker = path.problem, getattr(path, "walker", None)
     if not hasattr(walker, "stretches"):
         blocks = path.knots(X_val)
@@ -207,7 +221,8 @@ def _walked(path, X_val, tie_tol):
     problem = path.problem
     if X_val.shape[1] != problem.X.shape[1]:
         raise ValueError(
-            f"X_val has {X_val.shape[1]} columns; {problem.X.shape[1]}, as in training, are accepted."
+            f"X_val has {X_val.shape[1]} columns; "
+            f"{problem.X.shape[1]}, as in training, are accepted."
         )
     cross, metric = problem.design(X_val), None if problem.is_factored else writable(problem.gram)
     top = float(np.max(problem.diagonal))
@@ -236,8 +251,9 @@ def crossings(path, X_val, better, worse, tie_tol=1e-10):
 
     Notes
     -----
-    For T stretches and c columns (n, or d for a linear kernel): the walk, a product of T / 16 x c by c x p numbers, T / 256 times m, and what
-    the pairs that may cross cost: O(c log 16) for each and every 16 stretches, unless they tie for long.
+    For T stretches and c columns (n, or d for a linear kernel): the walk, a product of
+    T / 16 x c by c x p numbers, T / 256 times m, and what the pairs that may cross cost:
+    O(c log 16) for each and every 16 stretches, unless they tie for long.
     """
     reach, signs = None, None
     parts = [

@@ -222,7 +222,7 @@ def validation_curve(
         Query ids, in any order, for "auc" and "ndcg"; one query by default. Preferences know
         theirs.
     metric : {"disagreement", "auc", "ndcg"}, default "disagreement"
-        As in :mod:`rankbook.metrics.pairs`. The disagreement is to be minimised, the two others to
+        As in :mod:`rankbook.metrics`. The disagreement is to be minimised, the two others to
         be maximised.
     k : int, optional
         Only the first `k` places count, for "ndcg"; all by default.

@@ -8,7 +8,8 @@ __all__ = ['dealing_order', 'deal_items', 'deal_queries', 'fold_numbers', 'make_
 # %% ../../nbs/selection/folds.ipynb #c002
 import numpy as np
 
-from ..base.validation import as_array, as_index, as_seed
+from ..base.chance import as_seed
+from ..base.validation import as_array, as_index
 from ..preferences.graph import Preferences
 
 # %% ../../nbs/selection/folds.ipynb #c004

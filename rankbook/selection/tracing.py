@@ -50,12 +50,16 @@ def pass_stretch(d0, d1, tol0, tol1, lam0, lam1, sign, out_lam, out_sign, count)
 
 # %% ../../nbs/selection/tracing.ipynb #c013
 Block = namedtuple("Block", "lams rows cross bends jumps ends scores tol margin slack wide")
-Block.__doc__ = """A part of a path, made ready for tracing: b knots, s segments between every 32nd knot, c columns, p items.
+Block.__doc__ = """A part of a path, made ready for tracing.
 
-lams (b,), rows (b, c), cross (p, c): lam f of item i at knot r is ``rows[r] @ cross[i]``; or simply ``rows[r, i]`` if cross has no column.
-bends, jumps (b,): sums of turns and of jumps up to each knot. ends (s + 1,): the knots between segments. scores (s + 1, p): lam f there.
-tol, margin (s + 1,): what counts as a tie there, and what is too small to be screened. slack (s,): how far each segment can stray;
-wide: how far each 16 segments can."""
+It has b knots, s segments between every 32nd knot, c columns, p items.
+
+lams (b,), rows (b, c), cross (p, c): lam f of item i at knot r is ``rows[r] @ cross[i]``;
+or simply ``rows[r, i]`` if cross has no column.
+bends, jumps (b,): sums of turns and of jumps up to each knot.
+ends (s + 1,): the knots between segments. scores (s + 1, p): lam f there.
+tol, margin (s + 1,): what counts as a tie there, and what is too small to be screened.
+slack (s,): how far each segment can stray; wide: how far each 16 segments can."""
 
 SEGMENT, GROUP = 32, 16  # knots of a segment, segments of a group
 
@@ -66,7 +70,8 @@ def stray_bound(length, jump, chord, bend):
     Parameters
     ----------
     length, jump, chord, bend : ndarrays
-        Lengths walked, sums of jumps, lengths of the chords, and a fourth of the width times the sums of turns.
+        Lengths walked, sums of jumps, lengths of the chords, and a fourth of the width times the
+        sums of turns.
 
     Returns
     -------
@@ -180,7 +185,10 @@ def segment_knots(block, k, tols):
 
 @njit
 def follow_segment(block, k, near, size, pairs, cache, work, out, count):
-    """Follow `size` pairs `near` along segment k; return the changes and how many they are by now."""
+    """Follow `size` pairs `near` along segment k.
+
+    Returns the changes and how many they are by now.
+    """
     better, worse, reach, signs = pairs
     stack, tols, out_lam, out_sign = work
     knots = segment_knots(block, k, tols)

@@ -9,14 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import rankbook as rb
-from rankbook.metrics.pairs import (
-    UndefinedMetric,
-    auc,
-    average_precision,
-    by_query,
-    disagreement,
-    ndcg,
-)
+from rankbook.metrics.graded import average_precision, ndcg
+from rankbook.metrics.pairs import auc, disagreement
+from rankbook.metrics.queries import UndefinedMetric, by_query
 from rankbook.preferences.graph import Preferences
 from rankbook.preferences.missed_pairs import _listed_share, count_lower, tie, tie_chains, tie_ends
 

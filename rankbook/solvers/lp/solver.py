@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...base.validation import as_positive, require_memory
+from ...base.limits import require_memory
+from ...base.validation import as_positive
 from ...preferences.graph import Preferences
 from ...problems.solution import Solution
 from ...registry.declaration import Solver

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...base.limits import require_memory
 from ...base.ownership import writable
-from ...base.validation import require_memory
 from ...paths.depth import trusted
 from ...paths.exact import RegularizationPath
 from ...paths.reading import EVENT

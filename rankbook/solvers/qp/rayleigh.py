@@ -8,7 +8,8 @@ __all__ = ['rayleigh_rows', 'rayleigh_program', 'solve_rayleigh_qp']
 # %% ../../../nbs/solvers/qp/rayleigh.ipynb #c002
 import numpy as np
 
-from ...base.validation import as_positive, require_memory
+from ...base.limits import require_memory
+from ...base.validation import as_positive
 from ...problems.solution import Solution
 
 # %% ../../../nbs/solvers/qp/rayleigh.ipynb #c004

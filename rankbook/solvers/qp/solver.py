@@ -11,7 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
-from ...base.validation import as_positive, require_memory, unknown_name
+from ...base.limits import require_memory
+from ...base.validation import as_positive, unknown_name
 from ...preferences.graph import Preferences
 from ...problems.solution import Solution
 from ...registry.declaration import Solver

@@ -8,7 +8,8 @@ __all__ = ['squared_program', 'solve_squared_qp']
 # %% ../../../nbs/solvers/qp/squared.ipynb #c002
 import numpy as np
 
-from ...base.validation import as_positive, require_memory
+from ...base.limits import require_memory
+from ...base.validation import as_positive
 from ...problems.solution import Solution
 from .svm import svm_features
 

@@ -8,7 +8,8 @@ __all__ = ['svm_features', 'binary_lines', 'multiclass_lines', 'svm_program', 's
 # %% ../../../nbs/solvers/qp/svm.ipynb #c002
 import numpy as np
 
-from ...base.validation import as_positive, require_memory
+from ...base.limits import require_memory
+from ...base.validation import as_positive
 from ...problems.solution import Solution
 
 # %% ../../../nbs/solvers/qp/svm.ipynb #c004

@@ -8,7 +8,7 @@ __all__ = ['root_target', 'item_spectrum', 'weight_spectrum', 'uses_weights', 'p
 # %% ../../../nbs/solvers/rls/solver.ipynb #c002
 import numpy as np
 
-from ...base.validation import require_memory
+from ...base.limits import require_memory
 from ...paths.spectral import SpectralPath, WeightPath
 from ...problems.scatter import normal_equations
 from ...problems.solution import Solution

@@ -11,7 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ...base.validation import as_count, as_positive, require_memory
+from ...base.limits import require_memory
+from ...base.validation import as_count, as_positive
 from ...paths.exact import Path
 from ...problems.penalties import pull
 from ...problems.solution import Solution
