@@ -495,6 +495,7 @@ def test_readme_shows_what_the_command_prints():
     )
     *words, lines = shown.groups()
     printed = python(
-        "import sys; from rankbook.app.cli.main import main; sys.argv[1:] = ['select', 'cancer']; main()"
+        "import sys; from rankbook.app.cli.main import main; "
+        "sys.argv[1:] = ['select', 'cancer']; main()"
     ).splitlines()
     assert [line for line in printed if any(word in line for word in words)] == lines.splitlines()

@@ -24,29 +24,34 @@ def notes_on(result):
     Returns
     -------
     list of str
-        Empty if the path is whole, or goes as deep as doubles hold and as low as was asked for, the solution is optimal to 1e-6, orders more than half of the
-        validation data and its predictions confirm the curve.
+        Empty if the path is whole, or goes as deep as doubles hold and as low as was asked for, the
+        solution is optimal to 1e-6, orders more than half of the validation data and its
+        predictions confirm the curve.
     """
     path, certificate, notes = result.best.path, result.solution.certificate, []
     if path.status not in ("complete", "lam_min", "rounding"):
         reason = f", {path.info['reason']}" if "reason" in path.info else ""
         notes.append(
-            f"The path ended early, at lambda {path.domain[0]:.6g} ({path.status}{reason}); no smaller lambda was considered."
+            f"The path ended early, at lambda {path.domain[0]:.6g} ({path.status}{reason}); "
+            "no smaller lambda was considered."
         )
     if (start := path.problem.lam_max) and result.best.curve.breaks[-1] >= start:
         notes.append(
-            f"The path begins at lambda {start:.6g}, below all that were considered; above it the function changes by a factor only."
+            f"The path begins at lambda {start:.6g}, below all that were considered; "
+            "above it the function changes by a factor only."
         )
     if result.best.curve.minimum >= 0.5:
         notes.append(
-            "No lambda orders the validation data better than chance would (0.5); another kernel or other features may."
+            "No lambda orders the validation data better than chance would (0.5); "
+            "another kernel or other features may."
         )
     if not certificate.is_optimal(1e-6):
         notes.append(f"The chosen solution is not optimal to 1e-6: {certificate}.")
     found, expected = result.disagreement["validation"], result.best.curve.minimum
     if abs(found - expected) > 1e-9:
         notes.append(
-            f"The validation curve promises a disagreement of {expected:.6g} at the chosen lambda, and the predictions have {found:.6g}."
+            f"The validation curve promises a disagreement of {expected:.6g} "
+            f"at the chosen lambda, and the predictions have {found:.6g}."
         )
     return notes
 
@@ -61,8 +66,9 @@ def summarize(result):
     Returns
     -------
     dict
-        With data, split, preferences, kernel, trials, path, curve, chosen, disagreement, auc, certificate, solver, seconds and notes. The upper end of an
-        interval of lambda is None where it is infinite.
+        With data, split, preferences, kernel, trials, path, curve, chosen, disagreement, auc,
+        certificate, solver, seconds and notes. The upper end of an interval of lambda is None where
+        it is infinite.
     """
     best, settings = result.best, result.settings
     certificate = asdict(result.solution.certificate)
@@ -145,12 +151,15 @@ def _headline(result):
     name = result.data.name if len(result.data.name) <= 40 else result.data.name[:39] + "…"
     return (
         f"{name}: {train.y.size} training items, {len(train.prefs)} preferences, {kernel}\n"
-        f"in the wrong order: {wrong['validation']:.2%} of validation, {wrong['test']:.2%} of test preferences; relative gap {gap:.0e}"
+        f"in the wrong order: {wrong['validation']:.2%} of validation, "
+        f"{wrong['test']:.2%} of test preferences; relative gap {gap:.0e}"
     )
 
 # %% ../../nbs/app/facts.ipynb #c035
 def draw(result):
-    """The path, the validation curve and, for two levels without queries, the ROC curve of the test part.
+    """The path, the validation curve and, where there is one, the ROC curve of the test part.
+
+    The ROC curve is drawn for two levels without queries.
 
     Parameters
     ----------

@@ -50,7 +50,9 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
         if callable(kernel) or name not in PARAMETERS[kernel]:
             having = " and ".join(other for other, names in PARAMETERS.items() if name in names)
             raise ValueError(
-                f"{name} is {given[name]!r}, but the kernel is {kernel if isinstance(kernel, str) else 'a callable'}; {name} is accepted for {having}."
+                f"{name} is {given[name]!r}, "
+                f"but the kernel is {kernel if isinstance(kernel, str) else 'a callable'}; "
+                f"{name} is accepted for {having}."
             )
     gammas = (
         as_vector("gamma", np.atleast_1d(given.pop("gamma")), minimum=0, strict=True).tolist()
@@ -85,7 +87,8 @@ def restrict(curve, lam_min=None, lam_max=None):
     low, high = max(float(curve.breaks[-1]), lam_min or 0.0), np.inf if lam_max is None else lam_max
     if low >= high:
         raise ValueError(
-            f"lam_max is {high!r}; a number above {low!r}, the lower end of the path or lam_min, is accepted."
+            f"lam_max is {high!r}; a number above {low!r}, "
+            "the lower end of the path or lam_min, is accepted."
         )
     inside = np.flatnonzero((curve.breaks[1:] < high) & (curve.breaks[:-1] > low))
     breaks = np.clip(curve.breaks[inside[0] : inside[-1] + 2], low, high)
@@ -123,7 +126,10 @@ class Trial:
 
     @property
     def width(self):
-        """Factor of lambda that the widest best interval spans, counting up to a decade beyond the outermost breakpoints; at least 1."""
+        """Factor of lambda that the widest best interval spans; at least 1.
+
+        An interval counts up to a decade beyond the outermost breakpoints.
+        """
         low, high = np.clip(
             np.array(self.curve.best).T, self.curve.scale[0] / 10, self.curve.scale[1] * 10
         )
@@ -207,7 +213,8 @@ class Experiment:
         X_new = as_matrix("X_new", X_new)
         if X_new.shape[1] != self.centre.size:
             raise ValueError(
-                f"X_new has {X_new.shape[1]} columns; {self.centre.size}, as in the data, are accepted."
+                f"X_new has {X_new.shape[1]} columns; "
+                f"{self.centre.size}, as in the data, are accepted."
             )
         return self.solution.predict((X_new - self.centre) * self.factor)
 
@@ -241,13 +248,16 @@ def select_model(
     solver="path",
     **options,
 ):
-    """Choose a ranking SVM: the lambda, and the gamma if there are several, that order the validation part best.
+    """Choose the ranking SVM that orders the validation part best.
+
+    What is chosen is the lambda, and the gamma if there are several.
 
     Parameters
     ----------
     data : Dataset
     kernel, gamma, degree, coef0
-        See :func:`kernels_to_try`. Each gamma gets a path; the smallest minimum wins, of equal ones the wider interval.
+        See :func:`kernels_to_try`. Each gamma gets a path; the smallest minimum wins, of equal ones
+        the wider interval.
     graph : {"full", "star"}, default "full"
         Preferences of the training part.
     lam_min, lam_max : float > 0, optional
@@ -320,7 +330,10 @@ def _best_trial(parts, kernels, lams, solver):
 
 
 def _judge(parts, solution, two_levels):
-    """Disagreement of the solution with validation and test preferences, and the AUC of the test part."""
+    """Disagreement with validation and test preferences, and the AUC of the test part.
+
+    All are those of the solution.
+    """
     scores = {name: solution.predict(parts[name].X) for name in PARTS[1:]}
     test = parts["test"]
     wrong = {name: disagreement(parts[name].prefs, scores[name]) for name in scores}

@@ -29,21 +29,27 @@ def _check_names(path, names):
     """Refuse columns that are not several, each with a name of its own."""
     if len(names) == 1:
         raise ValueError(
-            f"{path} has only one column, {names[0]!r}; a target and at least one feature are needed, separated by commas, semicolons or tabs."
+            f"{path} has only one column, {names[0]!r}; a target and at least one feature are "
+            "needed, separated by commas, semicolons or tabs."
         )
     for j, name in enumerate(names):
         if not name:
             raise ValueError(
-                f"{path} has no name for column {j}. If it is an index saved by mistake, save the table without its index."
+                f"{path} has no name for column {j}. If it is an index saved by mistake, "
+                "save the table without its index."
             )
         if name in names[:j]:
             raise ValueError(
-                f"{path} has two columns named {name!r}: columns {names.index(name)} and {j}; rename one."
+                f"{path} has two columns named {name!r}: columns {names.index(name)} and {j}; "
+                "rename one."
             )
 
 # %% ../../nbs/data/readers.ipynb #c024
 def not_a_number(column):
-    """The first entry of a column of words, dates or mixtures that is not a number: its row and itself; None in a column of numbers."""
+    """The first entry of a column that is not a number: its row and itself.
+
+    The column is of words, dates or mixtures; in a column of numbers the answer is None.
+    """
     import pandas as pd
 
     exact = (
@@ -67,13 +73,14 @@ def _check_header(path, names):
     """Refuse a first line of a CSV file that is not its header."""
     if all(_is_number(name) for name in names):
         raise ValueError(
-            f"{path} begins with numbers ({', '.join(names[:3])}, ...), not with the names of its columns; add a first line of names."
+            f"{path} begins with numbers ({', '.join(names[:3])}, ...), "
+            "not with the names of its columns; add a first line of names."
         )
     _check_names(path, names)
 
 
 def _separator(source):
-    """What separates columns: of comma, semicolon and tab the one that splits the header into most names."""
+    """What separates columns: comma, semicolon or tab, by which gives the header most names."""
     with (
         source.open() as stream,
         io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
@@ -87,7 +94,10 @@ def _separator(source):
 
 
 def _decimals(source, points, commas):
-    """Of a table read with decimal points and with commas the one with fewer columns of words; that it is the commas is said."""
+    """The table with fewer columns of words, of one read with decimal points and one with commas.
+
+    That it is the commas is said.
+    """
     words = [
         sum(not_a_number(table[name]) is not None for name in table.columns)
         for table in (points, commas)

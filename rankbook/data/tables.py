@@ -56,7 +56,8 @@ def _query_column(path, columns, target, qid, drop):
     ]
     if len(found) > 1:
         raise ValueError(
-            f"{path} has {len(found)} columns that may hold the query ids, {' and '.join(map(repr, found))}; "
+            f"{path} has {len(found)} columns that may hold the query ids, "
+            f"{' and '.join(map(repr, found))}; "
             "name one of them with qid, or give qid='none' to make all of them features."
         )
     if not found:
@@ -74,7 +75,10 @@ class NotNumbers(ValueError):
 
 
 def _numbers(path, frame, target=None):
-    """The columns of a data frame as a float64 matrix; words, NaN and infinity are refused with their place."""
+    """The columns of a data frame as a float64 matrix.
+
+    Words, NaN and infinity are refused with their place.
+    """
     found = {name: place for name in frame.columns if (place := not_a_number(frame[name]))}
     words = ", ".join(f"{name!r} ({value!r} in row {row})" for name, (row, value) in found.items())
     if found:
@@ -83,21 +87,27 @@ def _numbers(path, frame, target=None):
             "Drop them, take one for the query ids (qid)" if features else "Rank by another column"
         )
         raise NotNumbers(
-            f"{path} has columns that are not numbers: {words}. {advice}, or encode them as numbers first.",
+            f"{path} has columns that are not numbers: {words}. {advice}, "
+            "or encode them as numbers first.",
             features,
         )
     return _finite(path, frame.to_numpy(dtype=np.float64, na_value=np.nan), list(frame.columns))
 
 
 def _finite(path, X, names, line=None):
-    """`X` itself; NaN and infinity are refused with the row and column of the first, and what `line` says of the row."""
+    """`X` itself, if all of it is finite.
+
+    NaN and infinity are refused with the row and column of the first, and what `line` says of
+    the row.
+    """
     bad = np.argwhere(~np.isfinite(X))
     if len(bad):
         row, j = bad[0]
         what = f"{X[row, j]} (or nothing)" if np.isnan(X[row, j]) else str(X[row, j])
         where = "Rows count from 0, after any header." if line is None else f"That is {line(row)}."
         raise ValueError(
-            f"{path} has {what} in row {row}, column {names[j]!r}; only finite numbers are accepted. {where}"
+            f"{path} has {what} in row {row}, column {names[j]!r}; "
+            f"only finite numbers are accepted. {where}"
         )
     return X
 
@@ -109,7 +119,8 @@ def _query_ids(path, column):
     missing = column.isna().to_numpy()
     if missing.any():
         raise ValueError(
-            f"{path} has no query id in row {int(np.argmax(missing))}, column {column.name!r}; every row needs one."
+            f"{path} has no query id in row {int(np.argmax(missing))}, column {column.name!r}; "
+            "every row needs one."
         )
     if pd.api.types.is_integer_dtype(column):
         return column.to_numpy(dtype=np.int64)
@@ -124,7 +135,8 @@ def _items_of_frame(source, frame, target, qid, drop):
     features = [name for name in columns if name not in (target, qid, *drop)]
     if not features:
         raise ValueError(
-            f"{source} has no columns besides target {target!r} and qid {qid!r}; at least one feature is needed."
+            f"{source} has no columns besides target {target!r} and qid {qid!r}; "
+            "at least one feature is needed."
         )
     if len(frame) == 0:
         raise ValueError(f"{source} has names of columns but no rows.")
@@ -186,16 +198,19 @@ def _read_svmlight(source):
             X, y, qid = load_svmlight_file(stream, query_id=True, zero_based=True)
     except (ValueError, OverflowError) as error:
         raise ValueError(
-            f"{source} is not SVMlight text in {_bad_line(source)}; `label qid:query index:value ...` is accepted, indices rising."
+            f"{source} is not SVMlight text in {_bad_line(source)}; "
+            "`label qid:query index:value ...` is accepted, indices rising."
         ) from error
     if X.nnz == 0:
         raise ValueError(
-            f"{source} has {len(y)} labels and no feature; lines `label qid:query index:value ...` are accepted."
+            f"{source} has {len(y)} labels and no feature; "
+            "lines `label qid:query index:value ...` are accepted."
         )
     if len(qid) not in (0, len(y)):
         without = next(one for one in _data_lines(source) if b"qid:" not in one[1].split(b"#")[0])
         raise ValueError(
-            f"{source} has qid on {len(qid)} of its {len(y)} lines and none in {_show_line(*without)}; on all or on none is accepted."
+            f"{source} has qid on {len(qid)} of its {len(y)} lines and none in "
+            f"{_show_line(*without)}; on all or on none is accepted."
         )
     return X, y, qid if len(qid) else None
 
@@ -233,7 +248,8 @@ def _refuse_columns(source, **given):
     for argument, value in given.items():
         if value is not None:
             raise ValueError(
-                f"{argument} is {value!r}; None is accepted for {source}, since SVMlight text has no names: label and qid stand in each line."
+                f"{argument} is {value!r}; None is accepted for {source}, "
+                "since SVMlight text has no names: label and qid stand in each line."
             )
 
 # %% ../../nbs/data/tables.ipynb #c038
@@ -243,29 +259,34 @@ def read_table(path, target=None, qid=None, drop=()):
     Parameters
     ----------
     path : str or path
-        CSV (``.csv`` with commas, semicolons or tabs, ``.tsv``; UTF-8, with a header), Parquet (``.parquet``), or SVMlight/LETOR
-        (``.svm .svmlight .letor .txt .dat``); each may be packed by gzip (``.csv.gz``). "-" is standard input, whose content says which.
+        CSV (``.csv`` with commas, semicolons or tabs, ``.tsv``; UTF-8, with a header), Parquet
+        (``.parquet``), or SVMlight/LETOR (``.svm .svmlight .letor .txt .dat``); each may be packed
+        by gzip (``.csv.gz``). "-" is standard input, whose content says which.
     target : str, optional
-        The column to rank by, higher is preferred. Needed for CSV and Parquet, refused for SVMlight, which has a label.
+        The column to rank by, higher is preferred. Needed for CSV and Parquet, refused for
+        SVMlight, which has a label.
     qid : str, optional
-        The column that names the query of a row, or "none". By default a column named qid, query, query_id, group or session, in any
-        case, with an :class:`Assumption` that says so. For CSV and Parquet only.
+        The column that names the query of a row, or "none". By default a column named qid, query,
+        query_id, group or session, in any case, with an :class:`Assumption` that says so. For CSV
+        and Parquet only.
     drop : sequence of str, optional
         Columns to leave out. For CSV and Parquet only.
 
     Returns
     -------
     Dataset
-        All other columns are features, in the order of the file, as float64, raw; SVMlight becomes dense.
+        All other columns are features, in the order of the file, as float64, raw; SVMlight becomes
+        dense.
 
     Raises
     ------
     FileNotFoundError, IsADirectoryError
         If there is no such file.
     ValueError
-        If the file is empty, is not what its ending says, has an unknown ending, no such column (the nearest name is given),
-        no features, a column that is not numeric (:class:`NotNumbers`), NaN or infinity (row and column of the first), or a
-        line that is not SVMlight text (its number and text).
+        If the file is empty, is not what its ending says, has an unknown ending, no such column
+        (the nearest name is given), no features, a column that is not numeric
+        (:class:`NotNumbers`), NaN or infinity (row and column of the first), or a line that is not
+        SVMlight text (its number and text).
     MemoryError
         If an SVMlight file would not fit in memory as a dense table.
 

@@ -49,7 +49,8 @@ def weighted_preferences(y, qid, graph, sample_weight):
     prefs = Preferences.from_scores(y, qid, graph)
     if len(prefs) == 0:
         raise ValueError(
-            "y has no preference: all scores are equal in every query; at least one preference is accepted."
+            "y has no preference: all scores are equal in every query; "
+            "at least one preference is accepted."
         )
     if sample_weight is None:
         return prefs
@@ -129,7 +130,10 @@ def keeping_features(fit):
 
 # %% ../../nbs/estimators/base.ipynb #c013
 def finite_items(estimator, X, y=None, reset=True):
-    """scikit-learn's checks, then our own, which say where the first NaN, and before them which column of text, stands."""
+    """scikit-learn's checks, then our own, which say where the first NaN stands.
+
+    Before them a column of text is refused, and the message says which.
+    """
     refuse_data(X, y)
     sparse = takes_sparse(estimator)
     dtype = [np.float64, np.float32] if sparse and _keeps_float32(estimator, X) else np.float64
@@ -150,7 +154,10 @@ def finite_items(estimator, X, y=None, reset=True):
 
 
 def refuse_data(X, y=None, columns=1, labels=False):
-    """What scikit-learn would refuse without a name, or take for numbers: text, a third dimension, y of other length or columns; `labels` may be anything."""
+    """Refuse what scikit-learn would refuse without a name, or take for numbers.
+
+    That is text, a third dimension, and y of other length or columns; `labels` may be anything.
+    """
     refuse_text("X", X)
     X = X if hasattr(X, "shape") else as_array("X", X)
     if len(X.shape) > 2:
@@ -176,19 +183,28 @@ def refuse_lengths(X, y):
 
 
 def _keeps_float32(estimator, X):
-    """Whether the solver of a linear RankSVM takes float32 as it is: few items are solved exactly, in float64."""
+    """Whether the solver of a linear RankSVM takes float32 as it is.
+
+    Few items are solved exactly, in float64.
+    """
     return estimator.solver in ("newton", "subgradient") or (
         estimator.solver == "auto" and getattr(X, "shape", (0,))[:1] > (2000,)
     )
 
 # %% ../../nbs/estimators/base.ipynb #c010
 class Ranker(BaseEstimator):
-    """Base of the estimators: predicts with ``function_``, scores by preferences, and takes a kernel by name."""
+    """Base of the estimators.
+
+    It predicts with ``function_``, scores by preferences, and takes a kernel by name.
+    """
 
     loss, approximate_kernel, stores = "hinge", None, False  # unless an estimator says otherwise
 
     def predict(self, X):
-        """Scores (p,) of items X (p, d); higher is preferred. O(p n d), or O(p d) for the linear kernel."""
+        """Scores (p,) of items X (p, d); higher is preferred.
+
+        O(p n d), or O(p d) for the linear kernel.
+        """
         check_is_fitted(self)
         return self.function_.predict(finite_items(self, X, reset=False))
 
@@ -198,7 +214,10 @@ class Ranker(BaseEstimator):
         }  # it holds the training data
 
     def score(self, X, y, qid=None, sample_weight=None):
-        """The share of preferences that the predicted scores agree with, a tie counting 1/2; a preference weighs the product of its items' weights (n,)."""
+        """The share of preferences that the predicted scores agree with, a tie counting 1/2.
+
+        A preference weighs the product of its items' weights (n,).
+        """
         return share_met(y, self.predict(X), qid, sample_weight)
 
     def __sklearn_tags__(self):
@@ -210,7 +229,10 @@ class Ranker(BaseEstimator):
 
 
 def share_met(y, scores, qid=None, sample_weight=None):
-    """The share of the preferences of y (n,) that scores (n,) agree with; errors speak of y and X."""
+    """The share of the preferences of y (n,) that scores (n,) agree with.
+
+    Errors speak of y and X.
+    """
     if not isinstance(y, Preferences):
         y = as_vector("y", y)
         refuse_lengths(scores, y)
@@ -228,5 +250,8 @@ def share_met(y, scores, qid=None, sample_weight=None):
 
 
 def takes_sparse(estimator):
-    """Whether an estimator takes sparse items: a RankSVM with a linear kernel and the L2 penalty does."""
+    """Whether an estimator takes sparse items.
+
+    A RankSVM with a linear kernel and the L2 penalty does.
+    """
     return estimator.stores and estimator.kernel == "linear" and estimator.penalty == "l2"

@@ -31,7 +31,10 @@ class Monitor:
         self.then, self.next, self.converged = None, size, False
 
     def see(self, learner, X, sampler, count):
-        """Let `count` constraints, just learnt from, into the sample, and look if it is time to. O(size d)."""
+        """Let `count` constraints, just learnt from, into the sample, and look if it is time to.
+
+        O(size d).
+        """
         size = len(self.margin)
         places = np.flatnonzero(self.random.random(size) < count / learner.updates)
         if places.size:

@@ -40,12 +40,16 @@ def start_stream(estimator, shape):
 
 
 def learn_batch(estimator, stream, X, sampler, weight):
-    """The stream after a batch: steps on constraints of items X drawn by a sampler, as many as their total weight says. The given stream is left as it is."""
+    """The stream after a batch: steps on constraints of items X drawn by a sampler.
+
+    There are as many steps as their total weight says. The given stream is left as it is.
+    """
     learner, monitor, due = stream
     due += as_positive("draws", estimator.draws) * weight
     if due > 1e15:
         raise ValueError(
-            f"sample_weight asks for {due:.3g} steps on this batch; smaller weights, or smaller draws, are accepted."
+            f"sample_weight asks for {due:.3g} steps on this batch; smaller weights, "
+            "or smaller draws, are accepted."
         )
     count = int(due + 1e-9)  # ten times 0.1 is 1
     if count:
@@ -65,7 +69,8 @@ def learn_all(estimator, stream, X, sampler):
         monitor.see(learner, X, sampler, count)
     if not monitor.converged:
         warn(
-            f"not converged after {learner.updates:,} steps; a larger lam, max_updates or tol may help.",
+            f"not converged after {learner.updates:,} steps; a larger lam, "
+            "max_updates or tol may help.",
             ConvergenceWarning,
         )
     return stream
@@ -97,7 +102,10 @@ class OnlineEstimator(BaseEstimator):
 
 
 def read_rows(estimator, X, reset, y=None, labels=True, **options):
-    """X, and y if given, checked by scikit-learn and by us, as float64; unless `labels`, y is numbers."""
+    """X, and y if given, checked by scikit-learn and by us, as float64.
+
+    Unless `labels`, y is numbers.
+    """
     refuse_data(X, y, labels=labels)
     options = dict(ensure_all_finite=False, dtype=np.float64, order="C", reset=reset, **options)
     if y is None:
@@ -121,7 +129,9 @@ def read_weights(sample_weight, X):
 
 # %% ../../nbs/estimators/online.ipynb #c012
 class OnlineRankSVM(OnlineEstimator):
-    """Linear ranking SVM that learns from one preference at a time: lam/2 |w|^2 + mean of max(0, 1 - w'(x_better - x_worse)).
+    """Linear ranking SVM that learns from one preference at a time.
+
+    It minimises lam/2 |w|^2 + mean of max(0, 1 - w'(x_better - x_worse)).
 
     Parameters
     ----------
@@ -131,9 +141,11 @@ class OnlineRankSVM(OnlineEstimator):
     average : {True, False, "plain", "suffix"}, default True
         Of the weights; True means "suffix", the last half to three quarters of all steps.
     tol : float > 0, default 1e-2
-        Converged when twice as many steps improve the objective by less than this share, by two standard errors; see :class:`Monitor`.
+        Converged when twice as many steps improve the objective by less than this share, by two
+        standard errors; see :class:`Monitor`.
     draws : float > 0, default 1.0
-        Steps of `partial_fit` as a multiple of the preferences of the batch, each counted with its weight.
+        Steps of `partial_fit` as a multiple of the preferences of the batch, each counted with its
+        weight.
     max_updates : int, default 10_000_000
         Steps of `fit` at most.
     random_state : None, int, numpy Generator or RandomState, default None
@@ -153,11 +165,17 @@ class OnlineRankSVM(OnlineEstimator):
     """
 
     def fit(self, X, y, qid=None, sample_weight=None):
-        """Fit to items X (n, d) with scores y (n,), query ids and item weights, whose products weigh the preferences; see :func:`fit_online_ranking`."""
+        """Fit to items X (n, d) with scores y (n,), query ids and item weights.
+
+        The products of the weights weigh the preferences; see :func:`fit_online_ranking`.
+        """
         return fit_online_ranking(self, X, y, qid, sample_weight)
 
     def partial_fit(self, X, y, qid=None, sample_weight=None):
-        """Learn from a batch of items, whose queries are not continued later; nothing happens if it has no preference."""
+        """Learn from a batch of items, whose queries are not continued later.
+
+        Nothing happens if it has no preference.
+        """
         return fit_online_ranking(self, X, y, qid, sample_weight, partial=True)
 
     def partial_fit_pairs(self, better, worse):
@@ -170,7 +188,10 @@ class OnlineRankSVM(OnlineEstimator):
         return read_rows(self, X, reset=False) @ self.coef_
 
     def score(self, X, y, qid=None, sample_weight=None):
-        """The share of preferences that the predicted scores agree with, a tie counting 1/2; a preference weighs the product of its items' weights (n,)."""
+        """The share of preferences that the predicted scores agree with, a tie counting 1/2.
+
+        A preference weighs the product of its items' weights (n,).
+        """
         return share_met(y, self.predict(X), qid, sample_weight)
 
     def __sklearn_tags__(self):
@@ -186,7 +207,8 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
     Raises
     ------
     ValueError
-        If an argument is out of range or, unless `partial`, there is no preference of positive weight.
+        If an argument is out of range or, unless `partial`, there is no preference of positive
+        weight.
     """
     if y is None:
         raise ValueError(
@@ -211,23 +233,25 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
                 "sample_weight is zero for every item; at least one positive weight is accepted."
             )
         raise ValueError(
-            "y has no preference of positive weight: all scores are equal in every query; at least one preference is accepted."
+            "y has no preference of positive weight: all scores are equal in every query; "
+            "at least one preference is accepted."
         )
     else:
         stream = learn_all(estimator, stream, X, sampler)
     return estimator._keep(stream, coef_=stream[0].read()[0][0])
 
-
+# %% ../../nbs/estimators/online.ipynb #c014a
 @keeping_features
 def fit_online_pairs(estimator, better, worse):
-    """Let an :class:`OnlineRankSVM` learn from rows of preferred and of other items, both (m, d)."""
+    """Let an :class:`OnlineRankSVM` learn from rows of preferred and other items, both (m, d)."""
     stream = getattr(estimator, "_stream", None)
     both = [as_matrix(name, value) for name, value in (("better", better), ("worse", worse))]
     for name, rows in zip(("better", "worse"), both):
         refuse_huge(name, rows)
     if both[0].shape != both[1].shape:
         raise ValueError(
-            f"better has shape {both[0].shape} and worse has {both[1].shape}; equal shapes (m, d) are accepted."
+            f"better has shape {both[0].shape} and worse has {both[1].shape}; "
+            "equal shapes (m, d) are accepted."
         )
     X, m = read_rows(estimator, np.concatenate(both), stream is None), len(both[0])
     stream = stream or start_stream(estimator, (1, X.shape[1]))
@@ -237,12 +261,15 @@ def fit_online_pairs(estimator, better, worse):
 
 # %% ../../nbs/estimators/online.ipynb #c023
 class OnlineSVC(ClassifierMixin, OnlineEstimator):
-    """Linear support vector machine that learns from one constraint at a time: two classes, or many with a slack for each other class.
+    """Linear support vector machine that learns from one constraint at a time.
+
+    It separates two classes, or many with a slack for each other class.
 
     Parameters
     ----------
     lam : float > 0, default 1e-4
-        Per constraint: SVMProblem at n * lam, or MulticlassSVMProblem at n * (K - 1) * lam, has the same optimum.
+        Per constraint: SVMProblem at n * lam, or MulticlassSVMProblem at n * (K - 1) * lam, has
+        the same optimum.
     step, average, tol, draws, max_updates, random_state
         As for :class:`OnlineRankSVM`.
     fit_intercept : bool, default True
@@ -280,7 +307,10 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         return fit_online_classes(self, X, y, classes, sample_weight, partial=True)
 
     def decision_function(self, X):
-        """Scores of examples X (p, d): (p,) for two classes, positive for the second, else (p, K)."""
+        """Scores of examples X (p, d).
+
+        They are (p,) for two classes, positive for the second, else (p, K).
+        """
         check_is_fitted(self, "coef_")
         return read_rows(self, X, reset=False) @ self.coef_.T + self.intercept_
 
@@ -298,17 +328,20 @@ def as_classes(estimator, y, classes, stream):
     if classes is None:
         if known is None:
             raise ValueError(
-                "classes is None in the first call of partial_fit; all classes that there will be are accepted."
+                "classes is None in the first call of partial_fit; "
+                "all classes that there will be are accepted."
             )
         return known
     classes = np.unique(classes)
     if len(classes) < 2:
         raise ValueError(
-            f"y has {len(classes)} class{'es' * (len(classes) != 1)}; at least two classes are accepted."
+            f"y has {len(classes)} class{'es' * (len(classes) != 1)}; "
+            "at least two classes are accepted."
         )
     if known is not None and not np.array_equal(classes, known):
         raise ValueError(
-            f"classes is {classes.tolist()}, and was {known.tolist()} in the first call; the same classes are accepted."
+            f"classes is {classes.tolist()}, and was {known.tolist()} in the first call; "
+            "the same classes are accepted."
         )
     return classes
 
@@ -319,13 +352,14 @@ def class_numbers(y, classes):
     wrong = np.flatnonzero(classes[number] != y)
     if wrong.size:
         raise ValueError(
-            f"y has {y.tolist()[wrong[0]]!r} at index {wrong[0]}, which is not among the classes {classes.tolist()} of the first call; these are accepted."
+            f"y has {y.tolist()[wrong[0]]!r} at index {wrong[0]}, which is not among the classes "
+            f"{classes.tolist()} of the first call; these are accepted."
         )
     return number
 
 
 def label_sampler(learner, number, k, weight):
-    """A sampler of the constraints of classes (n,), weighted (n,) or not, and their total weight."""
+    """A sampler of constraints of classes (n,), weighted (n,) or not, and their total weight."""
     ones = np.ones(len(number))
     prefs = (
         LabelConstraints(2.0 * number - 1, ones, ones)

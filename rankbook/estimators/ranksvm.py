@@ -26,8 +26,9 @@ from ..registry.solve import solve, solve_path
 def choose_solver(problem):
     """The name that solver="auto" stands for.
 
-    "path" up to 2000 items and 200 000 preferences; else "newton" for a linear kernel and "qp" for others. The squared hinge and items that are sparse or
-    float32 are for "newton" at any size, or for "qp"; the L1 penalty is for "simplex".
+    "path" up to 2000 items and 200 000 preferences; else "newton" for a linear kernel and "qp" for
+    others. The squared hinge and items that are sparse or float32 are for "newton" at any size, or
+    for "qp"; the L1 penalty is for "simplex".
     """
     if problem.penalty == "l1":
         return "simplex"
@@ -43,8 +44,8 @@ def choose_solver(problem):
 def solved(problem, lam, solver):
     """The :class:`rankbook.Solution` of a solver; "auto" is that of :func:`choose_solver`.
 
-    Where rounding ends the path above lam, "auto" answers with "newton" for a linear kernel, else with the
-    path's last function; see :meth:`rankbook.RegularizationPath.nearest`.
+    Where rounding ends the path above lam, "auto" answers with "newton" for a linear kernel, else
+    with the path's last function; see :meth:`rankbook.RegularizationPath.nearest`.
     """
     if not (isinstance(solver, str) and solver == "auto"):
         return solve(problem, lam, solver)
@@ -60,8 +61,9 @@ def solved(problem, lam, solver):
 class RankSVM(Ranker):
     """Ranking SVM: a function that scores items so that preferred ones come out higher.
 
-    Minimises lam/2 |f|^2 (or lam |w|_1) + sum of c max(0, 1 - (f(better) - f(worse))) over all preferences, equation (6) of Zapien et al. (2009).
-    A linear kernel takes sparse items, and keeps those of float32 where the solver is "newton" or "subgradient".
+    Minimises lam/2 |f|^2 (or lam |w|_1) + sum of c max(0, 1 - (f(better) - f(worse))) over all
+    preferences, equation (6) of Zapien et al. (2009). A linear kernel takes sparse items, and keeps
+    those of float32 where the solver is "newton" or "subgradient".
 
     Parameters
     ----------
@@ -76,14 +78,17 @@ class RankSVM(Ranker):
         "l1" chooses features; for the linear kernel only.
     loss : {"hinge", "squared"}
     approximate_kernel : int, optional
-        Project the kernel on so many items (randomly pivoted Cholesky, seed 0). The certificate is then of that problem; ``solver_`` says so.
+        Project the kernel on so many items (randomly pivoted Cholesky, seed 0). The certificate is
+        then of that problem; ``solver_`` says so.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
-        Weights of a linear model, which are all of it: f(x) = coef_'x; or of the features of an approximate kernel, which also has its ``subspace_``.
+        Weights of a linear model, which are all of it: f(x) = coef_'x; or of the features of an
+        approximate kernel, which also has its ``subspace_``.
     support_, dual_coef_ : ndarrays of shape (s,), int and float
-        Other kernels: the items with coefficients other than 0, and these, f(x) = sum_j dual_coef_[j] k(x, X[support_[j]]).
+        Other kernels: the items with coefficients other than 0, and these,
+        f(x) = sum_j dual_coef_[j] k(x, X[support_[j]]).
     function_ : LinearFunction, KernelFunction or SubspaceFunction
         The function alone, which predicts; it keeps no items but those of ``support_``.
     certificate_ : Certificate
@@ -114,7 +119,10 @@ class RankSVM(Ranker):
         self.loss, self.approximate_kernel = loss, approximate_kernel
 
     def fit(self, X, y, qid=None, sample_weight=None):
-        """Fit to items X (n, d) with scores y (n,), query ids and item weights; see :func:`fit_ranksvm`."""
+        """Fit to items X (n, d) with scores y (n,), query ids and item weights.
+
+        See :func:`fit_ranksvm`.
+        """
         return fit_ranksvm(self, X, y, qid, sample_weight)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c014
@@ -163,7 +171,10 @@ def fit_ranksvm(estimator, X, y, qid=None, sample_weight=None):
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c015
 def problem_of(estimator, X, prefs):
-    """The :class:`rankbook.RankSVMProblem` of an estimator, and the subspace of an approximate kernel, or None."""
+    """The :class:`rankbook.RankSVMProblem` of an estimator, and a subspace or None.
+
+    The subspace is that of an approximate kernel.
+    """
     kernel = dict(
         kernel=estimator.kernel,
         gamma=estimator.gamma,
@@ -176,7 +187,8 @@ def problem_of(estimator, X, prefs):
         ), None
     if estimator.kernel == "linear":
         raise ValueError(
-            "approximate_kernel is given and kernel is 'linear', which needs no approximation; None is accepted."
+            "approximate_kernel is given and kernel is 'linear', which needs no approximation; "
+            "None is accepted."
         )
     count = as_count("approximate_kernel", estimator.approximate_kernel)
     with warnings.catch_warnings():
@@ -186,7 +198,8 @@ def problem_of(estimator, X, prefs):
         subspace = KernelSubspace(X, count, **kernel, pivots="rpcholesky", random_state=0)
     if len(subspace.pivots) < count:
         warn(
-            f"approximate_kernel is {count}, and {len(subspace.pivots)} items are used: that is what the kernel of the {len(X)} items spans, to rounding."
+            f"approximate_kernel is {count}, and {len(subspace.pivots)} items are used: "
+            f"that is what the kernel of the {len(X)} items spans, to rounding."
         )
     return RankSVMProblem(
         subspace.features, prefs, kernel="linear", penalty=estimator.penalty, loss=estimator.loss

@@ -28,7 +28,10 @@ def as_axes(ax, size=(4.4, 2.9)):
 
 # %% ../../nbs/plots/axes.ipynb #c008
 def drawn_range(points, lower, upper=np.inf):
-    """Largest and smallest lambda of a picture of the decreasing `points`; an end that is infinite or 0 is cut off beyond them."""
+    """Largest and smallest lambda of a picture of the decreasing `points`.
+
+    An end that is infinite or 0 is cut off beyond them.
+    """
     marks = np.r_[upper, points, lower]
     marks = marks[np.isfinite(marks) & (marks > 0)]
     first, last = (marks[0], marks[-1]) if marks.size else (1.0, 1.0)
@@ -45,7 +48,10 @@ def tex(x):
 
 
 def lambda_axis(ax, ylabel):
-    """Name the axes and make the horizontal one that of a falling lambda; its limits keep following what is drawn."""
+    """Name the axes and make the horizontal one that of a falling lambda.
+
+    Its limits keep following what is drawn.
+    """
     ax.set_xscale("log")
     ax.xaxis.set_inverted(True)
     ax.margins(x=0)
@@ -60,7 +66,10 @@ def _two_or_five(x, position=None):
 
 # %% ../../nbs/plots/axes.ipynb #c011
 def thin(breaks, n):
-    """Indices of at most n of the decreasing `breaks`, the first and last among them, evenly spread in log lambda."""
+    """Indices of at most n of the decreasing `breaks`, evenly spread in log lambda.
+
+    The first and the last are among them.
+    """
     if breaks.size <= n:
         return np.arange(breaks.size)
     return np.unique(

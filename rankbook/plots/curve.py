@@ -14,7 +14,9 @@ from ..selection.curve import ValidationCurve
 
 # %% ../../nbs/plots/curve.ipynb #c036
 def plot_validation_curve(curve, ax=None, lam=None):
-    """A validation curve as the steps that it is, its optimal intervals shaded, the chosen lambda marked.
+    """A validation curve as the steps that it is.
+
+    Its optimal intervals are shaded and the chosen lambda is marked.
 
     Parameters
     ----------
@@ -26,8 +28,8 @@ def plot_validation_curve(curve, ax=None, lam=None):
     Returns
     -------
     matplotlib Axes
-        Its first line holds breaks and values as steps, an infinite break and one at 0 cut off where the picture ends; its second line the mark;
-        its collection the optimal intervals.
+        Its first line holds breaks and values as steps, an infinite break and one at 0 cut off
+        where the picture ends; its second line the mark; its collection the optimal intervals.
 
     Raises
     ------

@@ -16,7 +16,10 @@ from .axes import COLOURS, SMALL, as_axes, tex
 
 # %% ../../nbs/plots/items.ipynb #c043
 def _counts_above(scores, good):
-    """The distinct scores, highest first, and how many bad and how many good items score as much or more. O(n log n)."""
+    """The distinct scores, highest first, and the counts of items at or above each.
+
+    The counts are how many bad and how many good items score as much or more. O(n log n).
+    """
     order, starts, _ = ranking(scores)
     bad, good = (
         np.cumsum(np.add.reduceat(which[order].astype(np.int64), starts)) for which in (~good, good)
@@ -25,7 +28,10 @@ def _counts_above(scores, good):
 
 # %% ../../nbs/plots/items.ipynb #c046
 def _best_cut(scores, good):
-    """The threshold between two scores with the fewest mistakes, of several the one in the widest gap; None if all scores tie."""
+    """The threshold between two scores with the fewest mistakes.
+
+    Of several it is the one in the widest gap; it is None if all scores tie.
+    """
     score, bad, good = _counts_above(scores, good)
     if score.size == 1:
         return None
@@ -44,12 +50,16 @@ def _grid(X, n=64, margin=0.06):
 
 
 def _check_plane(path, lams, y):
-    """The items (n, 2), the lambdas as a vector and y as given or None; refused where they cannot be drawn."""
+    """The items (n, 2), the lambdas as a vector and y as given or None.
+
+    They are refused where they cannot be drawn.
+    """
     require_kind("path", path, Path)
     problem = path.problem
     if problem.kernel.name == "precomputed" or problem.X.shape[1] != 2:
         raise ValueError(
-            f"path is of items of shape {problem.X.shape} and a {problem.kernel.name} kernel; items with two features are accepted, not a precomputed kernel."
+            f"path is of items of shape {problem.X.shape} and a {problem.kernel.name} kernel; "
+            "items with two features are accepted, not a precomputed kernel."
         )
     lams = as_vector("lams", np.atleast_1d(lams), minimum=0.0)
     if lams.size == 0:
@@ -126,7 +136,9 @@ def _draw_points(ax, X, y):
 
 # %% ../../nbs/plots/items.ipynb #c054
 def plot_decision(path, lams, y=None, axes=None):
-    """The ranking function of items in the plane at chosen lambdas, a panel for each, as figure 4 of Zapien et al. (2009).
+    """The ranking function of items in the plane at chosen lambdas, a panel for each.
+
+    The picture is as figure 4 of Zapien et al. (2009).
 
     Parameters
     ----------
@@ -134,20 +146,22 @@ def plot_decision(path, lams, y=None, axes=None):
     lams : float or array-like of shape (q,)
         Inside ``path.domain``.
     y : array-like of shape (n,), optional
-        Scores of the training items. Points are coloured by them; if there are two levels, a black line shows where f cuts them apart with the fewest mistakes
-        (of several such cuts the one in the widest gap).
+        Scores of the training items. Points are coloured by them; if there are two levels, a black
+        line shows where f cuts them apart with the fewest mistakes (of several such cuts the one in
+        the widest gap).
     axes : sequence of q matplotlib Axes, default a new figure's
 
     Returns
     -------
     ndarray of shape (q,) of matplotlib Axes
-        Each shaded from the lowest f, light, to the highest, dark, in 9 equal steps of its own: only the order of scores means something.
-        Costs 4096 evaluations of f a panel, O(n) each.
+        Each shaded from the lowest f, light, to the highest, dark, in 9 equal steps of its own:
+        only the order of scores means something. Costs 4096 evaluations of f a panel, O(n) each.
 
     Raises
     ------
     ValueError, TypeError
-        If the items do not have two features, a lambda is outside the path's domain, or a shape is wrong.
+        If the items do not have two features, a lambda is outside the path's domain, or a shape is
+        wrong.
     """
     X, lams, y = _check_plane(path, lams, y)
     first, second, points = _grid(X)
@@ -183,7 +197,8 @@ def plot_roc(y_true, y_score, ax=None):
     Returns
     -------
     matplotlib Axes
-        With the curve as last line: a straight segment for each distinct score. The area is :func:`rankbook.metrics.pairs.auc`.
+        With the curve as last line: a straight segment for each distinct score. The area is
+        :func:`rankbook.metrics.pairs.auc`.
 
     Raises
     ------

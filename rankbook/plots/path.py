@@ -27,7 +27,8 @@ def _as_choice(which, size, what):
     chosen = np.atleast_1d(which)
     if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
         raise ValueError(
-            f"which has shape {chosen.shape} and dtype {chosen.dtype}; one or more integer indices of {what} are accepted."
+            f"which has shape {chosen.shape} and dtype {chosen.dtype}; "
+            f"one or more integer indices of {what} are accepted."
         )
     for bad in chosen[(chosen < 0) | (chosen >= size)]:
         raise ValueError(f"which has {bad}; {what} 0 to {size - 1} are accepted.")
@@ -35,7 +36,10 @@ def _as_choice(which, size, what):
 
 # %% ../../nbs/plots/path.ipynb #c016
 def _margin_curves(path, lams, which):
-    """Labels and differences of scores (len(lams), q) of preferences along the path, and their different margins."""
+    """Labels and differences of scores along the path, and the different margins.
+
+    The differences (len(lams), q) and the margins are those of preferences.
+    """
     problem, prefs = path.problem, path.problem.prefs
     if which is None:
         which = _spread(prefs.differences(problem.times(path.coef(lams[-1]))))
@@ -65,7 +69,10 @@ def _coef_curves(path, lams, which):
 
 # %% ../../nbs/plots/path.ipynb #c017
 def _draw_curves(ax, lams, values, labels, title):
-    """Curves with a legend beside them, in the order in which they end; many curves are shaded from first to last instead."""
+    """Curves with a legend beside them, in the order in which they end.
+
+    Many curves are shaded from first to last instead.
+    """
     from matplotlib import colormaps
 
     count = len(labels)
@@ -81,7 +88,10 @@ def _draw_curves(ax, lams, values, labels, title):
 
 # %% ../../nbs/plots/path.ipynb #c019
 def _value_axis(ax, top, unit):
-    """Make the vertical axis linear up to a power of ten near `unit` and logarithmic beyond, if `top` is far beyond."""
+    """Make the vertical axis linear and, if `top` is far beyond `unit`, partly logarithmic.
+
+    It is then linear up to a power of ten near `unit` and logarithmic beyond.
+    """
     if top > 30 * unit > 0:
         decade = np.floor(np.log10(unit))
         ax.set_yscale(
@@ -98,24 +108,29 @@ def plot_path(path, what="margins", which=None, ax=None, n=300):
     what : {"margins", "coef"}, default "margins"
         Differences f(better) - f(worse) of preferences, or coefficients beta of items.
     which : array-like of int, optional
-        Indices of preferences or items; by default six, of evenly spread ranks at the smallest lambda drawn.
+        Indices of preferences or items; by default six, of evenly spread ranks at the smallest
+        lambda drawn.
     ax : matplotlib Axes, default a new figure's
     n : int, default 300
-        Curves are evaluated at n evenly spread lambdas and at the breakpoints (at most n of them, evenly spread).
+        Curves are evaluated at n evenly spread lambdas and at the breakpoints (at most n of them,
+        evenly spread).
 
     Returns
     -------
     matplotlib Axes
-        Its lines are the curves in the order in which they end, largest first, and a dashed one at the margin if all the preferences share it.
+        Its lines are the curves in the order in which they end, largest first, and a dashed one at
+        the margin if all the preferences share it.
 
     Raises
     ------
     ValueError, TypeError
-        If `what` is unknown, an index of `which` is out of range, or `n` or `ax` is not what it should be.
+        If `what` is unknown, an index of `which` is out of range, or `n` or `ax` is not what it
+        should be.
 
     Notes
     -----
-    At most 2 n solutions are read from the path: for T events, m preferences and |A| active ones O(n (T + m + |A|^3)).
+    At most 2 n solutions are read from the path: for T events, m preferences and |A| active ones
+    O(n (T + m + |A|^3)).
     """
     require_kind("path", path, Path)
     what, n = as_choice("what", what, ("margins", "coef")), as_count("n", n, 2)
@@ -136,7 +151,10 @@ def plot_path(path, what="margins", which=None, ax=None, n=300):
 
 # %% ../../nbs/plots/path.ipynb #c028
 def _set_sizes(path):
-    """Sizes of the sets, indexed by MET, ACTIVE and CAPPED: an int array (T + 1, 3), row j for lambdas just below breakpoint j - 1."""
+    """Sizes of the sets, indexed by MET, ACTIVE and CAPPED: an int array (T + 1, 3).
+
+    Row j is for lambdas just below breakpoint j - 1.
+    """
     events = path.events
     change = np.zeros((events.size, 3), dtype=np.int64)
     change[np.arange(events.size), events["from"]] -= 1
@@ -159,11 +177,13 @@ def plot_sets(path, ax=None):
     Returns
     -------
     matplotlib Axes
-        With a line for each of met, capped, active: steps, each holding from its lambda down to the next.
+        With a line for each of met, capped, active: steps, each holding from its lambda down to the
+        next.
 
     Notes
     -----
-    O(T) for T events. Of more than 1000 breakpoints, 1000 evenly spread ones are drawn; the sizes drawn at them are exact.
+    O(T) for T events. Of more than 1000 breakpoints, 1000 evenly spread ones are drawn; the sizes
+    drawn at them are exact.
     """
     require_kind("path", path, Path)
     high, low = drawn_range(path.breakpoints, path.domain[0])

@@ -45,7 +45,8 @@ class Preferences(SetOnce):
     Raises
     ------
     ValueError
-        If lengths disagree, an index is out of range, an item is preferred to itself, a weight is negative or a margin not positive.
+        If lengths disagree, an index is out of range, an item is preferred to itself, a weight is
+        negative or a margin not positive.
     """
 
     def __init__(self, better, worse, n_items, weight=None, margin=None):
@@ -55,7 +56,10 @@ class Preferences(SetOnce):
 
     @classmethod
     def of_kind(cls, graph, better, worse, n_items, n_queries=None):
-        """Listed preferences that say where they come from: `graph` and `n_queries` are what the attributes of that name will be."""
+        """Listed preferences that say where they come from.
+
+        `graph` and `n_queries` are what the attributes of that name will be.
+        """
         prefs = cls.__new__(cls)
         prefs._begin(n_items, graph, n_queries)
         prefs._set_pairs(better, worse)
@@ -77,7 +81,10 @@ class Preferences(SetOnce):
         return preferences_from_rankings(orders, n_items, cls)
 
     def find_cycle(self):
-        """Items that contradict each other, each preferred to the next and the last to the first, or None. O(n + m)."""
+        """Items that contradict each other, or None.
+
+        Each is preferred to the next and the last to the first. O(n + m).
+        """
         return find_cycle(*self._list(), self.n_items) if self._levels is None else None
 
     def _begin(self, n_items, graph, n_queries=None, n_levels=None):
@@ -114,7 +121,10 @@ class Preferences(SetOnce):
 
     @property
     def item_weight(self):
-        """(n,) float64: weights of the items, whose products weigh the preferences; None if there are none."""
+        """(n,) float64: weights of the items, or None.
+
+        Their products weigh the preferences.
+        """
         return self._item_weight
 
     @property
@@ -134,7 +144,9 @@ class Preferences(SetOnce):
         return _with_weights(self, weight, margin)
 
     def item_weighted(self, item_weight):
-        """The same graph where a preference weighs the product of its two items' weights >= 0, given as (n,) and kept so. O(n).
+        """The same graph where a preference weighs the product of its two items' weights.
+
+        The weights >= 0 are given as (n,) and kept so. O(n).
 
         A query counts q times as much if each of its items weighs the square root of q.
         """
@@ -143,7 +155,10 @@ class Preferences(SetOnce):
         return other
 
     def weighs_nothing(self):
-        """Whether every preference weighs 0. The pairs are not listed if they come from the full graph of scores."""
+        """Whether every preference weighs 0.
+
+        The pairs are not listed if they come from the full graph of scores.
+        """
         if self.graph != "full" or self.item_weight is None or self.is_listed:
             return (
                 not (self._weight is None and self.item_weight is None and self._m > 0)
@@ -177,7 +192,9 @@ class Preferences(SetOnce):
         return scores[better] - scores[worse]
 
     def gather(self, dual):
-        """P' a, what multipliers of the preferences add up to on the items, without forming P. O(m + n).
+        """P' a, what multipliers of the preferences add up to on the items.
+
+        P is not formed. O(m + n).
 
         Parameters
         ----------
@@ -269,7 +286,8 @@ def preferences_from_rankings(orders, n_items=None, cls=Preferences):
     Returns
     -------
     Preferences
-        Every pair of every order, order by order; orders that agree repeat a pair, orders that disagree make cycles.
+        Every pair of every order, order by order; orders that agree repeat a pair, orders that
+        disagree make cycles.
 
     Raises
     ------

@@ -19,7 +19,8 @@ def sorted_levels(y, qid):
     Returns
     -------
     order : (n,) ints, items sorted by query, then score, then index
-    level_start, query_start : (n,) ints, position where the level (query) of the item at each position begins
+    level_start, query_start : (n,) ints
+        Position where the level (query) of the item at each position begins.
     """
     order = np.lexsort((y, qid))
     new_query = np.r_[True, qid[order][1:] != qid[order][:-1]]
@@ -78,7 +79,10 @@ def list_pairs(graph, order, level_start, query_start):
 
 # %% ../../nbs/preferences/pairs.ipynb #c016
 def find_cycle(better, worse, n):
-    """Items of a directed cycle, each preferred to the next and the last to the first; None if there is none. O(n + m)."""
+    """Items of a directed cycle, or None if there is none.
+
+    Each is preferred to the next and the last to the first. O(n + m).
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -116,12 +120,14 @@ def as_pairs(better, worse, n_items):
     better, worse = _as_index("better", better, n_items), _as_index("worse", worse, n_items)
     if better.size != worse.size:
         raise ValueError(
-            f"better has {better.size} entries and worse has {worse.size}; equal lengths are accepted."
+            f"better has {better.size} entries and worse has {worse.size}; "
+            "equal lengths are accepted."
         )
     loop = np.flatnonzero(better == worse)
     if loop.size:
         raise ValueError(
-            f"better and worse are both {better[loop[0]]} at index {loop[0]}; two different items are accepted."
+            f"better and worse are both {better[loop[0]]} at index {loop[0]}; "
+            "two different items are accepted."
         )
     better.flags.writeable = worse.flags.writeable = False
     return better, worse

@@ -32,11 +32,15 @@ from rankbook.problems.spectrum import (
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c017
 def check_kind(kernel, basis, graph):
-    """Refuse what cannot be summed up: functions of all items, and graphs that are no sum over queries."""
+    """Refuse what cannot be summed up.
+
+    That is functions of all items, and graphs that are no sum over queries.
+    """
     if kernel.name == "precomputed" or (basis is None and kernel.name != "linear"):
         given = "None" if basis is None else "given"
         raise ValueError(
-            f"kernel is {kernel.name!r} and basis is {given}; 'linear', or another than 'precomputed' with a basis, is accepted."
+            f"kernel is {kernel.name!r} and basis is {given}; 'linear', "
+            "or another than 'precomputed' with a basis, is accepted."
         )
     if not (graph is None or isinstance(graph, str) and graph == "identity"):
         raise ValueError(f"graph is {graph!r}; None or 'identity' is accepted.")
@@ -80,7 +84,10 @@ class RankingStatistics:
         return self.products is not None and bool(self.products.diagonal()[self.n_features :].any())
 
     def add(self, X, y, qid=None):
-        """Add whole queries: items X (n, d), scores y (n,) or (n, k), ids (n,), or one query without a name. O(n p^2)."""
+        """Add whole queries: items X (n, d), scores y (n,) or (n, k), and ids (n,).
+
+        Without ids it is one query without a name. O(n p^2).
+        """
         return change_statistics(self, 1, X, y, qid)
 
     def remove(self, X, y, qid=None):
@@ -110,13 +117,15 @@ def read_block(statistics, X, y):
         raise ValueError(f"y has {len(Y)} rows and X has {len(X)}; equal numbers are accepted.")
     if statistics.basis is not None and X.shape[1] != statistics.basis.shape[1]:
         raise ValueError(
-            f"X has {X.shape[1]} columns; {statistics.basis.shape[1]}, as the basis has, are accepted."
+            f"X has {X.shape[1]} columns; {statistics.basis.shape[1]}, as the basis has, "
+            "are accepted."
         )
     Z = X if statistics.basis is None else basis_rows(statistics, X)
     products, p = statistics.products, statistics.n_features
     if products is not None and (Z.shape[1] != p or Y.shape[1] != len(products) - p):
         raise ValueError(
-            f"X and y have {Z.shape[1]} and {Y.shape[1]} columns; {p} and {len(products) - p}, as before, are accepted."
+            f"X and y have {Z.shape[1]} and {Y.shape[1]} columns; {p} and {len(products) - p}, "
+            "as before, are accepted."
         )
     return np.concatenate([Z, Y], axis=1), Z.shape[1], flat
 
@@ -141,7 +150,8 @@ def change_statistics(statistics, sign, X, y, qid):
     check_ids(statistics, ids, sign)
     if sign < 0 and len(Z) > statistics.n_items:
         raise ValueError(
-            f"X has {len(Z)} items to remove; at most the {statistics.n_items} that are in are accepted."
+            f"X has {len(Z)} items to remove; at most the {statistics.n_items} that are in are "
+            "accepted."
         )
     if statistics.graph is None:  # measured from the first item, equal scores are exactly 0
         Z[:, p:] -= Z[queries.first[queries.query], p:]
@@ -172,7 +182,9 @@ def count_in(statistics, H, counts):
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c024
 def merge_statistics(first, *others):
-    """New statistics of all queries of several, which must be of one kind and have no query in common.
+    """New statistics of all queries of several.
+
+    They must be of one kind and have no query in common.
 
     Raises
     ------
@@ -200,7 +212,8 @@ def merge_statistics(first, *others):
             total.n_features,
         ):
             raise ValueError(
-                f"statistics have products of shape {one.products.shape} and {total.products.shape}; equal shapes are accepted."
+                f"statistics have products of shape {one.products.shape} and "
+                f"{total.products.shape}; equal shapes are accepted."
             )
         check_ids(total, one.seen, 1)
         count_in(total, one.products.copy(), (one.n_items, one.n_queries, one.n_pairs))
@@ -244,7 +257,10 @@ class StatisticsSolver:
         return Spectrum(V, values, V.T @ self.g)
 
     def coefs(self, lams):
-        """Weights or coefficients of the basis at several lambdas > 0, (len(lams), p) or (len(lams), p, k). O(p^2) each."""
+        """Weights or coefficients of the basis at several lambdas > 0.
+
+        They are (len(lams), p) or (len(lams), p, k). O(p^2) each.
+        """
         return shaped(self, self.spectrum.grid(as_lambdas(lams)))
 
     def solve(self, lam):

@@ -12,7 +12,10 @@ from ..kernels.linear_map import BLOCK
 
 # %% ../../nbs/problems/scatter.ipynb #c004
 def grouped_scatter(Z, sizes):
-    """The sum over queries of s Z_q' Z_q, centred, for rows Z (n, p) that stand query by query, and are overwritten. O(n p^2)."""
+    """The sum over queries of s Z_q' Z_q, centred, for rows Z (n, p).
+
+    The rows stand query by query, and are overwritten. O(n p^2).
+    """
     starts = np.r_[0, np.cumsum(sizes)[:-1]]
     means = np.add.reduceat(Z, starts, axis=0) / sizes[:, None]
     Z -= np.repeat(means, sizes, axis=0)
@@ -37,7 +40,10 @@ def long_scatter(parts):
 
 # %% ../../nbs/problems/scatter.ipynb #c010
 def query_runs(ends, rows):
-    """Ranges (first, last) of whole queries that end at the rows `ends`, each of at most `rows` rows or one query."""
+    """Ranges (first, last) of whole queries that end at the rows `ends`.
+
+    Each is of at most `rows` rows or one query.
+    """
     first = 0
     while first < len(ends):
         start = ends[first - 1] if first else 0
@@ -84,7 +90,10 @@ def total_scatter(graph, read, rows):
 
 # %% ../../nbs/problems/scatter.ipynb #c015
 def normal_equations(problem, read, p):
-    """G = Z' L Z (p, p) and g = Z' L y (p, k) for the rows Z (len, p) that `read` gives for some items of a problem."""
+    """G = Z' L Z (p, p) and g = Z' L y (p, k) for a problem.
+
+    `read` gives the rows Z (len, p) of some of its items.
+    """
     if problem.graph.kind == "weighted":
         Z = read(slice(None))
         return Z.T @ problem.graph.laplacian(Z), Z.T @ problem.target.b

@@ -23,7 +23,8 @@ class Solver:
     kernels : tuple of str
         Names of the kernels it takes.
     penalties, losses, storages : set
-        Of {"l2", "l1"}, {"hinge", "squared"} and {"float64", "float32", "csr"} (how the items X may be kept); the first of each, if it declares nothing.
+        Of {"l2", "l1"}, {"hinge", "squared"} and {"float64", "float32", "csr"} (how the items X may
+        be kept); the first of each, if it declares nothing.
     weights, margins, hard_margin : bool
         Whether it takes weights c other than 1, margins delta other than 1, and lam = 0.
     exact, deterministic : bool
@@ -58,7 +59,11 @@ FEATURES = dict(
 
 
 def feature_fit(solver, problem):
-    """True if the solver takes the problem's penalty, loss and storage of items, else a sentence that says who does. A plugin that declares none takes the oldest."""
+    """True if the solver takes the problem's features, else a sentence that says who does.
+
+    The features are its penalty, loss and storage of items. A plugin that declares none takes the
+    oldest.
+    """
     for feature, (declared, oldest) in FEATURES.items():
         asked, taken = getattr(problem, feature, oldest), getattr(solver, declared, {oldest})
         if asked not in taken:
@@ -67,7 +72,10 @@ def feature_fit(solver, problem):
                 for r in installed_records()
                 if r.origin == HOME and asked in getattr(r.load(), declared, {oldest})
             ]
-            return f"it takes the {feature} {' and '.join(sorted(taken))}, not {asked}, which rankbook's own solvers {' and '.join(others)} take."
+            return (
+                f"it takes the {feature} {' and '.join(sorted(taken))}, not {asked}, "
+                f"which rankbook's own solvers {' and '.join(others)} take."
+            )
     return True
 
 # %% ../../nbs/registry/declaration.ipynb #c006

@@ -21,7 +21,10 @@ HOME = "rankbook"  # the distribution whose names nobody else can take
 
 # %% ../../nbs/registry/plugins.ipynb #c009
 def check_class(solver, shown=""):
-    """The argument, if it is a class with a solve or a path method; else a TypeError, with what is `shown` for it."""
+    """The argument, if it is a class with a solve or a path method.
+
+    Else a TypeError is raised, with what is `shown` for it.
+    """
     if not isinstance(solver, type) or not (hasattr(solver, "solve") or hasattr(solver, "path")):
         raise TypeError(
             f"solver is {shown or repr(solver)}; a class with a solve or a path method is accepted."
@@ -57,7 +60,10 @@ AT_RUN_TIME = {}
 
 # %% ../../nbs/registry/plugins.ipynb #c014
 def installed_records():
-    """Records of the entry point group, each distribution and name once; read again when a folder of the search path has changed."""
+    """Records of the entry point group, each distribution and name once.
+
+    They are read again when a folder of the search path has changed.
+    """
     return _read_entry_points(
         tuple(
             (folder, os.path.exists(folder or ".") and os.path.getmtime(folder or "."))
@@ -85,7 +91,10 @@ def shadow_of(record, others):
 
 # %% ../../nbs/registry/plugins.ipynb #c016
 def find_record(name):
-    """The record that a name stands for: run time first, then rankbook's own, then other distributions."""
+    """The record that a name stands for.
+
+    Run time comes first, then rankbook's own, then other distributions.
+    """
     if name in AT_RUN_TIME:
         return AT_RUN_TIME[name]
     installed = installed_records()
@@ -95,7 +104,8 @@ def find_record(name):
     if len(found) > 1:
         origins = " and ".join(r.origin for r in found)
         raise ValueError(
-            f"solver is {name!r}, which {origins} both provide; uninstall one, or register the one you mean with replace=True."
+            f"solver is {name!r}, which {origins} both provide; "
+            "uninstall one, or register the one you mean with replace=True."
         )
     return found[0]
 
@@ -120,7 +130,8 @@ def register_solver(solver, name=None, replace=False):
     Raises
     ------
     TypeError, ValueError
-        If it is not a class, has neither a ``solve`` nor a ``path`` method, or no name; if the name is taken.
+        If it is not a class, has neither a ``solve`` nor a ``path`` method, or no name; if the name
+        is taken.
     """
     check_class(solver)
     name = name or getattr(solver, "name", "")
@@ -131,7 +142,8 @@ def register_solver(solver, name=None, replace=False):
     )
     if name in owners and not replace:
         raise ValueError(
-            f"name is {name!r}, which is taken (by {owners[name]}); another name, or replace=True, is accepted."
+            f"name is {name!r}, which is taken (by {owners[name]}); "
+            "another name, or replace=True, is accepted."
         )
     AT_RUN_TIME[name] = Record(name, "run time", getattr(solver, "version", ""), solver)
     return solver
@@ -150,7 +162,8 @@ def _load(record):
         return record.load()
     except (Exception, SystemExit) as error:
         raise ImportError(
-            f"solver {record.name!r} of {record.origin} {record.version} cannot be loaded: {type(error).__name__}: {error}"
+            f"solver {record.name!r} of {record.origin} {record.version} cannot be loaded: "
+            f"{type(error).__name__}: {error}"
         ) from error
 
 # %% ../../nbs/registry/plugins.ipynb #c024
@@ -173,20 +186,23 @@ def get_solver(solver, **options):
     Parameters
     ----------
     solver : str, type or instance
-        An instance is returned as it is; a name is looked up at run time first, then among installed distributions.
+        An instance is returned as it is; a name is looked up at run time first, then among
+        installed distributions.
     **options
         Passed to the class.
 
     Raises
     ------
     ValueError, ImportError
-        For an unknown name, or one that two distributions provide; if the plugin, or a module that it requires, cannot be imported.
+        For an unknown name, or one that two distributions provide; if the plugin, or a module that
+        it requires, cannot be imported.
     """
     if not isinstance(solver, (str, type)):
         check_class(type(solver), repr(solver))
         if options:
             raise ValueError(
-                f"options {sorted(options)} came with an instance of {type(solver).__name__}; set them where it is made."
+                f"options {sorted(options)} came with an instance of {type(solver).__name__}; "
+                "set them where it is made."
             )
         return solver
     cls = _load(find_record(solver)) if isinstance(solver, str) else check_class(solver)

@@ -35,11 +35,13 @@ def _run(solver, method, problem, argument):
     label = _label(solver)
     if not hasattr(problem, "coef_shape"):
         raise TypeError(
-            f"problem is a {type(problem).__name__}; a problem such as rankbook.RankSVMProblem is accepted."
+            f"problem is a {type(problem).__name__}; "
+            "a problem such as rankbook.RankSVMProblem is accepted."
         )
     if not hasattr(solver, method) or method not in getattr(solver, "provides", {method}):
         raise ValueError(
-            f"solver is {label!r}, which provides {' and '.join(m for m in ('path', 'solve') if hasattr(solver, m))} but not {method}."
+            f"solver is {label!r}, which provides "
+            f"{' and '.join(m for m in ('path', 'solve') if hasattr(solver, m))} but not {method}."
         )
     try:
         fits = feature_fit(solver, problem)
@@ -72,14 +74,16 @@ def solve(problem, lam, solver="qp", **options):
     Returns
     -------
     Solution
-        With ``solver`` naming what ran, and a certificate computed by the library; a ConvergenceWarning comes with one above the solver's `tol`.
+        With ``solver`` naming what ran, and a certificate computed by the library; a
+        ConvergenceWarning comes with one above the solver's `tol`.
     """
     chosen = get_solver(solver, **options)
     lam = as_positive("lam", lam, zero=getattr(chosen, "hard_margin", False))
     label, result = _run(chosen, "solve", problem, lam)
     if not isinstance(result, Solution) or result.problem is not problem or result.lam != lam:
         raise TypeError(
-            f"solver {label!r} returned {type(result).__name__}; a Solution of the given problem at lam = {lam!r} is accepted."
+            f"solver {label!r} returned {type(result).__name__}; "
+            f"a Solution of the given problem at lam = {lam!r} is accepted."
         )
     answer = Solution.said_by(
         result, f"{label} ({result.solver})" if result.solver else label
@@ -111,7 +115,8 @@ def solve_path(problem, lam_min=None, solver="path", **options):
         getattr(problem, "lam_max", 0) or np.inf
     ):  # where lam_max is 0 nothing happens at any lambda
         raise ValueError(
-            f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}; lam_min <= lam_max is accepted."
+            f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}; "
+            "lam_min <= lam_max is accepted."
         )
     label, path = _run(chosen, "path", problem, lam_min)
     if not isinstance(path, Path):

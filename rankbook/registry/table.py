@@ -10,7 +10,10 @@ from .plugins import AT_RUN_TIME, installed_records, missing_modules, shadow_of
 
 # %% ../../nbs/registry/table.ipynb #c038
 def _state(record, installed):
-    """`ready`, `missing …`, `broken: …`, `shadowed by …` or a clash, and the class if it could be loaded."""
+    """The state of a record as a text, and the class if it could be loaded.
+
+    The text is `ready`, `missing …`, `broken: …`, `shadowed by …` or a clash.
+    """
     shadow = shadow_of(record, installed) if record.origin != "run time" else None
     if shadow:
         return f"shadowed by {shadow}", None
@@ -70,12 +73,15 @@ class SolverTable(list):
 
 # %% ../../nbs/registry/table.ipynb #c041
 def list_solvers():
-    """Every known solver, whatever its state: a plugin that cannot be imported is a row that says so.
+    """Every known solver, whatever its state.
+
+    A plugin that cannot be imported is a row that says so.
 
     Returns
     -------
     SolverTable
-        Rows with name, state ("ready", "missing …", "broken: …", "shadowed by …"), provides, problems, origin and summary.
+        Rows with name, state ("ready", "missing …", "broken: …", "shadowed by …"), provides,
+        problems, origin and summary.
     """
     installed = installed_records()
     rows = SolverTable()

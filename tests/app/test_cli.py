@@ -785,7 +785,8 @@ def cache(tmp_path_factory):
 )
 def test_nothing_heavy_is_loaded(arguments):
     code = (
-        f"import sys; from rankbook.app.cli.main import app; app({arguments}, standalone_mode=False); "
+        "import sys; from rankbook.app.cli.main import app; "
+        f"app({arguments}, standalone_mode=False); "
         f"print([m for m in {HEAVY} if m in sys.modules])"
     )
     result = subprocess.run(

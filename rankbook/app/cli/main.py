@@ -32,7 +32,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     no_args_is_help=True,
-    help="Learn to rank from preferences: follow every solution of the ranking SVM, choose lambda exactly, certify the choice.",
+    help=(
+        "Learn to rank from preferences: "
+        "follow every solution of the ranking SVM, choose lambda exactly, certify the choice."
+    ),
 )
 
 # %% ../../../nbs/app/cli/main.ipynb #c006
@@ -65,7 +68,10 @@ ARGUMENT = re.compile(  # an option, as an error of Python names it
 
 @contextmanager
 def one_line_errors():
-    """Turn errors that are meant for the user into one line and exit code 2, Ctrl-C into exit code 130."""
+    """Turn errors that are meant for the user into one line and an exit code.
+
+    The code is 2 for errors and 130 for Ctrl-C.
+    """
     try:
         yield
     except BrokenPipeError:
@@ -73,7 +79,8 @@ def one_line_errors():
     except MemoryError as error:
         _fail(
             error,
-            "On the command line: --graph star makes fewer preferences, --kernel linear needs no kernel matrix.",
+            "On the command line: --graph star makes fewer preferences, "
+            "--kernel linear needs no kernel matrix.",
         )
     except (ValueError, TypeError, OSError, ImportError) as error:
         _fail(error)
@@ -91,13 +98,16 @@ def _fail(error, *advice):
 
 # %% ../../../nbs/app/cli/main.ipynb #c030a
 def option(kind, help, *names):
-    """The type of an option of the command line, with its help; `names` if they are not the argument's."""
+    """The type of an option of the command line, with its help.
+
+    Give `names` if they are not the argument's.
+    """
     return Annotated[kind, typer.Option(*names, help=help)]
 
 
 FORMATS = (
-    "Built-in data set; file: .csv .tsv .parquet, or SVMlight/LETOR .svm .svmlight .letor .txt .dat,"
-    " also with .gz; or - for standard input"
+    "Built-in data set; file: .csv .tsv .parquet, or SVMlight/LETOR .svm .svmlight .letor .txt"
+    " .dat, also with .gz; or - for standard input"
 )
 QUERIES = (
     "Column of a table that names the query of a row, or none; by default qid, query, query_id,"
@@ -133,7 +143,10 @@ Json = option(bool, "Print the result as JSON.", "--json")
 
 # %% ../../../nbs/app/cli/main.ipynb #c031
 def _choose(source, target, qid, drop, options):
-    """Read and choose; returns the Experiment and the seconds spent compiling. Progress goes to stderr if that is a terminal."""
+    """Read and choose; returns the Experiment and the seconds spent compiling.
+
+    Progress goes to stderr if that is a terminal.
+    """
     from rankbook.app.select import select_model
     from rankbook.base.jit import WAITING
 
@@ -166,7 +179,9 @@ def select(
     plot: Plot = None,
     as_json: Json = False,
 ):
-    """Choose the lambda that orders validation data best, over its whole range, and certify the solution."""
+    """Choose the lambda that orders validation data best, over its whole range, and certify the
+    solution.
+    """
     options = dict(kernel=kernel, degree=degree, coef0=coef0, graph=graph)
     options |= dict(lam_min=lam_min, lam_max=lam_max, rule=rule, standardize=standardize)
     options |= dict(seed=seed, solver=solver)
@@ -208,7 +223,8 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove it.")] = F
         facts = (clear_cache if clear else cache_facts)(cache_root())
         size = f"{count(facts['entries'], 'compiled function')}, {facts['bytes'] / 1e6:.1f} MB"
         typer.echo(
-            f"{'removed from' if clear else 'kept in'} {facts['folder']}: {size}, of {count(facts['states'], 'state')} of the sources"
+            f"{'removed from' if clear else 'kept in'} {facts['folder']}: "
+            f"{size}, of {count(facts['states'], 'state')} of the sources"
         )
 
 # %% ../../../nbs/app/cli/main.ipynb #c047

@@ -30,7 +30,8 @@ def check_picture(file):
     """
     if file.suffix.lower() not in PICTURES:
         raise ValueError(
-            f"--plot is {str(file)!r}, whose ending says no known kind of picture; {', '.join(PICTURES)} are accepted."
+            f"--plot is {str(file)!r}, whose ending says no known kind of picture; "
+            f"{', '.join(PICTURES)} are accepted."
         )
     if not file.parent.is_dir():
         raise FileNotFoundError(
@@ -59,7 +60,8 @@ def read_data(source, target=None, qid=None, drop=()):
     Parameters
     ----------
     source : str or path
-        One of :func:`rankbook.data.datasets.list_datasets`, else a file or "-" for :func:`rankbook.data.tables.read_table`.
+        One of :func:`rankbook.data.datasets.list_datasets`, else a file or "-" for
+        :func:`rankbook.data.tables.read_table`.
     target, qid : str, optional
         Columns of a file, see there.
     drop : sequence of str, optional
@@ -87,13 +89,15 @@ def read_data(source, target=None, qid=None, drop=()):
         except NotNumbers as error:
             if error.columns:
                 error.add_note(
-                    f"on the command line: --drop {','.join(error.columns)}, or --qid {error.columns[0]}"
+                    "on the command line: "
+                    f"--drop {','.join(error.columns)}, or --qid {error.columns[0]}"
                 )
             raise
     for name, value in (("target", target), ("qid", qid), ("drop", drop or None)):
         if value is not None:
             raise ValueError(
-                f"{name} is {value!r}; None is accepted for the built-in data {source!r}, whose columns have their parts already."
+                f"{name} is {value!r}; None is accepted for the built-in data {source!r}, "
+                "whose columns have their parts already."
             )
     return load(source)
 
@@ -105,13 +109,17 @@ def _no_data(source):
     near = difflib.get_close_matches(str(source), list_datasets(), n=1)
     hint = f"; did you mean {near[0]!r}?" if near else "."
     return FileNotFoundError(
-        f"DATA is {str(source)!r}: there is no such file, and no built-in data set of this name{hint} Built in: {', '.join(list_datasets())}."
+        f"DATA is {str(source)!r}: there is no such file, "
+        f"and no built-in data set of this name{hint} Built in: {', '.join(list_datasets())}."
     )
 
 
 @contextmanager
 def spoken_warnings():
-    """Print what a reader assumes, and warnings, as notes on stderr in the words of the command line."""
+    """Print what a reader assumes, and warnings, as notes on stderr.
+
+    The notes are in the words of the command line.
+    """
     from rankbook.data.sources import Assumption
 
     with warnings.catch_warnings():

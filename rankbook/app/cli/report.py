@@ -103,12 +103,18 @@ def _split_line(split):
         f"{size} {name}" + (f" ({count(queries[name], 'query')})" if queries else "")
         for name, size in split["items"].items()
     ]
-    return f"{', '.join(sizes)}; {split['how']}; features {'standardised on train' if split['standardized'] else 'as they are'}"
+    return (
+        f"{', '.join(sizes)}; {split['how']}; "
+        f"features {'standardised on train' if split['standardized'] else 'as they are'}"
+    )
 
 
 def _preferences_line(preferences):
     """Preferences of each part."""
-    return f"{preferences['train']} train ({preferences['graph']} graph), {preferences['validation']} validation, {preferences['test']} test"
+    return (
+        f"{preferences['train']} train ({preferences['graph']} graph), "
+        f"{preferences['validation']} validation, {preferences['test']} test"
+    )
 
 # %% ../../../nbs/app/cli/report.ipynb #c025
 def _trial_lines(trials):
@@ -133,7 +139,10 @@ def _path_line(facts):
         if path["lam_max"] is None
         else f", lambda {path['lam_max']:.6g} down to {path['lam_end']:.6g}"
     )
-    return f"{count(path['breakpoints'], 'breakpoint')}{span}, {path['status']} (solver {facts['solver']})"
+    return (
+        f"{count(path['breakpoints'], 'breakpoint')}{span}, "
+        f"{path['status']} (solver {facts['solver']})"
+    )
 
 
 def _time_line(facts):
@@ -144,7 +153,10 @@ def _time_line(facts):
         f", {seconds['compiling']:.1f} s of it compiling" if seconds["compiling"] >= 0.05 else ""
     )
     plural = "paths" if len(trials) > 1 else "path"
-    return f"{plural} {total['path']:.1f} s, validation curve{plural[4:]} {total['curve']:.1f} s{compiling}"
+    return (
+        f"{plural} {total['path']:.1f} s, "
+        f"validation curve{plural[4:]} {total['curve']:.1f} s{compiling}"
+    )
 
 # %% ../../../nbs/app/cli/report.ipynb #c025b
 LISTED = 5  # best intervals that are printed; the others are counted
@@ -160,7 +172,10 @@ def _best_interval(curve, lam):
 
 
 def _ends(low, high, lam=None):
-    """The ends of an interval as texts of eight digits, or of all if eight do not show that `lam` is inside; None for infinity."""
+    """The ends of an interval as texts of eight digits; None for infinity.
+
+    All digits are given if eight do not show that `lam` is inside.
+    """
     for digits in (8, 17):
         ends = f"{low:.{digits}g}", None if high is None else f"{high:.{digits}g}"
         if lam is None or float(ends[0]) < lam and (high is None or lam < float(ends[1])):
@@ -169,7 +184,10 @@ def _ends(low, high, lam=None):
 
 
 def _chosen_text(curve, lam):
-    """The chosen lambda with six digits, or as many as it takes to stand inside of its interval as printed."""
+    """The chosen lambda with six digits, or more where they are needed.
+
+    It has as many as it takes to stand inside of its interval as printed.
+    """
     low, high = (
         math.inf if end is None else float(end)
         for end in _ends(*curve["best"][_best_interval(curve, lam)], lam)
@@ -179,12 +197,16 @@ def _chosen_text(curve, lam):
 
 
 def _best_lines(curve, lam):
-    """The minimum of the validation curve and the intervals that attain it; the one of the chosen lambda is always among them."""
+    """The minimum of the validation curve and the intervals that attain it.
+
+    The one of the chosen lambda is always among them.
+    """
     best, chosen = curve["best"], _best_interval(curve, lam)
     lines = [
         (
             "minimum",
-            f"{curve['minimum']:.6f} of the validation preferences in the wrong order, on {len(best)} of {count(curve['intervals'], 'interval')}",
+            f"{curve['minimum']:.6f} of the validation preferences in the wrong order, "
+            f"on {len(best)} of {count(curve['intervals'], 'interval')}",
         )
     ]
     ends = [_ends(*interval, lam if i == chosen else None) for i, interval in enumerate(best)]
