@@ -40,7 +40,7 @@ class Gauge:
     """
 
     def __init__(self, problem):
-        self.problem, self.level = problem, noise_level(problem)
+        self.problem, self.level, self.found = problem, noise_level(problem), set()
         if problem.is_factored:
             return
         K, n = problem.gram, len(problem.X)
@@ -81,8 +81,17 @@ class Gauge:
         return kinks.sum() + eps * np.sqrt(v**2 @ (self.squares @ v**2)) / (2 * lam)
 
     def is_good(self, path, lam):
-        """Whether the gap of the answer at lam is small enough."""
-        return self.gap(path, lam) <= (TOL if lam > self.level else DEEP)
+        """Whether the gap of the answer at lam is small enough.
+
+        A part of a path answers as the path does, except below the last breakpoint of a complete
+        one; so what was found good there is not measured again.
+        """
+        if lam in self.found:
+            return True
+        is_good = self.gap(path, lam) <= (TOL if lam > self.level else DEEP)
+        if is_good and (path.domain[0] > 0 or (path.breakpoints <= lam).any()):
+            self.found.add(lam)
+        return is_good
 
     def pulls_at_nothing(self):
         """Whether the preferences with all multipliers at their weights pull at no item.
@@ -139,7 +148,12 @@ def trusted(path):
     Four readings for each decade of the path, and up to 40 more among its events; after a cut,
     again.
     """
-    gauge, top, low = Gauge(path.problem), path.problem.lam_max, path.domain[0]
+    return _trusted(path, Gauge(path.problem))
+
+
+def _trusted(path, gauge):
+    """What :func:`trusted` returns, by a gauge that may have measured a longer path before."""
+    top, low = path.problem.lam_max, path.domain[0]
     if top == 0:
         reason = "the kernel matrix is 0 to rounding where preferences pull"
         return path if gauge.pulls_at_nothing() else path.cut(gauge.level, "rounding", reason)
@@ -154,7 +168,7 @@ def trusted(path):
         "reason", f"below, rounding errors take the relative gap above {limit:g}"
     )
     part = path.cut(end, "rounding" if rounded else "numerical", reason)
-    return trusted(part) if end > low else part
+    return _trusted(part, gauge) if end > low else part
 
 
 def _last_good(path, gauge):
