@@ -41,7 +41,7 @@ class OnlineRankSVM(OnlineEstimator):
         Of the weights; True means "suffix", the last half to three quarters of all steps.
     tol : float > 0, default 1e-2
         Converged when twice as many steps improve the objective by less than this share, by two
-        standard errors; see :class:`Monitor`.
+        standard errors; see :class:`rankbook.estimators.monitor.Monitor`.
     draws : float > 0, default 1.0
         Steps of `partial_fit` as a multiple of the preferences of the batch, each counted with its
         weight.

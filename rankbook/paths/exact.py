@@ -90,7 +90,7 @@ class Path:
         return self.solution(lam).predict(X_new)
 
     def certificate(self, lam):
-        """The :class:`Certificate` at lam, computed by the host."""
+        """The :class:`rankbook.Certificate` at lam, computed by the host."""
         return self.solution(lam).certificate
 
 # %% ../../nbs/paths/exact.ipynb #c021

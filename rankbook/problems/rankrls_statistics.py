@@ -250,7 +250,7 @@ class StatisticsSolver:
 
     @cached_property
     def spectrum(self):
-        """The :class:`rankbook.paths.spectral.Spectrum` of the coefficients. O(p^3), once."""
+        """The :class:`rankbook.problems.spectrum.Spectrum` of the coefficients. O(p^3), once."""
         if self.factor:
             return basis_spectrum(self.G, self.g, self.factor[0])
         values, V = decomposed(self.G.copy())

@@ -53,9 +53,10 @@ class Solver:
         return declared_fit(self, problem)
 
 # %% ../../nbs/registry/declaration.ipynb #c005
+# what a solver may never have heard of, and what it takes then
 FEATURES = dict(
     penalty=("penalties", "l2"), loss=("losses", "hinge"), storage=("storages", "float64")
-)  # what a solver may never have heard of
+)
 
 
 def feature_fit(solver, problem):

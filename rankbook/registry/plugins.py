@@ -116,7 +116,7 @@ def register_solver(solver, name=None, replace=False):
     Parameters
     ----------
     solver : type
-        A class with the attributes of :class:`Solver`.
+        A class with the attributes of :class:`rankbook.Solver`.
     name : str, optional
         By default ``solver.name``.
     replace : bool, default False

@@ -80,7 +80,8 @@ def held_out_pairs(path, first, second, lams):
 
     Notes
     -----
-    O(p) for each pair and lambda, with p as for :func:`held_out_scores`.
+    O(p) for each pair and lambda, with p as for
+    :func:`rankbook.selection.leave_out.held_out_scores`.
     """
     form, lams, inverse, b, diagonal, sign = _pair_parts(path, lams)
     pairs = np.stack(check_groups(form, np.stack([first, second], axis=1)))

@@ -32,7 +32,8 @@ def march(problem, lam_min, eps, solve_at):
     problem : RankSVMProblem
     lam_min, eps : float > 0
     solve_at : callable
-        Takes lam, returns a :class:`Knot` with a relative gap of at most eps / 2.
+        Takes lam, returns a :class:`rankbook.solvers.epsilon.gap.Knot` with a relative gap of
+        at most eps / 2.
 
     Returns
     -------

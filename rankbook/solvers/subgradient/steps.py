@@ -152,7 +152,7 @@ class Descent:
     n_coef : int
         Coefficients of items to keep along with w; 0 for none.
     step, average, seed, offset
-        As for :class:`SubgradientSolver`.
+        As for :class:`rankbook.solvers.subgradient.solver.SubgradientSolver`.
     """
 
     def __init__(self, lam, shape, n_coef=0, step="1/t", average="suffix", seed=0, offset=None):
