@@ -163,9 +163,8 @@ def try_kernel(train, validation, kernel, lam_min, lam_max, solver):
     """
     start = perf_counter()
     problem = RankSVMProblem(train.X, train.prefs, **kernel)
-    end = (
-        lam_min if lam_min is None or lam_min <= problem.lam_max else problem.lam_max or None
-    )  # where nothing has begun
+    # above lam_max nothing has begun: the path then ends at lam_max
+    end = lam_min if lam_min is None or lam_min <= problem.lam_max else problem.lam_max or None
     path = solve_path(problem, end, solver)
     if path.status == "interrupted":
         raise KeyboardInterrupt

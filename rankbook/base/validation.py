@@ -221,9 +221,8 @@ def as_items(name, value):
     if getattr(value, "dtype", None) != np.float32 or np.ndim(value) != 2 or 0 in np.shape(value):
         return as_matrix(name, value)
     bad = _first_bad(value)
-    return (
-        np.ascontiguousarray(value) if bad is None else as_matrix(name, value)
-    )  # which says where
+    # as_matrix says where the bad number is
+    return np.ascontiguousarray(value) if bad is None else as_matrix(name, value)
 
 
 def _as_csr(name, value):

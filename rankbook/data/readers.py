@@ -52,18 +52,18 @@ def not_a_number(column):
     """
     import pandas as pd
 
+    # numbers kept as objects, such as integers beyond 64 bits
     exact = (
         "integer",
         "floating",
         "mixed-integer-float",
         "decimal",
-    )  # numbers kept as objects, such as integers beyond 64 bits
+    )
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.infer_dtype(column) in exact:
         return None
     bad = column.notna().to_numpy()
-    if pd.api.types.is_string_dtype(
-        column.dropna()
-    ):  # among words, some may be readable as numbers
+    # among words, some may be readable as numbers
+    if pd.api.types.is_string_dtype(column.dropna()):
         bad = bad & pd.to_numeric(column, errors="coerce").isna().to_numpy()
     row = int(np.argmax(bad))
     return row, column.iloc[row]
@@ -122,10 +122,9 @@ def read_csv(source, separator=None):
         separator = separator or _separator(source)
         header = read(header=None, nrows=1, dtype=str, keep_default_na=False)
         _check_header(source, [str(name).strip() for name in header.iloc[0]])
+        # pandas only warns when it drops the end of a row
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "error", pd.errors.ParserWarning
-            )  # pandas only warns when it drops the end of a row
+            warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = read(index_col=False, low_memory=False)
             commas = (
                 read(index_col=False, low_memory=False, decimal=",") if separator == ";" else None

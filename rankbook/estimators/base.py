@@ -209,9 +209,10 @@ class Ranker(BaseEstimator):
         return self.function_.predict(finite_items(self, X, reset=False))
 
     def __getstate__(self):
+        # the solution holds the training data
         return {
             name: value for name, value in super().__getstate__().items() if name != "solution_"
-        }  # it holds the training data
+        }
 
     def score(self, X, y, qid=None, sample_weight=None):
         """The share of preferences that the predicted scores agree with, a tie counting 1/2.

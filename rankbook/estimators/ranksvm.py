@@ -192,9 +192,8 @@ def problem_of(estimator, X, prefs):
         )
     count = as_count("approximate_kernel", estimator.approximate_kernel)
     with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", "n_components is reduced"
-        )  # said below in this estimator's words
+        # said below in this estimator's words
+        warnings.filterwarnings("ignore", "n_components is reduced")
         subspace = KernelSubspace(X, count, **kernel, pivots="rpcholesky", random_state=0)
     if len(subspace.pivots) < count:
         warn(

@@ -78,9 +78,8 @@ def _draw_curves(ax, lams, values, labels, title):
     count = len(labels)
     few = count <= len(COLOURS)
     colours = COLOURS if few else colormaps["viridis"](np.linspace(0, 0.92, count))
-    widths = (
-        np.linspace(2.4, 1.1, count) if few else np.full(count, 0.8)
-    )  # what coincides still shows
+    # wider first, so that what coincides still shows
+    widths = np.linspace(2.4, 1.1, count) if few else np.full(count, 0.8)
     for j, colour, width in zip(np.argsort(-values[-1], kind="stable"), colours, widths):
         ax.plot(lams, values[:, j], color=colour, lw=width, label=labels[j])
     if few:
@@ -160,9 +159,8 @@ def _set_sizes(path):
     change[np.arange(events.size), events["from"]] -= 1
     change[np.arange(events.size), events["to"]] += 1
     start = np.array([[0, 0, len(path.problem.prefs)]])  # all are capped at infinity
-    last = np.flatnonzero(
-        np.r_[events["lam"][1:] < events["lam"][:-1], True][: events.size]
-    )  # of events at one lambda
+    # the last of the events at one lambda
+    last = np.flatnonzero(np.r_[events["lam"][1:] < events["lam"][:-1], True][: events.size])
     return start + np.r_[np.zeros((1, 3), dtype=np.int64), np.cumsum(change, axis=0)[last]]
 
 # %% ../../nbs/plots/path.ipynb #c031

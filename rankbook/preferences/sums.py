@@ -185,9 +185,8 @@ class CountedLoss:
         query = np.repeat(np.arange(len(self.queries) - 1), np.diff(self.queries))
         by_score, rank = np.argsort(s, kind="stable"), np.empty(n, dtype=np.int64)
         rank[by_score] = np.arange(n)
-        lowest = np.minimum.accumulate(
-            rank - n * query
-        )  # falls from query to query, so that each begins anew
+        # falls from query to query, so that each begins anew
+        lowest = np.minimum.accumulate(rank - n * query)
         start = np.repeat(self.edges[:-1], np.diff(self.edges))
         upper = start > self.queries[query]
         rise = float((s[upper] - s[by_score[lowest[start[upper] - 1] + n * query[upper]]]).max())

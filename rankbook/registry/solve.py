@@ -85,9 +85,8 @@ def solve(problem, lam, solver="qp", **options):
             f"solver {label!r} returned {type(result).__name__}; "
             f"a Solution of the given problem at lam = {lam!r} is accepted."
         )
-    answer = Solution.said_by(
-        result, f"{label} ({result.solver})" if result.solver else label
-    )  # the library's own class certifies
+    # the library's own class certifies
+    answer = Solution.said_by(result, f"{label} ({result.solver})" if result.solver else label)
     answer.warn_above(getattr(chosen, "tol", Solver.tol))
     return answer
 
@@ -111,9 +110,8 @@ def solve_path(problem, lam_min=None, solver="path", **options):
 
     chosen = get_solver(solver, **options)
     lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
-    if lam_min is not None and lam_min > (
-        getattr(problem, "lam_max", 0) or np.inf
-    ):  # where lam_max is 0 nothing happens at any lambda
+    # where lam_max is 0 nothing happens at any lambda, so none is too large
+    if lam_min is not None and lam_min > (getattr(problem, "lam_max", 0) or np.inf):
         raise ValueError(
             f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}; "
             "lam_min <= lam_max is accepted."

@@ -260,6 +260,7 @@ def as_path(run, code):
     return trusted(path) if status in ("complete", "lam_min", "numerical") else path
 
 # %% ../../../nbs/solvers/path/run.ipynb #c025
+# these never change
 SHARED = (
     "K",
     "better",
@@ -270,7 +271,7 @@ SHARED = (
     "diagonal",
     "everything",
     "origin",
-)  # never change
+)
 MOVING = (
     "delta",
     "sets",

@@ -354,11 +354,12 @@ class QPSolver(Solver):
             "RayleighProblem": solve_rayleigh_qp,
         }
         kind = type(problem).__name__
+        # written down there, run here
         if (
             solve := solve_squared_qp
             if getattr(problem, "loss", "hinge") == "squared"
             else elsewhere.get(kind)
-        ):  # written down there, run here
+        ):
             backend = _check_backend(self.backend)
             return solve(
                 problem,
