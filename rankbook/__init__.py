@@ -9,7 +9,7 @@ __all__ = []
 _HOMES = {
     "preferences.graph": ["Preferences"],
     "metrics.pairs": ["disagreement", "auc"],
-    "problems.gap": ["Certificate"],
+    "problems.certificate": ["Certificate"],
     "problems.ranksvm": ["RankSVMProblem"],
     "problems.solution": ["Solution"],
     "problems.svm": ["SVMProblem", "MulticlassSVMProblem"],

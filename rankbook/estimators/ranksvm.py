@@ -30,12 +30,12 @@ def choose_solver(problem):
     others. The squared hinge and items that are sparse or float32 are for "newton" at any size, or
     for "qp"; the L1 penalty is for "simplex".
     """
-    if problem.penalty == "l1":
+    if problem.penalty.coef_is_weights:
         return "simplex"
     small = (
         problem.n_items <= 2000
         and problem.n_preferences <= 200_000
-        and problem.loss == "hinge"
+        and not problem.loss.is_smooth
         and problem.storage == "float64"
     )
     return "path" if small else "newton" if problem.is_factored else "qp"

@@ -15,7 +15,7 @@ from ..base.ownership import SetOnce, locked
 from ..base.validation import as_index, as_numbers
 from ..kernels.items import square_norms
 from ..kernels.linear_map import balanced
-from .certificate import Ramp
+from .losses import SmoothedDual
 
 # %% ../../nbs/problems/solution.ipynb #c005
 class Solution(SetOnce):
@@ -27,7 +27,7 @@ class Solution(SetOnce):
     lam : float
     coef : ndarray of shape problem.coef_shape, optional
         Coefficients beta (n,), by default P' dual / lam; for the L1 penalty the weights w (d,).
-    dual : ndarray of shape problem.dual_shape or Ramp, optional
+    dual : ndarray of shape problem.dual_shape or SmoothedDual, optional
         Multipliers alpha, or a rule for them, or None.
     solver : str
         Name and version of what really ran.
@@ -44,7 +44,8 @@ class Solution(SetOnce):
             solver,
             {} if info is None else info,
         )
-        self.dual = dual if isinstance(dual, Ramp) else _as_answer("dual", dual, problem.dual_shape)
+        ruled = isinstance(dual, SmoothedDual)
+        self.dual = dual if ruled else _as_answer("dual", dual, problem.dual_shape)
         self._weights = _as_answer("weights", weights, _weights_shape(problem))
         if coef is None and weights is None:
             coef = _implied(problem, lam, self.dual)
@@ -146,7 +147,7 @@ def _as_answer(name, value, shape):
 
 def _weights_shape(problem):
     """(d,) or (d, k), or None if the function has no weights other than its coefficients."""
-    if not problem.is_factored or problem.penalty == "l1" or not hasattr(problem, "coefficients"):
+    if not problem.is_factored or problem.coef_is_weights or not hasattr(problem, "coefficients"):
         return None
     return problem.X.shape[1:] + tuple(problem.coef_shape[1:])
 
@@ -156,16 +157,11 @@ def _implied(problem, lam, dual):
     if not isinstance(dual, np.ndarray):
         both = "coef and dual are both None" if dual is None else f"coef is None and dual is {dual}"
         raise ValueError(f"{both}; at least one array is accepted.")
-    if problem.penalty == "l1":
-        raise ValueError(
-            "coef is None, and the multipliers of the L1 penalty do not determine the weights; "
-            "coef of shape (d,) is accepted."
-        )
     if lam == 0:
         raise ValueError(
             "coef is None at lam = 0, where the multipliers do not determine it; coef is accepted."
         )
-    return problem.prefs.rmatvec(dual) / lam
+    return problem.penalty.implied_coef(problem, lam, dual)
 
 # %% ../../nbs/problems/solution.ipynb #c009
 def proven_order(solution, first, second):
@@ -191,7 +187,7 @@ def proven_order(solution, first, second):
             f"first has {first.size} entries and second has {second.size}; "
             "equal lengths are accepted."
         )
-    if problem.penalty == "l1":  # a linear program may have many optima
+    if not np.isfinite(solution.certificate.radius):  # a linear program may have many optima
         return np.zeros(first.size, dtype=bool)
     f = problem.evaluated(solution._coef, solution._weights)[0]
     if problem.is_factored:
