@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
-from ..base.validation import as_items, as_matrix
+from ..base.validation import as_items, as_matrix, require_columns
 from rankbook.kernels.items import (
     centred_items,
     matvec,
@@ -36,11 +36,7 @@ class LinearFunction:
     def predict(self, X_new):
         """Scores (p,) or (p, k) of new items X_new (p, d), dense or sparse: X_new w. O(p d)."""
         X_new = as_items("X_new", X_new)
-        if X_new.shape[1] != len(self.weights):
-            raise ValueError(
-                f"X_new has {X_new.shape[1]} columns; "
-                f"{len(self.weights)}, as in training, are accepted."
-            )
+        require_columns("X_new", X_new, len(self.weights))
         return matvec(X_new, self.weights)
 
 
@@ -202,11 +198,7 @@ class KernelMap(SetOnce):
             return (self.kernel.reduced_cross if self.is_centred else self.kernel.cross)(
                 X_new, self.X
             )
-        if X_new.shape[1] != self.X.shape[1]:
-            raise ValueError(
-                f"X_new has {X_new.shape[1]} columns; "
-                f"{self.X.shape[1]}, as in training, are accepted."
-            )
+        require_columns("X_new", X_new, self.X.shape[1])
         return (
             X_new
             if self.offset is None or not isinstance(X_new, np.ndarray)

@@ -8,7 +8,7 @@ __all__ = ['UndefinedMetric', 'refuse_swapped', 'by_query', 'as_grades', 'mean_o
 # %% ../../nbs/metrics/queries.ipynb #t002
 import numpy as np
 
-from ..base.validation import as_ids, as_vector
+from ..base.validation import as_vector, query_numbers
 from ..preferences.graph import Preferences
 
 # %% ../../nbs/metrics/queries.ipynb #c008
@@ -53,9 +53,7 @@ def by_query(metric, y_true, y_score, qid=None, sample_weight=None):
     refuse_swapped(y_score)
     y_true = as_grades(y_true)
     y_score = as_vector("y_score", y_score, y_true.size)
-    number = (
-        np.zeros(y_true.size, dtype=np.intp) if qid is None else as_ids("qid", qid, y_true.size)[1]
-    )
+    number = query_numbers(qid, y_true.size)
     weight = (
         None
         if sample_weight is None
