@@ -237,20 +237,23 @@ CASES = {
     ),
     "RegularizationPath": (lambda b: rb.solve_path(svm(b)), along),
     "RegularizationPath, linear": (lambda b: rb.solve_path(svm(b, kernel="linear")), along),
-    "Path, epsilon": (
+    "SolutionPath, epsilon": (
         lambda b: rb.solve_path(svm(b, kernel="linear"), solver="epsilon", eps=0.1),
         along,
     ),
-    "Path, newton": (
+    "SolutionPath, newton": (
         lambda b: rb.solve_path(svm(b, kernel="linear"), solver="newton", eps=0.1),
         along,
     ),
-    "Path, simplex": (
+    "SolutionPath, simplex": (
         lambda b: rb.solve_path(svm(b, kernel="linear", penalty="l1"), solver="simplex"),
         along,
     ),
-    "Path, rls": (lambda b: rb.solve_path(rb.RankRLSProblem(b["X"], b["y"]), solver="rls"), along),
-    "Path, weights": (
+    "SolutionPath, rls": (
+        lambda b: rb.solve_path(rb.RankRLSProblem(b["X"], b["y"]), solver="rls"),
+        along,
+    ),
+    "SolutionPath, weights": (
         lambda b: rb.solve_path(rb.RankRLSProblem(b["X"], b["y"], kernel="linear"), solver="rls"),
         along,
     ),

@@ -105,7 +105,7 @@ def balanced(problem, coef):
 
     What does so to rounding stays as it is, its zeros are exact.
     """
-    if not getattr(problem, "is_centred", False) or problem.coef_is_weights:
+    if not getattr(problem, "is_centred", False) or getattr(problem, "coef_is_weights", False):
         return coef
     rounding = len(coef) * np.finfo(float).eps * np.abs(coef).sum(axis=0)
     mean = np.where(np.abs(coef.sum(axis=0)) > rounding, coef.mean(axis=0), 0.0)

@@ -9,7 +9,8 @@ __all__ = ['TOL', 'DEEP', 'NEAR', 'DEPTH', 'NOISY', 'Gauge', 'noise_level', 'mea
 import numpy as np
 
 from .exact import RegularizationPath
-from .reading import AT_BOUND, exact_sums, sets_at
+from .reading import exact_sums, sets_at
+from .sets import AT_BOUND
 
 TOL = 3e-8  # relative gap of an answer that is good: those between are then below 1e-7
 DEEP = 1e-8  # the same where rounding may end the path, since errors are random there

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.validation import as_choice, as_count, require_kind
 from ..paths.exact import SolutionPath
-from ..paths.reading import AT_BOUND, FREE, INACTIVE
+from ..paths.sets import AT_BOUND, FREE, INACTIVE
 from .axes import ABOVE, COLOURS, SMALL, as_axes, drawn_range, lambda_axis, thin
 
 # %% ../../nbs/plots/path.ipynb #c014

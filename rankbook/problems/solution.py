@@ -169,7 +169,7 @@ def _as_answer(name, value, shape):
 
 def _weights_shape(problem):
     """(d,) or (d, k), or None if the function has no weights other than its coefficients."""
-    if not problem.is_factored or problem.coef_is_weights or not hasattr(problem, "coefficients"):
+    if not hasattr(problem, "coefficients") or not problem.is_factored or problem.coef_is_weights:
         return None
     return problem.X.shape[1:] + tuple(problem.coef_shape[1:])
 

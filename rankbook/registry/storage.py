@@ -19,7 +19,7 @@ from rankbook.paths.packing import (
     unpack_iterator,
     unpack_problem,
 )
-from ..paths.reading import AT_BOUND, EVENT, FREE
+from ..paths.sets import AT_BOUND, EVENT, FREE
 from .plugins import get_solver
 
 # %% ../../nbs/registry/storage.ipynb #c004

@@ -14,7 +14,8 @@ from scipy.integrate import trapezoid
 from rankbook import plots
 from rankbook.metrics.pairs import auc
 from rankbook.paths.exact import RegularizationPath
-from rankbook.paths.reading import AT_BOUND, EVENT, FREE, INACTIVE, sets_at
+from rankbook.paths.reading import sets_at
+from rankbook.paths.sets import AT_BOUND, EVENT, FREE, INACTIVE
 from rankbook.plots import axes as axes_module
 from rankbook.plots import items
 from rankbook.plots import path as path_plots

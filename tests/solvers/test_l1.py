@@ -446,13 +446,11 @@ def test_ctrl_c_keeps_what_is_there(monkeypatch):
 
 
 def test_a_numerical_end_is_told(monkeypatch):
-    from rankbook.solvers.simplex import pivots
+    from rankbook.paths.sets import End
     from rankbook.solvers.simplex import solver as simplex
 
     original = simplex.follow_chunk
-    monkeypatch.setattr(
-        simplex, "follow_chunk", lambda *args: (*original(*args)[:3], pivots.SINGULAR)
-    )
+    monkeypatch.setattr(simplex, "follow_chunk", lambda *args: (*original(*args)[:3], End.SINGULAR))
     path = rb.solve_path(l1(*CORPUS["plain"]), solver="simplex")
     assert path.status == "numerical" and "singular" in path.info["reason"]
 

@@ -8,14 +8,16 @@ __all__ = ['state_shapes', 'check_arrays', 'restored']
 # %% ../../../nbs/solvers/path/stored.ipynb #t002
 import numpy as np
 
+from ...base.jit import record
 from ...paths.packing import are_indices, demand
 from ...paths.replay import Checkpoint
+from ...paths.sets import AT_BOUND, FREE
 from . import state as moving
-from .run import MOVING, Run, start_state
+from .run import MOVING, NUMBERS, Run, start_state
 
 # %% ../../../nbs/solvers/path/stored.ipynb #c034
 def state_shapes(problem, room):
-    """Shape and dtype of each array in MOVING, with room for so many free preferences."""
+    """Shape and dtype of what moves of a state with room for so many free preferences."""
     n, d = problem.X.shape if problem.is_factored else (problem.n_items, 0)
     m = np.count_nonzero(problem.prefs.weight)
     floats = dict(
@@ -28,9 +30,9 @@ def state_shapes(problem, room):
         L=(room, room),
         G_scan=(n,),
         v_scan=(d,),
-        real=(8,),
+        now=(8,),
     )
-    ints = dict(A=(room,), near=(m + 1,), listed=(n,), count=(13,))
+    ints = dict(A=(room,), near=(m + 1,), listed=(n,), count=(len(moving.COUNTED),))
     shapes = {name: (shape, np.float64) for name, shape in floats.items()}
     return (
         shapes
@@ -50,13 +52,15 @@ def check_arrays(problem, arrays, total):
             a.shape == shape and a.dtype == dtype, f"{name} has shape {a.shape} and dtype {a.dtype}"
         )
         demand(np.isfinite(a).all(), f"{name} is not finite")
-    count, sets, A, end = arrays["count"], arrays["sets"], arrays["A"], arrays["end_active"]
-    m, n, size, near = sets.size, problem.n_items, count[moving.SIZE], count[moving.NEAR]
+    count = record(**dict(zip(moving.COUNTED, arrays["count"].tolist())))
+    sets, A, end = arrays["sets"], arrays["A"], arrays["end_active"]
+    m, n, size, near = sets.size, problem.n_items, count.free, count.near
     demand(
-        0 <= size < A.size and -1 <= near <= m and 0 <= count[moving.LISTED] <= n,
+        0 <= size < A.size and -1 <= near <= m and 0 <= count.listed <= n,
         "count has a size out of range",
     )
-    demand((np.delete(count, moving.NEAR) >= 0).all(), "count is negative")
+    others = [x for name, x in zip(moving.COUNTED, count.tolist()) if name != "near"]
+    demand(min(others) >= 0, "count is negative")
     inside = dict(
         sets=(sets, 3),
         A=(A, m),
@@ -66,19 +70,15 @@ def check_arrays(problem, arrays, total):
     )
     for name, (a, limit) in inside.items():
         demand(are_indices(a, limit), f"{name} has an index outside 0 to {limit - 1}")
-    active = np.flatnonzero(sets == moving.FREE)
+    active = np.flatnonzero(sets == FREE)
     demand(np.array_equal(np.sort(A[:size]), active) and end.size == size, "A and sets disagree")
-    demand(
-        count[moving.AT_BOUND_LEFT] == (sets == moving.AT_BOUND).sum(), "count and sets disagree"
-    )
+    demand(count.at_bound_left == (sets == AT_BOUND).sum(), "count and sets disagree")
     demand((arrays["L"].diagonal()[:size] > 0).all(), "L is no factor")
     (lam_min, chunk), (events, lam) = arrays["run"], arrays["end"]
     demand(
         0 <= lam_min < np.inf and 1 <= chunk < 2**31 and chunk == int(chunk), "run is out of range"
     )
-    demand(
-        events == total and 0 < lam == arrays["real"][moving.LAM], "end is not where the run stands"
-    )
+    demand(events == total and 0 < lam == arrays["now"][0], "end is not where the run stands")
 
 # %% ../../../nbs/solvers/path/stored.ipynb #c035
 def restored(problem, arrays, events, checkpoints):
@@ -88,7 +88,11 @@ def restored(problem, arrays, events, checkpoints):
     """
     check_arrays(problem, arrays, len(events))
     state, pairs = start_state(problem, 0.0, 0, room=arrays["A"].size)
-    state = state._replace(**{name: arrays[name] for name in MOVING})
+    numbers = {
+        name: record(**dict(zip(getattr(state, name).dtype.names, arrays[name].tolist())))
+        for name in NUMBERS
+    }
+    state = state._replace(**{name: arrays[name] for name in MOVING}, **numbers)
     (lam_min, chunk), (total, lam) = arrays["run"], arrays["end"]
     end = [Checkpoint(int(total), float(lam), arrays["end_active"])] if total else []
     return Run(problem, state, pairs, float(lam_min), int(chunk), [events], [*checkpoints, *end])

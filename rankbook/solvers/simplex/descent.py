@@ -9,24 +9,19 @@ __all__ = ['OPTIMAL', 'MAX_STEPS', 'steepest', 'kinks', 'turning_point', 'long_s
 import numpy as np
 
 from ...base.jit import njit
-from rankbook.solvers.simplex.basis import (
+from rankbook.paths.sets import (
     AT_BOUND,
+    COMPLETE,
     INACTIVE,
-    LAM,
-    SINCE,
-    SIZE,
-    edge,
-    rebuild,
-    recompute_q,
-)
-from rankbook.solvers.simplex.pivots import (
-    END,
-    GROW,
-    REBUILD_EVERY,
+    ROOM_FULL,
     SINGULAR,
-    STALLING,
-    TINY,
+    STALLED,
     UNBOUNDED,
+)
+from .basis import edge, rebuild, recompute_q
+from rankbook.solvers.simplex.pivots import (
+    REBUILD_EVERY,
+    TINY,
     exchange,
     move,
     prices,
@@ -43,8 +38,8 @@ def steepest(s):
 
     Returns (violation, slope, place, direction). O(p + d).
     """
-    lam, worst, slope, place, direction = s.real[LAM], 0.0, 0.0, 0, 0.0
-    for x in range(s.count[SIZE]):
+    lam, worst, slope, place, direction = s.now.lam, 0.0, 0.0, 0, 0.0
+    for x in range(s.count.in_basis):
         c = s.weight[s.E[x]]
         excess = max(-s.a[x], s.a[x] - c)
         if excess > worst * c:
@@ -63,13 +58,13 @@ def kinks(s):
     These are distances, how much the slope turns up at each, and who (a preference i, or -1 - y for
     place y of S). O(m + n).
     """
-    p, m, t, tol = s.count[SIZE], s.better.size, 0, TINY * spread(s.h)
+    p, m, t, tol = s.count.in_basis, s.better.size, 0, TINY * spread(s.h)
     at, turn, who = np.empty(m + p), np.empty(m + p), np.empty(m + p, dtype=np.int64)
     largest = np.abs(s.dw[:p]).max() if p else 0.0
     for y in range(p):
         j = s.S[y]
         if s.sign[j] * s.dw[y] < -TINY * largest:
-            at[t], turn[t], who[t] = abs(s.w[j] / s.dw[y]), 2 * s.real[LAM] * abs(s.dw[y]), -1 - y
+            at[t], turn[t], who[t] = abs(s.w[j] / s.dw[y]), 2 * s.now.lam * abs(s.dw[y]), -1 - y
             t += 1
     for i in range(m):
         r = s.h[s.better[i]] - s.h[s.worse[i]]
@@ -125,18 +120,18 @@ def long_step(s, slope):
 def descend(s):
     """From the present corner to the best one at the present lambda.
 
-    Returns END, GROW, or what went wrong.
+    Returns an :class:`rankbook.paths.sets.End`: COMPLETE, ROOM_FULL, or what went wrong.
     """
     c, steps = s.count, 0
     while steps < MAX_STEPS * (s.q.size + s.f.size):
-        if c[SIZE] == s.E.size:
-            return GROW
-        if c[SINCE] >= REBUILD_EVERY and not rebuild(s):
+        if c.in_basis == s.E.size:
+            return ROOM_FULL
+        if c.since >= REBUILD_EVERY and not rebuild(s):
             return SINGULAR
         prices(s)
         worst, slope, place, direction = steepest(s)
         if worst <= OPTIMAL:
-            return END
+            return COMPLETE
         edge(s, place, direction)
         step, arrived, zero = long_step(s, slope)
         if step == np.inf:
@@ -144,6 +139,6 @@ def descend(s):
         move(s, step, place, direction, arrived)
         recompute_q(s)
         exchange(s, place, direction, arrived, zero)
-        c[SINCE] += 1
+        c.since += 1
         steps += 1
-    return STALLING
+    return STALLED
