@@ -12,7 +12,7 @@ from collections import namedtuple
 import numpy as np
 
 from ...base.jit import njit, record
-from ...paths.sets import AT_BOUND, FREE
+from ...paths.sets import AT_BOUND
 
 # %% ../../../nbs/solvers/simplex/basis.ipynb #c004
 State = namedtuple(
