@@ -636,8 +636,14 @@ class TestErrors:
         finally:
             registry.unregister_solver("blind")
 
+    def test_parquet_without_pyarrow(self, monkeypatch):
+        Path("a.parquet").write_bytes(b"PAR1")
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        text = refused("select", "a.parquet", "--target", "y")
+        assert text.endswith('pyarrow, which is not installed: pip install "rankbook[data]"\n')
+
     def test_too_large(self, monkeypatch):
-        monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=10_000))
+        monkeypatch.setattr("rankbook.base.limits.available_memory", lambda: 10_000)
         text = refused("select", "cancer")
         assert "bytes" in text and "--graph star" in text and "--kernel linear" in text
 
