@@ -10,9 +10,9 @@ from .estimators.ranksvm_cv import RankSVMCV
 from .estimators.rayleigh import RayleighRanker
 from .estimators.rayleigh_cv import RayleighRankerCV
 from .kernels.basis import choose_basis
-from .kernels.nystroem import KernelSubspace
+from .kernels.nystroem import NystroemMap
 from .metrics.pairs import auc, disagreement
-from .paths.exact import Path, RegularizationPath
+from .paths.exact import RegularizationPath, SolutionPath
 from .preferences.graph import Preferences
 from .problems.gap import Certificate
 from .problems.rankrls import RankRLSProblem
@@ -31,11 +31,10 @@ from .selection.curve import ValidationCurve, choose_lambda, validation_curve
 __version__: str
 __all__ = [
     "Certificate",
-    "KernelSubspace",
     "MulticlassSVMProblem",
+    "NystroemMap",
     "OnlineRankSVM",
     "OnlineSVC",
-    "Path",
     "Preferences",
     "RankRLS",
     "RankRLSCV",
@@ -50,6 +49,7 @@ __all__ = [
     "RegularizationPath",
     "SVMProblem",
     "Solution",
+    "SolutionPath",
     "Solver",
     "ValidationCurve",
     "auc",

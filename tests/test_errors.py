@@ -18,7 +18,7 @@ from rankbook.data.tables import read_table
 from rankbook.kernels.kernel import Kernel
 from rankbook.problems.rankrls_statistics import StatisticsSolver
 from rankbook.problems.solution import Solution
-from rankbook.selection.leave_out import held_out_scores
+from rankbook.selection.leave_out import leave_out_predictions
 from rankbook.selection.leave_pair_out import leave_pair_out
 
 N, D = 12, 3
@@ -522,7 +522,7 @@ PROBLEMS = [
     ),
     (
         "X too large to square, subspace",
-        lambda: rb.KernelSubspace(1e200 * X, 2, "linear"),
+        lambda: rb.NystroemMap(1e200 * X, 2, "linear"),
         ValueError,
         r"^X has \S+e\+?199 in row 0, .* accepted",
     ),
@@ -633,25 +633,25 @@ PROBLEMS = [
     ),
     (
         "n_components 0",
-        lambda: rb.KernelSubspace(X, 0),
+        lambda: rb.NystroemMap(X, 0),
         ValueError,
         r"^n_components is 0; .* accepted",
     ),
     (
         "pivots unknown",
-        lambda: rb.KernelSubspace(X, 2, pivots="first"),
+        lambda: rb.NystroemMap(X, 2, pivots="first"),
         ValueError,
         r"^pivots is 'first'.* Accepted",
     ),
     (
         "random_state a float",
-        lambda: rb.KernelSubspace(X, 2, random_state=0.5),
+        lambda: rb.NystroemMap(X, 2, random_state=0.5),
         TypeError,
         r"^random_state is 0.5; .* accepted",
     ),
     (
         "random_state negative",
-        lambda: rb.KernelSubspace(X, 2, random_state=-1),
+        lambda: rb.NystroemMap(X, 2, random_state=-1),
         ValueError,
         r"^random_state is -1; .* accepted",
     ),
@@ -821,13 +821,13 @@ SOLVING = [
     ("chunk 0", lambda: rb.get_solver("path", chunk=0), ValueError, r"^chunk is 0; .* accepted"),
     (
         "shift text",
-        lambda: rb.get_solver("path", shift="0"),
+        lambda: rb.get_solver("path", perturbation="0"),
         ValueError,
         r"^shift is '0'; .* accepted",
     ),
     (
         "shift too large",
-        lambda: rb.get_solver("simplex", shift=0.1),
+        lambda: rb.get_solver("simplex", perturbation=0.1),
         ValueError,
         r"^shift is 0.1; .* accepted",
     ),
@@ -1028,7 +1028,7 @@ PATHS = [
     ),
     (
         "lams of leave-one-out text",
-        lambda: held_out_scores(rb.solve_path(rls(), solver="rls"), [[0]], ["1"]),
+        lambda: leave_out_predictions(rb.solve_path(rls(), solver="rls"), [[0]], ["1"]),
         TypeError,
         r"^lams cannot be read as numbers .* accepted",
     ),

@@ -215,12 +215,12 @@ CASES = {
         lambda b: rb.MulticlassSVMProblem(b["X"], b["qid"], weight=b["weight"]),
         answers("qp"),
     ),
-    "KernelSubspace": (
-        lambda b: rb.KernelSubspace(b["X"], 5),
+    "NystroemMap": (
+        lambda b: rb.NystroemMap(b["X"], 5),
         lambda s, new: [s.features, s.transform(new), s.landmarks],
     ),
-    "KernelSubspace, precomputed": (
-        lambda b: rb.KernelSubspace(gram_of(b), 5, kernel="precomputed"),
+    "NystroemMap, precomputed": (
+        lambda b: rb.NystroemMap(gram_of(b), 5, kernel="precomputed"),
         lambda s, new: [s.features, s.transform(new)],
     ),
     "RankingStatistics": (

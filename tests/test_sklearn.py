@@ -384,7 +384,7 @@ def test_problems_name_the_column_too(column):
         ("X", lambda: rb.RankSVMProblem(bad, prefs)),
         ("X", lambda: rb.RankRLSProblem(bad, y)),
         ("X", lambda: rb.choose_basis(bad, 3)),
-        ("X", lambda: rb.KernelSubspace(bad, 3)),
+        ("X", lambda: rb.NystroemMap(bad, 3)),
         ("X_new", lambda: solution.predict(bad[["colour", "age"]])),
     ):
         with pytest.raises(

@@ -331,8 +331,8 @@ def wrong_arrays():
                 )
     yield "weight for others", lambda facts, a: a.update(weight=np.ones(3))
     yield "margin negative", lambda facts, a: a.update(margin=-np.ones(len(a["go_on_delta"])))
-    yield "the walker is narrow", lambda facts, a: a.update(largest_active=np.array(0))
-    yield "the walker is wide", lambda facts, a: a.update(largest_active=np.array(10**15))
+    yield "the iterator is narrow", lambda facts, a: a.update(largest_free=np.array(0))
+    yield "the iterator is wide", lambda facts, a: a.update(largest_free=np.array(10**15))
 
 
 WRONG = dict(wrong_arrays())

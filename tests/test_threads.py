@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.preferences.sums import loss_of, rounded_hinge
+from rankbook.preferences.sums import loss_of, smoothed_hinge
 
 THREADS = 8
 
@@ -102,7 +102,7 @@ def test_curvature_belongs_to_the_scores_it_was_asked_for(listed):
     loss = loss_of(prefs.reweighted(margin=np.full(len(prefs), 2.0)) if listed else prefs)
     rng = np.random.default_rng(3)
     scores, v = rng.normal(size=(THREADS, len(y))), rng.normal(size=len(y))
-    shapes = [rounded_hinge(0.1 * (i + 1)) for i in range(THREADS)]
+    shapes = [smoothed_hinge(0.1 * (i + 1)) for i in range(THREADS)]
     alone = [loss.curvature(loss.evaluate(f, shape).bands, v) for f, shape in zip(scores, shapes)]
 
     def work(f, shape):

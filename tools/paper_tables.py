@@ -42,7 +42,7 @@ COLUMNS = [
     "start",
     "lam",
     "gap",
-    "active",
+    "free",
     "used",
     "validation",
     "order",

@@ -5,7 +5,7 @@ The notebook is nbs/solvers/path/solver.ipynb.
 
     python tools/path_speed.py
 
-writes nbs/solvers/path/speed.csv: for stretches of some thousand events of several paths the number
+writes nbs/solvers/path/speed.csv: for segments of some thousand events of several paths the number
 of preferences m, the mean size of the active set, the length of the neighbour list, and the
 processor time of an event in microseconds. Times depend on the machine.
 """
@@ -23,7 +23,7 @@ from rankbook.solvers.path import state as moving
 from rankbook.solvers.path.run import begin, run_chunk
 
 TABLE = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "path" / "speed.csv"
-EVENTS = 4096  # of a stretch
+EVENTS = 4096  # of a segment
 
 
 def standardised(name):
@@ -50,8 +50,8 @@ def problems():
         )
 
 
-def stretches(name, problem):
-    """One row for each stretch of a path down to 1e-6 lam_max."""
+def segments(name, problem):
+    """One row for each segment of a path down to 1e-6 lam_max."""
     run = begin(problem, 1e-8, 0, 1e-6 * problem.lam_max, EVENTS)
     code = following.FULL
     while code == following.FULL:
@@ -82,7 +82,7 @@ def main():
     rows = []
     for name, problem in problems():
         problem.prefs.better, problem.lam_max
-        new = list(stretches(name, problem))
+        new = list(segments(name, problem))
         rows += new
         print(
             f"{name}: {len(problem.prefs)} preferences, "

@@ -19,7 +19,7 @@ def notes_on(result):
 
     Parameters
     ----------
-    result : Experiment
+    result : ModelSelection
 
     Returns
     -------
@@ -61,12 +61,12 @@ def summarize(result):
 
     Parameters
     ----------
-    result : Experiment
+    result : ModelSelection
 
     Returns
     -------
     dict
-        With data, split, preferences, kernel, trials, path, curve, chosen, disagreement, auc,
+        With data, split, preferences, kernel, candidates, path, curve, chosen, disagreement, auc,
         certificate, solver, seconds and notes. The upper end of an interval of lambda is None where
         it is infinite.
     """
@@ -78,7 +78,7 @@ def summarize(result):
         preferences=dict(graph=settings["graph"])
         | {name: len(part.prefs) for name, part in result.parts.items()},
         kernel=_kernel_facts(best),
-        trials=result.trials,
+        candidates=result.candidates,
         path=_path_facts(best.path),
         curve=_curve_facts(best.curve),
         chosen=dict(lam=result.solution.lam, rule=settings["rule"], gamma=best.gamma),
@@ -103,11 +103,11 @@ def _data_facts(data):
     )
 
 
-def _kernel_facts(trial):
-    """Name and parameters of the kernel of a trial."""
-    kernel = trial.path.problem.kernel
+def _kernel_facts(candidate):
+    """Name and parameters of the kernel of a candidate."""
+    kernel = candidate.path.problem.kernel
     return dict(name=kernel.name) | {
-        name: getattr(trial if name == "gamma" else kernel, name)
+        name: getattr(candidate if name == "gamma" else kernel, name)
         for name in PARAMETERS.get(kernel.name, ())
     }
 
@@ -163,7 +163,7 @@ def draw(result):
 
     Parameters
     ----------
-    result : Experiment
+    result : ModelSelection
 
     Returns
     -------

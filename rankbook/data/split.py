@@ -14,8 +14,8 @@ from .dataset import PARTS
 from ..preferences.graph import Preferences
 
 # %% ../../nbs/data/split.ipynb #c005
-def _deal(cards, n, rng):
-    """Deal `cards` (0 twice, 1, ...) to n places.
+def _assign(cards, n, rng):
+    """Assign `cards` (0 twice, 1, ...) to n places.
 
     Each block of neighbours gets every card; a last short block a 0, then different others.
     """
@@ -25,26 +25,26 @@ def _deal(cards, n, rng):
     return np.r_[full, rng.permutation(short)].astype(int)
 
 # %% ../../nbs/data/split.ipynb #c007
-def _deal_rows(data, rows, cards, rng):
+def _assign_rows(data, rows, cards, rng):
     """A card for each of the rows.
 
-    They are dealt by query where there are queries, else so that each block of neighbouring y gets
+    By query where there are queries, else such that each block of neighbouring y gets
     every card.
     """
     if data.qid is None:
         order = np.lexsort((rng.random(rows.size), -data.y[rows]))
-        dealt = np.empty(rows.size, dtype=int)
-        dealt[order] = _deal(cards, rows.size, rng)
-        return dealt
+        assigned = np.empty(rows.size, dtype=int)
+        assigned[order] = _assign(cards, rows.size, rng)
+        return assigned
     ids, query = np.unique(data.qid[rows], return_inverse=True)
     if ids.size < len(set(cards)):
         raise ValueError(
             f"data has {ids.size} queries to split into {len(set(cards))} parts; "
             "at least one for each part is accepted."
         )
-    dealt = np.empty(ids.size, dtype=int)
-    dealt[rng.permutation(ids.size)] = _deal(cards, ids.size, rng)
-    return dealt[query]
+    assigned = np.empty(ids.size, dtype=int)
+    assigned[rng.permutation(ids.size)] = _assign(cards, ids.size, rng)
+    return assigned[query]
 
 # %% ../../nbs/data/split.ipynb #c009
 def split(data, seed=0):
@@ -53,11 +53,11 @@ def split(data, seed=0):
     Parameters
     ----------
     data : Dataset
-        Its own parts are kept; a part that it lacks is dealt from its training part (from
+        Its own parts are kept; a part that it lacks is assigned from its training part (from
         everything, if it has no parts): two items, or queries, stay in training for one that goes
         to each missing part.
     seed : int >= 0, default 0
-        Of the dealing.
+        Of the assignment.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def split(data, seed=0):
         return part, "the data's own parts"
     cards = [0, 0, *range(1, len(missing) + 1)]
     part[rows] = np.array(["train", *missing])[
-        _deal_rows(data, rows, cards, np.random.default_rng(seed))
+        _assign_rows(data, rows, cards, np.random.default_rng(seed))
     ]
     way = f"{'stratified by y' if data.qid is None else 'by query'}, seed {seed}"
     return (

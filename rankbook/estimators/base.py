@@ -70,7 +70,7 @@ FITTED = (
     "coef_",
     "support_",
     "dual_coef_",
-    "subspace_",
+    "nystroem_map_",
     "pivots_",
     "statistics_",
 )

@@ -50,8 +50,8 @@ class Monitor:
 def sampled_losses(monitor, w):
     """The objective at w (K, d) on each constraint of the sample, (size,)."""
     a, b = monitor.ends
-    reach = np.einsum("ij,ij->i", monitor.rows, w[a] - w[b]) if len(w) > 1 else monitor.rows @ w[0]
-    return np.maximum(0.0, monitor.margin - reach) + monitor.lam / 2 * np.sum(w**2)
+    rise = np.einsum("ij,ij->i", monitor.rows, w[a] - w[b]) if len(w) > 1 else monitor.rows @ w[0]
+    return np.maximum(0.0, monitor.margin - rise) + monitor.lam / 2 * np.sum(w**2)
 
 
 def look(monitor, learner):
@@ -60,8 +60,6 @@ def look(monitor, learner):
     if monitor.then is not None:
         losses = sampled_losses(monitor, now)
         gains = sampled_losses(monitor, monitor.then) - losses
-        settled = (
-            gains.mean() + 2 * gains.std() / np.sqrt(gains.size) <= monitor.tol * losses.mean()
-        )
-        monitor.converged = bool(settled and learner.updates >= learner.offset)
+        steady = gains.mean() + 2 * gains.std() / np.sqrt(gains.size) <= monitor.tol * losses.mean()
+        monitor.converged = bool(steady and learner.updates >= learner.offset)
     monitor.then, monitor.next = now, 2 * learner.updates

@@ -47,7 +47,7 @@ class RankRLSCV(Ranker):
         Of the kernel.
     random_state : None, int, numpy Generator or RandomState, default None
         Draws the basis and shuffles the folds; with None the basis is drawn with seed 0 and folds
-        are dealt out in the order of the scores.
+        are assigned in the order of the scores.
     n_jobs : int, optional
         Gammas at a time, for joblib.
 

@@ -73,21 +73,24 @@ def first_directions(problem, p):
         features=whole.features[:, :p],
         landmarks=landmarks,
     )
-    data.subspace, data.X, data.difference, data.spread = (
+    data.subspace, data.X, data.mean_difference, data.within_scatter = (
         subspace,
         subspace.features,
-        data.difference[:p],
-        data.spread[:p, :p],
+        data.mean_difference[:p],
+        data.within_scatter[:p, :p],
     )
-    if "energy" in vars(data):
-        data.energy = data.energy[:p, :p]
+    if "laplacian_form" in vars(data):
+        data.laplacian_form = data.laplacian_form[:p, :p]
     return problem.replaced(data=data, X=data.X, coef_shape=(len(subspace.pivots),))
 
 
 def with_signs(problem, signs):
     """The problem with other labels (n,), 1, -1 or 0, of the same items. O(n p^2)."""
     data = copy(problem.data)
-    data.signs, (data.difference, data.spread, data.noise) = signs, class_moments(data.X, signs)
+    data.signs, (data.mean_difference, data.within_scatter, data.noise) = (
+        signs,
+        class_moments(data.X, signs),
+    )
     return problem.replaced(data=data)
 
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c011
@@ -146,7 +149,7 @@ class RayleighRankerCV(RayleighBase):
     n_neighbors, kernel, degree, coef0, pivots, metric, unlabelled
         As in :class:`rankbook.RayleighRanker`.
     random_state : None, int, numpy Generator or RandomState, default None
-        Shuffles the folds and draws the pivots unless greedy; with None folds are dealt out class
+        Shuffles the folds and draws the pivots unless greedy; with None folds are assigned class
         by class and pivots drawn with seed 0.
     n_jobs : int, optional
         Gammas at a time, for joblib.
@@ -264,7 +267,7 @@ def largest_problem(X, y, grid, gamma, options, graph=None):
     if max(grid["manifold_weights"]) > 0:
         if graph is not None:
             problem.data.graph = graph
-        problem.data.energy  # noqa: B018 -- made once, before there are copies
+        problem.data.laplacian_form  # noqa: B018 -- made once, before there are copies
     return problem
 
 

@@ -17,9 +17,9 @@ from ..base.ownership import SetOnce, locked, own
 from ..base.validation import as_items, as_matrix
 from rankbook.kernels.items import (
     centred_items,
-    gather_items,
+    matvec,
     own_rows,
-    score_items,
+    rmatvec,
     square_norms,
     storage_of,
 )
@@ -41,7 +41,7 @@ class LinearFunction:
                 f"X_new has {X_new.shape[1]} columns; "
                 f"{len(self.weights)}, as in training, are accepted."
             )
-        return score_items(X_new, self.weights)
+        return matvec(X_new, self.weights)
 
 
 @dataclass(frozen=True)
@@ -126,19 +126,19 @@ def item_scores(problem, w):
 
     The weights are (d,) or (d, k). The scores are less their mean if the problem is centred.
     """
-    return centred(problem, score_items(problem.X, w))
+    return centred(problem, matvec(problem.X, w))
 
 # %% ../../nbs/kernels/linear_map.ipynb #c014
 class KernelMap(SetOnce):
     """A kernel on the items X of a problem, as a linear map.
 
-    `carriers` are the items that carry coefficients, all by default.
+    `landmarks` are the items that carry coefficients, all by default.
     """
 
     CACHED = ("gram", "diagonal", "feature_units", "moments")  # quickly made again
     is_centred = False
     offset = None  # what was subtracted from the items of a linear kernel, (d,)
-    carriers = property(lambda self: self.X)
+    landmarks = property(lambda self: self.X)
 
     def keep_items(self, X, copy=True):
         """Take over the items as the read-only `X`, centred if they may be.
@@ -167,20 +167,20 @@ class KernelMap(SetOnce):
         """(n,) the kernel of each item with itself."""
         return locked(square_norms(self.X) if self.is_factored else self.gram.diagonal().copy())
 
-    def times(self, v):
+    def matvec(self, v):
         """K v, the scores of the items for coefficients v (n,).
 
         O(n d) for a linear kernel, else O(n^2).
         """
         return (
-            score_items(self.X, gather_items(self.X, balanced(self, v)))
+            matvec(self.X, rmatvec(self.X, balanced(self, v)))
             if self.is_factored
             else self.gram @ v
         )
 
     def weights(self, coef):
         """The weight vector w (d,) of a linear function f(x) = w'x with the given coefficients."""
-        return coef if self.penalty == "l1" else gather_items(self.carriers, balanced(self, coef))
+        return coef if self.penalty == "l1" else rmatvec(self.landmarks, balanced(self, coef))
 
     def evaluated(self, coef=None, weights=None):
         """Scores (n,) of the items, and the square of the norm, of a function.
@@ -188,10 +188,10 @@ class KernelMap(SetOnce):
         It is given by its coefficients or, if it is linear, its weights.
         """
         if not self.is_factored:
-            f = self.times(coef)
+            f = self.matvec(coef)
             return f, float(np.sum(coef * f))
         w = self.weights(coef) if weights is None else weights
-        return score_items(self.X, w), float(np.sum(w * w))
+        return matvec(self.X, w), float(np.sum(w * w))
 
     def design(self, X_new):
         """What weights, or coefficients, of a function are multiplied with.
@@ -272,7 +272,7 @@ class KernelMap(SetOnce):
         unit = self.feature_units
         M = unit[:, None] * np.hstack(
             [
-                gather_items(self.X, item_scores(self, columns.T))
+                rmatvec(self.X, item_scores(self, columns.T))
                 for columns in np.array_split(np.diag(unit), -(-unit.size // 64))
             ]
         )
@@ -306,7 +306,7 @@ def least_coefficients(problem, w):
         * (V[:, kept] @ (V[:, kept].T @ (column(unit, v) * v) / column(values[kept], v)))
     )
     coef = item_scores(problem, inverse(w))
-    return coef + item_scores(problem, inverse(w - gather_items(X, coef)))
+    return coef + item_scores(problem, inverse(w - rmatvec(X, coef)))
 
 
 def _iterated(problem, w):
@@ -318,7 +318,7 @@ def _iterated(problem, w):
     X, unit = problem.X, problem.feature_units
     rows = LinearOperator(
         X.shape[::-1],
-        matvec=lambda v: unit * gather_items(X, centred(problem, v.ravel())),
+        matvec=lambda v: unit * rmatvec(X, centred(problem, v.ravel())),
         rmatvec=lambda u: item_scores(problem, unit * u.ravel()),
     )
     return lsqr(rows, unit * w, atol=1e-15, btol=1e-15, iter_lim=2000)[0]

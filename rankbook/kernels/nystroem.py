@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['BLOCK', 'RULES', 'kernel_diagonal', 'kernel_column', 'refuse_negative', 'gram_schmidt', 'proportional', 'first_sound',
            'drawn_pivots', 'projected', 'find_subspace', 'features_in_blocks', 'check_items', 'explain_shortage',
-           'KernelSubspace', 'SubspaceFunction']
+           'NystroemMap', 'NystroemFunction']
 
 # %% ../../nbs/kernels/nystroem.ipynb #c003
 from dataclasses import dataclass
@@ -207,7 +207,7 @@ def explain_shortage(k, p, n):
         )
 
 # %% ../../nbs/kernels/nystroem.ipynb #c023
-class KernelSubspace(SetOnce):
+class NystroemMap(SetOnce):
     """The span of a few items in the feature space of a kernel, with coordinates.
 
     O(n p^2 + n p d) time, O(n p) memory.
@@ -306,16 +306,16 @@ class KernelSubspace(SetOnce):
 
     def __repr__(self):
         return (
-            f"KernelSubspace({self.n_items} items, "
+            f"NystroemMap({self.n_items} items, "
             f"{len(self.pivots)} directions by {self.rule}, {self.kernel!r})"
         )
 
 # %% ../../nbs/kernels/nystroem.ipynb #c023a
 @dataclass(frozen=True)
-class SubspaceFunction:
+class NystroemFunction:
     """A function that is linear in the coordinates of a subspace, w (p,) or (p, k)."""
 
-    subspace: KernelSubspace
+    subspace: NystroemMap
     weights: np.ndarray
 
     def predict(self, X_new):

@@ -9,7 +9,7 @@ __all__ = ['TOL', 'DEEP', 'NEAR', 'DEPTH', 'NOISY', 'Gauge', 'noise_level', 'mea
 import numpy as np
 
 from .exact import RegularizationPath
-from .reading import CAPPED, exact_sums, sets_at
+from .reading import AT_BOUND, exact_sums, sets_at
 
 TOL = 3e-8  # relative gap of an answer that is good: those between are then below 1e-7
 DEEP = 1e-8  # the same where rounding may end the path, since errors are random there
@@ -55,7 +55,7 @@ class Gauge:
         problem, prefs, answer = self.problem, self.problem.prefs, path.read(lam)
         coef, dual = answer["coef"], answer["dual"]
         f, square = problem.evaluated(coef, answer.get("weights"))
-        short, sums = prefs.margin - prefs.differences(f), exact_sums(prefs, dual)
+        short, sums = prefs.margin - prefs.matvec(f), exact_sums(prefs, dual)
         error = sums - lam * coef
         noise = 0.0 if problem.is_factored else self.matrix_noise(lam, coef, dual, sums, short)
         primal = lam / 2 * square + prefs.weight @ np.maximum(0.0, short)
@@ -65,7 +65,7 @@ class Gauge:
     def sums_error(self, lam, error, f):
         """What the rounding of the sums, error (n,), adds to a'PKP'a/(2 lam)."""
         if self.problem.is_factored:
-            return error @ f + error @ self.problem.times(error) / (2 * lam)
+            return error @ f + error @ self.problem.matvec(error) / (2 * lam)
         e = np.bincount(self.copies, error)
         return e @ f[self.first] + e @ (self.K @ e) / (2 * lam)
 
@@ -93,8 +93,8 @@ class Gauge:
             self.found.add(lam)
         return is_good
 
-    def pulls_at_nothing(self):
-        """Whether the preferences with all multipliers at their weights pull at no item.
+    def gradient_is_zero(self):
+        """Whether the preferences with all multipliers at their weights cancel at every item.
 
         Copies of an item are taken together. A linear kernel is kept as its items: True.
         """
@@ -118,14 +118,14 @@ def measured_at(path, level):
     `level` is the lambda below which rounding may end it.
     """
     top, low, prefs = path.problem.lam_max, path.domain[0], path.problem.prefs
-    knots = path.breakpoints if path.breakpoints.size else np.array([top])
-    end = low if low > 0 else min(0.99 * knots[-1], level)
-    among = 0.999 * knots[np.linspace(0, knots.size - 1, 20).astype(int)]
-    last = knots[-21:][knots[-21:] < level]
+    breakpoints = path.breakpoints if path.breakpoints.size else np.array([top])
+    end = low if low > 0 else min(0.99 * breakpoints[-1], level)
+    among = 0.999 * breakpoints[np.linspace(0, breakpoints.size - 1, 20).astype(int)]
+    last = breakpoints[-21:][breakpoints[-21:] < level]
     between = np.sqrt(last[1:] * last[:-1])[last[1:] < last[:-1] * (1 - NEAR)]
     lams = np.r_[level * 10.0 ** -(np.arange(-160, 160) / 4), among, between]
     lams = [*np.sort(lams[(lams > max(end, DEPTH * top)) & (lams < top)])[::-1], end]
-    if low == 0 and (prefs.weight[sets_at(path.events, len(prefs), 0.0) == CAPPED] > 0).any():
+    if low == 0 and (prefs.weight[sets_at(path.events, len(prefs), 0.0) == AT_BOUND] > 0).any():
         lams.append(min(end, DEPTH * top))
     return np.array(lams)
 
@@ -155,8 +155,8 @@ def _trusted(path, gauge):
     """What :func:`trusted` returns, by a gauge that may have measured a longer path before."""
     top, low = path.problem.lam_max, path.domain[0]
     if top == 0:
-        reason = "the kernel matrix is 0 to rounding where preferences pull"
-        return path if gauge.pulls_at_nothing() else path.cut(gauge.level, "rounding", reason)
+        reason = "the kernel matrix is 0 to rounding where preferences act"
+        return path if gauge.gradient_is_zero() else path.cut(gauge.level, "rounding", reason)
     if all(gauge.is_good(path, lam) for lam in measured_at(path, gauge.level)):
         ends_early = path.status == "numerical" and low <= gauge.level
         return path.cut(low, "rounding", path.info["reason"]) if ends_early else path

@@ -9,7 +9,7 @@ __all__ = ['SETS', 'WIDTH', 'HEIGHT', 'PAD', 'COLOURS', 'LOW', 'HIGH', 'BARS', '
 # %% ../../nbs/paths/display.ipynb #c002
 import numpy as np
 
-SETS = ("met", "active", "capped")
+SETS = ("inactive", "free", "at bound")
 
 # %% ../../nbs/paths/display.ipynb #c005
 def active_sizes(events):
@@ -28,7 +28,7 @@ def events_frame(path):
     -------
     pandas.DataFrame
         Columns lam; pair, the index of the preference; better and worse, its items; from and to,
-        each "met", "active" or "capped"; and active, the number of active preferences after the
+        each "inactive", "free" or "at bound"; and free, the number of free preferences after the
         event.
     """
     import pandas as pd
@@ -43,7 +43,7 @@ def events_frame(path):
             "worse": prefs.worse[events["pair"]],
             "from": word(events["from"]),
             "to": word(events["to"]),
-            "active": active_sizes(events),
+            "free": active_sizes(events),
         }
     )
 
@@ -79,10 +79,11 @@ def path_summary(path):
         events=len(events),
         breakpoints=path.breakpoints.size,
         events_per_preference=len(events) / len(prefs),
-        largest_active=int(active_sizes(events).max(initial=0)),
+        largest_free=int(active_sizes(events).max(initial=0)),
     )
     facts |= {
-        f"{name}_at_end": int(np.count_nonzero(sets == code)) for code, name in enumerate(SETS)
+        f"{name.replace(' ', '_')}_at_end": int(np.count_nonzero(sets == code))
+        for code, name in enumerate(SETS)
     }
     return pd.Series(
         {name: value for name, value in facts.items() if value is not None},
@@ -92,7 +93,7 @@ def path_summary(path):
 
 # %% ../../nbs/paths/display.ipynb #c014
 WIDTH, HEIGHT, PAD = 300, 150, 24  # of a panel, in pixels
-COLOURS = {"met": "#2a9d8f", "active": "#e9c46a", "capped": "#e76f51"}
+COLOURS = {"inactive": "#2a9d8f", "free": "#e9c46a", "at bound": "#e76f51"}
 
 
 def scaled(values, low, high, length, offset):
@@ -131,7 +132,7 @@ def counts_panel(path, low, high, points=150):
         steps = np.r_[
             0, np.cumsum((events["to"] == code).astype(np.int64) - (events["from"] == code))
         ]
-        share = (steps[where] + (m if name == "capped" else 0)) / m
+        share = (steps[where] + (m if name == "at bound" else 0)) / m
         parts.append(
             polyline(x, scaled(share, 0, 1, -(HEIGHT - 2 * PAD), HEIGHT - PAD), COLOURS[name])
         )
@@ -151,7 +152,7 @@ LOW, HIGH, BARS = -1.0, 3.0, 32  # of the differences shown, in margins; 0 and 1
 def difference_bars(path, lam):
     """The share of the weight in each bar (BARS,) at lam, and the share in the wrong order."""
     problem, prefs = path.problem, path.problem.prefs
-    d = prefs.differences(problem.times(path.coef(lam))) / prefs.margin
+    d = prefs.matvec(problem.matvec(path.coef(lam))) / prefs.margin
     bar = np.clip(np.floor((d - LOW) / (HIGH - LOW) * BARS), 0, BARS - 1).astype(np.int64)
     total = prefs.weight.sum()
     return np.bincount(bar, prefs.weight, BARS) / total, float(prefs.weight @ (d < 0)) / total

@@ -4,14 +4,14 @@
 
 # %% auto #0
 __all__ = ['KIND', 'VERSION', 'demand', 'are_indices', 'pack_preferences', 'unpack_preferences', 'pack_problem', 'unpack_problem',
-           'pack_walker', 'unpack_walker', 'save_path']
+           'pack_iterator', 'unpack_iterator', 'save_path']
 
 # %% ../../nbs/paths/packing.ipynb #c002
 import numpy as np
 
 from ..base.archive import write_archive
 from ..base.ownership import locked
-from .replay import Checkpoint, Walker
+from .replay import Checkpoint, PathIterator
 from ..preferences.graph import Preferences
 from ..problems.ranksvm import RankSVMProblem
 
@@ -91,22 +91,22 @@ def unpack_problem(facts, arrays):
     return problem
 
 # %% ../../nbs/paths/packing.ipynb #c010
-def pack_walker(walker):
+def pack_iterator(iterator):
     """Arrays of the checkpoints, those of different length one after another."""
-    if walker is None:
+    if iterator is None:
         return {}
-    points = walker.checkpoints
+    points = iterator.checkpoints
     return dict(
         checkpoint_events=np.array([p.events for p in points]),
         checkpoint_lam=np.array([p.lam for p in points]),
         checkpoint_sizes=np.array([p.active.size for p in points]),
         checkpoint_active=np.concatenate([p.active for p in points]),
-        largest_active=np.array(walker.largest_active),
+        largest_free=np.array(iterator.largest_free),
     )
 
 
-def unpack_walker(arrays):
-    """The walker from its arrays, or None."""
+def unpack_iterator(arrays):
+    """The iterator from its arrays, or None."""
     if "checkpoint_events" not in arrays:
         return None
     events, lam, sizes = (arrays[f"checkpoint_{name}"] for name in ("events", "lam", "sizes"))
@@ -117,7 +117,7 @@ def unpack_walker(arrays):
     )
     active = np.split(arrays["checkpoint_active"], np.cumsum(sizes)[:-1])
     points = zip(events.tolist(), lam.tolist(), active)
-    return Walker(tuple(Checkpoint(*p) for p in points), int(arrays["largest_active"]))
+    return PathIterator(tuple(Checkpoint(*p) for p in points), int(arrays["largest_free"]))
 
 # %% ../../nbs/paths/packing.ipynb #c013
 def save_path(path, file):
@@ -145,7 +145,7 @@ def save_path(path, file):
     facts |= dict(status=path.status, lam_end=path.domain[0], info=path.info, solver=path.solver)
     arrays |= {
         f"event_{name}": path.events[name] for name in path.events.dtype.names
-    } | pack_walker(path.walker)
+    } | pack_iterator(path.iterator)
     if path.continuation is not None:
         arrays |= {f"go_on_{name}": a for name, a in path.continuation.arrays().items()}
     write_archive(file, KIND, VERSION, facts, arrays)

@@ -9,7 +9,7 @@ __all__ = ['lambda_path', 'manifold_spectrum', 'ManifoldPath']
 import numpy as np
 
 from ..base.validation import as_positive, as_vector
-from .exact import Path
+from .exact import SolutionPath
 from .spectral import SpectralPath
 from ..problems.solution import Solution
 from ..problems.spectrum import Spectrum, decomposed
@@ -22,7 +22,7 @@ def lambda_path(problem):
     """
     values, V = decomposed(problem.matrix.copy())
     return SpectralPath(
-        problem, Spectrum(V, values, V.T @ problem.difference[:, None]), dict(along="lam")
+        problem, Spectrum(V, values, V.T @ problem.mean_difference[:, None]), dict(along="lam")
     )
 
 # %% ../../nbs/paths/rayleigh.ipynb #c007
@@ -33,17 +33,17 @@ def manifold_spectrum(problem, lam):
     """
     from scipy.linalg import LinAlgError, eigh
 
-    A = problem.data.spread + lam * np.eye(len(problem.difference))
+    A = problem.data.within_scatter + lam * np.eye(len(problem.mean_difference))
     try:
-        theta, U = eigh(problem.data.energy, A, check_finite=False)
+        theta, U = eigh(problem.data.laplacian_form, A, check_finite=False)
     except LinAlgError as error:
         raise ValueError(
             f"lam is {lam!r}, where lam I + S is singular; a larger lam is accepted."
         ) from error
-    return U, np.maximum(theta, 0.0), U.T @ problem.difference
+    return U, np.maximum(theta, 0.0), U.T @ problem.mean_difference
 
 # %% ../../nbs/paths/rayleigh.ipynb #c009
-class ManifoldPath(Path):
+class ManifoldPath(SolutionPath):
     """The solutions for all manifold weights >= 0 at one lam, from one decomposition.
 
     They are those of a :class:`rankbook.RayleighProblem`.
@@ -53,7 +53,7 @@ class ManifoldPath(Path):
     Attributes
     ----------
     problem, breakpoints, status, info, solver
-        As in :class:`rankbook.Path`; there are no breakpoints.
+        As in :class:`rankbook.SolutionPath`; there are no breakpoints.
     domain : (float, float)
         It answers for 0 <= weight < infinity.
     lam : float

@@ -9,18 +9,18 @@ __all__ = ['SpectralPath', 'WeightPath']
 import numpy as np
 
 from ..base.validation import as_matrix, as_positive
-from ..kernels.items import gather_items, score_items
-from .exact import Path
+from ..kernels.items import matvec, rmatvec
+from .exact import SolutionPath
 from ..problems.spectrum import as_lambdas, scaled_solver, shaped
 
 # %% ../../nbs/paths/spectral.ipynb #c011
-class SpectralPath(Path):
+class SpectralPath(SolutionPath):
     """The solutions of a :class:`rankbook.RankRLSProblem` for all lam > 0, from one decomposition.
 
     Attributes
     ----------
     problem, domain, info, solver
-        As in :class:`rankbook.Path`.
+        As in :class:`rankbook.SolutionPath`.
     breakpoints : ndarray of shape (0,)
     status : str
         "complete".
@@ -67,9 +67,7 @@ class WeightPath(SpectralPath):
         w = np.zeros((len(self.G), self.problem.target.b.shape[1]))
         for _ in range(3):
             w = w - solve(
-                gather_items(
-                    self.problem.X, self.problem.target.pull(score_items(self.problem.X, w))
-                )
+                rmatvec(self.problem.X, self.problem.target.residual(matvec(self.problem.X, w)))
                 + lam * w
             )
         return dict(weights=w[:, 0] if self.problem.is_flat else w)

@@ -11,7 +11,7 @@ import numpy as np
 from ..base.validation import as_vector, require_kind
 from ..metrics.graded import ranking
 from ..metrics.pairs import auc
-from ..paths.exact import Path
+from ..paths.exact import SolutionPath
 from .axes import COLOURS, SMALL, as_axes, tex
 
 # %% ../../nbs/plots/items.ipynb #c043
@@ -54,7 +54,7 @@ def _check_plane(path, lams, y):
 
     They are refused where they cannot be drawn.
     """
-    require_kind("path", path, Path)
+    require_kind("path", path, SolutionPath)
     problem = path.problem
     if problem.kernel.name == "precomputed" or problem.X.shape[1] != 2:
         raise ValueError(

@@ -9,8 +9,8 @@ __all__ = ['plot_path', 'plot_sets']
 import numpy as np
 
 from ..base.validation import as_choice, as_count, require_kind
-from ..paths.exact import Path
-from ..paths.reading import ACTIVE, CAPPED, MET
+from ..paths.exact import SolutionPath
+from ..paths.reading import AT_BOUND, FREE, INACTIVE
 from .axes import ABOVE, COLOURS, SMALL, as_axes, drawn_range, lambda_axis, thin
 
 # %% ../../nbs/plots/path.ipynb #c014
@@ -42,7 +42,7 @@ def _margin_curves(path, lams, which):
     """
     problem, prefs = path.problem, path.problem.prefs
     if which is None:
-        which = _spread(prefs.differences(problem.times(path.coef(lams[-1]))))
+        which = _spread(prefs.matvec(problem.matvec(path.coef(lams[-1]))))
     which = _as_choice(which, len(prefs), "preferences")
     better, worse = prefs.better[which], prefs.worse[which]
     items, where = np.unique(np.r_[better, worse], return_inverse=True)
@@ -131,7 +131,7 @@ def plot_path(path, what="margins", which=None, ax=None, n=300):
     At most 2 n solutions are read from the path: for T events, m preferences and |A| active ones
     O(n (T + m + |A|^3)).
     """
-    require_kind("path", path, Path)
+    require_kind("path", path, SolutionPath)
     what, n = as_choice("what", what, ("margins", "coef")), as_count("n", n, 2)
     grid = np.geomspace(*drawn_range(path.breakpoints, path.domain[0]), n)
     lams = np.unique(np.r_[grid, path.breakpoints[thin(path.breakpoints, n)]])[::-1]
@@ -150,7 +150,7 @@ def plot_path(path, what="margins", which=None, ax=None, n=300):
 
 # %% ../../nbs/plots/path.ipynb #c028
 def _set_sizes(path):
-    """Sizes of the sets, indexed by MET, ACTIVE and CAPPED: an int array (T + 1, 3).
+    """Sizes of the sets, indexed by INACTIVE, FREE and AT_BOUND: an int array (T + 1, 3).
 
     Row j is for lambdas just below breakpoint j - 1.
     """
@@ -158,14 +158,14 @@ def _set_sizes(path):
     change = np.zeros((events.size, 3), dtype=np.int64)
     change[np.arange(events.size), events["from"]] -= 1
     change[np.arange(events.size), events["to"]] += 1
-    start = np.array([[0, 0, len(path.problem.prefs)]])  # all are capped at infinity
+    start = np.array([[0, 0, len(path.problem.prefs)]])  # all are at bound at infinity
     # the last of the events at one lambda
     last = np.flatnonzero(np.r_[events["lam"][1:] < events["lam"][:-1], True][: events.size])
     return start + np.r_[np.zeros((1, 3), dtype=np.int64), np.cumsum(change, axis=0)[last]]
 
 # %% ../../nbs/plots/path.ipynb #c031
 def plot_sets(path, ax=None):
-    """How many preferences are met, active and capped along a path.
+    """How many preferences are inactive, free and at bound along a path.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def plot_sets(path, ax=None):
     Returns
     -------
     matplotlib Axes
-        With a line for each of met, capped, active: steps, each holding from its lambda down to the
+        With a line for each of inactive, at bound, free: steps, each from its lambda down to the
         next.
 
     Notes
@@ -183,15 +183,15 @@ def plot_sets(path, ax=None):
     O(T) for T events. Of more than 1000 breakpoints, 1000 evenly spread ones are drawn; the sizes
     drawn at them are exact.
     """
-    require_kind("path", path, Path)
+    require_kind("path", path, SolutionPath)
     high, low = drawn_range(path.breakpoints, path.domain[0])
     kept, sizes = thin(path.breakpoints, 1000), _set_sizes(path)
     x, rows = np.r_[high, path.breakpoints[kept], low], np.r_[0, kept + 1, path.breakpoints.size]
     ax = as_axes(ax)
     for which, name, colour, width in (
-        (MET, "met", COLOURS[2], 2.4),
-        (CAPPED, "capped", COLOURS[0], 1.6),
-        (ACTIVE, "active", COLOURS[1], 0.9),
+        (INACTIVE, "inactive", COLOURS[2], 2.4),
+        (AT_BOUND, "at bound", COLOURS[0], 1.6),
+        (FREE, "free", COLOURS[1], 0.9),
     ):
         ax.plot(x, sizes[rows, which], drawstyle="steps-post", color=colour, lw=width, label=name)
     lambda_axis(ax, "preferences")

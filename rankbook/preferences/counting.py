@@ -108,7 +108,7 @@ def added(moments, weight, t):
 
 # %% ../../nbs/preferences/counting.ipynb #c020
 @njit
-def sweep_upper(key, order, weight, node, shape, pull, totals, tape):
+def sweep_upper(key, order, weight, node, shape, gradient, totals, tape):
     """Pass the upper items of a node over the lower ones. O(size of the node)."""
     begin, middle, end = node
     low, high, slope, offset = shape
@@ -133,7 +133,7 @@ def sweep_upper(key, order, weight, node, shape, pull, totals, tape):
         band = band if first < last else (0.0, 0.0, 0.0)
         beyond = beyond if last < middle else (0.0, 0.0, 0.0)
         steep = beyond[0] + slope * band[1] + offset * band[0]
-        pull[order[i]] += w * steep
+        gradient[order[i]] += w * steep
         totals[0] += w * (beyond[1] + slope / 2 * band[2] + offset * band[1] + constant * band[0])
         totals[1] += w * steep
         totals[2] += w * (
@@ -146,7 +146,7 @@ def sweep_upper(key, order, weight, node, shape, pull, totals, tape):
 
 # %% ../../nbs/preferences/counting.ipynb #c022
 @njit
-def sweep_lower(key, order, weight, node, shape, pull, tape):
+def sweep_lower(key, order, weight, node, shape, gradient, tape):
     """Pass the lower items of a node over the upper ones. O(size of the node)."""
     begin, middle, end = node
     low, high, slope, offset = shape
@@ -167,7 +167,7 @@ def sweep_lower(key, order, weight, node, shape, pull, tape):
                 first = last + 1
             last += 1
         band = band if first < last else (0.0, 0.0, 0.0)
-        pull[order[i]] -= weight[order[i]] * (beyond + slope * band[1] + offset * band[0])
+        gradient[order[i]] -= weight[order[i]] * (beyond + slope * band[1] + offset * band[0])
         tape[i - begin, 0], tape[i - begin, 1] = first - middle, last - middle
 
 # %% ../../nbs/preferences/counting.ipynb #c024
@@ -191,7 +191,7 @@ def block_loss(scores, weight, edges, nodes, shape, tape, items):
 
     Returns
     -------
-    pull : ndarray of shape (n,)
+    gradient : ndarray of shape (n,)
         Minus the derivative of the loss with respect to the scores.
     totals : ndarray of shape (4,)
         Loss, sum of a, sum of a^2 (each times the weight), and the largest shortfall t of a
@@ -203,7 +203,7 @@ def block_loss(scores, weight, edges, nodes, shape, tape, items):
     """
     key, order = np.empty(scores.size), np.empty(scores.size, np.int32)
     spare_key, spare_order = np.empty(scores.size), np.empty(scores.size, np.int32)
-    pull, totals = np.zeros(scores.size), np.array([0.0, 0.0, 0.0, -np.inf])
+    gradient, totals = np.zeros(scores.size), np.array([0.0, 0.0, 0.0, -np.inf])
     sort_levels(scores, edges, key, order)
     done = 0
     for r in range(nodes.shape[0]):
@@ -211,11 +211,11 @@ def block_loss(scores, weight, edges, nodes, shape, tape, items):
         size, lower = node[2] - node[0], node[1] - node[0]
         items[done : done + size] = order[node[0] : node[2]]
         totals[3] = max(totals[3], key[node[1] - 1] + 1 - key[node[1]])
-        sweep_lower(key, order, weight, node, shape, pull, tape[done : done + lower])
-        sweep_upper(key, order, weight, node, shape, pull, totals, tape[done : done + size])
+        sweep_lower(key, order, weight, node, shape, gradient, tape[done : done + lower])
+        sweep_upper(key, order, weight, node, shape, gradient, totals, tape[done : done + size])
         merge(key, order, node, spare_key, spare_order)
         done += size
-    return pull, totals
+    return gradient, totals
 
 # %% ../../nbs/preferences/counting.ipynb #c028
 @njit

@@ -177,7 +177,7 @@ class Preferences(SetOnce):
         """
         return incidence_matrix(*self._list(), self.n_items)
 
-    def differences(self, scores):
+    def matvec(self, scores):
         """P s, the score of the better minus that of the worse item, without forming P. O(m).
 
         Parameters
@@ -191,7 +191,7 @@ class Preferences(SetOnce):
         better, worse = self._list()
         return scores[better] - scores[worse]
 
-    def gather(self, dual):
+    def rmatvec(self, dual):
         """P' a, what multipliers of the preferences add up to on the items.
 
         P is not formed. O(m + n).

@@ -86,7 +86,7 @@ class QueryGraph(Queries):
 
     root_transposed = root
 
-    def energy(self, v):
+    def quadratic_form(self, v):
         """v' L v of each column, a sum of squares. O(n k)."""
         return np.sum(self.root(v) ** 2, axis=0)
 
@@ -109,7 +109,7 @@ class IdentityGraph:
 
     root = root_transposed = laplacian
 
-    def energy(self, v):
+    def quadratic_form(self, v):
         """v'v of each column."""
         return np.sum(v**2, axis=0)
 
@@ -155,7 +155,7 @@ class WeightedGraph:
         """F' v."""
         return self.factor.T @ v
 
-    def energy(self, v):
+    def quadratic_form(self, v):
         """v' L v of each column, a sum over the pairs. O(nonzeros of W)."""
         pairs = self.W.tocoo()
         i, j = pairs.coords

@@ -76,7 +76,7 @@ def is_summed(problem, dual=None):
 def listed_primal(problem, f, square, lam):
     """lam/2 |f|^2 + sum of hinges, for scores f (n,) of the items and the square of the norm."""
     prefs = problem.prefs
-    hinge = np.maximum(0.0, prefs.margin - prefs.differences(f))
+    hinge = np.maximum(0.0, prefs.margin - prefs.matvec(f))
     return float(lam / 2 * square + prefs.weight @ hinge)
 
 # %% ../../nbs/problems/gap.ipynb #c021
@@ -90,7 +90,7 @@ def _violations(prefs, dual, f):
         float((share - 1).max()),
         float(np.abs(dual[c == 0]).max(initial=0.0)),
     )
-    slack = prefs.differences(f) / delta - 1
+    slack = prefs.matvec(f) / delta - 1
     used, free = np.clip(share, 0, 1), np.where(c > 0, np.clip(1 - share, 0, 1), 0)
     return box, float(np.maximum(used * slack, -free * slack).max(initial=0.0))
 
@@ -126,7 +126,7 @@ def certify(problem, lam, coef=None, dual=None, weights=None):
         return certify_hard(problem, coef, dual, weights)
     prefs = problem.prefs
     if coef is None and weights is None:
-        coef = prefs.gather(dual) / lam
+        coef = prefs.rmatvec(dual) / lam
     f, square = problem.evaluated(coef, weights)
     if is_summed(problem, dual):
         return Certificate(*summed_certificate(problem, lam, f, square, dual))
@@ -161,8 +161,8 @@ def _given(coef):
 # %% ../../nbs/problems/gap.ipynb #c024
 def _dual_value(problem, dual, lam):
     """The dual objective (8) at feasible multipliers."""
-    image = problem.prefs.gather(dual)
-    return float(dual @ problem.prefs.margin - image @ problem.times(image) / (2 * lam))
+    gradient = problem.prefs.rmatvec(dual)
+    return float(dual @ problem.prefs.margin - gradient @ problem.matvec(gradient) / (2 * lam))
 
 # %% ../../nbs/problems/gap.ipynb #c030
 def feasible_dual(problem, f, lam, widths=10.0 ** np.arange(-9, 2)):
@@ -175,12 +175,12 @@ def feasible_dual(problem, f, lam, widths=10.0 ** np.arange(-9, 2)):
     ndarray of shape (m,), with 0 <= dual <= weight
     """
     prefs = problem.prefs
-    slack = prefs.differences(f) / prefs.margin - 1
+    slack = prefs.matvec(f) / prefs.margin - 1
     best, best_value = np.zeros(len(prefs)), 0.0
     for h in widths:
         dual = prefs.weight * np.clip(0.5 - slack / h, 0, 1)
-        image = prefs.gather(dual)
-        linear, square = dual @ prefs.margin, image @ problem.times(image) / lam
+        gradient = prefs.rmatvec(dual)
+        linear, square = dual @ prefs.margin, gradient @ problem.matvec(gradient) / lam
         scale = min(1.0, linear / square) if square > 0 else 1.0
         value = scale * linear - scale**2 * square / 2
         if value > best_value:
@@ -208,8 +208,8 @@ def certify_hard(problem, coef, dual=None, weights=None):
     prefs = problem.prefs
     f, square = problem.evaluated(coef, weights)
     counted = prefs.weight > 0
-    reach = float((prefs.differences(f) / prefs.margin)[counted].min())
-    primal = square / 2 / min(1.0, reach) ** 2 if reach > 0 else np.inf
+    smallest = float((prefs.matvec(f) / prefs.margin)[counted].min())
+    primal = square / 2 / min(1.0, smallest) ** 2 if smallest > 0 else np.inf
     mu = (
         np.zeros(len(prefs))
         if dual is None
@@ -217,7 +217,7 @@ def certify_hard(problem, coef, dual=None, weights=None):
     )
     positive = np.maximum(mu, 0) * (1.0 if dual is None else np.abs(dual).max())
     lower = _dual_value(problem, positive, 1.0)
-    slack = prefs.differences(f) / prefs.margin - 1
+    slack = prefs.matvec(f) / prefs.margin - 1
     complementarity = max(
         0.0, -float(slack[counted].min()), float((np.maximum(mu, 0) * slack).max())
     )

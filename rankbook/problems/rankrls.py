@@ -14,8 +14,8 @@ import numpy as np
 from ..base.limits import refuse_huge, warn
 from ..base.ownership import locked, own
 from ..base.validation import as_matrix, as_positive, as_vector
-from ..kernels.basis import BasisMap, basis_pull, check_basis
-from ..kernels.items import gather_items
+from ..kernels.basis import BasisMap, basis_rmatvec, check_basis
+from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import IdentityGraph, QueryGraph, WeightedGraph
@@ -59,9 +59,9 @@ class LabelTarget:
 
     def loss(self, f):
         """(Y - f)' L (Y - f) of each column, (k,)."""
-        return self.graph.energy(self.Y - f)
+        return self.graph.quadratic_form(self.Y - f)
 
-    def pull(self, f):
+    def residual(self, f):
         """L (f - Y), half the gradient of the loss, (n, k)."""
         return self.graph.laplacian(f - self.Y)
 
@@ -71,15 +71,13 @@ class MarginTarget:
 
     def __init__(self, prefs, graph):
         self.prefs, self.graph = prefs, graph
-        self.b = locked(prefs.gather(prefs.weight * prefs.margin)[:, None])
+        self.b = locked(prefs.rmatvec(prefs.weight * prefs.margin)[:, None])
 
     def loss(self, f):
         """sum of c (delta - (f_k - f_l))^2, (1,)."""
-        return np.array(
-            [self.prefs.weight @ (self.prefs.margin - self.prefs.differences(f[:, 0])) ** 2]
-        )
+        return np.array([self.prefs.weight @ (self.prefs.margin - self.prefs.matvec(f[:, 0])) ** 2])
 
-    def pull(self, f):
+    def residual(self, f):
         """L f - b, half the gradient of the loss, (n, 1)."""
         return self.graph.laplacian(f) - self.b
 
@@ -183,7 +181,7 @@ class RankRLSProblem(BasisMap):
     @property
     def coef_shape(self):
         """Shape of the coefficients: (r,), or (r, k) for several columns of y."""
-        r = len(self.carriers)
+        r = len(self.landmarks)
         return (r,) if self.is_flat else (r, self.target.b.shape[1])
 
     def primal(self, coef, lam):
@@ -220,17 +218,16 @@ def half_gradient(problem, a, f, lam):
     """
     from scipy.linalg import solve_triangular
 
-    pull, b = problem.target.pull(f), problem.target.b
+    residual, b = problem.target.residual(f), problem.target.b
     if problem.basis is None and problem.is_factored:
         squares = [
-            np.sum(v**2)
-            for v in (gather_items(problem.X, pull) + lam * a, gather_items(problem.X, b))
+            np.sum(v**2) for v in (rmatvec(problem.X, residual) + lam * a, rmatvec(problem.X, b))
         ]
     elif problem.basis is None:
-        rho = pull + lam * a
-        squares = [np.sum(v * problem.times(v)) for v in (rho, b)]
+        rho = residual + lam * a
+        squares = [np.sum(v * problem.matvec(v)) for v in (rho, b)]
     else:
-        g = basis_pull(problem, np.hstack([pull, b]))
+        g = basis_rmatvec(problem, np.hstack([residual, b]))
         g[:, : a.shape[1]] += lam * (problem.basis_gram @ a)
         both = solve_triangular(problem.basis_factor[0], g, lower=True, check_finite=False)
         squares = [np.sum(v**2) for v in np.hsplit(both, 2)]

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ..base.validation import as_choice, as_items, as_matrix
-from ..kernels.items import gather_items, score_items
+from ..kernels.items import matvec, rmatvec
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
@@ -177,20 +177,22 @@ def l2_lam_max(problem):
     O(m).
     """
     sums = ListedLoss(problem.prefs) if problem.prefs.is_listed else problem.summed
-    image = sums.full_pull()
+    gradient = sums.full_score_gradient()
     if isinstance(problem, KernelMap) and problem.is_factored:
-        return sums.largest_rise(score_items(problem.X, _significant(problem, image)))
+        return sums.largest_rise(matvec(problem.X, _significant(problem, gradient)))
     noise = (
-        16 * np.finfo(float).eps * np.sqrt(problem.diagonal.max() * (problem.diagonal @ image**2))
+        16
+        * np.finfo(float).eps
+        * np.sqrt(problem.diagonal.max() * (problem.diagonal @ gradient**2))
     )
-    return sums.largest_rise(problem.times(image), noise)
+    return sums.largest_rise(problem.matvec(gradient), noise)
 
 
-def _significant(problem, image):
-    """The weights X' image (d,). O(n d).
+def _significant(problem, gradient):
+    """The weights X' gradient (d,). O(n d).
 
     They are 0 where they are no more than the rounding error of their own feature.
     """
-    w = gather_items(problem.X, image)
-    noise = 16 * np.finfo(float).eps * np.linalg.norm(image) / problem.feature_units
+    w = rmatvec(problem.X, gradient)
+    noise = 16 * np.finfo(float).eps * np.linalg.norm(gradient) / problem.feature_units
     return np.where(np.abs(w) > noise, w, 0.0)

@@ -18,16 +18,16 @@ from ..base.validation import as_count, as_matrix, as_positive
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import LinearFunction
 from ..kernels.neighbours import manifold_energy, neighbour_graph, normalized_laplacian
-from ..kernels.nystroem import KernelSubspace, SubspaceFunction, check_items
+from ..kernels.nystroem import NystroemFunction, NystroemMap, check_items
 from .labels import read_labels
 
 # %% ../../nbs/problems/rayleigh.ipynb #c005
-def rayleigh_quotient(w, difference, spread):
-    """(w'difference)^2 / w'spread w, and 0 for a direction w (p,) without spread and difference.
+def rayleigh_quotient(w, mean_difference, within_scatter):
+    """(w'd)^2 / w'S w for the mean difference d and the scatter S; 0 for w (p,) where both are 0.
 
     O(p^2).
     """
-    square, below = float(w @ difference) ** 2, float(w @ spread @ w)
+    square, below = float(w @ mean_difference) ** 2, float(w @ within_scatter @ w)
     if below > 0:
         return square / below
     return 0.0 if square == 0 else np.inf
@@ -39,15 +39,15 @@ def class_moments(X, signs):
     The difference (p,) of their means, the sum S (p, p) of their covariances, and the rounding
     error of the difference.
     """
-    means, spread = [], np.zeros((X.shape[1],) * 2)
+    means, within_scatter = [], np.zeros((X.shape[1],) * 2)
     for sign in (1, -1):
         part = X[signs == sign]
         means.append(part.mean(axis=0))
         part -= means[-1]
-        spread += part.T @ part / len(part)
+        within_scatter += part.T @ part / len(part)
     return (
         means[0] - means[1],
-        spread,
+        within_scatter,
         16 * np.finfo(float).eps * sum(np.linalg.norm(mean) for mean in means),
     )
 
@@ -57,7 +57,7 @@ class SemiSupervisedData:
 
     `items` and `kernel` as they came; `signs` (n,) as in :func:`read_labels`; `subspace` or None,
     `X` (n, p) the features in it; `neighbours` the options of
-    :func:`rankbook.kernels.neighbours.neighbour_graph`; `difference`, `spread` and `noise` as in
+    :func:`rankbook.kernels.neighbours.neighbour_graph`; the last three as in
     :func:`class_moments`.
     """
 
@@ -70,7 +70,7 @@ class SemiSupervisedData:
             neighbours,
         )
         self.X = items if subspace is None else subspace.features
-        self.difference, self.spread, self.noise = class_moments(self.X, signs)
+        self.mean_difference, self.within_scatter, self.noise = class_moments(self.X, signs)
 
     @cached_property
     def graph(self):
@@ -78,7 +78,7 @@ class SemiSupervisedData:
         return neighbour_graph(self.items, kernel=self.kernel, **self.neighbours)
 
     @cached_property
-    def energy(self):
+    def laplacian_form(self):
         """X' L X / n^2 (p, p). O(nonzeros p + n p^2), and the graph if it is not there yet."""
         return manifold_energy(normalized_laplacian(self.graph), self.X) / len(self.X) ** 2
 
@@ -105,12 +105,12 @@ def join_items(X, y, X_unlabelled, unlabelled, kernel):
 
 
 def make_subspace(items, n_components, kernel, pivots, random_state):
-    """The :class:`rankbook.KernelSubspace` of the items.
+    """The :class:`rankbook.NystroemMap` of the items.
 
     It is None for a linear function of the items themselves.
     """
     if n_components is not None:
-        return KernelSubspace(
+        return NystroemMap(
             items,
             n_components,
             kernel.function or kernel.name,
@@ -150,7 +150,7 @@ class RayleighProblem(SetOnce):
     n_neighbors, metric : int, str or transformer
         As in :func:`rankbook.kernels.neighbours.neighbour_graph`.
     kernel, gamma, degree, coef0, pivots, random_state
-        As in :class:`rankbook.KernelSubspace`.
+        As in :class:`rankbook.NystroemMap`.
     """
 
     def __init__(
@@ -183,7 +183,11 @@ class RayleighProblem(SetOnce):
         )
         subspace = make_subspace(items, n_components, self.kernel, pivots, random_state)
         self.data = SemiSupervisedData(items, signs, self.kernel, subspace, neighbours)
-        self.X, self.n_items, self.coef_shape = self.data.X, len(items), self.data.difference.shape
+        self.X, self.n_items, self.coef_shape = (
+            self.data.X,
+            len(items),
+            self.data.mean_difference.shape,
+        )
         self.matrix  # noqa: B018 -- makes the graph, if it is needed
 
     def __repr__(self):
@@ -196,22 +200,22 @@ class RayleighProblem(SetOnce):
     penalty = "l2"
     dual_shape = None
     is_flat = is_factored = True  # in the subspace, f(x) = w'x is linear
-    difference = property(lambda self: self.data.difference)
+    mean_difference = property(lambda self: self.data.mean_difference)
 
     def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != "least"}
+        return {name: value for name, value in vars(self).items() if name != "smallest_eigenvalue"}
 
     @property
     def matrix(self):
         """S + manifold_weight X'LX / n^2 (p, p): A without lam."""
         return (
-            self.data.spread + self.manifold_weight * self.data.energy
+            self.data.within_scatter + self.manifold_weight * self.data.laplacian_form
             if self.manifold_weight
-            else self.data.spread
+            else self.data.within_scatter
         )
 
     @cached_property
-    def least(self):
+    def smallest_eigenvalue(self):
         """A lower bound >= 0 on the least eigenvalue of the matrix. O(p^3)."""
         with solvable("the matrix of the problem"):
             values = np.linalg.eigvalsh(self.matrix)
@@ -223,19 +227,19 @@ class RayleighProblem(SetOnce):
             manifold_weight=as_positive("manifold_weight", manifold_weight, zero=True)
         )
 
-    def times(self, coef):
+    def matvec(self, coef):
         """Scores (n,) or (n, k) of the items."""
         return self.X @ coef
 
     def evaluated(self, coef=None, weights=None):
         """Scores of the items, and the square of the norm, of weights (p,) or (p, k)."""
-        return self.times(coef), float(np.sum(coef * coef))
+        return self.matvec(coef), float(np.sum(coef * coef))
 
     def function(self, coef):
         """The function with weights (p,) or (p, k) in the subspace, without the problem."""
         subspace = self.data.subspace
         return (
-            LinearFunction(own(coef)) if subspace is None else SubspaceFunction(subspace, own(coef))
+            LinearFunction(own(coef)) if subspace is None else NystroemFunction(subspace, own(coef))
         )
 
     def weights(self, coef):
@@ -251,7 +255,7 @@ class RayleighProblem(SetOnce):
 
     def primal(self, coef, lam):
         """The objective Q at weights (p,)."""
-        return float(coef @ (self.matrix @ coef + lam * coef) / 2 - coef @ self.difference)
+        return float(coef @ (self.matrix @ coef + lam * coef) / 2 - coef @ self.mean_difference)
 
     def certificate(self, lam, coef=None, dual=None):
         """How far from optimal weights are; see :func:`certify_rayleigh`."""
@@ -329,10 +333,10 @@ def certify_rayleigh(problem, lam, coef):
     O(p^2), and O(p^3) once for the least eigenvalue.
     """
     lam, w = as_positive("lam", lam, zero=True), np.asarray(coef, dtype=float)
-    A, start = problem.matrix + lam * np.eye(len(w)), float(np.linalg.norm(problem.difference))
+    A, start = problem.matrix + lam * np.eye(len(w)), float(np.linalg.norm(problem.mean_difference))
     gradient, kappa, primal = (
-        float(np.linalg.norm(A @ w - problem.difference)),
-        lam + problem.least,
+        float(np.linalg.norm(A @ w - problem.mean_difference)),
+        lam + problem.smallest_eigenvalue,
         problem.primal(w, lam),
     )
     radius = gradient / kappa if kappa > 0 else np.inf
@@ -348,6 +352,6 @@ def certify_rayleigh(problem, lam, coef):
         residual,
         radius,
         float(np.linalg.norm(w)),
-        rayleigh_quotient(w, problem.difference, A),
+        rayleigh_quotient(w, problem.mean_difference, A),
         2 * (gap - primal),
     )

@@ -165,7 +165,7 @@ def _implied(problem, lam, dual):
         raise ValueError(
             "coef is None at lam = 0, where the multipliers do not determine it; coef is accepted."
         )
-    return problem.prefs.gather(dual) / lam
+    return problem.prefs.rmatvec(dual) / lam
 
 # %% ../../nbs/problems/solution.ipynb #c009
 def proven_order(solution, first, second):
@@ -201,5 +201,5 @@ def proven_order(solution, first, second):
         distance = np.sqrt(
             np.maximum(0, K[first, first] + K[second, second] - 2 * K[first, second])
         )
-    reach = solution.certificate.radius * distance
-    return np.abs(f[first] - f[second]) > reach.reshape(reach.shape + (1,) * (f.ndim - 1))
+    bound = solution.certificate.radius * distance
+    return np.abs(f[first] - f[second]) > bound.reshape(bound.shape + (1,) * (f.ndim - 1))

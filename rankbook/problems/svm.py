@@ -72,7 +72,7 @@ def hinge_objective(items, coef, lam):
     f, square = items.evaluated(coef)
     return float(
         lam / 2 * square
-        + items.prefs.weight @ np.maximum(0.0, items.prefs.margin - items.prefs.differences(f))
+        + items.prefs.weight @ np.maximum(0.0, items.prefs.margin - items.prefs.matvec(f))
     )
 
 # %% ../../nbs/problems/svm.ipynb #c010
@@ -100,11 +100,11 @@ class LabelConstraints(SetOnce):
         """(n,) the example itself where it is negative, else -1."""
         return np.where(self.sign < 0, np.arange(len(self)), -1)
 
-    def differences(self, scores):
+    def matvec(self, scores):
         """y f, (n,)."""
         return self.sign * scores
 
-    def gather(self, dual):
+    def rmatvec(self, dual):
         """What multipliers add up to on the examples, (n,)."""
         return self.sign * dual
 
@@ -206,13 +206,13 @@ class ClassPreferences(Preferences):
         prefs.shape = (n, k)
         return prefs
 
-    def differences(self, scores):
+    def matvec(self, scores):
         """Score of the true minus that of the other class, (m,), for scores (n, K)."""
-        return super().differences(scores.reshape(-1))
+        return super().matvec(scores.reshape(-1))
 
-    def gather(self, dual):
+    def rmatvec(self, dual):
         """What multipliers (m,) add up to, (n, K)."""
-        return super().gather(dual).reshape(self.shape)
+        return super().rmatvec(dual).reshape(self.shape)
 
 # %% ../../nbs/problems/svm.ipynb #c023
 class JointItems:
@@ -225,9 +225,9 @@ class JointItems:
         self.prefs = Preferences(p.better, p.worse, p.n_items, p.weight, p.margin)
         self.diagonal = np.repeat(problem.diagonal, p.shape[1])
 
-    def times(self, v):
+    def matvec(self, v):
         """The product of the kernel of the n K items with v (n K,)."""
-        return self.problem.times(v.reshape(self.problem.coef_shape)).reshape(-1)
+        return self.problem.matvec(v.reshape(self.problem.coef_shape)).reshape(-1)
 
     def evaluated(self, coef=None, weights=None):
         """Scores (n K,) of the items, and the square of the norm.

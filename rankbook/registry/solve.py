@@ -103,10 +103,10 @@ def solve_path(problem, lam_min=None, solver="path", **options):
 
     Returns
     -------
-    Path
-        A :class:`rankbook.RegularizationPath`, or another kind of :class:`rankbook.Path`.
+    SolutionPath
+        A :class:`rankbook.RegularizationPath`, or another kind of :class:`rankbook.SolutionPath`.
     """
-    from rankbook.paths.exact import Path
+    from rankbook.paths.exact import SolutionPath
 
     chosen = get_solver(solver, **options)
     lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
@@ -117,8 +117,10 @@ def solve_path(problem, lam_min=None, solver="path", **options):
             "lam_min <= lam_max is accepted."
         )
     label, path = _run(chosen, "path", problem, lam_min)
-    if not isinstance(path, Path):
-        raise TypeError(f"solver {label!r} returned {type(path).__name__}; a Path is accepted.")
+    if not isinstance(path, SolutionPath):
+        raise TypeError(
+            f"solver {label!r} returned {type(path).__name__}; a SolutionPath is accepted."
+        )
     path.solver = label
     path.tol = getattr(chosen, "tol", Solver.tol) if path.tol is None else path.tol
     return path

@@ -21,7 +21,7 @@ from rankbook.base.validation import (
     as_vector,
     require_kind,
 )
-from ..paths.exact import Path
+from ..paths.exact import SolutionPath
 from ..preferences.graph import Preferences
 
 # %% ../../nbs/selection/curve.ipynb #c006
@@ -212,7 +212,7 @@ def validation_curve(
 
     Parameters
     ----------
-    path : Path
+    path : SolutionPath
     X_val : array-like of shape (p, d)
         Validation items; for a precomputed kernel (p, n).
     prefs_val : Preferences, or array-like of shape (p,)
@@ -228,7 +228,7 @@ def validation_curve(
         Only the first `k` places count, for "ndcg"; all by default.
     tie_tol : float, default 1e-10
         Scores that differ by no more than this fraction of the largest absolute score at both ends
-        of a stretch tie there; a tie counts 1/2. Equal rows of X_val always tie.
+        of a segment tie there; a tie counts 1/2. Equal rows of X_val always tie.
 
     Returns
     -------
@@ -246,7 +246,7 @@ def validation_curve(
     See :func:`rankbook.selection.crossings.crossings`; on average less than the path itself. NDCG
     costs O(n log n) more for each crossing in a query of n.
     """
-    require_kind("path", path, Path)
+    require_kind("path", path, SolutionPath)
     as_choice("metric", metric, ("disagreement", "auc", "ndcg"))
     tie_tol = as_positive("tie_tol", tie_tol, zero=True)
     if metric == "disagreement":

@@ -14,7 +14,7 @@ from ..base.validation import unknown_name
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import Queries
 from .folds import make_folds
-from .leave_out import held_out_scores, settle_ties, tie_share
+from .leave_out import leave_out_predictions, merge_ties, tie_share
 from .leave_pair_out import leave_pair_out
 
 # %% ../../nbs/selection/held_out.ipynb #c005
@@ -145,7 +145,7 @@ def measure(metric, scores, y, label, limits):
             else lambda s: getattr(metrics, metric)(y, s, label)
         )
     return np.array(
-        [judge(settle_ties(s, label, limit)) for s, limit in zip(scores, limits)], dtype=float
+        [judge(merge_ties(s, label, limit)) for s, limit in zip(scores, limits)], dtype=float
     )
 
 # %% ../../nbs/selection/held_out.ipynb #c011
@@ -165,7 +165,9 @@ def grid_values(path, groups, lams, metric, query):
     )
     label = np.unique(np.stack([fold, query[order]]), axis=1, return_inverse=True)[1].ravel()
     Y = path.problem.target.Y[order]
-    scores = held_out_scores(path, groups, lams, level=single).reshape(lams.size, len(order), -1)
+    scores = leave_out_predictions(path, groups, lams, level=single).reshape(
+        lams.size, len(order), -1
+    )
     size = np.abs(scores).max(axis=(1, 2))
     limits = tie_share(path, lams) * np.where(
         lams > path.spectrum.values.max(initial=0.0),

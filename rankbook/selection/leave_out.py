@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SMALL', 'CHUNK', 'small_blocks', 'large_blocks', 'left_out_blocks', 'solve_blocks', 'remaining_sums',
-           'downdated_scores', 'without', 'scores_of', 'part_means', 'held_out_scores', 'tie_share', 'settle_ties']
+           'downdated_scores', 'without', 'scores_of', 'part_means', 'leave_out_predictions', 'tie_share', 'merge_ties']
 
 # %% ../../nbs/selection/leave_out.ipynb #c003
 import numpy as np
@@ -160,7 +160,7 @@ def part_means(form, h, r, inverse):
     return np.tensordot(form.means[parts], inside, axes=1).transpose(1, 0, 2)[:, place]
 
 # %% ../../nbs/selection/leave_out.ipynb #c023
-def held_out_scores(path, groups, lams, level=True):
+def leave_out_predictions(path, groups, lams, level=True):
     """Scores of items by functions that were learnt without them, exactly, for every lambda.
 
     Parameters
@@ -256,7 +256,7 @@ def tie_share(path, lams):
     return np.maximum(1e-12, 16 * np.finfo(float).eps * (1.0 + ratio))
 
 
-def settle_ties(scores, group, limit):
+def merge_ties(scores, group, limit):
     """Scores (N,) with neighbours of one group (N,) made equal if they hardly differ.
 
     That is by at most `limit`. O(N log N).
@@ -264,6 +264,6 @@ def settle_ties(scores, group, limit):
     order = np.lexsort((scores, group))
     s, g = scores[order], group[order]
     starts = np.flatnonzero(np.r_[True, (np.diff(s) > limit) | (np.diff(g) != 0)])
-    settled = np.empty_like(s)
-    settled[order] = np.repeat(s[starts], np.diff(np.r_[starts, s.size]))
-    return settled
+    merged = np.empty_like(s)
+    merged[order] = np.repeat(s[starts], np.diff(np.r_[starts, s.size]))
+    return merged

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..kernels.basis import basis_scores
+from ..kernels.basis import basis_matvec
 from ..paths.spectral import WeightPath
 from ..preferences.laplacians import Queries
 from ..problems.spectrum import Spectrum
@@ -111,7 +111,7 @@ def _training_map(path):
     """
     if isinstance(path, WeightPath):
         return path.problem.X @ path.spectrum.left
-    return None if path.problem.basis is None else basis_scores(path.problem, path.spectrum.left)
+    return None if path.problem.basis is None else basis_matvec(path.problem, path.spectrum.left)
 
 
 def connected_parts(graph):

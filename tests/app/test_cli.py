@@ -81,7 +81,7 @@ def without_times(text):
     """The facts of a run, without what differs from run to run."""
     facts = json.loads(text)
     del facts["seconds"]
-    for row in facts["trials"]:
+    for row in facts["candidates"]:
         del row["seconds"]
     return facts
 
@@ -109,7 +109,7 @@ class TestFiles:
             for arguments in (["games.csv", "--target", "grade", "--qid", "query"], ["games.letor"])
         )
         assert letor["data"]["queries"] == table["data"]["queries"]
-        # other ids are dealt in another order, so only what does not depend on the split is the
+        # other ids are assigned in another order, so only what does not depend on the split is the
         # same
         assert sum(letor["split"]["items"].values()) == 80 and letor["solver"] == table["solver"]
 
@@ -419,7 +419,7 @@ class TestOptions:
         assert facts["kernel"] == dict(
             name="poly", gamma=facts["chosen"]["gamma"], degree=2, coef0=0.5
         )
-        assert [row["gamma"] for row in facts["trials"]] == [0.1, 0.2] and facts["chosen"][
+        assert [row["gamma"] for row in facts["candidates"]] == [0.1, 0.2] and facts["chosen"][
             "rule"
         ] == "largest"
         assert 0.01 < facts["chosen"]["lam"] < 5 and facts["path"]["lam_end"] in (0.01, 0.0)

@@ -327,7 +327,7 @@ class TestSelect:
         alone = [select_model(mixture, gamma=gamma) for gamma in gammas]
         best = min(alone, key=lambda one: (one.best.curve.minimum, -one.best.width))
         assert result.best.gamma == best.best.gamma and result.solution.lam == best.solution.lam
-        assert [row["minimum"] for row in result.trials] == [
+        assert [row["minimum"] for row in result.candidates] == [
             one.best.curve.minimum for one in alone
         ]
 
@@ -337,9 +337,9 @@ class TestSelect:
         )
         wider = replace(curve, breaks=np.array([np.inf, 8.0, 1.0, 0.0]))
         better = replace(curve, values=np.array([0.5, 0.05, 0.3]))
-        trial = select_model(mixture, graph="star").best
+        candidate = select_model(mixture, graph="star").best
         order = sorted(
-            (replace(trial, curve=c) for c in (curve, wider, better)), key=lambda t: t.rank
+            (replace(candidate, curve=c) for c in (curve, wider, better)), key=lambda t: t.rank
         )
         assert [t.curve for t in order] == [better, wider, curve] and [t.width for t in order] == [
             4,
@@ -497,7 +497,7 @@ def test_result_predicts_raw_items_and_its_problem_is_standardised(mixture):
     )
     rows = result.parts["train"].rows
     assert np.allclose(
-        np.diff(result.predict(mixture.X[rows])), np.diff(problem.times(result.solution.coef))
+        np.diff(result.predict(mixture.X[rows])), np.diff(problem.matvec(result.solution.coef))
     )
     with pytest.raises(ValueError):
         result.predict(mixture.X[:, :1])

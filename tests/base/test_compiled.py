@@ -155,7 +155,7 @@ def test_a_folder_that_breaks_while_a_process_runs(checkout, when):
     code = (
         "import shutil; from rankbook.base.jit import KEPT; from rankbook import outer\n"
         f"KEPT.folder(outer.__file__) if {when == 'before'} else outer.times.for_python; "
-        f"{broken}\nprint(outer.times(21), KEPT.possible)"
+        f"{broken}\nprint(outer.matvec(21), KEPT.possible)"
     )
     out, said = run(checkout, code)
     assert out == "42 False" and not list((checkout / "src").rglob("*.nb?"))

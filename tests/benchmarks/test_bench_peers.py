@@ -119,7 +119,7 @@ def test_diabetes_to_1e_7_takes_less_than_a_minute():
     wall = time.perf_counter() - start
     print(
         f"\ndiabetes: {len(path.events)} events down to 1e-7 lam_max in {wall:.1f} s, largest "
-        f"active set {path.info['largest_active']}"
+        f"active set {path.info['largest_free']}"
     )
     assert path.status in ("complete", "lam_min") and wall < 60
 

@@ -9,7 +9,7 @@ import tracemalloc
 import numpy as np
 
 import rankbook as rb
-from rankbook.selection.leave_out import held_out_scores
+from rankbook.selection.leave_out import leave_out_predictions
 from rankbook.selection.leave_pair_out import leave_pair_out
 
 LAMS = np.logspace(-3, 4, 30)
@@ -40,7 +40,7 @@ def test_leaving_out_every_query_costs_less_than_the_fit():
     X, y, qid = items(2000, 20)
     fit, path = fitted(X, y, qid)
     groups = np.arange(2000).reshape(-1, 20)
-    scores, _ = best(lambda: held_out_scores(path, groups, LAMS))
+    scores, _ = best(lambda: leave_out_predictions(path, groups, LAMS))
     whole, model = best(lambda: rb.RankRLSCV(LAMS, cv="query").fit(X, y, qid=qid))
     print(
         f"\nn = 2000, 100 queries, 30 lambdas: fit {fit:.2f} s; all scores left out {scores:.2f} "
@@ -54,7 +54,7 @@ def test_leaving_out_every_query_costs_less_than_the_fit():
 def test_ten_folds_cost_less_than_two_fits():
     X, y, qid = items(2000, 20)
     fit, path = fitted(X, y, qid)
-    seconds, _ = best(lambda: held_out_scores(path, np.arange(2000).reshape(10, -1), LAMS))
+    seconds, _ = best(lambda: leave_out_predictions(path, np.arange(2000).reshape(10, -1), LAMS))
     print(
         f"\nn = 2000, 10 folds by query, 30 lambdas: {seconds:.2f} s, {seconds / fit:.2f} fits; "
         "trained again it is 10 fits of 1800"
@@ -65,7 +65,7 @@ def test_ten_folds_cost_less_than_two_fits():
 def test_single_items_and_all_pairs():
     X, y, _ = items(2000, 20)
     fit, path = fitted(X, y)
-    single, _ = best(lambda: held_out_scores(path, np.arange(2000)[:, None], LAMS))
+    single, _ = best(lambda: leave_out_predictions(path, np.arange(2000)[:, None], LAMS))
     pairs, shares = best(lambda: leave_pair_out(path, LAMS[:3]))
     print(
         f"\nn = 2000: fit {fit:.2f} s; every item left out {single:.2f} s for 30 lambdas, "

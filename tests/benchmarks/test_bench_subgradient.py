@@ -36,17 +36,17 @@ def graded(queries, size, d, noise=1.0, seed=0):
 def optimum(problem, lam):
     """An upper bound on the minimum of the objective per preference, off by less than 1e-4.
 
-    It is the objective at the minimiser of a hinge rounded over 1 %.
+    It is the objective at the minimiser of a hinge smoothed over 1 %.
     """
     X, prefs, m = problem.X, problem.prefs, len(problem.prefs)
 
     def smooth(w, h):
-        short = 1 - prefs.differences(X @ w)
+        short = 1 - prefs.matvec(X @ w)
         a = np.clip(short / h + 0.5, 0, 1)
         loss = np.where(
             short > h / 2, short, np.where(short < -h / 2, 0, (short + h / 2) ** 2 / (2 * h))
         )
-        return lam / 2 * w @ w + loss.mean(), lam * w - X.T @ prefs.gather(a) / m
+        return lam / 2 * w @ w + loss.mean(), lam * w - X.T @ prefs.rmatvec(a) / m
 
     w = np.zeros(X.shape[1])
     for h in (1.0, 0.1, 0.01):
@@ -62,7 +62,7 @@ def optimum(problem, lam):
 
 
 def per_preference(problem, w, lam):
-    return lam / 2 * w @ w + np.maximum(0, 1 - problem.prefs.differences(problem.X @ w)).mean()
+    return lam / 2 * w @ w + np.maximum(0, 1 - problem.prefs.matvec(problem.X @ w)).mean()
 
 
 def problem_of(queries, size, d, **options):

@@ -57,7 +57,7 @@ def ranking_excess(model, X, y, qid, lam, weight=None):
     problem = RankSVMProblem(X, prefs.reweighted(weight=c), kernel="linear")
     best = rb.solve(problem, lam * c.sum()).certificate.primal
     w = model.coef_
-    return (lam * c.sum() / 2 * w @ w + c @ np.maximum(0, 1 - prefs.differences(X @ w))) / best - 1
+    return (lam * c.sum() / 2 * w @ w + c @ np.maximum(0, 1 - prefs.matvec(X @ w))) / best - 1
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_classes_against_the_exact_optimum(data, classes):
     m = problem.n_preferences
     best = rb.solve(problem, lam * m).certificate.primal
     f = X @ w.T if classes > 2 else X @ w[0]
-    found = lam * m / 2 * np.sum(w**2) + np.maximum(0, 1 - problem.prefs.differences(f)).sum()
+    found = lam * m / 2 * np.sum(w**2) + np.maximum(0, 1 - problem.prefs.matvec(f)).sum()
     assert model.converged_ and 0 <= found / best - 1 < 0.01
 
 

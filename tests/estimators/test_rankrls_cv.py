@@ -20,8 +20,8 @@ from rankbook.kernels.kernel import Kernel
 from rankbook.problems.rankrls_statistics import StatisticsSolver
 from rankbook.selection.folds import make_folds
 from rankbook.selection.held_out import pair_counts, query_disagreement
-from rankbook.selection.leave_out import held_out_scores, settle_ties, tie_share
-from rankbook.selection.leave_pair_out import held_out_pairs, leave_pair_out
+from rankbook.selection.leave_out import leave_out_predictions, merge_ties, tie_share
+from rankbook.selection.leave_pair_out import leave_pair_out, leave_pair_out_predictions
 
 LAMS = np.array([1e-3, 0.1, 1.0, 20.0, 1e4])
 pytestmark = pytest.mark.filterwarnings("ignore:.*queries have a single item")
@@ -135,7 +135,7 @@ def test_whole_queries(kernel, kind, columns, folds):
     fold = qid if folds is None else qid % folds
     groups = [np.flatnonzero(fold == f) for f in np.unique(fold)]
     path = rb.solve_path(rb.RankRLSProblem(X, y, qid, **OPTIONS[kernel]), solver="rls")
-    quick = held_out_scores(path, groups, LAMS)
+    quick = leave_out_predictions(path, groups, LAMS)
     slow = [
         trained(X, y, qid, None, OPTIONS[kernel], np.setdiff1d(np.arange(30), h), h, False)
         for h in groups
@@ -156,7 +156,7 @@ def test_any_items_of_one_query(kernel, kind, graph, folds):
         else [np.flatnonzero(np.arange(30) % folds == f) for f in range(folds)]
     )
     path = rb.solve_path(rb.RankRLSProblem(X, y, graph=graph, **OPTIONS[kernel]), solver="rls")
-    quick = held_out_scores(path, groups, LAMS)
+    quick = leave_out_predictions(path, groups, LAMS)
     slow = [
         trained(
             X, y, None, graph, OPTIONS[kernel], np.setdiff1d(np.arange(30), h), h, graph is None
@@ -180,7 +180,7 @@ def test_components_of_a_graph_of_weights(kernel, sizes):
     part = np.repeat(np.arange(len(sizes)), sizes)[order]
     groups = [np.flatnonzero(part == c) for c in range(len(sizes))] + [np.flatnonzero(part < 2)]
     path = rb.solve_path(rb.RankRLSProblem(X, y, graph=W, **OPTIONS[kernel]), solver="rls")
-    quick = held_out_scores(path, groups, LAMS)
+    quick = leave_out_predictions(path, groups, LAMS)
     slow = [
         trained(X, y, None, W, OPTIONS[kernel], np.setdiff1d(np.arange(30), h), h, False)
         for h in groups
@@ -201,7 +201,7 @@ def test_a_basis_stays(graph, columns, large):
     fold = qid % 2 if large else qid
     groups = [np.flatnonzero(fold == f) for f in np.unique(fold)]
     problem = rb.RankRLSProblem(X, y, qid if graph is None else None, graph, gamma=0.3, basis=R)
-    quick = held_out_scores(rb.solve_path(problem, solver="sparse-rls"), groups, LAMS)
+    quick = leave_out_predictions(rb.solve_path(problem, solver="sparse-rls"), groups, LAMS)
     at = 0
     for h in groups:
         rest = np.setdiff1d(np.arange(30), h)
@@ -228,7 +228,11 @@ def test_around_the_size_where_the_route_changes(s, chunk, monkeypatch):
     slow = [
         trained(X, y, qid, None, {}, np.setdiff1d(np.arange(3 * s), h), h, False) for h in groups
     ]
-    agree(held_out_scores(path, groups, LAMS), np.concatenate(slow, axis=1), parts_of(groups, qid))
+    agree(
+        leave_out_predictions(path, groups, LAMS),
+        np.concatenate(slow, axis=1),
+        parts_of(groups, qid),
+    )
 
 
 # Pairs
@@ -244,7 +248,7 @@ def test_every_pair(kernel, kind, graph, columns, monkeypatch):
     X = X @ X.T if kernel == "precomputed" else X
     path = rb.solve_path(rb.RankRLSProblem(X, y, graph=graph, **OPTIONS[kernel]), solver="rls")
     i, j = np.triu_indices(8, 1)
-    quick = held_out_pairs(path, i, j, LAMS)
+    quick = leave_pair_out_predictions(path, i, j, LAMS)
     slow, limit = [], tie_share(path, LAMS)
     for a, b in zip(i, j):
         f = trained(
@@ -278,7 +282,7 @@ def test_pairs_of_equal_items_tie():
     lams = np.logspace(-6, 4, 12)
     for kernel in ("rbf", "linear"):
         path = rb.solve_path(rb.RankRLSProblem(X, y, kernel=kernel), solver="rls")
-        f = held_out_pairs(path, np.arange(0, 60, 3), np.arange(1, 60, 3), lams)
+        f = leave_pair_out_predictions(path, np.arange(0, 60, 3), np.arange(1, 60, 3), lams)
         assert (np.abs(f) <= tie_share(path, lams)[:, None] * np.abs(y - y.mean()).max()).all()
     same = rb.solve_path(rb.RankRLSProblem(np.ones((5, 1)), y[:5]), solver="rls")
     assert np.array_equal(leave_pair_out(same, lams), np.full(12, 0.5))
@@ -289,7 +293,7 @@ def test_pairs_only_inside_queries():
     path = rb.solve_path(rb.RankRLSProblem(X, y, graph="identity"), solver="rls")
     i, j = np.triu_indices(30, 1)
     keep = (qid[i] == qid[j]) & (y[i] != y[j])
-    f = held_out_pairs(path, i[keep], j[keep], LAMS) * np.sign(y[i] - y[j])[keep]
+    f = leave_pair_out_predictions(path, i[keep], j[keep], LAMS) * np.sign(y[i] - y[j])[keep]
     assert np.allclose(leave_pair_out(path, LAMS, qid), (f < 0).mean(axis=1))
 
 
@@ -300,22 +304,24 @@ def test_groups_that_cannot_be_left_out():
     X, y, qid = items("plain")
     path = rb.solve_path(rb.RankRLSProblem(X, y, qid), solver="rls")
     with pytest.raises(ValueError, match=r"groups\[0\] holds 1 of the"):
-        held_out_scores(path, [np.flatnonzero(qid == 1)[:1]], LAMS)
+        leave_out_predictions(path, [np.flatnonzero(qid == 1)[:1]], LAMS)
     with pytest.raises(ValueError, match="several queries"):
         leave_pair_out(path, LAMS)
     with pytest.raises(ValueError, match="lams has"):
-        held_out_scores(path, [np.flatnonzero(qid == 1)], [1.0, 0.0])
+        leave_out_predictions(path, [np.flatnonzero(qid == 1)], [1.0, 0.0])
     W = np.ones((30, 30)) - np.eye(30)
     weighted = rb.solve_path(rb.RankRLSProblem(X, y, graph=W), solver="rls")
     with pytest.raises(ValueError, match="connected component"):
-        held_out_scores(weighted, [[0]], LAMS)
+        leave_out_predictions(weighted, [[0]], LAMS)
     prefs = rb.solve_path(
         rb.RankRLSProblem(X, graph=rb.Preferences([0, 1], [2, 3], 30)), solver="rls"
     )
     with pytest.raises(ValueError, match="graph has margins"):
-        held_out_scores(prefs, [[0, 2]], LAMS)
+        leave_out_predictions(prefs, [[0, 2]], LAMS)
     with pytest.raises(TypeError, match="path is a Path"):
-        held_out_scores(rb.Path(path.problem, np.empty(0), "complete", 0.0), [[0]], LAMS)
+        leave_out_predictions(
+            rb.SolutionPath(path.problem, np.empty(0), "complete", 0.0), [[0]], LAMS
+        )
     with pytest.raises(ValueError, match="2 items"):
         leave_pair_out(rb.solve_path(rb.RankRLSProblem(X[:2], [0.0, 1.0]), solver="rls"), LAMS)
 
@@ -324,7 +330,7 @@ def test_settled_ties_keep_the_order():
     rng = np.random.default_rng(0)
     s, group = np.round(rng.normal(size=200), 1), rng.integers(0, 3, 200)
     noisy = s + 1e-14 * rng.normal(size=200)
-    settled = settle_ties(noisy, group, 1e-12)
+    settled = merge_ties(noisy, group, 1e-12)
     for g in range(3):
         a, b = settled[group == g], s[group == g]
         assert np.array_equal(np.sign(a[:, None] - a), np.sign(b[:, None] - b))

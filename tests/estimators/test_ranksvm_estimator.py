@@ -74,7 +74,7 @@ def test_qid_in_any_order(data):
 
 @pytest.mark.parametrize(
     "solver",
-    ["path", "qp", PathSolver, PathSolver(shift=1e-9)],
+    ["path", "qp", PathSolver, PathSolver(perturbation=1e-9)],
     ids=["path", "qp", "class", "instance"],
 )
 def test_solver_by_name_class_or_instance(data, solver):
@@ -266,11 +266,11 @@ def test_an_approximate_kernel_comes_near_and_says_what_it_is(data):
     for p in (3, 15, 60):
         model = RankSVM(lam=0.3, gamma=1.0, approximate_kernel=p).fit(data.X, data.y)
         assert (
-            f"for the kernel projected on {len(model.subspace_.pivots)} items" in model.solver_
+            f"for the kernel projected on {len(model.nystroem_map_.pivots)} items" in model.solver_
             and model.certificate_.relative_gap <= 1e-6
         )
         assert not hasattr(model, "dual_coef_") and model.coef_.shape == (
-            len(model.subspace_.pivots),
+            len(model.nystroem_map_.pivots),
         )
         distance.append(
             abs(model.certificate_.primal - exact.certificate_.primal) / exact.certificate_.primal
@@ -279,7 +279,9 @@ def test_an_approximate_kernel_comes_near_and_says_what_it_is(data):
     assert np.allclose(model.predict(data.X), exact.predict(data.X), atol=1e-2)
     again = clone(model).fit(data.X, data.y)
     assert np.array_equal(again.predict(data.X), model.predict(data.X))  # seeded
-    assert not hasattr(model.set_params(approximate_kernel=None).fit(data.X, data.y), "subspace_")
+    assert not hasattr(
+        model.set_params(approximate_kernel=None).fit(data.X, data.y), "nystroem_map_"
+    )
 
 
 def test_a_linear_kernel_needs_no_approximation(data):

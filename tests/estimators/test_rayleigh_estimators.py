@@ -393,7 +393,7 @@ def test_warm_is_cold(pivots, data):
     X, y, truth = data
     options = dict(gamma=0.5, pivots=pivots, random_state=5)
     large = rb.RayleighProblem(X, truth, n_components=30, manifold_weight=7.0, **options)
-    large.least  # noqa: B018 -- which is not that of the others
+    large.smallest_eigenvalue  # noqa: B018 -- which is not that of the others
     for p in (1, 2, 9, 30):
         small = rb.RayleighProblem(X, y, n_components=p, manifold_weight=7.0, **options)
         warm = first_directions(with_signs(large, small.data.signs), p)
@@ -405,9 +405,16 @@ def test_warm_is_cold(pivots, data):
             a.coef, b.coef, rtol=1e-10, atol=1e-10 * np.abs(b.coef).max()
         ) and np.allclose(a.predict(X[:7]), b.predict(X[:7]), rtol=1e-10, atol=1e-10)
         assert a.certificate.is_optimal(1e-12) and a.problem.n_items == 90
-        assert np.isclose(warm.least, small.least, rtol=1e-8, atol=1e-14)
+        assert np.isclose(
+            warm.smallest_eigenvalue, small.smallest_eigenvalue, rtol=1e-8, atol=1e-14
+        )
         corner = rb.RayleighProblem(X, truth, n_components=p, manifold_weight=7.0, **options)
-        assert np.isclose(first_directions(large, p).least, corner.least, rtol=1e-8, atol=1e-14)
+        assert np.isclose(
+            first_directions(large, p).smallest_eigenvalue,
+            corner.smallest_eigenvalue,
+            rtol=1e-8,
+            atol=1e-14,
+        )
         lams, weights = [1e-2, 1.0], [0.0, 7.0, 1e3]
         table = grid_coefficients(warm, lams, weights)
         assert np.allclose(
@@ -432,7 +439,7 @@ def test_one_subspace_for_each_gamma_and_one_graph(data, monkeypatch):
     graph = count("graph", rayleigh.neighbour_graph)
     monkeypatch.setattr(rayleigh_cv, "neighbour_graph", graph)
     monkeypatch.setattr(rayleigh, "neighbour_graph", graph)
-    monkeypatch.setattr(rayleigh, "KernelSubspace", count("subspace", rayleigh.KernelSubspace))
+    monkeypatch.setattr(rayleigh, "NystroemMap", count("subspace", rayleigh.NystroemMap))
     RayleighRankerCV(**GRID).fit(X, y)
     assert (
         made.count("graph") == 1 and made.count("subspace") == 3

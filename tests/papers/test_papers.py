@@ -42,8 +42,8 @@ def check_row(trials, new):
     found = trials[(trials[keys] == [new[key] for key in keys]).all(axis=1)]
     assert len(found) == 1
     old = found.iloc[0]
-    assert {key: new[key] for key in ("pairs", "active", "used", "status")} == {
-        key: old[key] for key in ("pairs", "active", "used", "status")
+    assert {key: new[key] for key in ("pairs", "free", "used", "status")} == {
+        key: old[key] for key in ("pairs", "free", "used", "status")
     }
     for key in ("start", "lam"):
         assert np.isclose(new[key], old[key], rtol=1e-4), key

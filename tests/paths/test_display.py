@@ -31,7 +31,7 @@ def test_the_frame_tells_the_events(path):
         "worse",
         "from",
         "to",
-        "active",
+        "free",
     ] and len(frame) == len(path.events)
     assert (np.diff(frame["lam"]) <= 0).all() and (frame["from"] != frame["to"]).all()
     prefs = path.problem.prefs
@@ -41,10 +41,10 @@ def test_the_frame_tells_the_events(path):
     before = {}
     for row in (
         frame.itertuples()
-    ):  # each preference leaves the set that it entered before, at first "capped"
-        assert before.get(row.pair, "capped") == row[5]
+    ):  # each preference leaves the set that it entered before, at first "at bound"
+        assert before.get(row.pair, "at bound") == row[5]
         before[row.pair] = row.to
-        assert row.active == sum(s == "active" for s in before.values())
+        assert row.free == sum(s == "free" for s in before.values())
 
 
 def test_the_summary_adds_up(path):
@@ -55,12 +55,12 @@ def test_the_summary_adds_up(path):
         and summary["lam_end"] == path.domain[0]
     )
     assert (
-        summary[["met_at_end", "active_at_end", "capped_at_end"]].sum()
+        summary[["inactive_at_end", "free_at_end", "at_bound_at_end"]].sum()
         == summary["preferences"]
         == len(path.problem.prefs)
     )
-    last = path.to_frame()["active"].iloc[-1] if len(path.events) else 0
-    assert summary["active_at_end"] == last
+    last = path.to_frame()["free"].iloc[-1] if len(path.events) else 0
+    assert summary["free_at_end"] == last
 
 
 def test_the_reason_of_an_early_end_is_in_the_summary(path):

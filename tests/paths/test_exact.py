@@ -5,18 +5,18 @@ import pytest
 
 import rankbook as rb
 from rankbook.paths.exact import RegularizationPath
-from rankbook.paths.reading import ACTIVE, CAPPED, EVENT, MET, sets_at
-from rankbook.paths.replay import Checkpoint, Walker
+from rankbook.paths.reading import AT_BOUND, EVENT, FREE, INACTIVE, sets_at
+from rankbook.paths.replay import Checkpoint, PathIterator
 
 # Three items on a line, w = 4/lam, 1/2, 2/lam, 1 for lam > 8 > 4 > 2: preferences (1, 0), (2, 0),
 # (2, 1).
 EVENTS = np.array(
     [
-        (8, 1, CAPPED, ACTIVE),
-        (4, 1, ACTIVE, MET),
-        (2, 0, CAPPED, ACTIVE),
-        (1, 0, ACTIVE, MET),
-        (1, 2, CAPPED, ACTIVE),
+        (8, 1, AT_BOUND, FREE),
+        (4, 1, FREE, INACTIVE),
+        (2, 0, AT_BOUND, FREE),
+        (1, 0, FREE, INACTIVE),
+        (1, 2, AT_BOUND, FREE),
     ],
     dtype=EVENT,
 )
@@ -46,7 +46,7 @@ def test_every_lambda_reads_the_solution_written_down(line):
         assert path.certificate(lam).is_optimal(1e-12)
         solution = path.solution(lam)
         assert solution.lam == lam and np.allclose(
-            solution.coef, line.prefs.gather(solution.dual) / lam
+            solution.coef, line.prefs.rmatvec(solution.dual) / lam
         )
     assert path.coef(0) @ line.X[:, 0] == pytest.approx(1.0) and path.certificate(0).is_optimal(
         1e-12
@@ -54,19 +54,19 @@ def test_every_lambda_reads_the_solution_written_down(line):
 
 
 def test_sets_change_below_their_event_and_not_at_it():
-    assert sets_at(EVENTS, 3, 8.0).tolist() == [CAPPED] * 3
-    assert sets_at(EVENTS, 3, np.nextafter(8.0, 0)).tolist() == [CAPPED, ACTIVE, CAPPED]
-    assert sets_at(EVENTS, 3, 1.0).tolist() == [ACTIVE, MET, CAPPED]
-    assert sets_at(EVENTS, 3, 0.999).tolist() == [MET, MET, ACTIVE]
-    assert sets_at(EVENTS[:0], 3, 1e-9).tolist() == [CAPPED] * 3
+    assert sets_at(EVENTS, 3, 8.0).tolist() == [AT_BOUND] * 3
+    assert sets_at(EVENTS, 3, np.nextafter(8.0, 0)).tolist() == [AT_BOUND, FREE, AT_BOUND]
+    assert sets_at(EVENTS, 3, 1.0).tolist() == [FREE, INACTIVE, AT_BOUND]
+    assert sets_at(EVENTS, 3, 0.999).tolist() == [INACTIVE, INACTIVE, FREE]
+    assert sets_at(EVENTS[:0], 3, 1e-9).tolist() == [AT_BOUND] * 3
 
 
 def test_of_several_events_of_one_preference_at_one_lambda_the_last_counts():
     events = np.array(
-        [(2, 0, CAPPED, ACTIVE), (2, 0, ACTIVE, MET), (2, 0, MET, ACTIVE)], dtype=EVENT
+        [(2, 0, AT_BOUND, FREE), (2, 0, FREE, INACTIVE), (2, 0, INACTIVE, FREE)], dtype=EVENT
     )
-    assert sets_at(events, 1, 1.0).tolist() == [ACTIVE]
-    assert sets_at(events[:2], 1, 1.0).tolist() == [MET]
+    assert sets_at(events, 1, 1.0).tolist() == [FREE]
+    assert sets_at(events[:2], 1, 1.0).tolist() == [INACTIVE]
 
 
 def test_breakpoints_are_the_distinct_lambdas(line):
@@ -113,17 +113,17 @@ def test_new_items_of_the_wrong_shape(line):
 
 
 def test_knots_need_a_walker(line):
-    with pytest.raises(ValueError, match="walker"):
-        next(by_hand(line).knots(np.ones((1, 1))))
+    with pytest.raises(ValueError, match="iterator"):
+        next(by_hand(line).breakpoint_scores(np.ones((1, 1))))
 
 
 def walked(problem, lam_end=0.0):
-    """The path by hand with a walker that starts above it, and again after two events."""
+    """The path by hand with an iterator that starts above it, and again after two events."""
     starts = [
         Checkpoint(0, 10.0, np.zeros(0, dtype=np.int64)),
         Checkpoint(2, 4.0, np.zeros(0, dtype=np.int64)),
     ]
-    return by_hand(problem, lam_end=lam_end, walker=Walker(tuple(starts), 1))
+    return by_hand(problem, lam_end=lam_end, iterator=PathIterator(tuple(starts), 1))
 
 
 @pytest.mark.parametrize("kernel", ["linear", "precomputed"])
@@ -135,7 +135,7 @@ def test_knots_by_hand(line, kernel):
     )
     new = np.array([[1.0], [-3.0]])
     X_new = new if kernel == "linear" else new @ line.X.T
-    blocks = list(walked(problem).knots(X_new))
+    blocks = list(walked(problem).breakpoint_scores(X_new))
     assert len(blocks) == 2 and blocks[0][0][-1] == blocks[1][0][0] and blocks[-1][0][-1] == 0
     for lams, G in blocks:
         for lam, g in zip(lams, G):

@@ -14,7 +14,7 @@ from scipy.integrate import trapezoid
 from rankbook import plots
 from rankbook.metrics.pairs import auc
 from rankbook.paths.exact import RegularizationPath
-from rankbook.paths.reading import ACTIVE, CAPPED, EVENT, MET, sets_at
+from rankbook.paths.reading import AT_BOUND, EVENT, FREE, INACTIVE, sets_at
 from rankbook.plots import axes as axes_module
 from rankbook.plots import items
 from rankbook.plots import path as path_plots
@@ -23,11 +23,11 @@ from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.selection.curve import ValidationCurve
 
 TRIPLES = [
-    (8, 1, CAPPED, ACTIVE),
-    (4, 1, ACTIVE, MET),
-    (2, 0, CAPPED, ACTIVE),
-    (1, 0, ACTIVE, MET),
-    (1, 2, CAPPED, ACTIVE),
+    (8, 1, AT_BOUND, FREE),
+    (4, 1, FREE, INACTIVE),
+    (2, 0, AT_BOUND, FREE),
+    (1, 0, FREE, INACTIVE),
+    (1, 2, AT_BOUND, FREE),
 ]
 
 
@@ -59,7 +59,7 @@ def twins():
 def single():
     """One preference on a line, with the only breakpoint at 1."""
     return by_hand(
-        [(1, 0, CAPPED, ACTIVE)], [[0.0], [1.0]], Preferences([1], [0], 2), kernel="linear"
+        [(1, 0, AT_BOUND, FREE)], [[0.0], [1.0]], Preferences([1], [0], 2), kernel="linear"
     )
 
 
@@ -241,7 +241,7 @@ def test_the_default_choice_is_spread_and_can_be_repeated():
 
 
 def test_margins_that_differ_have_no_common_line():
-    events = [(4, 0, CAPPED, ACTIVE)]
+    events = [(4, 0, AT_BOUND, FREE)]
     shared = by_hand(
         events, [[0.0], [1.0]], Preferences([1], [0], 2, margin=[0.5]), kernel="linear"
     )
@@ -277,7 +277,7 @@ def test_long_paths_are_thinned():
 def test_vertical_axis_is_logarithmic_only_far_beyond_the_margin(three):
     assert plots.plot_path(three).get_yscale() == "linear"
     far = by_hand(
-        [(1e4, 1, CAPPED, MET)],
+        [(1e4, 1, AT_BOUND, INACTIVE)],
         [[0.0], [1.0], [1e2]],
         Preferences([1, 2], [0, 0], 3),
         lam_end=1.0,
@@ -296,10 +296,10 @@ def random_events(m, moves, seed, ties):
     """
     rng = np.random.default_rng(seed)
     lams = np.sort(rng.uniform(0.1, 100, moves))[::-1]
-    sets, events = np.full(m, CAPPED), []
+    sets, events = np.full(m, AT_BOUND), []
     for lam in np.round(lams) if ties else lams:
         i = rng.integers(m)
-        to = ACTIVE if sets[i] != ACTIVE else rng.choice([MET, CAPPED])
+        to = FREE if sets[i] != FREE else rng.choice([INACTIVE, AT_BOUND])
         events.append((lam, i, sets[i], to))
         sets[i] = to
     return events
@@ -321,7 +321,7 @@ def test_set_sizes_are_those_counted_at_any_lambda(ties):
     for lam in np.random.default_rng(4).uniform(0.2, 120, 200):
         counted = np.bincount(sets_at(path.events, m, lam), minlength=3)
         j = np.flatnonzero(x >= lam)[-1]  # a step holds from its lambda down to the next
-        assert [drawn["met"][j], drawn["active"][j], drawn["capped"][j]] == counted.tolist()
+        assert [drawn["inactive"][j], drawn["free"][j], drawn["at bound"][j]] == counted.tolist()
     assert all(line.get_drawstyle() == "steps-post" for line in ax.lines)
 
 
@@ -337,7 +337,7 @@ def test_sizes_stay_exact_when_thinned():
     assert x.size <= 1002 and (drawn.sum(axis=0) == 45).all()
     for j in range(1, x.size - 1, 50):
         counted = np.bincount(sets_at(path.events, 45, np.nextafter(x[j], 0)), minlength=3)
-        assert drawn[:, j].tolist() == counted[[MET, CAPPED, ACTIVE]].tolist()
+        assert drawn[:, j].tolist() == counted[[INACTIVE, AT_BOUND, FREE]].tolist()
 
 
 # The validation curve
@@ -532,9 +532,9 @@ def test_a_path_on_which_nothing_happens(twins):
     assert (margins.lines[0].get_ydata() == 0).all()
     assert [line.get_ydata()[0] for line in coefficients.lines] == [0, 0]
     assert {line.get_label(): line.get_ydata().tolist() for line in sets.lines} == {
-        "met": [0, 0],
-        "capped": [1, 1],
-        "active": [0, 0],
+        "inactive": [0, 0],
+        "at bound": [1, 1],
+        "free": [0, 0],
     }
 
 
@@ -542,7 +542,7 @@ def test_a_path_with_one_breakpoint(single):
     lams, drawn = plots.plot_path(single).lines[0].get_data()
     assert np.allclose(drawn, np.minimum(1 / lams, 1)) and 1.0 in lams
     sizes = {line.get_label(): line.get_ydata().tolist() for line in plots.plot_sets(single).lines}
-    assert sizes == {"met": [0, 0, 0], "capped": [1, 0, 0], "active": [0, 1, 1]}
+    assert sizes == {"inactive": [0, 0, 0], "at bound": [1, 0, 0], "free": [0, 1, 1]}
 
 
 # Errors

@@ -15,18 +15,18 @@ from rankbook.preferences.sums import (
     CountedLoss,
     ListedLoss,
     loss_of,
-    rounded_hinge,
+    smoothed_hinge,
 )
 from rankbook.problems.certificate import Ramp
 from rankbook.problems.gap import certify
 
-SHAPES = [HINGE, SQUARED, *(rounded_hinge(h) for h in (1e-6, 0.25, 1.0, 7.0))]
+SHAPES = [HINGE, SQUARED, *(smoothed_hinge(h) for h in (1e-6, 0.25, 1.0, 7.0))]
 
 
 def double_loop(y, qid, weight, scores, shape):
-    """Loss, sum of slopes, sum of squares, pull and worst shortfall, pair by pair."""
+    """Loss, sum of slopes, sum of squares, score_gradient and worst shortfall, pair by pair."""
     loss = margin = square = 0.0
-    pull, worst = np.zeros(len(y)), -np.inf
+    score_gradient, worst = np.zeros(len(y)), -np.inf
     for k in range(len(y)):
         for l in range(len(y)):
             if qid[k] == qid[l] and y[k] > y[l] and weight[k] * weight[l] > 0:
@@ -38,8 +38,11 @@ def double_loop(y, qid, weight, scores, shape):
                     square + c * a * a,
                     max(worst, t),
                 )
-                pull[k], pull[l] = pull[k] + c * a, pull[l] - c * a
-    return loss, margin, square, worst, pull
+                score_gradient[k], score_gradient[l] = (
+                    score_gradient[k] + c * a,
+                    score_gradient[l] - c * a,
+                )
+    return loss, margin, square, worst, score_gradient
 
 
 @st.composite
@@ -62,7 +65,7 @@ def test_counting_is_the_double_loop(data, shape):
         return
     assert not prefs.is_listed
     sums = CountedLoss(prefs).evaluate(scores, shape)
-    loss, margin, square, worst, pull = double_loop(y, qid, weight, scores, shape)
+    loss, margin, square, worst, score_gradient = double_loop(y, qid, weight, scores, shape)
     scale = 1 + abs(loss)
     assert np.allclose(
         [sums.loss, sums.margin, sums.square],
@@ -71,7 +74,7 @@ def test_counting_is_the_double_loop(data, shape):
         atol=1e-11 * scale,
     )
     assert sums.worst == worst
-    assert np.allclose(sums.pull, pull, rtol=1e-11, atol=1e-11 * scale)
+    assert np.allclose(sums.score_gradient, score_gradient, rtol=1e-11, atol=1e-11 * scale)
 
 
 @settings(max_examples=80, deadline=None)
@@ -113,21 +116,24 @@ def test_large_levels_real_valued_relevance_and_any_order_of_items(shape, levels
         (listed.loss, listed.margin, listed.square, listed.worst),
     ):
         assert np.isclose(one, other, rtol=1e-10)
-    assert np.allclose(counted.pull, listed.pull, rtol=1e-9, atol=1e-7)
+    assert np.allclose(counted.score_gradient, listed.score_gradient, rtol=1e-9, atol=1e-7)
 
 
 def test_large_scores_and_small_bands_keep_their_digits():
     rng = np.random.default_rng(1)
     y, scores = rng.integers(0, 3, 500), rng.normal(size=500) * 1e6
     prefs = rb.Preferences.from_scores(y)
-    for shape in (HINGE, rounded_hinge(1e-3), SQUARED):
+    for shape in (HINGE, smoothed_hinge(1e-3), SQUARED):
         counted, listed = (
             CountedLoss(prefs).evaluate(scores, shape),
             ListedLoss(prefs).evaluate(scores, shape),
         )
         assert np.isclose(counted.loss, listed.loss, rtol=1e-10)
         assert np.allclose(
-            counted.pull, listed.pull, rtol=1e-8, atol=1e-8 * np.abs(listed.pull).max()
+            counted.score_gradient,
+            listed.score_gradient,
+            rtol=1e-8,
+            atol=1e-8 * np.abs(listed.score_gradient).max(),
         )
 
 
@@ -151,7 +157,7 @@ def test_who_is_counted_and_who_is_listed():
 def block_sums(X, loss, w, shape):
     """The sums of a block of whole queries, and their slope gathered on the features."""
     sums = loss.evaluate(X @ w, shape)
-    return sums, X.T @ sums.pull
+    return sums, X.T @ sums.score_gradient
 
 
 def test_blocks_add_up():
@@ -206,7 +212,7 @@ def test_certificates_by_sums_are_those_of_the_list(seed):
         and by_sums.box_violation == 0
     )
     for width in (0.0, 0.3):
-        dual = Ramp(width).multipliers(listed.prefs, listed.times(coef))
+        dual = Ramp(width).multipliers(listed.prefs, listed.matvec(coef))
         ruled, given = certify(summed, lam, coef, Ramp(width)), certify(listed, lam, coef, dual)
         assert ruled.dual >= given.dual - 1e-9 * abs(given.primal)  # the best point of its ray
         assert np.isclose(summed.primal(coef, lam), listed.primal(coef, lam)) and np.isclose(
@@ -278,7 +284,7 @@ def test_what_follows_from_the_levels_alone(data):
     if len(prefs) == 0 or prefs.weighs_nothing():
         return
     counted, listed = CountedLoss(prefs), ListedLoss(prefs)
-    assert np.allclose(counted.full_pull(), listed.full_pull()) and counted.largest_rise(
-        scores
-    ) == listed.largest_rise(scores)
+    assert np.allclose(
+        counted.full_score_gradient(), listed.full_score_gradient()
+    ) and counted.largest_rise(scores) == listed.largest_rise(scores)
     assert counted.largest_rise(scores, 1.5) == listed.largest_rise(scores, 1.5)

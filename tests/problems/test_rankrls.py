@@ -103,7 +103,7 @@ def test_against_the_dense_formula(graph, kernel, basis):
             )  # the formula has the kernel measured from the mean
             assert np.abs(found - level - expected).max() <= 1e-8 * np.abs(expected).max()
             assert np.allclose(
-                problem.times(solution.coef), found - (found.mean() if problem.is_centred else 0.0)
+                problem.matvec(solution.coef), found - (found.mean() if problem.is_centred else 0.0)
             )
             assert solution.certificate.is_optimal(1e-12) and solution.solver.startswith(solver)
 
@@ -350,7 +350,7 @@ def test_a_path_pickles_and_answers_grids():
         problem = rb.RankRLSProblem(X, y, kernel=kernel, basis=basis)
         path = rb.solve_path(problem, solver="rls" if basis is None else "sparse-rls")
         assert (
-            isinstance(path, rb.Path)
+            isinstance(path, rb.SolutionPath)
             and path.status == "complete"
             and path.breakpoints.shape == (0,)
             and path.solver.split()[0] in ("rls", "sparse-rls")

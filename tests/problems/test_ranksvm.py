@@ -55,14 +55,14 @@ def test_objective_and_products_by_definition(kernel):
     coef -= coef.mean()  # as they are when they come from preferences
     f = K @ coef
     level = lambda f: f - f.mean()  # scores are defined up to a constant
-    assert np.allclose(level(problem.times(coef)), level(f))
+    assert np.allclose(level(problem.matvec(coef)), level(f))
     miss = sum(
         c * max(0, d - f[k] + f[l])
         for k, l, c, d in zip(prefs.better, prefs.worse, prefs.weight, prefs.margin)
     )
     assert problem.primal(coef, 0.7) == pytest.approx(0.35 * coef @ f + miss)
     assert np.allclose(level(problem.predict(coef, problem.X)), level(f))
-    assert np.allclose(problem.times(coef + 7), problem.times(coef)) and problem.primal(
+    assert np.allclose(problem.matvec(coef + 7), problem.matvec(coef)) and problem.primal(
         coef + 7, 0.7
     ) == pytest.approx(problem.primal(coef, 0.7))
 
@@ -198,7 +198,7 @@ def test_weak_duality_and_the_radius_hold_for_any_answer(seed, kernel):
     best = problem.certificate(lam, dual=optimum(problem, lam))
     assert best.relative_gap < 1e-6
     K = problem.X @ problem.X.T if kernel == "linear" else problem.gram
-    exact = problem.prefs.gather(optimum(problem, lam)) / lam
+    exact = problem.prefs.rmatvec(optimum(problem, lam)) / lam
     for trial in range(20):
         noise = 10.0 ** rng.integers(-6, 2)
         coef = exact + noise * rng.normal(size=12)
@@ -273,7 +273,7 @@ def test_dual_without_multipliers_is_feasible_and_tight_at_the_optimum():
     for part in (0.5, 0.05, 0.005):
         lam = part * problem.lam_max
         coef = rb.solve(problem, lam, solver="path").coef
-        dual = feasible_dual(problem, problem.times(coef), lam)
+        dual = feasible_dual(problem, problem.matvec(coef), lam)
         assert (dual >= 0).all() and (dual <= problem.prefs.weight).all()
         assert problem.certificate(lam, coef).gap >= 0
     zero = problem.certificate(problem.lam_max, coef=np.zeros(12))
@@ -294,7 +294,7 @@ def test_a_proven_order_is_the_order_of_the_optimum(seed):
     exact = rb.solve(problem, lam, solver="path")
     rough = Solution(problem, lam, coef=exact.coef + 10 ** rng.uniform(-8, -1) * rng.normal(size=8))
     i, j = np.triu_indices(8, 1)
-    true, guess = problem.times(exact.coef), problem.times(rough.coef)
+    true, guess = problem.matvec(exact.coef), problem.matvec(rough.coef)
     proven = rough.proven(i, j)
     assert (np.sign(true[i] - true[j]) == np.sign(guess[i] - guess[j]))[proven].all()
     assert exact.proven(i, j).sum() >= proven.sum()
@@ -339,7 +339,7 @@ def test_solutions_complete_themselves_and_refuse_nonsense():
     problem = random_problem(9)
     m = len(problem.prefs)
     solution = Solution(problem, 2.0, dual=np.ones(m))
-    assert np.allclose(solution.coef, problem.prefs.gather(np.ones(m)) / 2)
+    assert np.allclose(solution.coef, problem.prefs.rmatvec(np.ones(m)) / 2)
     for options, words in (
         (dict(), "coef and dual are both None"),
         (dict(coef=np.ones(11)), "coef has shape"),

@@ -90,7 +90,7 @@ def test_classes_by_brute_force(data, kernel, lam):
         value, rel=1e-6
     ) and found.certificate.is_optimal(1e-6)
     assert problem.certificate(lam, dual=dual).relative_gap < 1e-6
-    assert np.allclose(found.predict(X), K @ problem.prefs.gather(found.dual) / lam, atol=1e-4)
+    assert np.allclose(found.predict(X), K @ problem.prefs.rmatvec(found.dual) / lam, atol=1e-4)
 
 
 def test_linear_svc(data):
@@ -211,7 +211,7 @@ def test_bounds_hold_for_any_answer(data, kind):
         c = problem.certificate(1.0, coef, dual)
         assert c.dual <= best.certificate.primal + 1e-6 <= c.primal + 2e-6
         difference = coef - best.coef
-        distance = np.sqrt(np.sum(difference * problem.times(difference)))
+        distance = np.sqrt(np.sum(difference * problem.matvec(difference)))
         assert distance <= problem.certificate(1.0, coef).radius * (1 + 1e-6)
 
 
@@ -248,7 +248,7 @@ def test_hard_margin_is_the_limit(data, kind):
     hard = rb.solve(problem, 0)
     assert (
         hard.certificate.is_optimal(1e-6)
-        and problem.prefs.differences(problem.times(hard.coef)).min() >= delta.min() - 1e-6
+        and problem.prefs.matvec(problem.matvec(hard.coef)).min() >= delta.min() - 1e-6
     )
     soft = rb.solve(problem, 1e-5)
     assert soft.certificate.primal == pytest.approx(1e-5 * hard.certificate.primal, rel=1e-3)

@@ -263,7 +263,7 @@ def test_small_scores_are_no_ties():
     curve = rb.validation_curve(path, np.r_[V[:4], far], prefs)
     for lam in random_lams(path, 500):
         f = path.predict(np.r_[V[:4], far], lam)
-        d = np.abs(prefs.differences(f)) / np.abs(f).max()
+        d = np.abs(prefs.matvec(f)) / np.abs(f).max()
         assert d.max() < 1e-6
         if d.min() > 1e-9:
             assert curve.at(lam) == disagreement(prefs, f)
@@ -353,14 +353,14 @@ def test_where_the_path_was_cut_into_blocks_does_not_show(chunk):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("distance", [0, 6], ids=["overlapping", "separable"])
 def test_knots_are_the_solutions_read_one_by_one(kernel, distance):
-    """lam f of new items, between any two knots, is what the solution there says.
+    """lam f of new items, between any two breakpoints, is what the solution there says.
 
-    The knots are more than a rounding error apart.
+    The breakpoints are more than a rounding error apart.
     """
     X, y, V, _ = mixture_parts()
     path = follow(X + distance * y[:, None], rb.Preferences.from_scores(y), kernel)
     rng, upper = np.random.default_rng(0), None
-    for lams, G in path.knots(V):
+    for lams, G in path.breakpoint_scores(V):
         assert (np.diff(lams) <= 0).all() and G.shape == (lams.size, len(V))
         assert upper is None or lams[0] == upper
         upper = lams[-1]
@@ -382,7 +382,7 @@ def test_knots_are_the_solutions_read_one_by_one(kernel, distance):
 def curve_by_sorting(path, X_val, prefs):
     """Midpoints of all intervals between crossings, and the disagreement there.
 
-    Every stretch is taken by itself, two solutions read in each.
+    Every segment is taken by itself, two solutions read in each.
     """
     ends = np.r_[
         4 * path.problem.lam_max, path.breakpoints, path.domain[0] or path.breakpoints[-1] / 100
@@ -605,8 +605,8 @@ def test_too_few_columns_are_refused_for_a_linear_kernel_too():
 def test_a_path_without_a_walker_is_refused():
     X, y, V, v = mixture_parts(n=10)
     path = follow(X, rb.Preferences.from_scores(y))
-    path.walker = None
-    with pytest.raises(ValueError, match="walker"):
+    path.iterator = None
+    with pytest.raises(ValueError, match="iterator"):
         rb.validation_curve(path, V, rb.Preferences.from_scores(v))
 
 
@@ -764,7 +764,7 @@ def test_screening_finds_what_all_scores_find(kernel, options):
     )
     first, found, *_ = crossings(path, V, prefs.better, prefs.worse)
     signs, lam = first.copy(), []
-    for lams, G in path.knots(V):
+    for lams, G in path.breakpoint_scores(V):
         lam.append(
             trace_block(
                 score_block(lams, G, 1e-10), prefs.better, prefs.worse, np.ones(len(prefs)), signs

@@ -1,6 +1,6 @@
 """Which items are left out together.
 
-They are evenly dealt, the same ones every time unless a shuffle is asked for.
+They are evenly assigned, the same ones every time unless a shuffle is asked for.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 from sklearn.model_selection import GroupKFold
 
 import rankbook as rb
-from rankbook.selection.folds import deal_items, deal_queries, fold_numbers, make_folds
+from rankbook.selection.folds import fold_numbers, make_folds, stratified_items, stratified_queries
 
 RNG = np.random.default_rng
 
@@ -24,7 +24,7 @@ def scores(request):
 @pytest.mark.parametrize("seed", [None, 0, 1])
 @pytest.mark.parametrize("k", [2, 5, 7])
 def test_each_fold_gets_its_share_of_every_stretch_and_every_level(scores, k, seed):
-    fold = deal_items(scores, k, None if seed is None else RNG(seed))
+    fold = stratified_items(scores, k, None if seed is None else RNG(seed))
     order = np.argsort(scores, kind="stable")
     for end in range(0, 103 - 103 % k, k):  # any number of lowest items, up to those that tie
         below = scores < scores[order[end]]
@@ -35,20 +35,20 @@ def test_each_fold_gets_its_share_of_every_stretch_and_every_level(scores, k, se
 
 
 def test_by_hand():
-    assert deal_items(np.array([3.0, 1, 2, 1, 3]), 2).tolist() == [
+    assert stratified_items(np.array([3.0, 1, 2, 1, 3]), 2).tolist() == [
         1,
         0,
         0,
         1,
         0,
     ]  # 1, 3, 2, 0, 4 by score
-    assert deal_items(np.zeros(5), 3).tolist() == [0, 1, 2, 0, 1]
-    assert deal_queries(np.array([0, 1, 1, 2, 2, 2]), 2).tolist() == [1, 1, 1, 0, 0, 0]
+    assert stratified_items(np.zeros(5), 3).tolist() == [0, 1, 2, 0, 1]
+    assert stratified_queries(np.array([0, 1, 1, 2, 2, 2]), 2).tolist() == [1, 1, 1, 0, 0, 0]
 
 
 def test_a_sorted_table_is_spread():
     y = np.arange(100.0)
-    for fold in (deal_items(y, 5), deal_items(y, 5, RNG(0))):
+    for fold in (stratified_items(y, 5), stratified_items(y, 5, RNG(0))):
         means = [y[fold == f].mean() for f in range(5)]
         assert max(means) - min(means) < 5
 
@@ -106,7 +106,7 @@ def test_what_is_no_random_state(state, error):
     for call in (
         lambda: make_folds(3, X, y, None, state),
         lambda: rb.choose_basis(X, 3, random_state=state),
-        lambda: rb.KernelSubspace(X, 3, random_state=state),
+        lambda: rb.NystroemMap(X, 3, random_state=state),
         lambda: rb.RankSVMCV(random_state=state).fit(X, y),
         lambda: rb.RankRLS(basis=3, random_state=state).fit(X, y),
         lambda: rb.OnlineRankSVM(random_state=state).fit(X, y),

@@ -17,10 +17,10 @@ from rankbook.solvers.epsilon.gap import (
     hinge_pieces,
     largest_gap,
     largest_gap_below,
-    make_knot,
-    top_knot,
+    make_breakpoint,
+    top_breakpoint,
 )
-from rankbook.solvers.epsilon.solver import DEPTH, EpsilonPath, EpsilonSolver, march, split
+from rankbook.solvers.epsilon.solver import DEPTH, EpsilonPath, EpsilonSolver, refine, split
 
 # Problems, and what every path must be
 
@@ -141,10 +141,10 @@ class Ascent(rb.Solver):
         rate = lam / (np.linalg.norm(problem.gram, 2) * 2 * problem.n_items)
         a = b = np.zeros(len(prefs))
         for t in range(self.steps):
-            slope = prefs.margin - prefs.differences(problem.times(prefs.gather(b))) / lam
+            slope = prefs.margin - prefs.matvec(problem.matvec(prefs.rmatvec(b))) / lam
             a, before = np.clip(b + rate * slope, 0, prefs.weight), a
             b = a + t / (t + 3) * (a - before)
-        coef = prefs.gather(a) / lam
+        coef = prefs.rmatvec(a) / lam
         return {
             "dual": lambda: Solution(problem, lam, dual=a),
             "coef": lambda: Solution(problem, lam, coef=coef),
@@ -220,12 +220,12 @@ def test_largest_gap_is_the_largest_that_sampling_finds(seed, kind, scale):
     """
     problem, rng = build(kind, "rbf", seed % 7), np.random.default_rng(seed)
     weight, lams = problem.prefs.weight, np.sort(np.exp(rng.uniform(-4, 4, 2)))[::-1]
-    image = problem.prefs.gather(weight * rng.random(len(weight)))
+    scaled_coef = problem.prefs.rmatvec(weight * rng.random(len(weight)))
     upper, lower = (
-        make_knot(
+        make_breakpoint(
             problem,
             lam,
-            scale * (image + 0.3 * rng.normal(size=24)),
+            scale * (scaled_coef + 0.3 * rng.normal(size=24)),
             weight * rng.random(len(weight)),
         )
         for lam in lams
@@ -234,7 +234,7 @@ def test_largest_gap_is_the_largest_that_sampling_finds(seed, kind, scale):
     ends, _, _ = hinge_pieces(weight, upper, lower)
     for s in np.unique(np.r_[np.linspace(0, 1, 401), ends]):
         lam = (1 - s) * upper.lam + s * lower.lam
-        f = ((1 - s) * upper.image + s * lower.image) / lam
+        f = ((1 - s) * upper.scaled_coef + s * lower.scaled_coef) / lam
         sampled.append(
             problem.certificate(lam, f, (1 - s) * upper.dual + s * lower.dual).relative_gap
         )
@@ -247,9 +247,9 @@ def test_largest_gap_is_the_largest_that_sampling_finds(seed, kind, scale):
 def test_hinges_are_a_polygon_with_ties_and_zeros(seed, values):
     rng, problem = np.random.default_rng(seed), build("plain", "rbf")
     weight = rng.integers(0, 3, len(problem.prefs)).astype(float)
-    upper, lower = (make_knot(problem, lam, np.zeros(24), weight) for lam in (2, 1))
-    for knot in (upper, lower):
-        knot.short[:] = rng.choice(values, knot.short.size)
+    upper, lower = (make_breakpoint(problem, lam, np.zeros(24), weight) for lam in (2, 1))
+    for breakpoint in (upper, lower):
+        breakpoint.short[:] = rng.choice(values, breakpoint.short.size)
     ends, constant, slope = hinge_pieces(weight, upper, lower)
     assert (np.diff(ends) >= 0).all() and ends[0] == 0 and ends[-1] == 1
     for s in np.r_[np.linspace(0, 1, 41), ends]:
@@ -266,14 +266,14 @@ def test_hinges_are_a_polygon_with_ties_and_zeros(seed, values):
 def test_the_largest_gap_below_a_knot_is_the_largest_that_sampling_finds(seed, scale):
     problem, rng = build("small", "rbf"), np.random.default_rng(seed)
     lam = np.exp(rng.uniform(-6, 2))
-    knot = make_knot(
+    breakpoint = make_breakpoint(
         problem, lam, scale * rng.normal(size=24), scale * rng.random(len(problem.prefs))
     )
     sampled = [
-        problem.certificate(t * lam, knot.image / lam, t * knot.dual).relative_gap
+        problem.certificate(t * lam, breakpoint.scaled_coef / lam, t * breakpoint.dual).relative_gap
         for t in np.r_[1e-12, np.linspace(1e-3, 1, 500)]
     ]
-    claimed = largest_gap_below(problem.prefs.weight, knot)
+    claimed = largest_gap_below(problem.prefs.weight, breakpoint)
     assert max(sampled) <= claimed * (1 + 1e-9) + 1e-12 and claimed <= max(sampled) * 1.01 + 1e-6
 
 
@@ -287,11 +287,11 @@ def test_a_straight_path_has_no_gap():
     )
     exact = rb.solve_path(problem)
     upper, lower = (
-        make_knot(problem, lam, lam * exact.coef(lam), exact.dual(lam)) for lam in (7.9, 4.1)
+        make_breakpoint(problem, lam, lam * exact.coef(lam), exact.dual(lam)) for lam in (7.9, 4.1)
     )
     assert largest_gap(problem.prefs.weight, upper, lower) < 1e-12
     upper, lower = (
-        make_knot(problem, lam, lam * exact.coef(lam), exact.dual(lam)) for lam in (9.0, 4.1)
+        make_breakpoint(problem, lam, lam * exact.coef(lam), exact.dual(lam)) for lam in (9.0, 4.1)
     )
     assert largest_gap(problem.prefs.weight, upper, lower) > 1e-3
 
@@ -304,7 +304,7 @@ def test_a_safe_ratio_is_safe():
             lams = problem.lam_max * ratio ** -np.arange(0, int(np.log(1e4) / np.log(ratio)), 3.0)
             for lam in lams:
                 upper, lower = (
-                    make_knot(problem, x, x * exact.coef(x), exact.dual(x))
+                    make_breakpoint(problem, x, x * exact.coef(x), exact.dual(x))
                     for x in (lam, lam / ratio)
                 )
                 assert (
@@ -329,9 +329,9 @@ def test_few_solves(kernel, eps):
     exact, weight = rb.solve_path(problem, lam_min=0.9 * end), problem.prefs.weight
 
     def at(lam):
-        return make_knot(problem, lam, lam * exact.coef(lam), exact.dual(lam))
+        return make_breakpoint(problem, lam, lam * exact.coef(lam), exact.dual(lam))
 
-    done = [top_knot(problem)]
+    done = [top_breakpoint(problem)]
     while largest_gap(weight, done[-1], at(end)) > eps:
         low, high = np.log(end), np.log(done[-1].lam)
         while high - low > 1e-3:
@@ -506,7 +506,7 @@ def test_above_lam_max_nothing_is_solved():
             and path.breakpoints.size == (factor == 1.0)
         )
         assert path.certificate(2.5 * problem.lam_max).relative_gap < 1e-12
-        ((lams, G),) = path.knots(problem.X)
+        ((lams, G),) = path.breakpoint_scores(problem.X)
         assert (
             lams[-1] == path.domain[0]
             and (np.diff(lams) < 0).all()
@@ -567,22 +567,22 @@ def test_ctrl_c_leaves_what_is_certified(after):
     assert path.status == "interrupted" and path.info["solves"] == after
     assert path.domain[0] == path.breakpoints[-1] >= DEPTH * problem.lam_max
     check(path, 1e-2)
-    ((lams, G),) = path.knots(problem.X)
+    ((lams, G),) = path.breakpoint_scores(problem.X)
     assert lams[-1] == path.domain[0]
     with pytest.raises(ValueError, match="interrupted"):
         path.coef(0.99 * path.domain[0])
 
 
 def test_a_march_never_goes_on_for_ever():
-    """Knots that are no solutions at all: the march ends in an error."""
+    """Breakpoints that are no solutions at all: the refine ends in an error."""
     problem = build("plain", "rbf")
     weight = problem.prefs.weight
     with pytest.raises(ArithmeticError, match="rounding errors leave a relative gap"):
-        march(
+        refine(
             problem,
             1e-3 * problem.lam_max,
             1e-3,
-            lambda lam: make_knot(problem, lam, np.zeros(24), np.zeros(len(weight))),
+            lambda lam: make_breakpoint(problem, lam, np.zeros(24), np.zeros(len(weight))),
         )
 
 
@@ -602,7 +602,7 @@ def test_a_validation_curve_is_exact_for_what_the_path_answers(kind, kernel):
     low = max(path.domain[0], 1e-7 * problem.lam_max)
     for lam in np.exp(rng.uniform(np.log(low), np.log(2 * problem.lam_max), 200)):
         if np.abs(curve.breaks[1:-1] / lam - 1).min(initial=1.0) > 1e-6:
-            d = prefs.differences(path.predict(X_val, lam))
+            d = prefs.matvec(path.predict(X_val, lam))
             tied = np.abs(d) <= 1e-9 * np.abs(path.predict(X_val, lam)).max()
             assert curve.at(lam) == pytest.approx(
                 ((d < 0) & ~tied).mean() + tied.mean() / 2, abs=1e-12
@@ -615,7 +615,7 @@ def test_knots_are_where_the_path_answers(kind):
     path = follow(build(kind, "rbf"), 1e-2)
     assert (path.status == "complete") is (kind == "plain")
     new = np.random.default_rng(6).normal(size=(4, 3))
-    ((lams, G),) = path.knots(new)
+    ((lams, G),) = path.breakpoint_scores(new)
     assert (
         (np.diff(lams) < 0).all() and lams[0] > path.problem.lam_max and lams[-1] == path.domain[0]
     )
@@ -625,7 +625,7 @@ def test_knots_are_where_the_path_answers(kind):
             scores = lam * path.predict(new, lam) if lam else np.zeros(4)
             assert np.allclose(scores, g, rtol=1e-9, atol=1e-9 * np.abs(G).max())
     with pytest.raises(ValueError):
-        list(path.knots(np.ones((2, 4))))
+        list(path.breakpoint_scores(np.ones((2, 4))))
 
 
 def test_a_path_repeats_itself_and_can_be_stored():

@@ -176,7 +176,7 @@ def test_the_descent_gives_the_same_optimum(path):
 def test_no_breakpoint_is_missing_and_none_is_spurious(path):
     """Between neighbours one w is optimal at both ends.
 
-    Then, by concavity of the minimum, it is on all of the stretch.
+    Then, by concavity of the minimum, it is on all of the segment.
     """
     problem, prefs = path.problem, path.problem.prefs
     ends = np.r_[path.breakpoints, 0.0]
@@ -200,15 +200,13 @@ def test_the_end_is_the_hard_margin_or_a_least_loss(path):
     problem, prefs = path.problem, path.problem.prefs
     counted = prefs.weight > 0
     w = path.weights[-1] if len(path.breakpoints) else np.zeros(problem.n_coef)
-    if (prefs.differences(problem.X @ w) >= prefs.margin * (1 - 1e-9))[counted].all():
+    if (prefs.matvec(problem.X @ w) >= prefs.margin * (1 - 1e-9))[counted].all():
         hard = path.solution(0)
         assert hard.certificate.is_optimal(1e-8), hard.certificate
     else:
         with pytest.raises(ValueError, match="lam is 0, but some preferences"):
             path.solution(0)
-        loss = lambda w: (
-            prefs.weight @ np.maximum(0, prefs.margin - prefs.differences(problem.X @ w))
-        )
+        loss = lambda w: prefs.weight @ np.maximum(0, prefs.margin - prefs.matvec(problem.X @ w))
         assert loss(w) <= (loss(w) + highs(problem, 1e-7 * (problem.lam_max or 1))) / 2 * (1 + 1e-6)
 
 
@@ -226,7 +224,7 @@ def test_separable_data_are_among_them():
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_another_shift_gives_the_same_function_of_lambda(name, seed):
     problem = l1(*CORPUS[name])
-    one, other = follow(problem), follow(problem, seed=seed, shift=1e-7)
+    one, other = follow(problem), follow(problem, seed=seed, perturbation=1e-7)
     for lam in random_lams(problem, 30):
         assert one.certificate(lam).primal == pytest.approx(other.certificate(lam).primal, rel=TOL)
 
@@ -377,7 +375,7 @@ def test_hard_margin_mutations():
 def test_the_validation_curve_by_brute_force(name):
     """The disagreement of the scores X w, ties counting one half.
 
-    It is taken at random lambdas and in the middle of every stretch.
+    It is taken at random lambdas and in the middle of every segment.
     """
     problem = l1(*CORPUS[name])
     path, rng = follow(problem), np.random.default_rng(5)
@@ -394,14 +392,14 @@ def test_the_validation_curve_by_brute_force(name):
 
 
 def test_knots_in_blocks_join():
-    from rankbook.solvers.simplex.solver import l1_knots
+    from rankbook.solvers.simplex.solver import l1_breakpoint_scores
 
     problem = l1(*CORPUS["plain"])
     path = follow(problem)
     X_new = np.random.default_rng(0).normal(size=(4, 4))
-    whole = [np.concatenate(part) for part in zip(*l1_knots(path, X_new))]
+    whole = [np.concatenate(part) for part in zip(*l1_breakpoint_scores(path, X_new))]
     for rows in (1, 3):
-        blocks = list(l1_knots(path, X_new, rows))
+        blocks = list(l1_breakpoint_scores(path, X_new, rows))
         for (lams, G), (more, H) in zip(blocks, blocks[1:]):
             assert lams[-1] == more[0] and np.array_equal(G[-1], H[0])
         assert np.array_equal(
@@ -409,7 +407,7 @@ def test_knots_in_blocks_join():
         )
     assert whole[0][0] > problem.lam_max and whole[0][-1] == 0
     with pytest.raises(ValueError, match="X_new has 3 columns; 4"):
-        list(path.knots(X_new[:, :3]))
+        list(path.breakpoint_scores(X_new[:, :3]))
 
 
 def test_a_path_may_end_early():
@@ -553,8 +551,8 @@ def test_solvers_of_the_l1_penalty_refuse_the_other(solver):
     [
         (dict(max_events=-1), "max_events is -1"),
         (dict(max_events=1.5), "max_events is 1.5"),
-        (dict(shift=-1e-9), "shift is"),
-        (dict(shift=0.1), "shift is 0.1"),
+        (dict(perturbation=-1e-9), "perturbation is"),
+        (dict(perturbation=0.1), "perturbation is 0.1"),
         (dict(seed=-1), "seed is -1"),
         (dict(seed=None), "seed is None"),
     ],

@@ -13,7 +13,7 @@ import rankbook as rb
 from rankbook.preferences.sums import SQUARED, CountedLoss
 from rankbook.problems.ranksvm import l2_lam_max
 from rankbook.solvers.newton import path as newton_path
-from rankbook.solvers.newton.path import follow, reach_of
+from rankbook.solvers.newton.path import answer_at, follow
 from rankbook.solvers.newton.steps import minimise, started
 
 LAMS = (1e3, 10.0, 0.1, 1e-3)
@@ -218,7 +218,7 @@ def test_bad_input():
 
 def proven_gap(problem, lam, point, width):
     """The relative gap of weights and a ramp, from the weights alone."""
-    return reach_of(problem, lam, started(problem, lam, SQUARED, point.w), width).relative_gap(
+    return answer_at(problem, lam, started(problem, lam, SQUARED, point.w), width).relative_gap(
         problem, lam
     )
 
@@ -382,7 +382,7 @@ def test_the_paths_of_few_items_return_within_a_second(count):
 def test_a_march_that_does_not_come_to_an_end_is_an_error(monkeypatch):
     problem = rb.RankSVMProblem(np.eye(3), rb.Preferences.from_scores([0, 1, 2]), kernel="linear")
     monkeypatch.setattr(
-        newton_path.Reach, "lowest", lambda reach, problem, eps: reach.lam * (1 - eps / 10)
+        newton_path.Answer, "lowest", lambda reach, problem, eps: reach.lam * (1 - eps / 10)
     )
     with pytest.raises(
         ArithmeticError, match="a larger eps, now 1.0e-03, or a larger lam_min is needed"
@@ -490,7 +490,7 @@ def test_next_to_nothing_to_gain_still_orders_the_items(loss, unit):
     prefs = rb.Preferences.from_scores(y)
     problem = rb.RankSVMProblem(unit * X, prefs, kernel="linear", loss=loss)
     solution = rb.get_solver("newton").solve(problem, 1.0)
-    pull = X.T @ prefs.gather(
+    pull = X.T @ prefs.rmatvec(
         (2 if loss == "squared" else 1) * np.ones(len(prefs))
     )  # above lam_max every preference is active
     assert solution.weights == pytest.approx(unit * pull, rel=1e-3)

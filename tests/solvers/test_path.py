@@ -318,7 +318,7 @@ def test_tiny_problems_by_enumeration(seed):
     path = follow(problem)
     K = kernel_matrix(problem)
     for lam in random_lams(path, 6, seed=seed, depth=1e-3):
-        ours = prefs.differences(K @ path.coef(lam))
+        ours = prefs.matvec(K @ path.coef(lam))
         assert np.allclose(ours, solution_by_enumeration(K, prefs, lam), atol=1e-8)
 
 
@@ -535,7 +535,8 @@ def test_linear_features_far_from_zero(offset):
     X, y = standardised("cancer", rows=60)
     prefs = rb.Preferences.from_scores(y)
     near, far = (
-        follow(rb.RankSVMProblem(X[:, :3] + shift, prefs, "linear")) for shift in (0, offset)
+        follow(rb.RankSVMProblem(X[:, :3] + perturbation, prefs, "linear"))
+        for perturbation in (0, offset)
     )
     for lam in random_lams(near, 20, depth=1e-3):
         assert far.certificate(lam).relative_gap < TOL
@@ -580,7 +581,7 @@ def test_a_path_repeats_itself_to_the_last_bit(small):
 
 def test_other_shifts_of_the_margins_give_the_same_function(small):
     X, y, problem, path = small
-    for options in (dict(seed=1), dict(shift=1e-7), dict(shift=1e-10)):
+    for options in (dict(seed=1), dict(perturbation=1e-7), dict(perturbation=1e-10)):
         check_same_function(path, follow(problem, **options), X, X)
 
 
@@ -718,7 +719,7 @@ def test_a_weightless_preference_does_not_start_the_path():
     problem = rb.RankSVMProblem([[0.0], [1.0], [10.0]], prefs, kernel="linear")
     path = follow(problem, depth=None)
     assert problem.lam_max == 1.0 and path.breakpoints.tolist() == [1.0]
-    for lams, G in path.knots(np.array([[1.0], [0.0]])):
+    for lams, G in path.breakpoint_scores(np.array([[1.0], [0.0]])):
         assert (G[:, 0] >= G[:, 1]).all()  # lam w = min(1, lam)
 
 
@@ -782,9 +783,9 @@ def test_max_events_ends_a_path_where_it_says(small, limit):
         dict(max_events=-1),
         dict(max_events=1.5),
         dict(max_events="all"),
-        dict(shift=-1e-8),
-        dict(shift=2.0),
-        dict(shift=float("nan")),
+        dict(perturbation=-1e-8),
+        dict(perturbation=2.0),
+        dict(perturbation=float("nan")),
         dict(seed=-1),
         dict(seed="x"),
     ],
@@ -819,7 +820,7 @@ def test_ctrl_c_ends_a_path_where_it_was_recorded(monkeypatch):
     assert path.status == "interrupted" and path.events.size
     check_events(path)
     check_exact(path, [path.domain[0], *random_lams(path, 20, depth=1e-9)])
-    last = list(path.knots(X))[-1]
+    last = list(path.breakpoint_scores(X))[-1]
     assert last[0][-1] == path.domain[0]
     assert np.allclose(
         last[1][-1], path.domain[0] * path.predict(X, path.domain[0]), rtol=1e-6, atol=1e-9
@@ -875,11 +876,11 @@ def test_separable_data_end_in_the_hard_margin(kernel, graph):
     )
     path = follow(problem, depth=None)
     assert path.status == "complete" and path.certificate(0).is_optimal(1e-6)
-    f = problem.times(path.coef(0))
-    slack = problem.prefs.differences(f) - 1
+    f = problem.matvec(path.coef(0))
+    slack = problem.prefs.matvec(f) - 1
     assert abs(slack.min()) < 1e-7
     assert np.allclose(
-        problem.times(path.coef(0.3 * path.breakpoints[-1])), f, atol=1e-7 * np.abs(f).max()
+        problem.matvec(path.coef(0.3 * path.breakpoints[-1])), f, atol=1e-7 * np.abs(f).max()
     )
     check_exact(
         path, [1e-3 * path.breakpoints[-1], 1e-6 * path.breakpoints[-1], path.breakpoints[-1]]

@@ -81,9 +81,7 @@ def test_precomputed_and_callable_kernels_of_low_rank(form):
     called = RankSVMProblem(X, prefs, kernel=lambda A, B: A @ B.T)
     answers = [QPSolver(form).solve(p, 0.3) for p in (linear, given, called)]
     assert all(s.certificate.relative_gap < 1e-8 and s.info["rank"] == 2 for s in answers)
-    scores = [
-        p.prefs.differences(p.times(s.coef)) for p, s in zip((linear, given, called), answers)
-    ]
+    scores = [p.prefs.matvec(p.matvec(s.coef)) for p, s in zip((linear, given, called), answers)]
     np.testing.assert_allclose(scores, [scores[0]] * 3, atol=1e-6)
 
 
@@ -167,7 +165,7 @@ def test_rows_and_preferences_may_be_permuted():
     a = QPSolver().solve(RankSVMProblem(X, prefs), 0.2)
     b = QPSolver().solve(RankSVMProblem(np.asfortranarray(X[items]), moved), 0.2)
     assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1e-8)
-    np.testing.assert_allclose(a.problem.times(a.coef)[items], b.problem.times(b.coef), atol=1e-6)
+    np.testing.assert_allclose(a.problem.matvec(a.coef)[items], b.problem.matvec(b.coef), atol=1e-6)
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
@@ -226,8 +224,8 @@ def test_hard_margin_is_the_limit_of_the_soft_one_and_agrees_with_scipy(form, ke
         and (hard.dual >= 0).all()
     )
     np.testing.assert_allclose(
-        problem.times(problem.prefs.gather(hard.dual)) @ hard.coef,
-        hard.coef @ problem.times(hard.coef),
+        problem.matvec(problem.prefs.rmatvec(hard.dual)) @ hard.coef,
+        hard.coef @ problem.matvec(hard.coef),
         rtol=1e-6,
     )
     assert hard.certificate.primal == pytest.approx(box_dual(problem, 1.0, None), rel=1e-5)
@@ -235,8 +233,8 @@ def test_hard_margin_is_the_limit_of_the_soft_one_and_agrees_with_scipy(form, ke
     soft = QPSolver(form).solve(problem, lam)
     assert soft.certificate.primal == pytest.approx(lam * hard.certificate.primal, rel=1e-6)
     np.testing.assert_allclose(
-        problem.prefs.differences(problem.times(soft.coef)),
-        problem.prefs.differences(problem.times(hard.coef)),
+        problem.prefs.matvec(problem.matvec(soft.coef)),
+        problem.prefs.matvec(problem.matvec(hard.coef)),
         rtol=1e-5,
         atol=1e-5,
     )

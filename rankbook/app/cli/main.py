@@ -143,7 +143,7 @@ Json = option(bool, "Print the result as JSON.", "--json")
 
 # %% ../../../nbs/app/cli/main.ipynb #c031
 def _choose(source, target, qid, drop, options):
-    """Read and choose; returns the Experiment and the seconds spent compiling.
+    """Read and choose; returns the ModelSelection and the seconds spent compiling.
 
     Progress goes to stderr if that is a terminal.
     """

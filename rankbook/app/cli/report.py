@@ -15,7 +15,7 @@ def report(facts):
     Parameters
     ----------
     facts : dict
-        From :meth:`rankbook.app.select.Experiment.summary`, with "compiling" among the seconds.
+        From :meth:`rankbook.app.select.ModelSelection.summary`, with "compiling" among the seconds.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def report(facts):
         ("split", _split_line(facts["split"])),
         ("preferences", _preferences_line(facts["preferences"])),
         ("kernel", _kernel_line(facts["kernel"])),
-        *_trial_lines(facts["trials"]),
+        *_candidate_lines(facts["candidates"]),
         ("path", _path_line(facts)),
         *_best_lines(facts["curve"], facts["chosen"]["lam"]),
         ("chosen", _chosen_line(facts)),
@@ -117,9 +117,9 @@ def _preferences_line(preferences):
     )
 
 # %% ../../../nbs/app/cli/report.ipynb #c025
-def _trial_lines(trials):
+def _candidate_lines(candidates):
     """A line for each gamma, if there were several."""
-    if len(trials) == 1:
+    if len(candidates) == 1:
         return []
     return [
         (
@@ -127,7 +127,7 @@ def _trial_lines(trials):
             f" minimum {row['minimum']:.6f}, widest interval a factor of {row['width']:.4g}; "
             f"{row['breakpoints']} breakpoints, {row['status']}",
         )
-        for row in trials
+        for row in candidates
     ]
 
 
@@ -147,12 +147,12 @@ def _path_line(facts):
 
 def _time_line(facts):
     """Seconds on the wall clock."""
-    seconds, trials = facts["seconds"], facts["trials"]
-    total = {key: sum(row["seconds"][key] for row in trials) for key in ("path", "curve")}
+    seconds, candidates = facts["seconds"], facts["candidates"]
+    total = {key: sum(row["seconds"][key] for row in candidates) for key in ("path", "curve")}
     compiling = (
         f", {seconds['compiling']:.1f} s of it compiling" if seconds["compiling"] >= 0.05 else ""
     )
-    plural = "paths" if len(trials) > 1 else "path"
+    plural = "paths" if len(candidates) > 1 else "path"
     return (
         f"{plural} {total['path']:.1f} s, "
         f"validation curve{plural[4:]} {total['curve']:.1f} s{compiling}"

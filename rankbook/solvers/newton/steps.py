@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['FIRST_WIDTH', 'MAX_STEPS', 'STEPS_OF_A_WIDTH', 'Point', 'evaluated', 'likely_diagonal', 'rough_direction',
-           'exact_direction', 'directions', 'step_length', 'taken', 'newton_step', 'narrowed', 'carried', 'at_zero',
+           'direct_step', 'directions', 'step_length', 'taken', 'newton_step', 'continued_width', 'carried', 'at_zero',
            'first_weights', 'started', 'spanned', 'Search', 'minimise']
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c003
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kernels.items import gather_items, score_items
+from ...kernels.items import matvec, rmatvec
 from ...kernels.linear_map import BLOCK, LARGEST_MATRIX
-from ...preferences.sums import HINGE, SQUARED, Shape, rounded_hinge
+from ...preferences.sums import HINGE, SQUARED, Shape, smoothed_hinge
 from ...problems.certificate import best_on_ray
 
 FIRST_WIDTH = 4.0  # at f = 0 every preference is in the band
@@ -58,10 +58,10 @@ def evaluated(problem, lam, w, f, shape, sums=None):
     """
     sums = problem.summed.evaluate(f, shape) if sums is None else sums
     value = lam / 2 * float(w @ w) + sums.loss
-    pulled = gather_items(problem.X, sums.pull)
-    dual = best_on_ray(problem, lam, sums, float(pulled @ pulled)).value
-    rounding = 0.0 if shape is SQUARED else sums.loss - sums.margin + float(f @ sums.pull)
-    gradient = lam * w - pulled
+    correlation = rmatvec(problem.X, sums.score_gradient)
+    dual = best_on_ray(problem, lam, sums, float(correlation @ correlation)).value
+    rounding = 0.0 if shape is SQUARED else sums.loss - sums.margin + float(f @ sums.score_gradient)
+    gradient = lam * w - correlation
     lacking = float(gradient @ gradient) / (2 * lam)
     return Point(w, f, value, value - dual, rounding, lacking, gradient, sums.bands)
 
@@ -88,25 +88,22 @@ def rough_direction(problem, lam, gradient, diagonal, bands, max_products, forci
         if square <= goal:
             return found, True
         p, before = eased + square / before * p, square
-        image = lam * p + gather_items(X, problem.summed.curvature(bands, score_items(X, p)))
-        bent = float(p @ image)
+        product = lam * p + rmatvec(X, problem.summed.curvature(bands, matvec(X, p)))
+        bent = float(p @ product)
         if not bent > 0:  # rounding forbids more
             return found, False
         length = square / bent
-        found, rest = found + length * p, rest - length * image
+        found, rest = found + length * p, rest - length * product
     return found, float(rest @ (rest / diagonal)) <= goal
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c011
-def exact_direction(problem, lam, gradient, bands):
+def direct_step(problem, lam, gradient, bands):
     """The p (d,) with (lam + X'BX) p = -gradient; 0 if the matrix overflows. O(n d^2 + d^3)."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 
     X, d = problem.X, problem.X.shape[1]
     H = np.stack(
-        [
-            gather_items(X, problem.summed.curvature(bands, score_items(X, column)))
-            for column in np.eye(d)
-        ]
+        [rmatvec(X, problem.summed.curvature(bands, matvec(X, column))) for column in np.eye(d)]
     )
     H = (H + H.T) / 2
     H[np.diag_indices(d)] += lam
@@ -123,7 +120,7 @@ def exact_direction(problem, lam, gradient, bands):
 def directions(problem, lam, gradient, diagonal, bands, exactly=False):
     """Directions downhill for the curvature of a point's bands, the cheap one first.
 
-    Above LARGEST_MATRIX features there is one, the best that so many products find; else a rough
+    Above LARGEST_MATRIX features there is one, the best of so many products; else a truncated
     one, unless it takes more products than the matrix has columns, and the exact one.
     """
     d = problem.X.shape[1]
@@ -134,7 +131,7 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False):
         p, reached = rough_direction(problem, lam, gradient, diagonal, bands, d // 2 + 20)
         if reached:
             yield p
-    yield exact_direction(problem, lam, gradient, bands)
+    yield direct_step(problem, lam, gradient, bands)
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014
 def step_length(problem, lam, point, p, q, shape):
@@ -151,7 +148,7 @@ def step_length(problem, lam, point, p, q, shape):
     low, high, t = 0.0, np.inf, 1.0
     for _ in range(100):
         sums = problem.summed.evaluate(point.f + t * q, shape)
-        slope = flat + t * bent - float(q @ sums.pull)
+        slope = flat + t * bent - float(q @ sums.score_gradient)
         if slope <= -start / 10:
             if t == 1 or slope >= start / 10:
                 return t, sums
@@ -173,7 +170,7 @@ def taken(problem, lam, point, p, diagonal, shape):
 
     Progress is a lower objective, or one equal to rounding with half the gradient or half the gap.
     """
-    q, slope = score_items(problem.X, p), float(point.gradient @ p)
+    q, slope = matvec(problem.X, p), float(point.gradient @ p)
     t, sums = step_length(problem, lam, point, p, q, shape)
     if sums is None:
         return None, 0.0
@@ -196,7 +193,7 @@ def newton_step(problem, lam, point, shape):
     return best
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c017
-def narrowed(width, rounding, goal):
+def continued_width(width, rounding, goal):
     """A smaller width for which the cost of rounding should be half the goal."""
     return width * min(0.5, max(0.1, np.sqrt(goal / 2 / max(rounding, goal / 8))))
 
@@ -206,9 +203,9 @@ def carried(problem, lam, point, width, new):
 
     It is the point itself, or where it goes if the band keeps its preferences.
     """
-    straight, shape = Shape(width / 2, width / 2, 1 / new, 0.5), rounded_hinge(new)
+    straight, shape = Shape(width / 2, width / 2, 1 / new, 0.5), smoothed_hinge(new)
     sums = problem.summed.evaluate(point.f, straight)
-    gradient = lam * point.w - gather_items(problem.X, sums.pull)
+    gradient = lam * point.w - rmatvec(problem.X, sums.score_gradient)
     p = next(
         directions(
             problem,
@@ -219,7 +216,7 @@ def carried(problem, lam, point, width, new):
             exactly=True,
         )
     )
-    w, f = point.w + p, point.f + score_items(problem.X, p)
+    w, f = point.w + p, point.f + matvec(problem.X, p)
     ahead, stays = (problem.summed.evaluate(scores, shape) for scores in (f, point.f))
     if lam / 2 * float(w @ w) + ahead.loss < lam / 2 * float(point.w @ point.w) + stays.loss:
         return evaluated(problem, lam, w, f, shape)
@@ -239,13 +236,13 @@ def first_weights(problem, lam):
     This is the solution itself for lam >= lam_max. O(n d + n log n).
     """
     sums = at_zero(problem)
-    w = gather_items(problem.X, sums.pull)
+    w = rmatvec(problem.X, sums.score_gradient)
     return best_on_ray(problem, lam, sums, float(w @ w)).scale / lam * w
 
 
 def started(problem, lam, shape, w):
     """The :class:`Point` at weights w (d,)."""
-    return evaluated(problem, lam, w, score_items(problem.X, w), shape)
+    return evaluated(problem, lam, w, matvec(problem.X, w), shape)
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019b
 def spanned(problem):
@@ -274,7 +271,7 @@ class Search:
     def __init__(self, problem, lam, tol, point, width):
         self.problem, self.lam, self.tol = problem, lam, tol
         self.point, self.width, self.steps = point, width, 0
-        self.settled, self.ratio = (
+        self.last_minimum, self.ratio = (
             None,
             0.1,
         )  # the last minimum and its width; how far to narrow at once
@@ -292,31 +289,31 @@ class Search:
         """Take a step or change the width; False if neither leads on."""
         point, squared = self.point, self.problem.loss == "squared"
         if squared or (point.lacking > point.rounding and self.steps < STEPS_OF_A_WIDTH):
-            shape = SQUARED if squared else rounded_hinge(self.width)
+            shape = SQUARED if squared else smoothed_hinge(self.width)
             after = newton_step(self.problem, self.lam, point, shape)
             if after is not None:
                 self.point, self.steps = after, self.steps + 1
                 return True
         return not squared and (
-            self.narrow() if point.lacking <= point.rounding else self.retreat()
+            self.reduce_width() if point.lacking <= point.rounding else self.retreat()
         )
 
-    def narrow(self):
+    def reduce_width(self):
         """The minimum of this width is found: go on to a narrower one."""
         point, cost = self.point, self.point.rounding
         if cost < self.goal / 8:
             return False
-        self.settled = point, self.width
+        self.last_minimum = point, self.width
         self.ratio = max(0.1, self.ratio**2) if self.ratio < 1 else 0.1
-        self.width = max(narrowed(self.width, cost, self.goal), self.ratio * self.width)
-        self.point = evaluated(self.problem, self.lam, point.w, point.f, rounded_hinge(self.width))
+        self.width = max(continued_width(self.width, cost, self.goal), self.ratio * self.width)
+        self.point = evaluated(self.problem, self.lam, point.w, point.f, smoothed_hinge(self.width))
         self.steps = 0
         return True
 
     def retreat(self):
         """It is not found: narrow less, from the last one; a wider band if there was none."""
-        at, width = self.settled or (self.point, self.width)
-        self.ratio = np.sqrt(self.ratio) if self.settled else 10.0
+        at, width = self.last_minimum or (self.point, self.width)
+        self.ratio = np.sqrt(self.ratio) if self.last_minimum else 10.0
         if 0.9 < self.ratio < 1 or width > 1e3:
             return False
         self.point = carried(self.problem, self.lam, at, width, self.ratio * width)
@@ -355,7 +352,7 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
         w = small[1] @ point.w
     elif w is None:
         w = first_weights(problem, lam)
-    shapes = (lambda width: SQUARED) if problem.loss == "squared" else rounded_hinge
+    shapes = (lambda width: SQUARED) if problem.loss == "squared" else smoothed_hinge
     search = Search(problem, lam, tol, started(problem, lam, shapes(width), w), width)
     best = search.point, search.width
     for steps in range(MAX_STEPS):

@@ -18,19 +18,19 @@ from ...base.ownership import writable
 from ...paths.depth import trusted
 from ...paths.exact import RegularizationPath
 from ...paths.reading import EVENT
-from ...paths.replay import Checkpoint, Walker
+from ...paths.replay import Checkpoint, PathIterator
 from . import events as following
 from . import state as moving
 
 # %% ../../../nbs/solvers/path/run.ipynb #c004
-def start_state(problem, shift, seed, room=64):
+def start_state(problem, perturbation, seed, room=64):
     """The follower's state above lam_max, and the indices of the preferences that take part.
 
     Parameters
     ----------
     problem : RankSVMProblem
-    shift : float
-        Largest relative shift of a margin.
+    perturbation : float
+        Largest relative perturbation of a margin.
     seed : int
     room : int, default 64
         Rows for the active set.
@@ -50,17 +50,21 @@ def start_state(problem, shift, seed, room=64):
     better, worse = prefs.better[pairs], prefs.worse[pairs]
     weight = np.ascontiguousarray(prefs.weight[pairs])
     delta = prefs.margin[pairs] * (
-        1 + shift * np.random.default_rng(seed).uniform(-1, 1, pairs.size)
+        1 + perturbation * np.random.default_rng(seed).uniform(-1, 1, pairs.size)
     )
-    image = prefs.gather(np.asarray(prefs.weight))
-    G = problem.times(image)
-    top = ((G[better] - G[worse]) / delta).max() * (1 + 10 * shift) if problem.lam_max > 0 else 1.0
+    scaled_coef = prefs.rmatvec(np.asarray(prefs.weight))
+    G = problem.matvec(scaled_coef)
+    top = (
+        ((G[better] - G[worse]) / delta).max() * (1 + 10 * perturbation)
+        if problem.lam_max > 0
+        else 1.0
+    )
     K, diagonal = (
         writable(problem.X if problem.is_factored else problem.gram),
         writable(problem.diagonal),
     )
     return moving.initial_state(
-        K, problem.is_factored, diagonal, better, worse, delta, weight, G, image, top, room
+        K, problem.is_factored, diagonal, better, worse, delta, weight, G, scaled_coef, top, room
     ), pairs
 
 # %% ../../../nbs/solvers/path/run.ipynb #c007
@@ -134,9 +138,9 @@ class Run:
         return run_arrays(self)
 
 # %% ../../../nbs/solvers/path/run.ipynb #c011
-def begin(problem, shift, seed, lam_min, chunk):
+def begin(problem, perturbation, seed, lam_min, chunk):
     """A run that has not moved yet."""
-    state, pairs = start_state(problem, shift, seed)
+    state, pairs = start_state(problem, perturbation, seed)
     return Run(problem, state, pairs, lam_min, chunk, [], [take_checkpoint(state, pairs, 0)])
 
 # %% ../../../nbs/solvers/path/run.ipynb #c013
@@ -221,7 +225,7 @@ def reason(code):
     return {
         following.CYCLING: f"{following.MAX_STALLED} events in a row without progress",
         following.DRIFTED: (
-            f"at this lambda rounding errors of the scores exceed {moving.MAX_SHIFT} of a margin"
+            f"rounding errors of the scores exceed {moving.MAX_PERTURBATION} of a margin here"
         ),
         following.SINGULAR: "the active set is singular to rounding",
         "stopped": "stop returned true",
@@ -243,15 +247,15 @@ def as_path(run, code):
         events["lam"][0] = run.problem.lam_max
     count, status = run.state.count, status_of(code)
     info = dict(
-        largest_active=int(count[moving.LARGEST]),
+        largest_free=int(count[moving.LARGEST]),
         exchanges=int(count[moving.EXCHANGES]),
         refreshes=int(count[moving.REFRESHES]),
         scans=int(count[moving.SCANS]),
-        largest_shift=float(run.state.real[moving.SHIFT]),
+        largest_perturbation=float(run.state.real[moving.PERTURBATION]),
     )
     if reason(code):
         info["reason"] = reason(code)
-    walk = Walker(tuple(run.checkpoints[:-1] or run.checkpoints), int(count[moving.LARGEST]))
+    walk = PathIterator(tuple(run.checkpoints[:-1] or run.checkpoints), int(count[moving.LARGEST]))
     goes_on = status not in ("complete", "numerical") and run.intact
     lam_end = run.lam_min if code == following.AT_LAM_MIN else run.checkpoints[-1].lam
     path = RegularizationPath(
@@ -277,7 +281,7 @@ MOVING = (
     "sets",
     "alpha",
     "G",
-    "image",
+    "scaled_coef",
     "v",
     "A",
     "L",

@@ -10,14 +10,16 @@ from ...base.validation import as_count
 from ...registry.declaration import Solver
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c006
-def check_options(chunk, seed, max_events, shift, stop):
+def check_options(chunk, seed, max_events, perturbation, stop):
     """Refuse options of :class:`PathSolver` that make no sense."""
     as_count("chunk", chunk)
     as_count("seed", seed, 0)
     if max_events is not None:
         as_count("max_events", max_events, 0)
-    if not isinstance(shift, (int, float)) or not 0 <= shift <= 1e-3:
-        raise ValueError(f"shift is {shift!r}; a number between 0 and 0.001 is accepted.")
+    if not isinstance(perturbation, (int, float)) or not 0 <= perturbation <= 1e-3:
+        raise ValueError(
+            f"perturbation is {perturbation!r}; a number between 0 and 0.001 is accepted."
+        )
     if stop is not None and not callable(stop):
         raise TypeError(f"stop is {stop!r}; a function of the path so far is accepted.")
 
@@ -36,8 +38,8 @@ class PathSolver(Solver):
         "interrupted".
     progress : bool, default False
         Whether to show a progress bar.
-    shift : float, default 1e-8
-        Largest relative shift of a margin, to break ties.
+    perturbation : float, default 1e-8
+        Largest relative perturbation of a margin, to break ties.
     seed : int, default 0
         Of the shifts.
     chunk : int, default 2048
@@ -58,16 +60,18 @@ class PathSolver(Solver):
     summary = "All solutions at once, by following the path from event to event."
     reference = "Zapien, Gasso, Gaertner and Canu (2009), section 5"
 
-    def __init__(self, max_events=None, stop=None, progress=False, shift=1e-8, seed=0, chunk=2048):
-        check_options(chunk, seed, max_events, shift, stop)
+    def __init__(
+        self, max_events=None, stop=None, progress=False, perturbation=1e-8, seed=0, chunk=2048
+    ):
+        check_options(chunk, seed, max_events, perturbation, stop)
         self.max_events, self.stop, self.progress = max_events, stop, progress
-        self.shift, self.seed, self.chunk = shift, seed, chunk
+        self.perturbation, self.seed, self.chunk = perturbation, seed, chunk
 
     def path(self, problem, lam_min=None):
         """The path of `problem` from lam_max down to `lam_min`, or to its end."""
         from rankbook.solvers.path.run import as_path, begin, follow_on, progress_bar
 
-        run = begin(problem, self.shift, self.seed, lam_min or 0.0, self.chunk)
+        run = begin(problem, self.perturbation, self.seed, lam_min or 0.0, self.chunk)
         with progress_bar(self.progress, lam_min) as show:
             return as_path(run, follow_on(run, self.max_events, show, self.stop))
 
@@ -78,7 +82,7 @@ class PathSolver(Solver):
         """
         from rankbook.solvers.path.stored import restored
 
-        path.continuation = restored(path.problem, arrays, path.events, path.walker.checkpoints)
+        path.continuation = restored(path.problem, arrays, path.events, path.iterator.checkpoints)
 
     def solve(self, problem, lam):
         """The solution at one lam, or the path's last function where rounding ends it above; see

@@ -15,7 +15,7 @@ from .run import MOVING, Run, start_state
 
 # %% ../../../nbs/solvers/path/stored.ipynb #c034
 def state_shapes(problem, room):
-    """Shape and dtype of each array in MOVING, with room for so many active preferences."""
+    """Shape and dtype of each array in MOVING, with room for so many free preferences."""
     n, d = problem.X.shape if problem.is_factored else (problem.n_items, 0)
     given = problem.prefs._weight
     m = len(problem.prefs) if given is None else np.count_nonzero(given)
@@ -23,7 +23,7 @@ def state_shapes(problem, room):
         delta=(m,),
         alpha=(m,),
         G=(n,),
-        image=(n,),
+        scaled_coef=(n,),
         v=(d,),
         q=(room,),
         L=(room, room),
@@ -67,9 +67,11 @@ def check_arrays(problem, arrays, total):
     )
     for name, (a, limit) in inside.items():
         demand(are_indices(a, limit), f"{name} has an index outside 0 to {limit - 1}")
-    active = np.flatnonzero(sets == moving.ACTIVE)
+    active = np.flatnonzero(sets == moving.FREE)
     demand(np.array_equal(np.sort(A[:size]), active) and end.size == size, "A and sets disagree")
-    demand(count[moving.CAPPED_LEFT] == (sets == moving.CAPPED).sum(), "count and sets disagree")
+    demand(
+        count[moving.AT_BOUND_LEFT] == (sets == moving.AT_BOUND).sum(), "count and sets disagree"
+    )
     demand((arrays["L"].diagonal()[:size] > 0).all(), "L is no factor")
     (lam_min, chunk), (events, lam) = arrays["run"], arrays["end"]
     demand(

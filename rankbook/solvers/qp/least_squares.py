@@ -47,13 +47,13 @@ def kernel_features(problem):
     O(n r^2), or O(n d min(n, d)) for a linear kernel.
     """
     if problem.is_factored:
-        U, s, Vt = np.linalg.svd(problem.carriers, full_matrices=False)
+        U, s, Vt = np.linalg.svd(problem.landmarks, full_matrices=False)
         kept = s > len(s) * np.finfo(float).eps * s.max()
         return problem.X @ Vt[kept].T, U[:, kept] / s[kept]
     square, U = np.linalg.eigh(problem.gram if problem.basis is None else problem.basis_gram)
     kept = square > len(U) * np.finfo(float).eps * square.max()
     back = U[:, kept] / np.sqrt(square[kept])
-    return problem.times(back), back
+    return problem.matvec(back), back
 
 # %% ../../../nbs/solvers/qp/least_squares.ipynb #c010
 def least_squares_program(cp, problem, lam, column):
@@ -62,10 +62,10 @@ def least_squares_program(cp, problem, lam, column):
     Phi, back = kernel_features(problem)
     unit = np.abs(c).max(initial=0.0) or 1.0
     u, rest = cp.Variable(max(1, Phi.shape[1])), cp.Variable(c.size)
-    reach = (A @ Phi / np.sqrt(lam)) @ u if Phi.shape[1] else np.zeros(c.size)
+    rise = (A @ Phi / np.sqrt(lam)) @ u if Phi.shape[1] else np.zeros(c.size)
     if B is not None:
-        reach = reach + B @ cp.Variable(B.shape[1])
+        rise = rise + B @ cp.Variable(B.shape[1])
     program = cp.Problem(
-        cp.Minimize(cp.sum_squares(rest) + cp.sum_squares(u)), [rest == c / unit - reach]
+        cp.Minimize(cp.sum_squares(rest) + cp.sum_squares(u)), [rest == c / unit - rise]
     )
     return program, lambda: back @ u.value[: back.shape[1]] * (unit / np.sqrt(lam))

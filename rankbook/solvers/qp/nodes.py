@@ -95,11 +95,11 @@ def primal_form(cp, q):
     from scipy.sparse import csc_array
 
     w, f = cp.Variable(q.Z.shape[1]), cp.Variable(q.Z.shape[0])
-    reach, objective = q.P @ f, cp.sum_squares(w) / 2
+    rise, objective = q.P @ f, cp.sum_squares(w) / 2
     if q.cost is not None:
         slack = cp.Variable(q.margin.size, nonneg=True)
-        reach, objective = reach + slack, objective + q.cost @ slack
-    met = reach >= q.margin
+        rise, objective = rise + slack, objective + q.cost @ slack
+    met = rise >= q.margin
     return cp.Problem(cp.Minimize(objective), [met, f == csc_array(q.Z) @ w]), lambda: (
         met.dual_value,
         f.value,

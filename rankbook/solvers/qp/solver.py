@@ -110,7 +110,7 @@ def _to_solution(problem, lam, q, answer, solver, detail):
     dual[q.kept] = np.clip(raw, 0, top)
     coef[q.items] = q.pinv @ (q.pinv.T @ (scores * q.score_unit))
     info = dict(detail, clipped=float(np.abs(dual[q.kept] - raw).max() / q.dual_unit))
-    both = dict(multipliers=prefs.gather(dual) / (lam or 1.0), scores=coef)
+    both = dict(multipliers=prefs.rmatvec(dual) / (lam or 1.0), scores=coef)
     answers = [
         Solution(problem, lam, b, dual, solver, dict(info, coef_from=name))
         for name, b in both.items()
@@ -277,7 +277,7 @@ def solve_least_squares_qp(problem, lam, form, backend, settings):
     if form == "dual":
         raise ValueError("form is 'dual'; 'auto' or 'primal' is accepted for a RankRLSProblem.")
     require_memory(
-        100 * problem.n_items * len(problem.carriers),
+        100 * problem.n_items * len(problem.landmarks),
         f"the quadratic program of {problem.n_items:,} items",
         'use the solver "rls" or "sparse-rls"',
     )

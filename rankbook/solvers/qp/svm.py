@@ -48,13 +48,13 @@ def multiclass_lines(problem, Phi, w):
 
     For each two classes these are a list.
     """
-    reach, place, k = [], [], len(problem.classes_)
+    rise, place, k = [], [], len(problem.classes_)
     for a in range(k):
         rows = np.flatnonzero(problem.number == a)
         for j, b in enumerate([b for b in range(k) if b != a]):
-            reach.append(Phi[rows] @ (w[:, a] - w[:, b]))
+            rise.append(Phi[rows] @ (w[:, a] - w[:, b]))
             place.append(rows * (k - 1) + j)
-    return reach, place
+    return rise, place
 
 # %% ../../../nbs/solvers/qp/svm.ipynb #c010
 def svm_program(cp, problem, lam):
@@ -68,12 +68,12 @@ def svm_program(cp, problem, lam):
         cp.Variable((Phi.shape[1], 1 if binary else len(problem.classes_))),
         cp.Variable(len(weight), nonneg=True),
     )
-    reach, place = (binary_lines if binary else multiclass_lines)(problem, Phi / scale, w)
+    rise, place = (binary_lines if binary else multiclass_lines)(problem, Phi / scale, w)
     counted = [p[weight[p] > 0] if lam == 0 else p for p in place]
     rows = [np.isin(p, c) for p, c in zip(place, counted)]
     lines = [
         r[np.flatnonzero(keep)] + (slack[p] if lam > 0 else 0) >= margin[p] / unit
-        for r, keep, p in zip(reach, rows, counted)
+        for r, keep, p in zip(rise, rows, counted)
         if p.size
     ]
     objective = cp.sum_squares(w) / 2 + (weight / top) @ slack
@@ -138,7 +138,7 @@ def best_answer(problem, lam, coef, dual, label, status):
     The multipliers are brought into their box.
     """
     dual = np.clip(dual, 0, problem.prefs.weight if lam > 0 else None)
-    both = dict(scores=coef, multipliers=problem.prefs.gather(dual) / (lam or 1.0))
+    both = dict(scores=coef, multipliers=problem.prefs.rmatvec(dual) / (lam or 1.0))
     answers = [
         Solution(problem, lam, b, dual, label, dict(form="primal", status=status, coef_from=name))
         for name, b in both.items()

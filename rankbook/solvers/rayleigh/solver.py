@@ -18,14 +18,14 @@ def cholesky_weights(problem, lam):
     """w (p,) of equation (5); a ValueError if the matrix is singular to rounding. O(p^3 / 3)."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-    A = problem.matrix + lam * np.eye(len(problem.difference))
+    A = problem.matrix + lam * np.eye(len(problem.mean_difference))
     try:
         factor = cho_factor(A, lower=True, check_finite=False)
         pivots = factor[0].diagonal() ** 2
         is_singular = pivots.min() <= len(A) * np.finfo(float).eps * pivots.max()
     except LinAlgError:
         is_singular = True
-    if is_singular and problem.difference.any():
+    if is_singular and problem.mean_difference.any():
         raise ValueError(
             f"lam is {lam!r}, where the matrix of equation (5) is singular to rounding; a larger "
             "lam is accepted."
@@ -33,7 +33,7 @@ def cholesky_weights(problem, lam):
     return (
         np.zeros(len(A))
         if is_singular
-        else cho_solve(factor, problem.difference, check_finite=False)
+        else cho_solve(factor, problem.mean_difference, check_finite=False)
     )
 
 # %% ../../../nbs/solvers/rayleigh/solver.ipynb #c007

@@ -21,7 +21,7 @@ def basis_equations(problem):
     """
     from scipy.linalg import solve_triangular
 
-    r, (C, jitter) = len(problem.carriers), problem.basis_factor
+    r, (C, jitter) = len(problem.landmarks), problem.basis_factor
     item_blocks(problem)  # makes the table of the kernel if it is small
     pivots = C.diagonal() ** 2
     if jitter or pivots.min() < 1e-6 * pivots.max():
@@ -35,7 +35,7 @@ def basis_equations(problem):
 # %% ../../../nbs/solvers/rls/sparse.ipynb #c007
 def details(problem):
     """What `info` says: the form, the size of the basis and the jitter of its Gram matrix."""
-    return dict(form="basis", basis=len(problem.carriers), jitter=problem.basis_factor[1])
+    return dict(form="basis", basis=len(problem.landmarks), jitter=problem.basis_factor[1])
 
 
 class SparseRLSSolver(Solver):

@@ -9,7 +9,16 @@ __all__ = ['OPTIMAL', 'MAX_STEPS', 'steepest', 'kinks', 'turning_point', 'long_s
 import numpy as np
 
 from ...base.jit import njit
-from .basis import CAPPED, LAM, MET, SINCE, SIZE, edge, rebuild, recompute_q
+from rankbook.solvers.simplex.basis import (
+    AT_BOUND,
+    INACTIVE,
+    LAM,
+    SINCE,
+    SIZE,
+    edge,
+    rebuild,
+    recompute_q,
+)
 from rankbook.solvers.simplex.pivots import (
     END,
     GROW,
@@ -64,7 +73,7 @@ def kinks(s):
             t += 1
     for i in range(m):
         r = s.h[s.better[i]] - s.h[s.worse[i]]
-        if (s.sets[i] == CAPPED and r > tol) or (s.sets[i] == MET and r < -tol):
+        if (s.sets[i] == AT_BOUND and r > tol) or (s.sets[i] == INACTIVE and r < -tol):
             short = s.delta[i] - (s.f[s.better[i]] - s.f[s.worse[i]])
             at[t], turn[t], who[t] = max(0.0, short / r), s.weight[i] * abs(r), i
             t += 1
@@ -106,7 +115,7 @@ def long_step(s, slope):
         return np.inf, -1, -1
     for t in np.flatnonzero(at < at[end]):
         if who[t] >= 0:
-            s.sets[who[t]] = MET if s.sets[who[t]] == CAPPED else CAPPED
+            s.sets[who[t]] = INACTIVE if s.sets[who[t]] == AT_BOUND else AT_BOUND
         else:
             s.sign[s.S[-1 - who[t]]] *= -1
     return at[end], max(who[end], -1), -1 - who[end] if who[end] < 0 else -1

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['Log', 'FULL', 'GROW', 'END', 'AT_LAM_MIN', 'STALLING', 'SINGULAR', 'UNBOUNDED', 'TINY', 'REBUILD_EVERY',
-           'LAST_STRETCH', 'ROUNDING', 'MAX_STALLED', 'STEP_COST', 'prices', 'next_event', 'first_zero', 'spread',
-           'first_margin', 'list_near', 'first_kink', 'pull_more', 'move', 'exchange', 'true_weights', 'record', 'turn',
-           'follow']
+           'LAST_SEGMENT', 'ROUNDING', 'MAX_STALLED', 'STEP_COST', 'prices', 'next_event', 'first_zero', 'spread',
+           'first_margin', 'list_near', 'first_kink', 'add_correlation', 'move', 'exchange', 'true_weights', 'record',
+           'turn', 'follow']
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c003
 from collections import namedtuple
@@ -15,17 +15,17 @@ import numpy as np
 
 from ...base.jit import njit
 from rankbook.solvers.simplex.basis import (
-    ACTIVE,
+    AT_BOUND,
     BUDGET,
-    CAPPED,
+    FREE,
+    INACTIVE,
     LAM,
     LOGGED,
-    MET,
     NEAR,
     NORM,
+    PERTURBATION,
     SCANNED,
     SCANS,
-    SHIFT,
     SINCE,
     SIZE,
     STALLED,
@@ -44,7 +44,7 @@ FULL, GROW, END, AT_LAM_MIN, STALLING, SINGULAR, UNBOUNDED = range(7)  # why `fo
 
 TINY = 1e-10  # a rate below this fraction of the largest is a rounding error
 REBUILD_EVERY = 64  # events
-LAST_STRETCH = 1e-10  # a stretch down to this fraction of lambda is the last one
+LAST_SEGMENT = 1e-10  # a segment down to this fraction of lambda is the last one
 ROUNDING = 1e-12  # and so is one down to this fraction of the first lambda
 MAX_STALLED = 1000  # events in a row in which |w|_1 does not grow
 STEP_COST = 20  # fixed part of the work of a step, in list entries
@@ -52,7 +52,7 @@ STEP_COST = 20  # fixed part of the work of a step, in list entries
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c007
 @njit
 def prices(s):
-    """Set a and s, the multipliers of E and the pulls at the present lambda.
+    """Set a and s, the multipliers of E and the feature correlations at the present lambda.
 
     Their derivatives u and rate are set with them.
     """
@@ -77,7 +77,7 @@ def prices(s):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c010
 @njit
 def next_event(s):
-    """How far lambda may fall before a multiplier or a pull reaches a bound.
+    """How far lambda may fall before a multiplier or a feature correlation reaches a bound.
 
     Returns (drop, place, direction). O(p^2 + d).
     """
@@ -138,11 +138,11 @@ def first_margin(s, pairs, size, step):
         i = pairs[t]
         b, v = s.better[i], s.worse[i]
         r = s.h[b] - s.h[v]
-        if s.sets[i] == CAPPED and r > tol:
+        if s.sets[i] == AT_BOUND and r > tol:
             short = s.delta[i] - (s.f[b] - s.f[v])
             if short < step * r:
                 arrived, step = i, max(0.0, short) / r
-        elif s.sets[i] == MET and r < -tol:
+        elif s.sets[i] == INACTIVE and r < -tol:
             beyond = (s.f[b] - s.f[v]) - s.delta[i]
             if beyond < -step * r:
                 arrived, step = i, max(0.0, beyond) / -r
@@ -177,15 +177,15 @@ def first_kink(s):
     arrived, step = first_margin(s, s.near, c[NEAR], limit)
     c[SCANNED] += c[NEAR] + STEP_COST
     if step < np.inf:
-        s.image[:] = s.f + step * s.h - s.f_scan
-    if step == np.inf or spread(s.image) > s.real[BUDGET]:
+        s.work[:] = s.f + step * s.h - s.f_scan
+    if step == np.inf or spread(s.work) > s.real[BUDGET]:
         arrived, step = first_margin(s, s.everything, s.better.size, limit)
         c[NEAR] = -1
     return step, arrived, -1 if arrived >= 0 else zero
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c021
 @njit
-def pull_more(s, i, amount):
+def add_correlation(s, i, amount):
     """Add a multiple of z_i to q. O(d)."""
     s.q[:] += amount * (s.X[s.better[i]] - s.X[s.worse[i]])
 
@@ -203,16 +203,18 @@ def move(s, step, place, direction, arrived):
         s.sign[-1 - place] = direction
         s.w[-1 - place] = step * direction
     elif direction > 0:
-        s.sets[s.E[place]] = MET
+        s.sets[s.E[place]] = INACTIVE
     else:
-        s.sets[s.E[place]] = CAPPED
-        pull_more(s, s.E[place], s.weight[s.E[place]])
+        s.sets[s.E[place]] = AT_BOUND
+        add_correlation(s, s.E[place], s.weight[s.E[place]])
     if arrived >= 0:
-        if s.sets[arrived] == CAPPED:
-            pull_more(s, arrived, -s.weight[arrived])
-        s.sets[arrived] = ACTIVE
+        if s.sets[arrived] == AT_BOUND:
+            add_correlation(s, arrived, -s.weight[arrived])
+        s.sets[arrived] = FREE
         reached = s.f[s.better[arrived]] - s.f[s.worse[arrived]]
-        s.real[SHIFT] = max(s.real[SHIFT], abs(reached - s.delta[arrived]) / s.delta[arrived])
+        s.real[PERTURBATION] = max(
+            s.real[PERTURBATION], abs(reached - s.delta[arrived]) / s.delta[arrived]
+        )
         s.delta[arrived] = reached
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c022
@@ -275,7 +277,7 @@ def turn(s, lam_min, log):
     prices(s)
     drop, place, direction = next_event(s)
     lam = s.real[LAM] - drop
-    if lam <= max(lam_min, LAST_STRETCH * s.real[LAM], ROUNDING * s.real[TOP]):
+    if lam <= max(lam_min, LAST_SEGMENT * s.real[LAM], ROUNDING * s.real[TOP]):
         s.real[LAM] = lam_min
         return END if lam_min == 0 else AT_LAM_MIN
     edge(s, place, direction)
