@@ -8,10 +8,12 @@ __all__ = ['FITTED', 'weighted_preferences', 'fitted_attributes', 'keep_fit', 'k
 
 # %% ../../nbs/estimators/base.ipynb #t002
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.limits import refuse_huge
+from ..base.types import Items
 from rankbook.base.validation import (
     as_array,
     as_items,
@@ -200,7 +202,7 @@ class Ranker(BaseEstimator):
 
     loss, approximate_kernel, stores = "hinge", None, False  # unless an estimator says otherwise
 
-    def predict(self, X):
+    def predict(self, X: Items) -> np.ndarray:
         """Scores (p,) of items X (p, d); higher is preferred.
 
         O(p n d), or O(p d) for the linear kernel.
@@ -214,7 +216,13 @@ class Ranker(BaseEstimator):
             name: value for name, value in super().__getstate__().items() if name != "solution_"
         }
 
-    def score(self, X, y, qid=None, sample_weight=None):
+    def score(
+        self,
+        X: Items,
+        y: ArrayLike | Preferences,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """The share of preferences that the predicted scores agree with, a tie counting 1/2.
 
         A preference weighs the product of its items' weights (n,).

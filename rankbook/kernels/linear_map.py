@@ -9,11 +9,14 @@ __all__ = ['BLOCK', 'LARGEST_MATRIX', 'LinearFunction', 'KernelFunction', 'balan
 # %% ../../nbs/kernels/linear_map.ipynb #c002
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
+from ..base.types import Items
 from ..base.validation import as_items, as_matrix
 from rankbook.kernels.items import (
     centred_items,
@@ -33,7 +36,7 @@ class LinearFunction:
 
     weights: np.ndarray
 
-    def predict(self, X_new):
+    def predict(self, X_new: Items) -> np.ndarray:
         """Scores (p,) or (p, k) of new items X_new (p, d), dense or sparse: X_new w. O(p d)."""
         X_new = as_items("X_new", X_new)
         if X_new.shape[1] != len(self.weights):
@@ -68,7 +71,7 @@ class KernelFunction:
     n_items: int
     centred: bool
 
-    def predict(self, X_new):
+    def predict(self, X_new: ArrayLike) -> np.ndarray:
         """Scores (p,) or (p, k) of new items X_new (p, d). O(p s d).
 
         X_new may be their kernel (p, n) with the n training items. BLOCK kernel entries are made at
@@ -89,7 +92,7 @@ class KernelFunction:
             )
         return scores
 
-    def kernel_rows(self, X_new):
+    def kernel_rows(self, X_new: np.ndarray) -> np.ndarray:
         """The kernel (p, s) between new items and those with coefficients."""
         if self.items is not None:
             return (self.kernel.reduced_cross if self.centred else self.kernel.cross)(
@@ -140,7 +143,7 @@ class KernelMap(SetOnce):
     offset = None  # what was subtracted from the items of a linear kernel, (d,)
     landmarks = property(lambda self: self.X)
 
-    def keep_items(self, X, copy=True):
+    def keep_items(self, X: Any, copy: bool = True) -> None:
         """Take over the items as the read-only `X`, centred if they may be.
 
         With copy=False as they are, for the caller to leave alone.
@@ -152,7 +155,7 @@ class KernelMap(SetOnce):
             self.X = X if not copy else own(X) if isinstance(X, np.ndarray) else own_rows(X)
 
     @cached_property
-    def gram(self):
+    def gram(self) -> np.ndarray:
         """The (n, n) Gram matrix, built when first asked for.
 
         A linear kernel's own methods never ask for it.
@@ -163,11 +166,11 @@ class KernelMap(SetOnce):
         return {k: v for k, v in self.__dict__.items() if k not in self.CACHED}
 
     @cached_property
-    def diagonal(self):
+    def diagonal(self) -> np.ndarray:
         """(n,) the kernel of each item with itself."""
         return locked(square_norms(self.X) if self.is_factored else self.gram.diagonal().copy())
 
-    def matvec(self, v):
+    def matvec(self, v: np.ndarray) -> np.ndarray:
         """K v, the scores of the items for coefficients v (n,).
 
         O(n d) for a linear kernel, else O(n^2).
@@ -178,11 +181,13 @@ class KernelMap(SetOnce):
             else self.gram @ v
         )
 
-    def weights(self, coef):
+    def weights(self, coef: np.ndarray) -> np.ndarray:
         """The weight vector w (d,) of a linear function f(x) = w'x with the given coefficients."""
         return coef if self.penalty == "l1" else rmatvec(self.landmarks, balanced(self, coef))
 
-    def evaluated(self, coef=None, weights=None):
+    def evaluated(
+        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
         """Scores (n,) of the items, and the square of the norm, of a function.
 
         It is given by its coefficients or, if it is linear, its weights.
@@ -193,7 +198,7 @@ class KernelMap(SetOnce):
         w = self.weights(coef) if weights is None else weights
         return matvec(self.X, w), float(np.sum(w * w))
 
-    def design(self, X_new):
+    def design(self, X_new: np.ndarray) -> Any:
         """What weights, or coefficients, of a function are multiplied with.
 
         New items (p, d) measured as `X` is, or their kernel (p, n).
@@ -213,7 +218,9 @@ class KernelMap(SetOnce):
             else X_new - self.offset
         )
 
-    def function(self, coef=None, weights=None):
+    def function(
+        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
+    ) -> LinearFunction | KernelFunction:
         """The function of coefficients (n,) or (n, k), or of weights.
 
         It is a :class:`LinearFunction` or a :class:`KernelFunction`.
@@ -222,7 +229,7 @@ class KernelMap(SetOnce):
             return LinearFunction(own(self.weights(coef) if weights is None else weights))
         return self.expansion(coef, np.arange(self.n_items))
 
-    def expansion(self, coef, items):
+    def expansion(self, coef: np.ndarray, items: np.ndarray) -> KernelFunction:
         """The :class:`KernelFunction` with coefficients of the given items."""
         used = coef.reshape(len(coef), -1).any(axis=1)
         items = items[used]
@@ -231,7 +238,7 @@ class KernelMap(SetOnce):
             self.kernel, kept, own(coef[used]), own(items), self.n_items, self.is_centred
         )
 
-    def predict(self, coef, X_new):
+    def predict(self, coef: np.ndarray, X_new: Items) -> np.ndarray:
         """Scores (p,), or (p, k) for coef (n, k), of new items X_new (p, d).
 
         f(x) = sum_i coef_i k(x, x_i), or coef'x for the L1 penalty.
@@ -251,7 +258,7 @@ class KernelMap(SetOnce):
         return storage_of(self.X)
 
     @cached_property
-    def feature_units(self):
+    def feature_units(self) -> np.ndarray:
         """One over the length of each feature (d,), of a linear kernel. O(n d), or O(nnz).
 
         The length is that over the items; 1 for a feature that is 0.
@@ -264,7 +271,7 @@ class KernelMap(SetOnce):
         return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
 
     @cached_property
-    def moments(self):
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues (d,) and eigenvectors (d, d) of X'X. O(n d^2 + d^3).
 
         Those of X'JX if the map is centred. The features are brought to length 1.
@@ -279,7 +286,7 @@ class KernelMap(SetOnce):
         with solvable("X'X"):
             return tuple(locked(part) for part in np.linalg.eigh((M + M.T) / 2))
 
-    def coefficients(self, w):
+    def coefficients(self, w: np.ndarray) -> np.ndarray:
         """Coefficients (n,) or (n, k) of least length for the weights w (d,) or (d, k).
 
         This is the inverse of ``weights``; see :func:`least_coefficients`.

@@ -47,13 +47,13 @@ class Certificate:
     radius: float
     norm: float
 
-    def is_optimal(self, tol=1e-6):
+    def is_optimal(self, tol: float = 1e-6) -> bool:
         """Whether the relative gap and both violations are at most `tol`."""
         return bool(
             max(abs(self.relative_gap), self.box_violation, self.complementarity_violation) <= tol
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"primal {self.primal:.10g}, dual {self.dual:.10g}, "
             f"relative gap {self.relative_gap:.1e}, "

@@ -8,11 +8,14 @@ __all__ = ['make_graph', 'preference_weights', 'LabelTarget', 'MarginTarget', 'm
 
 # %% ../../nbs/problems/rankrls.ipynb #c002
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.limits import refuse_huge, warn
 from ..base.ownership import locked, own
+from ..base.types import Items, KernelLike
 from ..base.validation import as_matrix, as_positive, as_vector
 from ..kernels.basis import BasisMap, basis_rmatvec, check_basis
 from ..kernels.items import rmatvec
@@ -151,16 +154,16 @@ class RankRLSProblem(BasisMap):
 
     def __init__(
         self,
-        X,
-        y=None,
-        qid=None,
-        graph=None,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
-        basis=None,
-    ):
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        graph: Preferences | Items | None = None,
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        basis: ArrayLike | None = None,
+    ) -> None:
         self.kernel, X = Kernel(kernel, gamma, degree, coef0), as_matrix("X", X)
         self.n_items = len(X)
         if self.kernel.name == "precomputed" and X.shape[1] != self.n_items:
@@ -179,21 +182,27 @@ class RankRLSProblem(BasisMap):
     dual_shape = None
 
     @property
-    def coef_shape(self):
+    def coef_shape(self) -> tuple[int, ...]:
         """Shape of the coefficients: (r,), or (r, k) for several columns of y."""
         r = len(self.landmarks)
         return (r,) if self.is_flat else (r, self.target.b.shape[1])
 
-    def primal(self, coef, lam):
+    def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients, summed over the columns of y."""
         f, square = self.evaluated(as_columns(coef))
         return least_squares_value(self, f, square, lam)
 
-    def certificate(self, lam, coef=None, dual=None, weights=None):
+    def certificate(
+        self,
+        lam: float,
+        coef: np.ndarray | None = None,
+        dual: Any = None,
+        weights: np.ndarray | None = None,
+    ) -> "LeastSquaresCertificate":
         """How far from optimal coefficients, or weights, are; see :func:`certify_least_squares`."""
         return certify_least_squares(self, lam, coef, weights)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         basis = "" if self.basis is None else f", basis of {self.basis.size}"
         return (
             f"{type(self).__name__}({self.n_items} items, "
@@ -273,11 +282,11 @@ class LeastSquaresCertificate:
     norm: float
     jitter: float = 0.0
 
-    def is_optimal(self, tol=1e-6):
+    def is_optimal(self, tol: float = 1e-6) -> bool:
         """Whether the relative gap and the square of the relative residual are at most `tol`."""
         return bool(max(self.relative_gap, self.relative_residual**2) <= tol)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"objective {self.primal:.10g}, relative gap {self.relative_gap:.1e}, "
             f"relative residual {self.relative_residual:.1e}"

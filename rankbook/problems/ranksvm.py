@@ -7,17 +7,19 @@ __all__ = ['RankSVMProblem', 'l2_lam_max']
 
 # %% ../../nbs/problems/ranksvm.ipynb #c003
 from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
+from ..base.types import Items, KernelLike
 from ..base.validation import as_choice, as_items, as_matrix
 from ..kernels.items import matvec, rmatvec
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
-from ..preferences.sums import ListedLoss, loss_of
+from ..preferences.sums import CountedLoss, ListedLoss, loss_of
 from .certificate import summed_primal
-from .gap import certify, is_summed, listed_primal
+from .gap import Certificate, certify, is_summed, listed_primal
 from .penalties import l1_lam_max, l1_primal
 
 # %% ../../nbs/problems/ranksvm.ipynb #c007
@@ -107,16 +109,16 @@ class RankSVMProblem(KernelMap):
 
     def __init__(
         self,
-        X,
-        prefs,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
-        penalty="l2",
-        loss="hinge",
-        copy=True,
-    ):
+        X: Items,
+        prefs: Preferences,
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        penalty: Literal["l2", "l1"] = "l2",
+        loss: Literal["hinge", "squared"] = "hinge",
+        copy: bool = True,
+    ) -> None:
         self.kernel, self.penalty, self.loss = Kernel(kernel, gamma, degree, coef0), penalty, loss
         self.keep_items(_check_items(X, prefs, self.kernel, penalty), copy)
         self.prefs = prefs
@@ -124,7 +126,7 @@ class RankSVMProblem(KernelMap):
         self.n_coef = _count_coef(self)
         self.coef_shape, self.dual_shape = (self.n_coef,), (self.n_preferences,)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         penalty = ", penalty l1" if self.penalty == "l1" else ""
         loss = ", loss squared" if self.loss == "squared" else ""
         return (
@@ -136,7 +138,7 @@ class RankSVMProblem(KernelMap):
     is_centred = True
 
     @cached_property
-    def summed(self):
+    def summed(self) -> CountedLoss | ListedLoss:
         """The loss over all preferences, counted rather than listed where that is possible.
 
         See :mod:`rankbook.preferences.sums`.
@@ -144,7 +146,7 @@ class RankSVMProblem(KernelMap):
         return loss_of(self.prefs)
 
     @cached_property
-    def lam_max(self):
+    def lam_max(self) -> float:
         """The lambda above which every preference is short of its margin (section 5.1).
 
         For the L1 penalty, above which w = 0. It is 0 if that is a rounding error, and infinite for
@@ -154,7 +156,7 @@ class RankSVMProblem(KernelMap):
             return np.inf
         return l1_lam_max(self) if self.penalty == "l1" else l2_lam_max(self)
 
-    def primal(self, coef, lam):
+    def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients (n_coef,)."""
         if self.penalty == "l1":
             return l1_primal(self, coef, lam)
@@ -162,7 +164,13 @@ class RankSVMProblem(KernelMap):
             self, *self.evaluated(coef), lam
         )
 
-    def certificate(self, lam, coef=None, dual=None, weights=None):
+    def certificate(
+        self,
+        lam: float,
+        coef: np.ndarray | None = None,
+        dual: Any = None,
+        weights: np.ndarray | None = None,
+    ) -> Certificate:
         """How far from optimal the given coefficients and multipliers are.
 
         Weights may be given instead of coefficients; see :func:`certify`.

@@ -7,15 +7,23 @@ __all__ = ['Solution', 'proven_order']
 
 # %% ../../nbs/problems/solution.ipynb #c002
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.limits import warn
 from ..base.ownership import SetOnce, locked
+from ..base.types import Items
 from ..base.validation import as_index, as_numbers
 from ..kernels.items import square_norms
 from ..kernels.linear_map import balanced
 from .certificate import Ramp
+
+if TYPE_CHECKING:
+    from rankbook.problems.gap import Certificate
+    from rankbook.problems.rankrls import LeastSquaresCertificate
+    from rankbook.problems.rayleigh import RayleighCertificate
 
 # %% ../../nbs/problems/solution.ipynb #c005
 class Solution(SetOnce):
@@ -37,7 +45,16 @@ class Solution(SetOnce):
         Instead of coefficients, for a linear kernel.
     """
 
-    def __init__(self, problem, lam, coef=None, dual=None, solver="", info=None, weights=None):
+    def __init__(
+        self,
+        problem: Any,
+        lam: float,
+        coef: ArrayLike | None = None,
+        dual: ArrayLike | Ramp | None = None,
+        solver: str = "",
+        info: dict[str, Any] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> None:
         self.problem, self.lam, self.solver, self.info = (
             problem,
             lam,
@@ -55,7 +72,7 @@ class Solution(SetOnce):
         )
 
     @cached_property
-    def coef(self):
+    def coef(self) -> np.ndarray:
         """Coefficients beta (n,) with f(x) = sum_i beta_i k(x, x_i).
 
         Those of a function given by weights are the shortest. O(n d^2) then.
@@ -65,20 +82,20 @@ class Solution(SetOnce):
         )
 
     @cached_property
-    def weights(self):
+    def weights(self) -> np.ndarray | None:
         """Weights (d,) of a linear function; None for other kernels."""
         if self._weights is not None or not self.problem.is_factored:
             return self._weights
         return locked(self.problem.weights(self._coef))
 
     @cached_property
-    def certificate(self):
+    def certificate(self) -> "Certificate | LeastSquaresCertificate | RayleighCertificate":
         """The certificate, computed by the problem when first asked for."""
         given = {} if self._weights is None else dict(weights=self._weights)
         return self.problem.certificate(self.lam, self._coef, self.dual, **given)
 
     @cached_property
-    def function(self):
+    def function(self) -> Any:
         """The function alone, without the problem: what a prediction needs."""
         return (
             self.problem.function(self._coef)
@@ -86,11 +103,11 @@ class Solution(SetOnce):
             else self.problem.function(weights=self._weights)
         )
 
-    def predict(self, X_new):
+    def predict(self, X_new: Items) -> np.ndarray:
         """Scores (p,) of new items X_new (p, d)."""
         return self.function.predict(X_new)
 
-    def warn_above(self, tol):
+    def warn_above(self, tol: float | None) -> None:
         """Warn unless the certificate's relative gap is at most `tol`.
 
         The warning is a ``ConvergenceWarning``; a `tol` of None expects nothing.
@@ -107,20 +124,20 @@ class Solution(SetOnce):
         )
         warn(message.strip(), ConvergenceWarning)
 
-    def said_by(self, solver):
+    def said_by(self, solver: str) -> "Solution":
         """The same answer with the name of what really ran."""
         return Solution(
             self.problem, self.lam, self._coef, self.dual, solver, self.info, self._weights
         )
 
-    def proven(self, first, second):
+    def proven(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
         """Whether the order of training items is that of the exact optimum.
 
         See :func:`proven_order`.
         """
         return proven_order(self, first, second)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"Solution(lam={self.lam:.6g}, solver={self.solver!r}, "
             f"relative gap {self.certificate.relative_gap:.1e})"

@@ -8,15 +8,18 @@ __all__ = ['number_labels', 'example_weights', 'check_square', 'hinge_objective'
 
 # %% ../../nbs/problems/svm.ipynb #c003
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.ownership import SetOnce, own
+from ..base.types import KernelLike
 from ..base.validation import as_ids, as_matrix, as_vector
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
-from .gap import certify
+from .gap import Certificate, certify
 from .ranksvm import l2_lam_max
 
 # %% ../../nbs/problems/svm.ipynb #c005
@@ -125,18 +128,24 @@ class LabelledProblem(KernelMap):
     joint = property(lambda self: self)
 
     @cached_property
-    def lam_max(self):
+    def lam_max(self) -> float:
         """The lambda above which every constraint is short of its margin.
 
         It is 0 if that is a rounding error.
         """
         return l2_lam_max(self.joint)
 
-    def primal(self, coef, lam):
+    def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients of shape `coef_shape`."""
         return hinge_objective(self.joint, flat(coef), lam)
 
-    def certificate(self, lam, coef=None, dual=None, weights=None):
+    def certificate(
+        self,
+        lam: float,
+        coef: np.ndarray | None = None,
+        dual: Any = None,
+        weights: np.ndarray | None = None,
+    ) -> Certificate:
         """The certificate of coefficients, or weights, and multipliers.
 
         It is a :class:`rankbook.Certificate`; see :func:`rankbook.problems.gap.certify`.
@@ -169,8 +178,16 @@ class SVMProblem(LabelledProblem):
     """
 
     def __init__(
-        self, X, y, kernel="linear", gamma=None, degree=3, coef0=1.0, weight=None, margin=None
-    ):
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        kernel: KernelLike = "linear",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        weight: ArrayLike | None = None,
+        margin: ArrayLike | None = None,
+    ) -> None:
         self.kernel = Kernel(kernel, gamma, degree, coef0)
         self.keep_items(check_square(X, self.kernel))
         self.classes_, number = number_labels(y, len(self.X), at_most=2)
@@ -180,11 +197,11 @@ class SVMProblem(LabelledProblem):
         self.n_items = self.n_preferences = len(self.X)
         self.coef_shape = self.dual_shape = (self.n_items,)
 
-    def classify(self, coef, X_new):
+    def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Labels (p,) of new examples (p, d): the positive class where the score is above 0."""
         return self.classes_[(self.predict(coef, X_new) > 0).astype(int)]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"SVMProblem({self.n_items} examples, {self.kernel!r})"
 
 # %% ../../nbs/problems/svm.ipynb #c020
@@ -259,8 +276,16 @@ class MulticlassSVMProblem(LabelledProblem):
     """
 
     def __init__(
-        self, X, y, kernel="linear", gamma=None, degree=3, coef0=1.0, weight=None, margin=None
-    ):
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        kernel: KernelLike = "linear",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        weight: ArrayLike | None = None,
+        margin: ArrayLike | None = None,
+    ) -> None:
         self.kernel = Kernel(kernel, gamma, degree, coef0)
         self.keep_items(check_square(X, self.kernel))
         self.classes_, self.number = number_labels(y, len(self.X))
@@ -270,18 +295,18 @@ class MulticlassSVMProblem(LabelledProblem):
         self.coef_shape, self.dual_shape = (n, k), (n * (k - 1),)
 
     @cached_property
-    def joint(self):
+    def joint(self) -> Any:
         """The :class:`JointItems` of the problem."""
         return JointItems(self)
 
-    def classify(self, coef, X_new):
+    def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Labels (p,) of new examples (p, d).
 
         A label is the class of the highest score, the first of equals.
         """
         return self.classes_[self.predict(coef, X_new).argmax(axis=1)]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"MulticlassSVMProblem({self.n_items} examples, "
             f"{len(self.classes_)} classes, {self.kernel!r})"
