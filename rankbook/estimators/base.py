@@ -7,6 +7,8 @@ __all__ = ['FITTED', 'weighted_preferences', 'fitted_attributes', 'keep_fit', 'k
            'refuse_lengths', 'Ranker', 'share_met', 'takes_sparse']
 
 # %% ../../nbs/estimators/base.ipynb #t002
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
@@ -26,6 +28,7 @@ from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..metrics.pairs import disagreement
 from ..metrics.queries import UndefinedMetric
 from ..preferences.graph import Preferences
+from ..problems.solution import Solution
 
 # %% ../../nbs/estimators/base.ipynb #c004
 def weighted_preferences(y, qid, graph, sample_weight):
@@ -199,6 +202,14 @@ class Ranker(BaseEstimator):
 
     It predicts with ``function_``, scores by preferences, and takes a kernel by name.
     """
+
+    solution_: Solution
+    function_: Any
+    solver_: str
+    coef_: np.ndarray
+    support_: np.ndarray
+    dual_coef_: np.ndarray
+    n_features_in_: int
 
     loss, approximate_kernel, stores = "hinge", None, False  # unless an estimator says otherwise
 

@@ -205,6 +205,9 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         As for :class:`OnlineRankSVM`.
     """
 
+    classes_: np.ndarray
+    intercept_: float | np.ndarray
+
     def __init__(
         self,
         lam: float = 1e-4,

@@ -26,7 +26,7 @@ from rankbook.estimators.base import (
 )
 from ..kernels.basis import METHODS, choose_basis
 from ..preferences.graph import Preferences
-from ..problems.rankrls import RankRLSProblem
+from ..problems.rankrls import LeastSquaresCertificate, RankRLSProblem
 from rankbook.problems.rankrls_statistics import (
     RankingStatistics,
     StatisticsSolver,
@@ -111,6 +111,9 @@ class RankRLS(Ranker):
     statistics_ : RankingStatistics
         Sums over queries; only after learning from blocks.
     """
+
+    certificate_: LeastSquaresCertificate
+    statistics_: RankingStatistics
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from .base import Ranker, fitted_attributes, keep_fit, keeping_features
 from .rankrls import read_scored
 from ..kernels.basis import choose_basis
 from ..preferences.laplacians import Queries
-from ..problems.rankrls import RankRLSProblem
+from ..problems.rankrls import LeastSquaresCertificate, RankRLSProblem
 from ..registry.solve import solve_path
 from ..selection.held_out import check_metric, grid_values, validation_groups
 
@@ -68,6 +68,14 @@ class RankRLSCV(Ranker):
         Of the fit to all data, as in :class:`rankbook.RankRLS`; also coef_ of a linear kernel,
         support_ and dual_coef_ of others.
     """
+
+    certificate_: LeastSquaresCertificate
+    lam_: float
+    gamma_: float | None
+    best_value_: float
+    cv_values_: np.ndarray
+    lams_: np.ndarray
+    gammas_: list
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ from rankbook.estimators.base import (
     weighted_preferences,
 )
 from ..kernels.nystroem import NystroemFunction, NystroemMap
+from ..problems.gap import Certificate
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.solve import solve, solve_path
 
@@ -102,6 +103,8 @@ class RankSVM(Ranker):
     solution_ : Solution
         The answer with its problem, and so with the training data; a pickle leaves it out.
     """
+
+    certificate_: Certificate
 
     stores = True
 

@@ -22,6 +22,7 @@ from rankbook.estimators.base import (
     weighted_preferences,
 )
 from .ranksvm import RankSVM
+from ..problems.gap import Certificate
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve
@@ -217,6 +218,14 @@ class RankSVMCV(Ranker):
         Of the fit on all data, as in :class:`rankbook.RankSVM`; also coef_ of a linear kernel,
         support_ and dual_coef_ of others.
     """
+
+    certificate_: Certificate
+    lam_: float
+    best_: list[tuple[float, float]]
+    curve_: ValidationCurve
+    fold_curves_: list[ValidationCurve]
+    fold_status_: list[str]
+    standard_error_: float
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ from rankbook.estimators.base import (
     share_met,
 )
 from ..problems.labels import marked_items
-from ..problems.rayleigh import RayleighProblem
+from ..problems.rayleigh import RayleighCertificate, RayleighProblem
 from ..registry.solve import solve
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c005
@@ -88,6 +88,10 @@ def read_classes(y, unlabelled=None):
 # %% ../../nbs/estimators/rayleigh.ipynb #c008
 class RayleighBase(Ranker):
     """What one does with a ranking of two classes once it is there."""
+
+    certificate_: RayleighCertificate
+    classes_: np.ndarray
+    pivots_: np.ndarray
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Scores (p,) of items X (p, d); higher is preferred. The same as `predict`."""

@@ -173,6 +173,15 @@ class RayleighRankerCV(RayleighBase):
         Of the fit to all labelled items, as in :class:`rankbook.RayleighRanker`.
     """
 
+    lam_: float
+    manifold_weight_: float
+    n_components_: int | None
+    gamma_: float | None
+    best_value_: float
+    cv_values_: np.ndarray
+    fold_values_: np.ndarray
+    grid_: dict[str, list]
+
     def __init__(
         self,
         lams: ArrayLike = 1e-3,

@@ -76,6 +76,11 @@ def learn_all(estimator, stream, X, sampler):
 class OnlineEstimator(BaseEstimator):
     """Base of the estimators that learn from streams: parameters, and what was learnt."""
 
+    coef_: np.ndarray
+    n_updates_: int
+    converged_: bool
+    n_features_in_: int
+
     def __init__(
         self,
         lam: float = 1e-4,

@@ -9,7 +9,7 @@ __all__ = ['BLOCK', 'LARGEST_MATRIX', 'LinearFunction', 'KernelFunction', 'balan
 # %% ../../nbs/kernels/linear_map.ipynb #c002
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,12 @@ from rankbook.kernels.items import (
     square_norms,
     storage_of,
 )
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from rankbook.kernels.kernel import Kernel
+
 
 BLOCK = 1 << 24  # kernel entries that a prediction holds at a time
 
@@ -138,9 +144,12 @@ class KernelMap(SetOnce):
     `landmarks` are the items that carry coefficients, all by default.
     """
 
+    X: "np.ndarray | csr_array"
+    kernel: "Kernel"
+
     CACHED = ("gram", "diagonal", "feature_units", "moments")  # quickly made again
     is_centred = False
-    offset = None  # what was subtracted from the items of a linear kernel, (d,)
+    offset: np.ndarray | None = None  # what was subtracted from the items of a linear kernel, (d,)
     landmarks = property(lambda self: self.X)
 
     def keep_items(self, X: Any, copy: bool = True) -> None:
@@ -175,11 +184,9 @@ class KernelMap(SetOnce):
 
         O(n d) for a linear kernel, else O(n^2).
         """
-        return (
-            matvec(self.X, rmatvec(self.X, balanced(self, v)))
-            if self.is_factored
-            else self.gram @ v
-        )
+        if self.is_factored:
+            return matvec(self.X, rmatvec(self.X, balanced(self, v)))
+        return self.gram @ v
 
     def weights(self, coef: np.ndarray) -> np.ndarray:
         """The weight vector w (d,) of a linear function f(x) = w'x with the given coefficients."""
@@ -212,11 +219,8 @@ class KernelMap(SetOnce):
                 f"X_new has {X_new.shape[1]} columns; "
                 f"{self.X.shape[1]}, as in training, are accepted."
             )
-        return (
-            X_new
-            if self.offset is None or not isinstance(X_new, np.ndarray)
-            else X_new - self.offset
-        )
+        moved = self.offset is not None and isinstance(X_new, np.ndarray)
+        return X_new - self.offset if moved else X_new
 
     def function(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
@@ -248,12 +252,12 @@ class KernelMap(SetOnce):
         return self.function(coef).predict(X_new)
 
     @property
-    def is_factored(self):
+    def is_factored(self) -> bool:
         """Whether the kernel is kept as its factor X, K = X X'."""
         return self.kernel.name == "linear"
 
     @property
-    def storage(self):
+    def storage(self) -> str:
         """How the items are kept; see :func:`storage_of`."""
         return storage_of(self.X)
 

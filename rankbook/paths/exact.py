@@ -20,6 +20,7 @@ from ..problems.solution import Solution
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
+    from rankbook.problems.certificate import Ramp
     from rankbook.problems.gap import Certificate
     from rankbook.problems.rankrls import LeastSquaresCertificate
     from rankbook.problems.rayleigh import RayleighCertificate
@@ -47,7 +48,13 @@ class SolutionPath:
         The relative gap that answers are meant to have, by default what the solver declares.
     """
 
-    tol = None
+    problem: Any
+    breakpoints: np.ndarray
+    domain: tuple[float, float]
+    status: str
+    solver: str
+    info: dict[str, Any]
+    tol: float | None = None
 
     def __init__(
         self,
@@ -96,7 +103,7 @@ class SolutionPath:
             f"{self.status}, {self.solver or 'solver unknown'})"
         )
 
-    def dual(self, lam: float) -> np.ndarray | None:
+    def dual(self, lam: float) -> "np.ndarray | Ramp | None":
         """Multipliers alpha (m,) at lam; at 0 those of the hard margin."""
         return self.solution(lam).dual
 
@@ -127,6 +134,8 @@ class RegularizationPath(SolutionPath):
     events : ndarray of EVENT
         Fields lam, pair, from, to; sets are 0 inactive, 1 free, 2 at bound.
     """
+
+    events: np.ndarray
 
     def __init__(
         self,

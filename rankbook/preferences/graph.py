@@ -66,31 +66,9 @@ class Preferences(SetOnce):
         margin: ArrayLike | None = None,
     ) -> None:
         self._begin(n_items, "pairs")
-        self._set_pairs(better, worse)
-        self._attach(weight, margin)
-
-    @classmethod
-    def of_kind(
-        cls,
-        graph: str,
-        better: ArrayLike,
-        worse: ArrayLike,
-        n_items: int,
-        n_queries: int | None = None,
-    ) -> Self:
-        """Listed preferences that say where they come from.
-
-        `graph` and `n_queries` are what the attributes of that name will be.
-        """
-        prefs = cls.__new__(cls)
-        prefs._begin(n_items, graph, n_queries)
-        prefs._set_pairs(better, worse)
-        prefs._attach(None, None)
-        return prefs
-
-    def _set_pairs(self, better, worse):
         self._pairs = as_pairs(better, worse, self.n_items)
         self._m = self._pairs[0].size
+        self._attach(weight, margin)
 
     @classmethod
     def from_scores(
@@ -163,13 +141,11 @@ class Preferences(SetOnce):
         """(m,) float64: the difference delta of scores that each preference asks for."""
         return np.broadcast_to(1.0, self._m) if self._margin is None else self._margin
 
-    def reweighted(
-        self, weight: ArrayLike | None = None, margin: ArrayLike | None = None
-    ) -> "Preferences":
+    def reweighted(self, weight: ArrayLike | None = None, margin: ArrayLike | None = None) -> Self:
         """The same graph with other weights and margins, arrays of shape (m,); None means ones."""
         return _with_weights(self, weight, margin)
 
-    def item_weighted(self, item_weight: ArrayLike) -> "Preferences":
+    def item_weighted(self, item_weight: ArrayLike) -> Self:
         """The same graph where a preference weighs the product of its two items' weights.
 
         The weights >= 0 are given as (n,) and kept so. O(n).
@@ -186,10 +162,8 @@ class Preferences(SetOnce):
         The pairs are not listed if they come from the full graph of scores.
         """
         if self.graph != "full" or self.item_weight is None or self.is_listed:
-            return (
-                not (self._weight is None and self.item_weight is None and self._m > 0)
-                and not self.weight.any()
-            )
+            plain = self._weight is None and self.item_weight is None and self._m > 0
+            return not plain and not self.weight.any()
         order, *starts = self._levels
         level, query = (start[self.item_weight[order] > 0] for start in starts)
         return not ((query[1:] == query[:-1]) & (level[1:] != level[:-1])).any()
@@ -339,9 +313,8 @@ def preferences_from_rankings(orders, n_items=None, cls=Preferences):
     corners = [np.triu_indices(row.size, 1) for row in rows]
     better = np.concatenate([row[i] for row, (i, _) in zip(rows, corners) if row.size] or [[]])
     worse = np.concatenate([row[j] for row, (_, j) in zip(rows, corners) if row.size] or [[]])
-    return cls.of_kind(
-        "rankings", better.astype(int), worse.astype(int), n_items, n_queries=len(rows)
-    )
+    prefs = cls(better.astype(int), worse.astype(int), n_items)
+    return prefs.replaced(graph="rankings", n_queries=len(rows))
 
 # %% ../../nbs/preferences/graph.ipynb #c043
 def _with_weights(prefs, weight, margin):

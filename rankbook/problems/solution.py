@@ -45,6 +45,12 @@ class Solution(SetOnce):
         Instead of coefficients, for a linear kernel.
     """
 
+    problem: Any
+    lam: float
+    dual: np.ndarray | Ramp | None
+    solver: str
+    info: dict[str, Any]
+
     def __init__(
         self,
         problem: Any,
