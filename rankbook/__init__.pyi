@@ -14,7 +14,7 @@ from .kernels.nystroem import NystroemMap
 from .metrics.pairs import auc, disagreement
 from .paths.exact import RegularizationPath, SolutionPath
 from .preferences.graph import Preferences
-from .problems.gap import Certificate
+from .problems.certificate import Certificate
 from .problems.rankrls import RankRLSProblem
 from .problems.rankrls_statistics import RankingStatistics, merge_statistics
 from .problems.ranksvm import RankSVMProblem

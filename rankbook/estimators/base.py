@@ -28,6 +28,7 @@ from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..metrics.pairs import disagreement
 from ..metrics.queries import UndefinedMetric
 from ..preferences.graph import Preferences
+from ..problems.certificate import Certificate
 from ..problems.solution import Solution
 
 # %% ../../nbs/estimators/base.ipynb #c004
@@ -205,6 +206,7 @@ class Ranker(BaseEstimator):
 
     solution_: Solution
     function_: Any
+    certificate_: Certificate
     solver_: str
     coef_: np.ndarray
     support_: np.ndarray

@@ -26,7 +26,7 @@ from rankbook.estimators.base import (
 )
 from ..kernels.basis import METHODS, choose_basis
 from ..preferences.graph import Preferences
-from ..problems.rankrls import LeastSquaresCertificate, RankRLSProblem
+from ..problems.rankrls import RankRLSProblem
 from rankbook.problems.rankrls_statistics import (
     RankingStatistics,
     StatisticsSolver,
@@ -112,7 +112,6 @@ class RankRLS(Ranker):
         Sums over queries; only after learning from blocks.
     """
 
-    certificate_: LeastSquaresCertificate
     statistics_: RankingStatistics
 
     def __init__(

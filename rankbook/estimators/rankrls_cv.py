@@ -18,7 +18,7 @@ from .base import Ranker, fitted_attributes, keep_fit, keeping_features
 from .rankrls import read_scored
 from ..kernels.basis import choose_basis
 from ..preferences.laplacians import Queries
-from ..problems.rankrls import LeastSquaresCertificate, RankRLSProblem
+from ..problems.rankrls import RankRLSProblem
 from ..registry.solve import solve_path
 from ..selection.held_out import check_metric, grid_values, validation_groups
 
@@ -69,7 +69,6 @@ class RankRLSCV(Ranker):
         support_ and dual_coef_ of others.
     """
 
-    certificate_: LeastSquaresCertificate
     lam_: float
     gamma_: float | None
     best_value_: float

@@ -23,7 +23,6 @@ from rankbook.estimators.base import (
     weighted_preferences,
 )
 from ..kernels.nystroem import NystroemFunction, NystroemMap
-from ..problems.gap import Certificate
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.solve import solve, solve_path
 
@@ -35,12 +34,12 @@ def choose_solver(problem):
     others. The squared hinge and items that are sparse or float32 are for "newton" at any size, or
     for "qp"; the L1 penalty is for "simplex".
     """
-    if problem.penalty == "l1":
+    if problem.penalty.coef_is_weights:
         return "simplex"
     small = (
         problem.n_items <= 2000
         and problem.n_preferences <= 200_000
-        and problem.loss == "hinge"
+        and not problem.loss.is_smooth
         and problem.storage == "float64"
     )
     return "path" if small else "newton" if problem.is_factored else "qp"
@@ -103,8 +102,6 @@ class RankSVM(Ranker):
     solution_ : Solution
         The answer with its problem, and so with the training data; a pickle leaves it out.
     """
-
-    certificate_: Certificate
 
     stores = True
 

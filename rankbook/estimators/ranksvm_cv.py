@@ -22,7 +22,6 @@ from rankbook.estimators.base import (
     weighted_preferences,
 )
 from .ranksvm import RankSVM
-from ..problems.gap import Certificate
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve
@@ -219,7 +218,6 @@ class RankSVMCV(Ranker):
         support_ and dual_coef_ of others.
     """
 
-    certificate_: Certificate
     lam_: float
     best_: list[tuple[float, float]]
     curve_: ValidationCurve

@@ -28,7 +28,7 @@ from rankbook.estimators.base import (
     share_met,
 )
 from ..problems.labels import marked_items
-from ..problems.rayleigh import RayleighCertificate, RayleighProblem
+from ..problems.rayleigh import RayleighProblem
 from ..registry.solve import solve
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c005
@@ -89,7 +89,6 @@ def read_classes(y, unlabelled=None):
 class RayleighBase(Ranker):
     """What one does with a ranking of two classes once it is there."""
 
-    certificate_: RayleighCertificate
     classes_: np.ndarray
     pivots_: np.ndarray
 

@@ -118,7 +118,7 @@ def balanced(problem, coef):
 
     What does so to rounding stays as it is, its zeros are exact.
     """
-    if not getattr(problem, "is_centred", False) or problem.penalty == "l1":
+    if not getattr(problem, "is_centred", False) or problem.coef_is_weights:
         return coef
     rounding = len(coef) * np.finfo(float).eps * np.abs(coef).sum(axis=0)
     mean = np.where(np.abs(coef.sum(axis=0)) > rounding, coef.mean(axis=0), 0.0)
@@ -148,7 +148,7 @@ class KernelMap(SetOnce):
     kernel: "Kernel"
 
     CACHED = ("gram", "diagonal", "feature_units", "moments")  # quickly made again
-    is_centred = False
+    is_centred = coef_is_weights = False
     offset: np.ndarray | None = None  # what was subtracted from the items of a linear kernel, (d,)
     landmarks = property(lambda self: self.X)
 
@@ -190,7 +190,7 @@ class KernelMap(SetOnce):
 
     def weights(self, coef: np.ndarray) -> np.ndarray:
         """The weight vector w (d,) of a linear function f(x) = w'x with the given coefficients."""
-        return coef if self.penalty == "l1" else rmatvec(self.landmarks, balanced(self, coef))
+        return coef if self.coef_is_weights else rmatvec(self.landmarks, balanced(self, coef))
 
     def evaluated(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None

@@ -15,15 +15,12 @@ from ..base.ownership import locked, own
 from ..base.types import File, Items
 from ..base.validation import as_positive
 from .reading import solution_at
+from ..problems.certificate import Certificate
+from ..problems.losses import SmoothedDual
 from ..problems.solution import Solution
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
-
-    from rankbook.problems.certificate import Ramp
-    from rankbook.problems.gap import Certificate
-    from rankbook.problems.rankrls import LeastSquaresCertificate
-    from rankbook.problems.rayleigh import RayleighCertificate
 
 # %% ../../nbs/paths/exact.ipynb #c018
 class SolutionPath:
@@ -103,7 +100,7 @@ class SolutionPath:
             f"{self.status}, {self.solver or 'solver unknown'})"
         )
 
-    def dual(self, lam: float) -> "np.ndarray | Ramp | None":
+    def dual(self, lam: float) -> np.ndarray | SmoothedDual | None:
         """Multipliers alpha (m,) at lam; at 0 those of the hard margin."""
         return self.solution(lam).dual
 
@@ -115,9 +112,7 @@ class SolutionPath:
         """Scores (p,) of new items X_new (p, d) at lam."""
         return self.solution(lam).predict(X_new)
 
-    def certificate(
-        self, lam: float
-    ) -> "Certificate | LeastSquaresCertificate | RayleighCertificate":
+    def certificate(self, lam: float) -> Certificate:
         """The :class:`rankbook.Certificate` at lam, computed by the library."""
         return self.solution(lam).certificate
 

@@ -4,10 +4,9 @@
 
 # %% auto #0
 __all__ = ['make_graph', 'preference_weights', 'LabelTarget', 'MarginTarget', 'make_target', 'refuse_empty', 'RankRLSProblem',
-           'as_columns', 'least_squares_value', 'half_gradient', 'LeastSquaresCertificate', 'certify_least_squares']
+           'as_columns', 'least_squares_value', 'half_gradient', 'certify_least_squares']
 
 # %% ../../nbs/problems/rankrls.ipynb #c002
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,8 @@ from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import IdentityGraph, QueryGraph, WeightedGraph
+from .certificate import Certificate
+from .l2 import L2
 
 # %% ../../nbs/problems/rankrls.ipynb #c004
 def make_graph(graph, qid, n):
@@ -178,7 +179,7 @@ class RankRLSProblem(BasisMap):
         self.keep_items(X)
         refuse_empty(self)
 
-    penalty = "l2"
+    penalty = L2()
     dual_shape = None
 
     @property
@@ -198,7 +199,7 @@ class RankRLSProblem(BasisMap):
         coef: np.ndarray | None = None,
         dual: Any = None,
         weights: np.ndarray | None = None,
-    ) -> "LeastSquaresCertificate":
+    ) -> Certificate:
         """How far from optimal coefficients, or weights, are; see :func:`certify_least_squares`."""
         return certify_least_squares(self, lam, coef, weights)
 
@@ -242,56 +243,6 @@ def half_gradient(problem, a, f, lam):
         squares = [np.sum(v**2) for v in np.hsplit(both, 2)]
     return tuple(float(np.sqrt(max(0.0, s))) for s in squares)
 
-# %% ../../nbs/problems/rankrls.ipynb #c018
-@dataclass(frozen=True)
-class LeastSquaresCertificate:
-    """What can be proven about coefficients of a :class:`RankRLSProblem`, computed from them alone.
-
-    Columns of y are summed over.
-
-    Attributes
-    ----------
-    lam : float
-    primal : float
-        The objective J.
-    dual : float
-        A lower bound on its minimum, J - gap.
-    gap, relative_gap : float
-        J - J* is at most gap = gradient^2 / lam; the same over max(1, abs(J)).
-    gradient : float
-        RKHS norm of half the gradient, sqrt(rho' K rho).
-    relative_residual : float
-        The same over its value for f = 0; 0 if it is no more than the rounding error of a sum of
-        b_i k(x_i, .).
-    radius : float
-        The optimum lies within this RKHS distance of f: gradient / lam.
-    norm : float
-        RKHS norm of f.
-    jitter : float
-        What had to be added to the diagonal of K_RR of a singular basis; 0 without a basis.
-    """
-
-    lam: float
-    primal: float
-    dual: float
-    gap: float
-    relative_gap: float
-    gradient: float
-    relative_residual: float
-    radius: float
-    norm: float
-    jitter: float = 0.0
-
-    def is_optimal(self, tol: float = 1e-6) -> bool:
-        """Whether the relative gap and the square of the relative residual are at most `tol`."""
-        return bool(max(self.relative_gap, self.relative_residual**2) <= tol)
-
-    def __str__(self) -> str:
-        return (
-            f"objective {self.primal:.10g}, relative gap {self.relative_gap:.1e}, "
-            f"relative residual {self.relative_residual:.1e}"
-        )
-
 # %% ../../nbs/problems/rankrls.ipynb #c019
 def certify_least_squares(problem, lam, coef=None, weights=None):
     """The certificate of coefficients.
@@ -306,7 +257,9 @@ def certify_least_squares(problem, lam, coef=None, weights=None):
 
     Returns
     -------
-    LeastSquaresCertificate
+    Certificate
+        Columns of y are summed over. `gradient` is the RKHS norm of half the gradient,
+        sqrt(rho' K rho), the gap gradient^2 / lam, the radius gradient / lam.
 
     Notes
     -----
@@ -331,15 +284,14 @@ def certify_least_squares(problem, lam, coef=None, weights=None):
         * float(np.sum(np.sqrt(np.maximum(0.0, problem.diagonal)) @ np.abs(problem.target.b)))
     )
     residual = 0.0 if gradient <= rounding else gradient / start if start > 0 else np.inf
-    return LeastSquaresCertificate(
+    return Certificate.of(
         lam,
         primal,
         primal - gap,
-        gap,
-        gap / max(1.0, abs(primal)),
-        gradient,
-        residual,
-        gradient / lam,
         float(np.sqrt(square)),
-        0.0 if problem.basis is None else problem.basis_factor[1],
+        gap=gap,
+        radius=gradient / lam,
+        gradient=gradient,
+        relative_residual=residual,
+        jitter=0.0 if problem.basis is None else problem.basis_factor[1],
     )

@@ -22,7 +22,7 @@ from ..kernels.basis import jittered_cholesky
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..preferences.laplacians import IdentityGraph, QueryGraph
-from .rankrls import LeastSquaresCertificate
+from .certificate import Certificate
 from .scatter import block_rows, total_scatter
 from rankbook.problems.spectrum import (
     Spectrum,
@@ -306,7 +306,7 @@ class StatisticsSolution:
 
     @cached_property
     def certificate(self):
-        """The :class:`rankbook.problems.rankrls.LeastSquaresCertificate`."""
+        """The :class:`rankbook.Certificate`."""
         return certify_statistics(self.problem, self.lam, self.coef)
 
     @cached_property
@@ -342,15 +342,14 @@ def certify_statistics(problem, lam, coef):
         float(np.linalg.norm(problem.g)),
     )
     gap, residual = gradient**2 / lam, gradient / start if start else float(gradient > 0)
-    return LeastSquaresCertificate(
+    return Certificate.of(
         lam,
         primal,
         primal - gap,
-        gap,
-        gap / max(1.0, abs(primal)),
-        gradient,
-        residual,
-        gradient / lam,
         float(np.sqrt(square)),
-        jitter,
+        gap=gap,
+        radius=gradient / lam,
+        gradient=gradient,
+        relative_residual=residual,
+        jitter=jitter,
     )

@@ -4,11 +4,10 @@
 
 # %% auto #0
 __all__ = ['rayleigh_quotient', 'class_moments', 'SemiSupervisedData', 'join_items', 'make_subspace', 'RayleighProblem',
-           'RayleighCertificate', 'certify_rayleigh']
+           'certify_rayleigh']
 
 # %% ../../nbs/problems/rayleigh.ipynb #c003
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -23,6 +22,8 @@ from ..kernels.kernel import Kernel
 from ..kernels.linear_map import LinearFunction
 from ..kernels.neighbours import manifold_energy, neighbour_graph, normalized_laplacian
 from ..kernels.nystroem import NystroemFunction, NystroemMap, check_items
+from .certificate import Certificate
+from .l2 import L2
 from .labels import read_labels
 
 # %% ../../nbs/problems/rayleigh.ipynb #c005
@@ -201,7 +202,7 @@ class RayleighProblem(SetOnce):
             f"features, {self.kernel!r}, manifold weight {self.manifold_weight:g})"
         )
 
-    penalty = "l2"
+    penalty = L2()
     dual_shape = None
     is_flat = is_factored = True  # in the subspace, f(x) = w'x is linear
     mean_difference = property(lambda self: self.data.mean_difference)
@@ -265,61 +266,9 @@ class RayleighProblem(SetOnce):
 
     def certificate(
         self, lam: float, coef: np.ndarray | None = None, dual: Any = None
-    ) -> "RayleighCertificate":
+    ) -> Certificate:
         """How far from optimal weights are; see :func:`certify_rayleigh`."""
         return certify_rayleigh(self, lam, coef)
-
-# %% ../../nbs/problems/rayleigh.ipynb #c029
-@dataclass(frozen=True)
-class RayleighCertificate:
-    """What can be proven about weights of a :class:`RayleighProblem`, computed from them alone.
-
-    Attributes
-    ----------
-    lam : float
-    primal : float
-        The objective Q.
-    dual : float
-        A lower bound on its minimum, Q - gap.
-    gap, relative_gap : float
-        Q - Q* is at most gap = gradient^2 / (2 kappa), kappa >= lam the least curvature; the same
-        over max(1, abs(Q)).
-    gradient : float
-        Norm of A w - (mu+ - mu-).
-    relative_residual : float
-        The same over the norm of mu+ - mu-; 0 if it is no more than the rounding error of the
-        means.
-    radius : float
-        The optimum lies within this distance of w: gradient / kappa.
-    norm : float
-        Norm of w.
-    quotient, quotient_max : float
-        The Rayleigh quotient of w with the matrix A, and an upper bound on what any direction
-        reaches.
-    """
-
-    lam: float
-    primal: float
-    dual: float
-    gap: float
-    relative_gap: float
-    gradient: float
-    relative_residual: float
-    radius: float
-    norm: float
-    quotient: float
-    quotient_max: float
-
-    def is_optimal(self, tol: float = 1e-6) -> bool:
-        """Whether the relative gap and the square of the relative residual are at most `tol`."""
-        return bool(max(self.relative_gap, self.relative_residual**2) <= tol)
-
-    def __str__(self) -> str:
-        return (
-            f"objective {self.primal:.10g}, relative gap {self.relative_gap:.1e}, "
-            f"relative residual {self.relative_residual:.1e}, "
-            f"quotient {self.quotient:.10g} of at most {self.quotient_max:.10g}"
-        )
 
 # %% ../../nbs/problems/rayleigh.ipynb #c030
 def certify_rayleigh(problem, lam, coef):
@@ -334,7 +283,9 @@ def certify_rayleigh(problem, lam, coef):
 
     Returns
     -------
-    RayleighCertificate
+    Certificate
+        `gradient` is the norm of A w - (mu+ - mu-), the gap gradient^2 / (2 kappa) and the radius
+        gradient / kappa for the least curvature kappa >= lam.
 
     Notes
     -----
@@ -350,16 +301,15 @@ def certify_rayleigh(problem, lam, coef):
     radius = gradient / kappa if kappa > 0 else np.inf
     gap = gradient * radius / 2 if gradient else 0.0
     residual = 0.0 if gradient <= problem.data.noise else gradient / start if start > 0 else np.inf
-    return RayleighCertificate(
+    return Certificate.of(
         lam,
         primal,
         primal - gap,
-        gap,
-        gap / max(1.0, abs(primal)),
-        gradient,
-        residual,
-        radius,
         float(np.linalg.norm(w)),
-        rayleigh_quotient(w, problem.mean_difference, A),
-        2 * (gap - primal),
+        gap=gap,
+        radius=radius,
+        gradient=gradient,
+        relative_residual=residual,
+        quotient=rayleigh_quotient(w, problem.mean_difference, A),
+        quotient_max=2 * (gap - primal),
     )

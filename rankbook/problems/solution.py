@@ -7,7 +7,7 @@ __all__ = ['Solution', 'proven_order']
 
 # %% ../../nbs/problems/solution.ipynb #c002
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,12 +18,8 @@ from ..base.types import Items
 from ..base.validation import as_index, as_numbers
 from ..kernels.items import square_norms
 from ..kernels.linear_map import balanced
-from .certificate import Ramp
-
-if TYPE_CHECKING:
-    from rankbook.problems.gap import Certificate
-    from rankbook.problems.rankrls import LeastSquaresCertificate
-    from rankbook.problems.rayleigh import RayleighCertificate
+from .certificate import Certificate
+from .losses import SmoothedDual
 
 # %% ../../nbs/problems/solution.ipynb #c005
 class Solution(SetOnce):
@@ -35,7 +31,7 @@ class Solution(SetOnce):
     lam : float
     coef : ndarray of shape problem.coef_shape, optional
         Coefficients beta (n,), by default P' dual / lam; for the L1 penalty the weights w (d,).
-    dual : ndarray of shape problem.dual_shape or Ramp, optional
+    dual : ndarray of shape problem.dual_shape or SmoothedDual, optional
         Multipliers alpha, or a rule for them, or None.
     solver : str
         Name and version of what really ran.
@@ -47,7 +43,7 @@ class Solution(SetOnce):
 
     problem: Any
     lam: float
-    dual: np.ndarray | Ramp | None
+    dual: np.ndarray | SmoothedDual | None
     solver: str
     info: dict[str, Any]
 
@@ -56,7 +52,7 @@ class Solution(SetOnce):
         problem: Any,
         lam: float,
         coef: ArrayLike | None = None,
-        dual: ArrayLike | Ramp | None = None,
+        dual: ArrayLike | SmoothedDual | None = None,
         solver: str = "",
         info: dict[str, Any] | None = None,
         weights: ArrayLike | None = None,
@@ -67,7 +63,8 @@ class Solution(SetOnce):
             solver,
             {} if info is None else info,
         )
-        self.dual = dual if isinstance(dual, Ramp) else _as_answer("dual", dual, problem.dual_shape)
+        ruled = isinstance(dual, SmoothedDual)
+        self.dual = dual if ruled else _as_answer("dual", dual, problem.dual_shape)
         self._weights = _as_answer("weights", weights, _weights_shape(problem))
         if coef is None and weights is None:
             coef = _implied(problem, lam, self.dual)
@@ -95,7 +92,7 @@ class Solution(SetOnce):
         return locked(self.problem.weights(self._coef))
 
     @cached_property
-    def certificate(self) -> "Certificate | LeastSquaresCertificate | RayleighCertificate":
+    def certificate(self) -> Certificate:
         """The certificate, computed by the problem when first asked for."""
         given = {} if self._weights is None else dict(weights=self._weights)
         return self.problem.certificate(self.lam, self._coef, self.dual, **given)
@@ -169,7 +166,7 @@ def _as_answer(name, value, shape):
 
 def _weights_shape(problem):
     """(d,) or (d, k), or None if the function has no weights other than its coefficients."""
-    if not problem.is_factored or problem.penalty == "l1" or not hasattr(problem, "coefficients"):
+    if not problem.is_factored or problem.coef_is_weights or not hasattr(problem, "coefficients"):
         return None
     return problem.X.shape[1:] + tuple(problem.coef_shape[1:])
 
@@ -179,16 +176,11 @@ def _implied(problem, lam, dual):
     if not isinstance(dual, np.ndarray):
         both = "coef and dual are both None" if dual is None else f"coef is None and dual is {dual}"
         raise ValueError(f"{both}; at least one array is accepted.")
-    if problem.penalty == "l1":
-        raise ValueError(
-            "coef is None, and the multipliers of the L1 penalty do not determine the weights; "
-            "coef of shape (d,) is accepted."
-        )
     if lam == 0:
         raise ValueError(
             "coef is None at lam = 0, where the multipliers do not determine it; coef is accepted."
         )
-    return problem.prefs.rmatvec(dual) / lam
+    return problem.penalty.implied_coef(problem, lam, dual)
 
 # %% ../../nbs/problems/solution.ipynb #c009
 def proven_order(solution, first, second):
@@ -214,7 +206,7 @@ def proven_order(solution, first, second):
             f"first has {first.size} entries and second has {second.size}; "
             "equal lengths are accepted."
         )
-    if problem.penalty == "l1":  # a linear program may have many optima
+    if not np.isfinite(solution.certificate.radius):  # a linear program may have many optima
         return np.zeros(first.size, dtype=bool)
     f = problem.evaluated(solution._coef, solution._weights)[0]
     if problem.is_factored:

@@ -17,8 +17,7 @@ from rankbook.preferences.sums import (
     loss_of,
     smoothed_hinge,
 )
-from rankbook.problems.certificate import Ramp
-from rankbook.problems.gap import certify
+from rankbook.problems.losses import SmoothedDual
 
 SHAPES = [HINGE, SQUARED, *(smoothed_hinge(h) for h in (1e-6, 0.25, 1.0, 7.0))]
 
@@ -200,7 +199,7 @@ def test_certificates_by_sums_are_those_of_the_list(seed):
     summed = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid), kernel="linear")
     listed = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid), kernel="linear")
     listed.prefs.better
-    by_sums, by_list = certify(summed, lam, coef), certify(listed, lam, coef)
+    by_sums, by_list = summed.certificate(lam, coef), listed.certificate(lam, coef)
     assert not summed.prefs.is_listed
     assert (
         np.isclose(by_sums.primal, by_list.primal)
@@ -212,8 +211,11 @@ def test_certificates_by_sums_are_those_of_the_list(seed):
         and by_sums.box_violation == 0
     )
     for width in (0.0, 0.3):
-        dual = Ramp(width).multipliers(listed.prefs, listed.matvec(coef))
-        ruled, given = certify(summed, lam, coef, Ramp(width)), certify(listed, lam, coef, dual)
+        dual = SmoothedDual(width).multipliers(listed.prefs, listed.matvec(coef))
+        ruled, given = (
+            summed.certificate(lam, coef, SmoothedDual(width)),
+            listed.certificate(lam, coef, dual),
+        )
         assert ruled.dual >= given.dual - 1e-9 * abs(given.primal)  # the best point of its ray
         assert np.isclose(summed.primal(coef, lam), listed.primal(coef, lam)) and np.isclose(
             summed.lam_max, listed.lam_max

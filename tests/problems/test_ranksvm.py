@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbook as rb
-from rankbook.problems.gap import certify_hard, feasible_dual
+from rankbook.problems.l2 import feasible_dual, hard_certificate
 from rankbook.problems.solution import Solution
 
 
@@ -310,7 +310,7 @@ def test_hard_margin_certificates():
     prefs = problem.prefs
     tight = np.flatnonzero((prefs.better == 1) & (prefs.worse == 0))[0]
     mu = np.eye(3)[tight]
-    good = certify_hard(problem, np.array([-1.0, 1.0, 0.0]), mu)
+    good = hard_certificate(problem, np.array([-1.0, 1.0, 0.0]), mu)
     assert (
         good.primal == good.dual == 0.5
         and good.is_optimal(1e-12)
@@ -327,7 +327,7 @@ def test_hard_margin_certificates():
         ([-1, 1, 0], 0 * mu),
         ([-1, 1, 0], None),
     ):
-        found = certify_hard(problem, np.array(coef, dtype=float), dual)
+        found = hard_certificate(problem, np.array(coef, dtype=float), dual)
         assert not found.is_optimal(1e-6), (coef, dual, found)
         assert found.dual <= 0.5 <= found.primal
 

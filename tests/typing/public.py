@@ -65,7 +65,7 @@ squares = [rb.RankRLSProblem(X, graph=prefs), rb.RankRLSProblem(X, y, graph="ide
 statistics = rb.RankingStatistics(kernel="linear").add(X, y, qid).remove(X, y, qid)
 statistics = rb.merge_statistics(statistics, rb.RankingStatistics(X[:2], kernel="rbf"))
 labels = rb.RayleighProblem(X, y, X_unlabelled=rows, n_components=2, metric="cosine")
-quotient: float = labels.certificate(1.0, np.zeros(2)).quotient
+quotient: float | None = labels.certificate(1.0, np.zeros(2)).quotient
 classes = [
     rb.SVMProblem(X, y, weight=weight).classify(np.zeros(6), X),
     rb.MulticlassSVMProblem(X, y, kernel="rbf").classify(np.zeros((6, 2)), X),
@@ -128,7 +128,7 @@ lam = rls.certificate_.jitter + rls.statistics_.n_items + rls.predict(X)[0]
 rls_cv = rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.5, 1.0], cv="lpo", random_state=1).fit(X, y, qid)
 lam = rls_cv.lam_ + rls_cv.best_value_ + float(rls_cv.cv_values_.min())
 rayleigh = rb.RayleighRanker(n_components=2, unlabelled=-1).fit(X, y)
-scores = rayleigh.decision_function(X) + rayleigh.classes_[1] + rayleigh.certificate_.quotient
+scores = rayleigh.decision_function(X) + rayleigh.classes_[1] + rayleigh.certificate_.norm
 rayleigh_cv = rb.RayleighRankerCV(manifold_weights=(0.0, 1.0), n_components=[2, 3]).fit(X, y)
 lam = rayleigh_cv.manifold_weight_ + rayleigh_cv.score(X, y, weight)
 online = rb.OnlineRankSVM(step="1/sqrt(t)", average="plain").partial_fit(X, y, qid)

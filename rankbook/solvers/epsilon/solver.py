@@ -11,7 +11,7 @@ import numpy as np
 
 from ...base.validation import as_positive
 from ...paths.exact import SolutionPath
-from ...problems.gap import feasible_dual
+from ...problems.l2 import feasible_dual
 from ...registry.declaration import Solver, declared_fit
 from ...registry.plugins import get_solver
 from ...registry.solve import solve

@@ -13,9 +13,7 @@ import numpy as np
 from ...base.ownership import locked, own
 from ...kernels.items import matvec, rmatvec
 from ...paths.exact import SolutionPath
-from ...preferences.sums import SQUARED, Sums, smoothed_hinge
-from ...problems.certificate import Ramp, best_on_ray, shape_of
-from ...problems.ranksvm import l2_lam_max
+from ...preferences.sums import Sums
 from .steps import FIRST_WIDTH, minimise, spanned
 
 DEPTH = 1e-4  # of lam_max: where a path ends if nobody says
@@ -39,9 +37,8 @@ class Answer:
     def relative_gap(self, problem, lam):
         """The gap at lam over max(1, objective), as a certificate of the problem says it."""
         primal = lam / 2 * self.square + self.loss
-        return (primal - best_on_ray(problem, lam, self.slopes, self.correlation).value) / max(
-            1.0, primal
-        )
+        dual = problem.loss.scaling(lam, self.slopes, self.correlation).value
+        return (primal - dual) / max(1.0, primal)
 
     def lowest(self, problem, eps):
         """The smallest lambda with a relative gap of at most eps, found by bisection.
@@ -63,16 +60,16 @@ def answer_at(problem, lam, point, width):
 
     O(n d + n log n).
     """
-    shape = shape_of(problem)
-    hinge = problem.summed.evaluate(point.f, shape)
-    slopes = hinge if shape is SQUARED else problem.summed.evaluate(point.f, smoothed_hinge(width))
+    loss, sums = problem.loss, problem.summed
+    exact = sums.evaluate(point.f, loss.derivative)
+    slopes = exact if loss.is_smooth else sums.evaluate(point.f, loss.smoothed(width))
     correlation = rmatvec(problem.X, slopes.score_gradient)
     return Answer(
         lam,
         own(point.w),
         width,
         float(point.w @ point.w),
-        hinge.loss,
+        exact.loss,
         replace(slopes, score_gradient=None, bands=None),
         float(correlation @ correlation),
     )
@@ -80,13 +77,13 @@ def answer_at(problem, lam, point, width):
 # %% ../../../nbs/solvers/newton/path.ipynb #c010
 def top_of(problem, eps):
     """The lambda above which lam f may be taken as constant. O(n d + n log n)."""
-    lam_max = l2_lam_max(problem)
+    lam_max = problem.penalty.lam_max(problem)
     if lam_max == 0:
         raise ValueError(
             "no preference can be met by any linear function of these items (lam_max is 0); items "
             "that differ within a query are accepted."
         )
-    return lam_max if problem.loss == "hinge" else 4 * lam_max / np.cbrt(eps)
+    return 4 * lam_max / np.cbrt(eps) if problem.loss.is_smooth else lam_max
 
 # %% ../../../nbs/solvers/newton/path.ipynb #c011
 def refine(problem, lam_max, lam_min, eps):
@@ -156,16 +153,16 @@ class NewtonPath(SolutionPath):
         self.tol = eps
 
     def read(self, lam):
-        """Weights (d,) and the ramp of the answer that serves lam.
+        """Weights (d,) and the dual of the answer that serves lam.
 
-        It is a :class:`rankbook.problems.certificate.Ramp`, None for the squared hinge.
+        It is a :class:`rankbook.problems.losses.SmoothedDual`, None for the squared hinge.
         """
         number = int(np.searchsorted(-self.ends[1:-1], -lam, side="right"))
         answer = self.answers[number]
         scale = min(1.0, self.ends[0] / lam)
         return dict(
             weights=scale * answer.w,
-            dual=None if self.problem.loss == "squared" else Ramp(answer.width),
+            dual=self.problem.loss.dual(answer.width),
         )
 
     def breakpoint_scores(self, X_new):

@@ -7,7 +7,6 @@ __all__ = ['NewtonSolver', 'starting_weights', 'as_solution']
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #c003
 from ...base.validation import as_positive
-from ...problems.certificate import Ramp
 from ...problems.solution import Solution
 from ...registry.declaration import Solver
 from .path import follow
@@ -63,7 +62,7 @@ class NewtonSolver(Solver):
         _check_start(start)
 
     def solve(self, problem, lam):
-        """The solution at one lam > 0, with the width of its ramp as dual."""
+        """The solution at one lam > 0, with the dual of its smoothed hinge."""
         point, width, steps = minimise(
             problem, lam, self.tol, starting_weights(problem, self.start)
         )
@@ -91,5 +90,6 @@ def starting_weights(problem, start):
 
 def as_solution(problem, lam, point, width, steps):
     """The :class:`rankbook.Solution` of a point."""
-    dual = None if problem.loss == "squared" else Ramp(width)
-    return Solution(problem, lam, dual=dual, weights=point.w, info=dict(steps=steps))
+    return Solution(
+        problem, lam, dual=problem.loss.dual(width), weights=point.w, info=dict(steps=steps)
+    )

@@ -14,8 +14,7 @@ import numpy as np
 
 from ...kernels.items import matvec, rmatvec
 from ...kernels.linear_map import BLOCK, LARGEST_MATRIX
-from ...preferences.sums import HINGE, SQUARED, Shape, smoothed_hinge
-from ...problems.certificate import best_on_ray
+from ...preferences.sums import Shape, smoothed_hinge
 
 FIRST_WIDTH = 4.0  # at f = 0 every preference is in the band
 MAX_STEPS = 500
@@ -59,8 +58,9 @@ def evaluated(problem, lam, w, f, shape, sums=None):
     sums = problem.summed.evaluate(f, shape) if sums is None else sums
     value = lam / 2 * float(w @ w) + sums.loss
     correlation = rmatvec(problem.X, sums.score_gradient)
-    dual = best_on_ray(problem, lam, sums, float(correlation @ correlation)).value
-    rounding = 0.0 if shape is SQUARED else sums.loss - sums.margin + float(f @ sums.score_gradient)
+    dual = problem.loss.scaling(lam, sums, float(correlation @ correlation)).value
+    rounding = sums.loss - sums.margin + float(f @ sums.score_gradient)
+    rounding = 0.0 if problem.loss.is_smooth else rounding
     gradient = lam * w - correlation
     lacking = float(gradient @ gradient) / (2 * lam)
     return Point(w, f, value, value - dual, rounding, lacking, gradient, sums.bands)
@@ -225,19 +225,17 @@ def carried(problem, lam, point, width, new):
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019
 def at_zero(problem):
     """The :class:`rankbook.preferences.sums.Sums` of the loss at f = 0. O(n log n)."""
-    return problem.summed.evaluate(
-        np.zeros(problem.n_items), SQUARED if problem.loss == "squared" else HINGE
-    )
+    return problem.summed.evaluate(np.zeros(problem.n_items), problem.loss.derivative)
 
 
 def first_weights(problem, lam):
-    """The weights (d,) of the best dual point on the ray of the slopes at f = 0.
+    """The weights (d,) of the best multiple of the slopes at f = 0.
 
     This is the solution itself for lam >= lam_max. O(n d + n log n).
     """
     sums = at_zero(problem)
     w = rmatvec(problem.X, sums.score_gradient)
-    return best_on_ray(problem, lam, sums, float(w @ w)).scale / lam * w
+    return problem.loss.scaling(lam, sums, float(w @ w)).scale / lam * w
 
 
 def started(problem, lam, shape, w):
@@ -287,14 +285,13 @@ class Search:
 
     def advance(self):
         """Take a step or change the width; False if neither leads on."""
-        point, squared = self.point, self.problem.loss == "squared"
-        if squared or (point.lacking > point.rounding and self.steps < STEPS_OF_A_WIDTH):
-            shape = SQUARED if squared else smoothed_hinge(self.width)
-            after = newton_step(self.problem, self.lam, point, shape)
+        point, loss = self.point, self.problem.loss
+        if loss.is_smooth or (point.lacking > point.rounding and self.steps < STEPS_OF_A_WIDTH):
+            after = newton_step(self.problem, self.lam, point, loss.smoothed(self.width))
             if after is not None:
                 self.point, self.steps = after, self.steps + 1
                 return True
-        return not squared and (
+        return not loss.is_smooth and (
             self.reduce_width() if point.lacking <= point.rounding else self.retreat()
         )
 
@@ -342,7 +339,7 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
         The best one met, evaluated at its weights; its gap may be larger than asked for if rounding
         errors forbid better, or after MAX_STEPS steps.
     width : float
-        Of the ramp that certifies it.
+        Of the smoothed hinge whose dual certifies it.
     steps : int
     """
     before, small = 0, spanned(problem)
@@ -352,8 +349,8 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
         w = small[1] @ point.w
     elif w is None:
         w = first_weights(problem, lam)
-    shapes = (lambda width: SQUARED) if problem.loss == "squared" else smoothed_hinge
-    search = Search(problem, lam, tol, started(problem, lam, shapes(width), w), width)
+    smoothed = problem.loss.smoothed
+    search = Search(problem, lam, tol, started(problem, lam, smoothed(width), w), width)
     best = search.point, search.width
     for steps in range(MAX_STEPS):
         point, width = search.point, search.width
@@ -361,10 +358,10 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
         if point.gap < best[0].gap:
             best = point, width
         if point.gap <= search.goal:
-            point = started(problem, lam, shapes(width), point.w)
+            point = started(problem, lam, smoothed(width), point.w)
             if point.gap <= search.goal:
                 return point, width, before + steps
         if not search.advance():
             break
     point, width = best
-    return started(problem, lam, shapes(width), point.w), width, before + steps
+    return started(problem, lam, smoothed(width), point.w), width, before + steps

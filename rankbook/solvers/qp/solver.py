@@ -15,7 +15,7 @@ from ...base.limits import require_memory
 from ...base.validation import as_positive, unknown_name
 from ...preferences.graph import Preferences
 from ...problems.solution import Solution
-from ...registry.declaration import Solver
+from ...registry.declaration import Solver, is_kind
 from .least_squares import least_squares_program
 from .nodes import dual_form, primal_form, reduced, smaller_form, squared_norm
 from .rayleigh import solve_rayleigh_qp
@@ -215,7 +215,7 @@ def solve_qp(problem, lam, form, backend, settings):
     ----------
     problem : RankSVMProblem
     lam : float >= 0
-        At 0 the hard margin; ``dual`` is then mu of :func:`rankbook.problems.gap.certify_hard`.
+        At 0 the hard margin; ``dual`` is then mu of :func:`rankbook.problems.l2.hard_certificate`.
     form, backend, settings
         As in :class:`QPSolver`.
 
@@ -348,25 +348,16 @@ class QPSolver(Solver):
 
         See :func:`solve_qp` and :func:`solve_least_squares_qp`.
         """
-        elsewhere = {
-            "SVMProblem": solve_svm_qp,
-            "MulticlassSVMProblem": solve_svm_qp,
-            "RayleighProblem": solve_rayleigh_qp,
-        }
-        kind = type(problem).__name__
-        # written down there, run here
-        if (
-            solve := solve_squared_qp
-            if getattr(problem, "loss", "hinge") == "squared"
-            else elsewhere.get(kind)
-        ):
-            backend = _check_backend(self.backend)
-            return solve(
-                problem,
-                lam,
-                self.form,
-                lambda program: _solve_program(program, backend, self.settings),
-                _version(backend),
-            )
-        run = solve_least_squares_qp if kind == "RankRLSProblem" else solve_qp
-        return run(problem, lam, self.form, self.backend, self.settings)
+        if is_kind(problem, "RankRLSProblem"):
+            return solve_least_squares_qp(problem, lam, self.form, self.backend, self.settings)
+        if is_kind(problem, "RayleighProblem"):
+            write = solve_rayleigh_qp
+        elif is_kind(problem, "SVMProblem", "MulticlassSVMProblem"):
+            write = solve_svm_qp
+        elif problem.loss.is_smooth:
+            write = solve_squared_qp
+        else:
+            return solve_qp(problem, lam, self.form, self.backend, self.settings)
+        backend = _check_backend(self.backend)
+        run = lambda program: _solve_program(program, backend, self.settings)
+        return write(problem, lam, self.form, run, _version(backend))

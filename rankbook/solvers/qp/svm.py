@@ -11,6 +11,7 @@ import numpy as np
 from ...base.limits import require_memory
 from ...base.validation import as_positive
 from ...problems.solution import Solution
+from ...registry.declaration import is_kind
 
 # %% ../../../nbs/solvers/qp/svm.ipynb #c004
 def svm_features(problem):
@@ -60,7 +61,7 @@ def multiclass_lines(problem, Phi, w):
 def svm_program(cp, problem, lam):
     """A cvxpy program, and a function that reads weights (r, K) and multipliers (m,) from it."""
     Phi, back = svm_features(problem)
-    binary = type(problem).__name__ == "SVMProblem"
+    binary = is_kind(problem, "SVMProblem")
     weight, margin = np.asarray(problem.prefs.weight), np.asarray(problem.prefs.margin)
     top, unit = (weight.max() if lam > 0 else 1.0), margin.max()
     scale = np.sqrt(lam * unit / top) if lam > 0 else (np.linalg.norm(Phi, axis=1).max() or 1.0)

@@ -14,7 +14,7 @@ import numpy as np
 from ...base.limits import require_memory
 from ...base.validation import as_count, as_positive
 from ...paths.exact import SolutionPath
-from ...problems.penalties import feature_correlation
+from ...problems.l1 import feature_correlation
 from ...problems.solution import Solution
 from ...registry.declaration import Solver
 

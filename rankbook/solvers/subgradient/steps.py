@@ -14,7 +14,7 @@ import numpy as np
 
 from ...base.jit import njit
 from ...base.ownership import writable
-from ...problems.gap import feasible_dual
+from ...problems.l2 import feasible_dual
 from .sampling import draw, level_sampler, list_sampler
 
 BLOCK = 64  # preferences drawn at a time

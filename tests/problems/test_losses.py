@@ -1,0 +1,99 @@
+"""Losses and penalties are objects, and a problem is what is derived from one."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import rankbook as rb
+from rankbook.problems.losses import LOSSES, Hinge, SquaredHinge, as_loss
+from rankbook.problems.penalties import PENALTIES, as_penalty
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(30, 3)), RNG.integers(0, 3, 30)
+PREFS = rb.Preferences.from_scores(Y)
+
+
+class Named(rb.RankSVMProblem):
+    """A ranking SVM that carries a name."""
+
+    name = "mine"
+
+
+class Grades(rb.RankRLSProblem):
+    """A RankRLS of somebody else's."""
+
+
+SOLVERS = [("path", {}), ("qp", {}), ("newton", {}), ("subgradient", {})]
+SOLVERS += [("lp", dict(penalty="l1")), ("simplex", dict(penalty="l1"))]
+SOLVERS += [("newton", dict(loss="squared")), ("qp", dict(loss="squared"))]
+
+
+@pytest.mark.parametrize(["solver", "options"], SOLVERS)
+def test_a_derived_problem_is_solved_like_its_parent(solver, options):
+    lam = 5.0
+    mine, usual = (
+        kind(X, PREFS, kernel="linear", **options) for kind in (Named, rb.RankSVMProblem)
+    )
+    found, expected = (rb.solve(problem, lam, solver=solver) for problem in (mine, usual))
+    assert found.problem is mine and found.certificate == expected.certificate
+    assert found.weights.tolist() == expected.weights.tolist()
+
+
+@pytest.mark.parametrize("solver", ["path", "newton", "epsilon"])
+def test_its_path_is_followed(solver):
+    mine, usual = (kind(X, PREFS, kernel="linear") for kind in (Named, rb.RankSVMProblem))
+    found, expected = (rb.solve_path(problem, 5.0, solver) for problem in (mine, usual))
+    assert found.coef(6.0).tolist() == expected.coef(6.0).tolist()
+
+
+@pytest.mark.parametrize("solver", ["rls", "qp"])
+def test_so_is_one_of_least_squares(solver):
+    mine, usual = (kind(X, Y.astype(float)) for kind in (Grades, rb.RankRLSProblem))
+    assert np.allclose(rb.solve(mine, 1.0, solver).coef, rb.solve(usual, 1.0, solver).coef)
+
+
+def test_what_is_derived_from_something_else_is_not_solved():
+    with pytest.raises(ValueError, match="it takes RankSVMProblem, not Grades"):
+        rb.solve(Grades(X, Y.astype(float)), 1.0, solver="path")
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_conjugate_is_that_of_the_value(loss):
+    loss = as_loss(loss)
+    for a, c in [(0.0, 1.0), (0.3, 1.0), (1.5, 2.0), (0.7, 0.7)]:
+        cost = lambda t: c * float(loss.value(np.array(t[0]))) - a * t[0]
+        best = -min(minimize(cost, start, method="Nelder-Mead").fun for start in ([0.1], [-1.0]))
+        assert np.isclose(loss.conjugate(np.array([a]), np.array([c])), best, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_derivative_is_that_of_the_value(loss):
+    loss, t = as_loss(loss), np.array([-1.0, -0.2, 0.3, 1.7])
+    slope = (loss.value(t + 1e-6) - loss.value(t - 1e-6)) / 2e-6
+    assert np.allclose(loss.derivative.at(t), slope, atol=1e-5)
+    assert np.allclose(loss.derivative.integral(t), loss.value(t))
+
+
+def test_names_and_objects_mean_the_same_and_survive_a_pickle():
+    one = rb.RankSVMProblem(X, PREFS, kernel="linear", loss="squared", penalty="l2")
+    other = rb.RankSVMProblem(X, PREFS, kernel="linear", loss=one.loss, penalty=one.penalty)
+    assert other.loss == one.loss == SquaredHinge() != Hinge()
+    again = pickle.loads(pickle.dumps(one))
+    assert again.loss == one.loss and again.penalty == one.penalty
+    assert [as_penalty(name).name for name in PENALTIES] == list(PENALTIES)
+
+
+@pytest.mark.parametrize(
+    ["wrong", "message"],
+    [
+        (dict(loss="hing"), "loss is 'hing'"),
+        (dict(loss=None), "loss is None"),
+        (dict(penalty=["l1"]), "penalty is"),
+        (dict(penalty=1), "penalty is 1"),
+    ],
+)
+def test_what_is_neither_is_named(wrong, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        rb.RankSVMProblem(X, PREFS, kernel="linear", **wrong)
