@@ -40,13 +40,6 @@ def test_all_estimators_are_found():
     assert len(ESTIMATORS) >= 8 and rb.RankSVMCV in ESTIMATORS and rb.OnlineSVC in ESTIMATORS
 
 
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    return X, X @ [2.0, -1, 0.5] + rng.normal(size=60), np.repeat(np.arange(12), 5)
-
-
 def state():
     kind, keys, *rest = np.random.get_state()
     return kind, keys.tolist(), *rest
@@ -70,8 +63,8 @@ def twice(call):
 
 @pytest.mark.parametrize("queries", [False, True], ids=["items", "queries"])
 @pytest.mark.parametrize("model", [*(kind() for kind in ESTIMATORS), *DRAWING], ids=repr)
-def test_two_fits_predict_the_same_bits(model, queries, data):
-    X, y, qid = data
+def test_two_fits_predict_the_same_bits(model, queries, weighted_queries):
+    X, y, qid, _ = weighted_queries
     labels = isinstance(model, (rb.RayleighRanker, rb.RayleighRankerCV, rb.OnlineSVC))
     if labels and queries:
         pytest.skip("has no queries")
@@ -112,13 +105,13 @@ def test_two_fits_predict_the_same_bits(model, queries, data):
         "split",
     ],
 )
-def test_two_calls_give_the_same_bits(call, data):
-    a, b = twice(lambda: call(*data[:2]))
+def test_two_calls_give_the_same_bits(call, weighted_queries):
+    a, b = twice(lambda: call(*weighted_queries[:2]))
     assert np.array_equal(a, b)
 
 
-def test_a_seed_is_a_choice_and_a_generator_goes_on(data):
-    X = data[0]
+def test_a_seed_is_a_choice_and_a_generator_goes_on(weighted_queries):
+    X = weighted_queries[0]
     assert np.array_equal(
         rb.choose_basis(X, 9), rb.choose_basis(X, 9, random_state=0)
     ) and not np.array_equal(rb.choose_basis(X, 9), rb.choose_basis(X, 9, random_state=1))

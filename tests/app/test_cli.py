@@ -21,13 +21,10 @@ from rankbook.app.cli.main import app
 from rankbook.app.cli.reading import save_picture
 from rankbook.app.cli.report import report
 
+pytestmark = pytest.mark.usefixtures("workplace")
+
 HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
 COMMAND = [sys.executable, "-c", "from rankbook.app.cli.main import main; main()"]
-
-
-@pytest.fixture(autouse=True)
-def workplace(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def run(*arguments):
