@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['basis_indices', 'start_statistics', 'can_stream', 'RankRLS', 'read_scored', 'fit_rankrls', 'refuse_level',
-           'problem_statistics', 'extend_rankrls', 'fit_blocks']
+           'problem_statistics', 'fit_blocks']
 
 # %% ../../nbs/estimators/rankrls.ipynb #c002
 from collections.abc import Iterator
@@ -153,8 +153,32 @@ class RankRLS(Ranker):
 
     @available_if(can_stream)
     def partial_fit(self, X, y, qid=None):
-        """Add whole queries to what was learnt; see :func:`extend_rankrls`."""
-        return extend_rankrls(self, X, y, qid)
+        """Add whole queries to what was learnt.
+
+        They are items X (n, d), scores y and query ids (n,), or one query without ids.
+
+        The first block fixes the features, and a basis given as a number is chosen among its items;
+        it may have a single item. As long as no scores differ in any query, all items are scored 0.
+        Nothing has changed if it raises. O(n p^2 + p^3).
+
+        Raises
+        ------
+        ValueError
+            If a query was added before, or shapes differ from those before.
+        """
+        statistics = getattr(self, "statistics_", None)
+        if statistics is None and hasattr(self, "solution_"):
+            statistics = problem_statistics(self)
+        elif statistics is None and hasattr(self, "function_"):
+            raise ValueError(
+                "this model was fitted to data in memory, which its pickle leaves out; "
+                "partial_fit is "
+                "accepted in the process of the fit, "
+                "or after learning from blocks."
+            )
+        X, y = read_scored(self, X, y, reset=statistics is None, least=1)
+        grown = start_statistics(self, X) if statistics is None else merge_statistics(statistics)
+        return _fit_statistics(self, grown.add(X, y, qid))
 
 # %% ../../nbs/estimators/rankrls.ipynb #c007
 def read_scored(estimator, X, y, reset=True, least=2):
@@ -238,41 +262,12 @@ def problem_statistics(estimator):
         problem.X, problem.target.Y[:, 0] if problem.is_flat else problem.target.Y, ids
     )
 
-
-@keeping_features
-def extend_rankrls(estimator, X, y, qid=None):
-    """Add whole queries to a :class:`RankRLS`.
-
-    They are items X (n, d), scores y and query ids (n,), or one query without ids.
-
-    The first block fixes the features, and a basis given as a number is chosen among its items; it
-    may have a single item. As long as no scores differ in any query, all items are scored 0.
-    Nothing has changed if it raises. O(n p^2 + p^3).
-
-    Raises
-    ------
-    ValueError
-        If a query was added before, or shapes differ from those before.
-    """
-    statistics = getattr(estimator, "statistics_", None)
-    if statistics is None and hasattr(estimator, "solution_"):
-        statistics = problem_statistics(estimator)
-    elif statistics is None and hasattr(estimator, "function_"):
-        raise ValueError(
-            "this model was fitted to data in memory, which its pickle leaves out; partial_fit is "
-            "accepted in the process of the fit, "
-            "or after learning from blocks."
-        )
-    X, y = read_scored(estimator, X, y, reset=statistics is None, least=1)
-    grown = start_statistics(estimator, X) if statistics is None else merge_statistics(statistics)
-    return _fit_statistics(estimator, grown.add(X, y, qid))
-
 # %% ../../nbs/estimators/rankrls.ipynb #c011
 @keeping_features
 def fit_blocks(estimator, blocks):
     """Fit a :class:`RankRLS` to an iterator of blocks of whole queries, one after the other.
 
-    A block is (X, y) or (X, y, qid); see :func:`extend_rankrls`.
+    A block is (X, y) or (X, y, qid); see :meth:`RankRLS.partial_fit`.
     """
     if not can_stream(estimator):
         raise ValueError(

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['label_numbers', 'unlabelled_items', 'read_classes', 'RayleighBase', 'RayleighRanker', 'read_items', 'problem_options',
-           'keep_solution', 'fit_rayleigh']
+           'keep_solution']
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c003
 from collections.abc import Callable
@@ -213,12 +213,40 @@ class RayleighRanker(RayleighBase):
             solver,
         )
 
+    @keeping_features
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to items X (n, d), all of them, and labels y (n,) with marks.
 
-        See :func:`fit_rayleigh`.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            All items, labelled or not; for ``kernel="precomputed"`` the Gram matrix (n, n).
+        y : array-like of shape (n,)
+
+        Returns
+        -------
+        RayleighRanker
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range, or there are fewer than two labelled items of a class.
+
+        Notes
+        -----
+        O(n p^2 + n p d + p^3), and the search for neighbours, which is at most O(n^2 d), unless the
+        manifold weight is 0.
         """
-        return fit_rayleigh(self, X, y)
+        e, (X, y, classes) = self, read_items(self, X, y)
+        problem = RayleighProblem(
+            X,
+            y,
+            manifold_weight=e.manifold_weight,
+            n_components=e.n_components,
+            gamma=e.gamma,
+            **problem_options(e),
+        )
+        return keep_solution(e, solve(problem, e.lam, e.solver), classes_=classes)
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c011
 def read_items(estimator, X, y):
@@ -261,40 +289,3 @@ def keep_solution(estimator, solution, **found):
     if problem.kernel.name == "linear":
         found["coef_"] = w if subspace is None else subspace.landmarks.T @ found["dual_coef_"]
     return keep_fit(estimator, found)
-
-# %% ../../nbs/estimators/rayleigh.ipynb #c012
-@keeping_features
-def fit_rayleigh(estimator, X, y):
-    """Fit a :class:`RayleighRanker`.
-
-    Parameters
-    ----------
-    estimator : RayleighRanker
-    X : array-like of shape (n, d)
-        All items, labelled or not; for ``kernel="precomputed"`` the Gram matrix (n, n).
-    y : array-like of shape (n,)
-
-    Returns
-    -------
-    RayleighRanker
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or there are fewer than two labelled items of a class.
-
-    Notes
-    -----
-    O(n p^2 + n p d + p^3), and the search for neighbours, which is at most O(n^2 d), unless the
-    manifold weight is 0.
-    """
-    e, (X, y, classes) = estimator, read_items(estimator, X, y)
-    problem = RayleighProblem(
-        X,
-        y,
-        manifold_weight=e.manifold_weight,
-        n_components=e.n_components,
-        gamma=e.gamma,
-        **problem_options(e),
-    )
-    return keep_solution(e, solve(problem, e.lam, e.solver), classes_=classes)

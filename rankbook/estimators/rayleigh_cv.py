@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['label_folds', 'first_directions', 'with_signs', 'grid_coefficients', 'fold_areas', 'RayleighRankerCV', 'check_grid',
-           'choose_simplest', 'largest_problem', 'gamma_areas', 'search_rayleigh', 'fit_rayleigh_cv']
+           'choose_simplest', 'largest_problem', 'gamma_areas', 'search_rayleigh']
 
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c003
 from collections.abc import Callable
@@ -220,12 +220,54 @@ class RayleighRankerCV(RayleighBase):
             n_jobs,
         )
 
+    @keeping_features
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to items X (n, d), all of them, and labels y (n,) with marks.
 
-        See :func:`fit_rayleigh_cv`.
+        Nothing is set unless all went well.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            All items, labelled or not; for ``kernel="precomputed"`` the Gram matrix (n, n).
+        y : array-like of shape (n,)
+
+        Returns
+        -------
+        RayleighRankerCV
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range, or a fold has too few labelled items.
+
+        Notes
+        -----
+        The graph, at most O(n^2 d); for each gamma O(n p^2 + n p d); for each of K folds O(n p^2),
+        and for each number of components min(l, m) O(p^3).
         """
-        return fit_rayleigh_cv(self, X, y)
+        grid = check_grid(self)
+        X, y, classes = read_items(self, X, y)
+        folds = label_folds(self.cv, X, y, self.random_state)
+        options = problem_options(self)
+        areas, graph = search_rayleigh(X, y, grid, options, folds, self.n_jobs)
+        values = areas.mean(axis=0)
+        best = choose_simplest(values, grid)
+        lam, weight, p, gamma = (axis[i] for axis, i in zip(grid.values(), best))
+        problem = largest_problem(
+            X, y, grid | dict(n_components=[p], manifold_weights=[weight]), gamma, options, graph
+        ).with_manifold_weight(weight)
+        found = dict(
+            lam_=lam,
+            manifold_weight_=weight,
+            n_components_=p,
+            gamma_=gamma,
+            best_value_=float(values[best]),
+            cv_values_=values,
+            fold_values_=areas,
+            grid_=grid,
+        )
+        return keep_solution(self, solve(problem, lam, "rayleigh"), classes_=classes, **found)
 
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c015
 def check_grid(estimator):
@@ -311,52 +353,3 @@ def search_rayleigh(X, y, grid, options, folds, n_jobs):
         delayed(gamma_areas)(X, y, grid, gamma, options, folds, graph) for gamma in grid["gammas"]
     )
     return np.stack(Parallel(n_jobs=n_jobs)(jobs), axis=-1), graph
-
-# %% ../../nbs/estimators/rayleigh_cv.ipynb #c019
-@keeping_features
-def fit_rayleigh_cv(estimator, X, y):
-    """Fit a :class:`RayleighRankerCV`; nothing is set on it unless all went well.
-
-    Parameters
-    ----------
-    estimator : RayleighRankerCV
-    X : array-like of shape (n, d)
-        All items, labelled or not; for ``kernel="precomputed"`` the Gram matrix (n, n).
-    y : array-like of shape (n,)
-
-    Returns
-    -------
-    RayleighRankerCV
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or a fold has too few labelled items.
-
-    Notes
-    -----
-    The graph, at most O(n^2 d); for each gamma O(n p^2 + n p d); for each of K folds O(n p^2), and
-    for each number of components min(l, m) O(p^3).
-    """
-    grid = check_grid(estimator)
-    X, y, classes = read_items(estimator, X, y)
-    folds = label_folds(estimator.cv, X, y, estimator.random_state)
-    options = problem_options(estimator)
-    areas, graph = search_rayleigh(X, y, grid, options, folds, estimator.n_jobs)
-    values = areas.mean(axis=0)
-    best = choose_simplest(values, grid)
-    lam, weight, p, gamma = (axis[i] for axis, i in zip(grid.values(), best))
-    problem = largest_problem(
-        X, y, grid | dict(n_components=[p], manifold_weights=[weight]), gamma, options, graph
-    ).with_manifold_weight(weight)
-    found = dict(
-        lam_=lam,
-        manifold_weight_=weight,
-        n_components_=p,
-        gamma_=gamma,
-        best_value_=float(values[best]),
-        cv_values_=values,
-        fold_values_=areas,
-        grid_=grid,
-    )
-    return keep_solution(estimator, solve(problem, lam, "rayleigh"), classes_=classes, **found)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
 from ..base.types import Items
-from ..base.validation import as_items, as_matrix
+from ..base.validation import as_items, as_matrix, require_columns
 from rankbook.kernels.items import (
     centred_items,
     matvec,
@@ -45,11 +45,7 @@ class LinearFunction:
     def predict(self, X_new: Items) -> np.ndarray:
         """Scores (p,) or (p, k) of new items X_new (p, d), dense or sparse: X_new w. O(p d)."""
         X_new = as_items("X_new", X_new)
-        if X_new.shape[1] != len(self.weights):
-            raise ValueError(
-                f"X_new has {X_new.shape[1]} columns; "
-                f"{len(self.weights)}, as in training, are accepted."
-            )
+        require_columns("X_new", X_new, len(self.weights))
         return matvec(X_new, self.weights)
 
 
@@ -184,9 +180,11 @@ class KernelMap(SetOnce):
 
         O(n d) for a linear kernel, else O(n^2).
         """
-        if self.is_factored:
-            return matvec(self.X, rmatvec(self.X, balanced(self, v)))
-        return self.gram @ v
+        return (
+            matvec(self.X, rmatvec(self.X, balanced(self, v)))
+            if self.is_factored
+            else self.gram @ v
+        )
 
     def weights(self, coef: np.ndarray) -> np.ndarray:
         """The weight vector w (d,) of a linear function f(x) = w'x with the given coefficients."""
@@ -214,13 +212,12 @@ class KernelMap(SetOnce):
             return (self.kernel.reduced_cross if self.is_centred else self.kernel.cross)(
                 X_new, self.X
             )
-        if X_new.shape[1] != self.X.shape[1]:
-            raise ValueError(
-                f"X_new has {X_new.shape[1]} columns; "
-                f"{self.X.shape[1]}, as in training, are accepted."
-            )
-        moved = self.offset is not None and isinstance(X_new, np.ndarray)
-        return X_new - self.offset if moved else X_new
+        require_columns("X_new", X_new, self.X.shape[1])
+        return (
+            X_new
+            if self.offset is None or not isinstance(X_new, np.ndarray)
+            else X_new - self.offset
+        )
 
     def function(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None

@@ -19,7 +19,7 @@ from ..base.limits import refuse_huge, warn
 from ..base.ownership import SetOnce, locked
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
-from .kernel import Kernel
+from .kernel import Kernel, require_square
 
 BLOCK = 1 << 22  # kernel entries that are made at a time
 
@@ -189,11 +189,7 @@ def check_items(X, kernel):
     """The items as a matrix, square if it is a Gram matrix."""
     X = as_matrix("X", X)
     refuse_huge("X", X)
-    if kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"X has shape {X.shape}; "
-            f"for a precomputed kernel the square Gram matrix ({len(X)}, {len(X)}) is accepted."
-        )
+    require_square(X, kernel)
     return X
 
 

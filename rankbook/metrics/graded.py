@@ -9,7 +9,7 @@ __all__ = ['ranking', 'ndcg', 'average_precision']
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.validation import as_count, as_ids, as_vector
+from ..base.validation import as_count, as_vector, query_numbers
 from rankbook.metrics.queries import (
     UndefinedMetric,
     as_grades,
@@ -52,7 +52,7 @@ def _query_weights(sample_weight, qid, n):
     if sample_weight is None:
         return None
     weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
-    number = np.zeros(n, dtype=np.intp) if qid is None else as_ids("qid", qid, n)[1]
+    number = query_numbers(qid, n)
     first = np.unique(number, return_index=True)[1]
     other = np.flatnonzero(weight != weight[first][number])
     if other.size:

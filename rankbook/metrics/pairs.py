@@ -111,18 +111,13 @@ def _levels_of(prefs):
 
     Returns that, the query of each, and the item weights or None.
     """
-    if (
-        prefs.graph != "full"
-        or prefs._weight is not None
-        and prefs.item_weight is None
-        or prefs.n_levels > 2
-    ):
+    if prefs.graph != "full" or prefs.has_pair_weights or prefs.n_levels > 2:
         raise ValueError(
             f"y_true is {prefs!r}; for the AUC the full graph of at most two levels in each query "
             "is accepted, without weights of single pairs. "
             "For other preferences use 1 - disagreement."
         )
-    order, level_start, query_start = prefs._levels
+    order, level_start, query_start = prefs.levels
     good, query = np.empty(order.size), np.empty_like(order)
     good[order], query[order] = level_start > query_start, query_start
     return good, query, prefs.item_weight

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.validation import as_ids, as_vector
+from ..base.validation import as_vector, query_numbers
 from ..preferences.graph import Preferences
 
 # %% ../../nbs/metrics/queries.ipynb #c008
@@ -62,9 +62,7 @@ def by_query(
     refuse_swapped(y_score)
     y_true = as_grades(y_true)
     y_score = as_vector("y_score", y_score, y_true.size)
-    number = (
-        np.zeros(y_true.size, dtype=np.intp) if qid is None else as_ids("qid", qid, y_true.size)[1]
-    )
+    number = query_numbers(qid, y_true.size)
     weight = (
         None
         if sample_weight is None

@@ -37,9 +37,9 @@ def pack_preferences(prefs):
         for name in ("weight", "margin")
         if (getattr(prefs, name) != 1).any()
     }
-    if prefs._levels is None:
+    if prefs.levels is None:
         return facts, arrays | dict(better=prefs.better, worse=prefs.worse)
-    order, level, query = prefs._levels
+    order, level, query = prefs.levels
     scores, queries = np.empty_like(level), np.empty_like(query)
     scores[order], queries[order] = level, query
     return facts, arrays | dict(scores=scores, queries=queries)

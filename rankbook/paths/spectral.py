@@ -8,7 +8,7 @@ __all__ = ['SpectralPath', 'WeightPath']
 # %% ../../nbs/paths/spectral.ipynb #c002
 import numpy as np
 
-from ..base.validation import as_matrix, as_positive
+from ..base.validation import as_matrix, as_positive, require_columns
 from ..kernels.items import matvec, rmatvec
 from .exact import SolutionPath
 from ..problems.spectrum import as_lambdas, scaled_solver, shaped
@@ -94,9 +94,5 @@ class WeightPath(SpectralPath):
         They have shape (len(lams), p) or (len(lams), p, k).
         """
         X_new = as_matrix("X_new", X_new)
-        if X_new.shape[1] != self.problem.X.shape[1]:
-            raise ValueError(
-                f"X_new has {X_new.shape[1]} columns; "
-                f"{self.problem.X.shape[1]}, as in training, are accepted."
-            )
+        require_columns("X_new", X_new, self.problem.X.shape[1])
         return shaped(self.problem, X_new @ self.spectrum.grid(as_lambdas(lams)))

@@ -18,9 +18,9 @@ from rankbook.base.validation import (
     as_array,
     as_choice,
     as_count,
-    as_ids,
     as_index,
     as_vector,
+    query_numbers,
 )
 from rankbook.preferences.pairs import (
     as_pairs,
@@ -112,6 +112,25 @@ class Preferences(SetOnce):
         return self._pairs is not None
 
     @property
+    def levels(self) -> tuple[np.ndarray, ...] | None:
+        """Order, level and query (n,) of the items of a graph made from scores, else None.
+
+        Level and query are given in that order, by the position where they begin.
+        """
+        return self._levels
+
+    @property
+    def has_pair_weights(self) -> bool:
+        """Whether single preferences were given weights."""
+        return self._weight is not None and self._item_weight is None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether scores and weights of items say all, so that no pair need be listed."""
+        full = self.graph == "full" and self._levels is not None
+        return full and self._margin is None and not self.has_pair_weights
+
+    @property
     def better(self) -> np.ndarray:
         """(m,) int32: the preferred item of each preference."""
         return self._list()[0]
@@ -143,7 +162,11 @@ class Preferences(SetOnce):
 
     def reweighted(self, weight: ArrayLike | None = None, margin: ArrayLike | None = None) -> Self:
         """The same graph with other weights and margins, arrays of shape (m,); None means ones."""
-        return _with_weights(self, weight, margin)
+        from copy import copy
+
+        other = copy(self)
+        other._attach(weight, margin)
+        return other
 
     def item_weighted(self, item_weight: ArrayLike) -> Self:
         """The same graph where a preference weighs the product of its two items' weights.
@@ -152,21 +175,9 @@ class Preferences(SetOnce):
 
         A query counts q times as much if each of its items weighs the square root of q.
         """
-        other = _with_weights(self, None, self._margin)
+        other = self.reweighted(None, self._margin)
         other._item_weight = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
         return other
-
-    def weighs_nothing(self) -> bool:
-        """Whether every preference weighs 0.
-
-        The pairs are not listed if they come from the full graph of scores.
-        """
-        if self.graph != "full" or self.item_weight is None or self.is_listed:
-            plain = self._weight is None and self.item_weight is None and self._m > 0
-            return not plain and not self.weight.any()
-        order, *starts = self._levels
-        level, query = (start[self.item_weight[order] > 0] for start in starts)
-        return not ((query[1:] == query[:-1]) & (level[1:] != level[:-1])).any()
 
     def incidence(self) -> "csr_array":
         """The sparse matrix P of equation (7), +1 at the better and -1 at the worse item.
@@ -262,7 +273,7 @@ def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
     y = as_vector("y", y)
     if not y.size:
         raise ValueError("y has shape (0,); at least one score is accepted.")
-    qid = np.zeros(y.size, dtype=np.intp) if qid is None else as_ids("qid", qid, y.size)[1]
+    qid = query_numbers(qid, y.size)
     prefs = cls.__new__(cls)
     order, level_start, query_start = found = tuple(locked(a) for a in sorted_levels(y, qid))
     levels, query_of_level = np.unique(level_start, return_index=True)
@@ -315,12 +326,3 @@ def preferences_from_rankings(orders, n_items=None, cls=Preferences):
     worse = np.concatenate([row[j] for row, (_, j) in zip(rows, corners) if row.size] or [[]])
     prefs = cls(better.astype(int), worse.astype(int), n_items)
     return prefs.replaced(graph="rankings", n_queries=len(rows))
-
-# %% ../../nbs/preferences/graph.ipynb #c043
-def _with_weights(prefs, weight, margin):
-    """A shallow copy with other weights and margins."""
-    from copy import copy
-
-    other = copy(prefs)
-    other._attach(weight, margin)
-    return other

@@ -140,7 +140,7 @@ def _counted_share(prefs, scores, tie_tol):
 
     O(n log n) time and O(n) memory, no pair is listed.
     """
-    order, level_start, query_start = prefs._levels
+    order, level_start, query_start = prefs.levels
     position = np.arange(order.size)
     number = np.cumsum(level_start == position)
     grade, query = np.empty_like(order), np.empty_like(order)
@@ -180,5 +180,5 @@ def missed_share(prefs, scores, tie_tol=TIE_TOL):
     memory; any other O(m) for its m preferences. Both give the same number (to rounding, if there
     are weights).
     """
-    counted = prefs.graph == "full" and (prefs._weight is None or prefs.item_weight is not None)
+    counted = prefs.graph == "full" and not prefs.has_pair_weights
     return (_counted_share if counted else _listed_share)(prefs, scores, tie_tol)

@@ -111,7 +111,7 @@ class CountedLoss:
     """
 
     def __init__(self, prefs):
-        self.n_items, self.order, level, query = prefs.n_items, *prefs._levels
+        self.n_items, self.order, level, query = prefs.n_items, *prefs.levels
         if prefs.item_weight is not None:  # items of weight 0 take part in nothing
             self.order, level, query = (
                 each[prefs.item_weight[self.order] > 0] for each in (self.order, level, query)
@@ -248,9 +248,4 @@ def loss_of(prefs):
     They are counted if they are the full graph of scores, without weights or margins of single
     pairs.
     """
-    counted = prefs.graph == "full" and prefs._levels is not None and prefs._margin is None
-    return (
-        CountedLoss(prefs)
-        if counted and (prefs._weight is None or prefs.item_weight is not None)
-        else ListedLoss(prefs)
-    )
+    return CountedLoss(prefs) if prefs.is_counted else ListedLoss(prefs)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['make_graph', 'preference_weights', 'LabelTarget', 'MarginTarget', 'make_target', 'refuse_empty', 'RankRLSProblem',
-           'as_columns', 'least_squares_value', 'half_gradient', 'certify_least_squares']
+           'as_columns', 'least_squares_value', 'half_gradient']
 
 # %% ../../nbs/problems/rankrls.ipynb #c002
 from typing import Any
@@ -18,7 +18,7 @@ from ..base.types import Items, KernelLike
 from ..base.validation import as_matrix, as_positive, as_vector
 from ..kernels.basis import BasisMap, basis_rmatvec, check_basis
 from ..kernels.items import rmatvec
-from ..kernels.kernel import Kernel
+from ..kernels.kernel import Kernel, require_square
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import IdentityGraph, QueryGraph, WeightedGraph
 from .certificate import Certificate
@@ -167,11 +167,7 @@ class RankRLSProblem(BasisMap):
     ) -> None:
         self.kernel, X = Kernel(kernel, gamma, degree, coef0), as_matrix("X", X)
         self.n_items = len(X)
-        if self.kernel.name == "precomputed" and X.shape[1] != self.n_items:
-            raise ValueError(
-                f"X has shape {X.shape}; for a precomputed kernel the square "
-                f"Gram matrix ({self.n_items}, {self.n_items}) is accepted."
-            )
+        require_square(X, self.kernel)
         self.graph = make_graph(graph, qid, self.n_items)
         self.target, self.is_flat = make_target(y, self.graph, graph)
         self.basis = check_basis(basis, self.n_items)
@@ -200,8 +196,55 @@ class RankRLSProblem(BasisMap):
         dual: Any = None,
         weights: np.ndarray | None = None,
     ) -> Certificate:
-        """How far from optimal coefficients, or weights, are; see :func:`certify_least_squares`."""
-        return certify_least_squares(self, lam, coef, weights)
+        """The certificate of coefficients.
+
+        Parameters
+        ----------
+        lam : float > 0
+        coef : ndarray of shape problem.coef_shape
+        weights : ndarray of shape (d,) or (d, k), optional
+            Instead of coefficients, for a linear kernel without a basis.
+
+        Returns
+        -------
+        Certificate
+            Columns of y are summed over. `gradient` is the RKHS norm of half the gradient,
+            sqrt(rho' K rho), the gap gradient^2 / lam, the radius gradient / lam.
+
+        Notes
+        -----
+        Two products with K: O(n^2), or O(n d) for a linear kernel; with a basis O(n r + r^3 / 3),
+        plus the kernel if it is not kept.
+        """
+        lam = as_positive("lam", lam)
+        if self.is_factored and self.basis is None:
+            weights = as_columns(
+                self.weights(np.asarray(coef, dtype=float)) if weights is None else weights
+            )
+            a, (f, square) = weights, self.evaluated(weights=weights)
+        else:
+            a = as_columns(np.asarray(coef, dtype=float))
+            f, square = self.evaluated(a)
+        square, primal = max(0.0, square), least_squares_value(self, f, square, lam)
+        gradient, start = half_gradient(self, a, f, lam)
+        gap = gradient**2 / lam
+        rounding = (
+            16
+            * np.finfo(float).eps
+            * float(np.sum(np.sqrt(np.maximum(0.0, self.diagonal)) @ np.abs(self.target.b)))
+        )
+        residual = 0.0 if gradient <= rounding else gradient / start if start > 0 else np.inf
+        return Certificate.of(
+            lam,
+            primal,
+            primal - gap,
+            float(np.sqrt(square)),
+            gap=gap,
+            radius=gradient / lam,
+            gradient=gradient,
+            relative_residual=residual,
+            jitter=0.0 if self.basis is None else self.basis_factor[1],
+        )
 
     def __repr__(self) -> str:
         basis = "" if self.basis is None else f", basis of {self.basis.size}"
@@ -242,56 +285,3 @@ def half_gradient(problem, a, f, lam):
         both = solve_triangular(problem.basis_factor[0], g, lower=True, check_finite=False)
         squares = [np.sum(v**2) for v in np.hsplit(both, 2)]
     return tuple(float(np.sqrt(max(0.0, s))) for s in squares)
-
-# %% ../../nbs/problems/rankrls.ipynb #c019
-def certify_least_squares(problem, lam, coef=None, weights=None):
-    """The certificate of coefficients.
-
-    Parameters
-    ----------
-    problem : RankRLSProblem
-    lam : float > 0
-    coef : ndarray of shape problem.coef_shape
-    weights : ndarray of shape (d,) or (d, k), optional
-        Instead of coefficients, for a linear kernel without a basis.
-
-    Returns
-    -------
-    Certificate
-        Columns of y are summed over. `gradient` is the RKHS norm of half the gradient,
-        sqrt(rho' K rho), the gap gradient^2 / lam, the radius gradient / lam.
-
-    Notes
-    -----
-    Two products with K: O(n^2), or O(n d) for a linear kernel; with a basis O(n r + r^3 / 3), plus
-    the kernel if it is not kept.
-    """
-    lam = as_positive("lam", lam)
-    if problem.is_factored and problem.basis is None:
-        weights = as_columns(
-            problem.weights(np.asarray(coef, dtype=float)) if weights is None else weights
-        )
-        a, (f, square) = weights, problem.evaluated(weights=weights)
-    else:
-        a = as_columns(np.asarray(coef, dtype=float))
-        f, square = problem.evaluated(a)
-    square, primal = max(0.0, square), least_squares_value(problem, f, square, lam)
-    gradient, start = half_gradient(problem, a, f, lam)
-    gap = gradient**2 / lam
-    rounding = (
-        16
-        * np.finfo(float).eps
-        * float(np.sum(np.sqrt(np.maximum(0.0, problem.diagonal)) @ np.abs(problem.target.b)))
-    )
-    residual = 0.0 if gradient <= rounding else gradient / start if start > 0 else np.inf
-    return Certificate.of(
-        lam,
-        primal,
-        primal - gap,
-        float(np.sqrt(square)),
-        gap=gap,
-        radius=gradient / lam,
-        gradient=gradient,
-        relative_residual=residual,
-        jitter=0.0 if problem.basis is None else problem.basis_factor[1],
-    )

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['check_kind', 'RankingStatistics', 'basis_rows', 'read_block', 'check_ids', 'change_statistics', 'count_in',
-           'merge_statistics', 'StatisticsSolver', 'StatisticsSolution', 'certify_statistics']
+           'merge_statistics', 'StatisticsSolver', 'StatisticsSolution']
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c002
 from dataclasses import dataclass
@@ -306,8 +306,38 @@ class StatisticsSolution:
 
     @cached_property
     def certificate(self):
-        """The :class:`rankbook.Certificate`."""
-        return certify_statistics(self.problem, self.lam, self.coef)
+        """The certificate of coefficients from sums over queries alone. O(p^2).
+
+        The objective is a difference of sums, so it has an error of about 1e-16 y' L y.
+        """
+        C, jitter = self.problem.factor or (None, 0.0)
+        w = self.coef[:, None] if self.coef.ndim == 1 else self.coef
+        w = w if C is None else C.T @ w
+        Gw, square = self.problem.G @ w, float(np.sum(w**2))
+        primal = float(
+            np.sum(
+                self.problem.constant
+                - 2 * np.sum(w * self.problem.g, axis=0)
+                + np.sum(w * Gw, axis=0)
+            )
+            + self.lam * square
+        )
+        gradient, start = (
+            float(np.linalg.norm(Gw - self.problem.g + self.lam * w)),
+            float(np.linalg.norm(self.problem.g)),
+        )
+        gap, residual = gradient**2 / self.lam, gradient / start if start else float(gradient > 0)
+        return Certificate.of(
+            self.lam,
+            primal,
+            primal - gap,
+            float(np.sqrt(square)),
+            gap=gap,
+            radius=gradient / self.lam,
+            gradient=gradient,
+            relative_residual=residual,
+            jitter=jitter,
+        )
 
     @cached_property
     def function(self):
@@ -322,34 +352,3 @@ class StatisticsSolution:
     def predict(self, X_new):
         """Scores (p,) or (p, k) of new items X_new (p, d)."""
         return self.function.predict(X_new)
-
-# %% ../../nbs/problems/rankrls_statistics.ipynb #c029
-def certify_statistics(problem, lam, coef):
-    """The certificate of coefficients from sums over queries alone. O(p^2).
-
-    The objective is a difference of sums, so it has an error of about 1e-16 y' L y.
-    """
-    C, jitter = problem.factor or (None, 0.0)
-    w = coef[:, None] if coef.ndim == 1 else coef
-    w = w if C is None else C.T @ w
-    Gw, square = problem.G @ w, float(np.sum(w**2))
-    primal = float(
-        np.sum(problem.constant - 2 * np.sum(w * problem.g, axis=0) + np.sum(w * Gw, axis=0))
-        + lam * square
-    )
-    gradient, start = (
-        float(np.linalg.norm(Gw - problem.g + lam * w)),
-        float(np.linalg.norm(problem.g)),
-    )
-    gap, residual = gradient**2 / lam, gradient / start if start else float(gradient > 0)
-    return Certificate.of(
-        lam,
-        primal,
-        primal - gap,
-        float(np.sqrt(square)),
-        gap=gap,
-        radius=gradient / lam,
-        gradient=gradient,
-        relative_residual=residual,
-        jitter=jitter,
-    )

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.types import Items, KernelLike
-from ..kernels.kernel import Kernel
+from ..kernels.kernel import Kernel, require_square
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
 from ..preferences.sums import CountedLoss, ListedLoss, loss_of
@@ -36,16 +36,21 @@ def _check_items(X, prefs, kernel, penalty):
             "prefs has no preference: all scores are equal in every query; "
             "at least one preference is accepted."
         )
-    if prefs.weighs_nothing():
+    if _weighs_nothing(prefs):
         raise ValueError(
             "prefs has weight 0 for every preference; at least one positive weight is accepted."
         )
-    if kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"X has shape {X.shape}; "
-            f"for a precomputed kernel the square Gram matrix ({len(X)}, {len(X)}) is accepted."
-        )
+    require_square(X, kernel)
     return X
+
+
+def _weighs_nothing(prefs):
+    """Whether every preference weighs 0; pairs that are counted are not listed for it."""
+    if not prefs.is_counted or prefs.item_weight is None:
+        return not prefs.weight.any()
+    order, *starts = prefs.levels
+    level, query = (start[prefs.item_weight[order] > 0] for start in starts)
+    return not ((query[1:] == query[:-1]) & (level[1:] != level[:-1])).any()
 
 # %% ../../nbs/problems/ranksvm.ipynb #c010
 class RankSVMProblem(KernelMap):

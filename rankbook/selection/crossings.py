@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.jit import njit
 from ..base.ownership import writable
+from ..base.validation import require_columns
 from .tracing import CHUNK, GROUP, Block, deviation_bound, trace_block
 
 # %% ../../nbs/selection/crossings.ipynb #c028
@@ -219,11 +220,7 @@ def _all_scores(blocks, cross, entries=1 << 23):
 def _walked(path, X_val, tie_tol):
     """The Blocks of a path that can be walked."""
     problem = path.problem
-    if X_val.shape[1] != problem.X.shape[1]:
-        raise ValueError(
-            f"X_val has {X_val.shape[1]} columns; "
-            f"{problem.X.shape[1]}, as in training, are accepted."
-        )
+    require_columns("X_val", X_val, problem.X.shape[1])
     cross, metric = problem.design(X_val), None if problem.is_factored else writable(problem.gram)
     top = float(np.max(problem.diagonal))
     for lams, rows, squares in path.iterator.segments(path):

@@ -16,11 +16,11 @@ from ..base.ownership import own
 from rankbook.base.validation import (
     as_choice,
     as_count,
-    as_ids,
     as_matrix,
     as_numbers,
     as_positive,
     as_vector,
+    query_numbers,
     require_kind,
 )
 from ..paths.exact import SolutionPath
@@ -313,7 +313,7 @@ def _check_grades(X_val, y, qid, metric, k):
         raise ValueError(f"k is {k}; for {metric} None is accepted.")
     if k is not None:
         as_count("k", k)
-    query = np.zeros(y.size, dtype=np.intp) if qid is None else as_ids("qid", qid, y.size)[1]
+    query = query_numbers(qid, y.size)
     return *_distinct_rows(X_val), y, query
 
 # %% ../../nbs/selection/curve.ipynb #c023

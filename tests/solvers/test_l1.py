@@ -391,15 +391,16 @@ def test_the_validation_curve_by_brute_force(name):
     assert np.isin(np.round(curve.breaks[1:-1], 9), np.round(path.breakpoints, 9)).all()
 
 
-def test_knots_in_blocks_join():
-    from rankbook.solvers.simplex.solver import l1_breakpoint_scores
+def test_breakpoints_in_blocks_join(monkeypatch):
+    from rankbook.solvers.simplex import solver
 
     problem = l1(*CORPUS["plain"])
     path = follow(problem)
     X_new = np.random.default_rng(0).normal(size=(4, 4))
-    whole = [np.concatenate(part) for part in zip(*l1_breakpoint_scores(path, X_new))]
+    whole = [np.concatenate(part) for part in zip(*path.breakpoint_scores(X_new))]
     for rows in (1, 3):
-        blocks = list(l1_breakpoint_scores(path, X_new, rows))
+        monkeypatch.setattr(solver, "ROWS", rows)
+        blocks = list(path.breakpoint_scores(X_new))
         for (lams, G), (more, H) in zip(blocks, blocks[1:]):
             assert lams[-1] == more[0] and np.array_equal(G[-1], H[0])
         assert np.array_equal(

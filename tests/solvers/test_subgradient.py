@@ -123,13 +123,13 @@ def test_levels_and_lists_draw_alike(graded_queries):
     """The same darts hit the same preferences, listed or not."""
     X, y, qid = graded_queries
     prefs = Preferences.from_scores(y, qid)
-    a, b = level_sampler(prefs._levels), list_sampler(prefs.better, prefs.worse)
+    a, b = level_sampler(prefs.levels), list_sampler(prefs.better, prefs.worse)
     one, two = np.array([4], dtype=np.uint64), np.array([4], dtype=np.uint64)
     assert [draw(a, one)[:2] for _ in range(500)] == [draw(b, two)[:2] for _ in range(500)]
 
 
 def test_no_preference_has_no_weight():
-    assert level_sampler(Preferences.from_scores([1.0, 1.0])._levels).table.ends[-1] == 0
+    assert level_sampler(Preferences.from_scores([1.0, 1.0]).levels).table.ends[-1] == 0
 
 
 # Steps and averages, against the pseudo-code of the lecture

@@ -167,7 +167,7 @@ class EpsilonPath(SolutionPath):
     def breakpoint_scores(self, X_new):
         """One block: lambdas, and lam f(x) of new items X_new (p, d) at each, affine in between.
 
-        See :func:`rankbook.paths.exact.breakpoint_scores`.
+        See :meth:`rankbook.RegularizationPath.breakpoint_scores`.
         """
         end, inside = self.domain[0], self.lams > self.domain[0]
         last = self.scaled_coefs[-1] * (

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SHARED', 'MOVING', 'start_state', 'take_checkpoint', 'new_log', 'as_events', 'Run', 'begin', 'noted_interrupt',
-           'run_chunk', 'follow_on', 'reason', 'status_of', 'as_path', 'copied', 'resume', 'progress_bar', 'run_arrays']
+           'run_chunk', 'follow_on', 'reason', 'status_of', 'as_path', 'copied', 'resume', 'progress_bar']
 
 # %% ../../../nbs/solvers/path/run.ipynb #c002
 import signal
@@ -134,8 +134,17 @@ class Run:
         return resume(self, status, lam_min, **options)
 
     def arrays(self):
-        """Everything that has to be stored to go on later."""
-        return run_arrays(self)
+        """Arrays from which :func:`rankbook.solvers.path.stored.restored` makes the run again.
+
+        Beside its problem, events and checkpoints.
+        """
+        end = self.checkpoints[-1]
+        numbers = dict(
+            run=np.array([self.lam_min, self.chunk]),
+            end=np.array([end.events, end.lam]),
+            end_active=end.active,
+        )
+        return {name: getattr(self.state, name) for name in MOVING} | numbers
 
 # %% ../../../nbs/solvers/path/run.ipynb #c011
 def begin(problem, perturbation, seed, lam_min, chunk):
@@ -363,17 +372,3 @@ class progress_bar:
     def __exit__(self, *error):
         if self.show:
             self.bar.close()
-
-# %% ../../../nbs/solvers/path/run.ipynb #c031
-def run_arrays(run):
-    """Arrays from which :func:`rankbook.solvers.path.stored.restored` makes the run again.
-
-    Beside its problem, events and checkpoints.
-    """
-    end = run.checkpoints[-1]
-    numbers = dict(
-        run=np.array([run.lam_min, run.chunk]),
-        end=np.array([end.events, end.lam]),
-        end_active=end.active,
-    )
-    return {name: getattr(run.state, name) for name in MOVING} | numbers

@@ -17,8 +17,7 @@ from .run import MOVING, Run, start_state
 def state_shapes(problem, room):
     """Shape and dtype of each array in MOVING, with room for so many free preferences."""
     n, d = problem.X.shape if problem.is_factored else (problem.n_items, 0)
-    given = problem.prefs._weight
-    m = len(problem.prefs) if given is None else np.count_nonzero(given)
+    m = np.count_nonzero(problem.prefs.weight)
     floats = dict(
         delta=(m,),
         alpha=(m,),

@@ -52,7 +52,7 @@ def find(table, x):
 
 # %% ../../../nbs/solvers/subgradient/sampling.ipynb #c010
 def level_sampler(levels, mass=None):
-    """A sampler of the full graph of scores, from `Preferences._levels`.
+    """A sampler of the full graph of scores, from `Preferences.levels`.
 
     Items have weights (n,) or ones. O(n).
 
@@ -155,11 +155,7 @@ def sampler_of(problem):
     """
     prefs = problem.prefs
     items = getattr(prefs, "item_weight", None)
-    if (
-        getattr(prefs, "graph", None) == "full"
-        and prefs._margin is None
-        and (prefs._weight is None or items is not None)
-    ):
-        return level_sampler(prefs._levels, items)
+    if getattr(prefs, "is_counted", False):
+        return level_sampler(prefs.levels, items)
     weight, margin = (None if (v == 1).all() else v for v in (prefs.weight, prefs.margin))
     return list_sampler(prefs.better, prefs.worse, weight, margin)

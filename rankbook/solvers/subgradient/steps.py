@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'SCALE', 'SUM', 'LAM', 'OFFSET', 'State', 'step_length', 'rise', 'add_row', 'fold', 'take', 'fresh_state',
-           'fetch', 'learn', 'running_sums', 'Descent', 'sample_constraints', 'run_descent', 'begin_anew',
-           'suggest_offset', 'steps_between', 'proven_gap', 'checked_run']
+           'fetch', 'learn', 'running_sums', 'Descent', 'run_descent', 'begin_anew', 'suggest_offset', 'steps_between',
+           'proven_gap', 'checked_run']
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c003
 from collections import namedtuple
@@ -186,28 +186,20 @@ class Descent:
         )
 
     def sample(self, X, sampler, draws):
-        """Constraints drawn and not learnt from.
+        """Constraints drawn with other random numbers than those of the steps.
 
-        Returns vectors d (draws, d), the two items (draws,) and margins (draws,).
+        Returns vectors (draws, d), better and worse items (draws,) and margins (draws,).
         """
-        return sample_constraints(self.state, X, sampler, draws)
+        rows, margin, ends = (
+            np.empty((draws, X.shape[1])),
+            np.empty(draws),
+            np.empty((2, draws), dtype=np.int32),
+        )
+        random = np.array([~int(self.state.random[0]) & (2**64 - 1)], dtype=np.uint64)
+        fetch(X, sampler, random, len(self.state.v), rows, ends[0], ends[1], margin)
+        return rows, *ends, margin
 
     from_scores, from_list = staticmethod(level_sampler), staticmethod(list_sampler)
-
-# %% ../../../nbs/solvers/subgradient/steps.ipynb #c018
-def sample_constraints(state, X, sampler, draws):
-    """Constraints drawn with other random numbers than those of the steps.
-
-    Returns vectors (draws, d), better and worse items (draws,) and margins (draws,).
-    """
-    rows, margin, ends = (
-        np.empty((draws, X.shape[1])),
-        np.empty(draws),
-        np.empty((2, draws), dtype=np.int32),
-    )
-    random = np.array([~int(state.random[0]) & (2**64 - 1)], dtype=np.uint64)
-    fetch(X, sampler, random, len(state.v), rows, ends[0], ends[1], margin)
-    return rows, *ends, margin
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c019
 def run_descent(learner, X, sampler, count):
