@@ -20,7 +20,7 @@ from rankbook.solvers.epsilon.gap import (
     make_breakpoint,
     top_breakpoint,
 )
-from rankbook.solvers.epsilon.solver import DEPTH, EpsilonPath, EpsilonSolver, refine, split
+from rankbook.solvers.epsilon.solver import DEPTH, EpsilonPath, EpsilonSolver, refine, refined_lam
 
 # Problems, and what every path must be
 
@@ -351,7 +351,7 @@ def test_few_solves(kernel, eps):
 
 def test_a_split_leaves_a_third_to_either_side():
     for excess in np.geomspace(1.0000001, 1e9, 200):
-        share = np.log(split(8.0, 2.0, excess) / 8) / np.log(1 / 4)
+        share = np.log(refined_lam(8.0, 2.0, excess) / 8) / np.log(1 / 4)
         assert 1 / 3 - 1e-12 <= share <= 0.5 + 1e-12
 
 
@@ -573,7 +573,7 @@ def test_ctrl_c_leaves_what_is_certified(after):
         path.coef(0.99 * path.domain[0])
 
 
-def test_a_march_never_goes_on_for_ever():
+def test_the_refinement_never_goes_on_for_ever():
     """Breakpoints that are no solutions at all: the refine ends in an error."""
     problem = build("plain", "rbf")
     weight = problem.prefs.weight

@@ -11,7 +11,6 @@ from scipy.sparse import csr_array, csr_matrix
 
 import rankbook as rb
 from rankbook.preferences.sums import SQUARED, CountedLoss
-from rankbook.problems.ranksvm import l2_lam_max
 from rankbook.solvers.newton import path as newton_path
 from rankbook.solvers.newton.path import answer_at, follow
 from rankbook.solvers.newton.steps import minimise, started
@@ -285,7 +284,7 @@ def random_problem(rng, items=(2, 9), features=(1, 5), loss="hinge"):
     if len(prefs) == 0:
         return None
     problem = rb.RankSVMProblem(X - X.mean(axis=0), prefs, kernel="linear", loss=loss)
-    return problem if l2_lam_max(problem) > 0 else None
+    return problem if problem.penalty.lam_max(problem) > 0 else None
 
 
 def random_problems(count, seed, **kind):
@@ -301,7 +300,7 @@ def random_problems(count, seed, **kind):
 def test_nearly_all_random_problems_reach_the_tolerance_at_any_lam(count):
     missed = []
     for problem, rng in random_problems(count, 1, items=(2, 30), features=(1, 12)):
-        lam = l2_lam_max(problem) * 10.0 ** rng.uniform(-10, 1)
+        lam = problem.penalty.lam_max(problem) * 10.0 ** rng.uniform(-10, 1)
         point, width, _ = minimise(problem, lam, 1e-6)
         gap = proven_gap(problem, lam, point, width)
         missed += [gap] if gap > 1e-6 else []
@@ -379,7 +378,7 @@ def test_the_paths_of_few_items_return_within_a_second(count):
     assert longest < 1 and ends.get("numerical", 0) <= count / 1000
 
 
-def test_a_march_that_does_not_come_to_an_end_is_an_error(monkeypatch):
+def test_a_refinement_that_does_not_come_to_an_end_is_an_error(monkeypatch):
     problem = rb.RankSVMProblem(np.eye(3), rb.Preferences.from_scores([0, 1, 2]), kernel="linear")
     monkeypatch.setattr(
         newton_path.Answer, "lowest", lambda reach, problem, eps: reach.lam * (1 - eps / 10)
