@@ -23,6 +23,7 @@ minors = range(
 )
 groups = {key.removeprefix(ENTRY_POINTS): lines(key) for key in cfg if key.startswith(ENTRY_POINTS)}
 extras = {key.removesuffix(EXTRA): cfg[key].split() for key in cfg if key.endswith(EXTRA)}
+home = f"https://github.com/{cfg['user']}/{cfg['repo']}"
 
 setup(
     name=cfg["lib_name"],
@@ -32,6 +33,11 @@ setup(
     long_description_content_type="text/markdown",
     author=cfg["author"],
     license_expression="Apache-2.0",
+    project_urls={
+        "Source": home,
+        "Changelog": f"{home}/blob/{cfg['branch']}/CHANGELOG.md",
+        "Issues": f"{home}/issues",
+    },
     keywords=cfg["keywords"].split(),
     classifiers=[
         f"Intended Audience :: {cfg['audience']}",
@@ -39,6 +45,7 @@ setup(
     ],
     python_requires=f">={cfg['min_python']}",
     packages=find_packages(include=[cfg["lib_path"], f"{cfg['lib_path']}.*"]),
+    package_data={cfg["lib_name"]: ["*.pyi", "py.typed"]},
     install_requires=cfg["requirements"].split(),
     extras_require=extras,
     entry_points={"console_scripts": lines("console_scripts"), **groups},

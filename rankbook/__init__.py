@@ -5,70 +5,12 @@
 # %% auto #0
 __all__ = []
 
-# %% ../nbs/interface.ipynb #c003
-_HOMES = {
-    "preferences.graph": ["Preferences"],
-    "metrics.pairs": ["disagreement", "auc"],
-    "problems.certificate": ["Certificate"],
-    "problems.ranksvm": ["RankSVMProblem"],
-    "problems.solution": ["Solution"],
-    "problems.svm": ["SVMProblem", "MulticlassSVMProblem"],
-    "kernels.nystroem": ["NystroemMap"],
-    "kernels.basis": ["choose_basis"],
-    "problems.rankrls": ["RankRLSProblem"],
-    "problems.rayleigh": ["RayleighProblem"],
-    "problems.rankrls_statistics": ["RankingStatistics", "merge_statistics"],
-    "paths.exact": ["SolutionPath", "RegularizationPath"],
-    "registry.declaration": ["Solver"],
-    "registry.plugins": ["register_solver", "unregister_solver", "get_solver"],
-    "registry.solve": ["solve", "solve_path"],
-    "registry.table": ["list_solvers"],
-    "registry.storage": ["load_path"],
-    "selection.curve": ["validation_curve", "ValidationCurve", "choose_lambda"],
-    "estimators.ranksvm": ["RankSVM"],
-    "estimators.rankrls": ["RankRLS"],
-    "estimators.rankrls_cv": ["RankRLSCV"],
-    "estimators.rayleigh": ["RayleighRanker"],
-    "estimators.rayleigh_cv": ["RayleighRankerCV"],
-    "estimators.ranksvm_cv": ["RankSVMCV"],
-    "estimators.online": ["OnlineRankSVM", "OnlineSVC"],
-}
-
-# %% ../nbs/interface.ipynb #c005
-_MODULES = {
-    "kernels": "kernels",
-    "metrics": "metrics",
-    "datasets": "data.datasets",
-    "plots": "plots",
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = sorted([*_HOME_OF, *_MODULES])
-
 # %% ../nbs/interface.ipynb #c008
-def _version():
-    """The version of the installed distribution."""
-    from importlib.metadata import version
+from importlib.metadata import version
 
-    return version("rankbook")
+import lazy_loader
+
+__version__ = version("rankbook")
 
 # %% ../nbs/interface.ipynb #c011
-def __getattr__(name):
-    """Import the module in which a public name lives when the name is first used."""
-    from importlib import import_module
-
-    if name in _HOME_OF:
-        value = getattr(import_module(f"rankbook.{_HOME_OF[name]}"), name)
-    elif name in _MODULES:
-        value = import_module(f"rankbook.{_MODULES[name]}")
-    elif name == "__version__":
-        value = _version()
-    else:
-        raise AttributeError(f"module 'rankbook' has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-# %% ../nbs/interface.ipynb #c016
-def __dir__():
-    """Every public name, loaded or not."""
-    return sorted({*globals(), *__all__, "__version__"})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -7,6 +7,7 @@ import os
 import socket
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "agg")
@@ -85,3 +86,38 @@ def no_notice():
     from rankbook.base.jit import WAITING
 
     WAITING.said = True
+
+
+# Shared by several modules
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch):
+    """An empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def one_thread():
+    """Linear algebra on one thread, as benchmarks want it."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="session")
+def mixture():
+    """The mixture of two classes that overlap, 60 items in the plane."""
+    from rankbook.data.datasets import make_mixture
+
+    return make_mixture(n_per_class=30, seed=2)
+
+
+@pytest.fixture(scope="session")
+def weighted_queries():
+    """Items, graded scores, query ids and item weights, in no order."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3)) * [1.0, 10, 0.1] + 5
+    y = np.round(X @ [1.0, 0.2, -5] + rng.normal(size=90))
+    return X, y, rng.permutation(np.repeat(np.arange(9), 10)), rng.integers(0, 4, 90).astype(float)

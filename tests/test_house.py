@@ -108,10 +108,20 @@ def test_a_star_import_brings_exactly_the_public_names():
 def test_an_unknown_name_is_an_attribute_error():
     import rankbook
 
-    with pytest.raises(AttributeError, match="'rankbook' has no attribute 'Preference'"):
+    with pytest.raises(AttributeError, match="No rankbook attribute Preference"):
         rankbook.Preference  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'Preference'"):
         from rankbook import Preference  # noqa: F401
+
+
+def test_the_stub_names_what_the_notebook_does():
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import sync
+    finally:
+        sys.path.pop(0)
+    assert sync.STUB.read_text(encoding="utf-8") == sync.stub(), "run `python tools/sync.py`"
+    assert (ROOT / "rankbook" / "py.typed").exists()
 
 
 # The floors

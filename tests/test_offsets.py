@@ -15,7 +15,7 @@ from rankbook.problems.solution import Solution
 OFFSETS = [1e4, 1e6, 1e8]
 
 
-def data(n=40, d=3, seed=0, digits=20):
+def grid_items(n=40, d=3, seed=0, digits=20):
     """Items on a grid of 2^-digits, so that an offset of up to 1e8 is added exactly."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, d)) * 2**digits) / 2**digits
@@ -28,7 +28,7 @@ def data(n=40, d=3, seed=0, digits=20):
     [("linear", "path"), ("linear", "newton"), ("linear", "qp"), ("rbf", "path"), ("rbf", "qp")],
 )
 def test_the_ranking_svm_does_not_see_an_offset(kernel, solver, offset):
-    X, y, qid = data()
+    X, y, qid = grid_items()
     prefs = rb.Preferences.from_scores(y, qid)
     for lam in (0.1, 10.0):
         near, far = (
@@ -41,7 +41,7 @@ def test_the_ranking_svm_does_not_see_an_offset(kernel, solver, offset):
 @pytest.mark.parametrize("offset", OFFSETS)
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_rankrls_does_not_see_an_offset(kernel, offset):
-    X, y, qid = data()
+    X, y, qid = grid_items()
     near, far = (
         rb.solve(rb.RankRLSProblem(Z, y, qid, kernel=kernel), 1.0, solver="rls")
         for Z in (X, X + offset)
@@ -53,7 +53,7 @@ def test_rankrls_does_not_see_an_offset(kernel, offset):
 
 @pytest.mark.parametrize("storage", ["float64", "float32", "csr"])
 def test_newton_on_stored_items_does_not_see_an_offset(storage):
-    X, y, qid = data(200, digits=6)
+    X, y, qid = grid_items(200, digits=6)
     X = np.c_[X, np.where(np.arange(200) % 4, 0.0, X[:, 0])]
     far = X + [1e4, 1e4, 1e4, 0]
     store = dict(float64=lambda Z: Z, float32=lambda Z: Z.astype(np.float32), csr=csr_array)[
@@ -71,7 +71,7 @@ def test_newton_on_stored_items_does_not_see_an_offset(storage):
 
 
 def test_the_l1_path_does_not_see_an_offset():
-    X, y, _ = data()
+    X, y, _ = grid_items()
     near, far = (
         rb.solve_path(
             rb.RankSVMProblem(Z, rb.Preferences.from_scores(y), kernel="linear", penalty="l1"),
@@ -86,7 +86,7 @@ def test_the_l1_path_does_not_see_an_offset():
 
 
 def test_an_rbf_kernel_close_to_constant_keeps_its_digits():
-    X, y, _ = data(20)
+    X, y, _ = grid_items(20)
     prefs = rb.Preferences.from_scores(y)
     flat = rb.RankSVMProblem(X, prefs, gamma=1e-12)
     exact = rb.RankSVMProblem(
@@ -101,7 +101,7 @@ def test_an_rbf_kernel_close_to_constant_keeps_its_digits():
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 def test_a_constant_added_to_a_kernel_changes_nothing(kernel):
-    X, y, _ = data(15)
+    X, y, _ = grid_items(15)
     K = Kernel(kernel).gram(X)
     prefs = rb.Preferences.from_scores(y)
     plain, shifted = (
@@ -114,7 +114,7 @@ def test_a_constant_added_to_a_kernel_changes_nothing(kernel):
 
 
 def test_a_validation_curve_does_not_see_an_offset():
-    X, y, _ = data(60)
+    X, y, _ = grid_items(60)
     curves = []
     for Z in (X, X + 1e8):
         path = rb.solve_path(
@@ -188,7 +188,7 @@ class Lazy(rb.Solver):
 
 
 def test_a_plugin_that_misses_its_tolerance_is_heard_everywhere():
-    X, y, _ = data(20)
+    X, y, _ = grid_items(20)
     problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y))
     with pytest.warns(
         ConvergenceWarning, match=r"lazy.*relative gap of .* at lam = 0.5; its tolerance is 0.001"
@@ -207,7 +207,7 @@ def test_a_plugin_that_misses_its_tolerance_is_heard_everywhere():
 
 
 def test_good_answers_come_without_a_word():
-    X, y, qid = data(40)
+    X, y, qid = grid_items(40)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for model in (

@@ -91,15 +91,6 @@ def routing():
         yield
 
 
-@pytest.fixture(scope="module")
-def data():
-    """Items, graded scores, query ids and item weights, in no order."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(90, 3)) * [1.0, 10, 0.1] + 5
-    y = np.round(X @ [1.0, 0.2, -5] + rng.normal(size=90))
-    return X, y, rng.permutation(np.repeat(np.arange(9), 10)), rng.integers(0, 4, 90).astype(float)
-
-
 def share_in_order(scores, y, qid=None, weight=None):
     """The weighted share of pairs in order, pair by pair."""
     qid, weight = (
@@ -135,8 +126,8 @@ def by_hand(model, X, y, qid, weight_fit=None, weight_score=None):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_grid_search_over_a_pipeline(routing, data):
-    X, y, qid, _ = data
+def test_a_grid_search_over_a_pipeline(routing, weighted_queries):
+    X, y, qid, _ = weighted_queries
     model = rb.RankSVM(kernel="linear").set_fit_request(qid=True).set_score_request(qid=True)
     lams = [0.1, 10.0, 1000.0]
     grid = GridSearchCV(
@@ -155,8 +146,8 @@ def test_a_grid_search_over_a_pipeline(routing, data):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", RANKERS, ids=lambda kind: kind.__name__)
-def test_cross_validate(routing, data, kind, weighted):
-    X, y, qid, weight = data
+def test_cross_validate(routing, weighted_queries, kind, weighted):
+    X, y, qid, weight = weighted_queries
     model, params = (
         make(kind).set_fit_request(qid=True).set_score_request(qid=True),
         dict(groups=qid, qid=qid),
@@ -197,8 +188,8 @@ def test_what_may_be_routed(routing, kind):
 @pytest.mark.parametrize(
     "kind", [rb.RayleighRanker, rb.RayleighRankerCV, rb.OnlineSVC], ids=lambda kind: kind.__name__
 )
-def test_labels_in_a_pipeline(routing, data, kind):
-    X, y, _, weight = data
+def test_labels_in_a_pipeline(routing, weighted_queries, kind):
+    X, y, _, weight = weighted_queries
     labels = (y > np.median(y)).astype(float)
     plain = make_pipeline(StandardScaler(), make(kind)).fit(X, labels)
     assert np.isfinite(plain.score(X, labels))  # a pipeline passes sample_weight, be it None
@@ -219,8 +210,8 @@ def test_labels_in_a_pipeline(routing, data, kind):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("kind", RANKERS, ids=lambda kind: kind.__name__)
-def test_score_counts_pairs(data, kind):
-    X, y, qid, weight = data
+def test_score_counts_pairs(weighted_queries, kind):
+    X, y, qid, weight = weighted_queries
     model = make(kind).fit(X, y, qid=qid)
     scores = model.predict(X)
     for ids in (None, qid):
@@ -245,8 +236,8 @@ def test_score_counts_pairs(data, kind):
 @pytest.mark.parametrize(
     "kind", [rb.RayleighRanker, rb.RayleighRankerCV], ids=lambda kind: kind.__name__
 )
-def test_score_counts_pairs_of_labels(data, kind):
-    X, y, _, weight = data
+def test_score_counts_pairs_of_labels(weighted_queries, kind):
+    X, y, _, weight = weighted_queries
     labels = (y > np.median(y)).astype(float)
     labels[::5], known = -1, np.arange(90) % 5 > 0
     model = make(kind).fit(X, labels)

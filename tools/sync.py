@@ -4,15 +4,21 @@
     python tools/sync.py --check      the same, then exit with 1 when anything committed has changed
 
 Every module of rankbook/ is exported from a notebook. They are deleted first: the export alone
-never removes a module whose notebook is gone, and with this it shows as a deleted file.
+never removes a module whose notebook is gone, and with this it shows as a deleted file. The stub
+rankbook/__init__.pyi, which editors and lazy_loader read, is the cell `#| stub` of
+nbs/interface.ipynb.
 """
 
+import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
+INTERFACE, STUB = ROOT / "nbs" / "interface.ipynb", ROOT / "rankbook" / "__init__.pyi"
+NOTE = "# Written by tools/sync.py from nbs/interface.ipynb: edit the notebook, not this file."
 
 
 def run(*command):
@@ -22,12 +28,24 @@ def run(*command):
         raise SystemExit(f"{Path(command[0]).name} ended with {result.returncode}")
 
 
+def stub():
+    """The text of the stub: the imports of the notebook, seen from the package, and their names."""
+    cells = json.loads(INTERFACE.read_text(encoding="utf-8"))["cells"]
+    (cell,) = ("".join(c["source"]) for c in cells if c["source"][0].strip() == "#| stub")
+    imports = cell.removeprefix("#| stub\n").strip()
+    names = sorted(alias.name for line in ast.parse(imports).body for alias in line.names)
+    public = "".join(f'    "{name}",\n' for name in names)
+    imports = imports.replace("from rankbook.", "from .").replace("from rankbook ", "from . ")
+    return f"{NOTE}\n\n{imports}\n\n__version__: str\n__all__ = [\n{public}]\n"
+
+
 def main(arguments):
     """Delete, export, clean, write the README; then look what changed."""
     if arguments not in ([], ["--check"]):
         raise SystemExit(f"{__doc__.strip()}\n\nUnknown arguments: {' '.join(arguments)}")
     for module in (ROOT / "rankbook").rglob("*.py"):
         module.unlink()
+    STUB.write_text(stub(), encoding="utf-8")
     run(BIN / "nbdev_export")
     run(BIN / "nbdev_clean")
     run(sys.executable, "tools/readme.py", *arguments)

@@ -9,6 +9,7 @@ __all__ = ['own', 'locked', 'writable', 'SetOnce']
 from copy import copy
 from functools import cached_property
 from types import FunctionType
+from typing import Any, Self
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class SetOnce:
     def __delattr__(self, name):
         raise AttributeError(f"{name} of a {type(self).__name__} cannot be removed.")
 
-    def replaced(self, **values):
+    def replaced(self, **values: Any) -> Self:
         """A shallow copy with other values of some attributes.
 
         What a pickle leaves out is left out.

@@ -135,7 +135,7 @@ class Dataset:
         for field, value in _checked_fields(self).items():
             object.__setattr__(self, field, value)  # the dataclass is frozen
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"Dataset {self.name!r} ("
             + "; ".join(f"{label}: {text}" for label, text in _facts(self))

@@ -17,7 +17,7 @@ from .files import find_file
 _all_ = ["PARTS", "Dataset"]  # users find these here, too
 
 # %% ../../nbs/data/datasets.ipynb #c015
-def load_cancer():
+def load_cancer() -> Dataset:
     """The Wisconsin breast cancer data: 569 tumours, malignant preferred to benign.
 
     Returns
@@ -46,7 +46,7 @@ def load_cancer():
     )
 
 # %% ../../nbs/data/datasets.ipynb #c018
-def load_digits():
+def load_digits() -> Dataset:
     """Handwritten digits, the digit taken as graded relevance 0 to 9.
 
     Returns
@@ -80,7 +80,7 @@ def _mixture_means(rng):
     return centres[:, None, :] + rng.standard_normal((2, 10, 2))
 
 # %% ../../nbs/data/datasets.ipynb #c023
-def make_mixture(n_per_class=100, seed=0):
+def make_mixture(n_per_class: int = 100, seed: int = 0) -> Dataset:
     """Draw the two-class Gaussian mixture of Hastie, Tibshirani and Friedman (2009), section 2.3.3.
 
     Another seed gives other means, so another problem; the same seed and size give the same data.
@@ -119,7 +119,7 @@ def make_mixture(n_per_class=100, seed=0):
     )
 
 # %% ../../nbs/data/datasets.ipynb #c041
-def load_mixture():
+def load_mixture() -> Dataset:
     """The 200 published points of the mixture in The Elements of Statistical Learning.
 
     Returns
@@ -145,7 +145,7 @@ def load_mixture():
     )
 
 # %% ../../nbs/data/datasets.ipynb #c044
-def load_auto():
+def load_auto() -> Dataset:
     """Cars of the years 1970 to 1982, ranked by miles per gallon.
 
     Returns
@@ -179,7 +179,7 @@ def load_auto():
     )
 
 # %% ../../nbs/data/datasets.ipynb #c047
-def load_diabetes():
+def load_diabetes() -> Dataset:
     """The Pima Indians diabetes data: 768 women, those who fell ill preferred.
 
     Returns
@@ -215,7 +215,7 @@ def load_diabetes():
     )
 
 # %% ../../nbs/data/datasets.ipynb #c050
-def load_optdigits():
+def load_optdigits() -> Dataset:
     """Handwritten digits with their own training and test part.
 
     The digit is taken as graded relevance 0 to 9.
@@ -245,7 +245,7 @@ def load_optdigits():
     )
 
 # %% ../../nbs/data/datasets.ipynb #c053
-def load_mq2008(fold=1):
+def load_mq2008(fold: int = 1) -> Dataset:
     """LETOR 4.0 MQ2008: web documents judged for 784 queries, with the authors' own split.
 
     Parameters
@@ -305,12 +305,12 @@ _LOADERS = {
 }
 
 
-def list_datasets():
+def list_datasets() -> list[str]:
     """The names that `load` knows, in alphabetical order; a list of str."""
     return list(_LOADERS)
 
 
-def load(name):
+def load(name: str) -> Dataset:
     """Load a data set by its name.
 
     Parameters

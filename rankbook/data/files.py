@@ -11,6 +11,8 @@ import os
 from collections import namedtuple
 from pathlib import Path
 
+from ..base.limits import import_extra
+
 # %% ../../nbs/data/files.ipynb #c031
 # one file of a data set: its place under RANKBOOK_DATA, its fingerprint, its address,
 # or how to come by it without one
@@ -92,8 +94,7 @@ def _download(file):
             f"{file.path} is not in RANKBOOK_DATA and cannot be downloaded for you. "
             f"{file.by_hand}; and {place}."
         )
-    import pooch
-
+    pooch = import_extra("pooch", "data", f"downloading {file.url}")
     target = Path(pooch.os_cache("rankbook")) / file.path
     try:
         return Path(

@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 
-from ..base.limits import warn
+from ..base.limits import import_extra, warn
 from .sources import Assumption
 
 # %% ../../nbs/data/readers.ipynb #c014
@@ -144,6 +144,7 @@ def read_parquet(source):
     """A Parquet file as a data frame."""
     import pandas as pd
 
+    import_extra("pyarrow", "data", f"reading {source} as Parquet")
     try:
         file = source.path if source.content is None else io.BytesIO(source.content)
         frame = pd.read_parquet(file).rename(columns=str)

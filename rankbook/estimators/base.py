@@ -7,11 +7,15 @@ __all__ = ['FITTED', 'weighted_preferences', 'fitted_attributes', 'keep_fit', 'k
            'refuse_lengths', 'Ranker', 'share_met', 'takes_sparse']
 
 # %% ../../nbs/estimators/base.ipynb #t002
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.limits import refuse_huge
+from ..base.types import Items
 from rankbook.base.validation import (
     as_array,
     as_items,
@@ -24,6 +28,8 @@ from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..metrics.pairs import disagreement
 from ..metrics.queries import UndefinedMetric
 from ..preferences.graph import Preferences
+from ..problems.certificate import Certificate
+from ..problems.solution import Solution
 
 # %% ../../nbs/estimators/base.ipynb #c004
 def weighted_preferences(y, qid, graph, sample_weight):
@@ -198,9 +204,18 @@ class Ranker(BaseEstimator):
     It predicts with ``function_``, scores by preferences, and takes a kernel by name.
     """
 
+    solution_: Solution
+    function_: Any
+    certificate_: Certificate
+    solver_: str
+    coef_: np.ndarray
+    support_: np.ndarray
+    dual_coef_: np.ndarray
+    n_features_in_: int
+
     loss, approximate_kernel, stores = "hinge", None, False  # unless an estimator says otherwise
 
-    def predict(self, X):
+    def predict(self, X: Items) -> np.ndarray:
         """Scores (p,) of items X (p, d); higher is preferred.
 
         O(p n d), or O(p d) for the linear kernel.
@@ -214,7 +229,13 @@ class Ranker(BaseEstimator):
             name: value for name, value in super().__getstate__().items() if name != "solution_"
         }
 
-    def score(self, X, y, qid=None, sample_weight=None):
+    def score(
+        self,
+        X: Items,
+        y: ArrayLike | Preferences,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """The share of preferences that the predicted scores agree with, a tie counting 1/2.
 
         A preference weighs the product of its items' weights (n,).

@@ -7,12 +7,16 @@ __all__ = ['OnlineRankSVM', 'fit_online_ranking', 'OnlineSVC', 'as_classes', 'cl
            'fit_online_classes']
 
 # %% ../../nbs/estimators/online.ipynb #c003
+from typing import Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.limits import refuse_huge
+from ..base.types import Seed
 from ..base.validation import as_matrix, as_vector
 from .base import keeping_features, share_met
 from rankbook.estimators.stream import (
@@ -63,14 +67,26 @@ class OnlineRankSVM(OnlineEstimator):
     A step costs O(d), a batch O(n log n + d) more; memory O(d) between batches.
     """
 
-    def fit(self, X, y, qid=None, sample_weight=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit to items X (n, d) with scores y (n,), query ids and item weights.
 
         The products of the weights weigh the preferences; see :func:`fit_online_ranking`.
         """
         return fit_online_ranking(self, X, y, qid, sample_weight)
 
-    def partial_fit(self, X, y, qid=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from a batch of items, whose queries are not continued later.
 
         Nothing happens if it has no preference.
@@ -78,7 +94,7 @@ class OnlineRankSVM(OnlineEstimator):
         return fit_online_ranking(self, X, y, qid, sample_weight, partial=True)
 
     @keeping_features
-    def partial_fit_pairs(self, better, worse):
+    def partial_fit_pairs(self, better: ArrayLike, worse: ArrayLike) -> Self:
         """Learn from m preferences: features (m, d) of the preferred and of the other items."""
         stream = getattr(self, "_stream", None)
         both = [as_matrix(name, value) for name, value in (("better", better), ("worse", worse))]
@@ -95,12 +111,18 @@ class OnlineRankSVM(OnlineEstimator):
         stream = learn_batch(self, stream, X, sampler, float(m))
         return self._keep(stream, coef_=stream[0].read()[0][0])
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Scores (p,) of items X (p, d); higher is preferred."""
         check_is_fitted(self, "coef_")
         return read_rows(self, X, reset=False) @ self.coef_
 
-    def score(self, X, y, qid=None, sample_weight=None):
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | Preferences,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """The share of preferences that the predicted scores agree with, a tie counting 1/2.
 
         A preference weighs the product of its items' weights (n,).
@@ -178,29 +200,38 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         As for :class:`OnlineRankSVM`.
     """
 
+    classes_: np.ndarray
+    intercept_: float | np.ndarray
+
     def __init__(
         self,
-        lam=1e-4,
-        step="1/t",
-        average=True,
-        tol=1e-2,
-        draws=1.0,
-        max_updates=10_000_000,
-        random_state=None,
-        fit_intercept=True,
-    ):
+        lam: float = 1e-4,
+        step: Literal["1/t", "1/sqrt(t)"] = "1/t",
+        average: bool | Literal["plain", "suffix"] = True,
+        tol: float = 1e-2,
+        draws: float = 1.0,
+        max_updates: int = 10_000_000,
+        random_state: Seed = None,
+        fit_intercept: bool = True,
+    ) -> None:
         super().__init__(lam, step, average, tol, draws, max_updates, random_state)
         self.fit_intercept = fit_intercept
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to examples X (n, d) with labels y (n,) and slack scales."""
         return fit_online_classes(self, X, y, None, sample_weight)
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from a batch; the first one needs all `classes` that there will be."""
         return fit_online_classes(self, X, y, classes, sample_weight, partial=True)
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Scores of examples X (p, d).
 
         They are (p,) for two classes, positive for the second, else (p, K).
@@ -208,7 +239,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         check_is_fitted(self, "coef_")
         return read_rows(self, X, reset=False) @ self.coef_.T + self.intercept_
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels (p,) of examples X (p, d)."""
         scores = self.decision_function(X)
         return self.classes_[

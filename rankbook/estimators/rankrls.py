@@ -7,10 +7,15 @@ __all__ = ['basis_indices', 'start_statistics', 'can_stream', 'RankRLS', 'read_s
            'problem_statistics', 'fit_blocks']
 
 # %% ../../nbs/estimators/rankrls.ipynb #c002
+from collections.abc import Iterator
+from typing import Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
+from ..base.types import Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_choice, as_count, as_matrix, as_positive, as_vector
 from rankbook.estimators.base import (
     Ranker,
@@ -20,6 +25,7 @@ from rankbook.estimators.base import (
     refuse_data,
 )
 from ..kernels.basis import METHODS, choose_basis
+from ..preferences.graph import Preferences
 from ..problems.rankrls import RankRLSProblem
 from rankbook.problems.rankrls_statistics import (
     RankingStatistics,
@@ -106,19 +112,21 @@ class RankRLS(Ranker):
         Sums over queries; only after learning from blocks.
     """
 
+    statistics_: RankingStatistics
+
     def __init__(
         self,
-        lam=1.0,
-        kernel="rbf",
-        gamma=None,
-        basis=None,
-        basis_method="random",
-        solver="auto",
-        graph=None,
-        degree=3,
-        coef0=1.0,
-        random_state=None,
-    ):
+        lam: float = 1.0,
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        basis: ArrayLike | None = None,
+        basis_method: Literal["random", "kmeans++", "rpcholesky"] = "random",
+        solver: SolverLike = "auto",
+        graph: Preferences | Items | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        random_state: Seed = None,
+    ) -> None:
         self.lam, self.kernel, self.gamma, self.basis, self.basis_method = (
             lam,
             kernel,
@@ -134,7 +142,9 @@ class RankRLS(Ranker):
             random_state,
         )
 
-    def fit(self, X, y=None, qid=None):
+    def fit(
+        self, X: Items | Iterator[tuple], y: ArrayLike | None = None, qid: ArrayLike | None = None
+    ) -> Self:
         """Fit to items X (n, d), scores y (n,) or (n, k) and query ids, see :func:`fit_rankrls`.
 
         Or fit to an iterator of blocks, see :func:`fit_blocks`.

@@ -6,8 +6,13 @@
 __all__ = ['RankRLSCV', 'choose_entry', 'search_grid']
 
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c003
-import numpy as np
+from collections.abc import Callable
+from typing import Literal, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..base.types import Folds, KernelLike, Seed
 from ..base.validation import as_count, as_vector
 from .base import Ranker, fitted_attributes, keep_fit, keeping_features
 from .rankrls import read_scored
@@ -64,20 +69,27 @@ class RankRLSCV(Ranker):
         support_ and dual_coef_ of others.
     """
 
+    lam_: float
+    gamma_: float | None
+    best_value_: float
+    cv_values_: np.ndarray
+    lams_: np.ndarray
+    gammas_: list
+
     def __init__(
         self,
-        lams=None,
-        kernel="rbf",
-        gamma=None,
-        cv=5,
-        metric="disagreement",
-        graph=None,
-        basis=None,
-        degree=3,
-        coef0=1.0,
-        random_state=None,
-        n_jobs=None,
-    ):
+        lams: ArrayLike | None = None,
+        kernel: KernelLike = "rbf",
+        gamma: ArrayLike | None = None,
+        cv: Folds | Literal["query", "loo", "lpo"] = 5,
+        metric: str | Callable[..., float] = "disagreement",
+        graph: Literal["identity"] | None = None,
+        basis: ArrayLike | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.lams, self.kernel, self.gamma, self.cv, self.metric, self.graph = (
             lams,
             kernel,
@@ -95,7 +107,7 @@ class RankRLSCV(Ranker):
         )
 
     @keeping_features
-    def fit(self, X, y, qid=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Fit to items X (n, d) with scores y (n,) or (n, k) and query ids.
 
         Nothing is set unless all went well.

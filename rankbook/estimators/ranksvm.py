@@ -7,8 +7,12 @@ __all__ = ['choose_solver', 'solved', 'RankSVM', 'problem_of']
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c002
 import warnings
+from typing import Literal, Self
+
+from numpy.typing import ArrayLike
 
 from ..base.limits import warn
+from ..base.types import GraphName, Items, KernelLike, SolverLike
 from ..base.validation import as_count, as_positive
 from rankbook.estimators.base import (
     Ranker,
@@ -103,23 +107,29 @@ class RankSVM(Ranker):
 
     def __init__(
         self,
-        lam=1.0,
-        kernel="rbf",
-        gamma=None,
-        graph="full",
-        solver="auto",
-        degree=3,
-        coef0=1.0,
-        penalty="l2",
-        loss="hinge",
-        approximate_kernel=None,
-    ):
+        lam: float = 1.0,
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        graph: GraphName = "full",
+        solver: SolverLike = "auto",
+        degree: int = 3,
+        coef0: float = 1.0,
+        penalty: Literal["l2", "l1"] = "l2",
+        loss: Literal["hinge", "squared"] = "hinge",
+        approximate_kernel: int | None = None,
+    ) -> None:
         self.lam, self.kernel, self.gamma, self.graph = lam, kernel, gamma, graph
         self.solver, self.degree, self.coef0, self.penalty = solver, degree, coef0, penalty
         self.loss, self.approximate_kernel = loss, approximate_kernel
 
     @keeping_features
-    def fit(self, X, y, qid=None, sample_weight=None):
+    def fit(
+        self,
+        X: Items,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit to items X (n, d) with scores y (n,), query ids and item weights.
 
         Nothing is set unless all went well.

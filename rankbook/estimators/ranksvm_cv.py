@@ -6,8 +6,12 @@
 __all__ = ['rescale', 'fold_curve', 'path_solver', 'run_folds', 'fold_values', 'mean_curve', 'choose_by_folds', 'RankSVMCV']
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c003
-import numpy as np
+from typing import Literal, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_choice, as_ids, as_positive, as_vector
 from rankbook.estimators.base import (
     Ranker,
@@ -213,24 +217,31 @@ class RankSVMCV(Ranker):
         support_ and dual_coef_ of others.
     """
 
+    lam_: float
+    best_: list[tuple[float, float]]
+    curve_: ValidationCurve
+    fold_curves_: list[ValidationCurve]
+    fold_status_: list[str]
+    standard_error_: float
+
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
-        graph="full",
-        solver="auto",
-        degree=3,
-        coef0=1.0,
-        penalty="l2",
-        cv=5,
-        rule="widest",
-        metric="disagreement",
-        k=None,
-        lam_min_ratio=1e-6,
-        n_jobs=None,
-        progress=False,
-        random_state=None,
-    ):
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        graph: GraphName = "full",
+        solver: SolverLike = "auto",
+        degree: int = 3,
+        coef0: float = 1.0,
+        penalty: Literal["l2", "l1"] = "l2",
+        cv: Folds = 5,
+        rule: Literal["widest", "largest", "one_se"] = "widest",
+        metric: Literal["disagreement", "auc", "ndcg"] = "disagreement",
+        k: int | None = None,
+        lam_min_ratio: float | None = 1e-6,
+        n_jobs: int | None = None,
+        progress: bool = False,
+        random_state: Seed = None,
+    ) -> None:
         self.kernel, self.gamma, self.graph, self.solver = kernel, gamma, graph, solver
         self.degree, self.coef0, self.penalty = degree, coef0, penalty
         self.cv, self.rule, self.metric, self.k, self.lam_min_ratio = (
@@ -243,7 +254,13 @@ class RankSVMCV(Ranker):
         self.n_jobs, self.progress, self.random_state = n_jobs, progress, random_state
 
     @keeping_features
-    def fit(self, X, y, qid=None, sample_weight=None):
+    def fit(
+        self,
+        X: Items,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit to items X (n, d) with scores y (n,), query ids and item weights.
 
         Nothing is set unless all went well.

@@ -7,11 +7,16 @@ __all__ = ['label_numbers', 'unlabelled_items', 'read_classes', 'RayleighBase', 
            'keep_solution']
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c003
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import ClassifierTags, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
+from ..base.types import KernelLike, Seed, SolverLike
 from ..base.validation import as_array, as_matrix, as_numbers, as_vector
 from rankbook.estimators.base import (
     Ranker,
@@ -84,11 +89,14 @@ def read_classes(y, unlabelled=None):
 class RayleighBase(Ranker):
     """What one does with a ranking of two classes once it is there."""
 
-    def decision_function(self, X):
+    classes_: np.ndarray
+    pivots_: np.ndarray
+
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Scores (p,) of items X (p, d); higher is preferred. The same as `predict`."""
         return self.predict(X)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The area under the ROC curve on the labelled items.
 
         It is the share of pairs, one of each class, in the right order, a tie counting 1/2.
@@ -171,20 +179,20 @@ class RayleighRanker(RayleighBase):
 
     def __init__(
         self,
-        lam=1e-3,
-        manifold_weight=1.0,
-        n_components=10,
-        n_neighbors=2,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
-        pivots="greedy",
-        metric="euclidean",
-        unlabelled=None,
-        random_state=None,
-        solver="rayleigh",
-    ):
+        lam: float = 1e-3,
+        manifold_weight: float = 1.0,
+        n_components: int | None = 10,
+        n_neighbors: int = 2,
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        pivots: Literal["greedy", "random", "rpcholesky"] = "greedy",
+        metric: str | Callable[..., float] | Any = "euclidean",
+        unlabelled: float | None = None,
+        random_state: Seed = None,
+        solver: SolverLike = "rayleigh",
+    ) -> None:
         self.lam, self.manifold_weight, self.n_components, self.n_neighbors = (
             lam,
             manifold_weight,
@@ -206,7 +214,7 @@ class RayleighRanker(RayleighBase):
         )
 
     @keeping_features
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to items X (n, d), all of them, and labels y (n,) with marks.
 
         Parameters

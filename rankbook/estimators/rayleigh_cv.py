@@ -7,10 +7,14 @@ __all__ = ['label_folds', 'first_directions', 'with_signs', 'grid_coefficients',
            'choose_simplest', 'largest_problem', 'gamma_areas', 'search_rayleigh']
 
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c003
+from collections.abc import Callable
 from copy import copy
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..base.types import Folds, KernelLike, Seed
 from ..base.validation import as_count, as_vector
 from .base import keeping_features
 from .rayleigh import RayleighBase, keep_solution, problem_options, read_items
@@ -169,23 +173,32 @@ class RayleighRankerCV(RayleighBase):
         Of the fit to all labelled items, as in :class:`rankbook.RayleighRanker`.
     """
 
+    lam_: float
+    manifold_weight_: float
+    n_components_: int | None
+    gamma_: float | None
+    best_value_: float
+    cv_values_: np.ndarray
+    fold_values_: np.ndarray
+    grid_: dict[str, list]
+
     def __init__(
         self,
-        lams=1e-3,
-        manifold_weights=(0.0, 1e2, 1e4, 1e6),
-        n_components=10,
-        gamma=None,
-        cv=5,
-        n_neighbors=2,
-        kernel="rbf",
-        degree=3,
-        coef0=1.0,
-        pivots="greedy",
-        metric="euclidean",
-        unlabelled=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        lams: ArrayLike = 1e-3,
+        manifold_weights: ArrayLike = (0.0, 1e2, 1e4, 1e6),
+        n_components: ArrayLike | None = 10,
+        gamma: ArrayLike | None = None,
+        cv: Folds = 5,
+        n_neighbors: int = 2,
+        kernel: KernelLike = "rbf",
+        degree: int = 3,
+        coef0: float = 1.0,
+        pivots: Literal["greedy", "random", "rpcholesky"] = "greedy",
+        metric: str | Callable[..., float] | Any = "euclidean",
+        unlabelled: float | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.lams, self.manifold_weights, self.n_components, self.gamma, self.cv = (
             lams,
             manifold_weights,
@@ -208,7 +221,7 @@ class RayleighRankerCV(RayleighBase):
         )
 
     @keeping_features
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to items X (n, d), all of them, and labels y (n,) with marks.
 
         Nothing is set unless all went well.

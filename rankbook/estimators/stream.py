@@ -7,6 +7,7 @@ __all__ = ['start_stream', 'learn_batch', 'learn_all', 'OnlineEstimator', 'read_
 
 # %% ../../nbs/estimators/stream.ipynb #t002
 from copy import deepcopy
+from typing import Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from ..base.chance import as_seed
 from ..base.limits import refuse_huge, warn
+from ..base.types import Seed
 from ..base.validation import as_matrix, as_positive, as_vector
 from .base import refuse_data
 from .monitor import Monitor
@@ -74,16 +76,21 @@ def learn_all(estimator, stream, X, sampler):
 class OnlineEstimator(BaseEstimator):
     """Base of the estimators that learn from streams: parameters, and what was learnt."""
 
+    coef_: np.ndarray
+    n_updates_: int
+    converged_: bool
+    n_features_in_: int
+
     def __init__(
         self,
-        lam=1e-4,
-        step="1/t",
-        average=True,
-        tol=1e-2,
-        draws=1.0,
-        max_updates=10_000_000,
-        random_state=None,
-    ):
+        lam: float = 1e-4,
+        step: Literal["1/t", "1/sqrt(t)"] = "1/t",
+        average: bool | Literal["plain", "suffix"] = True,
+        tol: float = 1e-2,
+        draws: float = 1.0,
+        max_updates: int = 10_000_000,
+        random_state: Seed = None,
+    ) -> None:
         self.lam, self.step, self.average, self.tol = lam, step, average, tol
         self.draws, self.max_updates, self.random_state = draws, max_updates, random_state
 

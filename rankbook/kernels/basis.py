@@ -8,15 +8,18 @@ __all__ = ['METHODS', 'check_basis', 'jittered_cholesky', 'item_blocks', 'basis_
 
 # %% ../../nbs/kernels/basis.ipynb #c002
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.chance import as_seed
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
+from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
 from .kernel import Kernel
-from .linear_map import BLOCK, KernelMap
+from .linear_map import BLOCK, KernelFunction, KernelMap, LinearFunction
 from .nystroem import gram_schmidt, kernel_diagonal, proportional
 
 # %% ../../nbs/kernels/basis.ipynb #c004
@@ -103,18 +106,20 @@ class BasisMap(KernelMap):
     """
 
     @cached_property
-    def diagonal(self):
+    def diagonal(self) -> np.ndarray:
         """(n,) the kernel of each item with itself."""
         return super().diagonal if self.is_centred else locked(kernel_diagonal(self.X, self.kernel))
 
-    def matvec(self, coef):
+    def matvec(self, coef: np.ndarray) -> np.ndarray:
         """f (n,) or (n, k), the scores of the items.
 
         O(n d) for a linear kernel, else O(n r), plus the kernel if it is not kept.
         """
         return super().matvec(coef) if self.basis is None else basis_matvec(self, coef)
 
-    def evaluated(self, coef=None, weights=None):
+    def evaluated(
+        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
         """Scores of the items, and the square of the norm.
 
         See :class:`rankbook.kernels.linear_map.KernelMap`.
@@ -123,7 +128,9 @@ class BasisMap(KernelMap):
             return super().evaluated(coef, weights)
         return self.matvec(coef), float(np.sum(coef * (self.basis_gram @ coef)))
 
-    def function(self, coef=None, weights=None):
+    def function(
+        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
+    ) -> LinearFunction | KernelFunction:
         """The function of coefficients or weights.
 
         See :class:`rankbook.kernels.linear_map.KernelMap`.
@@ -136,11 +143,11 @@ class BasisMap(KernelMap):
     TABLE = 1 << 25  # entries of K_MR that are kept
 
     @cached_property
-    def landmarks(self):
+    def landmarks(self) -> np.ndarray:
         """The items that carry coefficients (r, d): the basis, or all."""
         return self.X if self.basis is None else self.X[self.basis]
 
-    def columns(self, items):
+    def columns(self, items: slice | np.ndarray) -> np.ndarray:
         """K_MR for some items (a slice or indices), (len, r)."""
         if "table" in self.__dict__:
             return self.table[items]
@@ -153,7 +160,7 @@ class BasisMap(KernelMap):
         )
 
     @cached_property
-    def table(self):
+    def table(self) -> np.ndarray:
         """K_MR (n, r)."""
         require_memory(
             8 * self.n_items * len(self.landmarks),
@@ -163,7 +170,7 @@ class BasisMap(KernelMap):
         return locked(self.columns(slice(None)))
 
     @cached_property
-    def basis_gram(self):
+    def basis_gram(self) -> np.ndarray:
         """K_RR (r, r), checked as every Gram matrix is."""
         if self.is_factored:
             return self.landmarks @ self.landmarks.T
@@ -172,7 +179,7 @@ class BasisMap(KernelMap):
         )
 
     @cached_property
-    def basis_factor(self):
+    def basis_factor(self) -> tuple[np.ndarray, float]:
         """The Cholesky factor C (r, r) of K_RR and the jitter that it needed.
 
         See :func:`jittered_cholesky`.
@@ -192,8 +199,15 @@ METHODS = ("random", "kmeans++", "rpcholesky")
 
 
 def choose_basis(
-    X, r, method="random", kernel="rbf", gamma=None, degree=3, coef0=1.0, random_state=None
-):
+    X: ArrayLike,
+    r: int,
+    method: Literal["random", "kmeans++", "rpcholesky"] = "random",
+    kernel: KernelLike = "rbf",
+    gamma: float | None = None,
+    degree: int = 3,
+    coef0: float = 1.0,
+    random_state: Seed = None,
+) -> np.ndarray:
     """Items to carry the coefficients of a sparse solution.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 from ..base.double_double import from_item, poly_from_item
 from ..base.limits import require_memory, solvable
 from ..base.ownership import SetOnce
+from ..base.types import KernelLike
 from ..base.validation import as_count, as_matrix, as_positive, require_columns, unknown_name
 
 # %% ../../nbs/kernels/kernel.ipynb #c005
@@ -92,7 +93,13 @@ class Kernel(SetOnce):
 
     NAMES = ("linear", "rbf", "poly", "precomputed")
 
-    def __init__(self, kernel="rbf", gamma=None, degree=3, coef0=1.0):
+    def __init__(
+        self,
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+    ) -> None:
         if not callable(kernel) and not (isinstance(kernel, str) and kernel in self.NAMES):
             raise unknown_name("kernel", kernel, (*self.NAMES, "a callable"))
         self.function = kernel if callable(kernel) else None
@@ -105,34 +112,34 @@ class Kernel(SetOnce):
         self.gamma = None if gamma is None else as_positive("gamma", gamma)
         self.degree, self.coef0 = as_count("degree", degree), as_positive("coef0", coef0, zero=True)
 
-    def gram(self, X):
+    def gram(self, X: np.ndarray) -> np.ndarray:
         """The Gram matrix of X (n, d); see :func:`gram_matrix`."""
         return gram_matrix(self, X)
 
-    def cross(self, X_new, X):
+    def cross(self, X_new: np.ndarray, X: np.ndarray) -> np.ndarray:
         """The kernel matrix between new items and X; see :func:`cross_matrix`."""
         return cross_matrix(self, X_new, X)
 
-    def centred_gram(self, X):
+    def centred_gram(self, X: np.ndarray) -> np.ndarray:
         """The Gram matrix of X (n, d) measured from the mean of the items.
 
         See :func:`centred_gram`.
         """
         return centred_gram(self, X)
 
-    def reduced_cross(self, X_new, X):
+    def reduced_cross(self, X_new: np.ndarray, X: np.ndarray) -> np.ndarray:
         """The kernel matrix between new items and X, less a constant.
 
         See :func:`reduced_matrix`.
         """
         return reduced_matrix(self, X_new, X)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parts = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0")}.get(self.name, ())
         return f"Kernel({', '.join([self.name, *(f'{p}={getattr(self, p)}' for p in parts)])})"
 
 # %% ../../nbs/kernels/kernel.ipynb #c013
-def gram_matrix(kernel, X):
+def gram_matrix(kernel: "Kernel", X: np.ndarray) -> np.ndarray:
     """The Gram matrix of the rows of X.
 
     Parameters
@@ -188,7 +195,7 @@ def _require_gram(n):
     )
 
 # %% ../../nbs/kernels/kernel.ipynb #c014
-def cross_matrix(kernel, X_new, X):
+def cross_matrix(kernel: "Kernel", X_new: np.ndarray, X: np.ndarray) -> np.ndarray:
     """The kernel matrix between the rows of X_new (p, d) and of X (n, d), of shape (p, n).
 
     O(p n d).
@@ -214,7 +221,7 @@ def cross_matrix(kernel, X_new, X):
     return K
 
 # %% ../../nbs/kernels/kernel.ipynb #c015b
-def reduced_matrix(kernel, X_new, X):
+def reduced_matrix(kernel: "Kernel", X_new: np.ndarray, X: np.ndarray) -> np.ndarray:
     """The kernel matrix (p, n) between X_new (p, d) and X (n, d), less constants. O(p n d).
 
     A constant is taken from each row, and for poly from each column too.
@@ -247,7 +254,7 @@ def _reduced_rbf(X_new, X, gamma):
     return K
 
 # %% ../../nbs/kernels/kernel.ipynb #c015e
-def centred_gram(kernel, X, rows=256):
+def centred_gram(kernel: "Kernel", X: np.ndarray, rows: int = 256) -> np.ndarray:
     """The Gram matrix K of the rows of X (n, d), centred. O(n^2 d).
 
     This is J K J (n, n) for J = I - 1/n, exactly symmetric.

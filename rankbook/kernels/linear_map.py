@@ -9,11 +9,14 @@ __all__ = ['BLOCK', 'LARGEST_MATRIX', 'LinearFunction', 'KernelFunction', 'balan
 # %% ../../nbs/kernels/linear_map.ipynb #c002
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
+from ..base.types import Items
 from ..base.validation import as_items, as_matrix, require_columns
 from rankbook.kernels.items import (
     centred_items,
@@ -24,6 +27,12 @@ from rankbook.kernels.items import (
     storage_of,
 )
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from rankbook.kernels.kernel import Kernel
+
+
 BLOCK = 1 << 24  # kernel entries that a prediction holds at a time
 
 # %% ../../nbs/kernels/linear_map.ipynb #c012a
@@ -33,7 +42,7 @@ class LinearFunction:
 
     weights: np.ndarray
 
-    def predict(self, X_new):
+    def predict(self, X_new: Items) -> np.ndarray:
         """Scores (p,) or (p, k) of new items X_new (p, d), dense or sparse: X_new w. O(p d)."""
         X_new = as_items("X_new", X_new)
         require_columns("X_new", X_new, len(self.weights))
@@ -64,7 +73,7 @@ class KernelFunction:
     n_items: int
     centred: bool
 
-    def predict(self, X_new):
+    def predict(self, X_new: ArrayLike) -> np.ndarray:
         """Scores (p,) or (p, k) of new items X_new (p, d). O(p s d).
 
         X_new may be their kernel (p, n) with the n training items. BLOCK kernel entries are made at
@@ -85,7 +94,7 @@ class KernelFunction:
             )
         return scores
 
-    def kernel_rows(self, X_new):
+    def kernel_rows(self, X_new: np.ndarray) -> np.ndarray:
         """The kernel (p, s) between new items and those with coefficients."""
         if self.items is not None:
             return (self.kernel.reduced_cross if self.centred else self.kernel.cross)(
@@ -131,12 +140,15 @@ class KernelMap(SetOnce):
     `landmarks` are the items that carry coefficients, all by default.
     """
 
+    X: "np.ndarray | csr_array"
+    kernel: "Kernel"
+
     CACHED = ("gram", "diagonal", "feature_units", "moments")  # quickly made again
     is_centred = coef_is_weights = False
-    offset = None  # what was subtracted from the items of a linear kernel, (d,)
+    offset: np.ndarray | None = None  # what was subtracted from the items of a linear kernel, (d,)
     landmarks = property(lambda self: self.X)
 
-    def keep_items(self, X, copy=True):
+    def keep_items(self, X: Any, copy: bool = True) -> None:
         """Take over the items as the read-only `X`, centred if they may be.
 
         With copy=False as they are, for the caller to leave alone.
@@ -148,7 +160,7 @@ class KernelMap(SetOnce):
             self.X = X if not copy else own(X) if isinstance(X, np.ndarray) else own_rows(X)
 
     @cached_property
-    def gram(self):
+    def gram(self) -> np.ndarray:
         """The (n, n) Gram matrix, built when first asked for.
 
         A linear kernel's own methods never ask for it.
@@ -159,11 +171,11 @@ class KernelMap(SetOnce):
         return {k: v for k, v in self.__dict__.items() if k not in self.CACHED}
 
     @cached_property
-    def diagonal(self):
+    def diagonal(self) -> np.ndarray:
         """(n,) the kernel of each item with itself."""
         return locked(square_norms(self.X) if self.is_factored else self.gram.diagonal().copy())
 
-    def matvec(self, v):
+    def matvec(self, v: np.ndarray) -> np.ndarray:
         """K v, the scores of the items for coefficients v (n,).
 
         O(n d) for a linear kernel, else O(n^2).
@@ -174,11 +186,13 @@ class KernelMap(SetOnce):
             else self.gram @ v
         )
 
-    def weights(self, coef):
+    def weights(self, coef: np.ndarray) -> np.ndarray:
         """The weight vector w (d,) of a linear function f(x) = w'x with the given coefficients."""
         return coef if self.coef_is_weights else rmatvec(self.landmarks, balanced(self, coef))
 
-    def evaluated(self, coef=None, weights=None):
+    def evaluated(
+        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
         """Scores (n,) of the items, and the square of the norm, of a function.
 
         It is given by its coefficients or, if it is linear, its weights.
@@ -189,7 +203,7 @@ class KernelMap(SetOnce):
         w = self.weights(coef) if weights is None else weights
         return matvec(self.X, w), float(np.sum(w * w))
 
-    def design(self, X_new):
+    def design(self, X_new: np.ndarray) -> Any:
         """What weights, or coefficients, of a function are multiplied with.
 
         New items (p, d) measured as `X` is, or their kernel (p, n).
@@ -205,7 +219,9 @@ class KernelMap(SetOnce):
             else X_new - self.offset
         )
 
-    def function(self, coef=None, weights=None):
+    def function(
+        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
+    ) -> LinearFunction | KernelFunction:
         """The function of coefficients (n,) or (n, k), or of weights.
 
         It is a :class:`LinearFunction` or a :class:`KernelFunction`.
@@ -214,7 +230,7 @@ class KernelMap(SetOnce):
             return LinearFunction(own(self.weights(coef) if weights is None else weights))
         return self.expansion(coef, np.arange(self.n_items))
 
-    def expansion(self, coef, items):
+    def expansion(self, coef: np.ndarray, items: np.ndarray) -> KernelFunction:
         """The :class:`KernelFunction` with coefficients of the given items."""
         used = coef.reshape(len(coef), -1).any(axis=1)
         items = items[used]
@@ -223,7 +239,7 @@ class KernelMap(SetOnce):
             self.kernel, kept, own(coef[used]), own(items), self.n_items, self.is_centred
         )
 
-    def predict(self, coef, X_new):
+    def predict(self, coef: np.ndarray, X_new: Items) -> np.ndarray:
         """Scores (p,), or (p, k) for coef (n, k), of new items X_new (p, d).
 
         f(x) = sum_i coef_i k(x, x_i), or coef'x for the L1 penalty.
@@ -233,17 +249,17 @@ class KernelMap(SetOnce):
         return self.function(coef).predict(X_new)
 
     @property
-    def is_factored(self):
+    def is_factored(self) -> bool:
         """Whether the kernel is kept as its factor X, K = X X'."""
         return self.kernel.name == "linear"
 
     @property
-    def storage(self):
+    def storage(self) -> str:
         """How the items are kept; see :func:`storage_of`."""
         return storage_of(self.X)
 
     @cached_property
-    def feature_units(self):
+    def feature_units(self) -> np.ndarray:
         """One over the length of each feature (d,), of a linear kernel. O(n d), or O(nnz).
 
         The length is that over the items; 1 for a feature that is 0.
@@ -256,7 +272,7 @@ class KernelMap(SetOnce):
         return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
 
     @cached_property
-    def moments(self):
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues (d,) and eigenvectors (d, d) of X'X. O(n d^2 + d^3).
 
         Those of X'JX if the map is centred. The features are brought to length 1.
@@ -271,7 +287,7 @@ class KernelMap(SetOnce):
         with solvable("X'X"):
             return tuple(locked(part) for part in np.linalg.eigh((M + M.T) / 2))
 
-    def coefficients(self, w):
+    def coefficients(self, w: np.ndarray) -> np.ndarray:
         """Coefficients (n,) or (n, k) of least length for the weights w (d,) or (d, k).
 
         This is the inverse of ``weights``; see :func:`least_coefficients`.

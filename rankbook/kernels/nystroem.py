@@ -9,12 +9,15 @@ __all__ = ['BLOCK', 'RULES', 'kernel_diagonal', 'kernel_column', 'refuse_negativ
 
 # %% ../../nbs/kernels/nystroem.ipynb #c003
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.chance import as_seed
 from ..base.limits import refuse_huge, warn
 from ..base.ownership import SetOnce, locked
+from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
 from .kernel import Kernel, require_square
 
@@ -244,15 +247,15 @@ class NystroemMap(SetOnce):
 
     def __init__(
         self,
-        X,
-        n_components=10,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
-        pivots="greedy",
-        random_state=None,
-    ):
+        X: ArrayLike,
+        n_components: int = 10,
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        pivots: Literal["greedy", "random", "rpcholesky"] = "greedy",
+        random_state: Seed = None,
+    ) -> None:
         self.kernel, self.rule = Kernel(kernel, gamma, degree, coef0), pivots
         X, p = check_items(X, self.kernel), as_count("n_components", n_components)
         self.trace = float(kernel_diagonal(X, self.kernel).sum())
@@ -269,7 +272,7 @@ class NystroemMap(SetOnce):
         if self.kernel.function:
             self.kernel.gram(self.landmarks)  # a callable may be no kernel at all
 
-    def transform(self, X_new):
+    def transform(self, X_new: ArrayLike) -> np.ndarray:
         """Coordinates (m, p) of new items X_new (m, d). O(m p d + m p^2).
 
         For a precomputed kernel their kernel (m, n) with the n items.
@@ -288,7 +291,7 @@ class NystroemMap(SetOnce):
             )
         return projected(X_new[:, self.pivots], self.factor)
 
-    def expansion(self, w):
+    def expansion(self, w: np.ndarray) -> np.ndarray:
         """Coefficients beta (p,) or (p, k) for the weights w (p,) or (p, k). O(p^2).
 
         They are those with f(x) = sum_j beta_j k(x, x_pivot_j) for the function of weights w.
@@ -300,7 +303,7 @@ class NystroemMap(SetOnce):
     def __getstate__(self):
         return {name: value for name, value in vars(self).items() if name != "features"}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"NystroemMap({self.n_items} items, "
             f"{len(self.pivots)} directions by {self.rule}, {self.kernel!r})"
@@ -314,7 +317,7 @@ class NystroemFunction:
     subspace: NystroemMap
     weights: np.ndarray
 
-    def predict(self, X_new):
+    def predict(self, X_new: ArrayLike) -> np.ndarray:
         """Scores (m,) or (m, k) of new items X_new (m, d), or of their kernel (m, n).
 
         O(m p d + m p^2), BLOCK coordinates at a time.

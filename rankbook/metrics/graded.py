@@ -7,6 +7,7 @@ __all__ = ['ranking', 'ndcg', 'average_precision']
 
 # %% ../../nbs/metrics/graded.ipynb #t002
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.validation import as_count, as_vector, query_numbers
 from rankbook.metrics.queries import (
@@ -64,7 +65,14 @@ def _query_weights(sample_weight, qid, n):
     return weight[first]
 
 # %% ../../nbs/metrics/graded.ipynb #c057
-def ndcg(y_true, y_score, qid=None, sample_weight=None, *, k=None):
+def ndcg(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    k: int | None = None,
+) -> float:
     """Normalized discounted cumulative gain, averaged over queries.
 
     Parameters
@@ -130,7 +138,12 @@ def _query_average_precision(y_true, y_score, sample_weight=None):
     return float(found @ precision / relevant.sum())
 
 # %% ../../nbs/metrics/graded.ipynb #c064
-def average_precision(y_true, y_score, qid=None, sample_weight=None):
+def average_precision(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Average precision, averaged over queries (MAP).
 
     Parameters

@@ -7,6 +7,7 @@ __all__ = ['disagreement', 'auc']
 
 # %% ../../nbs/metrics/pairs.ipynb #c003
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.validation import as_positive, as_vector
 from .queries import UndefinedMetric, by_query, mean_over_queries, refuse_swapped
@@ -38,7 +39,14 @@ def _as_preferences(y_true, qid, sample_weight):
     return prefs.item_weighted(as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0))
 
 # %% ../../nbs/metrics/pairs.ipynb #c030
-def disagreement(y_true, y_score, qid=None, sample_weight=None, *, tie_tol=1e-12):
+def disagreement(
+    y_true: ArrayLike | Preferences,
+    y_score: ArrayLike,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    tie_tol: float = 1e-12,
+) -> float:
     """The weighted share of the preferences that the scores contradict; a tie counts one half.
 
     Parameters
@@ -115,7 +123,12 @@ def _levels_of(prefs):
     return good, query, prefs.item_weight
 
 # %% ../../nbs/metrics/pairs.ipynb #c048
-def auc(y_true, y_score, qid=None, sample_weight=None):
+def auc(
+    y_true: ArrayLike | Preferences,
+    y_score: ArrayLike,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """The area under the ROC curve, averaged over queries; a tie of scores counts one half.
 
     Parameters

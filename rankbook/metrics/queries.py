@@ -6,7 +6,10 @@
 __all__ = ['UndefinedMetric', 'refuse_swapped', 'by_query', 'as_grades', 'mean_over_queries']
 
 # %% ../../nbs/metrics/queries.ipynb #t002
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.validation import as_vector, query_numbers
 from ..preferences.graph import Preferences
@@ -25,7 +28,13 @@ def refuse_swapped(y_score):
         )
 
 # %% ../../nbs/metrics/queries.ipynb #c037
-def by_query(metric, y_true, y_score, qid=None, sample_weight=None):
+def by_query(
+    metric: Callable[..., float],
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Evaluate a metric on each query alone.
 
     Parameters

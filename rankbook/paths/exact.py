@@ -6,12 +6,21 @@
 __all__ = ['SolutionPath', 'RegularizationPath']
 
 # %% ../../nbs/paths/exact.ipynb #c003
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ..base.ownership import locked, own
+from ..base.types import File, Items
 from ..base.validation import as_positive
 from .reading import solution_at
+from ..problems.certificate import Certificate
+from ..problems.losses import SmoothedDual
 from ..problems.solution import Solution
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
 
 # %% ../../nbs/paths/exact.ipynb #c018
 class SolutionPath:
@@ -36,21 +45,34 @@ class SolutionPath:
         The relative gap that answers are meant to have, by default what the solver declares.
     """
 
-    tol = None
+    problem: Any
+    breakpoints: np.ndarray
+    domain: tuple[float, float]
+    status: str
+    solver: str
+    info: dict[str, Any]
+    tol: float | None = None
 
-    def __init__(self, problem, breakpoints, status, lam_end, info=None):
+    def __init__(
+        self,
+        problem: Any,
+        breakpoints: np.ndarray,
+        status: str,
+        lam_end: float,
+        info: dict[str, Any] | None = None,
+    ) -> None:
         self.problem, self.breakpoints, self.status = problem, own(breakpoints), status
         self.domain = (float(lam_end), np.inf)
         self.info, self.solver = info or {}, ""
 
-    def read(self, lam):
+    def read(self, lam: float) -> dict[str, Any]:
         """The answer at a lam of the domain as keywords of :class:`rankbook.Solution`.
 
         They are coef and dual, or weights. For subclasses to write.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method read(lam).")
 
-    def breakpoint_scores(self, X_new):
+    def breakpoint_scores(self, X_new: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Blocks of lambdas with lam f(x) of new items at each, affine in between.
 
         See :meth:`RegularizationPath.breakpoint_scores`. For subclasses to write.
@@ -60,7 +82,7 @@ class SolutionPath:
             "which a validation curve needs."
         )
 
-    def solution(self, lam):
+    def solution(self, lam: float) -> Solution:
         """The :class:`Solution` at lam, with its certificate.
 
         A warning comes with one that exceeds `tol`.
@@ -70,7 +92,7 @@ class SolutionPath:
         solution.warn_above(self.tol)
         return solution
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         T = self.breakpoints.size
         span = f" from {self.breakpoints[0]:.6g}" if T else ""
         return (
@@ -78,19 +100,19 @@ class SolutionPath:
             f"{self.status}, {self.solver or 'solver unknown'})"
         )
 
-    def dual(self, lam):
+    def dual(self, lam: float) -> np.ndarray | SmoothedDual | None:
         """Multipliers alpha (m,) at lam; at 0 those of the hard margin."""
         return self.solution(lam).dual
 
-    def coef(self, lam):
+    def coef(self, lam: float) -> np.ndarray:
         """Coefficients beta (n,) at lam."""
         return self.solution(lam).coef
 
-    def predict(self, X_new, lam):
+    def predict(self, X_new: Items, lam: float) -> np.ndarray:
         """Scores (p,) of new items X_new (p, d) at lam."""
         return self.solution(lam).predict(X_new)
 
-    def certificate(self, lam):
+    def certificate(self, lam: float) -> Certificate:
         """The :class:`rankbook.Certificate` at lam, computed by the library."""
         return self.solution(lam).certificate
 
@@ -108,9 +130,18 @@ class RegularizationPath(SolutionPath):
         Fields lam, pair, from, to; sets are 0 inactive, 1 free, 2 at bound.
     """
 
+    events: np.ndarray
+
     def __init__(
-        self, problem, events, status, lam_end, iterator=None, info=None, continuation=None
-    ):
+        self,
+        problem: Any,
+        events: np.ndarray,
+        status: str,
+        lam_end: float,
+        iterator: Any = None,
+        info: dict[str, Any] | None = None,
+        continuation: Any = None,
+    ) -> None:
         super().__init__(problem, _distinct(events["lam"]), status, lam_end, info)
         self.events, self.iterator, self.continuation = (
             locked(events.view()),
@@ -118,11 +149,11 @@ class RegularizationPath(SolutionPath):
             continuation,
         )
 
-    def read(self, lam):
+    def read(self, lam: float) -> dict[str, Any]:
         """Coefficients and multipliers at lam."""
         return solution_at(self, lam)
 
-    def nearest(self, lam):
+    def nearest(self, lam: float) -> Solution:
         """The solution at lam; below an end that rounding set, the function at that end.
 
         The certificate says how good that is at lam, and ``info["advice"]`` which solver may come
@@ -141,7 +172,7 @@ class RegularizationPath(SolutionPath):
         solution.warn_above(self.tol)
         return solution
 
-    def breakpoint_scores(self, X_new):
+    def breakpoint_scores(self, X_new: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Blocks of breakpoints with the scaled scores of new items.
 
         For a path made by a solver that supplies an iterator.
@@ -170,7 +201,7 @@ class RegularizationPath(SolutionPath):
         for lams, rows in self.iterator(self):
             yield lams, rows @ cross.T
 
-    def cut(self, lam_end, status, reason):
+    def cut(self, lam_end: float, status: str, reason: str) -> "RegularizationPath":
         """The part of the path above `lam_end`, which cannot be resumed."""
         events = self.events[: np.searchsorted(-self.events["lam"], -lam_end, side="left")]
         iterator = None if self.iterator is None else self.iterator.up_to(len(events))
@@ -180,7 +211,7 @@ class RegularizationPath(SolutionPath):
         part.solver = self.solver
         return part
 
-    def resume(self, lam_min=None, **options):
+    def resume(self, lam_min: float | None = None, **options: Any) -> "RegularizationPath":
         """The path that goes on where this one ended, which is not changed.
 
         Parameters
@@ -216,7 +247,7 @@ class RegularizationPath(SolutionPath):
         longer.solver = self.solver
         return longer
 
-    def save(self, file):
+    def save(self, file: File) -> None:
         """Write the path and its problem to a file.
 
         :func:`rankbook.load_path` reads it; see :func:`rankbook.paths.packing.save_path`.
@@ -225,13 +256,13 @@ class RegularizationPath(SolutionPath):
 
         save_path(self, file)
 
-    def to_frame(self):
+    def to_frame(self) -> "DataFrame":
         """The events as a pandas table; see :func:`rankbook.paths.display.events_frame`."""
         from rankbook.paths.display import events_frame
 
         return events_frame(self)
 
-    def summary(self):
+    def summary(self) -> "Series":
         """A pandas series of facts; see :func:`rankbook.paths.display.path_summary`."""
         from rankbook.paths.display import path_summary
 

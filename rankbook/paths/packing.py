@@ -55,9 +55,8 @@ def unpack_preferences(facts, arrays):
             isinstance(facts["n_queries"], int | None) and 0 < (facts["n_queries"] or 1) < 2**31,
             f"n_queries is {facts['n_queries']!r}",
         )
-        prefs = Preferences.of_kind(
-            facts["graph"], arrays["better"], arrays["worse"], facts["n_items"], facts["n_queries"]
-        )
+        prefs = Preferences(arrays["better"], arrays["worse"], facts["n_items"])
+        prefs = prefs.replaced(graph=facts["graph"], n_queries=facts["n_queries"])
     return prefs.reweighted(arrays.get("weight"), arrays.get("margin"))
 
 # %% ../../nbs/paths/packing.ipynb #c007

@@ -6,14 +6,21 @@
 __all__ = ['plot_validation_curve']
 
 # %% ../../nbs/plots/curve.ipynb #t002
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..base.validation import as_positive, require_kind
 from .axes import ABOVE, COLOURS, as_axes, drawn_range, lambda_axis, tex
 from ..selection.curve import ValidationCurve
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 # %% ../../nbs/plots/curve.ipynb #c036
-def plot_validation_curve(curve, ax=None, lam=None):
+def plot_validation_curve(
+    curve: ValidationCurve, ax: "Axes | None" = None, lam: float | None = None
+) -> "Axes":
     """A validation curve as the steps that it is.
 
     Its optimal intervals are shaded and the chosen lambda is marked.

@@ -6,13 +6,20 @@
 __all__ = ['plot_decision', 'plot_roc']
 
 # %% ../../nbs/plots/items.ipynb #t002
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.validation import as_vector, require_kind
 from ..metrics.graded import ranking
 from ..metrics.pairs import auc
 from ..paths.exact import SolutionPath
 from .axes import COLOURS, SMALL, as_axes, tex
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # %% ../../nbs/plots/items.ipynb #c043
 def _counts_above(scores, good):
@@ -135,7 +142,12 @@ def _draw_points(ax, X, y):
         ax.scatter(*X.T, c=y, cmap="plasma", **style | dict(edgecolors="0.2"))
 
 # %% ../../nbs/plots/items.ipynb #c054
-def plot_decision(path, lams, y=None, axes=None):
+def plot_decision(
+    path: SolutionPath,
+    lams: ArrayLike,
+    y: ArrayLike | None = None,
+    axes: "Sequence[Axes] | np.ndarray | None" = None,
+) -> np.ndarray:
     """The ranking function of items in the plane at chosen lambdas, a panel for each.
 
     The picture is as figure 4 of Zapien et al. (2009).
@@ -183,7 +195,7 @@ def plot_decision(path, lams, y=None, axes=None):
     return axes
 
 # %% ../../nbs/plots/items.ipynb #c062
-def plot_roc(y_true, y_score, ax=None):
+def plot_roc(y_true: ArrayLike, y_score: ArrayLike, ax: "Axes | None" = None) -> "Axes":
     """The ROC curve of scores for items of two levels, with its area in the legend.
 
     Parameters

@@ -6,12 +6,18 @@
 __all__ = ['plot_path', 'plot_sets']
 
 # %% ../../nbs/plots/path.ipynb #c003
+from typing import TYPE_CHECKING, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.validation import as_choice, as_count, require_kind
 from ..paths.exact import SolutionPath
 from ..paths.sets import AT_BOUND, FREE, INACTIVE
 from .axes import ABOVE, COLOURS, SMALL, as_axes, drawn_range, lambda_axis, thin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # %% ../../nbs/plots/path.ipynb #c014
 def _spread(values, count=6):
@@ -98,7 +104,13 @@ def _value_axis(ax, top, unit):
         )
 
 # %% ../../nbs/plots/path.ipynb #c020
-def plot_path(path, what="margins", which=None, ax=None, n=300):
+def plot_path(
+    path: SolutionPath,
+    what: Literal["margins", "coef"] = "margins",
+    which: ArrayLike | None = None,
+    ax: "Axes | None" = None,
+    n: int = 300,
+) -> "Axes":
     """Margins of preferences, or coefficients of items, along a path.
 
     Parameters
@@ -164,7 +176,7 @@ def _set_sizes(path):
     return start + np.r_[np.zeros((1, 3), dtype=np.int64), np.cumsum(change, axis=0)[last]]
 
 # %% ../../nbs/plots/path.ipynb #c031
-def plot_sets(path, ax=None):
+def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
     """How many preferences are inactive, free and at bound along a path.
 
     Parameters

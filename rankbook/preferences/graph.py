@@ -6,9 +6,14 @@
 __all__ = ['Preferences', 'preferences_from_scores', 'preferences_from_rankings']
 
 # %% ../../nbs/preferences/graph.ipynb #c003
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.ownership import SetOnce, locked, own
+from ..base.types import GraphName
 from rankbook.base.validation import (
     as_array,
     as_choice,
@@ -26,6 +31,9 @@ from rankbook.preferences.pairs import (
     own_vector,
     sorted_levels,
 )
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # %% ../../nbs/preferences/graph.ipynb #c026
 class Preferences(SetOnce):
@@ -49,38 +57,32 @@ class Preferences(SetOnce):
         negative or a margin not positive.
     """
 
-    def __init__(self, better, worse, n_items, weight=None, margin=None):
+    def __init__(
+        self,
+        better: ArrayLike,
+        worse: ArrayLike,
+        n_items: int,
+        weight: ArrayLike | None = None,
+        margin: ArrayLike | None = None,
+    ) -> None:
         self._begin(n_items, "pairs")
-        self._set_pairs(better, worse)
+        self._pairs = as_pairs(better, worse, self.n_items)
+        self._m = self._pairs[0].size
         self._attach(weight, margin)
 
     @classmethod
-    def of_kind(cls, graph, better, worse, n_items, n_queries=None):
-        """Listed preferences that say where they come from.
-
-        `graph` and `n_queries` are what the attributes of that name will be.
-        """
-        prefs = cls.__new__(cls)
-        prefs._begin(n_items, graph, n_queries)
-        prefs._set_pairs(better, worse)
-        prefs._attach(None, None)
-        return prefs
-
-    def _set_pairs(self, better, worse):
-        self._pairs = as_pairs(better, worse, self.n_items)
-        self._m = self._pairs[0].size
-
-    @classmethod
-    def from_scores(cls, y, qid=None, graph="full"):
+    def from_scores(
+        cls, y: ArrayLike, qid: ArrayLike | None = None, graph: GraphName = "full"
+    ) -> Self:
         """Prefer higher scores within each query; see :func:`preferences_from_scores`."""
         return preferences_from_scores(y, qid, graph, cls)
 
     @classmethod
-    def from_rankings(cls, orders, n_items=None):
+    def from_rankings(cls, orders: Sequence[ArrayLike], n_items: int | None = None) -> Self:
         """Prefer earlier items of each order; see :func:`preferences_from_rankings`."""
         return preferences_from_rankings(orders, n_items, cls)
 
-    def find_cycle(self):
+    def find_cycle(self) -> list[int] | None:
         """Items that contradict each other, or None.
 
         Each is preferred to the next and the last to the first. O(n + m).
@@ -101,16 +103,16 @@ class Preferences(SetOnce):
             self._pairs = list_pairs(self.graph, *self._levels)
         return self._pairs
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._m
 
     @property
-    def is_listed(self):
+    def is_listed(self) -> bool:
         """Whether the pairs are at hand; those of scores are listed when first asked for."""
         return self._pairs is not None
 
     @property
-    def levels(self):
+    def levels(self) -> tuple[np.ndarray, ...] | None:
         """Order, level and query (n,) of the items of a graph made from scores, else None.
 
         Level and query are given in that order, by the position where they begin.
@@ -118,28 +120,28 @@ class Preferences(SetOnce):
         return self._levels
 
     @property
-    def has_pair_weights(self):
+    def has_pair_weights(self) -> bool:
         """Whether single preferences were given weights."""
         return self._weight is not None and self._item_weight is None
 
     @property
-    def is_counted(self):
+    def is_counted(self) -> bool:
         """Whether scores and weights of items say all, so that no pair need be listed."""
         full = self.graph == "full" and self._levels is not None
         return full and self._margin is None and not self.has_pair_weights
 
     @property
-    def better(self):
+    def better(self) -> np.ndarray:
         """(m,) int32: the preferred item of each preference."""
         return self._list()[0]
 
     @property
-    def worse(self):
+    def worse(self) -> np.ndarray:
         """(m,) int32: the other item of each preference."""
         return self._list()[1]
 
     @property
-    def item_weight(self):
+    def item_weight(self) -> np.ndarray | None:
         """(n,) float64: weights of the items, or None.
 
         Their products weigh the preferences.
@@ -147,18 +149,18 @@ class Preferences(SetOnce):
         return self._item_weight
 
     @property
-    def weight(self):
+    def weight(self) -> np.ndarray:
         """(m,) float64: the cost c of violating each preference."""
         if self._weight is None and self.item_weight is not None:
             self._weight = locked(self.item_weight[self.better] * self.item_weight[self.worse])
         return np.broadcast_to(1.0, self._m) if self._weight is None else self._weight
 
     @property
-    def margin(self):
+    def margin(self) -> np.ndarray:
         """(m,) float64: the difference delta of scores that each preference asks for."""
         return np.broadcast_to(1.0, self._m) if self._margin is None else self._margin
 
-    def reweighted(self, weight=None, margin=None):
+    def reweighted(self, weight: ArrayLike | None = None, margin: ArrayLike | None = None) -> Self:
         """The same graph with other weights and margins, arrays of shape (m,); None means ones."""
         from copy import copy
 
@@ -166,7 +168,7 @@ class Preferences(SetOnce):
         other._attach(weight, margin)
         return other
 
-    def item_weighted(self, item_weight):
+    def item_weighted(self, item_weight: ArrayLike) -> Self:
         """The same graph where a preference weighs the product of its two items' weights.
 
         The weights >= 0 are given as (n,) and kept so. O(n).
@@ -177,7 +179,7 @@ class Preferences(SetOnce):
         other._item_weight = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
         return other
 
-    def incidence(self):
+    def incidence(self) -> "csr_array":
         """The sparse matrix P of equation (7), +1 at the better and -1 at the worse item.
 
         Returns
@@ -186,7 +188,7 @@ class Preferences(SetOnce):
         """
         return incidence_matrix(*self._list(), self.n_items)
 
-    def matvec(self, scores):
+    def matvec(self, scores: np.ndarray) -> np.ndarray:
         """P s, the score of the better minus that of the worse item, without forming P. O(m).
 
         Parameters
@@ -200,7 +202,7 @@ class Preferences(SetOnce):
         better, worse = self._list()
         return scores[better] - scores[worse]
 
-    def rmatvec(self, dual):
+    def rmatvec(self, dual: np.ndarray) -> np.ndarray:
         """P' a, what multipliers of the preferences add up to on the items.
 
         P is not formed. O(m + n).
@@ -216,7 +218,7 @@ class Preferences(SetOnce):
         better, worse = self._list()
         return np.bincount(better, dual, self.n_items) - np.bincount(worse, dual, self.n_items)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "Preferences(" + ", ".join(f"{k}={v}" for k, v in _facts(self)) + ")"
 
     def _repr_html_(self):
@@ -322,6 +324,5 @@ def preferences_from_rankings(orders, n_items=None, cls=Preferences):
     corners = [np.triu_indices(row.size, 1) for row in rows]
     better = np.concatenate([row[i] for row, (i, _) in zip(rows, corners) if row.size] or [[]])
     worse = np.concatenate([row[j] for row, (_, j) in zip(rows, corners) if row.size] or [[]])
-    return cls.of_kind(
-        "rankings", better.astype(int), worse.astype(int), n_items, n_queries=len(rows)
-    )
+    prefs = cls(better.astype(int), worse.astype(int), n_items)
+    return prefs.replaced(graph="rankings", n_queries=len(rows))

@@ -7,6 +7,7 @@ __all__ = ['Certificate']
 
 # %% ../../nbs/problems/certificate.ipynb #e002
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -58,7 +59,16 @@ class Certificate:
     quotient_max: float | None = None
 
     @classmethod
-    def of(cls, lam, primal, dual, norm, gap=None, radius=None, **residuals):
+    def of(
+        cls,
+        lam: float,
+        primal: float,
+        dual: float,
+        norm: float,
+        gap: float | None = None,
+        radius: float | None = None,
+        **residuals: Any,
+    ) -> Self:
         """The certificate of two bounds.
 
         The gap is their difference, if it is not known better. The radius is sqrt(2 |gap| / lam)
@@ -69,12 +79,12 @@ class Certificate:
         relative = gap / max(1.0, abs(primal)) if np.isfinite(primal) else np.inf
         return cls(lam, primal, dual, gap, relative, radius, norm, **residuals)
 
-    def is_optimal(self, tol=1e-6):
+    def is_optimal(self, tol: float = 1e-6) -> bool:
         """Whether the relative gap, both violations and the squared residual are at most `tol`."""
         worst = max(self.box_violation, self.complementarity_violation, self.relative_residual**2)
         return bool(max(abs(self.relative_gap), worst) <= tol)
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.relative_residual or self.gradient:
             said = f"relative residual {self.relative_residual:.1e}"
         else:

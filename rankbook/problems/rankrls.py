@@ -7,10 +7,14 @@ __all__ = ['make_graph', 'preference_weights', 'LabelTarget', 'MarginTarget', 'm
            'as_columns', 'least_squares_value', 'half_gradient']
 
 # %% ../../nbs/problems/rankrls.ipynb #c002
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.limits import refuse_huge, warn
 from ..base.ownership import locked, own
+from ..base.types import Items, KernelLike
 from ..base.validation import as_matrix, as_positive, as_vector
 from ..kernels.basis import BasisMap, basis_rmatvec, check_basis
 from ..kernels.items import rmatvec
@@ -151,16 +155,16 @@ class RankRLSProblem(BasisMap):
 
     def __init__(
         self,
-        X,
-        y=None,
-        qid=None,
-        graph=None,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
-        basis=None,
-    ):
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        graph: Preferences | Items | None = None,
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        basis: ArrayLike | None = None,
+    ) -> None:
         self.kernel, X = Kernel(kernel, gamma, degree, coef0), as_matrix("X", X)
         self.n_items = len(X)
         require_square(X, self.kernel)
@@ -175,17 +179,23 @@ class RankRLSProblem(BasisMap):
     dual_shape = None
 
     @property
-    def coef_shape(self):
+    def coef_shape(self) -> tuple[int, ...]:
         """Shape of the coefficients: (r,), or (r, k) for several columns of y."""
         r = len(self.landmarks)
         return (r,) if self.is_flat else (r, self.target.b.shape[1])
 
-    def primal(self, coef, lam):
+    def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients, summed over the columns of y."""
         f, square = self.evaluated(as_columns(coef))
         return least_squares_value(self, f, square, lam)
 
-    def certificate(self, lam, coef=None, dual=None, weights=None):
+    def certificate(
+        self,
+        lam: float,
+        coef: np.ndarray | None = None,
+        dual: Any = None,
+        weights: np.ndarray | None = None,
+    ) -> Certificate:
         """The certificate of coefficients.
 
         Parameters
@@ -236,7 +246,7 @@ class RankRLSProblem(BasisMap):
             jitter=0.0 if self.basis is None else self.basis_factor[1],
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         basis = "" if self.basis is None else f", basis of {self.basis.size}"
         return (
             f"{type(self).__name__}({self.n_items} items, "

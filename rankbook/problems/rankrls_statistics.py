@@ -9,11 +9,14 @@ __all__ = ['check_kind', 'RankingStatistics', 'basis_rows', 'read_block', 'check
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c002
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.limits import refuse_huge
 from ..base.ownership import locked, own
+from ..base.types import KernelLike
 from ..base.validation import as_matrix, as_positive, as_vector, require_kind
 from ..kernels.basis import jittered_cholesky
 from ..kernels.kernel import Kernel
@@ -67,7 +70,15 @@ class RankingStatistics:
         Counts of items, queries and pairs of items of one query; the set of query ids that are in.
     """
 
-    def __init__(self, basis=None, graph=None, kernel="linear", gamma=None, degree=3, coef0=1.0):
+    def __init__(
+        self,
+        basis: ArrayLike | None = None,
+        graph: Literal["identity"] | None = None,
+        kernel: KernelLike = "linear",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+    ) -> None:
         self.kernel, self.basis = (
             Kernel(kernel, gamma, degree, coef0),
             None if basis is None else own(as_matrix("basis", basis)),
@@ -79,18 +90,18 @@ class RankingStatistics:
         self.seen = set()
 
     @property
-    def tells_apart(self):
+    def tells_apart(self) -> bool:
         """Whether two scores of a query differ."""
         return self.products is not None and bool(self.products.diagonal()[self.n_features :].any())
 
-    def add(self, X, y, qid=None):
+    def add(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Add whole queries: items X (n, d), scores y (n,) or (n, k), and ids (n,).
 
         Without ids it is one query without a name. O(n p^2).
         """
         return change_statistics(self, 1, X, y, qid)
 
-    def remove(self, X, y, qid=None):
+    def remove(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Take queries back that were added, with the very same items. O(n p^2)."""
         return change_statistics(self, -1, X, y, qid)
 
@@ -181,7 +192,7 @@ def count_in(statistics, H, counts):
         statistics.products = locked(np.zeros_like(H))
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c024
-def merge_statistics(first, *others):
+def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> RankingStatistics:
     """New statistics of all queries of several.
 
     They must be of one kind and have no query in common.

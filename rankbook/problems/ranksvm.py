@@ -7,11 +7,16 @@ __all__ = ['RankSVMProblem']
 
 # %% ../../nbs/problems/ranksvm.ipynb #c003
 from functools import cached_property
+from typing import Any, Literal
 
+import numpy as np
+
+from ..base.types import Items, KernelLike
 from ..kernels.kernel import Kernel, require_square
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
-from ..preferences.sums import loss_of
+from ..preferences.sums import CountedLoss, ListedLoss, loss_of
+from .certificate import Certificate
 from .losses import as_loss
 from .penalties import as_penalty
 
@@ -85,16 +90,16 @@ class RankSVMProblem(KernelMap):
 
     def __init__(
         self,
-        X,
-        prefs,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
-        penalty="l2",
-        loss="hinge",
-        copy=True,
-    ):
+        X: Items,
+        prefs: Preferences,
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        penalty: Literal["l2", "l1"] = "l2",
+        loss: Literal["hinge", "squared"] = "hinge",
+        copy: bool = True,
+    ) -> None:
         self.kernel = Kernel(kernel, gamma, degree, coef0)
         self.penalty, self.loss = as_penalty(penalty), as_loss(loss)
         self.keep_items(_check_items(X, prefs, self.kernel, self.penalty), copy)
@@ -103,7 +108,7 @@ class RankSVMProblem(KernelMap):
         self.n_coef = self.penalty.count_coef(self)
         self.coef_shape, self.dual_shape = (self.n_coef,), (self.n_preferences,)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         options = [
             f", {what} {chosen.name}"
             for what, chosen, usual in (
@@ -121,7 +126,7 @@ class RankSVMProblem(KernelMap):
     is_centred = True
 
     @cached_property
-    def summed(self):
+    def summed(self) -> CountedLoss | ListedLoss:
         """The loss over all preferences, counted rather than listed where that is possible.
 
         See :mod:`rankbook.preferences.sums`.
@@ -129,12 +134,12 @@ class RankSVMProblem(KernelMap):
         return loss_of(self.prefs)
 
     @property
-    def coef_is_weights(self):
+    def coef_is_weights(self) -> bool:
         """Whether the coefficients are the weights (d,) of a linear function."""
         return self.penalty.coef_is_weights
 
     @cached_property
-    def lam_max(self):
+    def lam_max(self) -> float:
         """The lambda above which every preference is short of its margin (section 5.1).
 
         For the L1 penalty, above which w = 0. It is 0 if that is a rounding error, and infinite for
@@ -142,11 +147,17 @@ class RankSVMProblem(KernelMap):
         """
         return self.loss.lam_max(self)
 
-    def primal(self, coef, lam):
+    def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients (n_coef,)."""
         return self.penalty.primal(self, coef, lam)
 
-    def certificate(self, lam, coef=None, dual=None, weights=None):
+    def certificate(
+        self,
+        lam: float,
+        coef: np.ndarray | None = None,
+        dual: Any = None,
+        weights: np.ndarray | None = None,
+    ) -> Certificate:
         """How far from optimal the given coefficients and multipliers are.
 
         Weights may be given instead of coefficients; see

@@ -7,12 +7,16 @@ __all__ = ['rayleigh_quotient', 'class_moments', 'SemiSupervisedData', 'join_ite
            'certify_rayleigh']
 
 # %% ../../nbs/problems/rayleigh.ipynb #c003
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
+from ..base.types import KernelLike, Seed
 from ..base.validation import as_count, as_matrix, as_positive
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import LinearFunction
@@ -156,21 +160,21 @@ class RayleighProblem(SetOnce):
 
     def __init__(
         self,
-        X,
-        y,
-        X_unlabelled=None,
-        unlabelled=None,
-        manifold_weight=1.0,
-        n_components=10,
-        n_neighbors=2,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
-        pivots="greedy",
-        metric="euclidean",
-        random_state=None,
-    ):
+        X: ArrayLike,
+        y: ArrayLike,
+        X_unlabelled: ArrayLike | None = None,
+        unlabelled: float | None = None,
+        manifold_weight: float = 1.0,
+        n_components: int | None = 10,
+        n_neighbors: int = 2,
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        pivots: Literal["greedy", "random", "rpcholesky"] = "greedy",
+        metric: str | Callable[..., float] | Any = "euclidean",
+        random_state: Seed = None,
+    ) -> None:
         self.kernel, self.manifold_weight = (
             Kernel(kernel, gamma, degree, coef0),
             as_positive("manifold_weight", manifold_weight, zero=True),
@@ -191,7 +195,7 @@ class RayleighProblem(SetOnce):
         )
         self.matrix  # noqa: B018 -- makes the graph, if it is needed
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         labelled = int(np.count_nonzero(self.data.signs))
         return (
             f"RayleighProblem({self.n_items} items, {labelled} labelled, {self.coef_shape[0]} "
@@ -207,7 +211,7 @@ class RayleighProblem(SetOnce):
         return {name: value for name, value in vars(self).items() if name != "smallest_eigenvalue"}
 
     @property
-    def matrix(self):
+    def matrix(self) -> np.ndarray:
         """S + manifold_weight X'LX / n^2 (p, p): A without lam."""
         return (
             self.data.within_scatter + self.manifold_weight * self.data.laplacian_form
@@ -216,49 +220,53 @@ class RayleighProblem(SetOnce):
         )
 
     @cached_property
-    def smallest_eigenvalue(self):
+    def smallest_eigenvalue(self) -> float:
         """A lower bound >= 0 on the least eigenvalue of the matrix. O(p^3)."""
         with solvable("the matrix of the problem"):
             values = np.linalg.eigvalsh(self.matrix)
         return float(max(0.0, values[0] - len(values) * np.finfo(float).eps * np.abs(values).max()))
 
-    def with_manifold_weight(self, manifold_weight):
+    def with_manifold_weight(self, manifold_weight: float) -> Self:
         """The same problem with another manifold weight; subspace, graph and moments are shared."""
         return self.replaced(
             manifold_weight=as_positive("manifold_weight", manifold_weight, zero=True)
         )
 
-    def matvec(self, coef):
+    def matvec(self, coef: np.ndarray) -> np.ndarray:
         """Scores (n,) or (n, k) of the items."""
         return self.X @ coef
 
-    def evaluated(self, coef=None, weights=None):
+    def evaluated(
+        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
         """Scores of the items, and the square of the norm, of weights (p,) or (p, k)."""
         return self.matvec(coef), float(np.sum(coef * coef))
 
-    def function(self, coef):
+    def function(self, coef: np.ndarray) -> LinearFunction | NystroemFunction:
         """The function with weights (p,) or (p, k) in the subspace, without the problem."""
         subspace = self.data.subspace
         return (
             LinearFunction(own(coef)) if subspace is None else NystroemFunction(subspace, own(coef))
         )
 
-    def weights(self, coef):
+    def weights(self, coef: np.ndarray) -> np.ndarray:
         """The weights (p,): in the subspace they are the coefficients."""
         return coef
 
-    def predict(self, coef, X_new):
+    def predict(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Scores (m,) of new items X_new (m, d).
 
         For a precomputed kernel their kernel (m, n) with all items.
         """
         return self.function(coef).predict(X_new)
 
-    def primal(self, coef, lam):
+    def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective Q at weights (p,)."""
         return float(coef @ (self.matrix @ coef + lam * coef) / 2 - coef @ self.mean_difference)
 
-    def certificate(self, lam, coef=None, dual=None):
+    def certificate(
+        self, lam: float, coef: np.ndarray | None = None, dual: Any = None
+    ) -> Certificate:
         """How far from optimal weights are; see :func:`certify_rayleigh`."""
         return certify_rayleigh(self, lam, coef)
 

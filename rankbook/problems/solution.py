@@ -7,14 +7,18 @@ __all__ = ['Solution', 'item_distances']
 
 # %% ../../nbs/problems/solution.ipynb #c002
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.limits import warn
 from ..base.ownership import SetOnce, locked
+from ..base.types import Items
 from ..base.validation import as_index, as_numbers
 from ..kernels.items import square_norms
 from ..kernels.linear_map import balanced
+from .certificate import Certificate
 from .losses import SmoothedDual
 
 # %% ../../nbs/problems/solution.ipynb #c005
@@ -37,13 +41,20 @@ class Solution(SetOnce):
         Instead of coefficients, for a linear kernel.
     """
 
-    def __init__(self, problem, lam, coef=None, dual=None, solver="", info=None, weights=None):
-        self.problem, self.lam, self.solver, self.info = (
-            problem,
-            lam,
-            solver,
-            {} if info is None else info,
-        )
+    dual: np.ndarray | SmoothedDual | None
+
+    def __init__(
+        self,
+        problem: Any,
+        lam: float,
+        coef: ArrayLike | None = None,
+        dual: ArrayLike | SmoothedDual | None = None,
+        solver: str = "",
+        info: dict[str, Any] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> None:
+        self.problem, self.lam, self.solver = problem, lam, solver
+        self.info = {} if info is None else info
         ruled = isinstance(dual, SmoothedDual)
         self.dual = dual if ruled else _as_answer("dual", dual, problem.dual_shape)
         self._weights = _as_answer("weights", weights, _weights_shape(problem))
@@ -56,7 +67,7 @@ class Solution(SetOnce):
         )
 
     @cached_property
-    def coef(self):
+    def coef(self) -> np.ndarray:
         """Coefficients beta (n,) with f(x) = sum_i beta_i k(x, x_i).
 
         Those of a function given by weights are the shortest. O(n d^2) then.
@@ -66,20 +77,20 @@ class Solution(SetOnce):
         )
 
     @cached_property
-    def weights(self):
+    def weights(self) -> np.ndarray | None:
         """Weights (d,) of a linear function; None for other kernels."""
         if self._weights is not None or not self.problem.is_factored:
             return self._weights
         return locked(self.problem.weights(self._coef))
 
     @cached_property
-    def certificate(self):
+    def certificate(self) -> Certificate:
         """The certificate, computed by the problem when first asked for."""
         given = {} if self._weights is None else dict(weights=self._weights)
         return self.problem.certificate(self.lam, self._coef, self.dual, **given)
 
     @cached_property
-    def function(self):
+    def function(self) -> Any:
         """The function alone, without the problem: what a prediction needs."""
         return (
             self.problem.function(self._coef)
@@ -87,11 +98,11 @@ class Solution(SetOnce):
             else self.problem.function(weights=self._weights)
         )
 
-    def predict(self, X_new):
+    def predict(self, X_new: Items) -> np.ndarray:
         """Scores (p,) of new items X_new (p, d)."""
         return self.function.predict(X_new)
 
-    def warn_above(self, tol):
+    def warn_above(self, tol: float | None) -> None:
         """Warn unless the certificate's relative gap is at most `tol`.
 
         The warning is a ``ConvergenceWarning``; a `tol` of None expects nothing.
@@ -108,13 +119,13 @@ class Solution(SetOnce):
         )
         warn(message.strip(), ConvergenceWarning)
 
-    def said_by(self, solver):
+    def said_by(self, solver: str) -> "Solution":
         """The same answer with the name of what really ran."""
         return Solution(
             self.problem, self.lam, self._coef, self.dual, solver, self.info, self._weights
         )
 
-    def proven(self, first, second):
+    def proven(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
         """Whether f(first) - f(second) certainly has the sign that it has in the exact optimum.
 
         Parameters
@@ -143,7 +154,7 @@ class Solution(SetOnce):
         bound = radius * item_distances(problem, first, second)
         return np.abs(f[first] - f[second]) > bound.reshape(bound.shape + (1,) * (f.ndim - 1))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"Solution(lam={self.lam:.6g}, solver={self.solver!r}, "
             f"relative gap {self.certificate.relative_gap:.1e})"

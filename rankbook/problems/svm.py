@@ -8,15 +8,19 @@ __all__ = ['number_labels', 'example_weights', 'LabelConstraints', 'flat', 'Labe
 
 # %% ../../nbs/problems/svm.ipynb #c003
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.ownership import SetOnce, own
+from ..base.types import KernelLike
 from ..base.validation import as_ids, as_vector
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelMap
 from ..kernels.nystroem import check_items
 from ..preferences.graph import Preferences
+from .certificate import Certificate
 from .l2 import L2
 from .losses import Hinge
 
@@ -103,18 +107,24 @@ class LabelledProblem(KernelMap):
     joint = property(lambda self: self)
 
     @cached_property
-    def lam_max(self):
+    def lam_max(self) -> float:
         """The lambda above which every constraint is short of its margin.
 
         It is 0 if that is a rounding error.
         """
         return self.penalty.lam_max(self.joint)
 
-    def primal(self, coef, lam):
+    def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients of shape `coef_shape`."""
         return self.penalty.primal(self.joint, flat(coef), lam)
 
-    def certificate(self, lam, coef=None, dual=None, weights=None):
+    def certificate(
+        self,
+        lam: float,
+        coef: np.ndarray | None = None,
+        dual: Any = None,
+        weights: np.ndarray | None = None,
+    ) -> Certificate:
         """The certificate of coefficients, or weights, and multipliers.
 
         It is a :class:`rankbook.Certificate`; see
@@ -148,8 +158,16 @@ class SVMProblem(LabelledProblem):
     """
 
     def __init__(
-        self, X, y, kernel="linear", gamma=None, degree=3, coef0=1.0, weight=None, margin=None
-    ):
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        kernel: KernelLike = "linear",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        weight: ArrayLike | None = None,
+        margin: ArrayLike | None = None,
+    ) -> None:
         self.kernel = Kernel(kernel, gamma, degree, coef0)
         self.keep_items(check_items(X, self.kernel))
         self.classes_, number = number_labels(y, len(self.X), at_most=2)
@@ -159,11 +177,11 @@ class SVMProblem(LabelledProblem):
         self.n_items = self.n_preferences = len(self.X)
         self.coef_shape = self.dual_shape = (self.n_items,)
 
-    def classify(self, coef, X_new):
+    def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Labels (p,) of new examples (p, d): the positive class where the score is above 0."""
         return self.classes_[(self.predict(coef, X_new) > 0).astype(int)]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"SVMProblem({self.n_items} examples, {self.kernel!r})"
 
 # %% ../../nbs/problems/svm.ipynb #c020
@@ -238,8 +256,16 @@ class MulticlassSVMProblem(LabelledProblem):
     """
 
     def __init__(
-        self, X, y, kernel="linear", gamma=None, degree=3, coef0=1.0, weight=None, margin=None
-    ):
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        kernel: KernelLike = "linear",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        weight: ArrayLike | None = None,
+        margin: ArrayLike | None = None,
+    ) -> None:
         self.kernel = Kernel(kernel, gamma, degree, coef0)
         self.keep_items(check_items(X, self.kernel))
         self.classes_, self.number = number_labels(y, len(self.X))
@@ -249,18 +275,18 @@ class MulticlassSVMProblem(LabelledProblem):
         self.coef_shape, self.dual_shape = (n, k), (n * (k - 1),)
 
     @cached_property
-    def joint(self):
+    def joint(self) -> Any:
         """The :class:`JointItems` of the problem."""
         return JointItems(self)
 
-    def classify(self, coef, X_new):
+    def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Labels (p,) of new examples (p, d).
 
         A label is the class of the highest score, the first of equals.
         """
         return self.classes_[self.predict(coef, X_new).argmax(axis=1)]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"MulticlassSVMProblem({self.n_items} examples, "
             f"{len(self.classes_)} classes, {self.kernel!r})"

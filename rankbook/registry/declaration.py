@@ -6,6 +6,9 @@
 __all__ = ['FEATURES', 'Solver', 'is_kind', 'feature_fit', 'declared_fit']
 
 # %% ../../nbs/registry/declaration.ipynb #t002
+from collections.abc import Collection
+from typing import Any
+
 from .plugins import HOME, installed_records
 
 # %% ../../nbs/registry/declaration.ipynb #c004
@@ -37,18 +40,20 @@ class Solver:
         One sentence each.
     """
 
-    name = ""
-    problems = ("RankSVMProblem",)
-    provides = frozenset({"solve"})
-    kernels = ("linear", "rbf", "poly", "precomputed", "callable")
-    penalties, losses, storages = frozenset({"l2"}), frozenset({"hinge"}), frozenset({"float64"})
+    name: str = ""
+    problems: tuple[str, ...] = ("RankSVMProblem",)
+    provides: Collection[str] = frozenset({"solve"})
+    kernels: tuple[str, ...] = ("linear", "rbf", "poly", "precomputed", "callable")
+    penalties: Collection[str] = frozenset({"l2"})
+    losses: Collection[str] = frozenset({"hinge"})
+    storages: Collection[str] = frozenset({"float64"})
     weights = margins = deterministic = True
     hard_margin = exact = False
-    requires = ()
-    tol = 1e-6
+    requires: tuple[str, ...] = ()
+    tol: float | None = 1e-6
     summary = reference = ""
 
-    def can_solve(self, problem):
+    def can_solve(self, problem: Any) -> bool | str:
         """True, or a sentence that says why not."""
         return declared_fit(self, problem)
 

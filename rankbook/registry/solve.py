@@ -6,13 +6,19 @@
 __all__ = ['solve', 'solve_path']
 
 # %% ../../nbs/registry/solve.ipynb #c002
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ..base.limits import solvable
+from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
 from ..problems.solution import Solution
 from .declaration import Solver, feature_fit
 from .plugins import AT_RUN_TIME, get_solver, installed_records
+
+if TYPE_CHECKING:
+    from rankbook.paths.exact import SolutionPath
 
 # %% ../../nbs/registry/solve.ipynb #c028
 def _label(solver):
@@ -61,7 +67,7 @@ def _run(solver, method, problem, argument):
         raise
 
 # %% ../../nbs/registry/solve.ipynb #c030
-def solve(problem, lam, solver="qp", **options):
+def solve(problem: Problem, lam: float, solver: SolverLike = "qp", **options: Any) -> Solution:
     """Solve a problem at one lambda.
 
     Parameters
@@ -91,7 +97,9 @@ def solve(problem, lam, solver="qp", **options):
     return answer
 
 # %% ../../nbs/registry/solve.ipynb #c031
-def solve_path(problem, lam_min=None, solver="path", **options):
+def solve_path(
+    problem: Problem, lam_min: float | None = None, solver: SolverLike = "path", **options: Any
+) -> "SolutionPath":
     """Follow the solutions of a problem from lam_max downwards.
 
     Parameters

@@ -9,6 +9,7 @@ __all__ = ['STATUSES', 'restore_continuation', 'is_falling', 'check_events', 'ch
 import numpy as np
 
 from ..base.archive import read_archive
+from ..base.types import File
 from ..base.validation import as_positive
 from ..paths.exact import RegularizationPath
 from rankbook.paths.packing import (
@@ -115,7 +116,7 @@ def unpack_path(facts, arrays):
     return path
 
 # %% ../../nbs/registry/storage.ipynb #c005
-def load_path(file):
+def load_path(file: File) -> RegularizationPath:
     """The path that :meth:`rankbook.RegularizationPath.save` wrote to a file.
 
     Parameters

@@ -72,7 +72,7 @@ class SolverTable(list):
         return f"<table><tr>{head}</tr>{body}</table>"
 
 # %% ../../nbs/registry/table.ipynb #c041
-def list_solvers():
+def list_solvers() -> SolverTable:
     """Every known solver, whatever its state.
 
     A plugin that cannot be imported is a row that says so.

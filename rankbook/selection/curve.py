@@ -7,8 +7,10 @@ __all__ = ['ValidationCurve', 'choose_lambda', 'validation_curve']
 
 # %% ../../nbs/selection/curve.ipynb #c003
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.ownership import own
 from rankbook.base.validation import (
@@ -48,14 +50,14 @@ class ValidationCurve:
 
     breaks: np.ndarray
     values: np.ndarray
-    scale: tuple
+    scale: tuple[float, float]
     maximize: bool = False
 
     def __post_init__(self):
         for name in ("breaks", "values"):
             object.__setattr__(self, name, own(getattr(self, name)))
 
-    def at(self, lam):
+    def at(self, lam: ArrayLike) -> np.ndarray | np.float64:
         """The value at lam > 0, a float or an array.
 
         At a break it is that of the interval below it. O(log s) each.
@@ -65,11 +67,11 @@ class ValidationCurve:
             raise ValueError(f"lam is {lam}; lam > {self.breaks[-1]} is accepted.")
         return self.values[np.searchsorted(-self.breaks[1:-1], -lam, side="right")]
 
-    def choose(self, rule="widest"):
+    def choose(self, rule: Literal["widest", "largest"] = "widest") -> float:
         """One lambda out of the best intervals; see :func:`choose_lambda`."""
         return choose_lambda(self, rule)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         what = "maximum" if self.maximize else "minimum"
         return (
             f"ValidationCurve({self.values.size} intervals, {what} {self.optimum:.6g} on "
@@ -77,17 +79,17 @@ class ValidationCurve:
         )
 
     @property
-    def minimum(self):
+    def minimum(self) -> float:
         """The smallest value."""
         return float(self.values.min())
 
     @property
-    def optimum(self):
+    def optimum(self) -> float:
         """The best value: the largest if `maximize`, else the smallest."""
         return float(self.values.max()) if self.maximize else self.minimum
 
     @property
-    def best(self):
+    def best(self) -> list[tuple[float, float]]:
         """Every interval (low, high) of lambda on which the optimum is attained.
 
         The largest lambdas come first.
@@ -96,7 +98,7 @@ class ValidationCurve:
         return [(float(self.breaks[j + 1]), float(self.breaks[j])) for j in at]
 
 # %% ../../nbs/selection/curve.ipynb #c010
-def choose_lambda(curve, rule="widest"):
+def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "widest") -> float:
     """One lambda that attains the optimum of a curve.
 
     Parameters
@@ -206,8 +208,15 @@ def _ndcg_curve(path, items, distinct, y, query, k, tie_tol):
 
 # %% ../../nbs/selection/curve.ipynb #c020
 def validation_curve(
-    path, X_val, prefs_val, *, qid=None, metric="disagreement", k=None, tie_tol=1e-10
-):
+    path: SolutionPath,
+    X_val: ArrayLike,
+    prefs_val: ArrayLike | Preferences,
+    *,
+    qid: ArrayLike | None = None,
+    metric: Literal["disagreement", "auc", "ndcg"] = "disagreement",
+    k: int | None = None,
+    tie_tol: float = 1e-10,
+) -> ValidationCurve:
     """How well the order of validation items is met, exactly, for every lambda of a path.
 
     Parameters

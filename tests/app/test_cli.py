@@ -21,13 +21,10 @@ from rankbook.app.cli.main import app
 from rankbook.app.cli.reading import save_picture
 from rankbook.app.cli.report import report
 
+pytestmark = pytest.mark.usefixtures("workplace")
+
 HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
 COMMAND = [sys.executable, "-c", "from rankbook.app.cli.main import main; main()"]
-
-
-@pytest.fixture(autouse=True)
-def workplace(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def run(*arguments):
@@ -636,8 +633,14 @@ class TestErrors:
         finally:
             registry.unregister_solver("blind")
 
+    def test_parquet_without_pyarrow(self, monkeypatch):
+        Path("a.parquet").write_bytes(b"PAR1")
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        text = refused("select", "a.parquet", "--target", "y")
+        assert text.endswith('pyarrow, which is not installed: pip install "rankbook[data]"\n')
+
     def test_too_large(self, monkeypatch):
-        monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=10_000))
+        monkeypatch.setattr("rankbook.base.limits.available_memory", lambda: 10_000)
         text = refused("select", "cancer")
         assert "bytes" in text and "--graph star" in text and "--kernel linear" in text
 

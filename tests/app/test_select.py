@@ -36,7 +36,7 @@ def random_data(seed, n=60, d=3, levels=3, queries=None, parts=None):
 
 
 @pytest.fixture(scope="module")
-def mixture():
+def larger_mixture():
     return make_mixture(n_per_class=60, seed=1)
 
 
@@ -310,34 +310,36 @@ class TestSelect:
         json.dumps(result.summary(), allow_nan=False)
 
     @pytest.mark.parametrize("rule", ["widest", "largest"])
-    def test_the_choice_is_in_a_best_interval_however_narrow_the_bounds(self, mixture, rule):
+    def test_the_choice_is_in_a_best_interval_however_narrow_the_bounds(self, larger_mixture, rule):
         """Bounds that leave a few floating-point numbers on one side of a break of the curve."""
-        breaks = select_model(mixture, rule=rule).best.curve.breaks[1:-1]
+        breaks = select_model(larger_mixture, rule=rule).best.curve.breaks[1:-1]
         for low in breaks[:: max(1, breaks.size // 5)]:
             low = float(low)
             high = np.nextafter(np.nextafter(low, np.inf), np.inf)
-            facts = select_model(mixture, rule=rule, lam_min=low, lam_max=float(high)).summary()
+            facts = select_model(
+                larger_mixture, rule=rule, lam_min=low, lam_max=float(high)
+            ).summary()
             assert any(
                 start < facts["chosen"]["lam"] <= end for start, end in facts["curve"]["best"]
             )
 
-    def test_the_best_gamma_wins(self, mixture):
+    def test_the_best_gamma_wins(self, larger_mixture):
         gammas = [0.03, 0.3, 3.0]
-        result = select_model(mixture, gamma=gammas)
-        alone = [select_model(mixture, gamma=gamma) for gamma in gammas]
+        result = select_model(larger_mixture, gamma=gammas)
+        alone = [select_model(larger_mixture, gamma=gamma) for gamma in gammas]
         best = min(alone, key=lambda one: (one.best.curve.minimum, -one.best.width))
         assert result.best.gamma == best.best.gamma and result.solution.lam == best.solution.lam
         assert [row["minimum"] for row in result.candidates] == [
             one.best.curve.minimum for one in alone
         ]
 
-    def test_ties_go_to_the_wider_interval(self, mixture):
+    def test_ties_go_to_the_wider_interval(self, larger_mixture):
         curve = ValidationCurve(
             np.array([np.inf, 8.0, 2.0, 0.0]), np.array([0.5, 0.1, 0.3]), (1.0, 16.0)
         )
         wider = replace(curve, breaks=np.array([np.inf, 8.0, 1.0, 0.0]))
         better = replace(curve, values=np.array([0.5, 0.05, 0.3]))
-        candidate = select_model(mixture, graph="star").best
+        candidate = select_model(larger_mixture, graph="star").best
         order = sorted(
             (replace(candidate, curve=c) for c in (curve, wider, better)), key=lambda t: t.rank
         )
@@ -347,46 +349,48 @@ class TestSelect:
             4,
         ]
 
-    def test_an_interval_beyond_all_breakpoints_has_a_width_of_one(self, mixture):
+    def test_an_interval_beyond_all_breakpoints_has_a_width_of_one(self, larger_mixture):
         far = ValidationCurve(
             np.array([np.inf, 1e-9, 1e-10, 0.0]), np.array([0.5, 0.1, 0.3]), (1.0, 16.0)
         )
-        assert replace(select_model(mixture, graph="star").best, curve=far).width == 1
+        assert replace(select_model(larger_mixture, graph="star").best, curve=far).width == 1
 
-    def test_gamma_none_means_one_over_d(self, mixture):
+    def test_gamma_none_means_one_over_d(self, larger_mixture):
         assert (
-            select_model(mixture).best.gamma == 0.5
-            and select_model(mixture, kernel="linear").best.gamma is None
+            select_model(larger_mixture).best.gamma == 0.5
+            and select_model(larger_mixture, kernel="linear").best.gamma is None
         )
 
-    def test_lam_min_ends_the_path(self, mixture):
-        result = select_model(mixture, lam_min=5.0)
+    def test_lam_min_ends_the_path(self, larger_mixture):
+        result = select_model(larger_mixture, lam_min=5.0)
         assert (
             result.best.path.status == "lam_min"
             and result.best.path.domain[0] == 5.0
             and result.notes == []
         )
 
-    def test_a_range_above_the_path(self, mixture):
-        top = select_model(mixture).best.path.breakpoints[0]
-        result = select_model(mixture, lam_min=2 * top, lam_max=4 * top)
+    def test_a_range_above_the_path(self, larger_mixture):
+        top = select_model(larger_mixture).best.path.breakpoints[0]
+        result = select_model(larger_mixture, lam_min=2 * top, lam_max=4 * top)
         assert 2 * top < result.solution.lam < 4 * top and result.best.curve.values.size == 1
         assert len(result.notes) == 1 and "The path begins at lambda" in result.notes[0]
 
-    def test_a_kernel_that_sees_nothing_is_said(self, mixture):
-        result = select_model(mixture, gamma=1e9)  # every item is alike to itself alone
+    def test_a_kernel_that_sees_nothing_is_said(self, larger_mixture):
+        result = select_model(larger_mixture, gamma=1e9)  # every item is alike to itself alone
         assert result.best.curve.minimum == 0.5 and any(
             "better than chance" in note for note in result.notes
         )
 
-    def test_deterministic(self, mixture):
-        one, two = (select_model(mixture, seed=7) for _ in range(2))
+    def test_deterministic(self, larger_mixture):
+        one, two = (select_model(larger_mixture, seed=7) for _ in range(2))
         assert one.solution.lam == two.solution.lam and np.array_equal(
             one.solution.dual, two.solution.dual
         )
-        assert not np.array_equal(one.parts["test"].rows, select_model(mixture).parts["test"].rows)
+        assert not np.array_equal(
+            one.parts["test"].rows, select_model(larger_mixture).parts["test"].rows
+        )
 
-    def test_an_interrupted_path_is_no_ground_for_a_choice(self, mixture):
+    def test_an_interrupted_path_is_no_ground_for_a_choice(self, larger_mixture):
         class Interrupted(registry.Solver):
             name, provides = "interrupted", frozenset({"path"})
 
@@ -396,7 +400,7 @@ class TestSelect:
                 return path
 
         with pytest.raises(KeyboardInterrupt):
-            select_model(mixture, solver=Interrupted())
+            select_model(larger_mixture, solver=Interrupted())
 
     @pytest.mark.parametrize(
         "options, error, says",
@@ -410,13 +414,13 @@ class TestSelect:
         ],
     )
     def test_bad_arguments_are_refused_before_the_path(
-        self, mixture, monkeypatch, options, error, says
+        self, larger_mixture, monkeypatch, options, error, says
     ):
         monkeypatch.setattr(
             "rankbook.app.select.solve_path", lambda *_: pytest.fail("a path was followed")
         )
         with pytest.raises(error, match=says):
-            select_model(mixture, **options)
+            select_model(larger_mixture, **options)
 
     def test_duplicates_and_contradictions(self):
         result = select_model(self.few_points())
@@ -436,8 +440,8 @@ class TestSelect:
             np.repeat(np.arange(8.0), 10)[:, None], np.random.default_rng(0).integers(0, 2, 80)
         )
 
-    def test_notes_tell_what_is_doubtful(self, mixture):
-        result = select_model(mixture, max_events=40)
+    def test_notes_tell_what_is_doubtful(self, larger_mixture):
+        result = select_model(larger_mixture, max_events=40)
         assert "max_events" in result.notes[0] and result.summary()["notes"] == result.notes
         exact = result.solution
         rough = Solution(
@@ -447,8 +451,8 @@ class TestSelect:
 
 
 class TestFigure:
-    def test_two_levels_have_a_roc_curve(self, mixture):
-        figure = select_model(mixture, graph="star").figure()
+    def test_two_levels_have_a_roc_curve(self, larger_mixture):
+        figure = select_model(larger_mixture, graph="star").figure()
         sets, curve, roc = figure.axes
         assert (
             sets.get_xlim() == curve.get_xlim()
@@ -489,15 +493,16 @@ def test_optdigits_gives_validation_from_train(data_dir):
     ] and "validation taken from train" in how
 
 
-def test_result_predicts_raw_items_and_its_problem_is_standardised(mixture):
-    result = select_model(mixture)
+def test_result_predicts_raw_items_and_its_problem_is_standardised(larger_mixture):
+    result = select_model(larger_mixture)
     problem = result.best.path.problem
     assert isinstance(problem, RankSVMProblem) and np.array_equal(
         problem.X, result.parts["train"].X
     )
     rows = result.parts["train"].rows
     assert np.allclose(
-        np.diff(result.predict(mixture.X[rows])), np.diff(problem.matvec(result.solution.coef))
+        np.diff(result.predict(larger_mixture.X[rows])),
+        np.diff(problem.matvec(result.solution.coef)),
     )
     with pytest.raises(ValueError):
-        result.predict(mixture.X[:, :1])
+        result.predict(larger_mixture.X[:, :1])

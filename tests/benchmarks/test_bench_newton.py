@@ -12,17 +12,12 @@ import time
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import rankbook as rb
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SHARES = (1e-1, 1e-2, 1e-3, 1e-4)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 def graded(n, loss="hinge", d=50, size=100, levels=5, seed=0):

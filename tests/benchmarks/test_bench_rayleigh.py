@@ -28,7 +28,7 @@ from rankbook.kernels.neighbours import neighbour_graph
 D, P = 64, 200
 
 
-def data(n, labelled=1.0):
+def labelled_items(n, labelled=1.0):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, D))
     y = (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=n) > 1).astype(int)
@@ -61,9 +61,9 @@ def fit(X, y, pivots, graph=None):
 WHOLE = """
 import json, resource, sys, time
 sys.path.insert(0, {folder!r})
-from test_bench_rayleigh import P, data
+from test_bench_rayleigh import P, labelled_items
 import rankbook as rb
-X, y = data({n}, 0.5)
+X, y = labelled_items({n}, 0.5)
 start = time.perf_counter()
 problem = rb.RayleighProblem(X, y, n_components=P, pivots={pivots!r}, random_state=0)
 answer = rb.solve(problem, 1e-3, solver="rayleigh")
@@ -104,7 +104,7 @@ def test_growth():
         KNeighborsTransformer(n_neighbors=2, algorithm="kd_tree"),
     )
     for n in sizes:
-        X, y = data(n)
+        X, y = labelled_items(n)
         exact, graph = best(lambda: neighbour_graph(X), 1)
         approximate, _ = best(lambda: neighbour_graph(X, metric=few), 1)
         rows.append(
@@ -133,7 +133,7 @@ def test_growth():
 @pytest.mark.slow
 @pytest.mark.parametrize("pivots", ["random", "greedy"])
 def test_beside_nystroem_and_the_linear_discriminant(pivots):
-    X, y = data(100_000)
+    X, y = labelled_items(100_000)
     graph = neighbour_graph(X)
 
     def theirs(solver):
@@ -160,7 +160,7 @@ def test_beside_nystroem_and_the_linear_discriminant(pivots):
 
 
 def test_a_path_costs_a_few_solutions():
-    problem = rb.RayleighProblem(*data(2000, 0.5), n_components=P)
+    problem = rb.RayleighProblem(*labelled_items(2000, 0.5), n_components=P)
     solver, lams = rb.get_solver("rayleigh"), np.logspace(-5, 2, 100)
     along = rb.get_solver("rayleigh", along="manifold_weight", lam=1e-3)
     one = best(lambda: solver.solve(problem, 1e-3), 7)[0]

@@ -12,17 +12,12 @@ import numpy as np
 import pytest
 from cpu_time import cpu
 from scipy.linalg import cholesky, eigh
-from threadpoolctl import threadpool_limits
 
 import rankbook as rb
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 best = partial(cpu, rounds=3, of=min)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 LAMS = np.logspace(-3, 4, 30)

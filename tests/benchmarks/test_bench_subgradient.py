@@ -11,16 +11,11 @@ import time
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
 
 import rankbook as rb
 from rankbook.solvers.subgradient.sampling import sampler_of
 
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with threadpool_limits(1):
-        yield
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def graded(queries, size, d, noise=1.0, seed=0):

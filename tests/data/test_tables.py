@@ -15,10 +15,7 @@ import pytest
 from rankbook.data.sources import Assumption
 from rankbook.data.tables import NotNumbers, read_table
 
-
-@pytest.fixture(autouse=True)
-def workplace(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("workplace")
 
 
 def put(name, content):

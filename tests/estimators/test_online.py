@@ -42,7 +42,7 @@ def test_scikit_learn(estimator, check):
 
 
 @pytest.fixture(scope="module")
-def data():
+def stream():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 5))
     w = rng.normal(size=5)
@@ -69,16 +69,16 @@ def ranking_excess(model, X, y, qid, lam, weight=None):
         ("1/sqrt(t)", "plain", 1e-3),
     ],
 )  # the last is slow, so its gains are small
-def test_fit_comes_within_one_percent(data, step, average, tol):
-    X, y, qid, _ = data
+def test_fit_comes_within_one_percent(stream, step, average, tol):
+    X, y, qid, _ = stream
     model = OnlineRankSVM(lam=1e-2, step=step, average=average, tol=tol, random_state=1).fit(
         X, y, qid
     )
     assert model.converged_ and 0 <= ranking_excess(model, X, y, qid, 1e-2) < 0.01
 
 
-def test_the_stream_does_as_well_as_the_whole(data):
-    X, y, qid, _ = data
+def test_the_stream_does_as_well_as_the_whole(stream):
+    X, y, qid, _ = stream
     model = OnlineRankSVM(lam=1e-2, random_state=1)
     for _ in range(20):
         for q in range(30):
@@ -88,8 +88,8 @@ def test_the_stream_does_as_well_as_the_whole(data):
     assert model.converged_
 
 
-def test_item_weights(data):
-    X, y, qid, _ = data
+def test_item_weights(stream):
+    X, y, qid, _ = stream
     weight = np.random.default_rng(1).uniform(0, 3, 600)
     model = OnlineRankSVM(lam=1e-2, tol=1e-3, random_state=1).fit(X, y, qid, sample_weight=weight)
     assert (
@@ -101,8 +101,8 @@ def test_item_weights(data):
     )
 
 
-def test_weights_of_a_batch_are_steps(data):
-    X, y, qid, _ = data
+def test_weights_of_a_batch_are_steps(stream):
+    X, y, qid, _ = stream
     whole = OnlineRankSVM(random_state=0).partial_fit(X, y, qid).n_updates_
     assert (
         OnlineRankSVM(random_state=0)
@@ -117,16 +117,16 @@ def test_weights_of_a_batch_are_steps(data):
     assert OnlineSVC(random_state=0).partial_fit(X, qid % 3, classes=[0, 1, 2]).n_updates_ == 1200
 
 
-def test_zero_weights_remove(data):
-    X, y, qid, _ = data
+def test_zero_weights_remove(stream):
+    X, y, qid, _ = stream
     weight = (np.arange(600) % 3 > 0).astype(float)
     a = OnlineRankSVM(lam=1e-2, random_state=0).fit(X, y, qid, sample_weight=weight)
     b = OnlineRankSVM(lam=1e-2, random_state=0).fit(X[weight > 0], y[weight > 0], qid[weight > 0])
     assert np.allclose(a.coef_, b.coef_)
 
 
-def test_pairs_and_scores_are_one_stream(data):
-    X, *_ = data
+def test_pairs_and_scores_are_one_stream(stream):
+    X, *_ = stream
     a = OnlineRankSVM(random_state=0).partial_fit_pairs(X[:1], X[1:2])
     b = OnlineRankSVM(random_state=0).partial_fit(X[:2], [1, 0])
     assert np.allclose(a.coef_, b.coef_) and a.n_updates_ == b.n_updates_ == 1
@@ -141,21 +141,21 @@ def test_constant_memory():
     assert max(sizes) - sizes[0] < 1000
 
 
-def test_a_pickled_stream_goes_on(data):
-    X, y, qid, _ = data
+def test_a_pickled_stream_goes_on(stream):
+    X, y, qid, _ = stream
     model = OnlineRankSVM(random_state=0).partial_fit(X, y, qid)
     copy = pickle.loads(pickle.dumps(model))
     assert np.array_equal(model.partial_fit(X, y, qid).coef_, copy.partial_fit(X, y, qid).coef_)
 
 
-def test_seeds(data):
-    X, y, qid, _ = data
+def test_seeds(stream):
+    X, y, qid, _ = stream
     fit = lambda seed: OnlineRankSVM(lam=1e-2, random_state=seed).fit(X, y, qid).coef_
     assert np.array_equal(fit(3), fit(3)) and not np.array_equal(fit(3), fit(4))
 
 
-def test_not_converged_is_said_loudly(data):
-    X, y, qid, _ = data
+def test_not_converged_is_said_loudly(stream):
+    X, y, qid, _ = stream
     with pytest.warns(ConvergenceWarning, match="after 2,000 steps"):
         model = OnlineRankSVM(max_updates=2000, random_state=0).fit(X, y, qid)
     assert not model.converged_ and model.n_updates_ == 2000
@@ -200,8 +200,8 @@ def test_the_sample_is_uniform_over_the_stream():
 # No preference
 
 
-def test_a_batch_without_preference_teaches_nothing(data):
-    X, y, qid, _ = data
+def test_a_batch_without_preference_teaches_nothing(stream):
+    X, y, qid, _ = stream
     model = OnlineRankSVM(random_state=0).partial_fit(X[:10], np.ones(10))
     assert model.n_updates_ == 0 and not model.coef_.any() and not model.converged_
     model.partial_fit(X, y, qid)
@@ -228,8 +228,8 @@ def test_a_batch_without_preference_teaches_nothing(data):
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_classes_against_the_exact_optimum(data, classes):
-    X, y, _, _ = data
+def test_classes_against_the_exact_optimum(stream, classes):
+    X, y, _, _ = stream
     labels = np.digitize(y, np.quantile(y, np.linspace(0, 1, classes + 1)[1:-1]))
     lam = 1e-2
     model = OnlineSVC(lam=lam, random_state=0, fit_intercept=False).fit(X, labels)
@@ -246,8 +246,8 @@ def test_classes_against_the_exact_optimum(data, classes):
     assert model.converged_ and 0 <= found / best - 1 < 0.01
 
 
-def test_linear_svc(data):
-    X, y, _, _ = data
+def test_linear_svc(stream):
+    X, y, _, _ = stream
     model = OnlineSVC(lam=1e-2, fit_intercept=False, tol=1e-3, random_state=0).fit(X, y > 0)
     peer = LinearSVC(loss="hinge", fit_intercept=False, C=1 / (1e-2 * 600), max_iter=100_000).fit(
         X, y > 0
@@ -255,8 +255,8 @@ def test_linear_svc(data):
     assert np.allclose(model.coef_, peer.coef_[0], atol=0.05 * np.linalg.norm(peer.coef_))
 
 
-def test_slack_scales_of_examples(data):
-    X, y, _, _ = data
+def test_slack_scales_of_examples(stream):
+    X, y, _, _ = stream
     weight = np.random.default_rng(0).integers(0, 4, 600)
     a = OnlineSVC(lam=1e-2, tol=1e-3, random_state=0).fit(X, y > 0, sample_weight=weight)
     b = OnlineSVC(lam=1e-2, tol=1e-3, random_state=0).fit(
@@ -267,8 +267,8 @@ def test_slack_scales_of_examples(data):
         OnlineSVC().fit(X, y > 0, sample_weight=np.zeros(600))
 
 
-def test_intercept(data):
-    X, y, _, _ = data
+def test_intercept(stream):
+    X, y, _, _ = stream
     model = OnlineSVC(lam=1e-3, random_state=0).fit(X, y > 2)
     assert model.intercept_ < 0 and np.ndim(model.intercept_) == 0
     assert np.allclose(model.decision_function(X), X @ model.coef_ + model.intercept_)
@@ -289,8 +289,8 @@ BAD = [
 
 @pytest.mark.parametrize("params, what", BAD)
 @pytest.mark.parametrize("kind", [OnlineRankSVM, OnlineSVC])
-def test_bad_parameters(data, kind, params, what):
-    X, y, _, _ = data
+def test_bad_parameters(stream, kind, params, what):
+    X, y, _, _ = stream
     for method in ("fit", "partial_fit"):
         model = kind(**params)
         extra = {"classes": [False, True]} if kind is OnlineSVC and method == "partial_fit" else {}
@@ -299,8 +299,8 @@ def test_bad_parameters(data, kind, params, what):
         assert not hasattr(model, "coef_") and not hasattr(model, "n_features_in_")
 
 
-def test_bad_draws_and_limits(data):
-    X, y, _, _ = data
+def test_bad_draws_and_limits(stream):
+    X, y, _, _ = stream
     with pytest.raises(ValueError, match="draws is -1"):
         OnlineRankSVM(draws=-1).partial_fit(X, y)
     with pytest.raises(ValueError, match="max_updates is 0"):
@@ -330,8 +330,8 @@ def test_bad_draws_and_limits(data):
         (lambda m, X, y: m.fit(X[:, :3], np.ones(600)), "no preference"),
     ],
 )
-def test_a_refused_batch_changes_nothing(data, call, what):
-    X, y, qid, _ = data
+def test_a_refused_batch_changes_nothing(stream, call, what):
+    X, y, qid, _ = stream
     model, other = (
         OnlineRankSVM(lam=1e-2, random_state=0).partial_fit(X, y, qid) for _ in range(2)
     )
@@ -341,8 +341,8 @@ def test_a_refused_batch_changes_nothing(data, call, what):
     assert np.array_equal(model.partial_fit(X, y, qid).coef_, other.partial_fit(X, y, qid).coef_)
 
 
-def test_classes_are_checked(data):
-    X, y, _, _ = data
+def test_classes_are_checked(stream):
+    X, y, _, _ = stream
     model = OnlineSVC(random_state=0)
     with pytest.raises(ValueError, match="classes is None in the first call"):
         model.partial_fit(X, y)
@@ -359,8 +359,8 @@ def test_classes_are_checked(data):
     assert model.coef_ is before
 
 
-def test_read_only_and_strided(data):
-    X, y, qid, _ = data
+def test_read_only_and_strided(stream):
+    X, y, qid, _ = stream
     frozen, wide = X.copy(), np.zeros((600, 10))
     frozen.flags.writeable = False
     wide[:, ::2] = X

@@ -351,7 +351,7 @@ def test_scikit_learn(estimator, check):
 
 
 @pytest.fixture(scope="module")
-def data():
+def tied_queries():
     """Queries of 3 to 14 items in no order, scores with ties, copies of items."""
     rng = np.random.default_rng(3)
     qid = rng.permutation(np.repeat(np.arange(12), np.arange(3, 15)))
@@ -415,8 +415,8 @@ def again(model, X, y, qid, folds, metric):
     ],
     ids=str,
 )
-def test_table_by_query_is_that_of_training_again(data, cv, kernel, graph, metric):
-    X, y, qid = data
+def test_table_by_query_is_that_of_training_again(tied_queries, cv, kernel, graph, metric):
+    X, y, qid = tied_queries
     model = RankRLSCV(
         TRIED,
         kernel,
@@ -453,8 +453,8 @@ def test_table_by_query_is_that_of_training_again(data, cv, kernel, graph, metri
 @pytest.mark.parametrize(
     "cv", ["loo", 3, ShuffleSplit(5, test_size=0.3, random_state=0)], ids=["loo", "3", "shuffle"]
 )
-def test_table_by_item_is_that_of_training_again(data, cv, kernel, graph):
-    X, y = data[0][:40], data[1][:40]
+def test_table_by_item_is_that_of_training_again(tied_queries, cv, kernel, graph):
+    X, y = tied_queries[0][:40], tied_queries[1][:40]
     model = RankRLSCV(
         TRIED, kernel, gamma=None if kernel == "linear" else 0.5, cv=cv, graph=graph, random_state=0
     ).fit(X, y)
@@ -468,8 +468,8 @@ def test_table_by_item_is_that_of_training_again(data, cv, kernel, graph):
     )
 
 
-def test_pairs_are_an_unbiased_area(data):
-    X, y = data[0][:25], (data[1][:25] > 1).astype(float)
+def test_pairs_are_an_unbiased_area(tied_queries):
+    X, y = tied_queries[0][:25], (tied_queries[1][:25] > 1).astype(float)
     model = RankRLSCV(TRIED, gamma=0.5, cv="lpo").fit(X, y)
     table = np.zeros(3)
     pairs = [(i, j) for i in np.flatnonzero(y == 1) for j in np.flatnonzero(y == 0)]
@@ -481,8 +481,8 @@ def test_pairs_are_an_unbiased_area(data):
     assert np.allclose(model.cv_values_[:, 0], table, rtol=0, atol=1e-12)
 
 
-def test_the_final_fit_is_that_of_rankrls(data):
-    X, y, qid = data
+def test_the_final_fit_is_that_of_rankrls(tied_queries):
+    X, y, qid = tied_queries
     for options in (
         dict(gamma=[0.1, 0.5]),
         dict(kernel="linear"),
@@ -506,8 +506,8 @@ def test_the_final_fit_is_that_of_rankrls(data):
     )
 
 
-def test_precomputed_several_columns_and_jobs(data):
-    X, y, qid = data
+def test_precomputed_several_columns_and_jobs(tied_queries):
+    X, y, qid = tied_queries
     K = Kernel("rbf", gamma=0.4).gram(X)
     a = RankRLSCV(TRIED, gamma=0.4, cv="query").fit(X, y, qid=qid)
     b = RankRLSCV(TRIED, kernel="precomputed", cv="query").fit(K, y, qid=qid)
@@ -534,8 +534,8 @@ def test_precomputed_several_columns_and_jobs(data):
     )
 
 
-def test_metrics_by_function(data):
-    X, y, qid = data
+def test_metrics_by_function(tied_queries):
+    X, y, qid = tied_queries
     table = lambda metric: RankRLSCV(TRIED, cv="query", metric=metric).fit(X, y, qid=qid).cv_values_
     assert np.array_equal(table("disagreement"), table(metrics.disagreement)) and np.array_equal(
         table("ndcg"), table(metrics.ndcg)
@@ -611,8 +611,8 @@ def test_equal_items_of_a_query_left_out_tie():
     ],
 )
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
-def test_bad_arguments(data, options, match):
-    X, y, qid = data
+def test_bad_arguments(tied_queries, options, match):
+    X, y, qid = tied_queries
     model = RankRLSCV(TRIED, random_state=0).fit(X, y, qid=qid)
     before = model.dual_coef_
     with pytest.raises(ValueError, match=match):

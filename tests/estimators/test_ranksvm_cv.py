@@ -14,7 +14,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook import metrics
-from rankbook.data.datasets import make_mixture
 from rankbook.estimators.ranksvm_cv import (
     RankSVMCV,
     choose_by_folds,
@@ -36,11 +35,6 @@ from rankbook.selection.folds import make_folds
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_mixture(n_per_class=40, seed=2)
 
 
 @pytest.fixture(scope="module")
@@ -135,81 +129,88 @@ def test_every_fold_curve_is_brute_force_and_the_mean_is_their_mean(graded, opti
     assert checked >= 24
 
 
-def test_auc_is_brute_force(data):
-    model = RankSVMCV(metric="auc", cv=4, random_state=1, gamma=1.0).fit(data.X, data.y)
-    for fold, curve in zip(make_folds(4, data.X, data.y, None, 1), model.fold_curves_):
+def test_auc_is_brute_force(mixture):
+    model = RankSVMCV(metric="auc", cv=4, random_state=1, gamma=1.0).fit(mixture.X, mixture.y)
+    for fold, curve in zip(make_folds(4, mixture.X, mixture.y, None, 1), model.fold_curves_):
         for lam in model.lam_ * np.array([0.1, 1, 10]):
             assert curve.at(lam) == pytest.approx(
-                counted(model, data.X, data.y, None, fold, lam), abs=1e-12
+                counted(model, mixture.X, mixture.y, None, fold, lam), abs=1e-12
             )
-    other = RankSVMCV(cv=4, random_state=1, gamma=1.0).fit(data.X, data.y)
+    other = RankSVMCV(cv=4, random_state=1, gamma=1.0).fit(mixture.X, mixture.y)
     assert other.lam_ == model.lam_ and other.curve_.minimum == pytest.approx(
         1 - model.curve_.optimum
     )
 
 
-def test_item_weights_count_on_both_sides(data):
-    weight = np.random.default_rng(0).integers(0, 4, 80).astype(float)
-    model = RankSVMCV(cv=3, random_state=0, gamma=1.0).fit(data.X, data.y, sample_weight=weight)
-    for fold, curve in zip(make_folds(3, data.X, data.y, None, 0), model.fold_curves_):
+def test_item_weights_count_on_both_sides(mixture):
+    weight = np.random.default_rng(0).integers(0, 4, 60).astype(float)
+    model = RankSVMCV(cv=3, random_state=0, gamma=1.0).fit(
+        mixture.X, mixture.y, sample_weight=weight
+    )
+    for fold, curve in zip(make_folds(3, mixture.X, mixture.y, None, 0), model.fold_curves_):
         for lam in model.lam_ * np.array([0.3, 1, 3]):
             assert curve.at(lam) == pytest.approx(
-                counted(model, data.X, data.y, None, fold, lam, weight), abs=1e-12
+                counted(model, mixture.X, mixture.y, None, fold, lam, weight), abs=1e-12
             )
 
 
-def test_precomputed_agrees_with_rbf(data):
-    K = Kernel("rbf", gamma=0.7).gram(data.X)
+def test_precomputed_agrees_with_rbf(mixture):
+    K = Kernel("rbf", gamma=0.7).gram(mixture.X)
     a, b = (
-        RankSVMCV(gamma=0.7, random_state=0).fit(data.X, data.y),
-        RankSVMCV(kernel="precomputed", random_state=0).fit(K, data.y),
+        RankSVMCV(gamma=0.7, random_state=0).fit(mixture.X, mixture.y),
+        RankSVMCV(kernel="precomputed", random_state=0).fit(K, mixture.y),
     )
     assert a.lam_ == pytest.approx(b.lam_, rel=1e-6) and np.allclose(
         a.curve_.values, b.curve_.values
     )
-    assert np.allclose(np.diff(a.predict(data.X)), np.diff(b.predict(K)), atol=1e-6)
+    assert np.allclose(np.diff(a.predict(mixture.X)), np.diff(b.predict(K)), atol=1e-6)
 
 
-def test_the_l1_penalty(data):
-    X = np.c_[data.X, np.random.default_rng(0).normal(size=(80, 5))]
-    model = RankSVMCV(kernel="linear", penalty="l1", cv=3, random_state=0).fit(X, data.y)
+def test_the_l1_penalty(mixture):
+    X = np.c_[mixture.X, np.random.default_rng(0).normal(size=(60, 5))]
+    model = RankSVMCV(kernel="linear", penalty="l1", cv=3, random_state=0).fit(X, mixture.y)
     assert (
         model.coef_.shape == (7,)
         and not hasattr(model, "dual_coef_")
         and model.curve_.at(model.lam_) == model.curve_.optimum
     )
-    train, test = make_folds(3, X, data.y, None, 0)[0]
-    share = len(rb.Preferences.from_scores(data.y[train])) / len(rb.Preferences.from_scores(data.y))
+    train, test = make_folds(3, X, mixture.y, None, 0)[0]
+    share = len(rb.Preferences.from_scores(mixture.y[train])) / len(
+        rb.Preferences.from_scores(mixture.y)
+    )
     problem = rb.RankSVMProblem(
-        X[train], rb.Preferences.from_scores(data.y[train]), "linear", penalty="l1"
+        X[train], rb.Preferences.from_scores(mixture.y[train]), "linear", penalty="l1"
     )
     f = solve(problem, model.lam_ * share, "simplex").predict(X[test])
-    assert metrics.disagreement(data.y[test], f) == pytest.approx(
+    assert metrics.disagreement(mixture.y[test], f) == pytest.approx(
         model.fold_curves_[0].at(model.lam_)
     )
 
 
-def test_twice_the_data_twice_the_lambda(data):
+def test_twice_the_data_twice_the_lambda(mixture):
     """Every query twice, both in the same fold: sums double, and lambda with them."""
-    qid = np.arange(80) % 8
+    qid = np.arange(60) % 8
     folds = [(np.flatnonzero(qid % 4 != f), np.flatnonzero(qid % 4 == f)) for f in range(4)]
-    double = [tuple(np.r_[part, part + 80] for part in fold) for fold in folds]
-    once = RankSVMCV(gamma=1.0, cv=folds).fit(data.X, data.y, qid=qid)
+    double = [tuple(np.r_[part, part + 60] for part in fold) for fold in folds]
+    once = RankSVMCV(gamma=1.0, cv=folds).fit(mixture.X, mixture.y, qid=qid)
     twice = RankSVMCV(gamma=1.0, cv=double).fit(
-        np.r_[data.X, data.X], np.r_[data.y, data.y], qid=np.r_[qid, qid + 8]
+        np.r_[mixture.X, mixture.X],
+        np.r_[mixture.y, mixture.y],
+        qid=np.r_[qid, qid + 8],
     )
     assert twice.lam_ == pytest.approx(2 * once.lam_, rel=1e-5) and np.allclose(
-        twice.predict(data.X), once.predict(data.X), atol=1e-4
+        twice.predict(mixture.X), once.predict(mixture.X), atol=1e-4
     )
 
 
 # Choosing
 
 
-def test_the_refit_is_the_fit_at_the_chosen_lambda(data):
-    model = RankSVMCV(gamma=1.0, random_state=0).fit(data.X, data.y)
+def test_the_refit_is_the_fit_at_the_chosen_lambda(mixture):
+    model = RankSVMCV(gamma=1.0, random_state=0).fit(mixture.X, mixture.y)
     assert np.array_equal(
-        rb.RankSVM(lam=model.lam_, gamma=1.0).fit(data.X, data.y).dual_coef_, model.dual_coef_
+        rb.RankSVM(lam=model.lam_, gamma=1.0).fit(mixture.X, mixture.y).dual_coef_,
+        model.dual_coef_,
     )
     assert (
         model.solution_.lam == model.lam_
@@ -220,9 +221,11 @@ def test_the_refit_is_the_fit_at_the_chosen_lambda(data):
 
 
 @pytest.mark.parametrize("metric", ["disagreement", "auc"])
-def test_the_rules(data, metric):
+def test_the_rules(mixture, metric):
     fit = {
-        rule: RankSVMCV(gamma=1.0, random_state=0, rule=rule, metric=metric).fit(data.X, data.y)
+        rule: RankSVMCV(gamma=1.0, random_state=0, rule=rule, metric=metric).fit(
+            mixture.X, mixture.y
+        )
         for rule in ("widest", "largest", "one_se")
     }
     curve, error = fit["widest"].curve_, fit["widest"].standard_error_
@@ -283,7 +286,7 @@ def test_a_fold_that_ended_early_ends_the_mean():
         mean.at(10)
 
 
-def test_one_standard_error_of_a_single_fold(data):
+def test_one_standard_error_of_a_single_fold(mixture):
     curve = curve_of([np.inf, 4, 1], [0, 1])
     assert np.isnan(choose_by_folds(curve, [curve], "widest")[1])
     with pytest.raises(ValueError, match="one fold only"):
@@ -306,12 +309,12 @@ def test_any_splitter(graded, cv):
     assert same.lam_ == model.lam_ and len(same.fold_curves_) == cv.get_n_splits(X, y, qid)
 
 
-def test_masks_and_generators(data):
-    test = np.arange(80) % 4 == 0
-    a = RankSVMCV(cv=((~t, t) for t in (test, np.roll(test, 1)))).fit(data.X, data.y)
+def test_masks_and_generators(mixture):
+    test = np.arange(60) % 4 == 0
+    a = RankSVMCV(cv=((~t, t) for t in (test, np.roll(test, 1)))).fit(mixture.X, mixture.y)
     b = RankSVMCV(
         cv=[(np.flatnonzero(~t), np.flatnonzero(t)) for t in (test, np.roll(test, 1))]
-    ).fit(data.X, data.y)
+    ).fit(mixture.X, mixture.y)
     assert a.lam_ == b.lam_
 
 
@@ -336,10 +339,10 @@ def test_query_ids_of_any_kind_in_any_order(graded):
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])
-def test_the_backend_in_force_changes_nothing(data, backend):
-    alone = RankSVMCV(random_state=0, lam_min_ratio=1e-2).fit(data.X, data.y)
+def test_the_backend_in_force_changes_nothing(mixture, backend):
+    alone = RankSVMCV(random_state=0, lam_min_ratio=1e-2).fit(mixture.X, mixture.y)
     with parallel_config(backend=backend, n_jobs=2):
-        ambient = RankSVMCV(random_state=0, lam_min_ratio=1e-2).fit(data.X, data.y)
+        ambient = RankSVMCV(random_state=0, lam_min_ratio=1e-2).fit(mixture.X, mixture.y)
     assert ambient.lam_ == alone.lam_ and np.array_equal(ambient.dual_coef_, alone.dual_coef_)
     assert all(
         np.array_equal(a.breaks, b.breaks) and np.array_equal(a.values, b.values)
@@ -347,27 +350,28 @@ def test_the_backend_in_force_changes_nothing(data, backend):
     )
 
 
-def test_jobs_and_the_bar(data, capsys):
-    alone = RankSVMCV(random_state=0, lam_min_ratio=1e-2).fit(data.X, data.y)
+def test_jobs_and_the_bar(mixture, capsys):
+    alone = RankSVMCV(random_state=0, lam_min_ratio=1e-2).fit(mixture.X, mixture.y)
     assert capsys.readouterr().err == ""
     with parallel_config(backend="threading"):
         shown = RankSVMCV(random_state=0, lam_min_ratio=1e-2, n_jobs=2, progress=True).fit(
-            data.X, data.y
+            mixture.X, mixture.y
         )
     assert shown.lam_ == alone.lam_ and "folds" in capsys.readouterr().err
 
 
-def test_the_same_seed_the_same_folds(data):
-    a, b, c = (RankSVMCV(random_state=seed).fit(data.X, data.y) for seed in (0, 0, 1))
+def test_the_same_seed_the_same_folds(mixture):
+    a, b, c = (RankSVMCV(random_state=seed).fit(mixture.X, mixture.y) for seed in (0, 0, 1))
     assert a.lam_ == b.lam_ and not np.array_equal(a.curve_.values, c.curve_.values)
 
 
 # The estimator
 
 
-def test_lam_min_ratio(data):
+def test_lam_min_ratio(mixture):
     whole, short = (
-        RankSVMCV(random_state=0, lam_min_ratio=ratio).fit(data.X, data.y) for ratio in (None, 1e-1)
+        RankSVMCV(random_state=0, lam_min_ratio=ratio).fit(mixture.X, mixture.y)
+        for ratio in (None, 1e-1)
     )
     assert (
         set(whole.fold_status_) <= {"complete", "rounding"}
@@ -381,37 +385,37 @@ def test_lam_min_ratio(data):
     )
 
 
-def test_pickle_and_clone(data):
-    model = RankSVMCV(random_state=0, cv=3).fit(data.X, data.y)
+def test_pickle_and_clone(mixture):
+    model = RankSVMCV(random_state=0, cv=3).fit(mixture.X, mixture.y)
     copy = pickle.loads(pickle.dumps(model))
     assert (
         copy.lam_ == model.lam_
-        and np.array_equal(copy.predict(data.X), model.predict(data.X))
+        and np.array_equal(copy.predict(mixture.X), model.predict(mixture.X))
         and copy.curve_.at(1.0) == model.curve_.at(1.0)
     )
     assert clone(model).cv == 3 and not hasattr(clone(model), "lam_")
     assert rb.RankSVMCV is RankSVMCV
 
 
-def test_attributes_of_an_earlier_fit_go(data):
-    model = RankSVMCV(kernel="linear", cv=3, random_state=0).fit(data.X, data.y)
-    assert np.allclose(data.X @ model.coef_, model.predict(data.X))
-    model.set_params(kernel="rbf").fit(data.X, data.y)
-    assert not hasattr(model, "coef_") and model.dual_coef_.shape == (80,)
+def test_attributes_of_an_earlier_fit_go(mixture):
+    model = RankSVMCV(kernel="linear", cv=3, random_state=0).fit(mixture.X, mixture.y)
+    assert np.allclose(mixture.X @ model.coef_, model.predict(mixture.X))
+    model.set_params(kernel="rbf").fit(mixture.X, mixture.y)
+    assert not hasattr(model, "coef_") and model.dual_coef_.shape == (60,)
 
 
-def test_refit_after_an_error_keeps_the_old_model(data):
-    model = RankSVMCV(cv=3, random_state=0).fit(data.X, data.y)
+def test_refit_after_an_error_keeps_the_old_model(mixture):
+    model = RankSVMCV(cv=3, random_state=0).fit(mixture.X, mixture.y)
     before = model.lam_, model.dual_coef_
     for y, options in [
-        (np.zeros(80), {}),
-        (data.y, dict(rule="best")),
-        (data.y, dict(solver="pth")),
+        (np.zeros(60), {}),
+        (mixture.y, dict(rule="best")),
+        (mixture.y, dict(solver="pth")),
     ]:
         with pytest.raises(ValueError):
-            clone(model).set_params(**options).fit(data.X, y)
+            clone(model).set_params(**options).fit(mixture.X, y)
         with pytest.raises(ValueError):
-            model.set_params(**({"rule": "widest", "solver": "auto"} | options)).fit(data.X, y)
+            model.set_params(**({"rule": "widest", "solver": "auto"} | options)).fit(mixture.X, y)
         assert model.lam_ == before[0] and model.dual_coef_ is before[1]
 
 
@@ -436,22 +440,22 @@ def test_refit_after_an_error_keeps_the_old_model(data):
         (dict(graph="ful"), ValueError, "did you mean 'full'"),
     ],
 )
-def test_bad_parameters(data, options, error, what):
+def test_bad_parameters(mixture, options, error, what):
     with pytest.raises(error, match=what):
-        RankSVMCV(**options).fit(data.X, data.y)
+        RankSVMCV(**options).fit(mixture.X, mixture.y)
 
 
-def test_bad_data(data):
-    X = data.X.copy()
+def test_bad_data(mixture):
+    X = mixture.X.copy()
     X[7, 1] = np.nan
     for args, what in [
-        ((X, data.y), "row 7, column 1"),
-        ((data.X, np.zeros(80)), "no preference"),
-        ((data.X, data.y[1:]), "equal numbers are accepted"),
+        ((X, mixture.y), "row 7, column 1"),
+        ((mixture.X, np.zeros(60)), "no preference"),
+        ((mixture.X, mixture.y[1:]), "equal numbers are accepted"),
     ]:
         with pytest.raises(ValueError, match=what):
             RankSVMCV(random_state=0).fit(*args)
     with pytest.raises(ValueError, match="qid"):
-        RankSVMCV().fit(data.X, data.y, qid=np.arange(79))
+        RankSVMCV().fit(mixture.X, mixture.y, qid=np.arange(59))
     with pytest.raises(ValueError, match="sample_weight"):
-        RankSVMCV(random_state=0).fit(data.X, data.y, sample_weight=-np.ones(80))
+        RankSVMCV(random_state=0).fit(mixture.X, mixture.y, sample_weight=-np.ones(60))

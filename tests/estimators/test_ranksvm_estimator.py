@@ -10,7 +10,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
-from rankbook.data.datasets import make_mixture
 from rankbook.estimators.ranksvm import RankSVM, choose_solver
 from rankbook.kernels.kernel import Kernel
 from rankbook.metrics.pairs import disagreement
@@ -57,19 +56,16 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.fixture(scope="module")
-def data():
-    return make_mixture(n_per_class=30, seed=2)
-
-
-def test_qid_in_any_order(data):
+def test_qid_in_any_order(mixture):
     rng = np.random.default_rng(0)
     qid = rng.integers(0, 5, 60)
     order = rng.permutation(60)
-    a = RankSVM(gamma=1.0).fit(data.X, data.y, qid=qid)
-    b = RankSVM(gamma=1.0).fit(data.X[order], data.y[order], qid=qid[order])
-    assert np.allclose(a.predict(data.X), b.predict(data.X), atol=1e-7)
-    assert a.score(data.X, data.y, qid) == 1 - disagreement(data.y, a.predict(data.X), qid)
+    a = RankSVM(gamma=1.0).fit(mixture.X, mixture.y, qid=qid)
+    b = RankSVM(gamma=1.0).fit(mixture.X[order], mixture.y[order], qid=qid[order])
+    assert np.allclose(a.predict(mixture.X), b.predict(mixture.X), atol=1e-7)
+    assert a.score(mixture.X, mixture.y, qid) == 1 - disagreement(
+        mixture.y, a.predict(mixture.X), qid
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,55 +73,55 @@ def test_qid_in_any_order(data):
     ["path", "qp", PathSolver, PathSolver(perturbation=1e-9)],
     ids=["path", "qp", "class", "instance"],
 )
-def test_solver_by_name_class_or_instance(data, solver):
-    model = RankSVM(lam=0.5, solver=solver).fit(data.X, data.y)
+def test_solver_by_name_class_or_instance(mixture, solver):
+    model = RankSVM(lam=0.5, solver=solver).fit(mixture.X, mixture.y)
     assert model.certificate_.relative_gap < 1e-6
     assert model.solver_.split()[0] in ("path", "qp")
 
 
-def test_any_registered_solver(data):
+def test_any_registered_solver(mixture):
     class Zero(PathSolver):
         name = "zero"
 
     register_solver(Zero)
     try:
-        assert RankSVM(solver="zero").fit(data.X, data.y).solver_ == "zero"
+        assert RankSVM(solver="zero").fit(mixture.X, mixture.y).solver_ == "zero"
     finally:
         unregister_solver("zero")
 
 
-def test_linear_coefficients(data):
-    model = RankSVM(kernel="linear").fit(data.X, data.y)
-    assert np.allclose(data.X @ model.coef_, model.predict(data.X))
-    assert np.allclose(data.X.T @ model.solution_.coef, model.coef_) and not hasattr(
+def test_linear_coefficients(mixture):
+    model = RankSVM(kernel="linear").fit(mixture.X, mixture.y)
+    assert np.allclose(mixture.X @ model.coef_, model.predict(mixture.X))
+    assert np.allclose(mixture.X.T @ model.solution_.coef, model.coef_) and not hasattr(
         model, "dual_coef_"
     )
-    model.set_params(kernel="rbf").fit(data.X, data.y)
+    model.set_params(kernel="rbf").fit(mixture.X, mixture.y)
     assert not hasattr(model, "coef_") and model.dual_coef_.shape == model.support_.shape
 
 
-def test_precomputed_agrees_with_rbf(data):
-    K = Kernel("rbf", gamma=0.7).gram(data.X)
-    a = RankSVM(gamma=0.7).fit(data.X, data.y)
-    b = RankSVM(kernel="precomputed").fit(K, data.y)
-    assert np.allclose(np.diff(a.predict(data.X)), np.diff(b.predict(K)), atol=1e-9)
+def test_precomputed_agrees_with_rbf(mixture):
+    K = Kernel("rbf", gamma=0.7).gram(mixture.X)
+    a = RankSVM(gamma=0.7).fit(mixture.X, mixture.y)
+    b = RankSVM(kernel="precomputed").fit(K, mixture.y)
+    assert np.allclose(np.diff(a.predict(mixture.X)), np.diff(b.predict(K)), atol=1e-9)
 
 
-def test_refit_after_error_keeps_the_old_model(data):
-    model = RankSVM().fit(data.X, data.y)
+def test_refit_after_error_keeps_the_old_model(mixture):
+    model = RankSVM().fit(mixture.X, mixture.y)
     before = model.dual_coef_
     with pytest.raises(ValueError, match="y has no preference"):
-        model.fit(data.X, np.zeros(60))
+        model.fit(mixture.X, np.zeros(60))
     assert model.dual_coef_ is before
 
 
-def test_nan_is_found(data):
-    X = data.X.copy()
+def test_nan_is_found(mixture):
+    X = mixture.X.copy()
     X[7, 1] = np.nan
     with pytest.raises(ValueError, match="row 7, column 1"):
-        RankSVM().fit(X, data.y)
+        RankSVM().fit(X, mixture.y)
     with pytest.raises(ValueError, match="row 7, column 1"):
-        RankSVM().fit(data.X, data.y).predict(X)
+        RankSVM().fit(mixture.X, mixture.y).predict(X)
 
 
 @pytest.mark.parametrize(
@@ -141,37 +137,37 @@ def test_nan_is_found(data):
         (dict(degree=0, kernel="poly"), "degree is 0"),
     ],
 )
-def test_bad_parameters(data, params, what):
+def test_bad_parameters(mixture, params, what):
     with pytest.raises(ValueError, match=what):
-        RankSVM(**({"solver": "path"} | params)).fit(data.X, data.y)
+        RankSVM(**({"solver": "path"} | params)).fit(mixture.X, mixture.y)
 
 
 @pytest.mark.parametrize("weights", [[-1.0] + [1.0] * 59, [1.0] * 59, [np.nan] + [1.0] * 59])
-def test_bad_sample_weight(data, weights):
+def test_bad_sample_weight(mixture, weights):
     with pytest.raises(ValueError, match="sample_weight"):
-        RankSVM().fit(data.X, data.y, sample_weight=weights)
+        RankSVM().fit(mixture.X, mixture.y, sample_weight=weights)
 
 
-def test_zero_weight_removes(data):
+def test_zero_weight_removes(mixture):
     w = np.ones(60)
     w[::7] = 0
-    a = RankSVM().fit(data.X, data.y, sample_weight=w)
-    b = RankSVM().fit(data.X[w > 0], data.y[w > 0])
-    assert np.allclose(a.predict(data.X), b.predict(data.X), atol=1e-8)
+    a = RankSVM().fit(mixture.X, mixture.y, sample_weight=w)
+    b = RankSVM().fit(mixture.X[w > 0], mixture.y[w > 0])
+    assert np.allclose(a.predict(mixture.X), b.predict(mixture.X), atol=1e-8)
 
 
-def test_pickle_and_clone(data):
-    model = RankSVM(lam=0.3).fit(data.X, data.y)
+def test_pickle_and_clone(mixture):
+    model = RankSVM(lam=0.3).fit(mixture.X, mixture.y)
     copy = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(copy.predict(data.X), model.predict(data.X))
+    assert np.array_equal(copy.predict(mixture.X), model.predict(mixture.X))
     assert len(pickle.dumps(model)) < 8 * 60 * 60 + 40_000  # the kernel matrix stays at home
     assert clone(model).lam == 0.3
 
 
-def test_automatic_choice(data):
-    small = RankSVMProblem(data.X, Preferences.from_scores(data.y))
+def test_automatic_choice(mixture):
+    small = RankSVMProblem(mixture.X, Preferences.from_scores(mixture.y))
     assert choose_solver(small) == "path"
-    assert RankSVM().fit(data.X, data.y).solver_.startswith("path")
+    assert RankSVM().fit(mixture.X, mixture.y).solver_.startswith("path")
     n = 1000
     for kernel, name in (("linear", "newton"), ("rbf", "qp")):
         assert (
@@ -184,10 +180,10 @@ def test_automatic_choice(data):
         )
 
 
-def test_same_answer_as_solve(data):
-    problem = RankSVMProblem(data.X, Preferences.from_scores(data.y))
+def test_same_answer_as_solve(mixture):
+    problem = RankSVMProblem(mixture.X, Preferences.from_scores(mixture.y))
     model, solution = (
-        RankSVM(lam=2.0, solver="path").fit(data.X, data.y),
+        RankSVM(lam=2.0, solver="path").fit(mixture.X, mixture.y),
         solve(problem, 2.0, "path"),
     )
     assert np.array_equal(model.dual_coef_, solution.coef[model.support_]) and np.array_equal(
@@ -260,11 +256,11 @@ def test_the_squared_hinge():
         assert model.solver_.startswith(solver) and model.certificate_.relative_gap <= 1e-6
 
 
-def test_an_approximate_kernel_comes_near_and_says_what_it_is(data):
-    exact = RankSVM(lam=0.3, gamma=1.0).fit(data.X, data.y)
+def test_an_approximate_kernel_comes_near_and_says_what_it_is(mixture):
+    exact = RankSVM(lam=0.3, gamma=1.0).fit(mixture.X, mixture.y)
     distance = []
     for p in (3, 15, 60):
-        model = RankSVM(lam=0.3, gamma=1.0, approximate_kernel=p).fit(data.X, data.y)
+        model = RankSVM(lam=0.3, gamma=1.0, approximate_kernel=p).fit(mixture.X, mixture.y)
         assert (
             f"for the kernel projected on {len(model.nystroem_map_.pivots)} items" in model.solver_
             and model.certificate_.relative_gap <= 1e-6
@@ -276,19 +272,19 @@ def test_an_approximate_kernel_comes_near_and_says_what_it_is(data):
             abs(model.certificate_.primal - exact.certificate_.primal) / exact.certificate_.primal
         )
     assert distance[0] > distance[1] > distance[2] and distance[2] < 1e-5
-    assert np.allclose(model.predict(data.X), exact.predict(data.X), atol=1e-2)
-    again = clone(model).fit(data.X, data.y)
-    assert np.array_equal(again.predict(data.X), model.predict(data.X))  # seeded
+    assert np.allclose(model.predict(mixture.X), exact.predict(mixture.X), atol=1e-2)
+    again = clone(model).fit(mixture.X, mixture.y)
+    assert np.array_equal(again.predict(mixture.X), model.predict(mixture.X))  # seeded
     assert not hasattr(
-        model.set_params(approximate_kernel=None).fit(data.X, data.y), "nystroem_map_"
+        model.set_params(approximate_kernel=None).fit(mixture.X, mixture.y), "nystroem_map_"
     )
 
 
-def test_a_linear_kernel_needs_no_approximation(data):
+def test_a_linear_kernel_needs_no_approximation(mixture):
     with pytest.raises(ValueError, match="approximate_kernel is given and kernel is 'linear'"):
-        RankSVM(kernel="linear", approximate_kernel=5).fit(data.X, data.y)
+        RankSVM(kernel="linear", approximate_kernel=5).fit(mixture.X, mixture.y)
     with pytest.raises(ValueError, match="n_components|approximate_kernel"):
-        RankSVM(approximate_kernel=0).fit(data.X, data.y)
+        RankSVM(approximate_kernel=0).fit(mixture.X, mixture.y)
 
 
 def test_where_rounding_ends_the_path_its_end_answers_and_auto_goes_on():

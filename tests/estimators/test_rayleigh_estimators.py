@@ -30,7 +30,7 @@ nan = np.nan
 
 
 @pytest.fixture(scope="module")
-def data():
+def half_labelled():
     """Items (90, 3), labels 0, 1 and -1, and what the labels really are."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
@@ -72,8 +72,8 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-def test_pickle_and_clone(data):
-    X, y, _ = data
+def test_pickle_and_clone(half_labelled):
+    X, y, _ = half_labelled
     for model in (
         RayleighRanker(lam=0.3, random_state=1),
         RayleighRankerCV(n_components=[3, 9], random_state=1),
@@ -105,8 +105,8 @@ KERNELS = [
 
 @pytest.mark.filterwarnings("ignore:n_components is reduced")
 @pytest.mark.parametrize("options", KERNELS, ids=str)
-def test_it_is_the_core(options, data):
-    X, y, truth = data
+def test_it_is_the_core(options, half_labelled):
+    X, y, truth = half_labelled
     model = RayleighRanker(lam=0.02, manifold_weight=50.0, **options).fit(X, y)
     problem = rb.RayleighProblem(X, y, manifold_weight=50.0, **options)
     answer = rb.solve(problem, 0.02, solver="rayleigh")
@@ -129,8 +129,8 @@ def test_it_is_the_core(options, data):
 
 @pytest.mark.filterwarnings("ignore:n_components is reduced")
 @pytest.mark.parametrize("options", KERNELS, ids=str)
-def test_coefficients_make_the_scores(options, data):
-    X, y, _ = data
+def test_coefficients_make_the_scores(options, half_labelled):
+    X, y, _ = half_labelled
     model = RayleighRanker(**options).fit(X, y)
     f = model.predict(X)
     if options.get("n_components", 1) is not None:
@@ -148,8 +148,8 @@ def test_coefficients_make_the_scores(options, data):
     assert not hasattr(other, "coef_") and other.dual_coef_.shape == (4,)
 
 
-def test_precomputed_agrees_with_rbf(data):
-    X, y, _ = data
+def test_precomputed_agrees_with_rbf(half_labelled):
+    X, y, _ = half_labelled
     K = Kernel("rbf", gamma=0.7).gram(X)
     a, b = RayleighRanker(gamma=0.7).fit(X, y), RayleighRanker(kernel="precomputed").fit(K, y)
     assert np.allclose(a.predict(X), b.predict(K), rtol=0, atol=1e-9)
@@ -163,13 +163,13 @@ def test_precomputed_agrees_with_rbf(data):
     )
 
 
-def test_any_registered_solver(data):
+def test_any_registered_solver(half_labelled):
     from rankbook.solvers.rayleigh.solver import RayleighSolver
 
     class Mine(RayleighSolver):
         name = "mine"
 
-    X, y, _ = data
+    X, y, _ = half_labelled
     rb.register_solver(Mine)
     try:
         assert RayleighRanker(solver="mine").fit(X, y).solver_.split()[0] == "mine"
@@ -196,8 +196,8 @@ def test_any_registered_solver(data):
     ],
     ids=["nan", "minus one is a class", "grades", "object", "list", "int8"],
 )
-def test_labels_in_other_words(change, data):
-    X, y, _ = data
+def test_labels_in_other_words(change, half_labelled):
+    X, y, _ = half_labelled
     a, b = RayleighRanker().fit(X, y), RayleighRanker().fit(X, change(y))
     assert np.array_equal(a.predict(X), b.predict(X)) and b.score(X, change(y)) == a.score(X, y)
     assert np.array_equal(
@@ -206,8 +206,8 @@ def test_labels_in_other_words(change, data):
     )
 
 
-def test_the_mark_can_be_given(data):
-    X, y, truth = data
+def test_the_mark_can_be_given(half_labelled):
+    X, y, truth = half_labelled
     a = RayleighRanker().fit(X, y)
     b = RayleighRanker(unlabelled=9).fit(X, np.where(y < 0, 9, 2 * y - 1))
     assert (
@@ -242,8 +242,8 @@ def test_the_mark_can_be_given(data):
     ],
 )
 @pytest.mark.parametrize("model", [RayleighRanker(), RayleighRankerCV(cv=2)], ids=["one", "cv"])
-def test_labels_that_are_refused(model, y, error, match, data):
-    X, good, _ = data
+def test_labels_that_are_refused(model, y, error, match, half_labelled):
+    X, good, _ = half_labelled
     model = clone(model).fit(X, good)
     before = model.solution_
     with pytest.raises(error, match=match):
@@ -258,8 +258,8 @@ def test_two_marks_are_refused():
         read_classes([0, 1, -1, nan], unlabelled=-1)
 
 
-def test_nan_is_found(data):
-    X, y, _ = data
+def test_nan_is_found(half_labelled):
+    X, y, _ = half_labelled
     bad = X.copy()
     bad[7, 1] = nan
     for model in (RayleighRanker(), RayleighRankerCV()):
@@ -285,8 +285,8 @@ def test_nan_is_found(data):
         (dict(unlabelled="no"), ValueError, "unlabelled is 'no'"),
     ],
 )
-def test_bad_parameters(params, error, match, data):
-    X, y, _ = data
+def test_bad_parameters(params, error, match, half_labelled):
+    X, y, _ = half_labelled
     with pytest.raises(error, match=match):
         RayleighRanker(**params).fit(X, y)
 
@@ -303,12 +303,12 @@ def test_bad_parameters(params, error, match, data):
     ],
     ids=["line", "linear", "rbf"],
 )
-def test_order_of_items(options, data):
+def test_order_of_items(options, half_labelled):
     """With a subspace of everything the order of the items makes no difference.
 
     Else the first pivot is the first item.
     """
-    X, y, _ = data
+    X, y, _ = half_labelled
     X = X[:80] if "gamma" not in options else X[:50]
     y = y[: len(X)]
     order = np.random.default_rng(0).permutation(len(X))
@@ -360,8 +360,8 @@ def again(model, X, y, folds):
     ids=str,
 )
 @pytest.mark.filterwarnings("ignore:n_components is reduced")
-def test_table_is_that_of_training_again(options, data):
-    X, y, _ = data
+def test_table_is_that_of_training_again(options, half_labelled):
+    X, y, _ = half_labelled
     model = RayleighRankerCV(**GRID | dict(cv=3, random_state=0) | options).fit(X, y)
     folds = label_folds(3, X, np.where(y < 0, nan, y), 0)
     assert np.allclose(model.fold_values_, again(model, X, y, folds), rtol=0, atol=1e-12)
@@ -388,9 +388,9 @@ def test_table_is_that_of_training_again(options, data):
 
 
 @pytest.mark.parametrize("pivots", ["greedy", "random", "rpcholesky"])
-def test_warm_is_cold(pivots, data):
+def test_warm_is_cold(pivots, half_labelled):
     """Fewer directions, other labels, and a grid either way, to 1e-10."""
-    X, y, truth = data
+    X, y, truth = half_labelled
     options = dict(gamma=0.5, pivots=pivots, random_state=5)
     large = rb.RayleighProblem(X, truth, n_components=30, manifold_weight=7.0, **options)
     large.smallest_eigenvalue  # noqa: B018 -- which is not that of the others
@@ -429,11 +429,11 @@ def test_warm_is_cold(pivots, data):
     )  # as it was
 
 
-def test_one_subspace_for_each_gamma_and_one_graph(data, monkeypatch):
+def test_one_subspace_for_each_gamma_and_one_graph(half_labelled, monkeypatch):
     import rankbook.estimators.rayleigh_cv as rayleigh_cv
     import rankbook.problems.rayleigh as rayleigh
 
-    X, y, _ = data
+    X, y, _ = half_labelled
     made = []
     count = lambda what, function: lambda *a, **k: (made.append(what), function(*a, **k))[1]
     graph = count("graph", rayleigh.neighbour_graph)
@@ -449,8 +449,8 @@ def test_one_subspace_for_each_gamma_and_one_graph(data, monkeypatch):
     assert "graph" not in made
 
 
-def test_splitters_and_pairs_count_the_labelled_items(data):
-    X, y, _ = data
+def test_splitters_and_pairs_count_the_labelled_items(half_labelled):
+    X, y, _ = half_labelled
     rows, splitter = np.flatnonzero(y >= 0), StratifiedKFold(3)
     a = RayleighRankerCV(**GRID, cv=splitter).fit(X, y)
     pairs = list(splitter.split(X[rows], y[rows]))
@@ -466,8 +466,8 @@ def test_splitters_and_pairs_count_the_labelled_items(data):
     )
 
 
-def test_labels_of_a_fold_are_not_seen(data):
-    X, y, _ = data
+def test_labels_of_a_fold_are_not_seen(half_labelled):
+    X, y, _ = half_labelled
     problem = rb.RayleighProblem(X, y, n_components=12, manifold_weight=10.0)
     labels = np.where(y < 0, nan, y)
     fold = label_folds(3, X, labels, 0)[0]
@@ -480,8 +480,8 @@ def test_labels_of_a_fold_are_not_seen(data):
     assert np.allclose(a, 1 - b, rtol=0, atol=1e-12)
 
 
-def test_jobs_make_no_difference(data):
-    X, y, _ = data
+def test_jobs_make_no_difference(half_labelled):
+    X, y, _ = half_labelled
     a, b = (RayleighRankerCV(**GRID, random_state=0, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
     assert np.array_equal(a.fold_values_, b.fold_values_) and np.array_equal(
         a.predict(X), b.predict(X)
@@ -527,8 +527,8 @@ def test_equal_values_take_the_simplest():
         ([1, 0] * 45, [(np.arange(0, 80, 2), np.arange(80, 90))], "no preference to train on"),
     ],
 )
-def test_too_few_labels_for_the_folds(y, cv, match, data):
-    X, good, _ = data
+def test_too_few_labels_for_the_folds(y, cv, match, half_labelled):
+    X, good, _ = half_labelled
     model = RayleighRankerCV().fit(X, good)
     before = model.solution_
     with pytest.raises(ValueError, match=match):
@@ -553,8 +553,8 @@ def test_too_few_labels_for_the_folds(y, cv, match, data):
         (dict(metric="euclid"), ValueError, "euclid"),
     ],
 )
-def test_bad_grids(params, error, match, data):
-    X, y, _ = data
+def test_bad_grids(params, error, match, half_labelled):
+    X, y, _ = half_labelled
     with pytest.raises(error, match=match):
         RayleighRankerCV(**params).fit(X, y)
 

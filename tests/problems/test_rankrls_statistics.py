@@ -10,7 +10,7 @@ from rankbook.problems.rankrls_statistics import StatisticsSolver
 
 
 @pytest.fixture(scope="module")
-def data():
+def far_queries():
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(12), rng.integers(1, 9, 12))
     X = rng.normal(size=(qid.size, 4)) * [1, 100, 0.01, 1] + 1000
@@ -24,19 +24,19 @@ def make(kind, X):
     )
 
 
-def block(data, q):
-    X, y, qid = data
+def block(far_queries, q):
+    X, y, qid = far_queries
     return X[qid == q], y[qid == q], qid[qid == q]
 
 
 @pytest.mark.filterwarnings("ignore:.*single item")
 @pytest.mark.parametrize("kind", ["linear", "rbf"])
-def test_any_order_and_any_grouping(data, kind):
-    X, y, qid = data
+def test_any_order_and_any_grouping(far_queries, kind):
+    X, y, qid = far_queries
     whole = make(kind, X).add(X, y, qid)
     rng = np.random.default_rng(1)
     for _ in range(5):
-        parts = [make(kind, X).add(*block(data, q)) for q in rng.permutation(12)]
+        parts = [make(kind, X).add(*block(far_queries, q)) for q in rng.permutation(12)]
         while len(parts) > 1:  # merged as chance has it
             i, j = rng.choice(len(parts), 2, replace=False)
             merged = rb.merge_statistics(parts[i], parts[j])
@@ -63,11 +63,11 @@ def test_any_order_and_any_grouping(data, kind):
 
 
 @pytest.mark.parametrize("kind", ["linear", "rbf"])
-def test_taking_back_is_never_having_had(data, kind):
-    X, y, qid = data
+def test_taking_back_is_never_having_had(far_queries, kind):
+    X, y, qid = far_queries
     statistics = make(kind, X).add(X, y, qid)
     for q in range(8):
-        statistics.remove(*block(data, q))
+        statistics.remove(*block(far_queries, q))
         rest = make(kind, X).add(X[qid > q], y[qid > q], qid[qid > q])
         assert np.allclose(
             statistics.products, rest.products, rtol=1e-9, atol=1e-12 * np.abs(rest.products).max()
@@ -81,7 +81,7 @@ def test_taking_back_is_never_having_had(data, kind):
         a, b = (StatisticsSolver(s).solve(0.5).predict(X) for s in (statistics, rest))
         assert np.allclose(a, b, rtol=1e-7, atol=1e-9 * np.abs(b).max())
     for q in range(8, 12):
-        statistics.remove(*block(data, q))
+        statistics.remove(*block(far_queries, q))
     assert (
         not statistics.products.any()
         and not statistics.seen
@@ -91,15 +91,15 @@ def test_taking_back_is_never_having_had(data, kind):
     assert np.array_equal(statistics.products, make(kind, X).add(X, y, qid).products)
 
 
-def test_nothing_changes_when_it_raises(data):
-    X, y, qid = data
-    statistics = make("linear", X).add(*block(data, 0)).add(*block(data, 5))
+def test_nothing_changes_when_it_raises(far_queries):
+    X, y, qid = far_queries
+    statistics = make("linear", X).add(*block(far_queries, 0)).add(*block(far_queries, 5))
     before = copy.deepcopy(statistics.__dict__)
     broken = y.copy()
     broken[-1] = np.nan
     for bad in (
-        lambda: statistics.add(*block(data, 5)),
-        lambda: statistics.remove(*block(data, 1)),
+        lambda: statistics.add(*block(far_queries, 5)),
+        lambda: statistics.remove(*block(far_queries, 1)),
         lambda: statistics.add(X[:, :2], y),
         lambda: statistics.add(X, broken),
         lambda: statistics.add(X, np.c_[y, y]),
@@ -115,14 +115,14 @@ def test_nothing_changes_when_it_raises(data):
     )
 
 
-def test_what_does_not_fit_is_not_merged(data):
-    X, _, _ = data
-    one = make("linear", X).add(*block(data, 0))
+def test_what_does_not_fit_is_not_merged(far_queries):
+    X, _, _ = far_queries
+    one = make("linear", X).add(*block(far_queries, 0))
     for other in (
-        make("rbf", X).add(*block(data, 1)),
-        make("linear", X).add(*block(data, 0)),
+        make("rbf", X).add(*block(far_queries, 1)),
+        make("linear", X).add(*block(far_queries, 0)),
         rb.RankingStatistics(graph="identity"),
-        make("linear", X).add(block(data, 2)[0][:, :3], *block(data, 2)[1:]),
+        make("linear", X).add(block(far_queries, 2)[0][:, :3], *block(far_queries, 2)[1:]),
     ):
         with pytest.raises(ValueError):
             rb.merge_statistics(one, other)
@@ -154,8 +154,8 @@ def test_bad_arguments(options):
         rb.RankingStatistics(**options)
 
 
-def test_several_columns_and_lambdas(data):
-    X, y, qid = data
+def test_several_columns_and_lambdas(far_queries):
+    X, y, qid = far_queries
     Y = np.c_[y, -y]
     solver = StatisticsSolver(rb.RankingStatistics().add(X, Y, qid))
     assert solver.coefs([0.1, 1.0]).shape == (2, 4, 2) and np.allclose(

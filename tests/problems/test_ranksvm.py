@@ -166,24 +166,18 @@ def test_lambdas_that_make_no_sense(lam):
 
 
 def test_a_kernel_matrix_that_would_not_fit_is_refused_with_its_size(monkeypatch):
-    import psutil
-
     problem = random_problem(0)
-    memory = psutil.virtual_memory()
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory._replace(available=1000))
+    monkeypatch.setattr("rankbook.base.limits.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"needs 1,152 bytes.*linear"):
         problem.gram
     assert "gram" not in vars(problem)  # nothing half done
 
 
 def test_a_list_of_preferences_that_would_not_fit_is_refused_with_its_size(monkeypatch):
-    import psutil
-
     problem = rb.RankSVMProblem(
         np.arange(100.0)[:, None], rb.Preferences.from_scores(np.arange(100) % 2), kernel="linear"
     )
-    memory = psutil.virtual_memory()
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory._replace(available=60_000))
+    monkeypatch.setattr("rankbook.base.limits.available_memory", lambda: 60_000)
     with pytest.raises(MemoryError, match=r"2,500 preferences.*bytes.*star"):
         rb.solve_path(problem)
 

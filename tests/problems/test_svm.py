@@ -17,7 +17,7 @@ from rankbook.problems.svm import MulticlassSVMProblem, SVMProblem
 
 
 @pytest.fixture(scope="module")
-def data():
+def three_classes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
     return X, rng.integers(0, 3, 30), rng.uniform(0.2, 3, 30), rng.uniform(0.5, 2, 30)
@@ -51,8 +51,8 @@ def box_qp(A, K, weight, margin, lam):
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize("lam", [0.05, 1.0, 50.0])
-def test_binary_by_its_definition(data, kernel, lam):
-    X, y, s, delta = data
+def test_binary_by_its_definition(three_classes, kernel, lam):
+    X, y, s, delta = three_classes
     problem, sign = SVMProblem(X, y > 0, kernel, weight=s, margin=delta), np.where(y > 0, 1.0, -1.0)
     K = problem.kernel.gram(X)
     beta = np.random.default_rng(1).normal(size=30) / 10
@@ -69,8 +69,8 @@ def test_binary_by_its_definition(data, kernel, lam):
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("lam", [0.05, 1.0, 50.0])
-def test_classes_by_brute_force(data, kernel, lam):
-    X, y, s, delta = data
+def test_classes_by_brute_force(three_classes, kernel, lam):
+    X, y, s, delta = three_classes
     problem = MulticlassSVMProblem(X, y, kernel, weight=s, margin=delta)
     K, rows, beta = problem.kernel.gram(X), [], np.random.default_rng(1).normal(size=(30, 3)) / 10
     f, loss = K @ beta, 0.0
@@ -93,8 +93,8 @@ def test_classes_by_brute_force(data, kernel, lam):
     assert np.allclose(found.predict(X), K @ problem.prefs.rmatvec(found.dual) / lam, atol=1e-4)
 
 
-def test_linear_svc(data):
-    X, y, s, _ = data
+def test_linear_svc(three_classes):
+    X, y, s, _ = three_classes
     for weight in (None, s):
         ours = rb.solve(SVMProblem(X, y > 0, weight=weight), 2.0)
         peer = LinearSVC(
@@ -104,8 +104,8 @@ def test_linear_svc(data):
     assert (ours.problem.classify(ours.coef, X) == peer.predict(X)).all()
 
 
-def test_an_intercept_by_a_large_column(data):
-    X, y, *_ = data
+def test_an_intercept_by_a_large_column(three_classes):
+    X, y, *_ = three_classes
     ours = rb.solve(SVMProblem(np.c_[X, np.full(30, 1e3)], y > 0), 1.0)
     peer = SVC(kernel="linear", C=1.0, tol=1e-8).fit(X, y > 0)
     assert np.allclose(
@@ -113,8 +113,8 @@ def test_an_intercept_by_a_large_column(data):
     )
 
 
-def test_classes_are_a_ranking(data):
-    X, y, s, delta = data
+def test_classes_are_a_ranking(three_classes):
+    X, y, s, delta = three_classes
     problem = MulticlassSVMProblem(X, y, "rbf", weight=s, margin=delta)
     gram = np.kron(problem.gram, np.eye(3))
     ranking = RankSVMProblem(gram, problem.joint.prefs, kernel="precomputed")
@@ -125,8 +125,8 @@ def test_classes_are_a_ranking(data):
         )
 
 
-def test_precomputed_and_callable(data):
-    X, y, *_ = data
+def test_precomputed_and_callable(three_classes):
+    X, y, *_ = three_classes
     for kind in KINDS.values():
         reference = rb.solve(kind(X, y), 1.0).certificate.primal
         assert rb.solve(kind(X @ X.T, y, "precomputed"), 1.0).certificate.primal == pytest.approx(
@@ -138,8 +138,8 @@ def test_precomputed_and_callable(data):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_lam_max(data, kind):
-    X, y, s, delta = data
+def test_lam_max(three_classes, kind):
+    X, y, s, delta = three_classes
     problem = KINDS[kind](X, y, weight=s, margin=delta)
     at = lambda factor: (
         problem.certificate(
@@ -154,8 +154,8 @@ def test_lam_max(data, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_replicas_are_slack_scales_and_margins_are_not(data, kind, kernel):
-    X, y, *_ = data
+def test_replicas_are_slack_scales_and_margins_are_not(three_classes, kind, kernel):
+    X, y, *_ = three_classes
     times = np.random.default_rng(2).integers(0, 4, 30)
     lam = 0.3
     copies, scaled, wider = (
@@ -176,8 +176,8 @@ def test_replicas_are_slack_scales_and_margins_are_not(data, kind, kernel):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_every_flipped_sign_is_caught(data, kind, kernel):
-    X, y, s, delta = data
+def test_every_flipped_sign_is_caught(three_classes, kind, kernel):
+    X, y, s, delta = three_classes
     problem = KINDS[kind](X, y, kernel, weight=s, margin=delta)
     good = rb.solve(problem, 1.0)
     assert good.certificate.is_optimal(1e-6)
@@ -202,8 +202,8 @@ def test_every_flipped_sign_is_caught(data, kind, kernel):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_bounds_hold_for_any_answer(data, kind):
-    X, y, s, delta = data
+def test_bounds_hold_for_any_answer(three_classes, kind):
+    X, y, s, delta = three_classes
     problem, rng = KINDS[kind](X, y, weight=s, margin=delta), np.random.default_rng(3)
     best = rb.solve(problem, 1.0)
     for _ in range(30):
@@ -216,8 +216,8 @@ def test_bounds_hold_for_any_answer(data, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_ramps_close_the_gap_at_the_optimum(data, kind):
-    X, y, *_ = data
+def test_ramps_close_the_gap_at_the_optimum(three_classes, kind):
+    X, y, *_ = three_classes
     problem = KINDS[kind](X, y, "rbf")
     lam = 1.5 * problem.lam_max
     best = rb.solve(problem, lam)
@@ -227,8 +227,8 @@ def test_ramps_close_the_gap_at_the_optimum(data, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_coefficients_from_multipliers_alone(data, kind):
-    X, y, *_ = data
+def test_coefficients_from_multipliers_alone(three_classes, kind):
+    X, y, *_ = three_classes
     problem = KINDS[kind](X, y)
     best = rb.solve(problem, 1.0)
     other = Solution(problem, 1.0, dual=best.dual)
@@ -242,8 +242,8 @@ def test_coefficients_from_multipliers_alone(data, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_hard_margin_is_the_limit(data, kind):
-    X, y, _, delta = data
+def test_hard_margin_is_the_limit(three_classes, kind):
+    X, y, _, delta = three_classes
     problem = KINDS[kind](X, y, "rbf", 2.0, margin=delta)
     hard = rb.solve(problem, 0)
     assert (
@@ -295,8 +295,8 @@ def test_ties_go_to_the_first_class():
     assert SVMProblem([[1.0], [2.0]], ["b", "a"]).classify(np.zeros(2), [[3.0]]).tolist() == ["a"]
 
 
-def test_read_only_strided_and_permuted(data):
-    X, y, s, _ = data
+def test_read_only_strided_and_permuted(three_classes):
+    X, y, s, _ = three_classes
     for kind in KINDS.values():
         reference = rb.solve(kind(X, y, weight=s), 1.0)
         frozen, wide = X.copy(), np.zeros((30, 6))
@@ -313,8 +313,8 @@ def test_read_only_strided_and_permuted(data):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_pickle_and_proof(data, kind):
-    X, y, *_ = data
+def test_pickle_and_proof(three_classes, kind):
+    X, y, *_ = three_classes
     found = rb.solve(KINDS[kind](X, y, "rbf"), 1.0)
     copy = pickle.loads(pickle.dumps(found))
     assert np.allclose(copy.predict(X), found.predict(X)) and copy.certificate.is_optimal(1e-6)
@@ -356,13 +356,13 @@ def test_binary_takes_two_classes():
 
 
 @pytest.mark.parametrize("lam", [-1, np.nan, np.inf, "1"])
-def test_bad_lambda(data, lam):
+def test_bad_lambda(three_classes, lam):
     with pytest.raises((ValueError, TypeError), match="lam is"):
-        rb.solve(SVMProblem(data[0], data[1] > 0), lam)
+        rb.solve(SVMProblem(three_classes[0], three_classes[1] > 0), lam)
 
 
-def test_qp_refuses_the_dual_form_and_too_few_steps(data):
-    problem = SVMProblem(data[0], data[1] > 0)
+def test_qp_refuses_the_dual_form_and_too_few_steps(three_classes):
+    problem = SVMProblem(three_classes[0], three_classes[1] > 0)
     with pytest.raises(ValueError, match="form is 'dual'"):
         rb.solve(problem, 1.0, solver="qp", form="dual")
     with pytest.raises(RuntimeError, match="ended as"):

@@ -23,25 +23,25 @@ from rankbook.solvers.subgradient.steps import Descent, steps_between
 
 
 @pytest.fixture(scope="module")
-def data():
+def graded_queries():
     rng = np.random.default_rng(0)
     X, qid = rng.normal(size=(120, 4)), rng.integers(0, 8, 120)
     return X, np.round(X @ [1, -1, 0.5, 0] + 0.5 * rng.normal(size=120)), qid
 
 
-def ranking(data, **options):
-    X, y, qid = data
+def ranking(graded_queries, **options):
+    X, y, qid = graded_queries
     return RankSVMProblem(X, Preferences.from_scores(y, qid, **options), kernel="linear")
 
 
-def problems(data):
-    X, y, qid = data
+def problems(graded_queries):
+    X, y, qid = graded_queries
     rng, prefs = np.random.default_rng(1), Preferences.from_scores(y, qid)
     m = len(prefs)
     weighted = prefs.reweighted(weight=rng.integers(0, 4, m), margin=rng.uniform(0.5, 2, m))
     return {
-        "scores": ranking(data),
-        "star": ranking(data, graph="star"),
+        "scores": ranking(graded_queries),
+        "star": ranking(graded_queries, graph="star"),
         "weighted": RankSVMProblem(X, weighted, kernel="linear"),
         "items": RankSVMProblem(X, prefs.item_weighted(rng.integers(0, 3, 120)), kernel="linear"),
         "rankings": RankSVMProblem(
@@ -74,8 +74,8 @@ def test_find_is_searchsorted(seed):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_draws_have_the_weights_as_frequencies(data, name):
-    problem = problems(data)[name]
+def test_draws_have_the_weights_as_frequencies(graded_queries, name):
+    problem = problems(graded_queries)[name]
     prefs, sampler, state, n = (
         problem.prefs,
         sampler_of(problem),
@@ -105,8 +105,8 @@ def test_draws_have_the_weights_as_frequencies(data, name):
     assert all(margins[int(k), int(l)] == delta for k, l, delta in drawn[:200])
 
 
-def test_scores_are_not_listed(data):
-    X, y, qid = data
+def test_scores_are_not_listed(graded_queries):
+    X, y, qid = graded_queries
     for prefs in (
         Preferences.from_scores(y, qid),
         Preferences.from_scores(y, qid).item_weighted(np.arange(120.0)),
@@ -119,9 +119,9 @@ def test_scores_are_not_listed(data):
         assert not prefs.is_listed
 
 
-def test_levels_and_lists_draw_alike(data):
+def test_levels_and_lists_draw_alike(graded_queries):
     """The same darts hit the same preferences, listed or not."""
-    X, y, qid = data
+    X, y, qid = graded_queries
     prefs = Preferences.from_scores(y, qid)
     a, b = level_sampler(prefs.levels), list_sampler(prefs.better, prefs.worse)
     one, two = np.array([4], dtype=np.uint64), np.array([4], dtype=np.uint64)
@@ -163,8 +163,8 @@ def by_hand(problem, lam, count, seed, step, offset):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("step", ["1/t", "1/sqrt(t)"])
 @pytest.mark.parametrize("offset", [0.0, 3.0, 500.0])
-def test_steps_and_averages(data, name, step, offset):
-    problem, lam, count = problems(data)[name], 0.05, 3000
+def test_steps_and_averages(graded_queries, name, step, offset):
+    problem, lam, count = problems(graded_queries)[name], 0.05, 3000
     trail = by_hand(problem, lam, count, 7, step, offset)
     shape, n = trail.shape[1:], int(np.prod(problem.coef_shape))
     begin = 1 << (count.bit_length() - 2)  # a suffix begins at the power of two before the last
@@ -187,8 +187,8 @@ def test_steps_and_averages(data, name, step, offset):
         )
 
 
-def test_blocks_do_not_change_anything(data):
-    problem = ranking(data)
+def test_blocks_do_not_change_anything(graded_queries):
+    problem = ranking(graded_queries)
     one, many = (Descent(0.1, (1, 4), 0, seed=3) for _ in range(2))
     one.run(problem.X, sampler_of(problem), 128)
     for _ in range(2):
@@ -201,8 +201,8 @@ def test_blocks_do_not_change_anything(data):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("lam", [1.0, 30.0])
-def test_within_the_tolerance_of_qp(data, name, lam):
-    problem = problems(data)[name]
+def test_within_the_tolerance_of_qp(graded_queries, name, lam):
+    problem = problems(graded_queries)[name]
     found, best = (
         rb.solve(problem, lam, solver="subgradient", tol=0.02),
         rb.solve(problem, lam, solver="qp"),
@@ -222,8 +222,8 @@ def test_within_the_tolerance_of_qp(data, name, lam):
         ("1/t", "suffix", 0.0),
     ],
 )
-def test_every_rule_arrives(data, step, average, offset):
-    problem, lam = ranking(data), 10.0
+def test_every_rule_arrives(graded_queries, step, average, offset):
+    problem, lam = ranking(graded_queries), 10.0
     best = rb.solve(problem, lam).certificate.primal
     found = rb.solve(
         problem,
@@ -239,8 +239,8 @@ def test_every_rule_arrives(data, step, average, offset):
     assert not found.info["converged"] and found.info["checks"] == 0
 
 
-def test_seeds_and_the_info(data):
-    problem = ranking(data)
+def test_seeds_and_the_info(graded_queries):
+    problem = ranking(graded_queries)
     solve = lambda seed: rb.solve(problem, 10.0, solver="subgradient", seed=seed, tol=0.05)
     assert np.array_equal(solve(1).coef, solve(1).coef) and not np.array_equal(
         solve(1).coef, solve(2).coef
@@ -263,20 +263,20 @@ def test_seeds_and_the_info(data):
     )
 
 
-def test_checks_are_not_more_often_than_they_cost(data):
-    problem = ranking(data)
+def test_checks_are_not_more_often_than_they_cost(graded_queries):
+    problem = ranking(graded_queries)
     found = rb.solve(problem, 1.0, solver="subgradient", tol=0.02)
     assert found.info["checks"] * steps_between(problem) <= found.info["updates"] + steps_between(
         problem
     )
 
 
-def test_float32_items(data):
-    X, y, qid = data
+def test_float32_items(graded_queries):
+    X, y, qid = graded_queries
     problem = RankSVMProblem(X.astype(np.float32), Preferences.from_scores(y, qid), kernel="linear")
     found = rb.solve(problem, 10.0, solver="subgradient")
     assert found.certificate.primal == pytest.approx(
-        rb.solve(ranking(data), 10.0).certificate.primal, rel=0.01
+        rb.solve(ranking(graded_queries), 10.0).certificate.primal, rel=0.01
     )
 
 
@@ -307,8 +307,8 @@ def test_degenerate(name, lam):
     assert found.certificate.primal == pytest.approx(best, rel=0.01, abs=0.01)
 
 
-def test_read_only_strided_and_permuted(data):
-    X, y, qid = data
+def test_read_only_strided_and_permuted(graded_queries):
+    X, y, qid = graded_queries
     wide = np.zeros((120, 8))
     wide[:, ::2] = X
     frozen = X.copy()
@@ -321,12 +321,12 @@ def test_read_only_strided_and_permuted(data):
     order = np.random.default_rng(0).permutation(120)
     other = rb.solve(ranking((X[order], y[order], qid[order])), 10.0, solver="subgradient")
     assert other.certificate.primal == pytest.approx(
-        rb.solve(ranking(data), 10.0).certificate.primal, rel=0.01
+        rb.solve(ranking(graded_queries), 10.0).certificate.primal, rel=0.01
     )
 
 
-def test_a_heavy_preference_is_as_good_as_copies(data):
-    X, y, qid = data
+def test_a_heavy_preference_is_as_good_as_copies(graded_queries):
+    X, y, qid = graded_queries
     prefs = Preferences.from_scores(y, qid)
     double = prefs.reweighted(weight=np.full(len(prefs), 2.0))
     listed = Preferences(np.repeat(prefs.better, 2), np.repeat(prefs.worse, 2), 120)
@@ -367,8 +367,8 @@ def test_bad_options(options, kind, what):
         SubgradientSolver(**options)
 
 
-def test_what_it_does_not_take(data):
-    X, y, qid = data
+def test_what_it_does_not_take(graded_queries):
+    X, y, qid = graded_queries
     prefs = Preferences.from_scores(y, qid)
     assert "not rbf" in SubgradientSolver().can_solve(RankSVMProblem(X, prefs))
     assert "not l1" in SubgradientSolver().can_solve(
@@ -380,12 +380,12 @@ def test_what_it_does_not_take(data):
     assert "not rbf" in SubgradientSolver().can_solve(SVMProblem(X, y > 0, "rbf"))
     assert SubgradientSolver().can_solve(MulticlassSVMProblem(X, y)) is True
     with pytest.raises(ValueError, match="lam is 0"):
-        rb.solve(ranking(data), 0, solver="subgradient")
+        rb.solve(ranking(graded_queries), 0, solver="subgradient")
 
 
 @pytest.mark.parametrize("scale, lam", [(1e200, 1.0), (1.0, 1e-310)])
-def test_overflow_is_an_error_that_names_its_cause(data, scale, lam):
-    X, y, qid = data
+def test_overflow_is_an_error_that_names_its_cause(graded_queries, scale, lam):
+    X, y, qid = graded_queries
     with pytest.raises(
         ValueError,
         match="lam is .* and X has entries up to|X has .* squares of larger ones overflow",

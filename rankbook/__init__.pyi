@@ -1,0 +1,72 @@
+# Written by tools/sync.py from nbs/interface.ipynb: edit the notebook, not this file.
+
+from . import kernels, metrics, plots
+from .data import datasets
+from .estimators.online import OnlineRankSVM, OnlineSVC
+from .estimators.rankrls import RankRLS
+from .estimators.rankrls_cv import RankRLSCV
+from .estimators.ranksvm import RankSVM
+from .estimators.ranksvm_cv import RankSVMCV
+from .estimators.rayleigh import RayleighRanker
+from .estimators.rayleigh_cv import RayleighRankerCV
+from .kernels.basis import choose_basis
+from .kernels.nystroem import NystroemMap
+from .metrics.pairs import auc, disagreement
+from .paths.exact import RegularizationPath, SolutionPath
+from .preferences.graph import Preferences
+from .problems.certificate import Certificate
+from .problems.rankrls import RankRLSProblem
+from .problems.rankrls_statistics import RankingStatistics, merge_statistics
+from .problems.ranksvm import RankSVMProblem
+from .problems.rayleigh import RayleighProblem
+from .problems.solution import Solution
+from .problems.svm import MulticlassSVMProblem, SVMProblem
+from .registry.declaration import Solver
+from .registry.plugins import get_solver, register_solver, unregister_solver
+from .registry.solve import solve, solve_path
+from .registry.storage import load_path
+from .registry.table import list_solvers
+from .selection.curve import ValidationCurve, choose_lambda, validation_curve
+
+__version__: str
+__all__ = [
+    "Certificate",
+    "MulticlassSVMProblem",
+    "NystroemMap",
+    "OnlineRankSVM",
+    "OnlineSVC",
+    "Preferences",
+    "RankRLS",
+    "RankRLSCV",
+    "RankRLSProblem",
+    "RankSVM",
+    "RankSVMCV",
+    "RankSVMProblem",
+    "RankingStatistics",
+    "RayleighProblem",
+    "RayleighRanker",
+    "RayleighRankerCV",
+    "RegularizationPath",
+    "SVMProblem",
+    "Solution",
+    "SolutionPath",
+    "Solver",
+    "ValidationCurve",
+    "auc",
+    "choose_basis",
+    "choose_lambda",
+    "datasets",
+    "disagreement",
+    "get_solver",
+    "kernels",
+    "list_solvers",
+    "load_path",
+    "merge_statistics",
+    "metrics",
+    "plots",
+    "register_solver",
+    "solve",
+    "solve_path",
+    "unregister_solver",
+    "validation_curve",
+]

@@ -1,0 +1,151 @@
+"""The whole public interface as somebody uses it: for a type checker to read, not to run."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from scipy.sparse import csr_array
+
+import rankbook as rb
+
+X: np.ndarray = np.zeros((6, 2))
+rows: list[list[float]] = X.tolist()
+sparse = csr_array(X)
+y, qid, weight = np.arange(6) % 2, [0, 0, 0, 1, 1, 1], np.ones(6)
+version: str = rb.__version__
+
+# Preferences
+
+prefs = rb.Preferences([0, 1], [2, 3], n_items=6, weight=[1, 2])
+prefs = rb.Preferences.from_scores(y, qid, graph="star")
+prefs = rb.Preferences.from_rankings([[0, 1], [2, 3]], n_items=6)
+count: int = len(prefs) + prefs.n_items
+arrays: list[np.ndarray] = [prefs.better, prefs.worse, prefs.weight, prefs.margin]
+incidence: csr_array = prefs.incidence()
+cycle: list[int] | None = prefs.find_cycle()
+prefs = prefs.reweighted(weight=weight[: len(prefs)]).item_weighted(weight)
+differences: np.ndarray = prefs.rmatvec(prefs.matvec(X[:, 0]))
+
+# Metrics
+
+share: float = rb.disagreement(prefs, X[:, 0], tie_tol=0.0) + rb.auc(y, X[:, 0], qid, weight)
+share += rb.metrics.ndcg(y, rows[0], qid, k=3) + rb.metrics.average_precision(y, X[:, 0])
+ids, values = rb.metrics.by_query(rb.metrics.auc, y, X[:, 0], qid, sample_weight=weight)
+share += rb.metrics.disagreement(y, X[:, 0]) + float(values.max())
+error: type[ValueError] = rb.metrics.UndefinedMetric
+
+# Kernels
+
+kernel = rb.kernels.Kernel("rbf", gamma=0.5)
+gram: np.ndarray = kernel.gram(X) + kernel.cross(X, X) + kernel.centred_gram(X)
+gram = rb.kernels.gram_matrix(kernel, X) + rb.kernels.centred_gram(kernel, X)
+gram = rb.kernels.cross_matrix(kernel, X, X) + rb.kernels.reduced_matrix(kernel, X, X)
+chosen: np.ndarray = rb.choose_basis(rows, 2, method="kmeans++", random_state=0)
+subspace = rb.NystroemMap(X, n_components=2, kernel="poly", degree=2, pivots="rpcholesky")
+coordinates: np.ndarray = subspace.transform(X) + subspace.features[:, : len(subspace.pivots)]
+
+# Problems and solutions
+
+ranking = rb.RankSVMProblem(sparse, prefs, kernel="linear", loss="squared", copy=False)
+ranking = rb.RankSVMProblem(rows, prefs, kernel=lambda a, b: a @ b.T, penalty="l2")
+lam: float = 0.5 * ranking.lam_max
+solution: rb.Solution = rb.solve(ranking, lam, solver="qp")
+scores: np.ndarray = solution.predict(sparse) + solution.coef + solution.problem.X[:, 0]
+proof: rb.Certificate = ranking.certificate(lam, solution.coef)
+small: bool = proof.is_optimal(1e-8) and proof.box_violation < 1e-9
+small = solution.certificate.is_optimal() and solution.certificate.relative_gap < 1
+order: np.ndarray = solution.proven([0, 1], [2, 3])
+name: str = solution.solver + repr(solution.info.get("advice"))
+if solution.weights is not None and isinstance(solution.dual, np.ndarray):
+    total: float = float(solution.weights.sum() + solution.dual.sum())
+
+squares = rb.RankRLSProblem(X, y, qid, gamma=1.0, basis=[0, 1])
+residual: float = squares.certificate(1.0, np.zeros(2)).relative_residual
+squares = [rb.RankRLSProblem(X, graph=prefs), rb.RankRLSProblem(X, y, graph="identity")][0]
+statistics = rb.RankingStatistics(kernel="linear").add(X, y, qid).remove(X, y, qid)
+statistics = rb.merge_statistics(statistics, rb.RankingStatistics(X[:2], kernel="rbf"))
+labels = rb.RayleighProblem(X, y, X_unlabelled=rows, n_components=2, metric="cosine")
+quotient: float | None = labels.certificate(1.0, np.zeros(2)).quotient
+classes = [
+    rb.SVMProblem(X, y, weight=weight).classify(np.zeros(6), X),
+    rb.MulticlassSVMProblem(X, y, kernel="rbf").classify(np.zeros((6, 2)), X),
+]
+
+# Paths and curves
+
+path: rb.SolutionPath = rb.solve_path(ranking, lam_min=lam, solver="path", max_events=10)
+low, high = path.domain
+points: np.ndarray = path.breakpoints + path.coef(lam)[0] + path.predict(rows, lam)[0]
+text: str = path.status + path.solver + repr(path.info) + str(path.certificate(lam))
+dual, again = path.dual(lam), path.solution(lam).lam
+if isinstance(path, rb.RegularizationPath):
+    path.save(Path("path.npz"))
+    longer: rb.RegularizationPath = path.resume(lam_min=lam / 2)
+    events: int = len(path.events) + len(path.to_frame()) + len(path.summary())
+    nearest: float = path.nearest(lam).certificate.gap
+loaded: rb.RegularizationPath = rb.load_path("path.npz")
+curve: rb.ValidationCurve = rb.validation_curve(path, X, prefs)
+curve = rb.validation_curve(loaded, rows, y, qid=qid, metric="ndcg", k=3)
+lam = rb.choose_lambda(curve, "largest") + curve.choose() + float(curve.at(lam)) + curve.minimum
+intervals: list[tuple[float, float]] = curve.best
+steps: np.ndarray = curve.at(curve.breaks[1:]) - curve.values
+
+# Solvers
+
+
+@rb.register_solver
+class Zero(rb.Solver):
+    """A plugin."""
+
+    name = "zero"
+    problems = ("RankSVMProblem", "SVMProblem")
+    provides = {"solve"}
+    tol = None
+
+    def solve(self, problem: rb.RankSVMProblem, lam: float) -> rb.Solution:
+        return rb.Solution(problem, lam, coef=np.zeros(problem.n_items), solver=self.name)
+
+
+fits = Zero().can_solve(ranking) is True
+answers: list[rb.Solution] = [rb.solve(ranking, lam, Zero), rb.solve(squares, lam, Zero())]
+solver = rb.get_solver("newton", tol=1e-9)
+states: list[str] = [row["state"] for row in rb.list_solvers()]
+rb.unregister_solver("zero")
+
+# Estimators
+
+svm = rb.RankSVM(lam=0.1, kernel="linear", solver="newton", penalty="l1").fit(
+    sparse, y, qid, weight
+)
+svm = rb.RankSVM(solver=Zero, approximate_kernel=3).fit(rows, y, qid=qid)
+scores = svm.predict(X) + svm.coef_[0] + svm.dual_coef_[0] * svm.support_[0]
+share = svm.score(X, y, qid) + svm.certificate_.relative_gap + svm.solution_.lam
+svm_cv = rb.RankSVMCV(cv=3, rule="one_se", metric="auc", n_jobs=2).fit(X, y, qid)
+lam = svm_cv.lam_ + svm_cv.best_[0][0] + svm_cv.curve_.minimum + svm_cv.fold_curves_[0].minimum
+rls = rb.RankRLS(basis=3, basis_method="rpcholesky", graph="identity").fit(X, np.c_[y, y])
+rls = rb.RankRLS(kernel="linear").fit(iter([(X, y, qid)]))
+lam = rls.certificate_.jitter + rls.statistics_.n_items + rls.predict(X)[0]
+rls_cv = rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.5, 1.0], cv="lpo", random_state=1).fit(X, y, qid)
+lam = rls_cv.lam_ + rls_cv.best_value_ + float(rls_cv.cv_values_.min())
+rayleigh = rb.RayleighRanker(n_components=2, unlabelled=-1).fit(X, y)
+scores = rayleigh.decision_function(X) + rayleigh.classes_[1] + rayleigh.certificate_.norm
+rayleigh_cv = rb.RayleighRankerCV(manifold_weights=(0.0, 1.0), n_components=[2, 3]).fit(X, y)
+lam = rayleigh_cv.manifold_weight_ + rayleigh_cv.score(X, y, weight)
+online = rb.OnlineRankSVM(step="1/sqrt(t)", average="plain").partial_fit(X, y, qid)
+scores = online.partial_fit_pairs(X[:3], X[3:]).predict(rows) + online.n_updates_
+online_svc = rb.OnlineSVC(random_state=np.random.default_rng(0)).partial_fit(X, y, classes=[0, 1])
+scores = online_svc.fit(X, y, weight).decision_function(X) + online_svc.coef_[0]
+
+# Data and pictures
+
+data = rb.datasets.load(rb.datasets.list_datasets()[0])
+data = rb.datasets.make_mixture(n_per_class=20, seed=1)
+data = [rb.datasets.load_auto(), rb.datasets.load_cancer(), rb.datasets.load_diabetes()][0]
+data = [rb.datasets.load_digits(), rb.datasets.load_mixture(), rb.datasets.load_optdigits()][0]
+data: rb.datasets.Dataset = rb.datasets.load_mq2008(fold=2)
+parts = data.X, data.y, data.qid, data.name, rb.datasets.PARTS
+ax: Axes = rb.plots.plot_path(path, what="coef", which=[0, 1], n=10)
+ax = rb.plots.plot_sets(path, ax=ax)
+ax = rb.plots.plot_validation_curve(curve, lam=lam)
+ax = rb.plots.plot_roc(y, X[:, 0])
+axes: np.ndarray = rb.plots.plot_decision(path, [lam, 2 * lam], y, axes=[ax, ax])
