@@ -92,7 +92,7 @@ def path_summary(path):
 
 # %% ../../nbs/paths/display.ipynb #c014
 WIDTH, HEIGHT, PAD = 300, 150, 24  # of a panel, in pixels
-COLOURS = {"met": "#2a9d8f", "active": "#e9c46a", "capped": "#e76f51"}
+COLOURS = {"met": "#009E73", "active": "#D55E00", "capped": "#0072B2"}
 
 
 def scaled(values, low, high, length, offset):
