@@ -440,9 +440,15 @@ def test_a_notebook_that_draws_is_set_up_in_one_line(path):
 def test_a_picture_is_legible_on_a_telephone(path):
     for cell in cells(path):
         for width in re.findall(r"figsize=\(([\d.]+),", "".join(cell["source"])):
-            assert float(width) <= 6.2, (
-                "wider than 6.2 inches: letters shrink to less than 9 pixels"
-            )
+            assert float(width) <= 6.2, "wider than 6.2 inches: the letters shrink too far"
+
+
+def test_a_stored_picture_is_small():
+    svg = '<svg><!-- x -->\n<g id="a">\n  <path d="M 1.2345 0.015625 \nL -2.999 1"/>\n </g>\n</svg>'
+    assert (
+        from_tools("notebooks", "compact")(svg)
+        == '<svg><g><path d="M 1.23 0.015625 L -2.99 1"/></g></svg>'
+    )
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
