@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -340,12 +341,17 @@ def test_stored_outputs_can_be_made_again_anywhere(path):
                     assert not pattern.search(text), f"{what}: {pattern.search(text).group()!r}"
 
 
-def test_the_notice_of_a_compilation_is_not_stored():
+def from_tools(module, name):
+    """What tools/module.py calls by this name."""
     sys.path.insert(0, str(ROOT / "tools"))
     try:
-        from notebooks import forget_notice
+        return getattr(import_module(module), name)
     finally:
         sys.path.pop(0)
+
+
+def test_the_notice_of_a_compilation_is_not_stored():
+    forget_notice = from_tools("notebooks", "forget_notice")
     import nbformat.v4 as v4
 
     texts = [
@@ -403,6 +409,61 @@ def test_the_table_of_contents_has_every_notebook_once():
     assert sorted(listed) == sorted(
         path.relative_to(ROOT / "nbs").with_suffix("").as_posix() for path in NOTEBOOKS
     )
+
+
+@pytest.mark.parametrize(
+    "source, plumbing",
+    [
+        ("#| default_exp plots.axes", True),
+        ("#| hide\nimport os", True),
+        ("%load_ext rankbook.plots.style\nimport matplotlib.pyplot as plt", True),
+        ("#| export\nimport os\n\nfrom rankbook.base.jit import njit", True),
+        ("#| export\nimport os\n\nTOL = 1e-8", False),
+        ("import rankbook as rb", False),
+    ],
+)
+def test_plumbing_is_recognised(source, plumbing):
+    assert from_tools("sync", "is_plumbing")(source) is plumbing
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
+def test_a_site_hides_plumbing_and_nothing_else(path):
+    for cell in cells(path):
+        source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
+        assert ("remove-cell" in tags) is from_tools("sync", "is_plumbing")(source), (
+            f"python tools/sync.py tags this: {source[:60]!r}"
+        )
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
+def test_a_notebook_that_draws_is_set_up_in_one_line(path):
+    code = ["".join(cell["source"]) for cell in cells(path)]
+    loads = [line for source in code for line in source.splitlines() if line.startswith("%")]
+    draws = any("image/svg+xml" in o.get("data", {}) for c in cells(path) for o in c["outputs"])
+    assert loads in ([], ["%load_ext rankbook.plots.style"])
+    if draws and path.parts[-2:] != ("plots", "style.ipynb"):
+        assert loads
+    assert not any("rcParams[" in source for source in code)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
+def test_a_picture_is_legible_on_a_telephone(path):
+    for cell in cells(path):
+        for width in re.findall(r"figsize=\(([\d.]+),", "".join(cell["source"])):
+            assert float(width) <= 6.2, "wider than 6.2 inches: the letters shrink too far"
+
+
+def test_a_stored_picture_is_small():
+    svg = '<svg><!-- x -->\n<g id="a">\n  <path d="M 1.2345 0.015625 \nL -2.999 1"/>\n </g>\n</svg>'
+    assert (
+        from_tools("notebooks", "compact")(svg)
+        == '<svg><g><path d="M 1.23 0.015625 L -2.99 1"/></g></svg>'
+    )
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
+def test_a_notebook_loads_quickly(path):
+    assert path.stat().st_size <= 400_000, "rasterize what has thousands of parts"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))

@@ -9,15 +9,19 @@ Two run at a time.
 """
 
 import os
+import re
 import subprocess
 import sys
 import time
+from base64 import b64decode, b64encode
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "nbs"
@@ -57,6 +61,33 @@ def forget_notice(notebook):
             ]
 
 
+def fewer_colours(match):
+    """An image within a picture, of 256 colours: a quarter of the size, and the same to the eye."""
+    data = BytesIO()
+    with Image.open(BytesIO(b64decode(match[2]))) as image:
+        image.quantize(256).save(data, "PNG", optimize=True)
+    return match[1] + b64encode(data.getvalue()).decode()
+
+
+def compact(svg):
+    """A picture on one line, drawn to a hundredth of a point, without names for its groups.
+
+    Numbers below 1 stay as they are: they are factors, of letters for instance.
+    """
+    svg = re.sub(r"(data:image/png;base64,)([^\"]*)", fewer_colours, svg)
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|(?<=<g) id=\"[^\"]*\"", "", svg, flags=re.S)
+    svg = re.sub(r"(?<![\d.])([1-9]\d*\.\d\d)\d+", r"\1", svg)
+    return re.sub(r"\s+", " ", svg).replace("> <", "><")
+
+
+def compact_pictures(notebook):
+    """Store pictures as small as they can be: a changed one is then one changed line, too."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if svg := output.get("data", {}).get("image/svg+xml"):
+                output.data["image/svg+xml"] = compact(svg)
+
+
 def execute(path, write):
     """Run one notebook; returns None, or the error as a text."""
     start, name = time.perf_counter(), path.relative_to(NOTEBOOKS)
@@ -75,6 +106,7 @@ def execute(path, write):
         return f"{name}\n{error}"
     if write:
         forget_notice(notebook)
+        compact_pictures(notebook)
         nbformat.write(notebook, path)
         subprocess.run(
             [Path(sys.executable).parent / "nbdev_clean", "--fname", path], cwd=ROOT, check=True

@@ -179,24 +179,19 @@ def draw(result):
     from rankbook.plots.path import plot_sets
 
     with_roc = result.auc is not None and result.data.qid is None
-    figure = Figure(figsize=(9.2 if with_roc else 6.2, 5.2), layout="constrained")
-    figure.get_layout_engine().set(wspace=0.05)
-    grid = figure.add_gridspec(
-        2,
-        2 if with_roc else 1,
-        width_ratios=[1.75, 1] if with_roc else None,
-        height_ratios=[1, 1.15],
-    )
-    above = plot_sets(result.best.path, figure.add_subplot(grid[0, 0]))
+    heights = [2.4, 2.7, 3.2][: 3 if with_roc else 2]
+    figure = Figure(figsize=(6, sum(heights)), layout="constrained")
+    grid = figure.add_gridspec(len(heights), height_ratios=heights)
+    above = plot_sets(result.best.path, figure.add_subplot(grid[0]))
     above.set(xlabel="", ylabel="training preferences")
     below = plot_validation_curve(
-        result.best.curve, figure.add_subplot(grid[1, 0], sharex=above), result.solution.lam
+        result.best.curve, figure.add_subplot(grid[1], sharex=above), result.solution.lam
     )
     below.set_ylabel("validation disagreement")
     above.tick_params(labelbottom=False)
     if with_roc:
         test = result.parts["test"]
-        roc = plot_roc(test.y, result.solution.predict(test.X), figure.add_subplot(grid[:, 1]))
+        roc = plot_roc(test.y, result.solution.predict(test.X), figure.add_subplot(grid[2]))
         roc.set_title(f"test part, {test.y.size} items", fontsize="medium")
-    figure.suptitle(_headline(result), fontsize=9, x=0.01, ha="left")
+    figure.suptitle(_headline(result), fontsize="small", x=0.01, ha="left")
     return figure

@@ -93,7 +93,7 @@ def path_summary(path):
 
 # %% ../../nbs/paths/display.ipynb #c014
 WIDTH, HEIGHT, PAD = 300, 150, 24  # of a panel, in pixels
-COLOURS = {"inactive": "#2a9d8f", "free": "#e9c46a", "at bound": "#e76f51"}
+COLOURS = {"inactive": "#009E73", "free": "#D55E00", "at bound": "#0072B2"}
 
 
 def scaled(values, low, high, length, offset):

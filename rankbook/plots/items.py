@@ -89,7 +89,7 @@ def _panels(axes, count):
     fig, axes = plt.subplots(
         rows,
         columns,
-        figsize=(2.4 * columns, 2.3 * rows + 0.3),
+        figsize=(min(2.4 * columns, 6), 2.3 * rows + 0.3),
         sharex=True,
         sharey=True,
         layout="constrained",
@@ -115,7 +115,7 @@ def _draw_function(ax, first, second, values, cut):
             levels=np.linspace(low, high, 10),
             colors=colormaps["Greys"](np.linspace(0.02, 0.5, 9)),
             zorder=0,
-        )
+        ).set_rasterized(True)  # a thousand corners otherwise
         if cut is not None and low < cut < high:
             ax.contour(
                 first,

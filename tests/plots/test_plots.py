@@ -4,6 +4,8 @@ Nothing is left open after an error.
 """
 
 import inspect
+import subprocess
+import sys
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -644,3 +646,23 @@ def test_public_functions_are_documented():
         assert all(
             f"{parameter} : " in documented for parameter in inspect.signature(function).parameters
         ), name
+
+
+def test_the_style_of_notebooks_makes_pictures_repeatable():
+    """In a process of its own: the style stays for as long as matplotlib does."""
+    code = """
+import re
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+import rankbook.plots, matplotlib
+before = dict(matplotlib.rcParams)
+shell.run_line_magic("load_ext", "rankbook.plots.style")
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+figure = Figure()
+figure.subplots().plot([1, 2])
+draw = lambda: shell.display_formatter.format(figure)[0]["image/svg+xml"]
+assert draw() == draw() and "dc:date" not in draw()
+assert re.search("stroke: #0072b2", draw()) and dict(matplotlib.rcParams) != before
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
