@@ -24,7 +24,7 @@ from .problems.svm import MulticlassSVMProblem, SVMProblem
 from .registry.declaration import Solver
 from .registry.plugins import get_solver, register_solver, unregister_solver
 from .registry.solve import solve, solve_path
-from .registry.storage import load_path
+from .registry.storage import load
 from .registry.table import list_solvers
 from .selection.curve import ValidationCurve, choose_lambda, validation_curve
 
@@ -60,7 +60,7 @@ __all__ = [
     "get_solver",
     "kernels",
     "list_solvers",
-    "load_path",
+    "load",
     "merge_statistics",
     "metrics",
     "plots",

@@ -311,7 +311,7 @@ KEEPS_NOTHING = {
     "register_solver",
     "unregister_solver",
     "get_solver",
-    "load_path",
+    "load",
     "choose_lambda",
     "Certificate",
     "Solution",

@@ -102,18 +102,18 @@ def write_archive(file, kind, version, facts, arrays):
     write_whole(file, lambda handle: np.savez(handle, **content, sha256=seal))
 
 # %% ../../nbs/base/archive.ipynb #c010
-def read_archive(file, kind, version):
-    """The facts and arrays of a file that :func:`write_archive` wrote.
+def read_archive(file, versions):
+    """What a file holds that :func:`write_archive` wrote.
 
     Parameters
     ----------
     file : str or path
-    kind : str
-    version : int
-        The latest version that the caller understands.
+    versions : dict of str to int
+        The kinds that the caller takes, each with the latest version that it understands.
 
     Returns
     -------
+    kind : str
     facts : dict
     arrays : dict of str to ndarray
 
@@ -128,26 +128,28 @@ def read_archive(file, kind, version):
     Reads the file once and keeps what is in it: as much memory as the file has bytes, whatever it
     says of itself.
     """
-    content = _read_arrays(file, kind)
+    accepted = " or ".join(versions)
+    content = _read_arrays(file, accepted)
     seal = bytes(content.pop("sha256", np.zeros(0, dtype=np.uint8))).decode("ascii", "replace")
     if "header" not in content or not seal:
         raise ValueError(
-            f"file is {str(file)!r}, which holds arrays but is no {kind}; "
+            f"file is {str(file)!r}, which holds arrays but is no {accepted}; "
             "a file written by rankbook is accepted."
         )
     if checksum(content) != seal:
         raise ValueError(
             f"file is {str(file)!r}, which has been altered: its checksum does not agree."
         )
-    header = _read_header(content.pop("header"), file, kind)
-    if header["kind"] != kind:
-        raise ValueError(f"file is {str(file)!r}, a {header['kind']}; a {kind} is accepted.")
-    if header["version"] > version:
+    header = _read_header(content.pop("header"), file, accepted)
+    kind = header["kind"]
+    if kind not in versions:
+        raise ValueError(f"file is {str(file)!r}, a {kind}; a {accepted} is accepted.")
+    if header["version"] > versions[kind]:
         raise ValueError(
             f"file is {str(file)!r}, a {kind} of version {header['version']}; "
-            f"version {version} or earlier is accepted: update rankbook."
+            f"version {versions[kind]} or earlier is accepted: update rankbook."
         )
-    return header["facts"], content
+    return kind, header["facts"], content
 
 # %% ../../nbs/base/archive.ipynb #c011
 def _read_header(text, file, kind):

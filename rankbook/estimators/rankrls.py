@@ -32,6 +32,7 @@ from rankbook.problems.rankrls_statistics import (
     StatisticsSolver,
     merge_statistics,
 )
+from ..registry.choice import choose_solver
 from ..registry.solve import solve
 
 # %% ../../nbs/estimators/rankrls.ipynb #c004
@@ -222,17 +223,8 @@ def fit_rankrls(estimator, X, y, qid=None):
         )
     e, basis = estimator, basis_indices(estimator, X)
     problem = RankRLSProblem(X, y, qid, e.graph, e.kernel, e.gamma, e.degree, e.coef0, basis)
-    automatic = isinstance(e.solver, str) and e.solver == "auto"
-    return keep_fit(
-        e,
-        fitted_attributes(
-            solve(
-                problem,
-                e.lam,
-                ("rls" if basis is None else "sparse-rls") if automatic else e.solver,
-            )
-        ),
-    )
+    solution = solve(problem, e.lam, choose_solver(problem, e.solver))
+    return keep_fit(e, fitted_attributes(solution))
 
 # %% ../../nbs/estimators/rankrls.ipynb #c010
 def refuse_level(statistics):

@@ -250,7 +250,7 @@ class RegularizationPath(SolutionPath):
     def save(self, file: File) -> None:
         """Write the path and its problem to a file.
 
-        :func:`rankbook.load_path` reads it; see :func:`rankbook.paths.packing.save_path`.
+        :func:`rankbook.load` reads it; see :func:`rankbook.paths.packing.save_path`.
         """
         from rankbook.paths.packing import save_path
 

@@ -10,11 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
-from rankbook.estimators.ranksvm import RankSVM, choose_solver
+from rankbook.estimators.ranksvm import RankSVM
 from rankbook.kernels.kernel import Kernel
 from rankbook.metrics.pairs import disagreement
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
+from rankbook.registry.choice import choose_solver
 from rankbook.registry.plugins import register_solver, unregister_solver
 from rankbook.registry.solve import solve
 from rankbook.solvers.path.solver import PathSolver

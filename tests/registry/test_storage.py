@@ -66,7 +66,7 @@ def same(a, b):
 def test_a_path_comes_back_as_it_was(tmp_path, kernel, prefs):
     path = rb.solve_path(small_problem(prefs=prefs, **kernel), lam_min=1e-4)
     path.save(tmp_path / "a.npz")
-    again = rb.load_path(tmp_path / "a.npz")
+    again = rb.load(tmp_path / "a.npz")
     same(again, path)
     if path.status == "lam_min":
         rest = again.resume(max_events=50)
@@ -78,7 +78,7 @@ def test_a_stored_part_goes_on_bit_for_bit(tmp_path, events):
     whole = rb.solve_path(small_problem(), chunk=50)
     part = rb.solve_path(small_problem(), chunk=50, max_events=events)
     part.save(str(tmp_path / "part.npz"))
-    again = rb.load_path(str(tmp_path / "part.npz"))
+    again = rb.load(str(tmp_path / "part.npz"))
     same(again, part)
     same(again.resume(), whole)
     X = np.random.default_rng(2).normal(size=(20, 3))
@@ -93,7 +93,7 @@ def test_without_any_event(tmp_path):
     twins = rb.RankSVMProblem([[1.0], [1.0]], rb.Preferences([0], [1], 2), "linear")
     path = rb.solve_path(twins)
     path.save(tmp_path / "none.npz")
-    assert rb.load_path(tmp_path / "none.npz").events.size == 0
+    assert rb.load(tmp_path / "none.npz").events.size == 0
 
 
 def test_what_was_stored_is_plain(tmp_path):
@@ -115,7 +115,7 @@ def stored(tmp_path_factory):
 def test_a_truncated_file_is_refused(tmp_path, stored, share):
     (tmp_path / "cut.npz").write_bytes(stored[1][: int(share * len(stored[1]))])
     with pytest.raises(ValueError, match="cut.npz"):
-        rb.load_path(tmp_path / "cut.npz")
+        rb.load(tmp_path / "cut.npz")
 
 
 def test_an_altered_file_is_refused_or_says_the_same(tmp_path, stored):
@@ -131,7 +131,7 @@ def test_an_altered_file_is_refused_or_says_the_same(tmp_path, stored):
         bad[at] ^= 1 << rng.integers(8)
         (tmp_path / "bad.npz").write_bytes(bytes(bad))
         try:
-            again = rb.load_path(tmp_path / "bad.npz")
+            again = rb.load(tmp_path / "bad.npz")
         except ValueError as error:
             refused += 1
             assert "bad.npz" in str(error)
@@ -164,7 +164,7 @@ def test_arrays_changed_with_care_are_refused(tmp_path, stored, change):
     (tmp_path / "a.npz").write_bytes(stored[1])
     rewrite(tmp_path / "a.npz", **change)
     with pytest.raises(ValueError, match="a.npz"):
-        rb.load_path(tmp_path / "a.npz")
+        rb.load(tmp_path / "a.npz")
 
 
 def test_no_code_runs_on_loading(tmp_path):
@@ -174,18 +174,18 @@ def test_no_code_runs_on_loading(tmp_path):
 
     np.savez(tmp_path / "evil.npz", header=np.array([Evil()], dtype=object))
     with pytest.raises(ValueError, match="evil.npz"):
-        rb.load_path(tmp_path / "evil.npz")
+        rb.load(tmp_path / "evil.npz")
 
 
 def test_other_kinds_and_later_versions_are_refused(tmp_path):
     archive.write_archive(tmp_path / "soup.npz", "recipe", 1, {}, {})
     with pytest.raises(ValueError, match="recipe"):
-        rb.load_path(tmp_path / "soup.npz")
+        rb.load(tmp_path / "soup.npz")
     archive.write_archive(tmp_path / "new.npz", "rankbook path", 99, {}, {})
     with pytest.raises(ValueError, match="version 99"):
-        rb.load_path(tmp_path / "new.npz")
+        rb.load(tmp_path / "new.npz")
     with pytest.raises(FileNotFoundError):
-        rb.load_path(tmp_path / "none.npz")
+        rb.load(tmp_path / "none.npz")
 
 
 def test_a_kernel_function_cannot_be_stored(tmp_path):
@@ -201,7 +201,7 @@ def test_a_solver_that_is_gone_leaves_a_path_to_read(tmp_path):
     part = rb.solve_path(small_problem(), max_events=60)
     part.solver = "vanished 1.0"
     part.save(tmp_path / "a.npz")
-    again = rb.load_path(tmp_path / "a.npz")
+    again = rb.load(tmp_path / "a.npz")
     assert again.certificate(again.domain[0]).relative_gap < 1e-8
     with pytest.raises(ValueError, match="vanished"):
         again.resume()

@@ -310,7 +310,7 @@ def test_a_path_ends_where_rounding_ends_it(tmp_path):
     curve = rb.validation_curve(path, X, problem.prefs)
     assert curve.breaks[-1] == end
     path.save(tmp_path / "path.npz")
-    again = rb.load_path(tmp_path / "path.npz")
+    again = rb.load(tmp_path / "path.npz")
     assert (
         again.status == "rounding"
         and again.domain == path.domain

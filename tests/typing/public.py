@@ -83,7 +83,7 @@ if isinstance(path, rb.RegularizationPath):
     longer: rb.RegularizationPath = path.resume(lam_min=lam / 2)
     events: int = len(path.events) + len(path.to_frame()) + len(path.summary())
     nearest: float = path.nearest(lam).certificate.gap
-loaded: rb.RegularizationPath = rb.load_path("path.npz")
+loaded: rb.RegularizationPath = rb.load("path.npz")
 curve: rb.ValidationCurve = rb.validation_curve(path, X, prefs)
 curve = rb.validation_curve(loaded, rows, y, qid=qid, metric="ndcg", k=3)
 lam = rb.choose_lambda(curve, "largest") + curve.choose() + float(curve.at(lam)) + curve.minimum
