@@ -231,7 +231,7 @@ class ModelSelection:
         return draw(self)
 
 # %% ../../nbs/app/select.ipynb #c019
-def select_model(
+def select_model(  # noqa: PLR0913 -- an option of the command each
     data,
     *,
     kernel="rbf",

@@ -115,7 +115,7 @@ class RankRLS(Ranker):
 
     statistics_: RankingStatistics
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
         lam: float = 1.0,
         kernel: KernelLike = "rbf",

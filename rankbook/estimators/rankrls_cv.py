@@ -76,7 +76,7 @@ class RankRLSCV(Ranker):
     lams_: np.ndarray
     gammas_: list
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
         lams: ArrayLike | None = None,
         kernel: KernelLike = "rbf",

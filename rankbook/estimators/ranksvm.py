@@ -87,7 +87,7 @@ class RankSVM(Ranker):
 
     stores = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
         lam: float = 1.0,
         kernel: KernelLike = "rbf",

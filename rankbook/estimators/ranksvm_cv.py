@@ -38,7 +38,7 @@ def rescale(curve, factor):
     )
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c017
-def fold_curve(X, y, query, weight, fold, model, metric, k, lam_min_ratio):
+def fold_curve(X, y, query, weight, fold, model, metric, k, lam_min_ratio):  # noqa: PLR0913 -- all that a job of joblib needs
     """The exact curve of one fold.
 
     It is over lam divided by the total weight of its training preferences.
@@ -215,7 +215,7 @@ class RankSVMCV(Ranker):
     fold_status_: list[str]
     standard_error_: float
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
         kernel: KernelLike = "rbf",
         gamma: float | None = None,

@@ -177,7 +177,7 @@ class RayleighRanker(RayleighBase):
         Only for the linear kernel: f(x) = coef_'x.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
         lam: float = 1e-3,
         manifold_weight: float = 1.0,

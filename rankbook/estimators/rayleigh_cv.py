@@ -182,7 +182,7 @@ class RayleighRankerCV(RayleighBase):
     fold_values_: np.ndarray
     grid_: dict[str, list]
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
         lams: ArrayLike = 1e-3,
         manifold_weights: ArrayLike = (0.0, 1e2, 1e4, 1e6),

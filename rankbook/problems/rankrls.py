@@ -153,7 +153,7 @@ class RankRLSProblem(BasisMap):
         pair has two different scores.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- the options of kernels among them
         self,
         X: ArrayLike,
         y: ArrayLike | None = None,

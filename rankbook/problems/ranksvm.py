@@ -88,7 +88,7 @@ class RankSVMProblem(KernelMap):
         unknown or do not fit together.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- the options of kernels among them
         self,
         X: Items,
         prefs: Preferences,

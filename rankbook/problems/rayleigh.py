@@ -158,7 +158,7 @@ class RayleighProblem(SetOnce):
         As in :class:`rankbook.NystroemMap`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- the options of kernels among them
         self,
         X: ArrayLike,
         y: ArrayLike,

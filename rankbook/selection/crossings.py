@@ -43,7 +43,7 @@ def _motion(lams, rows, squares, top, factored):
 
 # %% ../../nbs/selection/crossings.ipynb #c034
 @njit
-def multiply_four(a0, a1, a2, a3, b0, b1, b2, b3, out):
+def multiply_four(a0, a1, a2, a3, b0, b1, b2, b3, out):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     """The 16 inner products of four vectors with four others."""
     s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = s20 = s21 = s22 = s23 = s30 = s31 = s32 = (
         s33

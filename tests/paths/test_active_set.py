@@ -64,7 +64,7 @@ def test_triangular_solves(n):
     assert np.array_equal(y[n:], x[n:]) and np.array_equal(z[n:], x[n:])  # no further than asked
 
 
-def enter(K, factored, better, worse, delta, A, n, L, q, j):
+def enter(K, factored, better, worse, delta, A, n, L, q, j):  # noqa: PLR0913 -- as in the function it checks
     """Append preference j the way the follower does; False if it depends on the others."""
     pivot, diagonal = new_row(K, factored, better, worse, A, n, j, L)
     if pivot <= 1e-10 * diagonal:

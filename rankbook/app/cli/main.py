@@ -160,7 +160,7 @@ def _choose(source, target, qid, drop, options):
 
 # %% ../../../nbs/app/cli/main.ipynb #c032
 @app.command()
-def select(
+def select(  # noqa: PLR0913 -- an option of the command each
     data: Data,
     target: Target = None,
     qid: Qid = None,

@@ -39,7 +39,7 @@ def drift_bound(G, G_scan):
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c007
 @njit
-def list_near_lengths(
+def list_near_lengths(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     better, worse, delta, lengths, sets, G, lam, budget, share, longest, delta_max, near
 ):
     """The same for a factor.
@@ -114,7 +114,7 @@ def list_items(better, worse, pairs, count, slot, listed, n):
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c016
 @njit
-def first_arrival(better, worse, delta, sets, G, h, lam, noise, near, count, step):
+def first_arrival(better, worse, delta, sets, G, h, lam, noise, near, count, step):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     """The near preference that reaches its margin first, and after which step.
 
     This is (-1, step) if none does within `step`. O(count).

@@ -30,7 +30,7 @@ def state_shapes(problem, room):
         L=(room, room),
         G_scan=(n,),
         v_scan=(d,),
-        now=(8,),
+        now=(len(moving.MEASURED),),
     )
     ints = dict(A=(room,), near=(m + 1,), listed=(n,), count=(len(moving.COUNTED),))
     shapes = {name: (shape, np.float64) for name, shape in floats.items()}
