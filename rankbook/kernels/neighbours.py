@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['nearest_neighbours', 'gram_neighbours', 'found_neighbours', 'neighbour_graph', 'normalized_laplacian',
-           'manifold_energy']
+           'laplacian_form']
 
 # %% ../../nbs/kernels/neighbours.ipynb #c003
 import numpy as np
@@ -139,7 +139,7 @@ def normalized_laplacian(W):
     )
 
 # %% ../../nbs/kernels/neighbours.ipynb #c020
-def manifold_energy(L, X):
+def laplacian_form(L, X):
     """X' L X (p, p), symmetric, for a sparse L (n, n) and features X (n, p).
 
     O(nonzeros p + n p^2).

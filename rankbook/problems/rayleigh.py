@@ -20,7 +20,7 @@ from ..base.types import KernelLike, Seed
 from ..base.validation import as_count, as_matrix, as_positive
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import LinearFunction
-from ..kernels.neighbours import manifold_energy, neighbour_graph, normalized_laplacian
+from ..kernels.neighbours import laplacian_form, neighbour_graph, normalized_laplacian
 from ..kernels.nystroem import NystroemFunction, NystroemMap, check_items
 from .certificate import Certificate
 from .l2 import L2
@@ -85,7 +85,7 @@ class SemiSupervisedData:
     @cached_property
     def laplacian_form(self):
         """X' L X / n^2 (p, p). O(nonzeros p + n p^2), and the graph if it is not there yet."""
-        return manifold_energy(normalized_laplacian(self.graph), self.X) / len(self.X) ** 2
+        return laplacian_form(normalized_laplacian(self.graph), self.X) / len(self.X) ** 2
 
 # %% ../../nbs/problems/rayleigh.ipynb #c021
 def join_items(X, y, X_unlabelled, unlabelled, kernel):

@@ -22,7 +22,8 @@ class Solver:
     problems : tuple of str
         Names of the problem classes it takes; subclasses of these are taken, too.
     provides : set of {"solve", "path"}
-        Methods it has: ``solve(problem, lam) -> Solution`` and ``path(problem, lam_min) -> Path``.
+        Methods it has: ``solve(problem, lam)`` gives a Solution, ``path(problem, lam_min)`` a
+        SolutionPath.
     kernels : tuple of str
         Names of the kernels it takes.
     penalties, losses, storages : set

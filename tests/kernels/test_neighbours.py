@@ -17,7 +17,7 @@ from rankbook.kernels.kernel import Kernel
 from rankbook.kernels.neighbours import (
     found_neighbours,
     gram_neighbours,
-    manifold_energy,
+    laplacian_form,
     nearest_neighbours,
     neighbour_graph,
     normalized_laplacian,
@@ -130,7 +130,7 @@ def test_the_laplacian_with_lonely_points(seed, n, share):
         ),
         np.zeros((3, 3)),
     )
-    assert np.allclose(manifold_energy(normalized_laplacian(csr_array(W)), f), energy)
+    assert np.allclose(laplacian_form(normalized_laplacian(csr_array(W)), f), energy)
 
 
 def test_the_laplacian_of_a_ring_by_hand():
@@ -176,7 +176,7 @@ def test_memory_grows_with_the_items_not_with_their_pairs(d):
     n = 20_000
     X = np.random.default_rng(0).normal(size=(n, d))
     tracemalloc.start()
-    energy = manifold_energy(normalized_laplacian(neighbour_graph(X, 2)), X)
+    energy = laplacian_form(normalized_laplacian(neighbour_graph(X, 2)), X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert energy.shape == (d, d) and peak < 8 * n * (4 * d + 100) < 8 * n * n / 100

@@ -21,10 +21,10 @@ from rankbook.preferences.sums import (
 )
 from rankbook.problems.losses import SmoothedDual
 
-SHAPES = [HINGE, SQUARED, *(smoothed_hinge(h) for h in (1e-6, 0.25, 1.0, 7.0))]
+DERIVATIVES = [HINGE, SQUARED, *(smoothed_hinge(h) for h in (1e-6, 0.25, 1.0, 7.0))]
 
 
-def double_loop(y, qid, weight, scores, shape):
+def double_loop(y, qid, weight, scores, derivative):
     """Loss, sum of slopes, sum of squares, score_gradient and worst shortfall, pair by pair."""
     loss = margin = square = 0.0
     score_gradient, worst = np.zeros(len(y)), -np.inf
@@ -32,9 +32,9 @@ def double_loop(y, qid, weight, scores, shape):
         for l in range(len(y)):
             if qid[k] == qid[l] and y[k] > y[l] and weight[k] * weight[l] > 0:
                 t, c = 1 - (scores[k] - scores[l]), weight[k] * weight[l]
-                a = float(shape.at(np.float64(t)))
+                a = float(derivative.at(np.float64(t)))
                 loss, margin, square, worst = (
-                    loss + c * float(shape.integral(np.float64(t))),
+                    loss + c * float(derivative.integral(np.float64(t))),
                     margin + c * a,
                     square + c * a * a,
                     max(worst, t),
@@ -58,15 +58,15 @@ def queries(draw):
 
 
 @settings(max_examples=150, deadline=None)
-@given(queries(), st.sampled_from(SHAPES))
-def test_counting_is_the_double_loop(data, shape):
+@given(queries(), st.sampled_from(DERIVATIVES))
+def test_counting_is_the_double_loop(data, derivative):
     y, qid, weight, scores = data
     prefs = rb.Preferences.from_scores(y, qid).item_weighted(weight)
     if len(prefs) == 0 or not copy(prefs).weight.any():  # a copy, for asking lists the pairs
         return
     assert not prefs.is_listed
-    sums = CountedLoss(prefs).evaluate(scores, shape)
-    loss, margin, square, worst, score_gradient = double_loop(y, qid, weight, scores, shape)
+    sums = CountedLoss(prefs).evaluate(scores, derivative)
+    loss, margin, square, worst, score_gradient = double_loop(y, qid, weight, scores, derivative)
     scale = 1 + abs(loss)
     assert np.allclose(
         [sums.loss, sums.margin, sums.square],
@@ -79,15 +79,15 @@ def test_counting_is_the_double_loop(data, shape):
 
 
 @settings(max_examples=80, deadline=None)
-@given(queries(), st.sampled_from(SHAPES), st.integers(0, 99))
-def test_curvature_is_that_of_the_listed_pairs(data, shape, seed):
+@given(queries(), st.sampled_from(DERIVATIVES), st.integers(0, 99))
+def test_curvature_is_that_of_the_listed_pairs(data, derivative, seed):
     y, qid, weight, scores = data
     prefs = rb.Preferences.from_scores(y, qid).item_weighted(weight)
     if len(prefs) == 0 or not copy(prefs).weight.any():  # a copy, for asking lists the pairs
         return
     v = np.random.default_rng(seed).normal(size=len(y))
     counted, listed = CountedLoss(prefs), ListedLoss(prefs)
-    one, other = counted.evaluate(scores, shape), listed.evaluate(scores, shape)
+    one, other = counted.evaluate(scores, derivative), listed.evaluate(scores, derivative)
     (
         counted.evaluate(-scores, SQUARED),
         listed.evaluate(-scores, SQUARED),
@@ -97,9 +97,9 @@ def test_curvature_is_that_of_the_listed_pairs(data, shape, seed):
     )
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("derivative", DERIVATIVES)
 @pytest.mark.parametrize("levels", [2, 3, 33, 3000])
-def test_large_levels_real_valued_relevance_and_any_order_of_items(shape, levels):
+def test_large_levels_real_valued_relevance_and_any_order_of_items(derivative, levels):
     rng = np.random.default_rng(levels)
     n = 3000
     y, qid, scores = (
@@ -109,8 +109,8 @@ def test_large_levels_real_valued_relevance_and_any_order_of_items(shape, levels
     )
     prefs = rb.Preferences.from_scores(y, qid)
     counted, listed = (
-        CountedLoss(prefs).evaluate(scores, shape),
-        ListedLoss(prefs).evaluate(scores, shape),
+        CountedLoss(prefs).evaluate(scores, derivative),
+        ListedLoss(prefs).evaluate(scores, derivative),
     )
     for one, other in zip(
         (counted.loss, counted.margin, counted.square, counted.worst),
@@ -124,10 +124,10 @@ def test_large_scores_and_small_bands_keep_their_digits():
     rng = np.random.default_rng(1)
     y, scores = rng.integers(0, 3, 500), rng.normal(size=500) * 1e6
     prefs = rb.Preferences.from_scores(y)
-    for shape in (HINGE, smoothed_hinge(1e-3), SQUARED):
+    for derivative in (HINGE, smoothed_hinge(1e-3), SQUARED):
         counted, listed = (
-            CountedLoss(prefs).evaluate(scores, shape),
-            ListedLoss(prefs).evaluate(scores, shape),
+            CountedLoss(prefs).evaluate(scores, derivative),
+            ListedLoss(prefs).evaluate(scores, derivative),
         )
         assert np.isclose(counted.loss, listed.loss, rtol=1e-10)
         assert np.allclose(
@@ -155,9 +155,9 @@ def test_who_is_counted_and_who_is_listed():
         assert isinstance(loss_of(other), ListedLoss)
 
 
-def block_sums(X, loss, w, shape):
+def block_sums(X, loss, w, derivative):
     """The sums of a block of whole queries, and their slope gathered on the features."""
-    sums = loss.evaluate(X @ w, shape)
+    sums = loss.evaluate(X @ w, derivative)
     return sums, X.T @ sums.score_gradient
 
 
@@ -169,19 +169,19 @@ def test_blocks_add_up():
         rng.integers(0, 9, 90),
         rng.normal(size=4),
     )
-    for shape in SHAPES:
-        whole, pulled = block_sums(X, loss_of(rb.Preferences.from_scores(y, qid)), w, shape)
+    for derivative in DERIVATIVES:
+        whole, gradient = block_sums(X, loss_of(rb.Preferences.from_scores(y, qid)), w, derivative)
         parts = [
             block_sums(
                 X[qid % 3 == r],
                 loss_of(rb.Preferences.from_scores(y[qid % 3 == r], qid[qid % 3 == r])),
                 w,
-                shape,
+                derivative,
             )
             for r in range(3)
         ]
         assert np.isclose(sum(part.loss for part, _ in parts), whole.loss) and np.allclose(
-            sum(g for _, g in parts), pulled
+            sum(g for _, g in parts), gradient
         )
         assert max(part.worst for part, _ in parts) == whole.worst
 

@@ -217,7 +217,7 @@ def test_paths_against_separate_solutions(options):
 def test_another_manifold_weight_computes_nothing_again(monkeypatch):
     X, y = sample(np.random.default_rng(3))
     problem = rb.RayleighProblem(X, y, n_components=5)
-    for name in ("NystroemMap", "neighbour_graph", "class_moments", "manifold_energy"):
+    for name in ("NystroemMap", "neighbour_graph", "class_moments", "laplacian_form"):
         monkeypatch.setattr(
             f"rankbook.problems.rayleigh.{name}",
             lambda *args, **options: pytest.fail("computed again"),

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...kernels.items import matvec, rmatvec
 from ...kernels.linear_map import BLOCK, LARGEST_MATRIX
-from ...preferences.sums import Shape, smoothed_hinge
+from ...preferences.sums import Derivative, smoothed_hinge
 
 FIRST_WIDTH = 4.0  # at f = 0 every preference is in the band
 MAX_STEPS = 500
@@ -48,14 +48,14 @@ class Point:
     bands: tuple
 
 
-def evaluated(problem, lam, w, f, shape, sums=None):
+def evaluated(problem, lam, w, f, derivative, sums=None):
     """The :class:`Point` at weights w with scores f.
 
-    `shape` is a :class:`rankbook.preferences.sums.Shape`.
+    `derivative` is a :class:`rankbook.preferences.sums.Derivative`.
 
     O(n d + n log n); O(n d) if its :class:`rankbook.preferences.sums.Sums` are given.
     """
-    sums = problem.summed.evaluate(f, shape) if sums is None else sums
+    sums = problem.summed.evaluate(f, derivative) if sums is None else sums
     value = lam / 2 * float(w @ w) + sums.loss
     correlation = rmatvec(problem.X, sums.score_gradient)
     dual = problem.loss.scaling(lam, sums, float(correlation @ correlation)).value
@@ -134,7 +134,7 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False):
     yield direct_step(problem, lam, gradient, bands)
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014
-def step_length(problem, lam, point, p, q, shape):
+def step_length(problem, lam, point, p, q, derivative):
     """A t where the slope along p is at most a tenth as steep as at 0, and the sums there.
 
     The vector q is X p.
@@ -147,7 +147,7 @@ def step_length(problem, lam, point, p, q, shape):
         return 0.0, None
     low, high, t = 0.0, np.inf, 1.0
     for _ in range(100):
-        sums = problem.summed.evaluate(point.f + t * q, shape)
+        sums = problem.summed.evaluate(point.f + t * q, derivative)
         slope = flat + t * bent - float(q @ sums.score_gradient)
         if slope <= -start / 10:
             if t == 1 or slope >= start / 10:
@@ -162,30 +162,30 @@ def step_length(problem, lam, point, p, q, shape):
             )
         if low and high - low <= 1e-3 * high:
             break
-    return low, problem.summed.evaluate(point.f + low * q, shape) if low else None
+    return low, problem.summed.evaluate(point.f + low * q, derivative) if low else None
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014c
-def taken(problem, lam, point, p, diagonal, shape):
+def taken(problem, lam, point, p, diagonal, derivative):
     """The point that a step along p leads to, None if that is no progress, and the length t.
 
     Progress is a lower objective, or one equal to rounding with half the gradient or half the gap.
     """
     q, slope = matvec(problem.X, p), float(point.gradient @ p)
-    t, sums = step_length(problem, lam, point, p, q, shape)
+    t, sums = step_length(problem, lam, point, p, q, derivative)
     if sums is None:
         return None, 0.0
-    trial = evaluated(problem, lam, point.w + t * p, point.f + t * q, shape, sums)
+    trial = evaluated(problem, lam, point.w + t * p, point.f + t * q, derivative, sums)
     noise, size = 1e-12 * abs(point.value), lambda g: float(g @ (g / diagonal))
     falls = trial.value <= point.value + 1e-4 * t * slope and -t * slope > noise
     halved = trial.gap <= point.gap / 2 or size(trial.gradient) <= size(point.gradient) / 4
     return trial if falls or (halved and trial.value <= point.value + noise) else None, t
 
 
-def newton_step(problem, lam, point, shape):
+def newton_step(problem, lam, point, derivative):
     """The next point; None if no step makes progress, see :func:`taken`."""
     best, diagonal = None, likely_diagonal(problem, lam, point.bands)
     for p in directions(problem, lam, point.gradient, diagonal, point.bands):
-        after, t = taken(problem, lam, point, p, diagonal, shape)
+        after, t = taken(problem, lam, point, p, diagonal, derivative)
         if after is not None and (best is None or after.value < best.value):
             best = after
         if best is not None and best is after and t > 0.01:
@@ -203,7 +203,7 @@ def carried(problem, lam, point, width, new):
 
     It is the point itself, or where it goes if the band keeps its preferences.
     """
-    straight, shape = Shape(width / 2, width / 2, 1 / new, 0.5), smoothed_hinge(new)
+    straight, derivative = Derivative(width / 2, width / 2, 1 / new, 0.5), smoothed_hinge(new)
     sums = problem.summed.evaluate(point.f, straight)
     gradient = lam * point.w - rmatvec(problem.X, sums.score_gradient)
     p = next(
@@ -217,10 +217,10 @@ def carried(problem, lam, point, width, new):
         )
     )
     w, f = point.w + p, point.f + matvec(problem.X, p)
-    ahead, stays = (problem.summed.evaluate(scores, shape) for scores in (f, point.f))
+    ahead, stays = (problem.summed.evaluate(scores, derivative) for scores in (f, point.f))
     if lam / 2 * float(w @ w) + ahead.loss < lam / 2 * float(point.w @ point.w) + stays.loss:
-        return evaluated(problem, lam, w, f, shape)
-    return evaluated(problem, lam, point.w, point.f, shape, stays)
+        return evaluated(problem, lam, w, f, derivative)
+    return evaluated(problem, lam, point.w, point.f, derivative, stays)
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019
 def at_zero(problem):
@@ -238,9 +238,9 @@ def first_weights(problem, lam):
     return problem.loss.scaling(lam, sums, float(w @ w)).scale / lam * w
 
 
-def started(problem, lam, shape, w):
+def started(problem, lam, derivative, w):
     """The :class:`Point` at weights w (d,)."""
-    return evaluated(problem, lam, w, matvec(problem.X, w), shape)
+    return evaluated(problem, lam, w, matvec(problem.X, w), derivative)
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019b
 def spanned(problem):

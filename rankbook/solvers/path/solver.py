@@ -41,7 +41,7 @@ class PathSolver(Solver):
     perturbation : float, default 1e-8
         Largest relative perturbation of a margin, to break ties.
     seed : int, default 0
-        Of the shifts.
+        Of the perturbations.
     chunk : int, default 2048
         Events between two checkpoints.
 

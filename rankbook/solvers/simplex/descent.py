@@ -23,9 +23,9 @@ from rankbook.solvers.simplex.pivots import (
     REBUILD_EVERY,
     TINY,
     exchange,
+    extent,
     move,
     prices,
-    spread,
 )
 
 OPTIMAL = 1e-10  # a relative violation up to this is a rounding error
@@ -58,7 +58,7 @@ def kinks(s):
     These are distances, how much the slope turns up at each, and who (a preference i, or -1 - y for
     place y of S). O(m + n).
     """
-    p, m, t, tol = s.count.in_basis, s.better.size, 0, TINY * spread(s.h)
+    p, m, t, tol = s.count.in_basis, s.better.size, 0, TINY * extent(s.h)
     at, turn, who = np.empty(m + p), np.empty(m + p), np.empty(m + p, dtype=np.int64)
     largest = np.abs(s.dw[:p]).max() if p else 0.0
     for y in range(p):

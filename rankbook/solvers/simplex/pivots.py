@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Log', 'TINY', 'REBUILD_EVERY', 'LAST_SEGMENT', 'ROUNDING', 'MAX_STALLED', 'STEP_COST', 'prices', 'next_event',
-           'first_zero', 'spread', 'first_margin', 'list_near', 'first_kink', 'add_correlation', 'move', 'exchange',
+           'first_zero', 'extent', 'first_margin', 'list_near', 'first_kink', 'add_correlation', 'move', 'exchange',
            'true_weights', 'record', 'turn', 'follow']
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c003
@@ -113,7 +113,7 @@ def first_zero(s):
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c014
 @njit
-def spread(v):
+def extent(v):
     """Largest minus smallest entry: no difference of two is larger. O(n)."""
     low, high = v[0], v[0]
     for x in v:
@@ -127,7 +127,7 @@ def first_margin(s, pairs, size, step):
 
     The preference is -1 if none does. O(size).
     """
-    arrived, tol = -1, TINY * spread(s.h)
+    arrived, tol = -1, TINY * extent(s.h)
     for t in range(size):
         i = pairs[t]
         b, v = s.better[i], s.worse[i]
@@ -172,7 +172,7 @@ def first_kink(s):
     c.scanned += c.near + STEP_COST
     if step < np.inf:
         s.work[:] = s.f + step * s.h - s.f_scan
-    if step == np.inf or spread(s.work) > s.now.budget:
+    if step == np.inf or extent(s.work) > s.now.budget:
         arrived, step = first_margin(s, s.everything, s.better.size, limit)
         c.near = -1
     return step, arrived, -1 if arrived >= 0 else zero
