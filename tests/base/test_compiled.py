@@ -22,7 +22,13 @@ PACKAGE = Path(jit_cache.__file__).parents[1]
 def checkout(tmp_path):
     """A copy of the package on which a test may work, beside a folder for its cache."""
     (tmp_path / "src" / "rankbook" / "base").mkdir(parents=True)
-    for name in ("__init__.py", "base/__init__.py", "base/jit.py", "base/jit_cache.py"):
+    for name in (
+        "__init__.py",
+        "__init__.pyi",
+        "base/__init__.py",
+        "base/jit.py",
+        "base/jit_cache.py",
+    ):
         shutil.copy(PACKAGE / name, tmp_path / "src" / "rankbook" / name)
     write(tmp_path, "inner", "@njit\ndef factor():\n    return 2\n")
     write(

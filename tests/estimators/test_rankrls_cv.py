@@ -318,7 +318,7 @@ def test_groups_that_cannot_be_left_out():
     )
     with pytest.raises(ValueError, match="graph has margins"):
         leave_out_predictions(prefs, [[0, 2]], LAMS)
-    with pytest.raises(TypeError, match="path is a Path"):
+    with pytest.raises(TypeError, match="path is a SolutionPath"):
         leave_out_predictions(
             rb.SolutionPath(path.problem, np.empty(0), "complete", 0.0), [[0]], LAMS
         )

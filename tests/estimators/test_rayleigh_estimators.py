@@ -398,7 +398,7 @@ def test_warm_is_cold(pivots, half_labelled):
         small = rb.RayleighProblem(X, y, n_components=p, manifold_weight=7.0, **options)
         warm = first_directions(with_signs(large, small.data.signs), p)
         assert np.array_equal(warm.data.subspace.pivots, small.data.subspace.pivots)
-        for name in ("matrix", "difference", "X"):
+        for name in ("matrix", "mean_difference", "X"):
             assert np.abs(getattr(warm, name) - getattr(small, name)).max() <= 1e-10
         a, b = (rb.solve(problem, 1e-2, solver="rayleigh") for problem in (warm, small))
         assert np.allclose(
