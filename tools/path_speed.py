@@ -18,8 +18,7 @@ import pandas as pd
 
 import rankbook as rb
 from rankbook.data.datasets import load, make_mixture
-from rankbook.solvers.path import events as following
-from rankbook.solvers.path import state as moving
+from rankbook.paths.sets import End
 from rankbook.solvers.path.run import begin, run_chunk
 
 TABLE = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "path" / "speed.csv"
@@ -53,8 +52,8 @@ def problems():
 def segments(name, problem):
     """One row for each segment of a path down to 1e-6 lam_max."""
     run = begin(problem, 1e-8, 0, 1e-6 * problem.lam_max, EVENTS)
-    code = following.FULL
-    while code == following.FULL:
+    code = End.LOG_FULL
+    while code == End.LOG_FULL:
         start, before = time.process_time(), run.total
         code = run_chunk(run, EVENTS)
         seconds, events = time.process_time() - start, run.parts[-1]
@@ -63,11 +62,11 @@ def segments(name, problem):
         size = run.checkpoints[-2].active.size + np.cumsum(
             (events["to"] == 1).astype(int) - (events["from"] == 1)
         )
-        near = int(run.state.count[moving.NEAR])
+        near = int(run.state.count.near)
         yield dict(
             problem=name,
             m=len(problem.prefs),
-            active=round(float(size.mean()), 1),
+            free=round(float(size.mean()), 1),
             near=near,
             lam=float(f"{run.checkpoints[-1].lam / problem.lam_max:.3g}"),
             microseconds=round(1e6 * seconds / len(events), 2),
