@@ -820,13 +820,13 @@ SOLVING = [
     ),
     ("chunk 0", lambda: rb.get_solver("path", chunk=0), ValueError, r"^chunk is 0; .* accepted"),
     (
-        "shift text",
+        "perturbation text",
         lambda: rb.get_solver("path", perturbation="0"),
         ValueError,
         r"^shift is '0'; .* accepted",
     ),
     (
-        "shift too large",
+        "perturbation too large",
         lambda: rb.get_solver("simplex", perturbation=0.1),
         ValueError,
         r"^shift is 0.1; .* accepted",

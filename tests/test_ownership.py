@@ -389,7 +389,7 @@ class Meddler(rb.Solver):
             "problem.certificate = None",
             "problem.gram = 0",
             "del problem.X",
-            "problem.prefs.gather = None",
+            "problem.prefs.rmatvec = None",
             "problem.diagonal[:] = 1",
         ):
             try:

@@ -46,7 +46,8 @@ def scaled_dual(linear, quadratic, limit, width=0.0):
     """The :class:`DualScaling` for D(s a) = linear s - quadratic s^2 / 2 over 0 <= s <= limit."""
     top = linear / quadratic if quadratic > 0 else 1.0
     scale = min(max(top, 0.0), limit)
-    return DualScaling(scale * (linear - scale * quadratic / 2), scale, width)
+    value = scale * (linear - scale * quadratic / 2) if scale else 0.0  # quadratic may be infinite
+    return DualScaling(value, scale, width)
 
 
 def dual_norm(problem, gradient):
