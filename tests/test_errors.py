@@ -823,13 +823,13 @@ SOLVING = [
         "perturbation text",
         lambda: rb.get_solver("path", perturbation="0"),
         ValueError,
-        r"^shift is '0'; .* accepted",
+        r"^perturbation is '0'; .* accepted",
     ),
     (
         "perturbation too large",
         lambda: rb.get_solver("simplex", perturbation=0.1),
         ValueError,
-        r"^shift is 0.1; .* accepted",
+        r"^perturbation is 0.1; .* accepted",
     ),
     (
         "seed text",
