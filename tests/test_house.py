@@ -585,3 +585,8 @@ NOT_SAID = (  # the field has another word for each: see the map in CONTRIBUTING
 def test_the_words_of_the_field_are_used(module):
     said = set(re.findall(r"[A-Za-z_]+", module.read_text(encoding="utf-8")))
     assert not said & set(NOT_SAID)
+
+
+def test_no_compiled_code_is_kept_in_the_repository():
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout
+    assert not re.findall(r"^.*\.(?:nbi|nbc|pyc)$", tracked, re.MULTILINE)

@@ -59,10 +59,13 @@ class RankSVM(Ranker):
         As in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None means 1/d.
     graph : {"full", "star"}, default "full"
         All preferences, or those through representatives of neighbouring levels.
-    solver : str, type or instance, default "auto"; see :func:`solved`
+    solver : str, type or instance, default "auto"
+        "auto" takes the path up to 2000 items and 200 000 preferences; see
+        :func:`rankbook.registry.choice.choose_solver`.
     penalty : {"l2", "l1"}, default "l2"
         "l1" chooses features; for the linear kernel only.
-    loss : {"hinge", "squared"}
+    loss : {"hinge", "squared"}, default "hinge"
+        c max(0, t), or c max(0, t)^2, for a preference that falls short of its margin by t.
     approximate_kernel : int, optional
         Project the kernel on so many items (randomly pivoted Cholesky, seed 0). The certificate is
         then of that problem; ``solver_`` says so.

@@ -42,14 +42,14 @@ class End(IntEnum):
         member._value_, member.status, member.sentence = value, status, sentence
         return member
 
-    LOG_FULL = 0, None
+    LOG_FULL = 0, None  # the list of events is full; there is another
     ROOM_FULL = 1, None  # more free preferences than there is room for
     COMPLETE = 2, "complete"
     LAM_MIN = 3, "lam_min"
     STALLED = 4, "numerical", "too many events in a row without progress"
     DRIFTED = 5, "numerical", "rounding errors of the scores exceed a thousandth of a margin"
     SINGULAR = 6, "numerical", "the system of the free preferences is singular to rounding"
-    UNBOUNDED = 7, "numerical", "an edge without end, which can only be a rounding error"
+    UNBOUNDED = 7, "numerical", "an edge without end, which can only be a rounding error"  # simplex
 
 
 LOG_FULL, ROOM_FULL, COMPLETE, LAM_MIN, STALLED, DRIFTED, SINGULAR, UNBOUNDED = map(int, End)

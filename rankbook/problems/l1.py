@@ -12,6 +12,7 @@ import numpy as np
 
 from ..base.validation import as_matrix
 from .certificate import Certificate
+from .losses import WIDTHS
 
 # %% ../../nbs/problems/l1.ipynb #c007
 def feature_correlation(problem, dual):
@@ -148,7 +149,7 @@ class L1:
         )
 
 # %% ../../nbs/problems/l1.ipynb #c026
-def feasible_dual(problem, w, lam, widths=10.0 ** np.arange(-9, 2)):
+def feasible_dual(problem, w, lam, widths=WIDTHS):
     """Feasible multipliers (m,) that fit weights w. O((m + n d) len(widths)).
 
     They come from the features in use, or from a ramp across the margin.

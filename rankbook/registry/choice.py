@@ -22,7 +22,7 @@ def choose_solver(
 
     Parameters
     ----------
-    problem : RankSVMProblem, RankRLSProblem
+    problem : RankSVMProblem, or any other
     solver : str, type or instance, default "auto"
         Returned as it is, if it is not "auto".
     provides : {"solve", "path"}, default "solve"
@@ -31,14 +31,19 @@ def choose_solver(
     Returns
     -------
     str, type or instance
-        For RankRLS "sparse-rls" with a basis and "rls" without; "simplex" for the L1 penalty; for
-        paths "path". At one lambda "path" up to 2000 items and 200 000 preferences of float64 with
-        the hinge; else "newton" for a linear kernel and "qp" for others.
+        For RankRLS "sparse-rls" with a basis and "rls" without; "rayleigh" for the Rayleigh
+        coefficient. For a ranking SVM "simplex" with the L1 penalty; for paths "path"; at one
+        lambda "path" up to 2000 items and 200 000 preferences of float64 with the hinge, else
+        "newton" for a linear kernel and "qp" for others. "qp" for all other problems.
     """
     if not (isinstance(solver, str) and solver == "auto"):
         return solver
     if is_kind(problem, "RankRLSProblem"):
         return "rls" if problem.basis is None else "sparse-rls"
+    if is_kind(problem, "RayleighProblem"):
+        return "rayleigh"
+    if not is_kind(problem, "RankSVMProblem"):
+        return "qp"
     if problem.penalty.coef_is_weights:
         return "simplex"
     small = problem.n_items <= ITEMS and problem.n_preferences <= PREFERENCES

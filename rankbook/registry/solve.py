@@ -14,6 +14,7 @@ from ..base.limits import solvable
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
 from ..problems.solution import Solution
+from .choice import choose_solver
 from .declaration import Solver, feature_fit
 from .plugins import AT_RUN_TIME, get_solver, installed_records
 
@@ -72,18 +73,19 @@ def solve(problem: Problem, lam: float, solver: SolverLike = "qp", **options: An
 
     Parameters
     ----------
-    problem : RankSVMProblem
+    problem : RankSVMProblem, or any other
     lam : float > 0
         Regularization parameter; 0 asks for the hard margin, where the solver has it.
     solver, **options : str, type or instance, default "qp", and its options
+        "auto" leaves it to :func:`rankbook.registry.choice.choose_solver`.
 
     Returns
     -------
     Solution
         With ``solver`` naming what ran, and a certificate computed by the library; a
-        ConvergenceWarning comes with one above the solver's `tol`.
+        ConvergenceWarning comes with a relative gap above the solver's `tol`.
     """
-    chosen = get_solver(solver, **options)
+    chosen = get_solver(choose_solver(problem, solver), **options)
     lam = as_positive("lam", lam, zero=getattr(chosen, "hard_margin", False))
     label, result = _run(chosen, "solve", problem, lam)
     if not isinstance(result, Solution) or result.problem is not problem or result.lam != lam:
@@ -108,6 +110,7 @@ def solve_path(
     lam_min : float > 0, optional
         Where to end, at most the problem's lam_max; by default at the last breakpoint.
     solver, **options : str, type or instance, default "path", and its options
+        "auto" leaves it to :func:`rankbook.registry.choice.choose_solver`.
 
     Returns
     -------
@@ -116,7 +119,7 @@ def solve_path(
     """
     from rankbook.paths.exact import SolutionPath
 
-    chosen = get_solver(solver, **options)
+    chosen = get_solver(choose_solver(problem, solver, "path"), **options)
     lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
     # where lam_max is 0 nothing happens at any lambda, so none is too large
     if lam_min is not None and lam_min > (getattr(problem, "lam_max", 0) or np.inf):

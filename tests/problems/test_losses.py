@@ -97,3 +97,16 @@ def test_names_and_objects_mean_the_same_and_survive_a_pickle():
 def test_what_is_neither_is_named(wrong, message):
     with pytest.raises((TypeError, ValueError), match=message):
         rb.RankSVMProblem(X, PREFS, kernel="linear", **wrong)
+
+
+@pytest.mark.parametrize(
+    ["problem", "name"],
+    [
+        (lambda: rb.RankSVMProblem(X, PREFS), "path"),
+        (lambda: rb.RankRLSProblem(X, Y.astype(float)), "rls"),
+        (lambda: rb.SVMProblem(X, Y > 0), "qp"),
+        (lambda: rb.RayleighProblem(X, Y > 0, n_components=3, n_neighbors=2), "rayleigh"),
+    ],
+)
+def test_auto_finds_a_solver_for_every_problem(problem, name):
+    assert rb.solve(problem(), 1.0, solver="auto").solver.startswith(name)
