@@ -17,7 +17,9 @@ from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
 from ..preferences.sums import CountedLoss, ListedLoss, loss_of
 from .certificate import Certificate
-from .losses import as_loss
+from .l1 import L1
+from .l2 import L2
+from .losses import Hinge, SquaredHinge, as_loss
 from .penalties import as_penalty
 
 # %% ../../nbs/problems/ranksvm.ipynb #c007
@@ -96,8 +98,8 @@ class RankSVMProblem(KernelMap):
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
-        penalty: Literal["l2", "l1"] = "l2",
-        loss: Literal["hinge", "squared"] = "hinge",
+        penalty: Literal["l2", "l1"] | L2 | L1 = "l2",
+        loss: Literal["hinge", "squared"] | Hinge | SquaredHinge = "hinge",
         copy: bool = True,
     ) -> None:
         self.kernel = Kernel(kernel, gamma, degree, coef0)

@@ -6,7 +6,7 @@
 __all__ = ['solve', 'solve_path']
 
 # %% ../../nbs/registry/solve.ipynb #c002
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from .declaration import Solver, feature_fit
 from .plugins import AT_RUN_TIME, get_solver, installed_records
 
 if TYPE_CHECKING:
-    from rankbook.paths.exact import SolutionPath
+    from rankbook.paths.exact import RegularizationPath, SolutionPath
 
 # %% ../../nbs/registry/solve.ipynb #c028
 def _label(solver):
@@ -99,6 +99,20 @@ def solve(problem: Problem, lam: float, solver: SolverLike = "qp", **options: An
     return answer
 
 # %% ../../nbs/registry/solve.ipynb #c031
+@overload
+def solve_path(
+    problem: Problem, lam_min: float | None = None, solver: Literal["path"] = "path", **options: Any
+) -> "RegularizationPath": ...
+@overload
+def solve_path(
+    problem: Problem, lam_min: float | None = None, *, solver: SolverLike, **options: Any
+) -> "SolutionPath": ...
+@overload
+def solve_path(
+    problem: Problem, lam_min: float | None, solver: SolverLike, **options: Any
+) -> "SolutionPath": ...
+
+
 def solve_path(
     problem: Problem, lam_min: float | None = None, solver: SolverLike = "path", **options: Any
 ) -> "SolutionPath":

@@ -149,3 +149,5 @@ ax = rb.plots.plot_sets(path, ax=ax)
 ax = rb.plots.plot_validation_curve(curve, lam=lam)
 ax = rb.plots.plot_roc(y, X[:, 0])
 axes: np.ndarray = rb.plots.plot_decision(path, [lam, 2 * lam], y, axes=[ax, ax])
+
+rb.solve_path(rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2))).save("path.npz")
