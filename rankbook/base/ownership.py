@@ -59,10 +59,35 @@ class SetOnce:
         raise AttributeError(f"{name} of a {type(self).__name__} cannot be removed.")
 
     def replaced(self, **values: Any) -> Self:
-        """A shallow copy with other values of some attributes.
+        """A shallow copy with other values of some attributes, which it must have.
 
-        What a pickle leaves out is left out.
+        What was computed from the attributes is left out, and computed anew when asked for.
         """
+        made = {
+            name
+            for kind in type(self).__mro__
+            for name, value in vars(kind).items()
+            if isinstance(value, cached_property)
+        }
+        unknown = set(values) - set(vars(self)) - made
+        if unknown:
+            known = ", ".join(name for name in vars(self) if not name.startswith("_"))
+            raise TypeError(
+                f"{min(unknown)} is no attribute that a {type(self).__name__} keeps; "
+                f"{known} are accepted."
+            )
         other = copy(self)
+        for name in made:
+            vars(other).pop(name, None)
         vars(other).update(values)
         return other
+
+    def __setstate__(self, state):
+        """What comes out of a pickle, or a copy, is read-only as what went in."""
+        kept = lambda value: (
+            locked(value) if isinstance(value, np.ndarray) and value.flags.writeable else value
+        )
+        vars(self).update(
+            (name, tuple(map(kept, value)) if type(value) is tuple else kept(value))
+            for name, value in state.items()
+        )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.ownership import locked, own
+from ..base.ownership import SetOnce, locked, own
 from ..base.types import File, Items
 from ..base.validation import as_positive
 from .reading import solution_at
@@ -64,6 +64,8 @@ class SolutionPath:
         self.problem, self.breakpoints, self.status = problem, own(breakpoints), status
         self.domain = (float(lam_end), np.inf)
         self.info, self.solver = info or {}, ""
+
+    __setstate__ = SetOnce.__setstate__  # what comes out of a pickle is read-only, too
 
     def read(self, lam: float) -> dict[str, Any]:
         """The answer at a lam of the domain as keywords of :class:`rankbook.Solution`.

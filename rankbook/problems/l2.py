@@ -198,17 +198,22 @@ def hard_certificate(problem, coef, dual=None, weights=None):
         if dual is None
         else dual / max(np.abs(dual).max(), np.finfo(float).tiny)
     )
-    positive = np.maximum(mu, 0) * (1.0 if dual is None else np.abs(dual).max())
+    positive = np.where(counted, np.maximum(mu, 0), 0)
+    positive = positive * (1.0 if dual is None else np.abs(dual).max())
     lower = dual_value(problem, positive, 1.0)
     slack = prefs.matvec(f) / prefs.margin - 1
     complementarity = max(
         0.0, -float(slack[counted].min()), float((np.maximum(mu, 0) * slack).max())
     )
+    norm = np.sqrt(max(0.0, square))
+    found = Certificate.of(0.0, primal, lower, norm)
+    stretched = norm * (1 / min(1.0, smallest) - 1) if smallest > 0 else np.inf  # how far f moves
     return Certificate.of(
         0.0,
         primal,
         lower,
-        np.sqrt(max(0.0, square)),
-        box_violation=max(0.0, -float(mu.min())),
+        norm,
+        radius=found.radius + stretched,
+        box_violation=max(-float(mu.min()), float(np.abs(mu[~counted]).max(initial=0.0)), 0.0),
         complementarity_violation=complementarity,
     )

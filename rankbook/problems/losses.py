@@ -165,7 +165,8 @@ class SquaredHinge:
         norm = dual_norm(problem, prefs.rmatvec(a)) / (2 * lam)
         value = float(a @ prefs.margin) - self.conjugate(a, prefs.weight) - norm
         misplaced = np.abs(np.where(counts, share - right, 0)) / (2 * prefs.margin)
-        box = max(0.0, float(-share[dual < 0].min(initial=0.0)))
+        unused = float(np.abs(dual[~counts]).max(initial=0.0))  # in a box of width 0
+        box = max(0.0, float(-share[dual < 0].min(initial=0.0)), unused)
         return DualScaling(value, 1.0), box, float(misplaced.max())
 
 # %% ../../nbs/problems/losses.ipynb #c015
@@ -174,8 +175,8 @@ LOSSES = {loss.name: loss for loss in (Hinge(), SquaredHinge())}
 
 def as_loss(loss):
     """The loss of that name, or the loss itself."""
-    known = tuple(LOSSES.values())
-    return loss if loss in known else LOSSES[as_choice("loss", loss, tuple(LOSSES))]
+    known = tuple(type(each) for each in LOSSES.values())
+    return loss if isinstance(loss, known) else LOSSES[as_choice("loss", loss, tuple(LOSSES))]
 
 # %% ../../nbs/problems/losses.ipynb #d005
 def summed_primal(problem, f, square, lam):

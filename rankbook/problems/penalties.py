@@ -16,7 +16,9 @@ PENALTIES = {penalty.name: penalty for penalty in (L2(), L1())}
 
 def as_penalty(penalty):
     """The penalty of that name, or the penalty itself."""
-    known = tuple(PENALTIES.values())
+    known = tuple(type(each) for each in PENALTIES.values())
     return (
-        penalty if penalty in known else PENALTIES[as_choice("penalty", penalty, tuple(PENALTIES))]
+        penalty
+        if isinstance(penalty, known)
+        else PENALTIES[as_choice("penalty", penalty, tuple(PENALTIES))]
     )

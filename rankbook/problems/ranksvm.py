@@ -120,7 +120,7 @@ class RankSVMProblem(KernelMap):
             if chosen.name != usual
         ]
         return (
-            f"RankSVMProblem({self.n_items} items, {self.n_preferences} preferences, "
+            f"{type(self).__name__}({self.n_items} items, {self.n_preferences} preferences, "
             f"{self.kernel!r}{''.join(options)})"
         )
 

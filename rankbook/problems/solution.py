@@ -18,7 +18,7 @@ from ..base.types import Items
 from ..base.validation import as_index, as_numbers
 from ..kernels.items import square_norms
 from ..kernels.linear_map import balanced
-from .certificate import Certificate
+from .certificate import ROUNDING, Certificate
 from .losses import SmoothedDual
 
 # %% ../../nbs/problems/solution.ipynb #c005
@@ -152,7 +152,9 @@ class Solution(SetOnce):
             return np.zeros(first.size, dtype=bool)
         f = problem.evaluated(self._coef, self._weights)[0]
         bound = radius * item_distances(problem, first, second)
-        return np.abs(f[first] - f[second]) > bound.reshape(bound.shape + (1,) * (f.ndim - 1))
+        rounding = ROUNDING * np.abs(f).max()
+        bound = bound.reshape(bound.shape + (1,) * (f.ndim - 1)) + rounding
+        return np.abs(f[first] - f[second]) > bound
 
     def __repr__(self) -> str:
         return (

@@ -88,9 +88,14 @@ def feature_fit(solver, problem):
                 for r in installed_records()
                 if r.origin == HOME and asked in getattr(r.load(), declared, {oldest})
             ]
+            owners = (
+                f"rankbook's own solvers {' and '.join(others)} take"
+                if others
+                else "none of rankbook's own takes"
+            )
             return (
-                f"it takes the {feature} {' and '.join(sorted(taken))}, not {asked}, "
-                f"which rankbook's own solvers {' and '.join(others)} take."
+                f"it takes the {feature} {' and '.join(sorted(map(str, taken)))}, not {asked}, "
+                f"which {owners}."
             )
     return True
 

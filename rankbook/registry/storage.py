@@ -34,6 +34,7 @@ def restore_continuation(path, arrays):
     }
     if not state:
         return
+    demand(path.iterator is not None, "the checkpoints are missing")
     try:
         solver = get_solver(path.solver.split()[0])
     except (ValueError, ImportError) as error:

@@ -1,6 +1,7 @@
 """Losses and penalties are objects, and a problem is what is derived from one."""
 
 import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -110,3 +111,63 @@ def test_what_is_neither_is_named(wrong, message):
 )
 def test_auto_finds_a_solver_for_every_problem(problem, name):
     assert rb.solve(problem(), 1.0, solver="auto").solver.startswith(name)
+
+
+def test_at_the_hard_margin_what_weighs_nothing_proves_nothing():
+    rows = np.array([[0.0, 0], [1, 0], [0, 1]])
+    prefs = rb.Preferences([1, 2], [0, 0], 3, weight=[1, 0], margin=[1, 5])
+    problem = rb.RankSVMProblem(rows, prefs, kernel="linear")
+    found = problem.certificate(0.0, dual=np.array([1.0, 5.0]), weights=np.array([1.0, 5.0]))
+    assert found.dual <= 0.5 and found.box_violation == 1.0 and not found.is_optimal()
+    good = problem.certificate(0.0, dual=np.array([1.0, 0.0]), weights=np.array([1.0, 0.0]))
+    assert good.is_optimal() and good.primal == good.dual == 0.5
+
+
+def test_at_the_hard_margin_the_optimum_is_within_the_radius():
+    rows = np.array([[0.0, 0], [1, 0], [0, 1]])
+    problem = rb.RankSVMProblem(rows, rb.Preferences([1], [0], 3), kernel="linear")
+    for scale in (0.1, 0.5, 1.0, 3.0, -1.0):
+        found = problem.certificate(0.0, dual=np.ones(1), weights=np.array([scale, 0.0]))
+        assert found.radius >= abs(scale - 1) * (1 - 1e-9)
+
+
+def test_no_tie_is_called_certain():
+    rows = np.array([[-1.0, 0], [1, 0], [0, 1], [0, 2]])  # 0 and 1 are mirror images
+    prefs = rb.Preferences([2, 2, 3, 3, 3], [0, 1, 0, 1, 2], 4)
+    problem = rb.RankSVMProblem(rows, prefs)
+    path = rb.solve_path(problem)
+    for lam in np.geomspace(1e-2, 1.0, 30) * problem.lam_max:
+        assert not path.solution(lam).proven([0], [1]).any()
+    coef = path.coef(1e18)
+    assert not rb.Solution(problem, 1e18, coef=-coef).proven([3, 2], [0, 0]).any()
+
+
+def test_multipliers_of_what_weighs_nothing_are_seen():
+    rows = np.array([[0.0], [1.0], [2.0]])
+    prefs = rb.Preferences([2, 1], [0, 0], 3, weight=[1, 0])
+    problem = rb.RankSVMProblem(rows, prefs, kernel="linear", loss="squared")
+    exact = rb.solve(problem, 1.0, solver="newton", tol=1e-10)
+    for extra in (-5.0, 5.0, 1e6):
+        slope = 2 * max(0.0, 1 - 2 * float(exact.weights[0]))
+        found = problem.certificate(1.0, exact.coef, np.array([slope, extra]))
+        assert found.box_violation >= 5 and not found.is_optimal()
+
+
+def test_a_replaced_attribute_forgets_what_followed_from_the_old_one():
+    problem = rb.RankSVMProblem(X, PREFS, kernel="linear")
+    problem.lam_max, problem.summed
+    heavier = problem.replaced(prefs=PREFS.reweighted(np.full(len(PREFS), 10.0)))
+    assert heavier.lam_max == pytest.approx(10 * problem.lam_max)
+    for wrong in (dict(nonsense=3), dict(weight=np.ones(len(PREFS)))):
+        with pytest.raises(TypeError, match="is no attribute that a Preferences keeps"):
+            PREFS.replaced(**wrong)
+
+
+@pytest.mark.parametrize("again", [lambda o: pickle.loads(pickle.dumps(o)), deepcopy])
+def test_copies_are_read_only_too(again):
+    problem = rb.RankSVMProblem(X, PREFS, kernel="linear")
+    solution = again(rb.solve(problem, 1.0, solver="path"))
+    kept = solution.problem.X, solution.problem.prefs.better, solution.weights
+    assert not any(array.flags.writeable for array in kept)
+    path = again(rb.solve_path(problem))
+    assert not path.events.flags.writeable and not path.breakpoints.flags.writeable

@@ -74,6 +74,9 @@ def check_arrays(problem, arrays, total):
     demand(np.array_equal(np.sort(A[:size]), active) and end.size == size, "A and sets disagree")
     demand(count.at_bound_left == (sets == AT_BOUND).sum(), "count and sets disagree")
     demand((arrays["L"].diagonal()[:size] > 0).all(), "L is no factor")
+    now = record(**dict(zip(moving.MEASURED, arrays["now"].tolist())))
+    positive = min(now.budget, now.delta_max, now.lam_scan, now.share) > 0
+    demand(positive and now.share <= 1 and min(now.noise, now.longest) >= 0, "now is out of range")
     (lam_min, chunk), (events, lam) = arrays["run"], arrays["end"]
     demand(
         0 <= lam_min < np.inf and 1 <= chunk < 2**31 and chunk == int(chunk), "run is out of range"
