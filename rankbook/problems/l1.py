@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.validation import as_matrix
+from ..base.validation import as_matrix, as_positive
 from .certificate import Certificate
 from .losses import WIDTHS
 
@@ -133,6 +133,7 @@ class L1:
             By default the best of a few cheap feasible ones, see :func:`feasible_dual`.
         weights : None
         """
+        lam = as_positive("lam", lam, zero=True)
         w = self.implied_coef(problem, lam, dual) if coef is None else coef
         if lam == 0:
             return hard_certificate(problem, w, dual)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.validation import as_items, as_matrix
+from ..base.validation import as_items, as_matrix, as_positive
 from ..kernels.items import matvec, rmatvec
 from ..kernels.linear_map import KernelMap
 from ..preferences.sums import ListedLoss
@@ -125,6 +125,7 @@ class L2:
         either, unless `dual` is an array; there m becomes n log n, see
         :mod:`rankbook.problems.losses`.
         """
+        lam = as_positive("lam", lam, zero=True)
         if lam == 0:
             return hard_certificate(problem, coef, dual, weights)
         if coef is None and weights is None:

@@ -6,6 +6,8 @@
 __all__ = ['STATUSES', 'KINDS', 'restore_continuation', 'is_falling', 'check_events', 'check_iterator', 'unpack_path', 'load']
 
 # %% ../../nbs/registry/storage.ipynb #c002
+import os
+
 import numpy as np
 
 from ..base.archive import read_archive
@@ -139,6 +141,8 @@ def load(file: File) -> RegularizationPath:
         If the file was not written by rankbook, is truncated or altered, was written by a later
         version, or holds arrays that do not fit together.
     """
+    if not isinstance(file, (str, os.PathLike)):
+        raise TypeError(f"file is {file!r}; a name or a path is accepted.")
     versions = {kind: version for kind, (version, _) in KINDS.items()}
     kind, facts, arrays = read_archive(file, versions)
     try:

@@ -171,3 +171,17 @@ def test_copies_are_read_only_too(again):
     assert not any(array.flags.writeable for array in kept)
     path = again(rb.solve_path(problem))
     assert not path.events.flags.writeable and not path.breakpoints.flags.writeable
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("lam", [-1.0, np.nan, np.inf, "1", None])
+def test_a_certificate_asks_for_a_lambda(penalty, lam):
+    problem = rb.RankSVMProblem(X, PREFS, kernel="linear", penalty=penalty)
+    with pytest.raises((TypeError, ValueError), match="^lam is"):
+        problem.certificate(lam, np.zeros(problem.n_coef))
+
+
+@pytest.mark.parametrize("file", [3, None, b"path.npz", 1.5])
+def test_what_is_no_file_is_named(file):
+    with pytest.raises(TypeError, match="^file is"):
+        rb.load(file)
