@@ -86,7 +86,11 @@ class Certificate:
         return cls(lam, primal, dual, gap, relative, radius, norm, **residuals)
 
     def is_optimal(self, tol: float = 1e-6) -> bool:
-        """Whether the relative gap, both violations and the squared residual are at most `tol`."""
+        """Whether the relative gap, both violations and the squared residual are at most `tol`.
+
+        Below a primal value of 1 the gap counts as it is: of a minimum smaller than `tol` nothing
+        is proven.
+        """
         worst = max(self.box_violation, self.complementarity_violation, self.relative_residual**2)
         return bool(max(abs(self.relative_gap), worst) <= tol)
 
