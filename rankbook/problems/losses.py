@@ -151,6 +151,8 @@ class SquaredHinge:
 
         `dual` is an array (m,), or None for the slopes at scores f (n,), which have the given sums.
         """
+        if isinstance(dual, SmoothedDual):
+            raise TypeError(f"dual is {dual}; for loss='squared' an array or None is accepted.")
         if dual is not None:
             return self.array_bound(problem, lam, f, dual)
         best = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient))

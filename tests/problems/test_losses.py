@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 import rankbook as rb
-from rankbook.problems.losses import LOSSES, Hinge, SquaredHinge, as_loss
+from rankbook.problems.losses import LOSSES, Hinge, SmoothedDual, SquaredHinge, as_loss
 from rankbook.problems.penalties import PENALTIES, as_penalty
 
 RNG = np.random.default_rng(0)
@@ -185,3 +185,9 @@ def test_a_certificate_asks_for_a_lambda(penalty, lam):
 def test_what_is_no_file_is_named(file):
     with pytest.raises(TypeError, match="^file is"):
         rb.load(file)
+
+
+def test_the_dual_of_the_smoothed_hinge_is_none_of_its_square():
+    problem = rb.RankSVMProblem(X, PREFS, kernel="linear", loss="squared")
+    with pytest.raises(TypeError, match="^dual is SmoothedDual"):
+        problem.certificate(1.0, np.zeros(30), SmoothedDual(0.1))
