@@ -590,3 +590,11 @@ def test_the_words_of_the_field_are_used(module):
 def test_no_compiled_code_is_kept_in_the_repository():
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout
     assert not re.findall(r"^.*\.(?:nbi|nbc|pyc)$", tracked, re.MULTILINE)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=ids(NOTEBOOKS))
+def test_no_line_of_code_is_cut_off_on_the_page(notebook):
+    """Ruff forgives a long line that ends in a remark to itself; a page does not."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert [line for text in code for line in text.split("\n") if len(line) > 100] == []

@@ -65,7 +65,9 @@ def new_row(K, factored, better, worse, A, n, j, L):
 
 # %% ../../nbs/paths/active_set.ipynb #c012
 @njit
-def factorize(K, factored, better, worse, delta, A, n, L, q, tol):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+def factorize(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+    K, factored, better, worse, delta, A, n, L, q, tol
+):
     """Factor H_AA from scratch, with q = L^-1 delta_A. O(n^3 / 3).
 
     Returns the first position whose pivot is at most `tol` times its diagonal, or -1.

@@ -16,7 +16,9 @@ from .active_set import backward, combine, factorize, forward, gather, new_row, 
 
 # %% ../../nbs/paths/replay.ipynb #c004
 @njit
-def apply_event(K, factored, better, worse, delta, A, n, L, q, j, enters, cosines, sines):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+def apply_event(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+    K, factored, better, worse, delta, A, n, L, q, j, enters, cosines, sines
+):
     """Let preference j enter or leave the active set of size n; return the new size."""
     if not enters:
         for p in range(n):
@@ -45,7 +47,9 @@ def add_to_base(K, factored, a, b, amount, base, scores):
 
 # %% ../../nbs/paths/replay.ipynb #c008
 @njit
-def fill_row(graph, A, n, L, lam, base, scores, work, row):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+def fill_row(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+    graph, A, n, L, lam, base, scores, work, row
+):
     """Write the row at lam: the base plus the free multipliers' part.
 
     `graph` is (K, factored, better, worse, delta), `work` room for multipliers, the slots of items,
@@ -74,7 +78,9 @@ def fill_row(graph, A, n, L, lam, base, scores, work, row):  # noqa: PLR0913 -- 
 
 # %% ../../nbs/paths/replay.ipynb #c011
 @njit
-def slide_row(graph, A, n, L, q, step, work, row, end, square):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+def slide_row(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+    graph, A, n, L, q, step, work, row, end, square
+):
     """Write the row at the end of a segment of width `step` that begins at `row`.
 
     Writes (q'q, |eta|_1^2) to `square`, too; `graph` and `work` as in :func:`fill_row`.
@@ -102,7 +108,9 @@ def slide_row(graph, A, n, L, q, step, work, row, end, square):  # noqa: PLR0913
 
 # %% ../../nbs/paths/replay.ipynb #c013
 @njit
-def walk(graph, weight, A, n, room, base, scores, lams, changes, rows, squares):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+def walk(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+    graph, weight, A, n, room, base, scores, lams, changes, rows, squares
+):
     """Fill two rows for each segment, at its ends lams[t] and lams[t + 1].
 
     The sets are those that hold on the segment; event t happens at lams[t + 1]. `graph` is as in

@@ -95,7 +95,9 @@ def query_tables(y, query, k):
     return tables, number
 
 # %% ../../nbs/selection/ndcg.ipynb #c011
-def ndcg_steps(y, query, k, better, worse, first, pair, old, new, starts):  # noqa: PLR0913 -- what changes and what it changes in
+def ndcg_steps(  # noqa: PLR0913 -- what changes and what it changes in
+    y, query, k, better, worse, first, pair, old, new, starts
+):
     """The mean NDCG before, and after each group of changes.
 
     Parameters

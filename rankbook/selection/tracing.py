@@ -21,7 +21,9 @@ def sign_of(d, tol):
 
 # %% ../../nbs/selection/tracing.ipynb #c006
 @njit
-def pass_segment(d0, d1, tol0, tol1, lam0, lam1, sign, out_lam, out_sign, count):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+def pass_segment(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+    d0, d1, tol0, tol1, lam0, lam1, sign, out_lam, out_sign, count
+):
     """Write the changes of sign of one difference on one segment.
 
     Parameters
@@ -84,7 +86,9 @@ def deviation_bound(length, jump, chord, bend):
 
 # %% ../../nbs/selection/tracing.ipynb #c017
 @njit
-def screening(start, end, limits, pairs, among, size, kept, lam, out, count):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+def screening(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+    start, end, limits, pairs, among, size, kept, lam, out, count
+):
     """Find which of the pairs `among` may change sign between scores `start` (p,) and `end` (p,).
 
     Writes them to `kept`. The others have one sign; where it is not the current one, that is a
@@ -184,7 +188,9 @@ def chunk_breakpoints(block, k, tols):
 
 
 @njit
-def follow_chunk(block, k, near, size, pairs, cache, work, out, count):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+def follow_chunk(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+    block, k, near, size, pairs, cache, work, out, count
+):
     """Follow `size` pairs `near` along chunk k.
 
     Returns the changes and how many they are by now.

@@ -114,7 +114,9 @@ def list_items(better, worse, pairs, count, slot, listed, n):
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c016
 @njit
-def first_arrival(better, worse, delta, sets, G, h, lam, noise, near, count, step):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+def first_arrival(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+    better, worse, delta, sets, G, h, lam, noise, near, count, step
+):
     """The near preference that reaches its margin first, and after which step.
 
     This is (-1, step) if none does within `step`. O(count).

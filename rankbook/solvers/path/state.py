@@ -57,7 +57,9 @@ def rounding(diagonal, scaled_coef):
     return 16 * 2.2e-16 * np.sqrt(largest * square)
 
 # %% ../../../nbs/solvers/path/state.ipynb #c009
-def initial_state(K, factored, diagonal, better, worse, delta, weight, G, scaled_coef, lam, room):  # noqa: PLR0913 -- the parts of a state
+def initial_state(  # noqa: PLR0913 -- the parts of a state
+    K, factored, diagonal, better, worse, delta, weight, G, scaled_coef, lam, room
+):
     """The state above lam_max: everything at bound.
 
     Parameters

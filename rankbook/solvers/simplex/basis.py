@@ -24,7 +24,9 @@ State = namedtuple(
 )
 
 # %% ../../../nbs/solvers/simplex/basis.ipynb #c005
-def initial_state(X, better, worse, margin, delta, weight, q, lam, room=16):  # noqa: PLR0913 -- the parts of a state
+def initial_state(  # noqa: PLR0913 -- the parts of a state
+    X, better, worse, margin, delta, weight, q, lam, room=16
+):
     """The state at w = 0, everything at bound.
 
     Parameters
