@@ -6,26 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
+from corpus import degenerate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
 from rankbook.kernels.nystroem import RULES, drawn_pivots, gram_schmidt, kernel_diagonal
-
-
-def degenerate(rng):
-    X = rng.normal(size=(24, 3))
-    return dict(
-        generic=X,
-        duplicates=np.repeat(X[:8], 3, axis=0),
-        grid=rng.integers(0, 2, (24, 3)).astype(float),
-        constant_column=np.c_[X, np.ones(24)],
-        all_constant=np.full((24, 2), 0.1),
-        rank_one=np.outer(np.arange(24.0), [1.0, 2.0]),
-        wide=rng.normal(size=(24, 60)),
-        far=X + 1e5,
-    )
 
 
 def quiet(*args, **options):

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from corpus import degenerate
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
@@ -66,20 +67,6 @@ def graphs(rng, n):
             ),
             y=None,
         ),
-    )
-
-
-def degenerate(rng):
-    X = rng.normal(size=(24, 3))
-    return dict(
-        generic=X,
-        duplicates=np.repeat(X[:8], 3, axis=0),
-        grid=rng.integers(0, 2, (24, 3)).astype(float),
-        constant_column=np.c_[X, np.ones(24)],
-        all_constant=np.full((24, 2), 0.1),
-        rank_one=np.outer(np.arange(24.0), [1.0, 2.0]),
-        wide=rng.normal(size=(24, 60)),
-        far=X + 1e5,
     )
 
 

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from corpus import degenerate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -55,20 +56,6 @@ def matrices(problem, y):
         for c in (0, 1)
     )
     return S, F.T @ L @ F / n**2, F[y == 1].mean(axis=0) - F[y == 0].mean(axis=0)
-
-
-def degenerate(rng):
-    X = rng.normal(size=(24, 3))
-    return dict(
-        generic=X,
-        duplicates=np.repeat(X[:8], 3, axis=0),
-        grid=rng.integers(0, 2, (24, 3)).astype(float),
-        constant_column=np.c_[X, np.ones(24)],
-        all_constant=np.full((24, 2), 0.1),
-        rank_one=np.outer(np.arange(24.0), [1.0, 2.0]),
-        wide=rng.normal(size=(24, 60)),
-        moved=X + 100,
-    )
 
 
 # Exactness
@@ -125,7 +112,7 @@ def test_it_maximises_the_quotient():
     )
 
 
-@pytest.mark.parametrize("name", degenerate(np.random.default_rng(0)))
+@pytest.mark.parametrize("name", degenerate(np.random.default_rng(0), far=100))
 @pytest.mark.parametrize(
     "options",
     [LINE, dict(kernel="linear"), {}, dict(kernel="poly", degree=2)],
@@ -133,7 +120,7 @@ def test_it_maximises_the_quotient():
 )
 def test_against_the_quadratic_program(name, options):
     rng = np.random.default_rng(0)
-    X, y = degenerate(rng)[name], np.r_[0, 0, 1, 1, rng.choice([0, 1, -1], 20)]
+    X, y = degenerate(rng, far=100)[name], np.r_[0, 0, 1, 1, rng.choice([0, 1, -1], 20)]
     problem = quiet(X, y, manifold_weight=100.0, **options)
     scale = np.abs(problem.X).max() ** 2  # lam in units of the features
     for lam in (1e-2 * scale, scale):
@@ -403,11 +390,14 @@ def test_a_lonely_point_is_charged_nothing():
 # Degenerate data
 
 
-@pytest.mark.parametrize("name", degenerate(np.random.default_rng(0)))
+@pytest.mark.parametrize("name", degenerate(np.random.default_rng(0), far=100))
 @pytest.mark.parametrize("pivots", ["greedy", "random", "rpcholesky"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_degenerate_data(name, pivots, kernel):
-    X, y = degenerate(np.random.default_rng(0))[name], np.r_[np.tile([0, 1], 9), np.full(6, -1)]
+    X, y = (
+        degenerate(np.random.default_rng(0), far=100)[name],
+        np.r_[np.tile([0, 1], 9), np.full(6, -1)],
+    )
     problem = quiet(X, y, kernel=kernel, pivots=pivots, random_state=0, manifold_weight=100.0)
     for lam in (1e-3, 1.0):
         answer = solve(problem, lam)
