@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.limits import refuse_huge
 from ..base.types import Seed
 from ..base.validation import as_matrix, as_vector
-from .base import keeping_features, share_met
+from .base import keeping_features, require_target, share_met
 from rankbook.estimators.stream import (
     OnlineEstimator,
     learn_all,
@@ -145,10 +145,7 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
         If an argument is out of range or, unless `partial`, there is no preference of positive
         weight.
     """
-    if y is None:
-        raise ValueError(
-            "requires y to be passed, but the target y is None; scores of shape (n,) are accepted."
-        )
+    require_target(y, "scores of shape (n,)")
     stream = getattr(estimator, "_stream", None) if partial else None
     X, y = read_rows(
         estimator, X, stream is None, y, labels=False, ensure_min_samples=1 if partial else 2
@@ -305,10 +302,7 @@ def fit_online_classes(estimator, X, y, classes=None, sample_weight=None, partia
     ValueError
         If an argument is out of range, a label is unknown or, unless `partial`, all weights are 0.
     """
-    if y is None:
-        raise ValueError(
-            "requires y to be passed, but the target y is None; labels of shape (n,) are accepted."
-        )
+    require_target(y, "labels of shape (n,)")
     stream = getattr(estimator, "_stream", None) if partial else None
     X, y = read_rows(estimator, X, stream is None, y)
     check_classification_targets(y)

@@ -23,6 +23,7 @@ from rankbook.estimators.base import (
     keep_fit,
     keeping_features,
     refuse_data,
+    require_target,
 )
 from ..kernels.basis import METHODS, choose_basis
 from ..preferences.graph import Preferences
@@ -187,11 +188,7 @@ def read_scored(estimator, X, y, reset=True, least=2):
 
     y has one or several columns.
     """
-    if y is None:
-        raise ValueError(
-            "requires y to be passed, but the target y is None; scores of shape (n,) or (n, k) "
-            "are accepted."
-        )
+    require_target(y, "scores of shape (n,) or (n, k)")
     refuse_data(X, y, columns=None)
     options = dict(
         ensure_min_samples=least, ensure_all_finite=False, dtype=np.float64, order="C", reset=reset

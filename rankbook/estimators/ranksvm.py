@@ -20,6 +20,7 @@ from rankbook.estimators.base import (
     fitted_attributes,
     keep_fit,
     keeping_features,
+    require_target,
     weighted_preferences,
 )
 from ..kernels.nystroem import NystroemFunction, NystroemMap
@@ -138,11 +139,7 @@ class RankSVM(Ranker):
         ValueError
             If an argument is out of range, or no query has two levels.
         """
-        if y is None:
-            raise ValueError(
-                "requires y to be passed, but the target y is None; scores of shape (n,) are "
-                "accepted."
-            )
+        require_target(y, "scores of shape (n,)")
         X, y = finite_items(self, X, y)
         problem, subspace = problem_of(
             self, X, weighted_preferences(y, qid, self.graph, sample_weight)

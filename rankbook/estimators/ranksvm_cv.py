@@ -18,6 +18,7 @@ from rankbook.estimators.base import (
     finite_items,
     keep_fit,
     keeping_features,
+    require_target,
     weighted_preferences,
 )
 from .ranksvm import RankSVM
@@ -38,7 +39,9 @@ def rescale(curve, factor):
     )
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c017
-def fold_curve(X, y, query, weight, fold, model, metric, k, lam_min_ratio):  # noqa: PLR0913 -- all that a job of joblib needs
+def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
+    X, y, query, weight, fold, model, metric, k, lam_min_ratio
+):
     """The exact curve of one fold.
 
     It is over lam divided by the total weight of its training preferences.
@@ -268,11 +271,7 @@ class RankSVMCV(Ranker):
         from joblib import delayed
 
         _check_choices(self)
-        if y is None:
-            raise ValueError(
-                "requires y to be passed, but the target y is None; scores of shape (n,) are "
-                "accepted."
-            )
+        require_target(y, "scores of shape (n,)")
         X, y = finite_items(self, X, y)
         weight = (
             None

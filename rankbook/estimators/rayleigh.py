@@ -25,6 +25,7 @@ from rankbook.estimators.base import (
     keeping_features,
     refuse_data,
     refuse_lengths,
+    require_target,
     share_met,
 )
 from ..problems.labels import marked_items
@@ -251,11 +252,7 @@ class RayleighRanker(RayleighBase):
 # %% ../../nbs/estimators/rayleigh.ipynb #c011
 def read_items(estimator, X, y):
     """Items (n, d), labels 1, 0 and NaN (n,), and the two classes, checked."""
-    if y is None:
-        raise ValueError(
-            "requires y to be passed, but the target y is None; labels of shape (n,) with two "
-            "classes and a mark are accepted."
-        )
+    require_target(y, "labels of shape (n,) with two classes and a mark")
     y = label_numbers(y)
     refuse_data(X, y, labels=True)
     X, _ = validate_data(

@@ -187,9 +187,8 @@ class RegularizationPath(SolutionPath):
         ------
         lams : ndarray of shape (b,), not increasing
             The two ends of one segment after the other, so breakpoints come twice. Each block
-            begins
-            where the one before ended; the first begins above lam_max and the last ends at the
-            lower end of the domain.
+            begins where the one before ended; the first begins above lam_max and the last ends
+            at the lower end of the domain.
         G : ndarray of shape (b, p)
             lam f(x) at these, up to a number common to all items; affine in lam in between.
         """

@@ -6,7 +6,7 @@
 __all__ = ['is_summed', 'dual_value', 'significant_weights', 'violations', 'L2', 'feasible_dual', 'hard_certificate']
 
 # %% ../../nbs/problems/l2.ipynb #t002
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -207,14 +207,13 @@ def hard_certificate(problem, coef, dual=None, weights=None):
         0.0, -float(slack[counted].min()), float((np.maximum(mu, 0) * slack).max())
     )
     norm = np.sqrt(max(0.0, square))
-    found = Certificate.of(0.0, primal, lower, norm)
-    stretched = norm * (1 / min(1.0, smallest) - 1) if smallest > 0 else np.inf  # how far f moves
-    return Certificate.of(
+    found = Certificate.of(
         0.0,
         primal,
         lower,
         norm,
-        radius=found.radius + stretched,
         box_violation=max(-float(mu.min()), float(np.abs(mu[~counted]).max(initial=0.0)), 0.0),
         complementarity_violation=complementarity,
     )
+    moved = norm * (1 / min(1.0, smallest) - 1) if smallest > 0 else np.inf  # by the scaling
+    return replace(found, radius=found.radius + moved)

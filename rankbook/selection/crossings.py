@@ -43,7 +43,9 @@ def _motion(lams, rows, squares, top, factored):
 
 # %% ../../nbs/selection/crossings.ipynb #c034
 @njit
-def multiply_four(a0, a1, a2, a3, b0, b1, b2, b3, out):  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+def multiply_four(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
+    a0, a1, a2, a3, b0, b1, b2, b3, out
+):
     """The 16 inner products of four vectors with four others."""
     s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = s20 = s21 = s22 = s23 = s30 = s31 = s32 = (
         s33
@@ -109,27 +111,25 @@ def walk_block(lams, rows, squares, cross, metric, top, tie_tol):
         bend = 0.25 * (lams[ends[:-1]] - lams[ends[1:]]) * _between(ends, bends)
         return deviation_bound(_between(ends, length), _between(ends, jumps), chord, bend)
 
-    ends = segment_ends(lams.size)
-    scores = products(rows[ends], cross)
-    largest = np.abs(scores).max(axis=1)
-    return Block(
-        lams,
-        rows,
-        cross,
-        bends,
-        jumps,
-        ends,
-        scores,
-        tie_tol * largest,
-        (tie_tol + 1e-9) * largest,
-        deviation(ends),
-        deviation(_group_ends(ends)),
-    )
+    scores = lambda ends: products(rows[ends], cross)
+    return _as_block((lams, rows, cross, bends, jumps), scores, deviation, tie_tol)
 
 # %% ../../nbs/selection/crossings.ipynb #c038
 def _group_ends(ends):
     """Every 16th end, and the last."""
     return np.unique(np.r_[ends[::GROUP], ends[-1]])
+
+
+def _as_block(parts, scores, deviation, tie_tol):
+    """The :class:`Block` of its first parts and of two rules.
+
+    They give the scores at some ends, and how far the path deviates between them.
+    """
+    ends = segment_ends(parts[0].size)
+    at_ends = scores(ends)
+    largest = np.abs(at_ends).max(axis=1)
+    ties = tie_tol * largest, (tie_tol + 1e-9) * largest
+    return Block(*parts, ends, at_ends, *ties, deviation(ends), deviation(_group_ends(ends)))
 
 # %% ../../nbs/selection/crossings.ipynb #c040
 def score_block(lams, G, tie_tol):
@@ -145,22 +145,8 @@ def score_block(lams, G, tie_tol):
 
     moves = np.diff(G, axis=0, prepend=G[:1])
     jumps = np.cumsum(moves.max(axis=1) - moves.min(axis=1)) / 2
-    ends = segment_ends(lams.size)
-    scores = G[ends]
-    largest = np.abs(scores).max(axis=1)
-    return Block(
-        lams,
-        G,
-        np.empty((0, 0)),
-        np.zeros(lams.size),
-        jumps,
-        ends,
-        scores,
-        tie_tol * largest,
-        (tie_tol + 1e-9) * largest,
-        deviation(ends),
-        deviation(_group_ends(ends)),
-    )
+    none, bends = np.empty((0, 0)), np.zeros(lams.size)
+    return _as_block((lams, G, none, bends, jumps), lambda ends: G[ends], deviation, tie_tol)
 
 # %% ../../nbs/selection/crossings.ipynb #c041
 def _spread(lams, G):

@@ -269,10 +269,8 @@ class Search:
     def __init__(self, problem, lam, tol, point, width):
         self.problem, self.lam, self.tol = problem, lam, tol
         self.point, self.width, self.steps = point, width, 0
-        self.last_minimum, self.ratio = (
-            None,
-            0.1,
-        )  # the last minimum and its width; how far to narrow at once
+        self.last_minimum = None  # and its width
+        self.ratio = 0.1  # of the next width to this one, at least
         self.unit = min(1.0, at_zero(problem).loss)
 
     @property
