@@ -51,11 +51,20 @@ def test_a_table_is_chosen_for_without_any_extra(tmp_path):
     table, picture = tmp_path / "a.csv", tmp_path / "a.svg"
     np.savetxt(table, np.c_[X, y], delimiter=",", header="a,b,y", comments="", fmt="%g")
     without = sorted(packages("data") | packages("dev") - {"rankbook"})
-    code = (
-        f"import sys; sys.modules.update(dict.fromkeys({without})); "
-        f"sys.argv[1:] = ['select', {str(table)!r}, '--target', 'y', '--plot', {str(picture)!r}]; "
-        "from rankbook.app.cli.main import main; main()"
-    )
+    code = f"""
+import sys
+
+class Absent:
+    def find_spec(name, *rest):
+        if name.split(".")[0] in {without}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent)
+sys.argv[1:] = ["select", {str(table)!r}, "--target", "y", "--plot", {str(picture)!r}]
+from rankbook.app.cli.main import main
+
+main()
+"""
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert "chosen" in result.stdout and picture.exists()
