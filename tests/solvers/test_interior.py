@@ -1,0 +1,187 @@
+"""The interior point against the exact path and the quadratic program, on what breaks methods."""
+
+import numpy as np
+import pytest
+from corpus import degenerate
+
+import rankbook as rb
+from rankbook.base import limits
+from rankbook.kernels.low_rank import low_rank_factor
+from rankbook.solvers.interior.laplacian import BlockLaplacian, Pairs, SparseLaplacian
+from rankbook.solvers.interior.systems import FactorSystem, GramSystem, factored, system_of
+
+LAMS = (1e5, 100.0, 1.0, 0.01)
+
+
+def preferences():
+    rng = np.random.default_rng(1)
+    scores, levels = rb.Preferences.from_scores, rng.integers(0, 3, 24)
+    full = scores(levels)
+    return dict(
+        one_query=full,
+        queries=scores(levels, np.arange(24) % 5),
+        star=scores(rng.normal(size=24), graph="star"),
+        cycle=rb.Preferences([0, 1, 2, 3, 3], [1, 2, 0, 9, 9], 24),
+        weights=full.reweighted(
+            np.where(rng.random(len(full)) < 0.2, 0, 10 ** rng.uniform(-4, 4, len(full))),
+            10 ** rng.uniform(-2, 2, len(full)),
+        ),
+        item_weights=full.item_weighted(rng.integers(0, 3, 24)),
+    )
+
+
+PREFERENCES = preferences()
+ITEMS = degenerate(np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("graph", PREFERENCES)
+@pytest.mark.parametrize("name", ITEMS)
+def test_it_equals_the_path(name, graph, kernel):
+    X = ITEMS[name]
+    if kernel == "poly":  # third powers of large numbers leave no digits, to the path neither
+        X = (X - X.mean(axis=0)) / max(1, np.ptp(X))
+    problem = rb.RankSVMProblem(X, PREFERENCES[graph], kernel=kernel)
+    path = rb.solve_path(problem)
+    for lam in LAMS:
+        answer, reference = rb.solve(problem, lam, solver="interior"), path.certificate(lam)
+        assert answer.certificate.relative_gap <= 1e-8 and answer.certificate.box_violation == 0
+        assert abs(answer.certificate.primal - reference.primal) <= (
+            1e-8 + abs(reference.relative_gap)
+        ) * max(1.0, reference.primal)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("graph", PREFERENCES)
+@pytest.mark.parametrize("name", ITEMS)
+def test_the_squared_hinge_equals_the_quadratic_program(name, graph, kernel):
+    problem = rb.RankSVMProblem(ITEMS[name], PREFERENCES[graph], kernel=kernel, loss="squared")
+    for lam in (10.0, 0.1):
+        answer = rb.solve(problem, lam, solver="interior")
+        assert answer.certificate.relative_gap <= 1e-8
+        reference = rb.solve(problem, lam, solver="qp").certificate
+        assert abs(answer.certificate.primal - reference.primal) <= (
+            1e-7 + abs(reference.relative_gap)
+        ) * max(1.0, reference.primal)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_pairs_weights_and_margins(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 40)), int(rng.integers(1, 200))
+    better = rng.integers(0, n, m)
+    prefs = rb.Preferences(
+        better,
+        (better + rng.integers(1, n, m)) % n,
+        n,
+        rng.integers(0, 3, m) + np.eye(m)[0],
+        rng.choice([0.5, 1.0, 2.0], m),
+    )
+    X = rng.normal(size=(n, int(rng.integers(1, 6)))).round(int(rng.integers(0, 3)))
+    problem = rb.RankSVMProblem(X, prefs, kernel=("linear", "rbf")[seed % 2])
+    for lam in 10 ** rng.uniform(-3, 3, 3):
+        answer = rb.solve(problem, lam, solver="interior")
+        assert answer.certificate.relative_gap <= 1e-8
+        exact = rb.solve(problem, lam, solver="path").certificate
+        assert abs(answer.certificate.primal - exact.primal) <= 2e-8 * max(1, exact.primal)
+
+
+def test_both_systems_solve_the_same_equation():
+    rng = np.random.default_rng(0)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 4, 50), np.arange(50) % 4)
+    X = rng.normal(size=(50, 3))
+    pairs = Pairs(prefs.better, prefs.worse, 50)
+    d, r = 10.0 ** rng.uniform(-6, 6, len(prefs)), rng.normal(size=len(prefs))
+    P, K = prefs.incidence().toarray(), X @ X.T
+    exact = np.linalg.solve(np.diag(d) + P @ K @ P.T, r)
+    for system in (FactorSystem(X, pairs), GramSystem(K, 1.0, pairs)):
+        system.weigh(1 / d)
+        df = system.scores(system.solve(system.project(pairs.gather(r / d))))
+        assert np.allclose((r - P @ df) / d, exact, rtol=1e-5, atol=1e-6 * np.abs(exact).max())
+
+
+def test_laplacians_of_repeated_and_reversed_pairs_agree():
+    rng = np.random.default_rng(0)
+    better = rng.integers(0, 30, 500)
+    pairs = Pairs(better, (better + rng.integers(1, 30, 500)) % 30, 33)
+    weight, products = 10 ** rng.uniform(-5, 5, 500), []
+    for kind in (BlockLaplacian, SparseLaplacian):
+        laplacian = kind(pairs)
+        laplacian.weigh(weight)
+        products.append(laplacian.matmat(np.eye(33)))
+    assert np.allclose(products[0], products[1], rtol=1e-12, atol=1e-12 * weight.max())
+    assert np.abs(products[0].sum(axis=0)).max() <= 1e-10 * weight.max()
+
+
+@pytest.mark.parametrize("n, d", [(60, 1), (200, 2), (150, 20)])
+def test_a_low_rank_factor_is_the_matrix(n, d):
+    X = np.random.default_rng(d).normal(size=(n, d)).round(1)
+    K = np.exp(-np.sum((X[:, None] - X) ** 2, axis=2) / d)
+    Z, pivots = low_rank_factor(K)
+    assert np.abs(Z @ Z.T - K).max() < 1e-13 and np.unique(pivots).size == pivots.size
+    assert np.array_equal(Z[pivots], np.tril(Z[pivots]))
+    assert low_rank_factor(K, max_rank=pivots.size - 1) is None
+    assert low_rank_factor(K, max_rank=pivots.size)[0].shape == Z.shape
+
+
+def test_what_rounding_made_indefinite_is_mended_and_nothing_else():
+    assert np.isfinite(
+        factored(lambda: np.array([[1e30, 1e30], [1e30, 1e30 * (1 - 1e-15)]]))[0]
+    ).all()
+    with pytest.raises(ArithmeticError, match="not positive definite"):
+        factored(lambda: np.diag([1.0, -1e20]))
+
+
+def test_a_thin_kernel_is_solved_by_its_factor_and_its_answer_has_coefficients():
+    X = np.random.default_rng(0).normal(size=(300, 1))
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(np.sin(3 * X[:, 0]).round(1)))
+    answer = rb.solve(problem, 0.1, solver="interior")
+    assert answer.info["unknowns"] < 60 and answer.certificate.is_optimal(1e-7)
+    path = rb.solve(problem, 0.1, solver="path")
+    assert np.ptp(problem.matvec(answer.coef - path.coef)) < 1e-3
+    pairs = Pairs(problem.prefs.better, problem.prefs.worse, 300)
+    assert isinstance(system_of(problem, 1.0, pairs)[0], FactorSystem)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_a_start_saves_steps_and_gives_the_same_answer(loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    prefs = rb.Preferences.from_scores((X[:, 0] + rng.normal(size=150)).round(), np.arange(150) % 5)
+    problem = rb.RankSVMProblem(X, prefs, loss=loss)
+    cold = warm = 0
+    last = None
+    for lam in np.geomspace(1000, 0.1, 12):
+        alone = rb.solve(problem, lam, solver="interior")
+        last = rb.solve(problem, lam, solver="interior", start=last)
+        assert last.certificate.relative_gap <= 1e-8
+        assert np.isclose(last.certificate.primal, alone.certificate.primal, rtol=2e-8)
+        cold, warm = cold + alone.info["steps"], warm + last.info["steps"]
+    assert warm < 0.95 * cold
+
+
+def test_the_same_call_gives_the_same_answer():
+    problem = rb.RankSVMProblem(ITEMS["generic"], PREFERENCES["weights"])
+    first, second = (rb.solve(problem, 1.0, solver="interior") for _ in range(2))
+    assert np.array_equal(first.coef, second.coef) and np.array_equal(first.dual, second.dual)
+
+
+def test_refusals():
+    problem = rb.RankSVMProblem(ITEMS["generic"], PREFERENCES["one_query"])
+    with pytest.raises(ValueError, match="tol is 0"):
+        rb.solve(problem, 1.0, solver="interior", tol=0)
+    with pytest.raises(TypeError, match="start is a int; a Solution is accepted"):
+        rb.solve(problem, 1.0, solver="interior", start=3)
+    with pytest.raises(ValueError, match="lam is 0"):
+        rb.solve(problem, 0, solver="interior")
+    other = rb.RankSVMProblem(ITEMS["generic"][:9], rb.Preferences([0], [1], 9))
+    start = rb.solve(other, 1.0, solver="interior")
+    with pytest.raises(ValueError, match=r"start has coefficients of shape \(9,\)"):
+        rb.solve(problem, 1.0, solver="interior", start=start)
+
+
+def test_too_large_is_refused_before_any_work(monkeypatch):
+    problem = rb.RankSVMProblem(ITEMS["generic"], PREFERENCES["one_query"])
+    monkeypatch.setattr(limits, "available_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match="an interior point of .* preferences and 24 items needs"):
+        rb.solve(problem, 1.0, solver="interior")
