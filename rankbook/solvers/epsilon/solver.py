@@ -102,8 +102,13 @@ def solve_breakpoint(problem, lam, inner, eps):
     return make_breakpoint(problem, lam, lam * solution.coef, dual), solution.solver
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c045
-def choose_inner(inner):
-    """The inner solver as an instance; errors name the argument."""
+def choose_inner(inner, eps):
+    """The inner solver as an instance; errors name the argument.
+
+    None is the interior point, to a twentieth of eps.
+    """
+    if inner is None:
+        return get_solver("interior", tol=eps / 20)
     try:
         return get_solver(inner)
     except (ValueError, TypeError, ImportError) as error:
@@ -201,7 +206,7 @@ class EpsilonSolver(Solver):
 
     Parameters
     ----------
-    inner : str, type or instance, default "qp"
+    inner : str, type or instance, optional
         A registered solver, or one as :func:`rankbook.get_solver` accepts it, with a ``solve``
         method.
     eps : float, default 1e-3
@@ -229,8 +234,9 @@ class EpsilonSolver(Solver):
         "Giesen, Jaggi and Laue (2010), Approximating parameterized convex optimization problems"
     )
 
-    def __init__(self, inner="qp", eps=1e-3):
-        self.inner, self.eps = choose_inner(inner), check_eps(eps)
+    def __init__(self, inner=None, eps=1e-3):
+        self.eps = check_eps(eps)
+        self.inner = choose_inner(inner, self.eps)
         if isinstance(self.inner, EpsilonSolver):
             raise ValueError(
                 "inner is 'epsilon' itself; a solver that takes one lambda is accepted."
