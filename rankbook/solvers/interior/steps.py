@@ -82,11 +82,10 @@ class Bound:
         """The change of z that goes with a step of the multipliers, on a slice."""
         return (target - self.sign * self.z[part] * step) / self.x[part] - self.z[part]
 
-    def speed(self, part, step, target):
-        """The largest share of x or of z that a step takes away, on a slice."""
+    def speeds(self, part, step, target):
+        """The shares of x and of z that a step takes away, two arrays, on a slice."""
         away = self.sign * step / self.x[part]
-        left = 1 + away - target / (self.x[part] * self.z[part])
-        return max(float(-away.min()), float(left.max()))
+        return -away, 1 + away - target / (self.x[part] * self.z[part])
 
 
 @dataclass
@@ -143,7 +142,7 @@ class InteriorPoint:
         self.program.system.weigh(self.weight)
 
     def solve(self, direction):
-        """Newton's step and its length for a direction's targets. O(m), and a product with K."""
+        """Newton's step for a direction's targets. O(m), and two products with K."""
         program, pairs, system = self.program, self.program.pairs, self.program.system
         scores, gradient = system.scores(self.position), np.zeros(pairs.n_items)
         for part in pairs.slices:
@@ -159,18 +158,36 @@ class InteriorPoint:
         for part in pairs.slices:
             direction.step[part] -= pairs.matvec(scores, part)
             direction.step[part] *= self.weight[part]
-        direction.length = float(self.lengths(direction, direction, np.ones(1))[0])
+
+    def length(self, direction):
+        """The length of one direction. O(m)."""
+        fastest = 1.0
+        for part in self.program.pairs.slices:
+            for bound, target in zip(self.bounds, direction.targets):
+                speeds = bound.speeds(part, direction.step[part], target[part])
+                fastest = max(fastest, *(float(speed.max()) for speed in speeds))
+        return 1 / fastest
 
     def lengths(self, first, second, shares):
-        """Lengths (k,) of the directions (1 - share) first + share second, for shares (k,)."""
-        fastest = np.ones(len(shares))
+        """Lengths (k,) of the directions (1 - share) first + share second, for shares (k,).
+
+        What a direction takes away is affine in the share. So a speed that both directions have is
+        needed at every share, and what is slower in both never limits a length. O(m), whatever k.
+        """
+        fast, least = [np.empty((2, 0))], 1.0
         for part in self.program.pairs.slices:
-            for j, share in enumerate(shares):
-                step = first.step[part] + share * (second.step[part] - first.step[part])
-                for b, p, q in zip(self.bounds, first.targets, second.targets):
-                    target = p[part] + share * (q[part] - p[part])
-                    fastest[j] = max(fastest[j], b.speed(part, step, target))
-        return 1 / fastest
+            for b, p, q in zip(self.bounds, first.targets, second.targets):
+                both = zip(
+                    b.speeds(part, first.step[part], p[part]),
+                    b.speeds(part, second.step[part], q[part]),
+                )
+                for at_0, at_1 in both:
+                    least = max(least, float(np.minimum(at_0, at_1).max()))
+                    some = np.flatnonzero(np.maximum(at_0, at_1) > least)
+                    fast.append(np.array([at_0[some], at_1[some]]))
+        at_0, at_1 = np.concatenate(fast, axis=1)
+        speeds = at_0 + np.asarray(shares)[:, None] * (at_1 - at_0)
+        return 1 / speeds.max(axis=1, initial=least)
 
     def advance(self, direction, length):
         """Go along a direction."""
@@ -245,7 +262,7 @@ def iterate(point, current, trial):
     for target in current.targets:
         target[:] = 0
     point.solve(current)
-    mu = point.mu
+    current.length, mu = point.length(current), point.mu
     aim = mu * (mu_after(point, current) / mu) ** 3
     second_order(point, current, trial, aim)
     point.solve(trial)
