@@ -29,6 +29,7 @@ from rankbook.problems.spectrum import (
     as_lambdas,
     basis_spectrum,
     decomposed,
+    refined_solution,
     scaled_solver,
     shaped,
 )
@@ -277,14 +278,27 @@ class StatisticsSolver:
     def solve(self, lam):
         """The :class:`StatisticsSolution` at one lam > 0."""
         lam = as_positive("lam", lam)
-        inverse = (
-            None if self.factor else scaled_solver(self.G, lam)
-        )  # a linear function, in units of its features
-        if inverse is None:
+        w = self._basis_coef(lam) if self.factor else self._weights(lam)
+        if w is None:  # singular to rounding
             return StatisticsSolution(self, lam, self.coefs([lam])[0])
-        w = inverse(self.g)
-        w = w - inverse(self.G @ w + lam * w - self.g)
         return StatisticsSolution(self, lam, w[:, 0] if self.is_flat else w)
+
+    def _weights(self, lam):
+        """The weights (p, k) of a linear function by Cholesky, in units of its features."""
+        inverse = scaled_solver(self.G, lam)
+        if inverse is None:
+            return None
+        w = inverse(self.g)
+        return w - inverse(self.G @ w + lam * w - self.g)
+
+    def _basis_coef(self, lam):
+        """The coefficients (p, k) of the basis by Cholesky."""
+        from scipy.linalg import solve_triangular
+
+        c = refined_solution(np.array(self.G), self.g, lam, lambda v: self.G @ v)
+        if c is None:
+            return None
+        return solve_triangular(self.factor[0], c, lower=True, trans="T", check_finite=False)
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c028
 @dataclass(frozen=True)

@@ -448,3 +448,47 @@ def test_a_failed_fit_changes_nothing():
         with pytest.raises(ValueError):
             bad()
         assert model.dual_coef_ is before
+
+
+# One lambda by Cholesky
+
+
+@pytest.mark.parametrize("name", degenerate(np.random.default_rng(0)))
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("graph", [dict(qid=np.arange(24) % 3), {}, dict(graph="identity")])
+def test_one_lambda_is_as_good_as_the_decomposition(name, kernel, graph):
+    rng = np.random.default_rng(0)
+    X, y = degenerate(rng)[name], rng.integers(0, 3, (24, 2)).astype(float)
+    if kernel == "poly":
+        X = X / max(1.0, np.abs(X).max())
+    problem = rb.RankRLSProblem(X, y, kernel=kernel, **graph)
+    path = rb.solve_path(problem, solver="rls")
+    scale = path.spectrum.values.max(initial=0.0) or 1.0
+    for share in np.logspace(-20, 8, 15):
+        one = rb.solve(problem, share * scale, solver="rls").certificate
+        whole = path.certificate(share * scale)
+        assert one.is_optimal(1e-9) or one.gap <= whole.gap * 1.01
+
+
+@pytest.mark.parametrize("graph", ["queries", "one_query", "identity", "weighted", "preferences"])
+def test_one_lambda_takes_no_decomposition(graph, monkeypatch):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(24, 3)), rng.normal(size=24)
+    problem = rb.RankRLSProblem(X, **({"y": y} | graphs(rng, 24)[graph]))
+    path = rb.solve_path(problem, solver="rls")
+    monkeypatch.setattr("scipy.linalg.eigh", None)
+    for lam in LAMS:
+        one = rb.solve(problem, lam, solver="rls")
+        assert one.info == dict(form="dual", by="Cholesky") and one.certificate.is_optimal(1e-12)
+        assert np.allclose(one.coef, path.coef(lam), rtol=1e-9, atol=1e-9 * np.abs(one.coef).max())
+    line = rb.RankRLSProblem(X, y, kernel="linear")
+    assert rb.solve(line, 0.1, solver="rls").info == dict(form="primal", by="Cholesky")
+    model = rb.RankRLS(basis=X[:5]).partial_fit(X, y)
+    assert model.certificate_.is_optimal(1e-12)
+
+
+def test_below_the_rounding_errors_the_decomposition_answers():
+    X = np.repeat(np.random.default_rng(0).normal(size=(6, 2)), 4, axis=0)
+    problem = rb.RankRLSProblem(X, np.arange(24) % 5.0)
+    asked = {rb.solve(problem, lam, solver="rls").info["by"] for lam in np.logspace(-25, -16, 10)}
+    assert "decomposition" in asked
