@@ -62,7 +62,7 @@ def weight_spectrum(problem):
 
 def weight_equations(problem):
     """X' L X (d, d) and X' L y (d, k) of a linear problem. O(n d^2)."""
-    return normal_equations(problem, lambda items: problem.X[items], problem.X.shape[1])
+    return normal_equations(problem, problem.X, problem.X.shape[1])
 
 
 def uses_weights(problem):
