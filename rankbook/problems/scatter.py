@@ -63,8 +63,8 @@ def block_rows(p):
 def side_by_side(parts, widths, rows):
     """A function that reads items, as a slice or indices, into rows (at most `rows`, p).
 
-    The parts are matrices (n, p_i), or functions that read such rows; the last is a matrix. What the function returns is
-    overwritten by its next call. Memory O(rows p).
+    The parts are matrices (n, p_i), or functions that read such rows; the last is a matrix. What
+    the function returns is overwritten by its next call. Memory O(rows p).
     """
     buffer, ends = np.empty((rows, sum(widths))), np.cumsum(widths)
 
