@@ -4,17 +4,19 @@
 
 # %% auto #0
 __all__ = ['TRUSTED', 'root_target', 'item_spectrum', 'item_coefficients', 'weight_spectrum', 'weight_equations', 'uses_weights',
-           'path_of', 'form_of', 'by_cholesky', 'by_decomposition', 'RLSSolver']
+           'path_of', 'form_of', 'by_cholesky', 'by_decomposition', 'by_iteration', 'RLSSolver']
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c002
 import numpy as np
 
 from ...base.limits import require_memory
+from ...base.validation import as_count
 from ...paths.spectral import SpectralPath, WeightPath, refined_weights
 from ...problems.scatter import normal_equations
 from ...problems.solution import Solution
 from ...problems.spectrum import Spectrum, decomposed, refined_solution, scaled_solver
 from ...registry.declaration import Solver, declared_fit
+from .iterative import iterated_coefficients
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c004
 def root_target(problem):
@@ -50,7 +52,12 @@ def item_coefficients(problem, lam):
 
 def _require(nbytes, what):
     """A MemoryError unless a matrix of all items fits."""
-    require_memory(nbytes, what, 'use a basis with the solver "sparse-rls", or kernel="linear"')
+    require_memory(
+        nbytes,
+        what,
+        'use the option directions of the solver "rls", a basis with the solver "sparse-rls", '
+        'or kernel="linear"',
+    )
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c007
 def weight_spectrum(problem):
@@ -107,8 +114,22 @@ def by_decomposition(problem, lam):
     return Solution(problem, lam, **path.read(lam), info=path.info | dict(by="decomposition"))
 
 
+def by_iteration(problem, lam, directions):
+    """The solution at one lam by conjugate gradients, for items whose kernel does not fit."""
+    coef, count = iterated_coefficients(problem, lam, directions)
+    info = dict(form="dual", by="conjugate gradients", products=count)
+    info["advice"] = "More directions, or a larger lam, are needed."
+    return Solution(problem, lam, coef[:, 0] if problem.is_flat else coef, info=info)
+
+
 class RLSSolver(Solver):
     """RankRLS at one lambda by Cholesky, for all lambdas from one eigendecomposition.
+
+    Parameters
+    ----------
+    directions : int >= 1, optional
+        One lambda in the space of the items by conjugate gradients instead, with a preconditioner
+        of so many Nystroem directions; the kernel matrix is not kept if there are many items.
 
     Notes
     -----
@@ -125,9 +146,14 @@ class RLSSolver(Solver):
     summary = "RankRLS by Cholesky, or for all lambdas from one decomposition, of items or weights."
     reference = "Tsivtsivadze et al. (2008), equations (6) and (7)"
 
+    def __init__(self, directions=None):
+        self.directions = None if directions is None else as_count("directions", directions)
+
     def can_solve(self, problem):
         """True, or a sentence that says why not."""
         fits = declared_fit(self, problem)
+        if fits is True and self.directions and problem.graph.kind == "weighted":
+            return "directions need a graph of queries; without them it takes any."
         return (
             "it takes no basis; the solver sparse-rls does."
             if fits is True and problem.basis is not None
@@ -136,6 +162,8 @@ class RLSSolver(Solver):
 
     def solve(self, problem, lam):
         """The solution at one lam > 0."""
+        if self.directions and not uses_weights(problem):
+            return by_iteration(problem, lam, self.directions)
         answer = by_cholesky(problem, lam)
         if answer is not None and answer.certificate.is_optimal(TRUSTED):
             return answer
