@@ -60,6 +60,23 @@ def one_lambda(n=4000):
     show(f"one lambda with certificate, n = {n}", solve, decompose, "numpy's eigh", 1)
 
 
+def beyond_memory(n=20_000):
+    """Conjugate gradients without the kernel matrix, certificate included."""
+    X, y = items(n)
+    problem = rb.RankRLSProblem(X, y, np.arange(n) // 20)
+    answers = []
+
+    def solve():
+        answer = rb.solve(problem, 100.0, solver="rls", directions=500)
+        assert answer.certificate.is_optimal(1e-9)
+        answers.append(answer)
+
+    what = f"one lambda with certificate, n = {n}, kernel not kept"
+    show(what, solve, lambda: problem.matvec(y), "one product", 1)
+    assert "gram" not in vars(problem)
+    print(f"{what}: {answers[0].info['products']} products, {8 * n * n / 2**30:.1f} GiB not kept")
+
+
 def all_pairs(n=2000):
     """All pairs left out."""
     X, y = items(n)
@@ -96,6 +113,7 @@ def main():
     one_lambda()
     all_pairs()
     products()
+    beyond_memory()
 
 
 if __name__ == "__main__":
