@@ -56,6 +56,8 @@ def one_lambda(n=4000):
             assert answer.info["by"] == "Cholesky" and answer.certificate.is_optimal(1e-12)
 
         show(f"one lambda with certificate, n = {n}, {what}", solve, factor, "a Cholesky factor")
+    fit = lambda: rb.RankRLS(lam=1.0).fit(X, y)
+    show(f"RankRLS().fit with kernel and certificate, n = {n}", fit, factor, "a Cholesky factor")
     decompose = lambda: np.linalg.eigh(K)
     show(f"one lambda with certificate, n = {n}", solve, decompose, "numpy's eigh", 1)
 
