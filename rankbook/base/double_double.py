@@ -78,12 +78,13 @@ def dot_products(A, B):
     return two_sum(high, low)
 
 # %% ../../nbs/base/double_double.ipynb #c014
-def from_item(K, j, rows=256):
+def from_item(K, j, numbers=1 << 16):
     """K (n, n) measured from item j, in its own place. O(n^2).
 
-    An entry is k(x, y) - k(x, z) - k(z, y) + k(z, z), each rounded once.
+    An entry is k(x, y) - k(x, z) - k(z, y) + k(z, z), each rounded once. So many numbers are taken
+    at a time that what is written down in between stays in the processor's cache.
     """
-    column, corner = -K[[j]], (K[j, j], 0.0)
+    column, corner, rows = -K[[j]], (K[j, j], 0.0), max(1, numbers // len(K))
     for i in range(0, len(K), rows):
         block = K[i : i + rows]
         block[:] = sum(add(two_sum(block, column), add(corner, (-block[:, [j]], 0.0))))

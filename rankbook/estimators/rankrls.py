@@ -99,7 +99,8 @@ class RankRLS(Ranker):
     basis_method : {"random", "kmeans++", "rpcholesky"}, default "random"
         How a number of them is chosen; see :func:`rankbook.kernels.basis.choose_basis`.
     solver : str, type or instance, default "auto"
-        Any registered solver; "auto" takes "sparse-rls" with a basis and "rls" without.
+        Any registered solver; "auto" takes "sparse-rls" with a basis and "rls" without. Where the
+        kernel matrix does not fit, ``rankbook.get_solver("rls", directions=500)``.
     graph : None, "identity", matrix of weights or Preferences, default None
         Instead of queries; "identity" is plain regression.
     random_state : None, int, numpy Generator or RandomState, default None

@@ -178,7 +178,7 @@ def gram_matrix(kernel: "Kernel", X: np.ndarray) -> np.ndarray:
 
 def _finite_gram(K, kernel):
     """K itself; a ValueError if it overflowed."""
-    if not np.isfinite(np.abs(K).max(initial=0.0)):
+    if not (np.isfinite(K.max(initial=0.0)) and np.isfinite(K.min(initial=0.0))):
         raise ValueError(
             f"X has entries so large that the kernel {kernel!r} overflows; "
             "smaller ones, or a smaller gamma or degree, are accepted."

@@ -86,6 +86,18 @@ class QueryGraph(Queries):
 
     root_transposed = root
 
+    def between_roots(self, K, rows=256):
+        """L^1/2 K L^1/2 (n, n) for a symmetric K. O(n^2), in blocks of rows."""
+        A, query, root = np.array(K), self.query, np.sqrt(self.sizes)[self.query]
+        means = (self.membership.T @ A) / self.sizes[:, None]
+        for i in range(0, self.n, rows):
+            block = A[i : i + rows]
+            block -= means[query[i : i + rows]]
+            block -= ((block @ self.membership) / self.sizes)[:, query]
+            block *= root
+            block *= root[i : i + rows, None]
+        return A
+
     def quadratic_form(self, v):
         """v' L v of each column, a sum of squares. O(n k)."""
         return np.sum(self.root(v) ** 2, axis=0)
@@ -108,6 +120,10 @@ class IdentityGraph:
         return v
 
     root = root_transposed = laplacian
+
+    def between_roots(self, K):
+        """A copy of K."""
+        return np.array(K)
 
     def quadratic_form(self, v):
         """v'v of each column."""
@@ -154,6 +170,10 @@ class WeightedGraph:
     def root_transposed(self, v):
         """F' v."""
         return self.factor.T @ v
+
+    def between_roots(self, K):
+        """F' K F (r, r). O(n^3)."""
+        return self.factor.T @ (K @ self.factor)
 
     def quadratic_form(self, v):
         """v' L v of each column, a sum over the pairs. O(nonzeros of W)."""

@@ -278,7 +278,8 @@ def half_gradient(problem, a, f, lam):
         ]
     elif problem.basis is None:
         rho = residual + lam * a
-        squares = [np.sum(v * problem.matvec(v)) for v in (rho, b)]
+        both = np.hstack([rho, b])
+        squares = [np.sum(v) for v in np.hsplit(both * problem.matvec(both), 2)]
     else:
         g = basis_rmatvec(problem, np.hstack([residual, b]))
         g[:, : a.shape[1]] += lam * (problem.basis_gram @ a)

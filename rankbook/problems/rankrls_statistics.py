@@ -23,12 +23,13 @@ from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..preferences.laplacians import IdentityGraph, QueryGraph
 from .certificate import Certificate
-from .scatter import block_rows, total_scatter
+from .scatter import block_rows, side_by_side, total_scatter
 from rankbook.problems.spectrum import (
     Spectrum,
     as_lambdas,
     basis_spectrum,
     decomposed,
+    refined_solution,
     scaled_solver,
     shaped,
 )
@@ -119,7 +120,7 @@ def basis_rows(statistics, X):
 
 
 def read_block(statistics, X, y):
-    """The rows (features, y) of a block, and whether y was a vector."""
+    """The rows of features (n, p) and of y (n, k) of a block, and whether y was a vector."""
     X, flat = as_matrix("X", X), np.ndim(y) == 1
     Y = as_vector("y", y)[:, None] if flat else as_matrix("y", y)
     refuse_huge("X", X)
@@ -138,7 +139,7 @@ def read_block(statistics, X, y):
             f"X and y have {Z.shape[1]} and {Y.shape[1]} columns; {p} and {len(products) - p}, "
             "as before, are accepted."
         )
-    return np.concatenate([Z, Y], axis=1), Z.shape[1], flat
+    return Z, Y, flat
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c021
 def check_ids(statistics, ids, sign):
@@ -155,7 +156,7 @@ def check_ids(statistics, ids, sign):
 
 def change_statistics(statistics, sign, X, y, qid):
     """Add (sign 1) or subtract (sign -1) the sums of a block; nothing has changed if it raises."""
-    Z, p, flat = read_block(statistics, X, y)
+    Z, Y, flat = read_block(statistics, X, y)
     queries = QueryGraph(qid, len(Z))
     ids = set() if qid is None else set(np.unique(np.asarray(qid)).tolist())
     check_ids(statistics, ids, sign)
@@ -165,12 +166,11 @@ def change_statistics(statistics, sign, X, y, qid):
             "accepted."
         )
     if statistics.graph is None:  # measured from the first item, equal scores are exactly 0
-        Z[:, p:] -= Z[queries.first[queries.query], p:]
-    H = sign * total_scatter(
-        IdentityGraph(len(Z)) if statistics.graph else queries,
-        lambda items: Z[items],
-        block_rows(Z.shape[1]),
-    )
+        Y = Y - Y[queries.first[queries.query]]
+    p, k = Z.shape[1], Y.shape[1]
+    rows = block_rows(p + k)
+    graph = IdentityGraph(len(Z)) if statistics.graph else queries
+    H = sign * total_scatter(graph, side_by_side([Z, Y], (p, k), rows), rows)
     sizes = queries.sizes.astype(int)
     count_in(
         statistics,
@@ -277,14 +277,27 @@ class StatisticsSolver:
     def solve(self, lam):
         """The :class:`StatisticsSolution` at one lam > 0."""
         lam = as_positive("lam", lam)
-        inverse = (
-            None if self.factor else scaled_solver(self.G, lam)
-        )  # a linear function, in units of its features
-        if inverse is None:
+        w = self._basis_coef(lam) if self.factor else self._weights(lam)
+        if w is None:  # singular to rounding
             return StatisticsSolution(self, lam, self.coefs([lam])[0])
-        w = inverse(self.g)
-        w = w - inverse(self.G @ w + lam * w - self.g)
         return StatisticsSolution(self, lam, w[:, 0] if self.is_flat else w)
+
+    def _weights(self, lam):
+        """The weights (p, k) of a linear function by Cholesky, in units of its features."""
+        inverse = scaled_solver(self.G, lam)
+        if inverse is None:
+            return None
+        w = inverse(self.g)
+        return w - inverse(self.G @ w + lam * w - self.g)
+
+    def _basis_coef(self, lam):
+        """The coefficients (p, k) of the basis by Cholesky."""
+        from scipy.linalg import solve_triangular
+
+        c = refined_solution(np.array(self.G), self.g, lam, lambda v: self.G @ v)
+        if c is None:
+            return None
+        return solve_triangular(self.factor[0], c, lower=True, trans="T", check_finite=False)
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c028
 @dataclass(frozen=True)

@@ -448,3 +448,100 @@ def test_a_failed_fit_changes_nothing():
         with pytest.raises(ValueError):
             bad()
         assert model.dual_coef_ is before
+
+
+# One lambda by Cholesky
+
+
+@pytest.mark.parametrize("name", degenerate(np.random.default_rng(0)))
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("graph", [dict(qid=np.arange(24) % 3), {}, dict(graph="identity")])
+def test_one_lambda_is_as_good_as_the_decomposition(name, kernel, graph):
+    rng = np.random.default_rng(0)
+    X, y = degenerate(rng)[name], rng.integers(0, 3, (24, 2)).astype(float)
+    if kernel == "poly":
+        X = X / max(1.0, np.abs(X).max())
+    problem = rb.RankRLSProblem(X, y, kernel=kernel, **graph)
+    path = rb.solve_path(problem, solver="rls")
+    scale = path.spectrum.values.max(initial=0.0) or 1.0
+    for share in np.logspace(-20, 8, 15):
+        one = rb.solve(problem, share * scale, solver="rls").certificate
+        whole = path.certificate(share * scale)
+        assert one.is_optimal(1e-9) or one.gap <= whole.gap * 1.01
+
+
+@pytest.mark.parametrize("graph", ["queries", "one_query", "identity", "weighted", "preferences"])
+def test_one_lambda_takes_no_decomposition(graph, monkeypatch):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(24, 3)), rng.normal(size=24)
+    problem = rb.RankRLSProblem(X, **({"y": y} | graphs(rng, 24)[graph]))
+    path = rb.solve_path(problem, solver="rls")
+    monkeypatch.setattr("scipy.linalg.eigh", None)
+    for lam in LAMS:
+        one = rb.solve(problem, lam, solver="rls")
+        assert one.info == dict(form="dual", by="Cholesky") and one.certificate.is_optimal(1e-12)
+        assert np.allclose(one.coef, path.coef(lam), rtol=1e-9, atol=1e-9 * np.abs(one.coef).max())
+    line = rb.RankRLSProblem(X, y, kernel="linear")
+    assert rb.solve(line, 0.1, solver="rls").info == dict(form="primal", by="Cholesky")
+    model = rb.RankRLS(basis=X[:5]).partial_fit(X, y)
+    assert model.certificate_.is_optimal(1e-12)
+
+
+def test_below_the_rounding_errors_the_decomposition_answers():
+    X = np.repeat(np.random.default_rng(0).normal(size=(6, 2)), 4, axis=0)
+    problem = rb.RankRLSProblem(X, np.arange(24) % 5.0)
+    asked = {rb.solve(problem, lam, solver="rls").info["by"] for lam in np.logspace(-25, -16, 10)}
+    assert "decomposition" in asked
+
+
+# Beyond memory
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("graph", [dict(qid=np.arange(24) % 3), {}, dict(graph="identity")])
+@pytest.mark.parametrize("rows", [1, 7, 24, 100])
+def test_blocks_of_the_kernel_are_the_kernel(kernel, graph, rows, monkeypatch):
+    rng = np.random.default_rng(1)
+    X, y, V = rng.normal(size=(24, 3)) + 5, rng.normal(size=24), rng.normal(size=(24, 2))
+    monkeypatch.setattr("rankbook.kernels.basis.SMALL_BLOCK", rows * 24)
+    kept, again = (rb.RankRLSProblem(X, y, kernel=kernel, **graph) for _ in range(2))
+    again.WHOLE = 0
+    scale = np.abs(kept.gram).max()
+    for v in (V, V[:, 0]):
+        assert np.allclose(again.matvec(v), kept.matvec(v), rtol=1e-9, atol=1e-9 * scale)
+    assert np.allclose(again.diagonal, kept.diagonal, rtol=1e-9, atol=1e-9 * scale)
+    found, expected = (p.certificate(0.3, 0.1 * V[:, 0]) for p in (again, kept))
+    assert found.gap == pytest.approx(expected.gap, rel=1e-7)
+    assert found.primal == pytest.approx(expected.primal, rel=1e-7)
+    assert "gram" not in vars(again)
+
+
+@pytest.mark.parametrize("name", degenerate(np.random.default_rng(0)))
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("graph", [dict(qid=np.arange(24) % 3), {}, dict(graph="identity")])
+def test_conjugate_gradients_on_degenerate_data(name, kernel, graph):
+    rng = np.random.default_rng(0)
+    X, y = degenerate(rng)[name], rng.integers(0, 3, (24, 2)).astype(float)
+    problem = rb.RankRLSProblem(X, y, kernel=kernel, **graph)
+    problem.WHOLE = 0
+    scale = rb.solve_path(problem, solver="rls").spectrum.values.max(initial=0.0) or 1.0
+    for share in (1e-4, 1e-2, 1.0, 1e4):
+        for directions in (1, 5, 100):
+            found = rb.solve(problem, share * scale, solver="rls", directions=directions)
+            assert found.certificate.is_optimal(1e-8), (share, directions, found.certificate)
+
+
+def test_directions_are_checked_and_reach_the_estimator():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
+    model = rb.RankRLS(lam=0.1, solver=rb.get_solver("rls", directions=5)).fit(X, y)
+    assert model.solution_.info["by"] == "conjugate gradients"
+    assert np.allclose(model.predict(X), rb.RankRLS(lam=0.1).fit(X, y).predict(X), atol=1e-4)
+    weighted = rb.RankRLSProblem(X, y, graph=np.ones((30, 30)) - np.eye(30))
+    with pytest.raises(ValueError, match="graph of queries"):
+        rb.solve(weighted, 0.1, solver="rls", directions=5)
+    for bad in (0, -1, 2.5):
+        with pytest.raises((ValueError, TypeError), match="directions"):
+            rb.solve(rb.RankRLSProblem(X, y), 0.1, solver="rls", directions=bad)
+    with pytest.warns(Warning, match="More directions"):  # far below the rounding errors
+        rb.solve(rb.RankRLSProblem(X, y, gamma=1e-3), 1e-17, solver="rls", directions=1)

@@ -1,0 +1,79 @@
+"""Pairs left out, by products of matrices or one by one, against each other and retraining."""
+
+import numpy as np
+import pytest
+
+import rankbook as rb
+import rankbook.selection.leave_pair_out as module
+from rankbook.selection.leave_pair_out import leave_pair_out, leave_pair_out_predictions
+
+LAMS = np.array([1e-2, 1.0, 30.0])
+MAKE = {
+    "rbf": dict(kernel="rbf"),
+    "linear": dict(kernel="linear"),
+    "regression": dict(kernel="rbf", graph="identity"),
+    "linear regression": dict(kernel="linear", graph="identity"),
+}
+
+
+def data(n=40, k=2):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    return X, np.round(X[:, :k] + rng.normal(size=(n, k)), 1)
+
+
+@pytest.mark.parametrize("options", MAKE.values(), ids=MAKE)
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+def test_products_and_single_pairs_agree(options, rows, monkeypatch):
+    X, Y = data()
+    path = rb.solve_path(rb.RankRLSProblem(X, Y, **options), solver="rls")
+    i, j = np.triu_indices(40, 1)
+    order = np.random.default_rng(1).permutation(i.size)
+    i, j = np.r_[i[order], j[:50]], np.r_[j[order], i[:50]]  # no order, and some turned round twice
+    monkeypatch.setattr(module, "PAIRS", rows * 40)
+    found = []
+    for fetch in (0, 1e9):
+        monkeypatch.setattr(module, "FETCH", fetch)
+        found.append(leave_pair_out_predictions(path, i, j, LAMS))
+    assert found[0].shape == (3, i.size, 2) and not np.isnan(found[0]).any()
+    assert np.allclose(*found, rtol=1e-9, atol=1e-11)
+    turned = leave_pair_out_predictions(path, j, i, LAMS)
+    assert np.allclose(turned, -found[0], rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("options", MAKE.values(), ids=MAKE)
+def test_against_retraining(options):
+    X, Y = data(15, 1)
+    y = Y[:, 0]
+    path = rb.solve_path(rb.RankRLSProblem(X, y, **options), solver="rls")
+    i, j = np.triu_indices(15, 1)
+    found = leave_pair_out_predictions(path, i, j, LAMS)
+    for m in range(i.size):
+        pair = [i[m], j[m]]
+        rest = np.setdiff1d(np.arange(15), pair)
+        for lam, value in zip(LAMS, found[:, m]):
+            problem = rb.RankRLSProblem(X[rest], y[rest], **options)
+            scores = rb.solve(problem, lam, solver="rls").predict(X[pair])
+            assert value == pytest.approx(scores[0] - scores[1], rel=1e-6, abs=1e-9)
+    right = found * np.sign(y[i] - y[j])
+    counted = y[i] != y[j]
+    shares = ((right < 0) + 0.5 * (right == 0))[:, counted].mean(axis=1)
+    assert np.allclose(leave_pair_out(path, LAMS), shares)
+
+
+@pytest.mark.parametrize(
+    "first, second, match",
+    [
+        ([], [], "no group|dtype|vector"),
+        ([0, 3], [1, 3], r"groups\[1\] has an item twice"),
+        ([0, 1], [1, 15], r"groups\[1\]"),
+        ([0, -1], [1, 2], r"groups\[1\]"),
+        ([0.0], [1.0], r"groups\[0\]"),
+        ([0, 1], [1], "shape"),
+    ],
+)
+def test_bad_pairs_are_refused(first, second, match):
+    X, Y = data(15, 1)
+    path = rb.solve_path(rb.RankRLSProblem(X, Y[:, 0]), solver="rls")
+    with pytest.raises(ValueError, match=match):
+        leave_pair_out_predictions(path, first, second, LAMS)
