@@ -154,9 +154,7 @@ def test_beside_nystroem_and_the_linear_discriminant(pivots):
         )
     )
     assert answer.certificate.is_optimal(1e-12)
-    assert within < 2 * times["svd"]  # the discriminant as it comes
-    if pivots == "random":  # as Nystroem draws
-        assert within < 2 * times["lsqr"]
+    assert within < 2 * min(times.values())  # Nystroem draws; greedy pivots cost more
 
 
 def test_a_path_costs_a_few_solutions():
