@@ -160,6 +160,9 @@ class RayleighRanker(RayleighBase):
         How the items that span the subspace are chosen, see :class:`rankbook.NystroemMap`.
     n_neighbors, metric : int, default 2, and str, callable or transformer, default "euclidean"
         Of the graph of all items, see :func:`rankbook.kernels.neighbours.neighbour_graph`.
+    neighbours : {"auto", "exact", "approximate"}, default "auto"
+        How they are searched. "approximate" takes pynndescent (the extra rankbook[large]); "auto"
+        does so from about 100,000 items on, if it is installed and finds 90 % of them.
     unlabelled : number or False, optional
         What marks unlabelled items in y, False for nothing; by default -1, or NaN if there are any.
     random_state : None, int, numpy Generator or RandomState, default None
@@ -193,6 +196,7 @@ class RayleighRanker(RayleighBase):
         unlabelled: float | None = None,
         random_state: Seed = None,
         solver: SolverLike = "rayleigh",
+        neighbours: Literal["auto", "exact", "approximate"] = "auto",
     ) -> None:
         self.lam, self.manifold_weight, self.n_components, self.n_neighbors = (
             lam,
@@ -213,6 +217,7 @@ class RayleighRanker(RayleighBase):
             random_state,
             solver,
         )
+        self.neighbours = neighbours
 
     @keeping_features
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -235,8 +240,8 @@ class RayleighRanker(RayleighBase):
 
         Notes
         -----
-        O(n p^2 + n p d + p^3), and the search for neighbours, which is at most O(n^2 d), unless the
-        manifold weight is 0.
+        O(n p^2 + n p d + p^3), and the search for neighbours, unless the manifold weight is 0:
+        O(n^2 d) at most, and about O(n d log n) if it is approximate.
         """
         e, (X, y, classes) = self, read_items(self, X, y)
         problem = RayleighProblem(
@@ -271,7 +276,7 @@ def problem_options(estimator):
     """The keywords of a :class:`rankbook.RayleighProblem` that are not tried out."""
     options = {
         name: getattr(estimator, name)
-        for name in ("n_neighbors", "kernel", "degree", "coef0", "pivots", "metric")
+        for name in ("n_neighbors", "kernel", "degree", "coef0", "pivots", "metric", "neighbours")
     }
     return options | dict(random_state=as_seed(estimator.random_state))
 

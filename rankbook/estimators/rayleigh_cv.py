@@ -150,7 +150,7 @@ class RayleighRankerCV(RayleighBase):
     cv : int, splitter or iterable, default 5
         Folds of the labelled items, by class; a splitter, or pairs (training, left out), see the
         labelled items only, numbered in their order.
-    n_neighbors, kernel, degree, coef0, pivots, metric, unlabelled
+    n_neighbors, kernel, degree, coef0, pivots, metric, unlabelled, neighbours
         As in :class:`rankbook.RayleighRanker`.
     random_state : None, int, numpy Generator or RandomState, default None
         Shuffles the folds and draws the pivots unless greedy; with None folds are assigned class
@@ -198,6 +198,7 @@ class RayleighRankerCV(RayleighBase):
         unlabelled: float | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
+        neighbours: Literal["auto", "exact", "approximate"] = "auto",
     ) -> None:
         self.lams, self.manifold_weights, self.n_components, self.gamma, self.cv = (
             lams,
@@ -213,11 +214,12 @@ class RayleighRankerCV(RayleighBase):
             coef0,
             pivots,
         )
-        self.metric, self.unlabelled, self.random_state, self.n_jobs = (
+        self.metric, self.unlabelled, self.random_state, self.n_jobs, self.neighbours = (
             metric,
             unlabelled,
             random_state,
             n_jobs,
+            neighbours,
         )
 
     @keeping_features
@@ -243,8 +245,8 @@ class RayleighRankerCV(RayleighBase):
 
         Notes
         -----
-        The graph, at most O(n^2 d); for each gamma O(n p^2 + n p d); for each of K folds O(n p^2),
-        and for each number of components min(l, m) O(p^3).
+        The graph, as in :class:`rankbook.RayleighRanker`; for each gamma O(n p^2 + n p d); for each
+        of K folds O(n p^2), and for each number of components min(l, m) O(p^3).
         """
         grid = check_grid(self)
         X, y, classes = read_items(self, X, y)
@@ -345,7 +347,13 @@ def search_rayleigh(X, y, grid, options, folds, n_jobs):
 
     needed = max(grid["manifold_weights"]) > 0
     graph = (
-        neighbour_graph(X, options["n_neighbors"], options["metric"], Kernel(options["kernel"]))
+        neighbour_graph(
+            X,
+            options["n_neighbors"],
+            options["metric"],
+            Kernel(options["kernel"]),
+            options["neighbours"],
+        )
         if needed
         else None
     )

@@ -17,10 +17,15 @@ from numpy.typing import ArrayLike
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
 from ..base.types import KernelLike, Seed
-from ..base.validation import as_count, as_matrix, as_positive
+from ..base.validation import as_choice, as_count, as_matrix, as_positive
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import LinearFunction
-from ..kernels.neighbours import laplacian_form, neighbour_graph, normalized_laplacian
+from rankbook.kernels.neighbours import (
+    SEARCHES,
+    laplacian_form,
+    neighbour_graph,
+    normalized_laplacian,
+)
 from ..kernels.nystroem import NystroemFunction, NystroemMap, check_items
 from .certificate import Certificate
 from .l2 import L2
@@ -152,7 +157,7 @@ class RayleighProblem(SetOnce):
         The gamma of equation (5); at 0 no graph is made.
     n_components : int >= 1 or None, default 10
         Dimension p of the subspace; None for a linear function of X itself.
-    n_neighbors, metric : int, str or transformer
+    n_neighbors, metric, neighbours : int, str or transformer, str
         As in :func:`rankbook.kernels.neighbours.neighbour_graph`.
     kernel, gamma, degree, coef0, pivots, random_state
         As in :class:`rankbook.NystroemMap`.
@@ -174,20 +179,22 @@ class RayleighProblem(SetOnce):
         pivots: Literal["greedy", "random", "rpcholesky"] = "greedy",
         metric: str | Callable[..., float] | Any = "euclidean",
         random_state: Seed = None,
+        neighbours: Literal["auto", "exact", "approximate"] = "auto",
     ) -> None:
         self.kernel, self.manifold_weight = (
             Kernel(kernel, gamma, degree, coef0),
             as_positive("manifold_weight", manifold_weight, zero=True),
         )
         items, signs = join_items(X, y, X_unlabelled, unlabelled, self.kernel)
-        neighbours = dict(
+        options = dict(
             n_neighbors=as_count(
                 "n_neighbors", n_neighbors, 1, len(items) - 1, ", one less than the items,"
             ),
             metric=metric,
+            neighbours=as_choice("neighbours", neighbours, SEARCHES),
         )
         subspace = make_subspace(items, n_components, self.kernel, pivots, random_state)
-        self.data = SemiSupervisedData(items, signs, self.kernel, subspace, neighbours)
+        self.data = SemiSupervisedData(items, signs, self.kernel, subspace, options)
         self.X, self.n_items, self.coef_shape = (
             self.data.X,
             len(items),

@@ -50,7 +50,7 @@ def test_a_table_is_chosen_for_without_any_extra(tmp_path):
     y = (X[:, 0] + rng.normal(size=40) > 0).astype(int)
     table, picture = tmp_path / "a.csv", tmp_path / "a.svg"
     np.savetxt(table, np.c_[X, y], delimiter=",", header="a,b,y", comments="", fmt="%g")
-    without = sorted(packages("data") | packages("dev") - {"rankbook"})
+    without = sorted(packages("data") | packages("large") | packages("dev") - {"rankbook"})
     code = f"""
 import sys
 
@@ -71,9 +71,9 @@ main()
 
 
 def test_the_extras_bring_what_the_package_itself_does_not():
-    assert packages("data") == {"pyarrow", "pooch"}
-    assert 'rankbook[data]; extra == "dev"' in requires("rankbook")
-    assert not packages(None) & (packages("data") | packages("dev"))
+    assert packages("data") == {"pyarrow", "pooch"} and packages("large") == {"pynndescent"}
+    assert 'rankbook[data,large]; extra == "dev"' in requires("rankbook")
+    assert not packages(None) & (packages("data") | packages("large") | packages("dev"))
 
 
 def test_memory_is_asked_of_the_system(monkeypatch):

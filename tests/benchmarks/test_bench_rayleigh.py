@@ -65,7 +65,7 @@ from test_bench_rayleigh import P, labelled_items
 import rankbook as rb
 X, y = labelled_items({n}, 0.5)
 start = time.perf_counter()
-problem = rb.RayleighProblem(X, y, n_components=P, pivots={pivots!r}, random_state=0)
+problem = rb.RayleighProblem(X, y, n_components=P, pivots={pivots!r}, neighbours="exact")
 answer = rb.solve(problem, 1e-3, solver="rayleigh")
 times = [time.perf_counter() - start, time.process_time()]
 peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -105,7 +105,7 @@ def test_growth():
     )
     for n in sizes:
         X, y = labelled_items(n)
-        exact, graph = best(lambda: neighbour_graph(X), 1)
+        exact, graph = best(lambda: neighbour_graph(X, neighbours="exact"), 1)
         approximate, _ = best(lambda: neighbour_graph(X, metric=few), 1)
         rows.append(
             [
@@ -134,7 +134,7 @@ def test_growth():
 @pytest.mark.parametrize("pivots", ["random", "greedy"])
 def test_beside_nystroem_and_the_linear_discriminant(pivots):
     X, y = labelled_items(100_000)
-    graph = neighbour_graph(X)
+    graph = neighbour_graph(X, neighbours="exact")
 
     def theirs(solver):
         F = Nystroem(n_components=P, gamma=1 / D, random_state=0).fit_transform(X)
@@ -154,9 +154,7 @@ def test_beside_nystroem_and_the_linear_discriminant(pivots):
         )
     )
     assert answer.certificate.is_optimal(1e-12)
-    assert within < 2 * times["svd"]  # the discriminant as it comes
-    if pivots == "random":  # as Nystroem draws
-        assert within < 2 * times["lsqr"]
+    assert within < 2 * min(times.values())  # Nystroem draws; greedy pivots cost more
 
 
 def test_a_path_costs_a_few_solutions():

@@ -24,6 +24,7 @@ from rankbook.estimators.rayleigh_cv import (
     label_folds,
     with_signs,
 )
+from rankbook.kernels import neighbours as search
 from rankbook.kernels.kernel import Kernel
 
 nan = np.nan
@@ -580,3 +581,24 @@ def test_degenerate_items(X):
             model.manifold_weight_,
             model.gamma_,
         ) == (1e-3, 1, 0.0, 0.1)
+
+
+# neighbours
+
+
+@pytest.mark.parametrize("estimator", [RayleighRanker, RayleighRankerCV])
+def test_neighbours_are_searched_as_asked(half_labelled, monkeypatch, estimator):
+    X, y, _ = half_labelled
+    searches, nearest = [], search.nearest_neighbours
+    for name in ("nearest_neighbours", "approximate_neighbours"):
+        monkeypatch.setattr(
+            search, name, lambda X, c, *metric, name=name: searches.append(name) or nearest(X, c)
+        )
+    models = [estimator(neighbours=how).fit(X, y) for how in ("auto", "exact", "approximate")]
+    assert searches == ["nearest_neighbours"] * 2 + ["approximate_neighbours"]
+    for model in models[1:]:
+        assert np.array_equal(model.predict(X), models[0].predict(X))
+    with pytest.raises(ValueError, match="neighbours is 'most'"):
+        estimator(neighbours="most").fit(X, y)
+    with pytest.raises(ValueError, match="'approximate' with the metric 'cosine'"):
+        estimator(neighbours="approximate", metric="cosine").fit(X, y)

@@ -1,5 +1,6 @@
 """The graph of nearest neighbours against all distances; copies, grids, lonely points."""
 
+import sys
 import tracemalloc
 import warnings
 
@@ -13,14 +14,21 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 
+from rankbook.kernels import neighbours as module
 from rankbook.kernels.kernel import Kernel
 from rankbook.kernels.neighbours import (
+    approximate_neighbours,
+    closest,
     found_neighbours,
     gram_neighbours,
+    is_approximate,
     laplacian_form,
     nearest_neighbours,
+    nearest_of,
     neighbour_graph,
+    neighbour_recall,
     normalized_laplacian,
+    searched_neighbours,
 )
 
 
@@ -139,6 +147,124 @@ def test_the_laplacian_of_a_ring_by_hand():
     assert normalized_laplacian(diags_array(np.zeros(4))).nnz == 0
 
 
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 40),
+    st.integers(1, 3),
+    st.sampled_from([1, 20]),
+    st.integers(1, 5),
+)
+def test_a_few_rows_against_all(seed, n, width, d, c):
+    """On grids full of copies; and whoever is found too seldom is searched exactly."""
+    rng = np.random.default_rng(seed)
+    X, c = rng.integers(0, width + 1, (n, d)).astype(float), min(c, n - 1)
+    D, rows = cdist(X, X), rng.permutation(n)[: (n + 1) // 2]
+    away = D + np.diag(np.full(n, np.inf))
+    near = nearest_of(X, rows, c)
+    assert (near != rows[:, None]).all() and all(len(set(row)) == c for row in near)
+    assert np.allclose(np.sort(np.take_along_axis(D[rows], near, 1)), np.sort(away[rows])[:, :c])
+    everyone = np.broadcast_to(np.arange(n), (n, n))
+    order = np.argsort(away, axis=1, kind="stable")
+    assert (closest(X, rng.permuted(everyone, axis=1), c) == order[:, :c]).all()
+    assert_nearest(D, closest(X, np.full((n, c), -1), c))
+    assert neighbour_recall(X, nearest_neighbours(X, c)) == 1.0
+
+
+def sheet(n, d=24):
+    """Points near a curved sheet of 6 dimensions, in d."""
+    rng = np.random.default_rng(0)
+    return np.tanh(rng.normal(size=(n, 6)) @ rng.normal(size=(6, d)) / 2) + 0.02 * rng.normal(
+        size=(n, d)
+    )
+
+
+@pytest.fixture(scope="session")
+def pynndescent():
+    """It compiles itself once a process: most of a minute."""
+    return pytest.importorskip("pynndescent")
+
+
+def test_the_approximate_search_finds_nearly_all(pynndescent):
+    X = sheet(4000)
+    near = approximate_neighbours(X, 3)
+    assert near.shape == (4000, 3) and near.dtype == np.intp
+    assert (near != np.arange(4000)[:, None]).all() and all(len(set(row)) == 3 for row in near)
+    both = zip(near, nearest_neighbours(X, 3))
+    assert np.mean([len({*a} & {*b}) / 3 for a, b in both]) >= 0.9
+    assert neighbour_recall(X, near) >= 0.9
+    W = neighbour_graph(X, 3, neighbours="approximate")
+    assert (W - W.T).nnz == 0 and set(W.data) == {1.0} and (W.diagonal() == 0).all()
+    assert (W.sum(axis=1) >= 3).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_same_call_the_same_neighbours(pynndescent, threads):
+    numba = pytest.importorskip("numba")
+    if threads > numba.config.NUMBA_NUM_THREADS:
+        pytest.skip(f"{threads} threads of {numba.config.NUMBA_NUM_THREADS}")
+    X, before = sheet(20_000), numba.get_num_threads()
+    first = approximate_neighbours(X[:, ::-1], 2)
+    numba.set_num_threads(threads)
+    try:
+        assert np.array_equal(approximate_neighbours(X[:, ::-1], 2), first)
+        assert numba.get_num_threads() == threads
+    finally:
+        numba.set_num_threads(before)
+
+
+@pytest.mark.parametrize("offset, scale", [(0.0, 1.0), (1e9, 1.0), (0.0, 1e90), (0.0, 1e-100)])
+def test_offsets_and_units_stay_out_of_it(pynndescent, offset, scale):
+    X = np.round(sheet(600), 3) * 2.0**10
+    X = np.round(X)  # whole numbers: nothing is rounded below
+    near = approximate_neighbours(X * scale + offset, 2)
+    squares = np.take_along_axis(cdist(X, X, "sqeuclidean"), near, axis=1)
+    exact = np.sort(cdist(X, X, "sqeuclidean"))[:, 1:3]
+    assert np.isclose(squares, exact).mean() >= 0.9
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.zeros((300, 20)),
+        np.repeat(sheet(6), 50, axis=0),
+        np.repeat(sheet(300), 2, axis=0),
+        np.random.default_rng(0).integers(0, 2, (500, 4)).astype(float),
+        sheet(2),
+        sheet(7),
+    ],
+    ids=["one point", "many copies", "pairs", "grid", "two", "seven"],
+)
+def test_copies_and_few_points(pynndescent, X):
+    c = min(3, len(X) - 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        near = searched_neighbours(X, c, neighbours="approximate")
+    assert_nearest(cdist(X, X), near)
+
+
+def test_poor_recall_is_told_or_put_right(pynndescent, monkeypatch):
+    noise = np.random.default_rng(0).normal(size=(6000, 64))
+    with pytest.warns(UserWarning, match=r"'approximate' found \d\d% of the 2 nearest neigh"):
+        poor = searched_neighbours(noise, 2, neighbours="approximate")
+    assert 0.5 < neighbour_recall(noise, poor) < 0.9
+    monkeypatch.setattr(module, "LARGE", 0)
+    exact = nearest_neighbours(noise, 2)
+    assert is_approximate(noise, "euclidean", "auto")
+    assert np.array_equal(searched_neighbours(noise, 2), exact)
+    X = sheet(3000)
+    assert np.array_equal(searched_neighbours(X, 2), approximate_neighbours(X, 2))
+
+
+def test_without_pynndescent(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    monkeypatch.setattr(module, "LARGE", 0)
+    X = sheet(100)
+    assert np.array_equal(searched_neighbours(X, 2), nearest_neighbours(X, 2))
+    with pytest.raises(ImportError, match=r"'approximate' needs pynndescent.*rankbook\[large\]"):
+        neighbour_graph(X, neighbours="approximate")
+
+
 class Wrong:
     def __init__(self, graph):
         self.graph = graph
@@ -163,6 +289,15 @@ class Wrong:
         ),
         (dict(X=np.ones((4, 3)), kernel=Kernel("precomputed")), "square Gram matrix"),
         (dict(X=np.full((4, 3), np.inf)), "infinity in row 0"),
+        (dict(neighbours="aproximate"), "neighbours is 'aproximate'.*'approximate'"),
+        (dict(neighbours=True), "neighbours is True"),
+        (dict(neighbours="approximate", metric="cosine"), "with the metric 'cosine'; 'euclidean'"),
+        (dict(neighbours="approximate", metric=cdist), "with the metric <function"),
+        (
+            dict(X=np.eye(4), neighbours="approximate", kernel=Kernel("precomputed")),
+            "with a precomputed kernel",
+        ),
+        (dict(neighbours="exact", metric=Wrong(csr_array((8, 8)))), "which searches in its own"),
     ],
 )
 def test_refusals(options, match):

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
-from rankbook.kernels.nystroem import RULES, drawn_pivots, gram_schmidt, kernel_diagonal
+from rankbook.kernels.nystroem import (
+    MANY,
+    RULES,
+    drawn_pivots,
+    gram_schmidt,
+    greedy_pivots,
+    kernel_diagonal,
+)
 
 
 def quiet(*args, **options):
@@ -77,6 +84,44 @@ def test_even_draws_are_the_drawing_one_by_one(seed, n, p, width):
     assert (pivots == one_by_one[0]).all() and np.allclose(
         factor, np.tril(one_by_one[1][pivots]), atol=1e-9
     )
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize(
+    "n, d, p", [(600, 3, 40), (3000, 20, 30), (50, 2, 60), (7, 3, 3), (1, 2, 2)]
+)
+def test_greedy_pivots_in_rounds_are_those_one_by_one(kernel, n, d, p):
+    X = np.random.default_rng(0).normal(size=(n, d))
+    pivots, F = greedy_pivots(X, p, Kernel(kernel))
+    one_by_one, G = gram_schmidt(X, p, Kernel(kernel), np.argmax)
+    # last of all come residuals that are rounding errors, and which of them is largest is chance
+    sure = len(one_by_one) if kernel != "rbf" else min(len(one_by_one), 30)
+    assert len(pivots) == len(one_by_one) and (pivots[:sure] == one_by_one[:sure]).all()
+    assert np.allclose(F[:, :sure], G[:, :sure], atol=1e-6)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 200), st.integers(1, 12), st.integers(1, 3))
+def test_greedy_rounds_among_copies_and_ties(seed, n, p, width):
+    """No pivot is spanned by others, and each had the most left, up to rounding."""
+    X = np.random.default_rng(seed).integers(0, width + 1, (n, 2)).astype(float)
+    kernel = Kernel("rbf")
+    pivots, F = greedy_pivots(X, p, kernel)
+    assert len(set(pivots)) == len(pivots) == min(p, len(np.unique(X, axis=0)))
+    assert pivots[0] == 0 and np.allclose(F @ F[pivots].T, kernel.cross(X, X[pivots]))
+    left = 1 - np.cumsum(np.c_[np.zeros(n), F**2], axis=1)
+    for j, pivot in enumerate(pivots):
+        assert left[pivot, j] >= left[:, j].max() - 1e-12
+
+
+def test_many_items_have_the_pivots_of_the_loop():
+    X = np.random.default_rng(0).normal(size=(MANY, 5))
+    found = rb.NystroemMap(X, 25)
+    pivots, F = gram_schmidt(X, 25, Kernel("rbf"), np.argmax)
+    assert (found.pivots == pivots).all() and np.allclose(found.features, F)
+    assert found.features.flags.c_contiguous and (np.triu(found.factor, 1) == 0).all()
+    with pytest.warns(UserWarning, match="n_components is reduced from 20 to 5:"):
+        rb.NystroemMap(X, 20, "linear")
 
 
 def test_even_draws_are_even_and_proportional_ones_proportional():

@@ -127,7 +127,7 @@ rls = rb.RankRLS(kernel="linear").fit(iter([(X, y, qid)]))
 lam = rls.certificate_.jitter + rls.statistics_.n_items + rls.predict(X)[0]
 rls_cv = rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.5, 1.0], cv="lpo", random_state=1).fit(X, y, qid)
 lam = rls_cv.lam_ + rls_cv.best_value_ + float(rls_cv.cv_values_.min())
-rayleigh = rb.RayleighRanker(n_components=2, unlabelled=-1).fit(X, y)
+rayleigh = rb.RayleighRanker(n_components=2, unlabelled=-1, neighbours="exact").fit(X, y)
 scores = rayleigh.decision_function(X) + rayleigh.classes_[1] + rayleigh.certificate_.norm
 rayleigh_cv = rb.RayleighRankerCV(manifold_weights=(0.0, 1.0), n_components=[2, 3]).fit(X, y)
 lam = rayleigh_cv.manifold_weight_ + rayleigh_cv.score(X, y, weight)
