@@ -21,6 +21,7 @@ from .problems.ranksvm import RankSVMProblem
 from .problems.rayleigh import RayleighProblem
 from .problems.solution import Solution
 from .problems.svm import MulticlassSVMProblem, SVMProblem
+from .registry.choice import explain
 from .registry.declaration import Solver
 from .registry.plugins import get_solver, register_solver, unregister_solver
 from .registry.solve import solve, solve_path
@@ -57,6 +58,7 @@ __all__ = [
     "choose_lambda",
     "datasets",
     "disagreement",
+    "explain",
     "get_solver",
     "kernels",
     "list_solvers",

@@ -23,7 +23,6 @@ from rankbook.estimators.base import (
 )
 from .ranksvm import RankSVM
 from ..problems.ranksvm import RankSVMProblem
-from ..registry.choice import choose_solver
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve
 from ..selection.folds import make_folds
@@ -62,8 +61,8 @@ def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
     Returns
     -------
     curve : ValidationCurve
-    status : str
-        How the path ended.
+    status, solver : str
+        How the path ended, and what followed it.
     """
     (train, test), part = fold, lambda values, items: None if values is None else values[items]
     prefs = weighted_preferences(y[train], part(query, train), model.graph, part(weight, train))
@@ -73,7 +72,7 @@ def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
         X_train, prefs, model.kernel, model.gamma, model.degree, model.coef0, model.penalty
     )
     lam_min = lam_min_ratio * problem.lam_max if lam_min_ratio and problem.lam_max > 0 else None
-    path = solve_path(problem, lam_min, choose_solver(problem, model.solver, "path"))
+    path = solve_path(problem, lam_min, model.solver)
     if metric == "disagreement":
         curve = validation_curve(
             path,
@@ -82,7 +81,7 @@ def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
         )
     else:
         curve = validation_curve(path, X_test, y[test], qid=part(query, test), metric=metric, k=k)
-    return rescale(curve, 1.0 / prefs.weight.sum()), path.status
+    return rescale(curve, 1.0 / prefs.weight.sum()), path.status, path.solver
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c020
 def run_folds(jobs, n_jobs, progress):
@@ -176,7 +175,8 @@ class RankSVMCV(Ranker):
     ----------
     kernel, gamma, graph, solver, degree, coef0, penalty
         As in :class:`rankbook.RankSVM`. The solver must be able to follow a path; "auto" takes
-        "path", or "simplex" for the L1 penalty; "newton" is for a linear kernel on large data.
+        "path", or "epsilon" where many solutions are quicker than an exact path, or "simplex" for
+        the L1 penalty; "newton" is for a linear kernel on large data.
     cv : int, splitter or iterable, default 5
         Number of folds, by query where there are several, else by item; a scikit-learn splitter; or
         pairs (training, left out).
@@ -202,10 +202,11 @@ class RankSVMCV(Ranker):
     ----------
     lam_, best_ : float and list of (float, float)
         The lambda of the fit on all data, and every interval of lambda with the best mean.
-    curve_, fold_curves_, fold_status_, standard_error_
-        The mean over folds, each fold, how its path ended, and the error of the mean in the middle
-        of the widest best interval. All lambdas are those of the fit on all data: a fold's, times
-        the total weight of all preferences over that of its training preferences.
+    curve_, fold_curves_, fold_status_, path_solver_, standard_error_
+        The mean over folds, each fold, how its path ended and by which solver, and the error of the
+        mean in the middle of the widest best interval. All lambdas are those of the fit on all
+        data: a fold's, times the total weight of all preferences over that of its training
+        preferences.
     solution_, function_, certificate_, solver_, n_features_in_
         Of the fit on all data, as in :class:`rankbook.RankSVM`; also coef_ of a linear kernel,
         support_ and dual_coef_ of others.
@@ -216,6 +217,7 @@ class RankSVMCV(Ranker):
     curve_: ValidationCurve
     fold_curves_: list[ValidationCurve]
     fold_status_: list[str]
+    path_solver_: str
     standard_error_: float
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
@@ -290,7 +292,7 @@ class RankSVMCV(Ranker):
             self.n_jobs,
             self.progress,
         )
-        curves = [rescale(curve, total) for curve, _ in found]
+        curves = [rescale(curve, total) for curve, *_ in found]
         curve = mean_curve(curves)
         lam, error = choose_by_folds(curve, curves, self.rule)
         model.set_params(lam=lam).fit(X, y, qid=query, sample_weight=weight)
@@ -298,7 +300,8 @@ class RankSVMCV(Ranker):
             lam_=lam,
             curve_=curve,
             fold_curves_=curves,
-            fold_status_=[status for _, status in found],
+            fold_status_=[status for _, status, _ in found],
+            path_solver_=found[0][2],
             best_=curve.best,
             standard_error_=error,
         )
