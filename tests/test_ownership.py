@@ -313,6 +313,7 @@ KEEPS_NOTHING = {
     "get_solver",
     "load",
     "choose_lambda",
+    "explain",
     "Certificate",
     "Solution",
     "kernels",

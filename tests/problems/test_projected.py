@@ -1,0 +1,57 @@
+"""Bounds that an approximate kernel proves of the exact one, against solutions of the exact one."""
+
+import numpy as np
+import pytest
+
+import rankbook as rb
+from rankbook.problems.projected import EXACT_GAP, ProjectedProblem
+
+
+def exact_problem(kernel, loss="hinge", n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.normal(size=(n // 2, 3)).round(1), 2, axis=0)
+    y = np.digitize(X[:, 0] + rng.normal(size=n), [-1, 0, 1])
+    prefs = rb.Preferences.from_scores(y, np.arange(n) % 4)
+    if seed % 2:
+        prefs = prefs.reweighted(rng.uniform(0, 3, len(prefs)), rng.uniform(0.5, 2, len(prefs)))
+    return rb.RankSVMProblem(X, prefs, kernel=kernel, loss=loss)
+
+
+def laplace(A, B):
+    return np.exp(-np.abs(A[:, None] - B).sum(axis=2))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", laplace], ids=["rbf", "poly", "laplace"])
+def test_the_bounds_hold_and_close(kernel, loss, seed):
+    exact = exact_problem(kernel, loss, seed=seed)
+    gaps = []
+    for lam in (100.0, 1.0):
+        optimum = rb.solve(exact, lam, solver="qp").certificate
+        for p in (3, 20, 150):
+            with np.testing.suppress_warnings() as quiet:
+                quiet.filter(UserWarning, "n_components is reduced")
+                projected = ProjectedProblem.of(exact, p)
+            for solver in ("interior", "newton", "qp"):
+                proven = projected.exact_certificate(rb.solve(projected, lam, solver=solver))
+                room = 1e-6 * max(1, optimum.primal)
+                assert proven.dual <= optimum.primal + room
+                assert proven.primal >= optimum.dual - room
+                gaps.append(proven.relative_gap)
+        assert max(gaps[-3:]) < 2e-6 and min(gaps[-9:-6]) > max(gaps[-3:])
+
+
+def test_an_estimator_grows_until_the_gap_is_small_and_says_what_it_proves():
+    exact = exact_problem("rbf", n=600)
+    y = np.digitize(exact.X[:, 0], [-0.5, 0.5])
+    for lam in (100.0, 0.1):
+        model = rb.RankSVM(lam=lam, approximate_kernel="auto").fit(exact.X, y)
+        assert model.exact_certificate_.relative_gap <= EXACT_GAP
+        assert "projected on" in model.solver_
+    few = rb.RankSVM(lam=0.1, approximate_kernel=3).fit(exact.X, y)
+    assert few.exact_certificate_.relative_gap > EXACT_GAP
+    with pytest.raises(AttributeError, match="after a fit with approximate_kernel"):
+        rb.RankSVM().fit(exact.X[:20], y[:20]).exact_certificate_  # noqa: B018
+    with pytest.raises(ValueError, match="penalty is 'l1'; 'l2' is accepted with it"):
+        rb.RankSVM(penalty="l1", approximate_kernel=3).fit(exact.X, y)

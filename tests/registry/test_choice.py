@@ -1,0 +1,73 @@
+"""The choice of a solver: what is predicted, what does not fit, and what the choice is made of."""
+
+import numpy as np
+import pytest
+
+import rankbook as rb
+from rankbook.registry import choice
+from rankbook.registry.choice import choose_solver, explain
+from rankbook.registry.cost import RATES, TERMS, Work, bytes_of, seconds_of, work_of
+
+
+def problem(n=300, kernel="rbf", queries=3, d=4, **options):
+    rng = np.random.default_rng(0)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, n), np.arange(n) % queries)
+    return rb.RankSVMProblem(rng.normal(size=(n, d)), prefs, kernel=kernel, **options)
+
+
+def test_predictions_grow_with_everything():
+    base = Work(1000, 50_000, 1000, 100.0, True)
+    for solver in RATES:
+        larger = Work(2000, 200_000, 2000, 200.0, True)
+        assert 0 < seconds_of(solver, base) < seconds_of(solver, larger)
+        assert len(RATES[solver]) == len(TERMS[solver](base)) and min(RATES[solver]) >= 0
+        assert 0 < bytes_of(solver, base) < bytes_of(solver, larger)
+
+
+def test_the_work_of_scores_is_counted_and_that_of_pairs_is_one_query():
+    counted = problem(queries=3)
+    assert work_of(counted) == Work(300, len(counted.prefs), 300, 100.0, True)
+    assert not counted.prefs.is_listed
+    listed = rb.RankSVMProblem(counted.X, rb.Preferences([0], [1], 300), kernel="linear")
+    assert work_of(listed) == Work(300, 1, 4, 300.0, False)
+
+
+def test_the_quickest_is_first_and_chosen():
+    for one in (problem(), problem(kernel="linear"), problem(loss="squared")):
+        found = explain(one)
+        assert [p.seconds for p in found] == sorted(p.seconds for p in found)
+        assert choose_solver(one) == found[0].solver
+        assert {p.solver for p in found} <= {"interior", "newton", "path", "qp"}
+        assert "seconds" in repr(found) and found[0].solver in found._repr_html_()
+    assert "path" not in {p.solver for p in explain(problem(loss="squared"))}
+    assert "newton" not in {p.solver for p in explain(problem())}
+
+
+def test_what_does_not_fit_is_last_and_refused_if_nothing_fits(monkeypatch):
+    one = problem(kernel="linear")
+    least = min(p.nbytes for p in explain(one))
+    monkeypatch.setattr(choice, "available_memory", lambda: least)
+    found = explain(one)
+    assert not found[0].obstacle and all(p.obstacle for p in found[1:])
+    monkeypatch.setattr(choice, "available_memory", lambda: least - 1)
+    with pytest.raises(MemoryError, match=r"needs [\d,]+ bytes .* and some \d+ s, and .*; use app"):
+        choose_solver(one)
+    with pytest.raises(MemoryError):
+        rb.solve(one, 1.0, solver="auto")
+    with pytest.raises(MemoryError):
+        rb.RankSVM(kernel="linear").fit(one.X, np.arange(300) % 2)
+
+
+def test_a_long_path_is_left_to_epsilon_and_estimators_say_so(monkeypatch):
+    assert choose_solver(problem(), provides="path") == "path"
+    assert choose_solver(problem(3000, queries=1), provides="path") == "epsilon"
+    monkeypatch.setattr(choice, "LONG", 0.0)
+    monkeypatch.setattr(choice, "TIMES", 0.0)
+    one = problem(60)
+    model = rb.RankSVMCV(cv=2, lam_min_ratio=1e-2).fit(one.X, np.arange(60) % 3)
+    assert model.path_solver_.startswith("epsilon") and model.lam_ > 0
+
+
+def test_solve_takes_auto():
+    assert rb.solve(problem(), 1.0, solver="auto").solver.startswith("interior")
+    assert rb.solve_path(problem(50), solver="auto").solver.startswith("path")
