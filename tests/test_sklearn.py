@@ -391,7 +391,7 @@ def test_an_interrupted_fit_leaves_the_features_as_they_were(monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankbook.estimators.ranksvm.solve_path", interrupted)
+    monkeypatch.setattr("rankbook.estimators.ranksvm.solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[["age"]], y)
     assert model.n_features_in_ == 2 and model.feature_names_in_.tolist() == ["size", "age"]

@@ -60,7 +60,7 @@ def scaled(problem, lam):
 STEPS = 100  # at most
 PATIENCE = 10  # steps without a smaller gap
 FALL = 10  # what a step must divide the gap by to be followed by another, once it is below tol
-ENOUGH = 1e-4  # of tol: where none is
+ENOUGH = 1e-8  # of tol: where none is
 
 
 def run(scaled, point, tol):
@@ -111,7 +111,7 @@ def to_solution(problem, lam, scaled, best, tol, info):
     implied = system.project(program.pairs.gather(sparse))
     primal, lower = program.values(implied, sparse)
     multipliers = np.zeros(len(problem.prefs))
-    if (primal - lower) / max(1 / scaled.value_unit, abs(primal)) <= max(gap, tol / 100):
+    if (primal - lower) / max(1 / scaled.value_unit, abs(primal)) <= max(10 * gap, tol / 1e5):
         multipliers[scaled.kept] = scaled.dual_unit * sparse
         return Solution(problem, lam, dual=limited(problem, multipliers), info=info)
     multipliers[scaled.kept] = scaled.dual_unit * dual
