@@ -160,6 +160,15 @@ def test_a_start_saves_steps_and_gives_the_same_answer(loss):
     assert warm < 0.95 * cold
 
 
+@pytest.mark.parametrize("lam", [10.0, 1e-3, 1e-9])
+def test_a_start_that_meets_every_margin_is_no_end(lam):
+    problem = rb.RankSVMProblem([[0.0, 1.0], [2.0, 5.0]], rb.Preferences([1], [0], 2), "linear")
+    answer = rb.solve(problem, lam, solver="interior")
+    exact = rb.solve(problem, lam, solver="path").certificate
+    assert abs(answer.certificate.primal - exact.primal) <= 1e-12
+    assert answer.certificate.relative_gap <= 1e-12
+
+
 def test_the_same_call_gives_the_same_answer():
     problem = rb.RankSVMProblem(ITEMS["generic"], PREFERENCES["weights"])
     first, second = (rb.solve(problem, 1.0, solver="interior") for _ in range(2))
