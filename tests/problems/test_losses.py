@@ -103,7 +103,7 @@ def test_what_is_neither_is_named(wrong, message):
 @pytest.mark.parametrize(
     ["problem", "name"],
     [
-        (lambda: rb.RankSVMProblem(X, PREFS), "path"),
+        (lambda: rb.RankSVMProblem(X, PREFS), "interior"),
         (lambda: rb.RankRLSProblem(X, Y.astype(float)), "rls"),
         (lambda: rb.SVMProblem(X, Y > 0), "qp"),
         (lambda: rb.RayleighProblem(X, Y > 0, n_components=3, n_neighbors=2), "rayleigh"),

@@ -386,6 +386,7 @@ def test_choosing_a_basis(method):
 # The estimator
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
         rb.RankRLS(),
@@ -453,6 +454,7 @@ def test_a_failed_fit_changes_nothing():
 # One lambda by Cholesky
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", degenerate(np.random.default_rng(0)))
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize("graph", [dict(qid=np.arange(24) % 3), {}, dict(graph="identity")])
@@ -487,6 +489,7 @@ def test_one_lambda_takes_no_decomposition(graph, monkeypatch):
     assert model.certificate_.is_optimal(1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_below_the_rounding_errors_the_decomposition_answers():
     X = np.repeat(np.random.default_rng(0).normal(size=(6, 2)), 4, axis=0)
     problem = rb.RankRLSProblem(X, np.arange(24) % 5.0)

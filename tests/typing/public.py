@@ -110,6 +110,7 @@ fits = Zero().can_solve(ranking) is True
 answers: list[rb.Solution] = [rb.solve(ranking, lam, Zero), rb.solve(squares, lam, Zero())]
 solver = rb.get_solver("newton", tol=1e-9)
 states: list[str] = [row["state"] for row in rb.list_solvers()]
+quickest: str = rb.explain(ranking)[0].solver
 rb.unregister_solver("zero")
 
 # Estimators
