@@ -295,6 +295,8 @@ class RankSVMCV(Ranker):
         curves = [rescale(curve, total) for curve, *_ in found]
         curve = mean_curve(curves)
         lam, error = choose_by_folds(curve, curves, self.rule)
+        if self.solver == "auto" and found[0][2].split()[0] == "path":
+            model.set_params(solver="path")  # as exact as the choice: equal scores stay equal
         model.set_params(lam=lam).fit(X, y, qid=query, sample_weight=weight)
         results = dict(
             lam_=lam,
