@@ -209,7 +209,7 @@ def test_twice_the_data_twice_the_lambda(mixture):
 def test_the_refit_is_the_fit_at_the_chosen_lambda(mixture):
     model = RankSVMCV(gamma=1.0, random_state=0).fit(mixture.X, mixture.y)
     assert np.array_equal(
-        rb.RankSVM(lam=model.lam_, gamma=1.0).fit(mixture.X, mixture.y).dual_coef_,
+        rb.RankSVM(solver="path", lam=model.lam_, gamma=1.0).fit(mixture.X, mixture.y).dual_coef_,
         model.dual_coef_,
     )
     assert (
