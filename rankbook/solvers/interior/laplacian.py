@@ -8,6 +8,8 @@ __all__ = ['CHUNK', 'Pairs', 'BlockLaplacian', 'SparseLaplacian', 'laplacian_of'
 # %% ../../../nbs/solvers/interior/laplacian.ipynb #l003
 import numpy as np
 
+from ...preferences.pairs import incidence_matrix
+
 # %% ../../../nbs/solvers/interior/laplacian.ipynb #l005
 CHUNK = 1 << 15  # preferences at a time, whose numbers fit in a cache
 
@@ -93,11 +95,7 @@ class SparseLaplacian:
     """P' diag(w) P as a sparse matrix. O(m) memory."""
 
     def __init__(self, pairs):
-        from scipy.sparse import csr_array
-
-        m = pairs.better.size
-        columns, values = np.column_stack([pairs.better, pairs.worse]).ravel(), [1.0, -1.0] * m
-        self.P = csr_array((values, columns, np.arange(0, 2 * m + 1, 2)), shape=(m, pairs.n_items))
+        self.P = incidence_matrix(pairs.better, pairs.worse, pairs.n_items)
 
     def weigh(self, weight):
         """Give the preferences weights (m,) > 0."""
