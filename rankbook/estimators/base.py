@@ -72,6 +72,7 @@ FITTED = (
     "solution_",
     "function_",
     "certificate_",
+    "exact_certificate_",
     "solver_",
     "coef_",
     "support_",

@@ -7,6 +7,7 @@ __all__ = ['RankSVM', 'problem_of', 'fitted_projected']
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c002
 import warnings
+from functools import cached_property
 from typing import Literal, Self
 
 from numpy.typing import ArrayLike
@@ -135,7 +136,7 @@ class RankSVM(Ranker):
             return keep_fit(self, fitted_attributes(solution))
         return keep_fit(self, fitted_projected(self, X, prefs))
 
-    @property
+    @cached_property
     def exact_certificate_(self) -> Certificate:
         """What the answer for an approximate kernel proves of the kernel itself."""
         problem = getattr(getattr(self, "solution_", None), "problem", None)
@@ -172,10 +173,10 @@ def fitted_projected(estimator, X, prefs):
         # said below in this estimator's words
         warnings.filterwarnings("ignore", "n_components is reduced")
         if count == "auto":
-            problem, solution, _ = grown(exact, run)
+            problem, solution, proven = grown(exact, run)
         else:
             problem = ProjectedProblem.of(exact, count)
-            solution = run(problem)
+            solution, proven = run(problem), None
     used = len(problem.subspace.pivots)
     if count != "auto" and used < count:
         warn(
@@ -186,4 +187,5 @@ def fitted_projected(estimator, X, prefs):
         function_=NystroemFunction(problem.subspace, solution.weights),
         nystroem_map_=problem.subspace,
         solver_=f"{solution.solver}, for the kernel projected on {used} items",
+        **({} if proven is None else dict(exact_certificate_=proven)),
     )

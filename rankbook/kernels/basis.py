@@ -92,8 +92,10 @@ def whole_product(problem, v):
     """K v for v (n,) or (n, k) without K, made again block by block. O(n^2 d).
 
     Centred if the problem is. Each block serves both of its sides, where rows and columns of K are
-    measured alike.
+    measured alike. A Gram matrix that was given is there already.
     """
+    if problem.kernel.name == "precomputed":
+        return problem.matvec(v)
     X, v, product = problem.X, centred(problem, v), np.zeros(v.shape)
     cross = problem.kernel.reduced_cross if problem.is_centred else problem.kernel.cross
     is_half = not problem.is_centred or problem.kernel.name == "rbf"

@@ -1,5 +1,7 @@
 """Bounds that an approximate kernel proves of the exact one, against solutions of the exact one."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -30,8 +32,8 @@ def test_the_bounds_hold_and_close(kernel, loss, seed):
     for lam in (100.0, 1.0):
         optimum = rb.solve(exact, lam, solver="qp").certificate
         for p in (3, 20, 150):
-            with np.testing.suppress_warnings() as quiet:
-                quiet.filter(UserWarning, "n_components is reduced")
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "n_components is reduced")
                 projected = ProjectedProblem.of(exact, p)
             for solver in ("interior", "newton", "qp"):
                 proven = projected.exact_certificate(rb.solve(projected, lam, solver=solver))
@@ -55,3 +57,28 @@ def test_an_estimator_grows_until_the_gap_is_small_and_says_what_it_proves():
         rb.RankSVM().fit(exact.X[:20], y[:20]).exact_certificate_  # noqa: B018
     with pytest.raises(ValueError, match="penalty is 'l1'; 'l2' is accepted with it"):
         rb.RankSVM(penalty="l1", approximate_kernel=3).fit(exact.X, y)
+
+
+def test_a_gram_matrix_is_taken_as_it_is():
+    exact = exact_problem("rbf")
+    given = rb.RankSVMProblem(exact.kernel.gram(exact.X), exact.prefs, kernel="precomputed")
+    gaps = []
+    for problem in (exact, given):
+        projected = ProjectedProblem.of(problem, 20)
+        solution = rb.solve(projected, 1.0, solver="interior")
+        gaps.append(projected.exact_certificate(solution).relative_gap)
+    assert gaps[1] == pytest.approx(gaps[0], rel=1e-6)
+
+
+def test_a_certificate_is_computed_once_for_each_fit(monkeypatch):
+    exact = exact_problem("rbf", n=60)
+    y = np.digitize(exact.X[:, 0], [-0.5, 0.5])
+    model = rb.RankSVM(approximate_kernel=5).fit(exact.X, y)
+    first = model.exact_certificate_
+    assert model.exact_certificate_ is first
+    assert model.set_params(lam=10.0).fit(exact.X, y).exact_certificate_ is not first
+    with pytest.raises(AttributeError):
+        model.set_params(approximate_kernel=None).fit(exact.X, y).exact_certificate_  # noqa: B018
+    model.set_params(approximate_kernel="auto").fit(exact.X, y)
+    monkeypatch.setattr(ProjectedProblem, "exact_certificate", None)
+    assert model.exact_certificate_.relative_gap <= EXACT_GAP
