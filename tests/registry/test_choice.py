@@ -71,3 +71,25 @@ def test_a_long_path_is_left_to_epsilon_and_estimators_say_so(monkeypatch):
 def test_solve_takes_auto():
     assert rb.solve(problem(), 1.0, solver="auto").solver.startswith("interior")
     assert rb.solve_path(problem(50), solver="auto").solver.startswith("path")
+
+
+def test_other_problems_are_refused_by_name():
+    one = problem(kernel="linear")
+    with pytest.raises(TypeError, match="problem is a RankRLSProblem; a RankSVMProblem is acc"):
+        explain(rb.RankRLSProblem(one.X, np.arange(300) % 2))
+    with pytest.raises(TypeError, match="problem is a int"):
+        explain(3)
+    with pytest.raises(ValueError, match="problem has the penalty 'l1'"):
+        explain(problem(kernel="linear", penalty="l1"))
+
+
+def test_what_no_solver_takes_is_left_to_qp_to_refuse(monkeypatch):
+    monkeypatch.setattr(choice, "RATES", {})
+    assert choose_solver(problem()) == "qp"
+
+
+def test_a_plugin_of_a_known_name_may_lack_can_solve(monkeypatch):
+    known = choice.get_solver
+    bare = type("Bare", (), {})
+    monkeypatch.setattr(choice, "get_solver", lambda name: bare() if name == "qp" else known(name))
+    assert "qp" in {p.solver for p in explain(problem())}
