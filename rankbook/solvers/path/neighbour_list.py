@@ -4,16 +4,16 @@
 
 # %% auto #0
 __all__ = ['list_near', 'drift_bound', 'list_near_lengths', 'drift_bound_lengths', 'covariance_factor', 'pair_lengths',
-           'list_items', 'first_arrival', 'first_exit', 'next_budget', 'next_share']
+           'list_items', 'copy_near', 'first_arrival', 'first_exit', 'next_budget', 'next_share']
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c002
 import numpy as np
 
-from ...base.jit import njit
+from ...base.jit import in_place
 from ...paths.sets import FREE
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c004
-@njit
+@in_place
 def list_near(better, worse, delta, sets, G, lam, budget, near):
     """Write the preferences within `budget` of their margin into `near`; return how many.
 
@@ -28,17 +28,19 @@ def list_near(better, worse, delta, sets, G, lam, budget, near):
     return count
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c005
-@njit
+@in_place
 def drift_bound(G, G_scan):
     """The spread of G - G_scan: a bound on how far any difference has moved. O(n)."""
-    low = high = G[0] - G_scan[0]
-    for i in range(1, G.size):
-        d = G[i] - G_scan[i]
-        low, high = min(low, d), max(high, d)
-    return high - low
+    low = high = low_odd = high_odd = G[0] - G_scan[0]
+    for i in range(1, G.size - 1, 2):  # two at a time: neither waits for the other
+        d, e = G[i] - G_scan[i], G[i + 1] - G_scan[i + 1]
+        low, high = d if d < low else low, d if d > high else high
+        low_odd, high_odd = e if e < low_odd else low_odd, e if e > high_odd else high_odd
+    d = G[G.size - 1] - G_scan[G.size - 1]
+    return max(high, high_odd, d) - min(low, low_odd, d)
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c007
-@njit
+@in_place
 def list_near_lengths(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     better, worse, delta, lengths, sets, G, lam, budget, share, longest, delta_max, near
 ):
@@ -57,7 +59,7 @@ def list_near_lengths(  # noqa: PLR0913 -- compiled: plain arrays, so that it ca
     return count
 
 
-@njit
+@in_place
 def drift_bound_lengths(v, v_scan, U, longest):
     """A bound on how far the longest preference has moved when v_scan has become v. O(d^2 / 2)."""
     square = 0.0
@@ -97,7 +99,7 @@ def pair_lengths(X, U, better, worse, block=1 << 16):
     return np.concatenate(parts)
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c009
-@njit
+@in_place
 def list_items(better, worse, pairs, count, slot, listed, n):
     """Add the items of pairs[:count] that are new to listed[:n]; return the new n.
 
@@ -112,28 +114,33 @@ def list_items(better, worse, pairs, count, slot, listed, n):
                 n += 1
     return n
 
+# %% ../../../nbs/solvers/path/neighbour_list.ipynb #c015a
+@in_place
+def copy_near(better, worse, delta, sets, near, count, ends, margins, sides):  # noqa: PLR0913
+    """Write the items, margins and sides of the near preferences into a row each. O(count)."""
+    for t in range(count):
+        i = near[t]
+        ends[t, 0], ends[t, 1], margins[t] = better[i], worse[i], delta[i]
+        sides[t] = 1.0 - sets[i]  # INACTIVE is 0, AT_BOUND is 2
+
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c016
-@njit
-def first_arrival(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
-    better, worse, delta, sets, G, h, lam, noise, near, count, step
-):
-    """The near preference that reaches its margin first, and after which step.
+@in_place
+def first_arrival(ends, margins, sides, count, G, h, lam, noise, step):  # noqa: PLR0913
+    """The place in the list of what reaches its margin first, and after which step.
 
     This is (-1, step) if none does within `step`. O(count).
     """
     first = -1
     for t in range(count):
-        i = near[t]
-        dG, dh = G[better[i]] - G[worse[i]], h[better[i]] - h[worse[i]]
-        rate = delta[i] - dh
-        if (sets[i] == 0 and rate < 0.0) or (sets[i] == 2 and rate > 0.0):
-            arrival = max(0.0, (lam * delta[i] - dG) / rate)
-            if arrival < step and abs(dG - lam * dh) > noise:
-                first, step = i, arrival
+        k, l = ends[t, 0], ends[t, 1]
+        dG, dh = G[k] - G[l], h[k] - h[l]
+        away, speed = sides[t] * (dG - lam * margins[t]), sides[t] * (dh - margins[t])
+        if away < step * speed and speed > 0.0 and abs(dG - lam * dh) > noise:
+            first, step = t, max(0.0, away / speed)
     return first, step
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c017
-@njit
+@in_place
 def first_exit(A, n, alpha, eta, weight, step):
     """The position in the active set whose multiplier first reaches 0 or its weight, and the step.
 
@@ -153,7 +160,7 @@ def first_exit(A, n, alpha, eta, weight, step):
     return first, step
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c020
-@njit
+@in_place
 def next_budget(budget, used, scanned, cost):
     """The budget after a scan period.
 
@@ -167,7 +174,7 @@ def next_budget(budget, used, scanned, cost):
     return 0.8 * budget
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c021
-@njit
+@in_place
 def next_share(share, moved, fallen):
     """The share of lambda in the budget after a period; at most 4 times more or less.
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['State', 'MEASURED', 'COUNTED', 'SCAN_COST', 'STEP_COST', 'MAX_PERTURBATION', 'rounding', 'initial_state', 'grow',
-           'direction', 'residual', 'spent_matrix', 'spent_factor', 'scan', 'prepare_list', 'write_rates',
+           'direction', 'residual', 'spent_matrix', 'spent_factor', 'copy_list', 'scan', 'prepare_list', 'write_rates',
            'move_scores', 'advance']
 
 # %% ../../../nbs/solvers/path/state.ipynb #c003
@@ -12,10 +12,11 @@ from collections import namedtuple
 
 import numpy as np
 
-from ...base.jit import njit, record
-from ...paths.active_set import apply_factor, backward, combine, gather
+from ...base.jit import in_place, record
+from ...paths.active_set import apply_factor, backward, combine, copy_row, gather
 from ...paths.sets import AT_BOUND
 from rankbook.solvers.path.neighbour_list import (
+    copy_near,
     covariance_factor,
     drift_bound,
     drift_bound_lengths,
@@ -32,6 +33,7 @@ State = namedtuple(
     "State",
     (
         "K better worse delta weight sets alpha G scaled_coef v A L q near listed G_scan v_scan U "
+        "ends margins sides "
         "lengths diagonal everything "
         "eta w h v_rate origin slot items u cosines sines now count"
     ),
@@ -47,7 +49,7 @@ SCAN_COST, STEP_COST = 100, 20  # fixed parts of the work of a scan and of a ste
 MAX_PERTURBATION = 1e-3  # of a margin, relative
 
 # %% ../../../nbs/solvers/path/state.ipynb #c007
-@njit
+@in_place
 def rounding(diagonal, scaled_coef):
     """About the largest rounding error of G = K scaled_coef after some hundred updates. O(n)."""
     square = largest = 0.0
@@ -105,6 +107,9 @@ def initial_state(  # noqa: PLR0913 -- the parts of a state
         v_scan=v.copy(),
     )
     work = dict(
+        ends=np.zeros((m + 1, 2), dtype=np.int32),
+        margins=np.zeros(m + 1),
+        sides=np.zeros(m + 1),
         h=np.zeros(n),
         v_rate=np.zeros(v.size),
         origin=np.zeros(max(n, v.size)),
@@ -129,14 +134,14 @@ def grow(s):
     return s._replace(L=L, **wider)
 
 # %% ../../../nbs/solvers/path/state.ipynb #c014
-@njit
+@in_place
 def direction(s, factored):
     """Set eta = H_AA^-1 delta_A and what the scores lose, h or v_rate.
 
     Return the number of touched items. O(|A|^2 + |A| n), or O(|A|^2 + |A| d).
     """
     n = s.count.free
-    s.eta[:n] = s.q[:n]
+    copy_row(s.eta, s.q, n)
     backward(s.L, n, s.eta)
     touched = gather(s.better, s.worse, s.A, n, s.eta, s.slot, s.items, s.u)
     if factored:
@@ -146,7 +151,7 @@ def direction(s, factored):
     return touched
 
 # %% ../../../nbs/solvers/path/state.ipynb #c015
-@njit
+@in_place
 def residual(better, worse, delta, A, n, h):
     """How far the direction is from keeping the n free preferences on their margin. O(|A|)."""
     worst = 0.0
@@ -156,7 +161,7 @@ def residual(better, worse, delta, A, n, h):
     return worst
 
 # %% ../../../nbs/solvers/path/state.ipynb #c017
-@njit
+@in_place
 def spent_matrix(s):
     """The part of the budget spent since the last scan, and the step that would spend the rest.
 
@@ -167,7 +172,7 @@ def spent_matrix(s):
     return used, (r.budget - used) / (drift_bound(s.h, s.origin) + r.delta_max)
 
 # %% ../../../nbs/solvers/path/state.ipynb #c018
-@njit
+@in_place
 def spent_factor(s):
     """The same for a factor. O(d^2)."""
     r = s.now
@@ -182,7 +187,13 @@ def spent_factor(s):
     return max(moved, fallen / r.share), step
 
 # %% ../../../nbs/solvers/path/state.ipynb #c021
-@njit
+@in_place
+def copy_list(s):
+    """What a step needs of the near preferences, side by side. O(near)."""
+    copy_near(s.better, s.worse, s.delta, s.sets, s.near, s.count.near, s.ends, s.margins, s.sides)
+
+
+@in_place
 def scan(s, factored):
     """List the near preferences, and with a factor their items; write out G.
 
@@ -214,15 +225,16 @@ def scan(s, factored):
         c.listed = list_items(s.better, s.worse, s.A, c.free, s.slot, s.listed, c.listed)
         for t in range(c.listed):
             s.slot[s.listed[t]] = -1
-        s.v_scan[:] = s.v
+        copy_row(s.v_scan, s.v, s.v.size)
     else:
         c.near = list_near(s.better, s.worse, s.delta, s.sets, s.G, r.lam, r.budget, s.near)
-        s.G_scan[:] = s.G
+        copy_row(s.G_scan, s.G, s.G.size)
+    copy_list(s)
     r.lam_scan, c.scanned = r.lam, 0
     c.scans += 1
 
 # %% ../../../nbs/solvers/path/state.ipynb #c022
-@njit
+@in_place
 def prepare_list(s, factored):
     """Scan if the budget is spent or the list too long.
 
@@ -239,13 +251,13 @@ def prepare_list(s, factored):
     return step
 
 # %% ../../../nbs/solvers/path/state.ipynb #c025
-@njit
+@in_place
 def write_rates(s):
     """With a factor: h on the listed items. O(n' d)."""
     apply_factor(s.K, s.v_rate, s.listed, s.count.listed, s.h)
 
 
-@njit
+@in_place
 def move_scores(s, factored, step):
     """Let the scores fall by `step` times their rate. O(n), or O(n' + d)."""
     if not factored:
@@ -258,7 +270,7 @@ def move_scores(s, factored, step):
         s.v[j] -= step * s.v_rate[j]
 
 # %% ../../../nbs/solvers/path/state.ipynb #c026
-@njit
+@in_place
 def advance(s, factored, step, touched):
     """Move along the direction by a step of lambda, and count the work.
 

@@ -96,6 +96,7 @@ def restored(problem, arrays, events, checkpoints):
         for name in NUMBERS
     }
     state = state._replace(**{name: arrays[name] for name in MOVING}, **numbers)
+    moving.copy_list(state)
     (lam_min, chunk), (total, lam) = arrays["run"], arrays["end"]
     end = [Checkpoint(int(total), float(lam), arrays["end_active"])] if total else []
     return Run(problem, state, pairs, float(lam_min), int(chunk), [events], [*checkpoints, *end])
