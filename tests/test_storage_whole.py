@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
@@ -54,15 +55,21 @@ def test_eight_threads_save_to_one_name_while_others_read(tmp_path, part):
     ]
     lengths = {len(path.events) for path in others}
     others[0].save(file)
+    enough = threading.Event()
+
+    def save_on(path):
+        path.save(file)
+        while not enough.is_set():
+            path.save(file)
+
     with ThreadPoolExecutor(10) as pool:
-        saving = [
-            pool.submit(lambda path: [path.save(file) for _ in range(50)], path) for path in others
-        ]
-        reads = 0
-        while not all(task.done() for task in saving):
-            assert len(rb.load(file).events) in lengths
-            reads += 1
-        assert all(task.exception() is None for task in saving) and reads > 5
+        saving = [pool.submit(save_on, path) for path in others]
+        try:
+            for _ in range(20):
+                assert len(rb.load(file).events) in lengths
+        finally:
+            enough.set()
+        assert all(task.exception() is None for task in saving)
     assert [f.name for f in tmp_path.iterdir()] == ["one.npz"]
 
 

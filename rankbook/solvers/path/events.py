@@ -52,7 +52,7 @@ from rankbook.solvers.path.state import (
 # %% ../../../nbs/solvers/path/events.ipynb #c005b
 PIVOT_TOL = 1e-12  # relative pivot below which a preference counts as dependent
 REFRESH_EVERY = 300  # events, or so many that a refresh is a small part of the work
-REFRESH_SHARE = 1e-3  # events for each preference and each entry of the matrix
+REFRESH_SHARE = 4e-3  # events for each preference and each entry of the matrix
 LAST_SEGMENT = 1e-10  # a segment down to this fraction of lambda is the last one
 LAST_EXIT = 1e-8  # a multiplier that lasts down to this fraction of lambda lasts to 0
 MAX_STALLED = 20_000  # events without progress
@@ -63,6 +63,7 @@ def absorb_drift(s, i):
     """Define the margin of preference i by its scores, and note the perturbation."""
     margin = (s.G[s.better[i]] - s.G[s.worse[i]]) / s.now.lam
     s.now.perturbation = max(s.now.perturbation, abs(margin - s.delta[i]) / s.delta[i])
+    s.now.delta_low, s.now.delta_high = min(s.now.delta_low, margin), max(s.now.delta_high, margin)
     s.delta[i] = margin
 
 # %% ../../../nbs/solvers/path/events.ipynb #c008

@@ -22,6 +22,7 @@ from ...paths.replay import Checkpoint, PathIterator
 from ...paths.sets import EVENT, End
 from . import events as following
 from . import state as moving
+from .sorted_scan import are_placed, places
 
 # %% ../../../nbs/solvers/path/run.ipynb #c004
 def start_state(problem, perturbation, seed, room=64):
@@ -64,8 +65,20 @@ def start_state(problem, perturbation, seed, room=64):
         writable(problem.X if problem.is_factored else problem.gram),
         writable(problem.diagonal),
     )
+    placed = places(prefs) if are_placed(prefs) else None
     return moving.initial_state(
-        K, problem.is_factored, diagonal, better, worse, delta, weight, G, scaled_coef, top, room
+        K,
+        problem.is_factored,
+        diagonal,
+        better,
+        worse,
+        delta,
+        weight,
+        G,
+        scaled_coef,
+        top,
+        room,
+        placed,
     ), pairs
 
 # %% ../../../nbs/solvers/path/run.ipynb #c007
@@ -281,6 +294,10 @@ SHARED = (
     "diagonal",
     "everything",
     "origin",
+    "place",
+    "below",
+    "first",
+    "segments",
 )
 MOVING = (
     "delta",
@@ -296,6 +313,7 @@ MOVING = (
     "listed",
     "G_scan",
     "v_scan",
+    "order",
 )
 NUMBERS = ("now", "count")
 

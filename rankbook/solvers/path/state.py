@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['State', 'MEASURED', 'COUNTED', 'SCAN_COST', 'STEP_COST', 'MAX_PERTURBATION', 'rounding', 'initial_state', 'grow',
-           'direction', 'residual', 'spent_matrix', 'spent_factor', 'copy_list', 'scan', 'prepare_list', 'write_rates',
-           'move_scores', 'advance']
+           'direction', 'residual', 'spent_matrix', 'spent_factor', 'copy_list', 'list_matrix', 'list_factor', 'scan',
+           'prepare_list', 'write_rates', 'move_scores', 'advance']
 
 # %% ../../../nbs/solvers/path/state.ipynb #c003
 from collections import namedtuple
@@ -27,19 +27,22 @@ from rankbook.solvers.path.neighbour_list import (
     next_share,
     pair_lengths,
 )
+from .sorted_scan import list_near_sorted, no_places
 
 # %% ../../../nbs/solvers/path/state.ipynb #c005
 State = namedtuple(
     "State",
     (
         "K better worse delta weight sets alpha G scaled_coef v A L q near listed G_scan v_scan U "
-        "ends margins sides "
+        "ends margins sides order keys place below first segments "
         "lengths diagonal everything "
         "eta w h v_rate origin slot items u cosines sines now count"
     ),
 )
 
-MEASURED = "lam budget lam_scan perturbation delta_max noise longest share".split()
+MEASURED = (
+    "lam budget lam_scan perturbation delta_max noise longest share delta_low delta_high".split()
+)
 COUNTED = (
     "free near listed since scanned at_bound_left stalled exchanges refreshes scans largest logged "
     "stale"
@@ -60,7 +63,7 @@ def rounding(diagonal, scaled_coef):
 
 # %% ../../../nbs/solvers/path/state.ipynb #c009
 def initial_state(  # noqa: PLR0913 -- the parts of a state
-    K, factored, diagonal, better, worse, delta, weight, G, scaled_coef, lam, room
+    K, factored, diagonal, better, worse, delta, weight, G, scaled_coef, lam, room, placed=None
 ):
     """The state above lam_max: everything at bound.
 
@@ -78,6 +81,9 @@ def initial_state(  # noqa: PLR0913 -- the parts of a state
         Above every event.
     room : int
         Rows for the active set; :func:`grow` makes more.
+    placed : dict, optional
+        Of :func:`rankbook.solvers.path.sorted_scan.places`, if all margins are equal but for their
+        perturbation.
     """
     n, m = len(K), better.size
     U, v = (
@@ -85,8 +91,9 @@ def initial_state(  # noqa: PLR0913 -- the parts of a state
     )
     lengths = pair_lengths(K, U, better, worse) if factored else np.zeros(0)
     most, noise = delta.max() * (1 + MAX_PERTURBATION), rounding(diagonal, scaled_coef)
-    first = (lam, 0.01 * lam, lam, 0.0, most, noise, lengths.max(initial=0.0), 1.0)
-    now = record(**dict(zip(MEASURED, map(float, first))))
+    numbers = (lam, 0.01 * lam, lam, 0.0, most, noise, lengths.max(initial=0.0), 1.0)
+    numbers += (delta.min(), delta.max())
+    now = record(**dict(zip(MEASURED, map(float, numbers))))
     count = record(**dict.fromkeys(COUNTED, 0) | dict(near=-1, at_bound_left=m))  # -1: list first
     ints = lambda k: np.zeros(k, dtype=np.int64)
     fixed = dict(K=K, better=better, worse=worse, weight=weight, U=U, lengths=lengths)
@@ -118,7 +125,8 @@ def initial_state(  # noqa: PLR0913 -- the parts of a state
         u=np.zeros(2 * room),
     )
     work |= {name: np.zeros(room) for name in ("eta", "w", "cosines", "sines")}
-    return State(**fixed, **moving, **work, now=now, count=count)
+    placed = no_places() if placed is None else placed
+    return State(**fixed, **moving, **work, **placed, now=now, count=count)
 
 # %% ../../../nbs/solvers/path/state.ipynb #c010
 def grow(s):
@@ -194,10 +202,43 @@ def copy_list(s):
 
 
 @in_place
+def list_matrix(s):
+    """List the near preferences. O(n + m'), or O(m) without an order."""
+    r = s.now
+    if s.order.size:
+        return list_near_sorted(s, r.lam, r.delta_low, r.delta_high, r.budget, 0.0, 0.0)
+    return list_near(s.better, s.worse, s.delta, s.sets, s.G, r.lam, r.budget, s.near)
+
+
+@in_place
+def list_factor(s):
+    """The same for a factor."""
+    r = s.now
+    if s.order.size:
+        per_length, per_delta = r.budget / max(r.longest, 1e-300), r.share * r.budget / r.delta_max
+        reach = r.budget + r.share * r.budget
+        return list_near_sorted(s, r.lam, r.delta_low, r.delta_high, reach, per_length, per_delta)
+    return list_near_lengths(
+        s.better,
+        s.worse,
+        s.delta,
+        s.lengths,
+        s.sets,
+        s.G,
+        r.lam,
+        r.budget,
+        r.share,
+        r.longest,
+        r.delta_max,
+        s.near,
+    )
+
+# %% ../../../nbs/solvers/path/state.ipynb #c021b
+@in_place
 def scan(s, factored):
     """List the near preferences, and with a factor their items; write out G.
 
-    O(m + n), or O(m + n d).
+    O(n + m') with an order, else O(n + m); with a factor also O(n d).
     """
     c, r = s.count, s.now
     if factored:
@@ -207,27 +248,14 @@ def scan(s, factored):
             r.delta_max * (r.lam_scan - r.lam),
         )
         apply_factor(s.K, s.v, s.everything, s.everything.size, s.G)
-        c.near = list_near_lengths(
-            s.better,
-            s.worse,
-            s.delta,
-            s.lengths,
-            s.sets,
-            s.G,
-            r.lam,
-            r.budget,
-            r.share,
-            r.longest,
-            r.delta_max,
-            s.near,
-        )
+        c.near = list_factor(s)
         c.listed = list_items(s.better, s.worse, s.near, c.near, s.slot, s.listed, 0)
         c.listed = list_items(s.better, s.worse, s.A, c.free, s.slot, s.listed, c.listed)
         for t in range(c.listed):
             s.slot[s.listed[t]] = -1
         copy_row(s.v_scan, s.v, s.v.size)
     else:
-        c.near = list_near(s.better, s.worse, s.delta, s.sets, s.G, r.lam, r.budget, s.near)
+        c.near = list_matrix(s)
         copy_row(s.G_scan, s.G, s.G.size)
     copy_list(s)
     r.lam_scan, c.scanned = r.lam, 0
@@ -241,7 +269,8 @@ def prepare_list(s, factored):
     Return the longest step that the list allows. O(n), or O(d^2); at times a scan.
     """
     c, per_item = s.count, s.v.size // 8
-    cost = s.better.size + per_item * s.everything.size + SCAN_COST
+    looks = 4 * s.everything.size + 2 * c.near if s.order.size else s.better.size
+    cost = looks + per_item * s.everything.size + SCAN_COST
     used, step = spent_factor(s) if factored else spent_matrix(s)
     if c.near < 0 or used >= 0.999 * s.now.budget or c.scanned > 2 * cost:
         if c.near >= 0:
