@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['PIVOT_TOL', 'REFRESH_EVERY', 'REFRESH_SHARE', 'LAST_SEGMENT', 'LAST_EXIT', 'MAX_STALLED', 'Log', 'absorb_drift',
-           'recompute_scores', 'correct_active', 'refresh_period', 'refresh', 'record', 'relist', 'unlist', 'leave',
-           'append', 'exchange_step', 'exchange', 'enter', 'finish_segment', 'trouble', 'turn', 'follow']
+           'recompute_scores', 'correct_active', 'refresh_period', 'refresh', 'record', 'unlist', 'leave', 'append',
+           'exchange_step', 'exchange', 'enter', 'finish_segment', 'trouble', 'turn', 'follow']
 
 # %% ../../../nbs/solvers/path/events.ipynb #c002
 from collections import namedtuple
@@ -48,6 +48,7 @@ from rankbook.solvers.path.state import (
     rounding,
     write_rates,
 )
+from .trees import cut, relist
 
 # %% ../../../nbs/solvers/path/events.ipynb #c005b
 PIVOT_TOL = 1e-12  # relative pivot below which a preference counts as dependent
@@ -149,18 +150,6 @@ def record(s, log, i, to):
 
 # %% ../../../nbs/solvers/path/events.ipynb #c015
 @in_place
-def relist(s, i):
-    """Add preference i to the list, or ask for a new list if there is no room. O(1)."""
-    t = s.count.near
-    if t < 0 or t == s.near.size - 1:
-        s.count.near = -1
-        return
-    s.near[t], s.ends[t, 0], s.ends[t, 1] = i, s.better[i], s.worse[i]
-    s.margins[t], s.sides[t] = s.delta[i], 1.0 - s.sets[i]
-    s.count.near = t + 1
-
-
-@in_place
 def unlist(s, t):
     """Take the preference at place t out of the list; the last one takes its place. O(1)."""
     last = s.count.near - 1
@@ -175,6 +164,7 @@ def leave(s, p, to, log):
     i = s.A[p]
     s.alpha[i] = 0.0 if to == INACTIVE else s.weight[i]
     s.count.free = remove(s.A, s.count.free, p, s.L, s.q, s.cosines, s.sines)
+    cut(s, s.better[i], s.worse[i])
     record(s, log, i, to)
     relist(s, i)
 

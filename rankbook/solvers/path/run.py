@@ -314,6 +314,7 @@ MOVING = (
     "G_scan",
     "v_scan",
     "order",
+    "tree",
 )
 NUMBERS = ("now", "count")
 

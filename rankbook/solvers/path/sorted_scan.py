@@ -22,6 +22,7 @@ def places(prefs):
         keys : (n,) room for their G
         place, below, first : (n,) by item, as above
         segments : (queries + 1,) where queries begin in the order
+        tree, root : (n,) for the trees of free preferences; none yet
     """
     order, level, query = prefs.levels
     counts = level - query
@@ -35,12 +36,14 @@ def places(prefs):
         below=below,
         first=first,
         segments=np.r_[np.unique(query), order.size].astype(np.int64),
+        tree=np.full(order.size, -1),
+        root=np.full(order.size, -1),
     )
 
 
 def no_places():
     """The same of a graph without such an order: empty arrays."""
-    names = "order place below first segments".split()
+    names = "order place below first segments tree root".split()
     return {name: np.zeros(0, dtype=np.int64) for name in names} | dict(keys=np.zeros(0))
 
 
@@ -73,8 +76,9 @@ def reaches(i, distance, delta, lengths, budget, per_length, per_delta):  # noqa
 def list_near_sorted(s, lam, lowest, highest, reach, per_length, per_delta):  # noqa: PLR0913
     """Write the preferences within reach of their margin into s.near; return how many.
 
-    Active ones are left out. `s` has the arrays of :func:`places`, those of the preferences and
-    `lengths`, empty without a factor; margins lie between `lowest` and `highest`. O(n + m').
+    Active ones are left out, and those within a tree (see [trees](trees.ipynb)). `s` has the
+    arrays of :func:`places`, those of the preferences and `lengths`, empty without a factor;
+    margins lie between `lowest` and `highest`. O(n + m').
     """
     sort_items(s.order, s.keys, s.segments, s.G)
     count, far, close = 0, lam * highest + reach, lam * lowest - reach
@@ -88,7 +92,7 @@ def list_near_sorted(s, lam, lowest, highest, reach, per_length, per_delta):  # 
             while t < s.segments[q + 1] and s.keys[t] <= key - close:
                 l = s.order[t]
                 t += 1
-                if s.place[l] >= s.below[k]:
+                if s.place[l] >= s.below[k] or (s.tree[k] >= 0 and s.tree[l] == s.tree[k]):
                     continue
                 i = s.first[k] + s.place[l]
                 distance = key - s.G[l] - lam * s.delta[i]

@@ -28,13 +28,14 @@ from rankbook.solvers.path.neighbour_list import (
     pair_lengths,
 )
 from .sorted_scan import list_near_sorted, no_places
+from .trees import label_trees
 
 # %% ../../../nbs/solvers/path/state.ipynb #c005
 State = namedtuple(
     "State",
     (
         "K better worse delta weight sets alpha G scaled_coef v A L q near listed G_scan v_scan U "
-        "ends margins sides order keys place below first segments "
+        "ends margins sides order keys place below first segments tree root "
         "lengths diagonal everything "
         "eta w h v_rate origin slot items u cosines sines now count"
     ),
@@ -241,6 +242,8 @@ def scan(s, factored):
     O(n + m') with an order, else O(n + m); with a factor also O(n d).
     """
     c, r = s.count, s.now
+    if s.order.size:
+        label_trees(s.better, s.worse, s.A, c.free, s.tree, s.items)
     if factored:
         r.share = next_share(
             r.share,

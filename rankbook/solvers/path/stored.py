@@ -35,7 +35,7 @@ def state_shapes(problem, room):
     )
     placed = n if are_placed(problem.prefs) else 0
     ints = dict(A=(room,), near=(m + 1,), listed=(n,), count=(len(moving.COUNTED),))
-    ints |= dict(order=(placed,))
+    ints |= dict(order=(placed,), tree=(placed,))
     shapes = {name: (shape, np.float64) for name, shape in floats.items()}
     return (
         shapes
@@ -78,6 +78,7 @@ def check_arrays(problem, arrays, total):
         A=(A, m),
         near=(arrays["near"][: max(near, 0)], m),
         listed=(arrays["listed"], n),
+        tree=(arrays["tree"] + 1, n + 1),
         end_active=(end, len(problem.prefs)),
     )
     for name, (a, limit) in inside.items():
