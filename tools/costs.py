@@ -24,13 +24,18 @@ COLUMNS = [
     "features",
     "block",
     "preferences",
+    "lam",
+    "lam_max",
     "seconds",
     "gap",
 ]
 
 
 def cases():
-    """(solver, kernel, loss, items, features, items of a query) of each case."""
+    """(solver, kernel, loss, items, features, items of a query) of each case.
+
+    With a seventh, lam is that share of lam_max, and else so many preferences times 1e-4.
+    """
     for n, block in product((100, 400, 1000, 2000), (50, 100_000)):
         yield "interior", "rbf", "hinge", n, 10, min(n, block)
     for n, block in ((500, 50), (5000, 50), (50_000, 50), (500, 500), (2000, 2000)):
@@ -51,11 +56,21 @@ def cases():
     for n, block in ((100, 100), (400, 400), (1000, 50)):
         yield "path", "linear", "hinge", n, 10, block
         yield "qp", "linear", "hinge", n, 10, block
+    for share in (1e-1, 1e-2, 1e-3, 1e-5):
+        for n, features in ((200_000, 10), (20_000, 100)):
+            yield "newton", "linear", "hinge", n, features, 50, share
+        yield "newton", "linear", "squared", 200_000, 10, 50, share
+        for n, block in ((200, 200), (800, 50)):
+            yield "path", "rbf", "hinge", n, 10, block, share
+        yield "path", "linear", "hinge", 400, 10, 400, share
+        yield "path", "linear", "hinge", 4000, 10, 50, share
+        yield "interior", "rbf", "hinge", 1000, 10, 50, share
+        yield "interior", "linear", "hinge", 5000, 10, 50, share
+        yield "qp", "rbf", "hinge", 200, 10, 200, share
 
 
-def measure(solver, kernel, loss, items, features, block):
-    """Preferences, processor seconds and relative gap of one case, in this process."""
-    began = time.process_time()
+def made(kernel, loss, items, features, block):
+    """The problem of a case."""
     import numpy as np
 
     import rankbook as rb
@@ -66,35 +81,54 @@ def measure(solver, kernel, loss, items, features, block):
     prefs = rb.Preferences.from_scores(
         np.digitize(noisy, [-1, 0, 1, 2]), np.arange(items) % (items // block)
     )
-    problem = rb.RankSVMProblem(X, prefs, kernel=kernel, loss=loss)
+    return rb.RankSVMProblem(X, prefs, kernel=kernel, loss=loss)
+
+
+def measure(solver, lam, *case):
+    """Processor seconds and relative gap of a solution, or of the path down to lam."""
+    began = time.process_time()
+    import rankbook as rb
+
+    problem = made(*case)
     if solver == "whole path":
-        path = rb.solve_path(problem, 1e-6 * problem.lam_max)
+        path = rb.solve_path(problem, lam)
         seconds, gap = time.process_time() - began, path.certificate(path.domain[0]).relative_gap
     else:
-        answer = rb.solve(problem, 1e-4 * len(prefs), solver=solver)
+        answer = rb.solve(problem, lam, solver=solver)
         seconds, gap = time.process_time() - began, answer.certificate.relative_gap
-    return len(prefs), round(seconds, 4), f"{gap:.0e}"
+    return round(seconds, 4), f"{gap:.0e}"
+
+
+def measured(solver, kernel, loss, items, features, block, share=None):
+    """A row of the table: the median of three, each in its own process."""
+    problem = made(kernel, "hinge", items, features, block)
+    lam_max, m = problem.lam_max, len(problem.prefs)
+    share = 1e-6 if solver == "whole path" else share
+    lam = f"{1e-4 * m if share is None else share * lam_max:.4g}"
+    case = solver, kernel, loss, *map(str, (items, features, block))
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    command = [sys.executable, __file__, solver, lam, *case[1:]]
+    found = [
+        subprocess.run(
+            command, env={**os.environ, **threads}, capture_output=True, text=True, check=True
+        )
+        .stdout.strip()
+        .split(",")
+        for _ in range(3)
+    ]
+    median = sorted(found, key=lambda one: float(one[0]))[1]
+    return [*case, m, lam, f"{lam_max:.4g}", *median]
 
 
 def main():
-    """Measure all cases, each in its own process, or the one case that is asked for."""
+    """Measure all cases, or the one case that is asked for."""
     if len(sys.argv) > 1:
-        solver, kernel, loss, *sizes = sys.argv[1:]
-        print(*measure(solver, kernel, loss, *map(int, sizes)), sep=",")
+        solver, lam, kernel, loss, *sizes = sys.argv[1:]
+        print(*measure(solver, float(lam), kernel, loss, *map(int, sizes)), sep=",")
         return
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     rows = []
     for case in cases():
-        command = [sys.executable, __file__, *map(str, case)]
-        results = [
-            subprocess.run(
-                command, env={**os.environ, **threads}, capture_output=True, text=True, check=True
-            )
-            .stdout.strip()
-            .split(",")
-            for _ in range(3)
-        ]
-        rows.append([*case, *sorted(results, key=lambda found: float(found[1]))[1]])
+        rows.append(measured(*case))
         print(*rows[-1], flush=True)
     with OUT.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])

@@ -83,6 +83,35 @@ def without_times(text):
     return facts
 
 
+class TestVerbose:
+    def test_what_a_path_takes_is_said_first_and_elsewhere(self):
+        write_items("games.csv", queries=20)
+        options = ["games.csv", "--target", "grade", "--qid", "query", "--json"]
+        quiet = run("select", *options)
+        for flag in ("-v", "--verbose"):
+            told = run("select", *options, flag, "--gamma", "0.1,1", "--lam-min", "1e-3")
+            lines = told.stderr.splitlines()
+            assert lines[0].startswith("2 paths of RankSVMProblem(") and "seconds" in lines[1]
+            assert {line.split()[0] for line in lines[2:4]} == {"path", "epsilon"}
+        told = run("select", *options, "-v")
+        assert without_times(told.stdout) == without_times(quiet.stdout)
+        assert quiet.stderr == "" and told.stderr.startswith("1 path of RankSVMProblem(")
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ["--lam-min", "-1"],
+            ["--gamma", "1", "--kernel", "linear"],
+            ["--graph", "ful"],
+            ["--seed", "-1"],
+        ],
+    )
+    def test_a_bad_option_is_refused_as_without(self, options):
+        write_items("games.csv")
+        start = ["select", "games.csv", "--target", "grade", "--qid", "none"]
+        assert refused(*start, *options, "-v") == refused(*start, *options)
+
+
 class TestFiles:
     def test_csv_with_queries(self):
         _, _, qid = write_items("games.csv", queries=20)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.registry import choice
+from rankbook.registry import choice, cost
 from rankbook.registry.choice import choose_solver, explain
-from rankbook.registry.cost import RATES, TERMS, Work, bytes_of, seconds_of, work_of
+from rankbook.registry.cost import RATES, TERMS, USUAL, Work, bytes_of, seconds_of, work_of
 
 
 def problem(n=300, kernel="rbf", queries=3, d=4, **options):
@@ -30,6 +30,50 @@ def test_the_work_of_scores_is_counted_and_that_of_pairs_is_one_query():
     assert not counted.prefs.is_listed
     listed = rb.RankSVMProblem(counted.X, rb.Preferences([0], [1], 300), kernel="linear")
     assert work_of(listed) == Work(300, 1, 4, 300.0, False)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_further_below_lam_max_the_longer_a_path_and_newton(kernel):
+    one = problem(3000 if kernel == "linear" else 300, kernel)
+    seconds = [
+        {p.solver: p.seconds for p in explain(one, share * one.lam_max)}
+        for share in (2.0, 1e-2, 1e-4, 1e-6)
+    ]
+    for solver in seconds[0]:
+        taken = [found[solver] for found in seconds]
+        grows = solver in ("path", "newton")
+        assert (taken == sorted(set(taken))) if grows else len(set(taken)) == 1
+    assert seconds[2] == pytest.approx({p.solver: p.seconds for p in explain(one)})
+    assert not one.prefs.is_listed
+
+
+def test_a_path_is_explained_too():
+    one = problem(3000, queries=1)
+    found = explain(one, provides="path")
+    assert [p.solver for p in found] == ["epsilon", "path"]
+    shallow = explain(one, 0.1 * one.lam_max, provides="path")
+    assert shallow[0].seconds < found[1].seconds / 5 and shallow[0].solver == "path"
+    assert not explain(problem(loss="squared"), provides="path")
+
+
+def test_lam_needs_no_kernel_matrix_that_does_not_fit(monkeypatch):
+    one = problem()
+    monkeypatch.setattr(cost, "available_memory", lambda: 8 * 300**2 - 1)
+    assert work_of(one, 1.0).decades == USUAL and "gram" not in vars(one)
+    assert work_of(problem(kernel="linear"), 1.0).decades != USUAL
+
+
+def test_a_problem_without_differences_has_no_decades():
+    flat = rb.RankSVMProblem(np.ones((4, 1)), rb.Preferences([0], [1], 4), kernel="linear")
+    assert flat.lam_max == 0 and work_of(flat, 1.0).decades == 0
+
+
+def test_bad_arguments_of_explain_are_refused_by_name():
+    for lam in (0.0, -1.0, np.nan):
+        with pytest.raises(ValueError, match="^lam is"):
+            explain(problem(), lam)
+    with pytest.raises(ValueError, match="^provides is 'paths'"):
+        explain(problem(), provides="paths")
 
 
 def test_the_quickest_is_first_and_chosen():

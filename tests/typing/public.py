@@ -111,6 +111,7 @@ answers: list[rb.Solution] = [rb.solve(ranking, lam, Zero), rb.solve(squares, la
 solver = rb.get_solver("newton", tol=1e-9)
 states: list[str] = [row["state"] for row in rb.list_solvers()]
 quickest: str = rb.explain(ranking)[0].solver
+longest: float = rb.explain(ranking, lam, provides="path")[-1].seconds
 rb.unregister_solver("zero")
 
 # Estimators

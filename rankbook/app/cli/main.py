@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['app', 'OPTIONS', 'ARGUMENT', 'FORMATS', 'QUERIES', 'Data', 'Target', 'Qid', 'Drop', 'Gamma', 'Scale', 'Rule',
-           'Kernel', 'Degree', 'Coef0', 'Graph', 'LamMin', 'LamMax', 'Seed', 'SolverName', 'Plot', 'Json', 'options',
-           'one_line_errors', 'option', 'select', 'solvers', 'cache', 'main']
+           'Kernel', 'Degree', 'Coef0', 'Graph', 'LamMin', 'LamMax', 'Seed', 'SolverName', 'Plot', 'Json', 'Verbose',
+           'options', 'one_line_errors', 'option', 'select', 'solvers', 'cache', 'main']
 
 # %% ../../../nbs/app/cli/main.ipynb #c003
 import json
@@ -140,9 +140,29 @@ Seed = option(int, "Of the split.")
 SolverName = option(str, "Name of a solver that provides paths.")
 Plot = option(Path, "Write a picture to this file: .pdf, .png or .svg.")
 Json = option(bool, "Print the result as JSON.", "--json")
+Verbose = option(
+    bool, "First say on stderr what following a path is expected to take.", "--verbose", "-v"
+)
 
 # %% ../../../nbs/app/cli/main.ipynb #c031
-def _choose(source, target, qid, drop, options):
+def _foretell(data, options):
+    """Say on stderr what a path of the training part is expected to take, one for each gamma."""
+    from rankbook.app.select import kernels_to_try
+    from rankbook.base.validation import as_positive
+    from rankbook.data.split import prepare
+    from rankbook.problems.ranksvm import RankSVMProblem
+    from rankbook.registry.choice import explain
+
+    names = ("kernel", "gamma", "degree", "coef0")
+    kernels = kernels_to_try(**{name: options[name] for name in names})
+    parts = prepare(data, options["graph"], options["standardize"], options["seed"])[0]
+    problem = RankSVMProblem(parts["train"].X, parts["train"].prefs, **kernels[0])
+    lam = None if options["lam_min"] is None else as_positive("lam_min", options["lam_min"])
+    typer.echo(f"{count(len(kernels), 'path')} of {problem!r}, each expected to take", err=True)
+    typer.echo(str(explain(problem, lam, "path")), err=True)
+
+
+def _choose(source, target, qid, drop, options, verbose):
     """Read and choose; returns the ModelSelection and the seconds spent compiling.
 
     Progress goes to stderr if that is a terminal.
@@ -154,6 +174,8 @@ def _choose(source, target, qid, drop, options):
     if terminal and options["solver"] == "path":
         options["progress"] = True
     data = read_data(source, target, qid, drop)
+    if verbose:
+        _foretell(data, options)
     before = WAITING.seconds
     result = select_model(data, **options)
     return result, WAITING.seconds - before
@@ -178,6 +200,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     solver: SolverName = "path",
     plot: Plot = None,
     as_json: Json = False,
+    verbose: Verbose = False,
 ):
     """Choose the lambda that orders validation data best, over its whole range, and certify the
     solution.
@@ -188,9 +211,8 @@ def select(  # noqa: PLR0913 -- an option of the command each
     with one_line_errors(), spoken_warnings():
         if plot is not None:
             check_picture(plot)
-        result, compiling = _choose(
-            data, target, qid, parse_names(drop), options | dict(gamma=parse_gammas(gamma))
-        )
+        options |= dict(gamma=parse_gammas(gamma))
+        result, compiling = _choose(data, target, qid, parse_names(drop), options, verbose)
         facts = result.summary()
         facts["seconds"] = facts["seconds"] | dict(compiling=compiling)
         typer.echo(
