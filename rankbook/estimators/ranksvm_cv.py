@@ -63,6 +63,11 @@ def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
     curve : ValidationCurve
     status, solver : str
         How the path ended, and what followed it.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the path was interrupted.
     """
     (train, test), part = fold, lambda values, items: None if values is None else values[items]
     prefs = weighted_preferences(y[train], part(query, train), model.graph, part(weight, train))
@@ -73,6 +78,8 @@ def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
     )
     lam_min = lam_min_ratio * problem.lam_max if lam_min_ratio and problem.lam_max > 0 else None
     path = solve_path(problem, lam_min, model.solver)
+    if path.status == "interrupted" and "reason" not in path.info:
+        raise KeyboardInterrupt  # half a path is no ground for a choice
     if metric == "disagreement":
         curve = validation_curve(
             path,
@@ -193,7 +200,7 @@ class RankSVMCV(Ranker):
         Folds at a time, for joblib; by default what the backend in force says. The result does not
         depend on it.
     progress : bool, default False
-        Show a bar over folds.
+        Show a bar over folds, and then that of :class:`rankbook.RankSVM`.
     random_state : None, int, numpy Generator or RandomState, default None
         Shuffles the folds if `cv` is a number; None deals them out in the order of the scores, the
         same ones in every call.

@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['GROUP', 'HOME', 'SolverClass', 'AT_RUN_TIME', 'check_class', 'Record', 'installed_records', 'shadow_of',
-           'find_record', 'register_solver', 'unregister_solver', 'missing_modules', 'get_solver']
+           'find_record', 'register_solver', 'unregister_solver', 'missing_modules', 'get_solver', 'progress_option']
 
 # %% ../../nbs/registry/plugins.ipynb #t002
 import importlib.util
+import inspect
 import os
 import sys
 from dataclasses import dataclass
@@ -215,3 +216,11 @@ def get_solver(solver: SolverLike, **options: Any) -> Any:
     if missing:
         raise ImportError(f"solver {solver!r} needs {', '.join(missing)}, not installed here.")
     return cls(**options)
+
+
+def progress_option(solver: SolverLike, progress: bool) -> dict[str, bool]:
+    """dict(progress=True) if a bar is wanted and the solver, a name or a class, has that option."""
+    if not progress or not isinstance(solver, (str, type)):
+        return {}
+    cls = _load(find_record(solver)) if isinstance(solver, str) else solver
+    return dict(progress=True) if "progress" in inspect.signature(cls).parameters else {}

@@ -320,3 +320,84 @@ def test_features_of_any_unit_are_fitted_at_any_lam():
                 RankSVM(kernel="linear", lam=lam).fit(X * [1e6, 1e-6], y).score(X * [1e6, 1e-6], y)
                 > 0.7
             )
+
+
+# A bar, and Ctrl-C
+
+
+def small(kernel="linear"):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    return X, np.digitize(X @ [1, 1, 0] + 0.3 * rng.normal(size=60), [-1, 1])
+
+
+@pytest.mark.parametrize(
+    ("solver", "unit"),
+    [("interior", "steps"), ("newton", "steps"), ("path", "events"), ("auto", "steps")],
+)
+def test_a_bar_is_shown_if_asked_for_and_changes_nothing(solver, unit, capsys):
+    X, y = small()
+    silent = RankSVM(kernel="linear", solver=solver).fit(X, y)
+    assert capsys.readouterr().err == ""
+    shown = RankSVM(kernel="linear", solver=solver, progress=True).fit(X, y)
+    assert f" {unit}" in capsys.readouterr().err
+    assert np.array_equal(shown.coef_, silent.coef_)
+
+
+def test_a_solver_without_a_bar_is_left_alone(capsys):
+    X, y = small()
+    for solver in ("qp", PathSolver, PathSolver()):
+        RankSVM(kernel="linear", solver=solver, progress=True).fit(X, y)
+        assert ("events" in capsys.readouterr().err) == (solver is PathSolver)
+
+
+def test_an_approximate_kernel_has_a_bar_too(capsys):
+    RankSVM(approximate_kernel=10, progress=True).fit(*small())
+    assert "steps" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("solver", "inside"),
+    [
+        ("interior", "interior.solver.iterate"),
+        ("newton", "newton.steps.newton_step"),
+        ("path", "path.run.run_chunk"),
+    ],
+)
+def test_ctrl_c_inside_a_solver_leaves_no_half_a_fit(solver, inside, monkeypatch):
+    X, y = small()
+    model = RankSVM(kernel="linear", solver=solver, progress=True)
+
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"rankbook.solvers.{inside}", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        assert not [name for name in vars(model) if name.endswith("_")]
+    before = model.fit(X, y).coef_
+    with monkeypatch.context() as patch:
+        patch.setattr(f"rankbook.solvers.{inside}", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X[:, :2], y)
+    assert model.coef_ is before and model.n_features_in_ == 3
+
+
+def test_ctrl_c_in_a_fold_ends_cross_validation(monkeypatch):
+    from rankbook.solvers.path import run
+
+    X, y = small()
+    whole, calls = run.run_chunk, []
+
+    def interrupted(*args):
+        calls.append(args)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return whole(*args)
+
+    monkeypatch.setattr(run, "run_chunk", interrupted)
+    model = rb.RankSVMCV(kernel="linear", cv=3, solver="path", n_jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert len(calls) == 2 and not [name for name in vars(model) if name.endswith("_")]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...base.limits import require_memory
+from ...base.progress import progress_bar
 from ...base.validation import as_positive
 from ...problems.solution import Solution
 from ...registry.declaration import Solver
@@ -63,11 +64,11 @@ FALL = 10  # what a step must divide the gap by to be followed by another, once 
 ENOUGH = 1e-8  # of tol: where none is
 
 
-def run(scaled, point, tol):
+def run(scaled, point, tol, tell=lambda steps, text: None):
     """The best position and multipliers (m,) that the point meets, their gap, and the steps done.
 
     It ends below a gap of `tol`, over max(1, objective), when that no longer falls fast, or where
-    it falls no more.
+    it falls no more. `tell` is called with the number of steps done and the gap, as a text.
     """
     program, least = scaled.program, 1 / scaled.value_unit
     best, since, current, trial = (
@@ -79,6 +80,7 @@ def run(scaled, point, tol):
     for steps in range(STEPS + 1):
         primal, dual = program.values(point.position, point.dual)
         gap, since = abs(primal - dual) / max(least, abs(primal)), since + 1
+        tell(steps, f"gap {gap:.1e}")
         done = gap > best[0] / FALL or gap <= ENOUGH * tol
         if gap < best[0]:
             best, since = (gap, point.position, point.dual.copy()), 0
@@ -168,6 +170,8 @@ class InteriorSolver(Solver):
         Largest gap, over max(1, objective).
     start : Solution, optional
         Of a problem with the same items and preferences at another lam, to start from.
+    progress : bool, default False
+        Whether to show a bar over steps, with the gap.
 
     Notes
     -----
@@ -188,8 +192,8 @@ class InteriorSolver(Solver):
     )
     reference = "Mehrotra (1992); Gondzio (1996); Colombo and Gondzio (2008)"
 
-    def __init__(self, tol=1e-8, start=None):
-        self.tol, self.start = as_positive("tol", tol), start
+    def __init__(self, tol=1e-8, start=None, progress=False):
+        self.tol, self.start, self.progress = as_positive("tol", tol), start, progress
         if start is not None and not isinstance(start, Solution):
             raise TypeError(f"start is a {type(start).__name__}; a Solution is accepted.")
 
@@ -205,6 +209,7 @@ class InteriorSolver(Solver):
         point = start_at(q, problem, self.start) or InteriorPoint(
             q.program, first_position(q.program)
         )
-        best, steps = run(q, point, self.tol)
+        with progress_bar(self.progress, "steps") as tell:
+            best, steps = run(q, point, self.tol, tell)
         info = dict(steps=steps, unknowns=q.program.system.size)
         return to_solution(problem, lam, q, best, self.tol, info)

@@ -6,6 +6,9 @@
 __all__ = ['NewtonSolver', 'starting_weights', 'as_solution']
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #c003
+from itertools import count
+
+from ...base.progress import progress_bar
 from ...base.validation import as_positive
 from ...problems.solution import Solution
 from ...registry.declaration import Solver
@@ -32,6 +35,8 @@ class NewtonSolver(Solver):
         Of a problem with the same items and preferences at another lam, to start from.
     eps : float, default 1e-3
         For a path: the largest gap, over max(1, objective), at every lambda.
+    progress : bool, default False
+        Whether to show a bar over the steps to one lambda, with the gap.
 
     Notes
     -----
@@ -57,15 +62,19 @@ class NewtonSolver(Solver):
         "Chapelle and Keerthi (2010); counting as in Joachims (2006) and Airola et al. (2011)"
     )
 
-    def __init__(self, tol=1e-6, start=None, eps=1e-3):
+    def __init__(self, tol=1e-6, start=None, eps=1e-3, progress=False):
         self.tol, self.start, self.eps = as_positive("tol", tol), start, as_positive("eps", eps)
+        self.progress = progress
         _check_start(start)
 
     def solve(self, problem, lam):
         """The solution at one lam > 0, with the dual of its smoothed hinge."""
-        point, width, steps = minimise(
-            problem, lam, self.tol, starting_weights(problem, self.start)
-        )
+        start, done = starting_weights(problem, self.start), count()
+        with progress_bar(self.progress, "steps") as tell:
+            watch = lambda point, width: tell(
+                next(done), f"gap {point.gap / max(1.0, point.value):.1e}"
+            )
+            point, width, steps = minimise(problem, lam, self.tol, start, watch=watch)
         return as_solution(problem, lam, point, width, steps)
 
     def path(self, problem, lam_min=None):

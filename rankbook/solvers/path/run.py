@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['SHARED', 'MOVING', 'NUMBERS', 'start_state', 'take_checkpoint', 'new_log', 'as_events', 'Run', 'begin',
-           'noted_interrupt', 'run_chunk', 'follow_on', 'reason', 'status_of', 'as_path', 'copied', 'resume',
-           'progress_bar']
+           'noted_interrupt', 'run_chunk', 'reached', 'follow_on', 'reason', 'status_of', 'as_path', 'copied', 'resume']
 
 # %% ../../../nbs/solvers/path/run.ipynb #c002
 import signal
@@ -16,6 +15,7 @@ import numpy as np
 
 from ...base.limits import require_memory
 from ...base.ownership import writable
+from ...base.progress import progress_bar
 from ...paths.depth import trusted
 from ...paths.exact import RegularizationPath
 from ...paths.replay import Checkpoint, PathIterator
@@ -206,7 +206,13 @@ def run_chunk(run, events):
     return code
 
 # %% ../../../nbs/solvers/path/run.ipynb #c017
-def follow_on(run, max_events=None, show=None, stop=None):
+def reached(run):
+    """The lambda that a run has come to, in words."""
+    end = f" of {run.lam_min:.3g}" if run.lam_min else ""
+    return f"lambda {run.checkpoints[-1].lam:.3g}{end}"
+
+
+def follow_on(run, max_events=None, tell=None, stop=None):
     """Follow to an end.
 
     Parameters
@@ -215,8 +221,8 @@ def follow_on(run, max_events=None, show=None, stop=None):
         Changed in place.
     max_events : int, optional
         Further events after which to stop.
-    show : callable, optional
-        Called with (events, lam) after every chunk.
+    tell : callable, optional
+        Called with the number of events and the lambda reached, as a text, after every chunk.
     stop : callable, optional
         Called with the path so far after every chunk; a true answer ends it.
 
@@ -231,8 +237,8 @@ def follow_on(run, max_events=None, show=None, stop=None):
         with noted_interrupt() as interrupt:
             while run.total < last:
                 code = run_chunk(run, int(min(run.chunk, last - run.total)))
-                if show is not None:
-                    show(run.total, run.checkpoints[-1].lam)
+                if tell is not None:
+                    tell(run.total, reached(run))
                 if code != End.LOG_FULL:
                     return code
                 if interrupt.came:
@@ -357,33 +363,5 @@ def resume(run, status, lam_min=None, max_events=None, progress=False, stop=None
     if lam_min is None:
         lam_min = 0.0 if status == "lam_min" else run.lam_min
     onward = copied(run, float(lam_min))
-    with progress_bar(progress, lam_min) as show:
-        return as_path(onward, follow_on(onward, max_events, show, stop))
-
-# %% ../../../nbs/solvers/path/run.ipynb #c027
-class progress_bar:
-    """A tqdm bar over events, silent unless asked for.
-
-    A context manager that gives the function to call.
-    """
-
-    def __init__(self, show, lam_min):
-        self.show = show
-        self.end = f" of {lam_min:.3g}" if lam_min else ""
-
-    def __enter__(self):
-        if not self.show:
-            return lambda events, lam: None
-        from tqdm.auto import tqdm
-
-        self.bar = tqdm(unit=" events", unit_scale=True, leave=False)
-        return self.move
-
-    def move(self, events, lam):
-        """Show the number of events and the lambda reached."""
-        self.bar.update(events - self.bar.n)
-        self.bar.set_postfix_str(f"lambda {lam:.3g}{self.end}", refresh=False)
-
-    def __exit__(self, *error):
-        if self.show:
-            self.bar.close()
+    with progress_bar(progress, "events") as tell:
+        return as_path(onward, follow_on(onward, max_events, tell, stop))

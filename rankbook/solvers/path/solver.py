@@ -6,6 +6,7 @@
 __all__ = ['check_options', 'PathSolver']
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c003
+from ...base.progress import progress_bar
 from ...base.validation import as_count
 from ...registry.declaration import Solver
 
@@ -69,11 +70,11 @@ class PathSolver(Solver):
 
     def path(self, problem, lam_min=None):
         """The path of `problem` from lam_max down to `lam_min`, or to its end."""
-        from rankbook.solvers.path.run import as_path, begin, follow_on, progress_bar
+        from rankbook.solvers.path.run import as_path, begin, follow_on
 
         run = begin(problem, self.perturbation, self.seed, lam_min or 0.0, self.chunk)
-        with progress_bar(self.progress, lam_min) as show:
-            return as_path(run, follow_on(run, self.max_events, show, self.stop))
+        with progress_bar(self.progress, "events") as tell:
+            return as_path(run, follow_on(run, self.max_events, tell, self.stop))
 
     def restore(self, path, arrays):
         """Make a path that was read from a file fit to be resumed.
@@ -87,4 +88,7 @@ class PathSolver(Solver):
     def solve(self, problem, lam):
         """The solution at one lam, or the path's last function where rounding ends it above; see
         :meth:`rankbook.RegularizationPath.nearest`."""
-        return self.path(problem, lam).nearest(lam)
+        path = self.path(problem, lam)
+        if path.status == "interrupted" and "reason" not in path.info:
+            raise KeyboardInterrupt  # half the way is no answer
+        return path.nearest(lam)
