@@ -187,6 +187,14 @@ CASES = {
         lambda b: rb.RankRLSProblem(b["X"], b["y"], b["qid"], kernel="linear"),
         answers("rls"),
     ),
+    "RankRLSProblem, item weights": (
+        lambda b: rb.RankRLSProblem(b["X"], b["y"], b["qid"], item_weight=b["weight"]),
+        answers("rls"),
+    ),
+    "RankRLSProblem, weighted identity": (
+        lambda b: rb.RankRLSProblem(b["X"], b["y"], graph="identity", item_weight=b["weight"]),
+        answers("rls"),
+    ),
     "RankRLSProblem, basis": (with_basis, answers("sparse-rls")),
     "RankRLSProblem, graph": (weighted_graph, answers("rls")),
     "RankRLSProblem, identity": (
@@ -269,7 +277,7 @@ CASES = {
         fitted(rb.RankSVMCV(kernel="linear", cv=3, random_state=0), "X", "y"),
         predicts,
     ),
-    "RankRLS": (fitted(rb.RankRLS(), *Y), predicts),
+    "RankRLS": (fitted(rb.RankRLS(), *Y, sample_weight="weight"), predicts),
     "RankRLS, linear": (fitted(rb.RankRLS(kernel="linear"), *Y), predicts),
     "RankRLS, basis": (fitted(rb.RankRLS(basis=4, random_state=0), *Y), predicts),
     "RankRLS, stream": (stream, predicts),

@@ -121,6 +121,7 @@ class RankRLSCV(Ranker):
         Returns
         -------
         RankRLSCV
+            It takes no item weights: what is left out is counted by items.
 
         Raises
         ------

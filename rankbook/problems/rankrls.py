@@ -20,19 +20,29 @@ from ..kernels.basis import BasisMap, basis_rmatvec, check_basis
 from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel, require_square
 from ..preferences.graph import Preferences
-from ..preferences.laplacians import IdentityGraph, QueryGraph, WeightedGraph
+from rankbook.preferences.laplacians import (
+    IdentityGraph,
+    WeightedGraph,
+    check_item_weight,
+    query_graph,
+)
 from .certificate import Certificate
 from .l2 import L2
 
 # %% ../../nbs/problems/rankrls.ipynb #c004
-def make_graph(graph, qid, n):
+def make_graph(graph, qid, n, item_weight=None):
     """The graph that the arguments of :class:`RankRLSProblem` describe."""
+    item_weight = check_item_weight(item_weight, n)
     if graph is None:
-        return QueryGraph(qid, n)
+        return query_graph(qid, n, item_weight)
     if qid is not None:
         raise ValueError("qid and graph are both given; one of them is accepted.")
     if isinstance(graph, str) and graph == "identity":
-        return IdentityGraph(n)
+        return IdentityGraph(n, item_weight)
+    if item_weight is not None:
+        raise ValueError(
+            "item_weight and a graph of weights are both given; one of them is accepted."
+        )
     if np.ndim(graph) == 0 and not hasattr(graph, "tocsr") and not isinstance(graph, Preferences):
         kind = ValueError if isinstance(graph, str) else TypeError
         raise kind(
@@ -116,7 +126,7 @@ def refuse_empty(problem):
             "y has no two different scores that are compared: "
             "all are equal in every query; at least one difference is accepted."
         )
-    alone = int((graph.sizes == 1).sum()) if graph.kind == "queries" else 0
+    alone = int((graph.sizes == 1).sum()) if hasattr(graph, "sizes") else 0
     if alone:
         warn(
             f"{alone} of {graph.sizes.size} queries have a single item; "
@@ -145,6 +155,9 @@ class RankRLSProblem(BasisMap):
         As in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
     basis : array-like of int, optional
         Items that may carry coefficients (section 4); all by default.
+    item_weight : array-like of shape (n,), optional
+        Weights >= 0: an item of weight 2 counts as two, a pair weighs the product of its two. Not
+        with a graph of weights.
 
     Raises
     ------
@@ -164,11 +177,12 @@ class RankRLSProblem(BasisMap):
         degree: int = 3,
         coef0: float = 1.0,
         basis: ArrayLike | None = None,
+        item_weight: ArrayLike | None = None,
     ) -> None:
         self.kernel, X = Kernel(kernel, gamma, degree, coef0), as_matrix("X", X)
         self.n_items = len(X)
         require_square(X, self.kernel)
-        self.graph = make_graph(graph, qid, self.n_items)
+        self.graph = make_graph(graph, qid, self.n_items, item_weight)
         self.target, self.is_flat = make_target(y, self.graph, graph)
         self.basis = check_basis(basis, self.n_items)
         self.is_centred = basis is None and self.graph.kind != "identity"

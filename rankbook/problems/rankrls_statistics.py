@@ -21,7 +21,7 @@ from ..base.validation import as_matrix, as_positive, as_vector, require_kind
 from ..kernels.basis import jittered_cholesky
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
-from ..preferences.laplacians import IdentityGraph, QueryGraph
+from ..preferences.laplacians import IdentityGraph, check_item_weight, query_graph
 from .certificate import Certificate
 from .scatter import block_rows, side_by_side, total_scatter
 from rankbook.problems.spectrum import (
@@ -95,16 +95,29 @@ class RankingStatistics:
         """Whether two scores of a query differ."""
         return self.products is not None and bool(self.products.diagonal()[self.n_features :].any())
 
-    def add(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+    def add(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        item_weight: ArrayLike | None = None,
+    ) -> Self:
         """Add whole queries: items X (n, d), scores y (n,) or (n, k), and ids (n,).
 
-        Without ids it is one query without a name. O(n p^2).
+        Without ids it is one query without a name. With weights (n,) of items a pair weighs the
+        product of its two. O(n p^2).
         """
-        return change_statistics(self, 1, X, y, qid)
+        return change_statistics(self, 1, X, y, qid, item_weight)
 
-    def remove(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
-        """Take queries back that were added, with the very same items. O(n p^2)."""
-        return change_statistics(self, -1, X, y, qid)
+    def remove(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        item_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Take queries back that were added, with the very same items and weights. O(n p^2)."""
+        return change_statistics(self, -1, X, y, qid, item_weight)
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c019
 def basis_rows(statistics, X):
@@ -154,10 +167,11 @@ def check_ids(statistics, ids, sign):
         raise ValueError(f"qid has {min(wrong, key=str)!r}, which {what}.")
 
 
-def change_statistics(statistics, sign, X, y, qid):
+def change_statistics(statistics, sign, X, y, qid, item_weight):
     """Add (sign 1) or subtract (sign -1) the sums of a block; nothing has changed if it raises."""
     Z, Y, flat = read_block(statistics, X, y)
-    queries = QueryGraph(qid, len(Z))
+    item_weight = check_item_weight(item_weight, len(Z))
+    queries = query_graph(qid, len(Z), item_weight)
     ids = set() if qid is None else set(np.unique(np.asarray(qid)).tolist())
     check_ids(statistics, ids, sign)
     if sign < 0 and len(Z) > statistics.n_items:
@@ -169,7 +183,7 @@ def change_statistics(statistics, sign, X, y, qid):
         Y = Y - Y[queries.first[queries.query]]
     p, k = Z.shape[1], Y.shape[1]
     rows = block_rows(p + k)
-    graph = IdentityGraph(len(Z)) if statistics.graph else queries
+    graph = IdentityGraph(len(Z), item_weight) if statistics.graph else queries
     H = sign * total_scatter(graph, side_by_side([Z, Y], (p, k), rows), rows)
     sizes = queries.sizes.astype(int)
     count_in(

@@ -42,6 +42,11 @@ class LeaveOut:
             )
         problem, self.spectrum = path.problem, path.spectrum
         self.graph, self.n, self.is_flat = problem.graph, problem.n_items, problem.is_flat
+        if self.graph.weight is not None:
+            raise ValueError(
+                "item_weight is given in the problem of the path; a problem without is accepted, "
+                "for what is left out is counted by items."
+            )
         if not hasattr(problem.target, "Y"):
             raise ValueError(
                 "graph has margins in the place of scores; a problem with scores y is accepted."

@@ -14,6 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import rankbook as rb
 from rankbook.kernels.basis import METHODS
 from rankbook.kernels.kernel import Kernel
+from rankbook.selection.leave_out import leave_out_predictions
+from rankbook.selection.leave_pair_out import leave_pair_out_predictions
 
 LAMS = (1e-3, 0.1, 10.0)
 
@@ -393,7 +395,16 @@ def test_choosing_a_basis(method):
         rb.RankRLS(kernel="linear"),
         rb.RankRLS(basis=2),
         rb.RankRLS(graph="identity", kernel="poly"),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: (
+        {
+            "check_sample_weight_equivalence_on_dense_data": (
+                "an item repeated is chosen more often for the basis"
+            ),
+        }
+        if estimator.basis
+        else {}
+    ),
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
@@ -548,3 +559,139 @@ def test_directions_are_checked_and_reach_the_estimator():
             rb.solve(rb.RankRLSProblem(X, y), 0.1, solver="rls", directions=bad)
     with pytest.warns(Warning, match="More directions"):  # far below the rounding errors
         rb.solve(rb.RankRLSProblem(X, y, gamma=1e-3), 1e-17, solver="rls", directions=1)
+
+
+# Weights of items
+
+
+def weighted_items(n=40, queries=4):
+    """Items, scores, query ids, and weights of which a few are 0."""
+    rng = np.random.default_rng(3)
+    X, qid = rng.normal(size=(n, 3)), rng.permutation(n) % queries
+    y = X[:, 0] + np.sin(X[:, 1]) + 5 * qid + 0.1 * rng.normal(size=n)
+    return X, y, qid, rng.integers(0, 4, n).astype(float)
+
+
+WAYS = {
+    "linear": dict(kernel="linear"),
+    "rbf": dict(),
+    "poly": dict(kernel="poly"),
+    "basis": dict(basis=[0, 3, 8, 20]),
+    "few": dict(kernel="linear", solver="qp"),
+    "iterative": dict(solver=("rls", dict(directions=10))),
+}
+
+
+def fitted(way, X, y, qid, weight=None, lam=0.3, **changes):
+    """The scores of a RankRLSProblem at one lambda, and its solution."""
+    options = dict(WAYS[way]) | changes
+    name, more = options.pop("solver", "auto"), {}
+    name, more = name if isinstance(name, tuple) else (name, more)
+    problem = rb.RankRLSProblem(X, y, qid, item_weight=weight, **options)
+    return rb.solve(problem, lam, solver=name, **more)
+
+
+@pytest.mark.parametrize("queries", ["one", "several", "identity"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_weight_is_how_often_an_item_counts(way, queries):
+    X, y, qid, weight = weighted_items()
+    changes = dict(graph="identity") if queries == "identity" else {}
+    qid = qid if queries == "several" else None
+    # the basis goes first, so that both have the same one
+    front = np.array(WAYS[way].get("basis", []), dtype=int)
+    weight[front] = np.maximum(weight[front], 1)
+    rest = np.repeat(np.arange(40), (weight - np.isin(np.arange(40), front)).astype(int))
+    items = np.r_[front, rest]
+    again = dict(basis=list(range(front.size))) if front.size else {}
+    part = lambda v: None if v is None else v[items]
+    heavy = fitted(way, X, y, qid, weight, **changes)
+    copied = fitted(way, X[items], y[items], part(qid), None, **changes, **again)
+    scores, expected = heavy.predict(X), copied.predict(X)
+    loose = 1e-4 if way in ("few", "iterative") else 1e-8
+    assert np.allclose(scores, expected, atol=loose * np.abs(expected).max(), rtol=0)
+    assert heavy.certificate.primal == pytest.approx(copied.certificate.primal, rel=1e-6)
+    assert heavy.certificate.is_optimal(1e-5)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ones_change_no_bit_and_zeros_have_no_influence(way):
+    X, y, qid, weight = weighted_items()
+    plain, ones = fitted(way, X, y, qid), fitted(way, X, y, qid, np.ones(40))
+    assert np.array_equal(plain.coef, ones.coef)
+    away = y + 1000.0 * (weight == 0)
+    for lam in (1e-3, 10.0):
+        f, g = (fitted(way, X, scores, qid, weight, lam).predict(X) for scores in (y, away))
+        assert np.allclose(f, g, atol=1e-6 * np.abs(f).max(), rtol=0)
+
+
+def test_weights_of_items_against_the_dense_formula():
+    X, y, qid, weight = weighted_items()
+    W = (qid[:, None] == qid) * np.outer(weight, weight)
+    L = np.diag(W.sum(axis=1)) - W
+    for kernel in ("linear", "rbf"):
+        problem = rb.RankRLSProblem(X, y, qid, kernel=kernel, item_weight=weight)
+        assert np.allclose(dense_laplacian(problem), L)
+        for lam in LAMS:
+            f = rb.solve(problem, lam, solver="rls").predict(X)
+            assert np.allclose(*(v - v[0] for v in (f, formula(problem, lam)[:, 0])), atol=1e-8)
+        path = rb.solve_path(problem, solver="rls")
+        assert np.allclose(path.predict(X, 0.3), fitted(kernel, X, y, qid, weight).predict(X))
+        heavier = rb.RankRLSProblem(X, y, qid, kernel=kernel, item_weight=10 * weight)
+        assert np.allclose(  # all pairs weigh a hundred times as much
+            rb.solve(heavier, 100.0, solver="rls").predict(X), path.predict(X, 1.0)
+        )
+
+
+def test_a_query_without_weight_counts_for_nothing():
+    X, y, qid, weight = weighted_items()
+    weight[qid == 2] = 0
+    left = qid != 2
+    for way in ("linear", "rbf"):
+        heavy = fitted(way, X, y, qid, weight)
+        alone = fitted(way, X[left], y[left], qid[left], weight[left])
+        assert np.allclose(heavy.predict(X), alone.predict(X), rtol=1e-8)
+
+
+@pytest.mark.parametrize("graph", [None, "identity"])
+def test_weights_go_into_statistics(graph):
+    X, y, qid, weight = weighted_items()
+    model = rb.RankRLS(kernel="linear", graph=graph)
+    ids = qid if graph is None else None
+    whole = rb.RankRLS(kernel="linear", graph=graph).fit(X, y, ids, weight)
+    blocks = [(X[qid == q], y[qid == q], qid[qid == q], weight[qid == q]) for q in range(4)]
+    for block in blocks:
+        model.partial_fit(*block)
+    streamed = rb.RankRLS(kernel="linear", graph=graph).fit(iter(blocks))
+    first = qid < 2
+    later = rb.RankRLS(kernel="linear", graph=graph).fit(
+        X[first], y[first], None if graph else qid[first], weight[first]
+    )
+    later.partial_fit(X[~first], y[~first], qid[~first], weight[~first])
+    for other in (model, streamed, later):
+        assert np.allclose(other.coef_, whole.coef_, rtol=1e-9)
+
+
+def test_bad_weights_are_refused_by_name():
+    X, y, qid, weight = weighted_items()
+    problem = lambda **options: lambda: rb.RankRLSProblem(X, y, **options)
+    fit = lambda w, **options: lambda: rb.RankRLS(**options).fit(X, y, sample_weight=w)
+    path = rb.solve_path(rb.RankRLSProblem(X, y, qid, item_weight=weight), solver="rls")
+    for call, message in (
+        (problem(item_weight=-weight), "^item_weight has"),
+        (problem(item_weight=weight[1:]), "^item_weight has"),
+        (problem(item_weight=weight * 1e120), "^item_weight has"),
+        (problem(item_weight=weight, graph=np.ones((40, 40))), "^item_weight and a graph"),
+        (problem(item_weight=np.zeros(40)), "no two different scores"),
+        (fit(-weight), "^sample_weight has"),
+        (fit(weight[1:]), "^sample_weight has"),
+        (fit(np.zeros(40)), "^sample_weight is zero for every item"),
+        (fit(weight, graph=np.ones((40, 40))), "^sample_weight is given and graph is a ndarray"),
+        (
+            lambda: rb.RankRLS(kernel="linear").fit(iter([(X, y)]), sample_weight=weight),
+            "^sample_weight is given and X is an iterator",
+        ),
+        (lambda: leave_out_predictions(path, [[0, 4]], [1.0]), "^item_weight is given"),
+        (lambda: leave_pair_out_predictions(path, [0], [1], [1.0]), "^item_weight is given"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()

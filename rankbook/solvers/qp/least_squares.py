@@ -14,7 +14,7 @@ def residual_rows(problem, column):
 
     That is loss(f) = min over m of |A f + B m - c|^2.
     """
-    from scipy.sparse import csr_array, diags_array, eye_array
+    from scipy.sparse import csr_array, diags_array
 
     graph, target, n = problem.graph, problem.target, problem.n_items
     if hasattr(target, "prefs"):
@@ -26,9 +26,10 @@ def residual_rows(problem, column):
         )
     y = target.Y[:, column]
     if graph.kind == "identity":
-        return csr_array(eye_array(n)), None, y
-    if graph.kind == "queries":
-        root = diags_array(np.sqrt(graph.sizes[graph.query]))
+        root = 1.0 if graph.weight is None else np.sqrt(graph.weight)
+        return csr_array(diags_array(root * np.ones(n))), None, root * y
+    if hasattr(graph, "query"):
+        root = diags_array(np.sqrt(graph.row_weight))
         return (
             csr_array(root),
             csr_array(root @ csr_array((np.ones(n), (np.arange(n), graph.query)))),
