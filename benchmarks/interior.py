@@ -1,108 +1,84 @@
-"""What one lambda of the ranking SVM costs: `python benchmarks/interior.py [full]`.
+"""What one lambda of the ranking SVM with a kernel costs, and how small a gap it proves.
 
-A line for each figure: what, seconds, steps, the gap that the certificate proves, and where a peer
-is named, the ratio to it in the same run. PIQP is measured where it is installed, Clarabel always;
-both get the dual in node variables from the solver "qp". With "full" also 5000 and 10000 items, and
-RankSVMCV on 1000.
+PIQP is measured where it is installed, Clarabel always; both get the dual in node variables from
+the solver "qp", with its tight tolerances. At full scale also 5000 and 10000 items, and RankSVMCV
+on 1000.
 """
-
-import sys
-import time
-import warnings
 
 import numpy as np
 
 import rankbook as rb
+from rankbook.solvers.qp.solver import qp_backends
+
+from .common import cancer, compare, gap, graded
+
+LAMS = {"tiny": (100.0,), "usual": (10.0, 0.1), "full": (100.0, 10.0, 1.0, 0.1, 0.01)}
+SIZES = {"tiny": (100,), "usual": (1000, 2500), "full": (1000, 2500, 5000, 10_000)}
+LINEAR = {"tiny": 200, "usual": 20_000, "full": 20_000}
+PLANE = {"tiny": 160, "usual": 1600, "full": 1600}
+GAP = {"gap": gap}
 
 
-def graded(n, d=10, size=100, seed=0):
-    """Items in queries of `size`, with five levels of a smooth noisy score."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    score = X[:, 0] + np.sin(2 * X[:, 1]) + 0.5 * rng.normal(size=n)
-    return X, np.digitize(score, [-1, 0, 1, 2]), np.arange(n) // size
+def quadratic_programs(problem, lam):
+    """The same problem by the backends of cvxpy."""
+    known = qp_backends()
+    return {
+        name: (lambda backend=backend: rb.solve(problem, lam, solver="qp", backend=backend))
+        if backend in known
+        else "not installed"
+        for name, backend in (("Clarabel", "CLARABEL"), ("PIQP", "PIQP"))
+    }
 
 
-def cancer(kernel="rbf"):
-    """Wisconsin's breast cancers with standardized features, all preferences."""
-    data = rb.datasets.load("cancer")
-    X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
-    return rb.RankSVMProblem(X, rb.Preferences.from_scores(data.y), kernel=kernel)
-
-
-def timed(function):
-    """Seconds of a call, and what it returned."""
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
-
-
-def show(what, seconds, answer, ratio=""):
-    """Print one figure."""
-    gap = answer.certificate.relative_gap
-    steps = f"{answer.info['steps']} steps, " if "steps" in answer.info else ""
-    print(f"{what}: {seconds:.2f} s, {steps}gap {gap:.0e}{ratio}", flush=True)
-
-
-def backends():
-    """Options of the peers that are installed."""
-    from rankbook.solvers.qp.solver import qp_backends
-
-    return [name for name in ("CLARABEL", "PIQP") if name in qp_backends()]
-
-
-def one_lambda(lams=(100.0, 10.0, 1.0, 0.1, 0.01)):
-    """Cancer's full graph at several lambdas, beside quadratic programs."""
-    problem = cancer()
+def one_lambda(scale):
+    """Cancer's full graph at several lambdas; the kernel matrix is there."""
+    if scale == "tiny":
+        X, y, qid = graded(60)
+        problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid))
+    else:
+        problem = cancer()
     problem.gram  # noqa: B018
-    for lam in lams:
-        seconds, answer = timed(lambda lam=lam: rb.solve(problem, lam, solver="interior"))
-        show(f"Cancer, {len(problem.prefs)} preferences, lam = {lam:g}", seconds, answer)
-        for backend in backends():
-            other, peer = timed(lambda: rb.solve(problem, lam, solver="qp", backend=backend))
-            show(f"  {backend}", other, peer, f"; interior takes {seconds / other:.2f} of it")
+    for lam in LAMS[scale]:
+        what = f"one lambda, rbf, {len(problem.prefs):,} preferences, lambda = {lam:g}"
+        ours = lambda: rb.solve(problem, lam, solver="interior")  # noqa: B023
+        yield from compare(what, problem.n_items, ours, quadratic_programs(problem, lam), GAP)
 
 
-def as_it_comes(sizes=(1000, 2500)):
+def as_it_comes(scale):
     """RankSVM() with its defaults: the kernel matrix, the solution and its certificate."""
-    for n in sizes:
+    for n in SIZES[scale]:
         X, y, qid = graded(n)
-        seconds, model = timed(lambda: rb.RankSVM().fit(X, y, qid))
-        show(f"RankSVM(), {n} items: {model.solver_}", seconds, model.solution_)
+        yield from compare("RankSVM(), rbf", n, lambda: rb.RankSVM().fit(X, y, qid), None, GAP)  # noqa: B023
 
 
 def cross_validated(n=1000):
     """RankSVMCV() with its defaults, five whole paths and a fit."""
     X, y, qid = graded(n)
-    seconds, model = timed(lambda: rb.RankSVMCV().fit(X, y, qid))
-    show(f"RankSVMCV(), {n} items, folds by {model.path_solver_}", seconds, model.solution_)
+    return compare("RankSVMCV(), rbf", n, lambda: rb.RankSVMCV().fit(X, y, qid), None, GAP)
 
 
-def factors(n=20_000):
+def factors(scale):
     """Kernels with a thin factor: a linear one, and a smooth one in the plane."""
+    n = LINEAR[scale]
     X, y, qid = graded(n)
     linear = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid), kernel="linear")
-    seconds, answer = timed(lambda: rb.solve(linear, 1.0, solver="interior"))
-    show(f"linear, {n} items, {len(linear.prefs)} preferences", seconds, answer)
-    other, peer = timed(lambda: rb.solve(linear, 1.0, solver="newton"))
-    show("  newton", other, peer, f"; interior takes {seconds / other:.1f} of it")
+    ours = lambda: rb.solve(linear, 1.0, solver="interior")
+    newton = {"our newton": lambda: rb.solve(linear, 1.0, solver="newton")}
+    what = f"one lambda, linear, {len(linear.prefs):,} preferences, lambda = 1"
+    yield from compare(what, n, ours, newton, GAP)
+    n = PLANE[scale]
     rng = np.random.default_rng(0)
-    plane = rng.normal(size=(1600, 2))
-    y = (plane[:, 0] + 0.5 * rng.normal(size=1600) > 0).astype(int)
-    smooth = rb.RankSVMProblem(plane, rb.Preferences.from_scores(y, np.arange(1600) % 16))
-    seconds, answer = timed(lambda: rb.solve(smooth, 1.0, solver="interior"))
-    show(f"rbf in the plane, 1600 items, rank {answer.info['unknowns']}", seconds, answer)
+    plane = rng.normal(size=(n, 2))
+    y = (plane[:, 0] + 0.5 * rng.normal(size=n) > 0).astype(int)
+    smooth = rb.RankSVMProblem(plane, rb.Preferences.from_scores(y, np.arange(n) % 16))
+    ours = lambda: rb.solve(smooth, 1.0, solver="interior")
+    yield from compare("one lambda, rbf in the plane, lambda = 1", n, ours, None, GAP)
 
 
-def main():
-    """All figures."""
-    warnings.simplefilter("ignore")
-    as_it_comes((1000, 2500, 5000, 10_000) if "full" in sys.argv[1:] else (1000, 2500))
-    one_lambda()
-    factors()
-    if "full" in sys.argv[1:]:
-        cross_validated()
-
-
-if __name__ == "__main__":
-    main()
+def rows(scale, peers):
+    """All rows."""
+    yield from as_it_comes(scale)
+    yield from one_lambda(scale)
+    yield from factors(scale)
+    if scale == "full":
+        yield from cross_validated()

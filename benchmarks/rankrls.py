@@ -1,103 +1,104 @@
-"""What RankRLS costs: `OMP_NUM_THREADS=1 python benchmarks/rankrls.py`.
+"""What RankRLS costs, beside what a matrix of its size must cost, scikit-learn and RLScore.
 
-A line for each figure: what, seconds, and the ratio to a peer in the same run. Medians of three
-rounds, in each of which ours and the peer take turns; ratios are medians of ratios.
+scikit-learn's KernelRidge and Ridge are a yardstick: regression of as many items, not ranking.
+RLScore's GlobalRankRLS minimises our objective with regparam = lambda, so that our certificate
+judges its answer, too.
 """
-
-import time
 
 import numpy as np
 from scipy.linalg import cho_factor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
 
 import rankbook as rb
 from rankbook.preferences.laplacians import QueryGraph
 from rankbook.problems.scatter import block_rows, side_by_side, total_scatter
 from rankbook.selection.leave_pair_out import leave_pair_out, leave_pair_out_predictions
 
+from .common import compare, gap, if_installed, rounded
 
-def seconds(function):
-    """Seconds of a call."""
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
-
-
-def show(what, ours, peer, name, rounds=3):
-    """Print how long `ours` takes, and the ratio to `peer`."""
-    times = np.array([(seconds(peer), seconds(ours)) for _ in range(rounds)])
-    ratio = np.median(times[:, 1] / times[:, 0])
-    peer_seconds, own_seconds = np.median(times, axis=0)
-    print(
-        f"{what}: {own_seconds:.3f} s, {ratio:.2f} times {name} of {peer_seconds:.3f} s", flush=True
-    )
+ONE_LAMBDA = {"tiny": 100, "usual": 3000, "full": 4000}
+LINEAR = {"tiny": 200, "usual": 100_000, "full": 1_000_000}
+PAIRS = {"tiny": 50, "usual": 1500, "full": 2000}
+PRODUCTS = {
+    "tiny": ((200, 5),),
+    "usual": ((100_000, 50), (20_000, 200)),
+    "full": ((100_000, 50), (100_000, 200), (20_000, 1000)),
+}
+BEYOND = {"tiny": 200, "usual": 17_000, "full": 20_000}  # from 16,385 on K is not kept
+GAP = {"gap": gap}
 
 
-def items(n, d=10):
-    """Items, and scores with ties."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, d))
-    return X, np.round(X[:, 0] + rng.normal(size=n), 1)
+def factor(K):
+    """A Cholesky factor of K + I."""
+    A = np.array(K)
+    A[np.diag_indices(len(A))] += 1.0
+    return cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
 
 
-def one_lambda(n=4000):
-    """One lambda of a kernel, the kernel matrix being there."""
-    X, y = items(n)
-    for what, qid in (("one query", None), ("200 queries", np.arange(n) % 200)):
+def rlscore(problem, X, y):
+    """The answer of RLScore to the problem at lambda 1, with our certificate."""
+    from rlscore.learner import GlobalRankRLS
+
+    model = GlobalRankRLS(X, y, 1.0, kernel="GaussianKernel", gamma=1 / X.shape[1])
+    return rb.Solution(problem, 1.0, np.asarray(model.predictor.A).ravel(), None, "RLScore")
+
+
+def one_lambda(scale):
+    """One lambda of a kernel, the kernel matrix being there; then the whole fit."""
+    n = ONE_LAMBDA[scale]
+    X, y = rounded(n)
+    for what, qid in (("one query", None), ("many queries", np.arange(n) % min(200, n // 2))):
         problem = rb.RankRLSProblem(X, y, qid)
         K = problem.gram
-
-        def factor(K=K):
-            A = np.array(K)
-            A[np.diag_indices(n)] += 1.0
-            cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
 
         def solve(problem=problem):
             answer = rb.solve(problem, 1.0, solver="rls")
             assert answer.info["by"] == "Cholesky" and answer.certificate.is_optimal(1e-12)
+            return answer
 
-        show(f"one lambda with certificate, n = {n}, {what}", solve, factor, "a Cholesky factor")
+        peers = {"a Cholesky factor": lambda K=K: factor(K)}
+        yield from compare(f"one lambda with certificate, {what}", n, solve, peers, GAP)
+    peers = {"numpy's eigh": lambda: np.linalg.eigh(K)}
+    yield from compare("one lambda with certificate, many queries", n, solve, peers, GAP, 1)
+    whole = rb.RankRLSProblem(X, y)
+    peers = {
+        "a Cholesky factor": lambda: factor(K),
+        "KernelRidge": lambda: KernelRidge(kernel="rbf").fit(X, y),
+        "RLScore": if_installed("rlscore", lambda: rlscore(whole, X, y)),
+    }
     fit = lambda: rb.RankRLS(lam=1.0).fit(X, y)
-    show(f"RankRLS().fit with kernel and certificate, n = {n}", fit, factor, "a Cholesky factor")
-    decompose = lambda: np.linalg.eigh(K)
-    show(f"one lambda with certificate, n = {n}", solve, decompose, "numpy's eigh", 1)
+    yield from compare("RankRLS(), kernel and certificate included", n, fit, peers, GAP)
 
 
-def beyond_memory(n=20_000):
-    """Conjugate gradients without the kernel matrix, certificate included."""
-    X, y = items(n)
-    problem = rb.RankRLSProblem(X, y, np.arange(n) // 20)
-    answers = []
-
-    def solve():
-        answer = rb.solve(problem, 100.0, solver="rls", directions=500)
-        assert answer.certificate.is_optimal(1e-9)
-        answers.append(answer)
-
-    what = f"one lambda with certificate, n = {n}, kernel not kept"
-    show(what, solve, lambda: problem.matvec(y), "one product", 1)
-    assert "gram" not in vars(problem)
-    print(f"{what}: {answers[0].info['products']} products, {8 * n * n / 2**30:.1f} GiB not kept")
+def linear(scale):
+    """The linear fit, in the time of sums over items."""
+    X, y = rounded(LINEAR[scale], 50)
+    fit = lambda: rb.RankRLS(lam=1.0, kernel="linear").fit(X, y)
+    peers = {"Ridge": lambda: Ridge().fit(X, y)}
+    return compare('RankRLS(kernel="linear"), d = 50', len(y), fit, peers, GAP)
 
 
-def all_pairs(n=2000):
+def all_pairs(scale):
     """All pairs left out."""
-    X, y = items(n)
+    n = PAIRS[scale]
+    X, y = rounded(n)
     path = rb.solve_path(rb.RankRLSProblem(X, y), solver="rls")
     first, second = np.triu_indices(n, 1)
     U = np.array(path.spectrum.left)
-    product = lambda: U @ (U + 1.0).T
+    product = {"a product of n x n": lambda: U @ (U + 1.0).T}
     values = lambda: leave_pair_out_predictions(path, first, second, [1.0])
-    show(f"values of all {first.size} pairs, n = {n}", values, product, "a product of n x n")
+    yield from compare(f"values of all {first.size:,} pairs left out", n, values, product)
     shares = lambda: leave_pair_out(path, [1.0])
-    show(f"share of these in the wrong order, n = {n}", shares, product, "a product of n x n")
+    yield from compare("share of these in the wrong order", n, shares, product)
 
 
-def products():
+def products(scale):
     """X' L X of items in any order, next to X'X."""
     rng = np.random.default_rng(0)
-    for n, d in ((100_000, 50), (100_000, 200), (20_000, 1000)):
+    for n, d in PRODUCTS[scale]:
         X, y = rng.normal(size=(n, d)), rng.normal(size=(n, 1))
-        by_query, rows = np.arange(n) // 100, block_rows(d + 1)
+        by_query, block = np.arange(n) // 100, block_rows(d + 1)
         orders = {
             "by query": by_query,
             "in any order": rng.permutation(by_query),
@@ -106,17 +107,30 @@ def products():
         }
         for what, qid in orders.items():
             graph = QueryGraph(qid, n)
-            ours = lambda: total_scatter(graph, side_by_side([X, y], (d, 1), rows), rows)  # noqa: B023
-            show(f"X'LX, n = {n}, d = {d}, {what}", ours, lambda: X.T @ X, "X'X", 9)  # noqa: B023
+            ours = lambda: total_scatter(graph, side_by_side([X, y], (d, 1), block), block)  # noqa: B023
+            yield from compare(f"X'LX, d = {d}, {what}", n, ours, {"X'X": lambda: X.T @ X}, None, 9)  # noqa: B023
 
 
-def main():
-    """All figures."""
-    one_lambda()
-    all_pairs()
-    products()
-    beyond_memory()
+def beyond_memory(scale):
+    """Conjugate gradients without the kernel matrix, certificate included."""
+    n = BEYOND[scale]
+    X, y = rounded(n)
+    problem = rb.RankRLSProblem(X, y, np.arange(n) // 20)
+    directions = min(500, n // 4)
+
+    def solve():
+        answer = rb.solve(problem, 100.0, solver="rls", directions=directions)
+        assert answer.certificate.is_optimal(1e-9)
+        return answer
+
+    product = {"one product": lambda: problem.matvec(y)}
+    measures = GAP | {"products:": lambda answer: getattr(answer, "info", {}).get("products")}
+    what = "one lambda with certificate, kernel not kept"
+    yield from compare(what, n, solve, product, measures, 1)
+    assert scale == "tiny" or "gram" not in vars(problem)
 
 
-if __name__ == "__main__":
-    main()
+def rows(scale, peers):
+    """All rows."""
+    for part in (one_lambda, linear, all_pairs, products, beyond_memory):
+        yield from part(scale)

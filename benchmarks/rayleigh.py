@@ -1,23 +1,14 @@
-"""How fast does a Rayleigh ranker learn from many items, and where does the time go?
+"""How fast a Rayleigh ranker learns from many items, and where the time goes.
 
-    python benchmarks/rayleigh.py                          12,500 to 100,000 items: ten minutes
-    python benchmarks/rayleigh.py --sizes 2000 4000 --components 50 --repeats 1
-
-A line for each figure: what, processor seconds on one thread (the median of some runs), and its
-ratio to something else of the same run. It needs pynndescent: pip install "rankbook[large]".
-
-Items lie near a curved sheet of 8 dimensions in 64, except for those called noise.
+The approximate search needs pynndescent: pip install "rankbook[large]". It compiles itself anew in
+every process, which is a row of its own. Items lie near a curved sheet of 8 dimensions in 64, but
+for those called noise; half of them have a label.
 """
 
-import argparse
-import statistics
-import time
-import warnings
+from importlib.util import find_spec
 
-import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_approximation import Nystroem
-from threadpoolctl import threadpool_limits
 
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
@@ -29,153 +20,126 @@ from rankbook.kernels.neighbours import (
 )
 from rankbook.kernels.nystroem import find_subspace
 
-D, LABELLED = 64, 0.5
+from .common import Row, compare, half_labelled, noise, sheet, timed
+
+SIZES = {"tiny": (200,), "usual": (5000, 10_000), "full": (12_500, 25_000, 50_000, 100_000)}
+COMPONENTS = {"tiny": 5, "usual": 100, "full": 200}
 
 
-def noise(n):
-    """Items (n, 64) that fill all dimensions alike."""
-    return np.random.default_rng(0).normal(size=(n, D))
+def search(n):
+    """The approximate search for two neighbours beside the exact one."""
+    X = sheet(n)
+    recall = {"recall": lambda near: neighbour_recall(X, near)}
+    exact = {"exact search": lambda: nearest_neighbours(X, 2)}
+    return compare("approximate search", n, lambda: approximate_neighbours(X, 2), exact, recall)
 
 
-def sheet(n):
-    """Items (n, 64) near a curved sheet of 8 dimensions."""
-    rng = np.random.default_rng(0)
-    curved = np.tanh(rng.normal(size=(n, 8)) @ rng.normal(size=(8, D)) / 8**0.5)
-    return curved + 0.05 * rng.normal(size=(n, D))
+def fits(n, components):
+    """Whole fits with the approximate search, and without a manifold."""
+    X = sheet(n)
+    y, given = half_labelled(X), dict(n_components=components)
 
-
-def labels(X):
-    """Classes 0 and 1 (n,), and -1 for half of the items."""
-    rng = np.random.default_rng(1)
-    scores = X[:, 0] + X[:, 1] ** 2
-    y = (scores + scores.std() * rng.normal(size=len(X)) > np.median(scores)).astype(int)
-    y[rng.random(len(X)) >= LABELLED] = -1
-    return y
-
-
-def seconds(function, repeats):
-    """The median of the processor seconds of a few calls, and the last result."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        result = function()
-        times.append(time.process_time() - start)
-    return statistics.median(times), result
-
-
-def show(what, cost, *ratios):
-    """A line: what, seconds, and ratios as pairs (number, to what)."""
-    shown = "".join(f"  {ratio:7.2f} {to}" for ratio, to in ratios)
-    print(f"{what:<58} {cost:7.2f} s{shown}", flush=True)
-
-
-def growth(sizes, repeats, components):
-    """Searches and whole fits for several numbers of items."""
-    before = None
-    for n in sizes:
-        X = sheet(n)
-        y = labels(X)
-        model = rb.RayleighRanker(n_components=components, neighbours="approximate")
-        exact, _ = seconds(lambda X=X: nearest_neighbours(X, 2), repeats)
-        near_time, near = seconds(lambda X=X: approximate_neighbours(X, 2), repeats)
-        fit, _ = seconds(lambda X=X, y=y, model=model: model.fit(X, y), repeats)
-        rest, _ = seconds(
-            lambda X=X, y=y: rb.RayleighRanker(n_components=components, manifold_weight=0).fit(
-                X, y
-            ),
-            repeats,
-        )
+    def fit(**options):
+        model = rb.RayleighRanker(**given, **options).fit(X, y)
         assert model.certificate_.is_optimal(1e-10)
-        now = dict(exact=exact, near=near_time, fit=fit, rest=rest)
-        grown = {
-            name: () if before is None else ((now[name] / before[name], "of the size before"),)
-            for name in now
-        }
-        show(f"n = {n:,}: exact search", exact, *grown["exact"])
-        show(f"n = {n:,}: approximate search", near_time, *grown["near"])
-        show("    exact search to it", exact, (exact / near_time, "times"))
-        show(f"    its recall {neighbour_recall(X, near):.3f}", near_time)
-        show(f"n = {n:,}: whole fit, approximate search", fit, *grown["fit"])
-        show(f"n = {n:,}: fit without manifold", rest, *grown["rest"])
-        before = now
+        return model
+
+    bare = {"no manifold": lambda: fit(manifold_weight=0)}
+    what = "RayleighRanker(), approximate search"
+    return compare(what, n, lambda: fit(neighbours="approximate"), bare)
+
+
+def growth(sizes, components):
+    """Searches and whole fits for several numbers of items, and how they grow."""
+    before = {}
+    for n in sizes:
+        for row in search(n) + fits(n, components):
+            yield row
+            if last := before.get(row.what):
+                ratio = row.seconds / last.seconds
+                yield Row(
+                    row.what,
+                    n,
+                    row.seconds,
+                    peer=f"{last.items:,} items",
+                    peer_seconds=last.seconds,
+                    ratio=ratio,
+                )
+            before[row.what] = row
 
 
 def in_noise(n):
     """How many of the neighbours are found where there is nothing to go by."""
     X = noise(n)
-    cost, near = seconds(lambda: approximate_neighbours(X, 2), 1)
-    show(f"noise, n = {n:,}: approximate search", cost)
-    show(f"    its recall {neighbour_recall(X, near):.3f}", cost)
+    recall = {"recall": lambda near: neighbour_recall(X, near)}
+    what = "approximate search in noise"
+    return compare(what, n, lambda: approximate_neighbours(X, 2), None, recall, 1)
 
 
-def peers(n, repeats, components):
-    """Fits, with the graph there already, beside Nystroem's map and the linear discriminant.
+class Nystroems:
+    """scikit-learn's Nystroem and linear discriminant, with drawn landmarks or greedy ones.
 
-    Those of scikit-learn see labels of all items, as we do here. Nystroem's landmarks are drawn;
-    with greedy ones, which scikit-learn does not choose, they are ours, and their choice counts
-    (it makes the features by the way, which scikit-learn does again).
+    Those of scikit-learn see labels of all items, as ours do here. Its landmarks are drawn; with
+    greedy ones, which it does not choose, they are ours, whose choice is a row of its own.
     """
-    for name, X in (("sheet", sheet(n)), ("noise", noise(n))):
-        y, kernel = (labels(X) == 1).astype(int), Kernel("rbf")
-        graph = neighbour_graph(X, neighbours="approximate")
-        choice, (pivots, *_) = seconds(
-            lambda X=X: find_subspace(X, components, kernel, "greedy", None), repeats
-        )
-        show(f"{name}, n = {n:,}: greedy pivots and their features", choice)
 
-        def fit(rule, manifold, X=X, y=y, graph=graph):
-            problem = rb.RayleighProblem(
-                X, y, n_components=components, manifold_weight=0, pivots=rule, random_state=0
+    def __init__(self, X, y, components, pivots):
+        self.X, self.y, self.components, self.pivots = X, y, components, pivots
+
+    def fit(self, solver, greedy):
+        """A linear discriminant of Nystroem's features."""
+        X = self.X
+        nystroem = Nystroem(n_components=self.components, gamma=1 / X.shape[1], random_state=0)
+        features = nystroem.fit(X[self.pivots] if greedy else X).transform(X)
+        return LinearDiscriminantAnalysis(solver).fit(features, self.y)
+
+    def runs(self, drawn_only):
+        """A function for each kind of landmarks and solver."""
+        kinds = (("drawn", False),) if drawn_only else (("drawn", False), ("our greedy", True))
+        return {
+            f"LDA ({solver}) of Nystroem, {kind} landmarks": lambda s=solver, g=greedy: self.fit(
+                s, g
             )
-            if manifold:
-                problem.data.graph = graph
-                problem = problem.with_manifold_weight(1.0)
-            return rb.solve(problem, 1e-3, solver="rayleigh")
-
-        def peer(solver, landmarks, X=X, y=y):
-            nystroem = Nystroem(n_components=components, gamma=1 / D, random_state=0)
-            F = nystroem.fit(X if landmarks is None else X[landmarks]).transform(X)
-            return LinearDiscriminantAnalysis(solver).fit(F, y)
-
-        theirs = {
-            f"{chosen} landmarks, {solver}": seconds(lambda s=solver, r=rows: peer(s, r), repeats)[
-                0
-            ]
-            + more
-            for chosen, rows, more in (("drawn", None, 0.0), ("greedy", pivots, choice))
+            for kind, greedy in kinds
             for solver in ("svd", "lsqr")
         }
-        for which, cost in theirs.items():
-            show(f"{name}: Nystroem and LDA, {which}", cost)
-        for rule in ("greedy", "random"):
-            for manifold in (False, True):
-                cost, _ = seconds(lambda r=rule, m=manifold: fit(r, m), repeats)
-                what = "with the form of a graph" if manifold else "without a manifold"
-                show(f"{name}: ours, {rule} pivots, {what}", cost)
-                for which, other in theirs.items():
-                    if rule == "greedy" or "drawn" in which:
-                        show(f"    to {which}", cost, (cost / other, "times"))
 
 
-def main(arguments=None):
-    """All figures."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[12_500, 25_000, 50_000, 100_000])
-    parser.add_argument("--components", type=int, default=200)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args(arguments)
-    warnings.filterwarnings("ignore", "neighbours='approximate' found")
-    with threadpool_limits(1):
-        small = sheet(1000)
-        show(
-            "first approximate search of a process: compiles",
-            seconds(lambda: approximate_neighbours(small, 2), 1)[0],
+def beside_nystroem(name, X, components, with_graph):
+    """Fits, with the graph there already, beside Nystroem's map and the linear discriminant."""
+    n, y = len(X), (half_labelled(X) == 1).astype(int)
+    choose = lambda: find_subspace(X, components, Kernel("rbf"), "greedy", None)
+    yield from compare(f"{name}: greedy pivots and their features", n, choose)
+    graph = neighbour_graph(X, neighbours="approximate") if with_graph else None
+    theirs = Nystroems(X, y, components, choose()[0])
+
+    def fit(rule, manifold):
+        problem = rb.RayleighProblem(
+            X, y, n_components=components, manifold_weight=0, pivots=rule, random_state=0
         )
-        rb.RayleighRanker(n_components=5).fit(small, labels(small))
-        growth(options.sizes, options.repeats, options.components)
-        in_noise(options.sizes[-1])
-        peers(options.sizes[-1], options.repeats, options.components)
+        if manifold:
+            problem.data.graph = graph
+            problem = problem.with_manifold_weight(1.0)
+        return rb.solve(problem, 1e-3, solver="rayleigh")
+
+    for rule in ("greedy", "random"):
+        for manifold in (False, True) if with_graph else (False,):
+            form = "with the form of a graph" if manifold else "no manifold"
+            what = f"{name}: {rule} pivots, {form}"
+            ours = lambda: fit(rule, manifold)  # noqa: B023
+            yield from compare(what, n, ours, theirs.runs(rule == "random"))
 
 
-if __name__ == "__main__":
-    main()
+def rows(scale, peers):
+    """All rows; at a tiny scale without the approximate search, which would compile for it."""
+    sizes, components = SIZES[scale], COMPONENTS[scale]
+    searches = scale != "tiny" and find_spec("pynndescent") is not None
+    if searches:
+        seconds, _ = timed(lambda: approximate_neighbours(sheet(1000), 2))
+        yield Row("first approximate search of a process: compiles", 1000, seconds)
+        yield from growth(sizes, components)
+        yield from in_noise(sizes[-1])
+    elif scale != "tiny":
+        yield Row("approximate search", sizes[-1], peer="pynndescent", note="not installed")
+    for name, X in (("sheet", sheet(sizes[-1])), ("noise", noise(sizes[-1]))):
+        yield from beside_nystroem(name, X, components, searches)

@@ -1,0 +1,102 @@
+"""Measure rankbook beside other packages, and print a table with ratios.
+
+    python -m benchmarks                        all of it: about ten minutes
+    python -m benchmarks linear quality         some
+    python -m benchmarks --full --out all.md    larger data: an hour or more
+
+Peers that are not installed get a line that says so: pip install "rankbook[benchmarks]" brings
+LightGBM, XGBoost and PIQP.
+"""
+
+import argparse
+import sys
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from rankbook.base.validation import unknown_name
+
+from .report import REMARK, as_csv, as_markdown, machine_facts, markdown_head, markdown_row
+
+NAMES = {
+    "interior": "one lambda of a ranking SVM with a kernel, beside PIQP and Clarabel",
+    "linear": "a linear ranking SVM, beside SVM^rank, liblinear-ranksvm and scikit-learn",
+    "rankrls": "RankRLS, beside factors and products of its size, scikit-learn and RLScore",
+    "quality": "held-out queries, beside LightGBM and XGBoost",
+    "projected": "an approximate kernel, and what it proves of the exact one",
+    "rayleigh": "Rayleigh rankers on many items, beside scikit-learn",
+}
+
+
+def benchmark_name(text):
+    """A name of a benchmark; the error names the nearest."""
+    if text not in NAMES:
+        raise argparse.ArgumentTypeError(str(unknown_name("NAME", text, NAMES)))
+    return text
+
+
+def program(text):
+    """The path of a program that the user has built."""
+    if not Path(text).is_file():
+        raise argparse.ArgumentTypeError(f"{text!r} is no file; the path of a program is accepted.")
+    return str(Path(text).resolve())
+
+
+def parse(arguments):
+    """The options."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        epilog="NAME is one of\n" + "".join(f"  {n:10} {what}\n" for n, what in NAMES.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", type=benchmark_name)
+    scale = parser.add_mutually_exclusive_group()
+    for flag, says in (("full", "larger data"), ("tiny", "data that only show that it runs")):
+        scale.add_argument(
+            f"--{flag}", dest="scale", action="store_const", const=flag, default="usual", help=says
+        )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="a table: .csv, else Markdown")
+    parser.add_argument("--svm-rank", type=program, metavar="PATH", help="svm_rank_learn")
+    parser.add_argument(
+        "--liblinear", type=program, metavar="PATH", help="train of liblinear-ranksvm"
+    )
+    return parser.parse_args(arguments)
+
+
+def run(names, scale, peers):
+    """Pairs (benchmark, Row); each benchmark has run at a tiny scale before, not measured.
+
+    What must be compiled or imported is there then.
+    """
+    for name in names:
+        rows = import_module(f"benchmarks.{name}").rows
+        if scale != "tiny":
+            list(rows("tiny", {}))
+        for row in rows(scale, peers):
+            yield name, row
+
+
+def main(arguments=None):
+    """Measure, print, write."""
+    options = parse(arguments)
+    warnings.simplefilter("ignore")
+    found = []
+    print(markdown_head())
+    with threadpool_limits(1):
+        facts = machine_facts()
+        peers = dict(svm_rank=options.svm_rank, liblinear=options.liblinear)
+        for pair in run(options.names or list(NAMES), options.scale, peers):
+            print(markdown_row(*pair), flush=True)
+            found.append(pair)
+    print(f"\n{REMARK}\n", *(f"- {name}: {value}" for name, value in facts.items()), sep="\n")
+    if options.out:
+        as_text = as_csv if options.out.suffix == ".csv" else as_markdown
+        options.out.write_text(as_text(found, facts), encoding="utf-8")
+        print(f"wrote {options.out}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

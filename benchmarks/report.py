@@ -1,0 +1,118 @@
+"""The table in Markdown and as CSV, and the machine it was made on."""
+
+import csv
+import io
+import os
+import platform
+from dataclasses import astuple, fields
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from threadpoolctl import threadpool_info
+
+from .common import Row
+
+PACKAGES = (
+    "rankbook numpy scipy scikit-learn numba cvxpy clarabel piqp lightgbm xgboost rlscore "
+    "pynndescent"
+).split()
+REMARK = (
+    "Seconds are those of the processor, medians of up to three rounds in which ours and its peers "
+    "take turns, and depend on the machine and on what else runs on it; ratios of one run are what "
+    "counts."
+)
+HEADER = (
+    "benchmark, what, items, ours (s), quality, peer, peer (s), ours / peer, peer's quality, note"
+).split(", ")
+
+
+def installed(package):
+    """The version of a package, or "not installed"."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def processor():
+    """The name of the processor."""
+    if (file := Path("/proc/cpuinfo")).exists():
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def machine_facts():
+    """What the figures depend on, as a dict of str."""
+    blas = {
+        f"{one['internal_api']} {one['version']}, threads: {one['num_threads']}"
+        for one in threadpool_info()
+        if one["user_api"] == "blas"
+    }
+    return {
+        "processor": processor(),
+        "cores": str(os.cpu_count()),
+        "BLAS": "; ".join(sorted(blas)),
+        "system": f"{platform.system()} {platform.machine()}",
+        "Python": platform.python_version(),
+        **{name: installed(name) for name in PACKAGES},
+    }
+
+
+def number(value, form=".3g"):
+    """A number as the table shows it; nothing for None."""
+    return "" if value is None else f"{value:{form}}"
+
+
+def quality(measure, value):
+    """A quality with its name."""
+    return (
+        "" if value is None else f"{measure} {number(value, '.0e' if 'gap' in measure else '.4g')}"
+    )
+
+
+def table_line(cells):
+    """A line of a Markdown table."""
+    return "| " + " | ".join(cells) + " |"
+
+
+def markdown_head():
+    """The first two lines of the table."""
+    return table_line(HEADER) + "\n" + table_line(["---"] * len(HEADER))
+
+
+def markdown_row(benchmark, row):
+    """A row as a line of the table."""
+    return table_line(
+        [
+            benchmark,
+            row.what,
+            f"{row.items:,}",
+            number(row.seconds),
+            quality(row.measure, row.quality),
+            row.peer,
+            number(row.peer_seconds),
+            number(row.ratio),
+            quality(row.measure, row.peer_quality),
+            row.note,
+        ]
+    )
+
+
+def as_markdown(found, facts):
+    """Table, remark and machine; `found` has pairs (benchmark, Row)."""
+    lines = [markdown_head(), *(markdown_row(*pair) for pair in found), "", REMARK, ""]
+    return "\n".join(lines + [f"- {name}: {value}" for name, value in facts.items()]) + "\n"
+
+
+def as_csv(found, facts):
+    """The same as CSV, the facts before it in lines that begin with `#`."""
+    text = io.StringIO()
+    text.writelines(f"# {name}: {value}\n" for name, value in facts.items())
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["benchmark", *(field.name for field in fields(Row))])
+    for benchmark, row in found:
+        values = (f"{x:.4g}" if isinstance(x, float) else x for x in astuple(row))
+        table.writerow([benchmark, *values])
+    return text.getvalue()
