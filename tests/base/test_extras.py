@@ -72,8 +72,11 @@ main()
 
 def test_the_extras_bring_what_the_package_itself_does_not():
     assert packages("data") == {"pyarrow", "pooch"} and packages("large") == {"pynndescent"}
+    assert packages("benchmarks") == {"rankbook", "lightgbm", "xgboost", "piqp"}
     assert 'rankbook[data,large]; extra == "dev"' in requires("rankbook")
-    assert not packages(None) & (packages("data") | packages("large") | packages("dev"))
+    assert not packages("dev") & (packages("benchmarks") - {"rankbook"})
+    extras = packages("data") | packages("large") | packages("benchmarks") | packages("dev")
+    assert not packages(None) & extras
 
 
 def test_memory_is_asked_of_the_system(monkeypatch):
