@@ -64,6 +64,7 @@ def growth(sizes, components):
                     peer=f"{last.items:,} items",
                     peer_seconds=last.seconds,
                     ratio=ratio,
+                    rounds=row.rounds,
                 )
             before[row.what] = row
 
@@ -79,18 +80,19 @@ def in_noise(n):
 class Nystroems:
     """scikit-learn's Nystroem and linear discriminant, with drawn landmarks or greedy ones.
 
-    Those of scikit-learn see labels of all items, as ours do here. Its landmarks are drawn; with
-    greedy ones, which it does not choose, they are ours, whose choice is a row of its own.
+    Those of scikit-learn see labels of all items, as ours do here. Its landmarks are drawn; the
+    greedy ones, which it does not choose, are ours, and their choice counts (it makes the features
+    by the way, which scikit-learn does again).
     """
 
-    def __init__(self, X, y, components, pivots):
-        self.X, self.y, self.components, self.pivots = X, y, components, pivots
+    def __init__(self, X, y, components, choose):
+        self.X, self.y, self.components, self.choose = X, y, components, choose
 
     def fit(self, solver, greedy):
         """A linear discriminant of Nystroem's features."""
         X = self.X
         nystroem = Nystroem(n_components=self.components, gamma=1 / X.shape[1], random_state=0)
-        features = nystroem.fit(X[self.pivots] if greedy else X).transform(X)
+        features = nystroem.fit(X[self.choose()[0]] if greedy else X).transform(X)
         return LinearDiscriminantAnalysis(solver).fit(features, self.y)
 
     def runs(self, drawn_only):
@@ -111,7 +113,7 @@ def beside_nystroem(name, X, components, with_graph):
     choose = lambda: find_subspace(X, components, Kernel("rbf"), "greedy", None)
     yield from compare(f"{name}: greedy pivots and their features", n, choose)
     graph = neighbour_graph(X, neighbours="approximate") if with_graph else None
-    theirs = Nystroems(X, y, components, choose()[0])
+    theirs = Nystroems(X, y, components, choose)
 
     def fit(rule, manifold):
         problem = rb.RayleighProblem(
