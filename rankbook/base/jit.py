@@ -229,7 +229,8 @@ IN_PLACE = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 def in_place(function):
     """As :func:`njit`, for a function that makes no array but works in those that it is given.
 
-    For compiled code no references are counted. numba refuses a function that does make one.
+    For compiled code no references are counted, so it must not return one either, nor call what
+    does. numba refuses a function that makes one.
     """
     return njit(function) if numba.config.DISABLE_JIT else Compiled(function, **IN_PLACE)
 

@@ -11,16 +11,16 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..base.jit import njit
+from ..base.jit import in_place, njit
 
 # %% ../../nbs/selection/tracing.ipynb #c005
-@njit
+@in_place
 def sign_of(d, tol):
     """-1, 0 or 1; 0 up to tol."""
     return 0 if abs(d) <= tol else (1 if d > 0 else -1)
 
 # %% ../../nbs/selection/tracing.ipynb #c006
-@njit
+@in_place
 def pass_segment(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     d0, d1, tol0, tol1, lam0, lam1, sign, out_lam, out_sign, count
 ):
@@ -85,7 +85,7 @@ def deviation_bound(length, jump, chord, bend):
     return np.minimum(ellipse, bend + jump + 1e-7 * length)
 
 # %% ../../nbs/selection/tracing.ipynb #c017
-@njit
+@in_place
 def screening(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     start, end, limits, pairs, among, size, kept, lam, out, count
 ):
@@ -111,7 +111,7 @@ def screening(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tri
     return n, count
 
 # %% ../../nbs/selection/tracing.ipynb #c020
-@njit
+@in_place
 def difference(rows, cross, cache, b, w, r):
     """lam (f(b) - f(w)) at row r. O(c) for an item and row not asked for before."""
     if cross.shape[1] == 0:
@@ -125,7 +125,7 @@ def difference(rows, cross, cache, b, w, r):
     return cache[b, r] - cache[w, r]
 
 # %% ../../nbs/selection/tracing.ipynb #c021
-@njit
+@in_place
 def follow_pair(breakpoints, cache, pair, work):
     """Write the changes of sign of f(b) - f(w) along a chunk, all of whose breakpoints are given.
 
@@ -164,12 +164,8 @@ def grown(out, count, room):
         np.empty(size, np.int8),
         np.empty(size, np.int8),
     )
-    lam[:count], pair[:count], old[:count], new[:count] = (
-        out[0][:count],
-        out[1][:count],
-        out[2][:count],
-        out[3][:count],
-    )
+    for t in range(count):
+        lam[t], pair[t], old[t], new[t] = out[0][t], out[1][t], out[2][t], out[3][t]
     return lam, pair, old, new
 
 # %% ../../nbs/selection/tracing.ipynb #c025
@@ -199,8 +195,8 @@ def follow_chunk(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be 
     stack, tols, out_lam, out_sign = work
     breakpoints = chunk_breakpoints(block, k, tols)
     for c in range(size):  # forget the scores of the chunk before
-        cache[better[near[c]], :] = np.nan
-        cache[worse[near[c]], :] = np.nan
+        for r in range(cache.shape[1]):
+            cache[better[near[c]], r] = cache[worse[near[c]], r] = np.nan
     for c in range(size):
         i = near[c]
         pair = better[i], worse[i], distances[i], signs[i]
