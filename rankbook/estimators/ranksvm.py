@@ -26,7 +26,7 @@ from rankbook.estimators.base import (
 )
 from ..kernels.nystroem import NystroemFunction
 from ..problems.certificate import Certificate
-from ..problems.projected import ProjectedProblem, grown
+from ..problems.projected import EXACT_GAP, ProjectedProblem, grown
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.choice import choose_solver
 from ..registry.plugins import progress_option
@@ -193,6 +193,12 @@ def fitted_projected(estimator, X, prefs):
         warn(
             f"approximate_kernel is {count}, and {used} items are used: "
             f"that is what the kernel of the {len(X)} items spans, to rounding."
+        )
+    if proven is not None and not proven.relative_gap <= EXACT_GAP:
+        warn(
+            f"approximate_kernel is 'auto', and with all {used} items that count the relative gap "
+            f"for the kernel itself is {proven.relative_gap:.1e}, not {EXACT_GAP}: "
+            "rounding errors of the kernel are too large. Smaller features may help."
         )
     return fitted_attributes(solution) | dict(
         function_=NystroemFunction(problem.subspace, solution.weights),

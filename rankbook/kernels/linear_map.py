@@ -80,6 +80,8 @@ class KernelFunction:
         a time.
         """
         X_new = as_matrix("X_new", X_new)
+        if len(self.support) == 0:
+            return np.zeros((len(X_new), *self.coef.shape[1:]))
         rows = max(1, BLOCK // max(1, len(self.support)))
         with np.errstate(over="ignore", invalid="ignore"):
             parts = [

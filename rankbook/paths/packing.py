@@ -32,9 +32,11 @@ def are_indices(a, n):
 def pack_preferences(prefs):
     """Facts and arrays from which :func:`unpack_preferences` makes the same preferences."""
     facts = dict(graph=prefs.graph, n_items=prefs.n_items, n_queries=prefs.n_queries)
-    arrays = {
+    by_item = prefs.item_weight is not None
+    arrays = {"item_weight": np.array(prefs.item_weight)} if by_item else {}
+    arrays |= {
         name: np.array(getattr(prefs, name))
-        for name in ("weight", "margin")
+        for name in (("margin",) if by_item else ("weight", "margin"))
         if (getattr(prefs, name) != 1).any()
     }
     if prefs.levels is None:
@@ -57,7 +59,8 @@ def unpack_preferences(facts, arrays):
         )
         prefs = Preferences(arrays["better"], arrays["worse"], facts["n_items"])
         prefs = prefs.replaced(graph=facts["graph"], n_queries=facts["n_queries"])
-    return prefs.reweighted(arrays.get("weight"), arrays.get("margin"))
+    prefs = prefs.reweighted(arrays.get("weight"), arrays.get("margin"))
+    return prefs.item_weighted(arrays["item_weight"]) if "item_weight" in arrays else prefs
 
 # %% ../../nbs/paths/packing.ipynb #c007
 def pack_problem(problem):

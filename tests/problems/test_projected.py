@@ -82,3 +82,14 @@ def test_a_certificate_is_computed_once_for_each_fit(monkeypatch):
     model.set_params(approximate_kernel="auto").fit(exact.X, y)
     monkeypatch.setattr(ProjectedProblem, "exact_certificate", None)
     assert model.exact_certificate_.relative_gap <= EXACT_GAP
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("seed, scale", [(0, 1e3), (1, 1e3), (2, 100.0)])
+def test_rounding_errors_of_a_large_kernel_prove_nothing_and_are_said(loss, seed, scale):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(30, 2)) * scale, rng.integers(0, 3, 30)
+    model = rb.RankSVM(lam=0.1, kernel="poly", loss=loss, approximate_kernel="auto")
+    with pytest.warns(UserWarning, match="with all .* items .* the relative gap .* not 0.01"):
+        proven = model.fit(X, y).exact_certificate_
+    assert 0 <= proven.dual <= proven.primal and not proven.is_optimal(1e-2)

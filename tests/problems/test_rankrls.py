@@ -695,3 +695,18 @@ def test_bad_weights_are_refused_by_name():
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+@pytest.mark.parametrize("directions", [None, 200])
+def test_weights_that_overflow_prove_nothing(directions):
+    X, y = np.random.default_rng(0).normal(size=(6, 2)), np.arange(6.0)
+    problem = rb.RankRLSProblem(X, y, kernel="rbf", item_weight=np.full(6, 1e90))
+    options = {} if directions is None else dict(directions=directions)
+    with np.errstate(all="ignore"), pytest.warns(UserWarning, match="relative gap of inf"):
+        certificate = rb.solve(problem, 1.0, solver="rls", **options).certificate
+    assert not certificate.is_optimal(1e-2)
+
+
+def test_a_model_without_coefficients_predicts_zeros():
+    model = rb.RankRLS(kernel="poly", basis=[0]).fit(np.ones((4, 2)), np.arange(4.0))
+    assert model.predict(np.ones((3, 2))).tolist() == [0.0, 0.0, 0.0]

@@ -194,3 +194,14 @@ def test_too_large_is_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(limits, "available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="an interior point of .* preferences and 24 items needs"):
         rb.solve(problem, 1.0, solver="interior")
+
+
+def test_an_optimum_far_below_the_start_is_reached():
+    rng = np.random.default_rng(305)
+    X, y, qid = rng.normal(size=(5, 5)), [2, 0, 1, 2, 2], [0, 0, 1, 0, 0]
+    prefs = rb.Preferences.from_scores(y, qid).item_weighted([225.0, 293.0, 379.0, 162.0, 802.0])
+    problem = rb.RankSVMProblem(X, prefs)
+    for lam in (1e-3, 1e-5, 1e-6):  # down to 2e-12 of lam_max
+        found = rb.solve(problem, lam, solver="interior").certificate
+        exact = rb.solve(problem, lam, solver="path").certificate
+        assert found.primal == pytest.approx(exact.primal, rel=1e-7)

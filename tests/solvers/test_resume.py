@@ -208,3 +208,33 @@ def test_what_cannot_be_resumed_says_why(whole):
         part.resume(lam_min=0.6 * whole.problem.lam_max)
     with pytest.raises((TypeError, ValueError), match="lam_min"):
         part.resume(lam_min=-1.0)
+
+
+def stored_cases():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), rng.integers(0, 3, 20)
+    prefs = rb.Preferences.from_scores(y)
+    yield "few events", X, rb.Preferences.from_scores(rng.normal(size=20)), "linear", 1
+    yield "item weights", X, prefs.item_weighted(rng.integers(1, 4, 20)), "rbf", 10
+    yield "item weights 0", X, prefs.item_weighted(rng.integers(0, 4, 20)), "rbf", 10
+    yield "margins 1", X, prefs.reweighted(margin=np.ones(len(prefs))), "rbf", 10
+    yield "pair weights", X, prefs.reweighted(rng.uniform(0, 2, len(prefs))), "rbf", 10
+    margins = rng.uniform(1, 2, len(prefs))
+    yield (
+        "item weights and margins",
+        X,
+        prefs.reweighted(None, margins).item_weighted(X[:, 0] ** 2),
+        "rbf",
+        10,
+    )
+
+
+@pytest.mark.parametrize("case", list(stored_cases()), ids=lambda case: case[0])
+def test_from_a_file_for_all_weights_and_margins(case, tmp_path):
+    _, X, prefs, kernel, events = case
+    part = rb.solve_path(rb.RankSVMProblem(X, prefs, kernel), max_events=events)
+    part.save(tmp_path / "part.npz")
+    loaded = rb.load(tmp_path / "part.npz")
+    same(loaded.resume(), part.resume())
+    for name in ("weight", "margin", "item_weight"):
+        assert np.array_equal(getattr(loaded.problem.prefs, name), getattr(prefs, name))

@@ -70,7 +70,7 @@ def run(scaled, point, tol, tell=lambda steps, text: None):
     It ends below a gap of `tol`, over max(1, objective), when that no longer falls fast, or where
     it falls no more. `tell` is called with the number of steps done and the gap, as a text.
     """
-    program, least = scaled.program, 1 / scaled.value_unit
+    program, least, lowest = scaled.program, 1 / scaled.value_unit, np.inf
     best, since, current, trial = (
         (np.inf, None, None),
         0,
@@ -84,6 +84,8 @@ def run(scaled, point, tol, tell=lambda steps, text: None):
         done = gap > best[0] / FALL or gap <= ENOUGH * tol
         if gap < best[0]:
             best, since = (gap, point.position, point.dual.copy()), 0
+        if primal < lowest / 2:  # still far above the optimum, where all gaps are 1
+            lowest, since = primal, 0
         if (best[0] <= tol and done) or since > PATIENCE or steps == STEPS:
             break
         try:

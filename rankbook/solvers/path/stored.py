@@ -14,11 +14,14 @@ from ...paths.replay import Checkpoint
 from ...paths.sets import AT_BOUND, FREE
 from . import state as moving
 from .run import MOVING, NUMBERS, Run, start_state
-from .sorted_scan import are_placed
+from .sorted_scan import are_placed, no_places
 
 # %% ../../../nbs/solvers/path/stored.ipynb #c034
-def state_shapes(problem, room):
-    """Shape and dtype of what moves of a state with room for so many free preferences."""
+def state_shapes(problem, room, ordered=True):
+    """Shape and dtype of what moves of a state with room for so many free preferences.
+
+    Not `ordered` is a state without the items in order, though the graph would allow it.
+    """
     n, d = problem.X.shape if problem.is_factored else (problem.n_items, 0)
     m = np.count_nonzero(problem.prefs.weight)
     floats = dict(
@@ -33,7 +36,7 @@ def state_shapes(problem, room):
         v_scan=(d,),
         now=(len(moving.MEASURED),),
     )
-    placed = n if are_placed(problem.prefs) else 0
+    placed = n if ordered and are_placed(problem.prefs) else 0
     ints = dict(A=(room,), near=(m + 1,), listed=(n,), count=(len(moving.COUNTED),))
     ints |= dict(order=(placed,), tree=(placed,))
     shapes = {name: (shape, np.float64) for name, shape in floats.items()}
@@ -58,7 +61,9 @@ def check_arrays(problem, arrays, total):
 
     Compiled code trusts them.
     """
-    for name, (shape, dtype) in state_shapes(problem, arrays["A"].size).items():
+    for name, (shape, dtype) in state_shapes(
+        problem, arrays["A"].size, arrays["order"].size > 0
+    ).items():
         a = arrays[name]
         demand(
             a.shape == shape and a.dtype == dtype, f"{name} has shape {a.shape} and dtype {a.dtype}"
@@ -91,7 +96,7 @@ def check_arrays(problem, arrays, total):
     demand((arrays["L"].diagonal()[:size] > 0).all(), "L is no factor")
     now = record(**dict(zip(moving.MEASURED, arrays["now"].tolist())))
     positive = min(now.budget, now.delta_max, now.lam_scan, now.share, now.delta_low) > 0
-    demand(positive and now.share <= 1 and min(now.noise, now.longest) >= 0, "now is out of range")
+    demand(positive and min(now.noise, now.longest) >= 0, "now is out of range")
     (lam_min, chunk), (events, lam) = arrays["run"], arrays["end"]
     demand(
         0 <= lam_min < np.inf and 1 <= chunk < 2**31 and chunk == int(chunk), "run is out of range"
@@ -110,6 +115,8 @@ def restored(problem, arrays, events, checkpoints):
         name: record(**dict(zip(getattr(state, name).dtype.names, arrays[name].tolist())))
         for name in NUMBERS
     }
+    if arrays["order"].size == 0:  # margins that are all 1 are not stored, and were looked at
+        state = state._replace(**no_places())
     state = state._replace(**{name: arrays[name] for name in MOVING}, **numbers)
     moving.copy_list(state)
     (lam_min, chunk), (total, lam) = arrays["run"], arrays["end"]
