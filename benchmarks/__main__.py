@@ -9,6 +9,7 @@ LightGBM, XGBoost and PIQP.
 """
 
 import argparse
+import os
 import sys
 import warnings
 from importlib import import_module
@@ -22,6 +23,7 @@ from .report import REMARK, as_csv, as_markdown, machine_facts, markdown_head, m
 
 NAMES = {
     "interior": "one lambda of a ranking SVM with a kernel, beside PIQP and Clarabel",
+    "paths": "all solutions, beside one solution by PIQP",
     "linear": "a linear ranking SVM, beside SVM^rank, liblinear-ranksvm and scikit-learn",
     "rankrls": "RankRLS, beside factors and products of its size, scikit-learn and RLScore",
     "quality": "held-out queries, beside LightGBM and XGBoost",
@@ -41,7 +43,21 @@ def program(text):
     """The path of a program that the user has built."""
     if not Path(text).is_file():
         raise argparse.ArgumentTypeError(f"{text!r} is no file; the path of a program is accepted.")
+    if not os.access(text, os.X_OK):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} may not be executed; the path of a program is accepted."
+        )
     return str(Path(text).resolve())
+
+
+def table(text):
+    """The path of a file that can be written."""
+    path = Path(text)
+    if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} cannot be written; a file in a folder that can be written to is accepted."
+        )
+    return path
 
 
 def parse(arguments):
@@ -58,7 +74,7 @@ def parse(arguments):
         scale.add_argument(
             f"--{flag}", dest="scale", action="store_const", const=flag, default="usual", help=says
         )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="a table: .csv, else Markdown")
+    parser.add_argument("--out", type=table, metavar="FILE", help="a table: .csv, else Markdown")
     parser.add_argument("--svm-rank", type=program, metavar="PATH", help="svm_rank_learn")
     parser.add_argument(
         "--liblinear", type=program, metavar="PATH", help="train of liblinear-ranksvm"
@@ -74,7 +90,7 @@ def run(names, scale, peers):
     for name in names:
         rows = import_module(f"benchmarks.{name}").rows
         if scale != "tiny":
-            list(rows("tiny", {}))
+            list(rows("tiny", peers))  # so that a program that fails does so at once
         for row in rows(scale, peers):
             yield name, row
 

@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-NAMES = ["interior", "linear", "rankrls", "quality", "projected", "rayleigh"]
+NAMES = ["interior", "paths", "linear", "rankrls", "quality", "projected", "rayleigh"]
 
 
 @pytest.fixture(autouse=True)
@@ -37,9 +37,12 @@ def test_help_lists_the_names(capsys):
 @pytest.mark.parametrize(
     "arguments, says",
     [
-        (["linaer"], "NAME is 'linaer'; did you mean 'linear'? Accepted: interior, linear"),
+        (["linaer"], "NAME is 'linaer'; did you mean 'linear'? Accepted: interior, linear, paths"),
         (["--svm-rank", "nowhere"], "'nowhere' is no file; the path of a program is accepted."),
         (["--full", "--tiny"], "not allowed with"),
+        (["--liblinear", __file__], "may not be executed; the path of a program is accepted."),
+        (["--out", "nowhere/table.md"], "'nowhere/table.md' cannot be written; a file in a"),
+        (["--out", "."], "'.' cannot be written; a file in a folder that can be written to is"),
     ],
 )
 def test_what_is_unknown_is_refused(capsys, arguments, says):
