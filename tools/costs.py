@@ -1,6 +1,7 @@
 """Measure how long each solver of the ranking SVM takes, for nbs/registry/cost.ipynb.
 
     python tools/costs.py               writes nbs/registry/costs.csv, in a quarter of an hour
+    python tools/costs.py path qp       measures these solvers anew, and keeps the other rows
 
 Each case runs in a fresh Python on one thread, so that what a solver has to import and to load
 counts, too; what has to be compiled was compiled before. Times are processor seconds.
@@ -121,17 +122,22 @@ def measured(solver, kernel, loss, items, features, block, share=None):
 
 
 def main():
-    """Measure all cases, or the one case that is asked for."""
-    if len(sys.argv) > 1:
+    """Measure all cases, those of some solvers, or the one case that is asked for."""
+    if len(sys.argv) > 7:
         solver, lam, kernel, loss, *sizes = sys.argv[1:]
         print(*measure(solver, float(lam), kernel, loss, *map(int, sizes)), sep=",")
         return
-    rows = []
+    asked, rows = sys.argv[1:], []
+    with OUT.open(newline="", encoding="utf-8") as file:
+        known = [row for row in csv.reader(file)][1:]
     for case in cases():
+        if asked and case[0] not in asked:
+            continue
         rows.append(measured(*case))
         print(*rows[-1], flush=True)
+    kept = [row for row in known if asked and row[0] not in asked]
     with OUT.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *kept, *rows])
 
 
 if __name__ == "__main__":

@@ -105,8 +105,8 @@ TERMS = {
 RATES = {  # seconds of each term, on the machine that costs.csv was measured on
     "interior": (0.58, 1.4e-05, 1.3e-09),
     "newton": (1, 2.1e-08, 3.6e-08),
-    "path": (1.1, 9e-06, 1.5e-07),
-    "whole path": (1.1, 5.4e-06, 3e-07),
+    "path": (1.1, 4.5e-06, 1.2e-07),
+    "whole path": (1.1, 1.1e-06, 1.9e-07),
     "qp": (1.3, 2.9e-05, 1.5e-08),
 }
 

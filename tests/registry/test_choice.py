@@ -104,7 +104,7 @@ def test_what_does_not_fit_is_last_and_refused_if_nothing_fits(monkeypatch):
 
 def test_a_long_path_is_left_to_epsilon_and_estimators_say_so(monkeypatch):
     assert choose_solver(problem(), provides="path") == "path"
-    assert choose_solver(problem(3000, queries=1), provides="path") == "epsilon"
+    assert choose_solver(problem(20_000, queries=1), provides="path") == "epsilon"
     monkeypatch.setattr(choice, "LONG", 0.0)
     monkeypatch.setattr(choice, "TIMES", 0.0)
     one = problem(60)
