@@ -44,7 +44,7 @@ def start_state(problem, perturbation, seed, room=64):
     """
     prefs = problem.prefs
     require_memory(
-        60 * len(prefs),
+        80 * len(prefs),
         f"following {len(prefs):,} preferences",
         'use graph="star", or a subsample of the items',
     )

@@ -49,7 +49,7 @@ class PathSolver(Solver):
     Notes
     -----
     An event costs O(|A|^2 + |A| n) with a kernel matrix, with a linear kernel
-    O(|A|^2 + |A| d + d^2) and O(d) for each listed item. Memory: the kernel matrix, 60 bytes a
+    O(|A|^2 + |A| d + d^2) and O(d) for each listed item. Memory: the kernel matrix, 80 bytes a
     preference, 14 bytes an event, 8 |A| bytes a checkpoint. Ctrl-C ends with status "interrupted";
     ``path.resume()`` goes on.
     """
