@@ -173,7 +173,7 @@ class Compiled:
 
     def __init__(self, function, **options):
         functools.update_wrapper(self, function)
-        self.options = options  # for the version that compiled code calls
+        self.options = options
         self.py_func, self._inner, self._outer = function, None, None
         Compiled._all.add(self)
 
@@ -207,7 +207,9 @@ class Compiled:
         """The version that Python calls."""
         if self._outer is None:
             with _LOCK:
-                self._outer = self._outer or dispatcher(self.py_func, ".for_python")
+                self._outer = self._outer or dispatcher(
+                    self.py_func, ".for_python", **self.options
+                )
         return self._outer
 
 # %% ../../nbs/base/jit.ipynb #c015
@@ -229,7 +231,7 @@ IN_PLACE = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 def in_place(function):
     """As :func:`njit`, for a function that makes no array but works in those that it is given.
 
-    For compiled code no references are counted, so it must not return one either, nor call what
+    No references are counted, so it must not return one either, nor call what
     does. numba refuses a function that makes one.
     """
     return njit(function) if numba.config.DISABLE_JIT else Compiled(function, **IN_PLACE)
