@@ -207,9 +207,7 @@ class Compiled:
         """The version that Python calls."""
         if self._outer is None:
             with _LOCK:
-                self._outer = self._outer or dispatcher(
-                    self.py_func, ".for_python", **self.options
-                )
+                self._outer = self._outer or dispatcher(self.py_func, ".for_python", **self.options)
         return self._outer
 
 # %% ../../nbs/base/jit.ipynb #c015

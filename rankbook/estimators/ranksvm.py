@@ -56,7 +56,8 @@ class RankSVM(Ranker):
         c max(0, t), or c max(0, t)^2, for a preference that falls short of its margin by t.
     approximate_kernel : int or "auto", optional
         Project the kernel on so many items (randomly pivoted Cholesky, seed 0), or on as many as a
-        proven relative gap of 0.01 for the kernel itself takes. The certificate is then of that
+        proven relative gap of 0.01 for the kernel itself takes: few if lam is large, up to all of
+        them (and much longer than without) if it is small. The certificate is then of that
         problem; ``solver_`` says so, and `exact_certificate_` is of the kernel itself.
     progress : bool, default False
         Show a bar over the steps of the solver, if it has one ("interior", "newton" and "path" do).

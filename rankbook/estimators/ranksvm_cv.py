@@ -21,8 +21,9 @@ from rankbook.estimators.base import (
     require_target,
     weighted_preferences,
 )
-from .ranksvm import RankSVM
+from .ranksvm import RankSVM, problem_of
 from ..problems.ranksvm import RankSVMProblem
+from ..registry.choice import choose_solver
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve
 from ..selection.folds import make_folds
@@ -291,7 +292,11 @@ class RankSVMCV(Ranker):
         model = RankSVM(
             **{name: getattr(self, name) for name in RankSVM().get_params() if name != "lam"}
         )
-        total = float(weighted_preferences(y, query, model.graph, weight).weight.sum())
+        prefs = weighted_preferences(y, query, model.graph, weight)
+        choose_solver(
+            problem_of(model, X, prefs), model.solver
+        )  # too large is said before any work
+        total = float(prefs.weight.sum())
         folds = make_folds(self.cv, X, y, query, self.random_state)
         options = model, self.metric, self.k, self.lam_min_ratio
         found = run_folds(

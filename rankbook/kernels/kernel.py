@@ -191,7 +191,8 @@ def _require_gram(n):
     require_memory(
         8 * n * n,
         f"the kernel matrix of {n:,} items",
-        'use kernel="linear", which needs none, or a subsample of the items',
+        'use kernel="linear", which needs none, approximate_kernel or basis where there is one, '
+        "or a subsample of the items",
     )
 
 # %% ../../nbs/kernels/kernel.ipynb #c014

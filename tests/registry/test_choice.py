@@ -94,7 +94,9 @@ def test_what_does_not_fit_is_last_and_refused_if_nothing_fits(monkeypatch):
     found = explain(one)
     assert not found[0].obstacle and all(p.obstacle for p in found[1:])
     monkeypatch.setattr(choice, "available_memory", lambda: least - 1)
-    with pytest.raises(MemoryError, match=r"needs [\d,]+ bytes .* and some \d+ s, and .*; use app"):
+    with pytest.raises(
+        MemoryError, match=r"needs [\d,]+ bytes .* and some \d+ s, and .*; use graph="
+    ):
         choose_solver(one)
     with pytest.raises(MemoryError):
         rb.solve(one, 1.0, solver="auto")
@@ -137,3 +139,26 @@ def test_a_plugin_of_a_known_name_may_lack_can_solve(monkeypatch):
     bare = type("Bare", (), {})
     monkeypatch.setattr(choice, "get_solver", lambda name: bare() if name == "qp" else known(name))
     assert "qp" in {p.solver for p in explain(problem())}
+
+
+def test_hours_are_announced_and_advice_fits_the_problem(monkeypatch):
+    monkeypatch.setattr(choice, "HOUR", 1e-3)
+    with pytest.warns(UserWarning, match="predicted to need [0-9,]+ hours; .* Use approximate_k"):
+        choose_solver(problem())
+    scores = np.arange(30)
+    star = rb.Preferences.from_scores(scores, graph="star")
+    pairs = rb.Preferences([0], [1], 30)
+    X = scores[:, None]
+    for prefs, kernel, advice in (
+        (star, "rbf", "approximate_kernel with a lam that is not too small, or fewer items"),
+        (star, "linear", "or fewer items"),
+        (pairs, "linear", "or fewer items"),
+    ):
+        with pytest.warns(UserWarning, match=f"Use {advice}"):
+            choose_solver(rb.RankSVMProblem(X, prefs, kernel=kernel))
+
+
+def test_cross_validation_refuses_before_any_fold(monkeypatch):
+    monkeypatch.setattr(choice, "available_memory", lambda: 1)
+    with pytest.raises(MemoryError, match="the solver .* needs"):
+        rb.RankSVMCV(cv=2).fit(np.arange(20.0)[:, None], np.arange(20) % 2)
