@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
+from ..base.limits import refuse_huge
 from ..base.types import Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_choice, as_count, as_matrix, as_positive, as_vector
 from rankbook.estimators.base import (
@@ -222,6 +223,7 @@ def item_weights(estimator, sample_weight, n):
             "pairs itself; None or 'identity' is accepted with it."
         )
     weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
+    refuse_huge("sample_weight", weight)
     if not weight.any():
         raise ValueError(
             "sample_weight is zero for every item; at least one positive weight is accepted."

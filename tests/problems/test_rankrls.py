@@ -710,3 +710,11 @@ def test_weights_that_overflow_prove_nothing(directions):
 def test_a_model_without_coefficients_predicts_zeros():
     model = rb.RankRLS(kernel="poly", basis=[0]).fit(np.ones((4, 2)), np.arange(4.0))
     assert model.predict(np.ones((3, 2))).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_huge_item_weights_are_refused_by_the_name_they_were_given():
+    X, y = np.arange(6.0)[:, None], np.arange(6.0)
+    with pytest.raises(ValueError, match="sample_weight"):
+        rb.RankRLS().fit(X, y, sample_weight=np.full(6, 1e300))
+    with pytest.raises(ValueError, match="item_weight"):
+        rb.RankRLSProblem(X, y, item_weight=np.full(6, 1e300))
