@@ -432,6 +432,30 @@ def test_a_path_refuses_what_makes_no_sense():
         rb.solve_path(problem, lam_min=1.0, solver="newton").coef(0.5)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"every item twice, contradicting"}))
+def test_a_resumed_path_is_as_good_as_one_that_went_there_at_once(name, loss):
+    X, prefs = CASES[name]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss=loss)
+    path = rb.solve_path(problem, solver="newton", eps=1e-2)
+    end, ends = path.domain[0], path.ends.copy()
+    longer = path.resume(1e-3 * end).resume(1e-4 * end)
+    assert longer.domain[0] == 1e-4 * end and longer.status == "lam_min"
+    assert longer.solver == path.solver and np.array_equal(path.ends, ends)
+    assert np.all(np.diff(longer.ends) < 0) and len(longer.answers) == len(longer.ends) - 1
+    for lam in np.geomspace(1.001e-4 * end, 2 * path.ends[0], 50):
+        assert longer.certificate(lam).relative_gap <= 1e-2
+
+
+def test_a_path_resumes_below_its_end_only():
+    X, prefs = CASES["queries"]
+    path = rb.solve_path(rb.RankSVMProblem(X, prefs, kernel="linear"), solver="newton")
+    with pytest.raises(ValueError, match="where this path ended, is accepted"):
+        path.resume(path.domain[0])
+    with pytest.raises(ValueError, match="lam_min"):
+        path.resume(-1.0)
+
+
 def test_cross_validation_along_its_path():
     rng = np.random.default_rng(8)
     X, qid = rng.normal(size=(400, 3)), rng.integers(0, 20, 400)
