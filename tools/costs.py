@@ -24,6 +24,7 @@ COLUMNS = [
     "items",
     "features",
     "block",
+    "graph",
     "preferences",
     "lam",
     "lam_max",
@@ -35,7 +36,8 @@ COLUMNS = [
 def cases():
     """(solver, kernel, loss, items, features, items of a query) of each case.
 
-    With a seventh, lam is that share of lam_max, and else so many preferences times 1e-4.
+    With a seventh, lam is that share of lam_max, and else so many preferences times 1e-4; the
+    eighth is the graph, if it is not the full one.
     """
     for n, block in product((100, 400, 1000, 2000), (50, 100_000)):
         yield "interior", "rbf", "hinge", n, 10, min(n, block)
@@ -68,9 +70,14 @@ def cases():
         yield "interior", "rbf", "hinge", 1000, 10, 50, share
         yield "interior", "linear", "hinge", 5000, 10, 50, share
         yield "qp", "rbf", "hinge", 200, 10, 200, share
+    for n in (1000, 2000, 4000, 8000):
+        yield "path", "rbf", "hinge", n, 10, n, None, "star"
+    for n in (500, 1000):
+        yield "whole path", "rbf", "hinge", n, 10, n, None, "star"
+        yield "interior", "rbf", "hinge", n, 10, n, None, "star"
 
 
-def made(kernel, loss, items, features, block):
+def made(kernel, loss, items, features, block, graph):
     """The problem of a case."""
     import numpy as np
 
@@ -80,7 +87,7 @@ def made(kernel, loss, items, features, block):
     X = rng.normal(size=(items, features))
     noisy = X[:, 0] + np.sin(2 * X[:, 1]) + 0.5 * rng.normal(size=items)
     prefs = rb.Preferences.from_scores(
-        np.digitize(noisy, [-1, 0, 1, 2]), np.arange(items) % (items // block)
+        np.digitize(noisy, [-1, 0, 1, 2]), np.arange(items) % (items // block), graph=graph
     )
     return rb.RankSVMProblem(X, prefs, kernel=kernel, loss=loss)
 
@@ -100,13 +107,15 @@ def measure(solver, lam, *case):
     return round(seconds, 4), f"{gap:.0e}"
 
 
-def measured(solver, kernel, loss, items, features, block, share=None):
+def measured(  # noqa: PLR0913 -- what a case is made of
+    solver, kernel, loss, items, features, block, share=None, graph="full"
+):
     """A row of the table: the median of three, each in its own process."""
-    problem = made(kernel, "hinge", items, features, block)
+    problem = made(kernel, "hinge", items, features, block, graph)
     lam_max, m = problem.lam_max, len(problem.prefs)
     share = 1e-6 if solver == "whole path" else share
     lam = f"{1e-4 * m if share is None else share * lam_max:.4g}"
-    case = solver, kernel, loss, *map(str, (items, features, block))
+    case = solver, kernel, loss, *map(str, (items, features, block)), graph
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, __file__, solver, lam, *case[1:]]
     found = [
@@ -123,9 +132,9 @@ def measured(solver, kernel, loss, items, features, block, share=None):
 
 def main():
     """Measure all cases, those of some solvers, or the one case that is asked for."""
-    if len(sys.argv) > 7:
-        solver, lam, kernel, loss, *sizes = sys.argv[1:]
-        print(*measure(solver, float(lam), kernel, loss, *map(int, sizes)), sep=",")
+    if len(sys.argv) > 8:
+        solver, lam, kernel, loss, *sizes, graph = sys.argv[1:]
+        print(*measure(solver, float(lam), kernel, loss, *map(int, sizes), graph), sep=",")
         return
     asked, rows = sys.argv[1:], []
     with OUT.open(newline="", encoding="utf-8") as file:

@@ -84,9 +84,10 @@ def on_the_margin(work):
 
 
 def events(work):
-    """What the time of a path depends on: its length, and what an event costs."""
+    """What the time of a path depends on: its length, what an event costs, and the matrix."""
     m = work.decades * work.preferences
-    return [1.0, m, m * on_the_margin(work) * work.columns]  # a row of K, or of X, for each
+    rows = m * on_the_margin(work) * work.columns  # of K, or of X, for each on the margin
+    return [1.0, m, rows, work.stores_gram * work.items**2]
 
 
 TERMS = {
@@ -103,10 +104,10 @@ TERMS = {
 
 # %% ../../nbs/registry/cost.ipynb #q011
 RATES = {  # seconds of each term, on the machine that costs.csv was measured on
-    "interior": (0.58, 1.4e-05, 1.3e-09),
+    "interior": (0.57, 1.4e-05, 1.3e-09),
     "newton": (1, 2.1e-08, 3.6e-08),
-    "path": (1.1, 5.6e-06, 2.3e-10),
-    "whole path": (1.1, 2.8e-06, 4.5e-10),
+    "path": (1.1, 5.7e-06, 2.2e-10, 9.6e-08),
+    "whole path": (1.1, 3e-06, 4.5e-10, 3.1e-07),
     "qp": (1.3, 2.9e-05, 1.5e-08),
 }
 
