@@ -95,6 +95,20 @@ class ValidationCurve:
         The largest lambdas come first.
         """
         at = np.flatnonzero(np.abs(self.values - self.optimum) <= 1e-12)  # sums of weights round
+        return self._intervals(at)
+
+    def local_minima(self) -> list[tuple[float, float]]:
+        """Every interval (low, high) of lambda that is better than its neighbours.
+
+        A search that only ever improves may end in any of them. Of a curve to be maximised they
+        are the local maxima. The largest lambdas come first; O(s).
+        """
+        cost = np.r_[np.inf, -self.values if self.maximize else self.values, np.inf]
+        inside = cost[1:-1]
+        return self._intervals(np.flatnonzero((inside < cost[:-2]) & (inside < cost[2:])))
+
+    def _intervals(self, at):
+        """The intervals (low, high) of these numbers."""
         return [(float(self.breaks[j + 1]), float(self.breaks[j])) for j in at]
 
 # %% ../../nbs/selection/curve.ipynb #c010

@@ -5,6 +5,7 @@ At thousands of lambdas, on ties above all, and in every best interval.
 
 import numpy as np
 import pytest
+from scipy.signal import find_peaks
 
 import rankbook as rb
 from rankbook import metrics
@@ -480,6 +481,38 @@ def test_no_lambda_is_better_and_every_best_one_lies_in_an_interval(chosen):
         value = disagreement(prefs, path.predict(V, lam))
         assert value >= curve.minimum
         assert (value == curve.minimum) == any(low < lam < high for low, high in curve.best)
+
+
+@pytest.mark.parametrize("metric", ["disagreement", "auc", "ndcg"])
+def test_local_minima_are_those_of_counting_and_of_scipy(metric):
+    X, y, V, v = mixture_parts(n=40)
+    path = follow(X, rb.Preferences.from_scores(y), gamma=1.0)
+    target = rb.Preferences.from_scores(v) if metric == "disagreement" else v
+    curve = rb.validation_curve(path, V, target, metric=metric)
+    count = disagreement if metric == "disagreement" else getattr(rb.metrics, metric)
+    high = np.r_[3 * path.breakpoints[0], curve.breaks[1:-1]]
+    values = [count(target, path.predict(V, lam)) for lam in np.sqrt(high * curve.breaks[1:])]
+    cost = np.r_[np.inf, -np.array(values) if curve.maximize else values, np.inf]
+    expected = [
+        (curve.breaks[j + 1], curve.breaks[j])
+        for j in range(len(values))
+        if cost[j] > cost[j + 1] < cost[j + 2]
+    ]
+    found = curve.local_minima()
+    assert found == expected and len(found) > 5 and set(curve.best) <= set(found)
+    peaks, _ = find_peaks(-np.r_[2.0, cost[1:-1], 2.0])
+    assert [pair[1] for pair in found] == curve.breaks[peaks - 1].tolist()
+
+
+@pytest.mark.parametrize(
+    "values, where", [([0.5], [0]), ([0.5, 0.2], [1]), ([0.2, 0.5], [0]), ([0.1, 0.4, 0.1], [0, 2])]
+)
+def test_local_minima_at_the_ends(values, where):
+    breaks = np.r_[np.inf, np.arange(len(values) - 1.0, -1, -1)]
+    curve = ValidationCurve(breaks, np.array(values), (1.0, 1.0))
+    assert curve.local_minima() == [(breaks[j + 1], breaks[j]) for j in where]
+    top = ValidationCurve(breaks, 1 - np.array(values), (1.0, 1.0), maximize=True)
+    assert top.local_minima() == curve.local_minima()
 
 
 @pytest.mark.parametrize("rule", ["widest", "largest"])
