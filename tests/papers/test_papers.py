@@ -104,6 +104,20 @@ def test_the_times_belong_to_the_trials(trials):
     ]
 
 
+def test_the_times_of_one_solution_are_in_step_with_the_code(tool):
+    stored = pd.read_csv(PAPERS / "zapien2009_dual.csv")
+    expected = [
+        (name, graph, trial) for name in DATA for graph in ("star", "full") for trial in range(3)
+    ]
+    assert list(stored[["data", "graph", "trial"]].itertuples(index=False, name=None)) == expected
+    assert (stored[[c for c in stored if c.endswith("_seconds")]] > 0).all(axis=None)
+    assert (stored[["interior_gap", "qp_gap"]].abs() < 1e-8).all(axis=None)
+    new = tool.shared("zapien2009_choice")["run_dual"]("cancer", "star", 1)
+    old = stored[(stored.data == "cancer") & (stored.graph == "star") & (stored.trial == 1)].iloc[0]
+    assert list(new) == list(stored.columns) and new["pairs"] == old.pairs
+    assert np.isclose(new["lam"], old.lam, rtol=1e-3)
+
+
 @pytest.fixture(scope="module")
 def sparse_names(tool):
     return tool.shared("tsivtsivadze")
@@ -310,6 +324,7 @@ def test_help_says_what_is_written():
     for file in (
         "zapien2009_trials.csv",
         "zapien2009_times.txt",
+        "zapien2009_dual.csv",
         "tsivtsivadze_trials.csv",
         "ralaivola2009_trials.csv",
         "ralaivola2009_few.csv",
