@@ -87,7 +87,7 @@ loaded: rb.RegularizationPath = rb.load("path.npz")
 curve: rb.ValidationCurve = rb.validation_curve(path, X, prefs)
 curve = rb.validation_curve(loaded, rows, y, qid=qid, metric="ndcg", k=3)
 lam = rb.choose_lambda(curve, "largest") + curve.choose() + float(curve.at(lam)) + curve.minimum
-intervals: list[tuple[float, float]] = curve.best
+intervals: list[tuple[float, float]] = curve.best + curve.local_minima()
 steps: np.ndarray = curve.at(curve.breaks[1:]) - curve.values
 
 # Solvers
