@@ -10,7 +10,7 @@ import numpy as np
 
 from .exact import RegularizationPath
 from .reading import exact_sums, sets_at
-from .sets import AT_BOUND
+from .sets import AT_BOUND, first_dual, first_sets
 
 TOL = 3e-8  # relative gap of an answer that is good: those between are then below 1e-7
 DEEP = 1e-8  # the same where rounding may end the path, since errors are random there
@@ -102,15 +102,15 @@ class Gauge:
         prefs = self.problem.prefs
         if self.problem.is_factored:
             return True
-        return not np.bincount(self.copies, exact_sums(prefs, np.array(prefs.weight))).any()
+        return not np.bincount(self.copies, exact_sums(prefs, first_dual(prefs))).any()
 
 
 def noise_level(problem):
     """The lambda below which rounding may end a path: NOISY rounding errors are a margin."""
-    v = np.abs(exact_sums(problem.prefs, np.array(problem.prefs.weight)))
+    v = np.abs(exact_sums(problem.prefs, first_dual(problem.prefs)))
     length = np.sqrt(problem.diagonal)
     error = np.finfo(float).eps * length.max() * (length @ v)
-    return NOISY * error / problem.prefs.margin.min()
+    return NOISY * error / np.abs(problem.prefs.margin).min()
 
 # %% ../../nbs/paths/depth.ipynb #c007
 def measured_at(path, level):
@@ -126,7 +126,10 @@ def measured_at(path, level):
     between = np.sqrt(last[1:] * last[:-1])[last[1:] < last[:-1] * (1 - NEAR)]
     lams = np.r_[level * 10.0 ** -(np.arange(-160, 160) / 4), among, between]
     lams = [*np.sort(lams[(lams > max(end, DEPTH * top)) & (lams < top)])[::-1], end]
-    if low == 0 and (prefs.weight[sets_at(path.events, len(prefs), 0.0) == AT_BOUND] > 0).any():
+    if (
+        low == 0
+        and (prefs.weight[sets_at(path.events, first_sets(prefs), 0.0) == AT_BOUND] > 0).any()
+    ):
         lams.append(min(end, DEPTH * top))
     return np.array(lams)
 

@@ -9,6 +9,9 @@ __all__ = ['SETS', 'WIDTH', 'HEIGHT', 'PAD', 'COLOURS', 'LOW', 'HIGH', 'BARS', '
 # %% ../../nbs/paths/display.ipynb #c002
 import numpy as np
 
+from .sets import first_sets
+from ..preferences.pairs import margin_units
+
 SETS = ("inactive", "free", "at bound")
 
 # %% ../../nbs/paths/display.ipynb #c005
@@ -64,7 +67,7 @@ def path_summary(path):
     import pandas as pd
 
     events, prefs = path.events, path.problem.prefs
-    sets = np.full(len(prefs), 2)
+    sets = first_sets(prefs)
     sets[events["pair"]] = events["to"]  # of repeated pairs the last one counts
     facts = dict(
         status=path.status,
@@ -152,7 +155,7 @@ LOW, HIGH, BARS = -1.0, 3.0, 32  # of the differences shown, in margins; 0 and 1
 def difference_bars(path, lam):
     """The share of the weight in each bar (BARS,) at lam, and the share in the wrong order."""
     problem, prefs = path.problem, path.problem.prefs
-    d = prefs.matvec(problem.matvec(path.coef(lam))) / prefs.margin
+    d = prefs.matvec(problem.matvec(path.coef(lam))) / margin_units(prefs.margin)
     bar = np.clip(np.floor((d - LOW) / (HIGH - LOW) * BARS), 0, BARS - 1).astype(np.int64)
     total = prefs.weight.sum()
     return np.bincount(bar, prefs.weight, BARS) / total, float(prefs.weight @ (d < 0)) / total

@@ -9,17 +9,17 @@ __all__ = ['sets_at', 'exact_sums', 'solution_at']
 import numpy as np
 
 from ..kernels.items import rmatvec
-from .sets import AT_BOUND, FREE
+from .sets import AT_BOUND, FREE, first_dual, first_sets
 
 # %% ../../nbs/paths/reading.ipynb #c005
-def sets_at(events, m, lam):
+def sets_at(events, first, lam):
     """The set (INACTIVE, FREE or AT_BOUND) of each preference at lam.
 
     Parameters
     ----------
     events : ndarray of EVENT, by decreasing lam
-    m : int
-        Number of preferences.
+    first : ndarray of shape (m,), int8
+        The sets above lam_max, of :func:`rankbook.paths.sets.first_sets`.
     lam : float
 
     Returns
@@ -31,7 +31,7 @@ def sets_at(events, m, lam):
     O(m + T) for T events.
     """
     before = np.searchsorted(-events["lam"], -lam, side="left")
-    sets = np.full(m, AT_BOUND, dtype=np.int8)
+    sets = first.copy()
     sets[events["pair"][:before]] = events["to"][:before]  # of repeated pairs the last one counts
     return sets
 
@@ -111,8 +111,8 @@ def _answer_at(path, lam):
     """
     problem, prefs = path.problem, path.problem.prefs
     if problem.lam_max == 0:
-        return dict(coef=np.zeros(problem.n_items), dual=np.array(prefs.weight))
-    sets = sets_at(path.events, len(prefs), lam)
+        return dict(coef=np.zeros(problem.n_items), dual=first_dual(prefs))
+    sets = sets_at(path.events, first_sets(prefs), lam)
     dual, A = np.where(sets == AT_BOUND, prefs.weight, 0.0), np.flatnonzero(sets == FREE)
     (rows, H), solve = _active_rows(problem, A), None
     if A.size:
@@ -139,7 +139,7 @@ def _last_multipliers(path):
     Returns also whether nothing is at bound there.
     """
     problem, prefs = path.problem, path.problem.prefs
-    sets = sets_at(path.events, len(prefs), 0.0)
+    sets = sets_at(path.events, first_sets(prefs), 0.0)
     separable = not (prefs.weight[sets == AT_BOUND] > 0).any()
     A, mu = np.flatnonzero(sets == FREE), np.zeros(len(prefs))
     if A.size:

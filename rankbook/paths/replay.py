@@ -23,6 +23,7 @@ from rankbook.paths.active_set import (
     remove,
     row_product,
 )
+from .sets import first_sets
 
 # %% ../../nbs/paths/replay.ipynb #c004
 @in_place
@@ -226,7 +227,7 @@ def _walk_block(path, pairs, weight, checkpoint, end, room, lam_end):
     problem = path.problem
     events = path.events[checkpoint.events : end]
     lams = np.concatenate([[checkpoint.lam], events["lam"], [] if lam_end is None else [lam_end]])
-    sets = np.full(len(problem.prefs), 2, dtype=np.int8)
+    sets = first_sets(problem.prefs)
     before = path.events[: checkpoint.events]
     sets[before["pair"]] = before["to"]
     base = problem.prefs.rmatvec(np.where(sets == 2, problem.prefs.weight, 0.0))

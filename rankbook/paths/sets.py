@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['INACTIVE', 'FREE', 'AT_BOUND', 'EVENT', 'LOG_FULL', 'ROOM_FULL', 'COMPLETE', 'LAM_MIN', 'STALLED', 'DRIFTED',
-           'SINGULAR', 'UNBOUNDED', 'Membership', 'End']
+           'SINGULAR', 'UNBOUNDED', 'Membership', 'first_sets', 'first_dual', 'End']
 
 # %% ../../nbs/paths/sets.ipynb #s002
 from enum import IntEnum
@@ -23,6 +23,16 @@ class Membership(IntEnum):
 # typed: numba compiles a function anew for each literal int
 INACTIVE, FREE, AT_BOUND = (np.int64(member) for member in Membership)
 EVENT = np.dtype([("lam", "f8"), ("pair", "i4"), ("from", "i1"), ("to", "i1")])
+
+# %% ../../nbs/paths/sets.ipynb #s005n
+def first_sets(prefs):
+    """The set (m,), int8, of each preference above lam_max: AT_BOUND, INACTIVE for margins < 0."""
+    return np.where(prefs.margin > 0, AT_BOUND, INACTIVE).astype(np.int8)
+
+
+def first_dual(prefs):
+    """The multipliers (m,) above lam_max: the weights, 0 for margins < 0."""
+    return np.where(prefs.margin > 0, prefs.weight, 0.0)
 
 # %% ../../nbs/paths/sets.ipynb #s007
 class End(IntEnum):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..base.validation import as_choice, as_count, require_kind
 from ..paths.exact import SolutionPath
-from ..paths.sets import AT_BOUND, FREE, INACTIVE
+from ..paths.sets import AT_BOUND, FREE, INACTIVE, first_sets
 from .axes import ABOVE, COLOURS, SMALL, as_axes, drawn_range, lambda_axis, thin
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _set_sizes(path):
     change = np.zeros((events.size, 3), dtype=np.int64)
     change[np.arange(events.size), events["from"]] -= 1
     change[np.arange(events.size), events["to"]] += 1
-    start = np.array([[0, 0, len(path.problem.prefs)]])  # all are at bound at infinity
+    start = np.bincount(first_sets(path.problem.prefs), minlength=3)[None]  # above lam_max
     # the last of the events at one lambda
     last = np.flatnonzero(np.r_[events["lam"][1:] < events["lam"][:-1], True][: events.size])
     return start + np.r_[np.zeros((1, 3), dtype=np.int64), np.cumsum(change, axis=0)[last]]

@@ -7,7 +7,7 @@ __all__ = ['Preferences', 'preferences_from_scores', 'preferences_from_rankings'
 
 # %% ../../nbs/preferences/graph.ipynb #c003
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,13 +48,13 @@ class Preferences(SetOnce):
     weight : array-like of shape (m,), optional
         Costs c >= 0 of violating each preference; 1 by default.
     margin : array-like of shape (m,), optional
-        Differences of score delta > 0 that are asked for; 1 by default.
+        Differences of score delta that are asked for, of any sign; 1 by default.
 
     Raises
     ------
     ValueError
         If lengths disagree, an index is out of range, an item is preferred to itself, a weight is
-        negative or a margin not positive.
+        negative or a margin not finite.
     """
 
     def __init__(
@@ -72,10 +72,14 @@ class Preferences(SetOnce):
 
     @classmethod
     def from_scores(
-        cls, y: ArrayLike, qid: ArrayLike | None = None, graph: GraphName = "full"
+        cls,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        graph: GraphName = "full",
+        margin: Literal["one", "difference"] = "one",
     ) -> Self:
         """Prefer higher scores within each query; see :func:`preferences_from_scores`."""
-        return preferences_from_scores(y, qid, graph, cls)
+        return preferences_from_scores(y, qid, graph, margin, cls)
 
     @classmethod
     def from_rankings(cls, orders: Sequence[ArrayLike], n_items: int | None = None) -> Self:
@@ -95,8 +99,8 @@ class Preferences(SetOnce):
         self._levels = self._pairs = None
 
     def _attach(self, weight, margin):
-        self._weight, self._item_weight = own_vector("weight", weight, self._m), None
-        self._margin = own_vector("margin", margin, self._m, strict=True)
+        self._weight, self._item_weight = own_vector("weight", weight, self._m, 0.0), None
+        self._margin = own_vector("margin", margin, self._m)
 
     def _list(self):
         if self._pairs is None:
@@ -159,6 +163,11 @@ class Preferences(SetOnce):
     def margin(self) -> np.ndarray:
         """(m,) float64: the difference delta of scores that each preference asks for."""
         return np.broadcast_to(1.0, self._m) if self._margin is None else self._margin
+
+    @property
+    def has_positive_margins(self) -> bool:
+        """Whether every margin is positive."""
+        return self._margin is None or bool((self._margin > 0).all())
 
     def reweighted(self, weight: ArrayLike | None = None, margin: ArrayLike | None = None) -> Self:
         """The same graph with other weights and margins, arrays of shape (m,); None means ones."""
@@ -248,7 +257,7 @@ def _facts(prefs):
     ]
 
 # %% ../../nbs/preferences/graph.ipynb #c034
-def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
+def preferences_from_scores(y, qid=None, graph="full", margin="one", cls=Preferences):
     """The graph in which higher scores of a query are preferred.
 
     Parameters
@@ -259,6 +268,9 @@ def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
         Query ids, in any order; one query by default.
     graph : {"full", "star"}, default "full"
         All preferences, or those through the representatives of neighbouring levels.
+    margin : {"one", "difference"}, default "one"
+        What each preference asks for: 1, or the difference of its two scores, which lists the
+        preferences.
 
     Returns
     -------
@@ -270,6 +282,7 @@ def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
     Costs O(n log n); the pairs are listed when first asked for.
     """
     as_choice("graph", graph, ("full", "star"))
+    as_choice("margin", margin, ("one", "difference"))
     y = as_vector("y", y)
     if not y.size:
         raise ValueError("y has shape (0,); at least one score is accepted.")
@@ -281,7 +294,7 @@ def preferences_from_scores(y, qid=None, graph="full", cls=Preferences):
     prefs._begin(y.size, graph, np.unique(query_start).size, n_levels)
     prefs._levels, prefs._m = found, count_pairs(graph, *found)
     prefs._attach(None, None)
-    return prefs
+    return prefs if margin == "one" else prefs.reweighted(margin=prefs.matvec(y))
 
 # %% ../../nbs/preferences/graph.ipynb #c040
 def preferences_from_rankings(orders, n_items=None, cls=Preferences):

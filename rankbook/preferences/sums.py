@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ..base.ownership import locked, writable
+from .pairs import margin_units
 
 # %% ../../nbs/preferences/sums.ipynb #c005
 @dataclass(frozen=True)
@@ -205,9 +206,9 @@ class ListedLoss:
     def evaluate(self, scores, derivative):
         """The :class:`Sums` of a :class:`Derivative` at scores (n,)."""
         prefs = self.prefs
-        missing = 1 - prefs.matvec(scores) / prefs.margin
-        unit = 1.0 if derivative is SQUARED else prefs.margin
-        t = missing * prefs.margin if derivative is SQUARED else missing
+        short = prefs.margin - prefs.matvec(scores)
+        missing = short / margin_units(prefs.margin)
+        unit, t = (1.0, short) if derivative is SQUARED else (margin_units(prefs.margin), missing)
         band = prefs.weight * derivative.in_band(t) * (derivative.slope / unit)
         a = derivative.at(t)
         dual = prefs.weight * a
@@ -228,18 +229,23 @@ class ListedLoss:
         return self.prefs.rmatvec(bands[0] * self.prefs.matvec(v))
 
     def full_score_gradient(self):
-        """P' c, the score gradient (n,) of all preferences with a = c."""
-        return self.prefs.rmatvec(self.prefs.weight)
+        """P' c, the score gradient (n,) of all preferences with a = c, 0 for margins <= 0."""
+        prefs = self.prefs
+        return prefs.rmatvec(np.where(prefs.margin > 0, prefs.weight, 0.0))
 
     def largest_rise(self, scores, noise=0.0):
         """The largest difference of scores of a preference that counts.
 
-        It is in units of its margin; 0 if none exceeds the noise.
+        It is in units of its margin; 0 if none exceeds the noise. A preference with a margin < 0
+        counts where it is contradicted; with a margin of 0 the rise is then infinite.
         """
-        rise = self.prefs.matvec(scores)
-        return float(
-            np.where((rise > noise) & (self.prefs.weight > 0), rise / self.prefs.margin, 0.0).max()
-        )
+        margin, rise = self.prefs.margin, self.prefs.matvec(scores)
+        rise = np.where(margin > 0, rise, -rise)
+        counts = (rise > noise) & (self.prefs.weight > 0)
+        with np.errstate(divide="ignore"):
+            return float(
+                np.divide(rise, np.abs(margin), where=counts, out=np.zeros(rise.size)).max()
+            )
 
 # %% ../../nbs/preferences/sums.ipynb #c016
 def loss_of(prefs):

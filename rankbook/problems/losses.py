@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.validation import as_choice
+from ..preferences.pairs import margin_units
 from ..preferences.sums import HINGE, SQUARED, smoothed_hinge
 from .certificate import Certificate
 
@@ -20,14 +21,15 @@ from .certificate import Certificate
 class SmoothedDual:
     """The dual of the smoothed hinge: multipliers c clip(1/2 + t/width, 0, 1), with width >= 0.
 
-    They are those of preferences that fall short of their margin by the share t.
+    They are those of preferences that fall short of their margin by the share t of its size.
     """
 
     width: float
 
     def multipliers(self, prefs, scores):
         """The multipliers (m,) at scores (n,) of the items, listed. O(m)."""
-        return prefs.weight * smoothed_hinge(self.width).at(1 - prefs.matvec(scores) / prefs.margin)
+        short = (prefs.margin - prefs.matvec(scores)) / margin_units(prefs.margin)
+        return prefs.weight * smoothed_hinge(self.width).at(short)
 
 # %% ../../nbs/problems/losses.ipynb #c008
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ class SquaredHinge:
         right = 2 * np.maximum(0.0, prefs.margin - prefs.matvec(f))
         norm = dual_norm(problem, prefs.rmatvec(a)) / (2 * lam)
         value = float(a @ prefs.margin) - self.conjugate(a, prefs.weight) - norm
-        misplaced = np.abs(np.where(counts, share - right, 0)) / (2 * prefs.margin)
+        misplaced = np.abs(np.where(counts, share - right, 0)) / (2 * margin_units(prefs.margin))
         unused = float(np.abs(dual[~counts]).max(initial=0.0))  # in a box of width 0
         box = max(0.0, float(-share[dual < 0].min(initial=0.0)), unused)
         return DualScaling(value, 1.0), box, float(misplaced.max())

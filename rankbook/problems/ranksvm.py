@@ -42,6 +42,11 @@ def _check_items(X, prefs, kernel, penalty):
         raise ValueError(
             "prefs has weight 0 for every preference; at least one positive weight is accepted."
         )
+    if penalty.coef_is_weights and not prefs.has_positive_margins:
+        raise ValueError(
+            f"prefs has a margin of {prefs.margin.min():g}; positive margins are accepted for the "
+            "penalty 'l1'."
+        )
     require_square(X, kernel)
     return X
 

@@ -29,8 +29,9 @@ class Solver:
     penalties, losses, storages : set
         Of {"l2", "l1"}, {"hinge", "squared"} and {"float64", "float32", "csr"} (how the items X may
         be kept); the first of each, if it declares nothing.
-    weights, margins, hard_margin : bool
-        Whether it takes weights c other than 1, margins delta other than 1, and lam = 0.
+    weights, margins, signed_margins, hard_margin : bool
+        Whether it takes weights c other than 1, margins delta other than 1, margins that are not
+        positive, and lam = 0.
     exact, deterministic : bool
         Whether it solves to rounding rather than to a tolerance; whether it repeats itself.
     requires : tuple of str
@@ -49,7 +50,7 @@ class Solver:
     losses: Collection[str] = frozenset({"hinge"})
     storages: Collection[str] = frozenset({"float64"})
     weights = margins = deterministic = True
-    hard_margin = exact = False
+    signed_margins = hard_margin = exact = False
     requires: tuple[str, ...] = ()
     tol: float | None = 1e-6
     summary = reference = ""
@@ -115,4 +116,9 @@ def declared_fit(solver, problem):
             and (getattr(problem.prefs, what) != 1).any()
         ):
             return f"it takes no {what}s other than 1."
+    if not (
+        getattr(solver, "signed_margins", False)
+        or getattr(getattr(problem, "prefs", None), "has_positive_margins", True)
+    ):
+        return "it takes positive margins only; rankbook's own path, interior and qp take any."
     return True

@@ -22,7 +22,7 @@ from rankbook.paths.packing import (
     unpack_iterator,
     unpack_problem,
 )
-from ..paths.sets import AT_BOUND, EVENT, FREE
+from ..paths.sets import EVENT, FREE, first_sets
 from .plugins import get_solver
 
 # %% ../../nbs/registry/storage.ipynb #c004
@@ -50,8 +50,8 @@ def is_falling(lams):
     return np.isfinite(lams).all() and (lams > 0).all() and (np.diff(lams) <= 0).all()
 
 
-def check_events(events, m):
-    """Refuse events that cannot be those of a path of m preferences. O(T log T).
+def check_events(events, first):
+    """Refuse events that cannot be those of a path from the first sets (m,) on. O(m + T log T).
 
     Returns
     -------
@@ -60,12 +60,12 @@ def check_events(events, m):
     """
     lam, pair, origin, to = (events[name] for name in EVENT.names)
     demand(is_falling(lam), "event_lam rises or is no lambda")
-    demand(are_indices(pair, m), f"event_pair is outside 0 to {m - 1}")
+    demand(are_indices(pair, first.size), f"event_pair is outside 0 to {first.size - 1}")
     demand(are_indices(origin, 3) and are_indices(to, 3), "event_from or event_to is no set")
     demand((origin != to).all(), "event_from and event_to are no change of a set")
     order = np.argsort(pair, kind="stable")
-    first = np.r_[True, np.diff(pair[order]) > 0][: len(order)]
-    before = np.where(first, AT_BOUND, np.roll(to[order], 1))
+    is_first = np.r_[True, np.diff(pair[order]) > 0][: len(order)]
+    before = np.where(is_first, first[pair[order]], np.roll(to[order], 1))
     demand((origin[order] == before).all(), "event_from is not where a preference was")
     return np.r_[0, np.cumsum((to == FREE) * 1 - (origin == FREE))]
 
@@ -102,7 +102,7 @@ def unpack_path(facts, arrays):
         fits = column.shape == events.shape and column.dtype == EVENT[name]
         demand(fits, f"event_{name} has shape {column.shape} and dtype {column.dtype}")
         events[name] = column
-    sizes, status = check_events(events, len(problem.prefs)), facts["status"]
+    sizes, status = check_events(events, first_sets(problem.prefs)), facts["status"]
     lam_end = as_positive("lam_end", facts["lam_end"], zero=True)
     above = (
         events.size and lam_end > 1.01 * events["lam"][-1]

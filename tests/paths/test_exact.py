@@ -54,20 +54,24 @@ def test_every_lambda_reads_the_solution_written_down(line):
     )
 
 
+def bound(m):
+    return np.full(m, AT_BOUND, dtype=np.int8)
+
+
 def test_sets_change_below_their_event_and_not_at_it():
-    assert sets_at(EVENTS, 3, 8.0).tolist() == [AT_BOUND] * 3
-    assert sets_at(EVENTS, 3, np.nextafter(8.0, 0)).tolist() == [AT_BOUND, FREE, AT_BOUND]
-    assert sets_at(EVENTS, 3, 1.0).tolist() == [FREE, INACTIVE, AT_BOUND]
-    assert sets_at(EVENTS, 3, 0.999).tolist() == [INACTIVE, INACTIVE, FREE]
-    assert sets_at(EVENTS[:0], 3, 1e-9).tolist() == [AT_BOUND] * 3
+    assert sets_at(EVENTS, bound(3), 8.0).tolist() == [AT_BOUND] * 3
+    assert sets_at(EVENTS, bound(3), np.nextafter(8.0, 0)).tolist() == [AT_BOUND, FREE, AT_BOUND]
+    assert sets_at(EVENTS, bound(3), 1.0).tolist() == [FREE, INACTIVE, AT_BOUND]
+    assert sets_at(EVENTS, bound(3), 0.999).tolist() == [INACTIVE, INACTIVE, FREE]
+    assert sets_at(EVENTS[:0], bound(3), 1e-9).tolist() == [AT_BOUND] * 3
 
 
 def test_of_several_events_of_one_preference_at_one_lambda_the_last_counts():
     events = np.array(
         [(2, 0, AT_BOUND, FREE), (2, 0, FREE, INACTIVE), (2, 0, INACTIVE, FREE)], dtype=EVENT
     )
-    assert sets_at(events, 1, 1.0).tolist() == [FREE]
-    assert sets_at(events[:2], 1, 1.0).tolist() == [INACTIVE]
+    assert sets_at(events, bound(1), 1.0).tolist() == [FREE]
+    assert sets_at(events[:2], bound(1), 1.0).tolist() == [INACTIVE]
 
 
 def test_breakpoints_are_the_distinct_lambdas(line):

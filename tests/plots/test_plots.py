@@ -17,7 +17,7 @@ from rankbook import plots
 from rankbook.metrics.pairs import auc
 from rankbook.paths.exact import RegularizationPath
 from rankbook.paths.reading import sets_at
-from rankbook.paths.sets import AT_BOUND, EVENT, FREE, INACTIVE
+from rankbook.paths.sets import AT_BOUND, EVENT, FREE, INACTIVE, first_sets
 from rankbook.plots import axes as axes_module
 from rankbook.plots import items
 from rankbook.plots import path as path_plots
@@ -322,7 +322,9 @@ def test_set_sizes_are_those_counted_at_any_lambda(ties):
     ax = plots.plot_sets(path)
     x, drawn = ax.lines[0].get_xdata(), {line.get_label(): line.get_ydata() for line in ax.lines}
     for lam in np.random.default_rng(4).uniform(0.2, 120, 200):
-        counted = np.bincount(sets_at(path.events, m, lam), minlength=3)
+        counted = np.bincount(
+            sets_at(path.events, first_sets(path.problem.prefs), lam), minlength=3
+        )
         j = np.flatnonzero(x >= lam)[-1]  # a step holds from its lambda down to the next
         assert [drawn["inactive"][j], drawn["free"][j], drawn["at bound"][j]] == counted.tolist()
     assert all(line.get_drawstyle() == "steps-post" for line in ax.lines)
@@ -339,7 +341,9 @@ def test_sizes_stay_exact_when_thinned():
     x, drawn = ax.lines[0].get_xdata(), np.array([line.get_ydata() for line in ax.lines])
     assert x.size <= 1002 and (drawn.sum(axis=0) == 45).all()
     for j in range(1, x.size - 1, 50):
-        counted = np.bincount(sets_at(path.events, 45, np.nextafter(x[j], 0)), minlength=3)
+        counted = np.bincount(
+            sets_at(path.events, first_sets(path.problem.prefs), np.nextafter(x[j], 0)), minlength=3
+        )
         assert drawn[:, j].tolist() == counted[[INACTIVE, AT_BOUND, FREE]].tolist()
 
 

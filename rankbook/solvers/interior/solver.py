@@ -47,7 +47,7 @@ def scaled(problem, lam):
     prefs = problem.prefs
     kept = slice(None) if (prefs.weight > 0).all() else np.flatnonzero(prefs.weight)
     weight, margin = prefs.weight[kept], prefs.margin[kept]
-    top, score_unit = float(weight.max()), float(margin.max())
+    top, score_unit = float(weight.max()), float(np.abs(margin).max()) or 1.0
     kernel_unit = top / lam if problem.loss.is_smooth else top / (lam * score_unit)
     pairs = Pairs(prefs.better[kept], prefs.worse[kept], problem.n_items)
     system, pivots = system_of(problem, kernel_unit, pairs)
@@ -186,6 +186,7 @@ class InteriorSolver(Solver):
     """
 
     name = "interior"
+    signed_margins = True
     losses = frozenset({"hinge", "squared"})
     tol = 1e-8
     summary = (

@@ -62,6 +62,7 @@ def first_position(program):
     """The best multiple, at most 1, of the function that all multipliers at their bound give."""
     system = program.system
     dual = program.weight if program.curvature is None else program.margin / program.curvature
+    dual = np.where(program.margin > 0, dual, 0.0)
     position, linear = system.project(program.pairs.gather(dual)), float(dual @ program.margin)
     square = system.square(position) + (0.0 if program.curvature is None else linear)
     return position * (min(1.0, linear / square) if square > 0 else 1.0)
@@ -107,7 +108,8 @@ LEAST = 1e-100  # of a distance or its multiplier: rounding may leave nothing
 
 def mean_loss(program, short):
     """The mean of weighted distances to the margin, and not less than a hundredth of margins."""
-    distance = np.maximum(np.abs(short), 0.01 * program.margin)
+    asked = np.where(program.margin == 0, 1.0, np.abs(program.margin))
+    distance = np.maximum(np.abs(short), 0.01 * asked)
     return float(program.weight @ distance) / short.size
 
 

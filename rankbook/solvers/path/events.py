@@ -63,7 +63,7 @@ MAX_STALLED = 20_000  # events without progress
 def absorb_drift(s, i):
     """Define the margin of preference i by its scores, and note the perturbation."""
     margin = (s.G[s.better[i]] - s.G[s.worse[i]]) / s.now.lam
-    s.now.perturbation = max(s.now.perturbation, abs(margin - s.delta[i]) / s.delta[i])
+    s.now.perturbation = max(s.now.perturbation, abs((margin - s.delta[i]) / s.delta[i]))
     s.now.delta_low, s.now.delta_high = min(s.now.delta_low, margin), max(s.now.delta_high, margin)
     s.delta[i] = margin
 

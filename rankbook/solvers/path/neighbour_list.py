@@ -46,14 +46,14 @@ def list_near_lengths(  # noqa: PLR0913 -- compiled: plain arrays, so that it ca
 ):
     """The same for a factor.
 
-    Listed is what is within `budget` times (lengths / longest + share * delta / delta_max) of its
-    margin. O(m).
+    Listed is what is within `budget` times (lengths / longest + share * |delta| / delta_max) of
+    its margin. O(m).
     """
     count = 0
     per_length, per_delta = budget / max(longest, 1e-300), share * budget / delta_max
     for i in range(better.size):
         s = G[better[i]] - G[worse[i]] - lam * delta[i]
-        if abs(s) <= lengths[i] * per_length + delta[i] * per_delta and sets[i] != FREE:
+        if abs(s) <= lengths[i] * per_length + abs(delta[i]) * per_delta and sets[i] != FREE:
             near[count] = i
             count += 1
     return count

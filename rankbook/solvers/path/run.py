@@ -19,7 +19,7 @@ from ...base.progress import progress_bar
 from ...paths.depth import trusted
 from ...paths.exact import RegularizationPath
 from ...paths.replay import Checkpoint, PathIterator
-from ...paths.sets import EVENT, End
+from ...paths.sets import EVENT, End, first_dual
 from . import events as following
 from . import state as moving
 from .sorted_scan import are_placed, places
@@ -54,7 +54,7 @@ def start_state(problem, perturbation, seed, room=64):
     delta = prefs.margin[pairs] * (
         1 + perturbation * np.random.default_rng(seed).uniform(-1, 1, pairs.size)
     )
-    scaled_coef = prefs.rmatvec(np.asarray(prefs.weight))
+    scaled_coef = prefs.rmatvec(first_dual(prefs))
     G = problem.matvec(scaled_coef)
     top = (
         ((G[better] - G[worse]) / delta).max() * (1 + 10 * perturbation)

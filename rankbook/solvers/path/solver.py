@@ -8,7 +8,7 @@ __all__ = ['check_options', 'PathSolver']
 # %% ../../../nbs/solvers/path/solver.ipynb #c003
 from ...base.progress import progress_bar
 from ...base.validation import as_count
-from ...registry.declaration import Solver
+from ...registry.declaration import Solver, declared_fit
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c006
 def check_options(chunk, seed, max_events, perturbation, stop):
@@ -55,6 +55,7 @@ class PathSolver(Solver):
     """
 
     name = "path"
+    signed_margins = True
     provides = frozenset({"solve", "path"})
     exact = True
     requires = ("numba",)
@@ -67,6 +68,13 @@ class PathSolver(Solver):
         check_options(chunk, seed, max_events, perturbation, stop)
         self.max_events, self.stop, self.progress = max_events, stop, progress
         self.perturbation, self.seed, self.chunk = perturbation, seed, chunk
+
+    def can_solve(self, problem):
+        """True, or a sentence that says why not: margins of 0 have no lambda to begin at."""
+        fits = declared_fit(self, problem)
+        if fits is True and not problem.prefs.has_positive_margins and 0 in problem.prefs.margin:
+            return "it takes no margin of 0, where no lambda is large enough to begin at."
+        return fits
 
     def path(self, problem, lam_min=None):
         """The path of `problem` from lam_max down to `lam_min`, or to its end."""

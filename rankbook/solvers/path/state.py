@@ -14,7 +14,7 @@ import numpy as np
 
 from ...base.jit import in_place, record
 from ...paths.active_set import apply_factor, backward, combine, copy_row, gather
-from ...paths.sets import AT_BOUND
+from ...paths.sets import AT_BOUND, INACTIVE
 from rankbook.solvers.path.neighbour_list import (
     copy_near,
     covariance_factor,
@@ -66,7 +66,7 @@ def rounding(diagonal, scaled_coef):
 def initial_state(  # noqa: PLR0913 -- the parts of a state
     K, factored, diagonal, better, worse, delta, weight, G, scaled_coef, lam, room, placed=None
 ):
-    """The state above lam_max: everything at bound.
+    """The state above lam_max: everything at bound but margins < 0, which are met.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def initial_state(  # noqa: PLR0913 -- the parts of a state
     delta, weight : ndarrays of shape (m,)
         Perturbed margins and weights.
     G, scaled_coef : ndarrays of shape (n,)
-        K P' weight and P' weight.
+        K P' alpha and P' alpha for the weights alpha of what is at bound.
     lam : float
         Above every event.
     room : int
@@ -91,18 +91,20 @@ def initial_state(  # noqa: PLR0913 -- the parts of a state
         (covariance_factor(K), K.T @ scaled_coef) if factored else (np.zeros((0, 0)), np.zeros(0))
     )
     lengths = pair_lengths(K, U, better, worse) if factored else np.zeros(0)
-    most, noise = delta.max() * (1 + MAX_PERTURBATION), rounding(diagonal, scaled_coef)
+    most, noise = np.abs(delta).max() * (1 + MAX_PERTURBATION), rounding(diagonal, scaled_coef)
     numbers = (lam, 0.01 * lam, lam, 0.0, most, noise, lengths.max(initial=0.0), 1.0)
     numbers += (delta.min(), delta.max())
     now = record(**dict(zip(MEASURED, map(float, numbers))))
-    count = record(**dict.fromkeys(COUNTED, 0) | dict(near=-1, at_bound_left=m))  # -1: list first
+    count = record(
+        **dict.fromkeys(COUNTED, 0) | dict(near=-1, at_bound_left=int((delta > 0).sum()))
+    )
     ints = lambda k: np.zeros(k, dtype=np.int64)
     fixed = dict(K=K, better=better, worse=worse, weight=weight, U=U, lengths=lengths)
     fixed |= dict(diagonal=diagonal, everything=np.arange(n))
     moving = dict(
         delta=delta.copy(),
-        sets=np.full(m, AT_BOUND, dtype=np.int8),
-        alpha=weight.copy(),
+        sets=np.where(delta > 0, AT_BOUND, INACTIVE).astype(np.int8),
+        alpha=np.where(delta > 0, weight, 0.0),
         G=G.copy(),
         scaled_coef=scaled_coef.copy(),
         v=v,
@@ -166,7 +168,7 @@ def residual(better, worse, delta, A, n, h):
     worst = 0.0
     for p in range(n):
         i = A[p]
-        worst = max(worst, abs(delta[i] - (h[better[i]] - h[worse[i]])) / delta[i])
+        worst = max(worst, abs(delta[i] - (h[better[i]] - h[worse[i]])) / abs(delta[i]))
     return worst
 
 # %% ../../../nbs/solvers/path/state.ipynb #c017

@@ -95,7 +95,7 @@ def check_arrays(problem, arrays, total):
     demand(count.at_bound_left == (sets == AT_BOUND).sum(), "count and sets disagree")
     demand((arrays["L"].diagonal()[:size] > 0).all(), "L is no factor")
     now = record(**dict(zip(moving.MEASURED, arrays["now"].tolist())))
-    positive = min(now.budget, now.delta_max, now.lam_scan, now.share, now.delta_low) > 0
+    positive = min(now.budget, now.delta_max, now.lam_scan, now.share) > 0
     demand(positive and min(now.noise, now.longest) >= 0, "now is out of range")
     (lam_min, chunk), (events, lam) = arrays["run"], arrays["end"]
     demand(

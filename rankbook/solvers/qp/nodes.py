@@ -75,7 +75,7 @@ def reduced(problem, lam):
     P = Preferences(ends[: kept.size], ends[kept.size :], items.size).incidence()
     Z, pinv, blur = _features(problem, items)
     margin, weight = prefs.margin[kept], prefs.weight[kept]
-    unit = margin.max()
+    unit = np.abs(margin).max() or 1.0
     if lam > 0:
         dual_unit, cost = weight.max(), weight / weight.max()
         scale = np.sqrt(dual_unit / (lam * unit))

@@ -14,6 +14,7 @@ import numpy as np
 from ...base.limits import require_memory
 from ...base.validation import as_positive, unknown_name
 from ...preferences.graph import Preferences
+from ...problems.l2 import refuse_signed
 from ...problems.solution import Solution
 from ...registry.declaration import Solver, is_kind
 from .least_squares import least_squares_program
@@ -240,6 +241,7 @@ def solve_qp(problem, lam, form, backend, settings):
     lam, backend = as_positive("lam", lam, zero=True), _check_backend(backend)
     _require_memory(problem)
     if lam == 0:
+        refuse_signed(problem.prefs)
         _refuse_contradiction(problem.prefs)
     q = reduced(problem, lam)
     length = _refuse_twins(problem, q) if lam == 0 else None
@@ -330,7 +332,7 @@ class QPSolver(Solver):
         "RayleighProblem",
     )
     losses = frozenset({"hinge", "squared"})
-    hard_margin = True
+    hard_margin = signed_margins = True
     requires = ("cvxpy",)
     summary = (
         "Quadratic program through cvxpy, primal or dual in node variables; "

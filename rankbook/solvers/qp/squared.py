@@ -19,7 +19,7 @@ def squared_program(cp, problem, lam):
     prefs = problem.prefs
     Phi, back = svm_features(problem)
     counted = np.flatnonzero(prefs.weight)
-    unit, top = prefs.margin[counted].max(), prefs.weight.max()
+    unit, top = np.abs(prefs.margin[counted]).max() or 1.0, prefs.weight.max()
     scale = np.sqrt(top / lam)
     w, slack = cp.Variable(Phi.shape[1]), cp.Variable(counted.size)
     line = (prefs.incidence()[counted] @ Phi * scale) @ w + slack >= prefs.margin[counted] / unit

@@ -139,6 +139,7 @@ class RLSSolver(Solver):
     """
 
     name = "rls"
+    signed_margins = True
     problems = ("RankRLSProblem",)
     provides = frozenset({"solve", "path"})
     exact = True
