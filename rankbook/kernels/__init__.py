@@ -6,12 +6,16 @@
 __all__ = []
 
 # %% ../../nbs/kernels/interface.ipynb #c002
+from .joint import joint
 from .kernel import Kernel, centred_gram, cross_matrix, gram_matrix, reduced_matrix
+from .objects import over
 
 __all__ = [
     "Kernel",
     "centred_gram",
     "cross_matrix",
     "gram_matrix",
+    "joint",
+    "over",
     "reduced_matrix",
 ]

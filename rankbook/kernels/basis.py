@@ -143,7 +143,13 @@ class BasisMap(KernelMap):
 
     @cached_property
     def diagonal(self) -> np.ndarray:
-        """(n,) the kernel of each item with itself."""
+        """(n,) the kernel of each item with itself.
+
+        Where only K_MR is known, what one item of the basis explains of it at most.
+        """
+        if self.is_narrow:
+            squares = np.maximum(self.basis_gram.diagonal(), np.finfo(float).tiny)
+            return locked((self.X**2 / squares).max(axis=1))
         if not self.is_centred:
             return locked(kernel_diagonal(self.X, self.kernel))
         return super().diagonal if self.is_kept else locked(whole_diagonal(self))
@@ -185,10 +191,19 @@ class BasisMap(KernelMap):
         """
         if self.basis is None or self.is_factored:
             return super().function(coef, weights)
-        return self.expansion(coef, self.basis)
+        if not self.is_narrow:
+            return self.expansion(coef, self.basis)
+        used = np.flatnonzero(coef.reshape(len(coef), -1).any(axis=1))
+        support, width = own(self.basis[used]), self.X.shape[1]
+        return KernelFunction(self.kernel, None, own(coef[used]), support, width, False, own(used))
 
     CACHED = (*KernelMap.CACHED, "table", "basis_gram", "basis_factor")
     TABLE = 1 << 25  # entries of K_MR that are kept
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether X is K_MR (n, r), the precomputed kernel of all items with the basis alone."""
+        return self.kernel.name == "precomputed" and self.X.shape[1] != self.n_items
 
     @cached_property
     def landmarks(self) -> np.ndarray:
@@ -202,7 +217,7 @@ class BasisMap(KernelMap):
         if self.is_factored:
             return self.X[items] @ self.landmarks.T
         return (
-            self.X[items][:, self.basis]
+            (self.X[items] if self.is_narrow else self.X[items][:, self.basis])
             if self.kernel.name == "precomputed"
             else self.kernel.cross(self.X[items], self.landmarks)
         )
@@ -222,9 +237,8 @@ class BasisMap(KernelMap):
         """K_RR (r, r), checked as every Gram matrix is."""
         if self.is_factored:
             return self.landmarks @ self.landmarks.T
-        return self.kernel.gram(
-            self.landmarks[:, self.basis] if self.kernel.name == "precomputed" else self.landmarks
-        )
+        whole = self.kernel.name == "precomputed" and not self.is_narrow
+        return self.kernel.gram(self.landmarks[:, self.basis] if whole else self.landmarks)
 
     @cached_property
     def basis_factor(self) -> tuple[np.ndarray, float]:
@@ -289,6 +303,11 @@ def choose_basis(
     if method == "random":
         return np.sort(rng.choice(len(X), r, replace=False))
     if method == "kmeans++":
+        if hasattr(kernel, "objects"):
+            raise ValueError(
+                "method is 'kmeans++' and the items are numbers of objects, whose distances mean "
+                "nothing; 'random' or 'rpcholesky' is accepted."
+            )
         return _spread_basis(X, r, rng)
     chosen = Kernel(kernel, gamma, degree, coef0)
     if chosen.name == "precomputed":

@@ -64,6 +64,8 @@ class KernelFunction:
         n.
     centred : bool
         Whether the coefficients add up to 0, so that a constant of the kernel does not count.
+    columns : ndarray of shape (s,), int, optional
+        Of a precomputed kernel with a basis only, K_MR: which of its columns, `support` by default.
     """
 
     kernel: object
@@ -72,6 +74,7 @@ class KernelFunction:
     support: np.ndarray
     n_items: int
     centred: bool
+    columns: np.ndarray | None = None
 
     def predict(self, X_new: ArrayLike) -> np.ndarray:
         """Scores (p,) or (p, k) of new items X_new (p, d). O(p s d).
@@ -105,9 +108,10 @@ class KernelFunction:
         if X_new.shape[1] != self.n_items:
             raise ValueError(
                 f"X_new has shape {X_new.shape}; for a precomputed kernel "
-                f"(p, {self.n_items}) is accepted, a column for each training item."
+                f"(p, {self.n_items}) is accepted, a column for each "
+                f"{'training' if self.columns is None else 'basis'} item."
             )
-        K = X_new[:, self.support]
+        K = X_new[:, self.support if self.columns is None else self.columns]
         return K - K.mean(axis=1, keepdims=True) if self.centred and K.size else K
 
 # %% ../../nbs/kernels/linear_map.ipynb #c013

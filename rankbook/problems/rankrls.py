@@ -142,7 +142,8 @@ class RankRLSProblem(BasisMap):
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Items; for ``kernel="precomputed"`` their Gram matrix (n, n).
+        Items; for ``kernel="precomputed"`` their Gram matrix (n, n), or with a basis of r items
+        their kernel with these alone, K_MR (n, r), in the order of the basis.
     y : array-like of shape (n,) or (n, k), optional
         Scores, one or several columns; None with ``graph=Preferences``.
     qid : array-like of shape (n,), optional
@@ -181,7 +182,8 @@ class RankRLSProblem(BasisMap):
     ) -> None:
         self.kernel, X = Kernel(kernel, gamma, degree, coef0), as_matrix("X", X)
         self.n_items = len(X)
-        require_square(X, self.kernel)
+        if np.shape(basis) != X.shape[1:]:  # else it may be K_MR
+            require_square(X, self.kernel)
         self.graph = make_graph(graph, qid, self.n_items, item_weight)
         self.target, self.is_flat = make_target(y, self.graph, graph)
         self.basis = check_basis(basis, self.n_items)

@@ -200,8 +200,16 @@ def _implied(problem, lam, dual):
 
 # %% ../../nbs/problems/solution.ipynb #c009
 def item_distances(problem, first, second):
-    """Distances (p,) of items in the space of the kernel. O(p d), or O(p) with a Gram matrix."""
+    """Distances (p,) of items in the space of the kernel. O(p d), or O(p) with a Gram matrix.
+
+    Within the span of the basis, O(p r^2), if the kernel with the basis is all that is known.
+    """
     if problem.is_factored:
         return np.sqrt(square_norms(problem.X[first] - problem.X[second]))
+    if getattr(problem, "is_narrow", False):
+        from scipy.linalg import solve_triangular
+
+        rows = problem.X[first] - problem.X[second]
+        return np.linalg.norm(solve_triangular(problem.basis_factor[0], rows.T, lower=True), axis=0)
     K = problem.gram
     return np.sqrt(np.maximum(0, K[first, first] + K[second, second] - 2 * K[first, second]))
