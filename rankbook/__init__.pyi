@@ -2,6 +2,7 @@
 
 from . import kernels, metrics, plots
 from .data import datasets
+from .estimators.label_ranker import LabelRanker
 from .estimators.online import OnlineRankSVM, OnlineSVC
 from .estimators.rankrls import RankRLS
 from .estimators.rankrls_cv import RankRLSCV
@@ -15,6 +16,7 @@ from .metrics.pairs import auc, disagreement
 from .paths.exact import RegularizationPath, SolutionPath
 from .preferences.graph import Preferences
 from .problems.certificate import Certificate
+from .problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
 from .problems.rankrls import RankRLSProblem
 from .problems.rankrls_statistics import RankingStatistics, merge_statistics
 from .problems.ranksvm import RankSVMProblem
@@ -32,6 +34,9 @@ from .selection.curve import ValidationCurve, choose_lambda, validation_curve
 __version__: str
 __all__ = [
     "Certificate",
+    "LabelRankRLSProblem",
+    "LabelRankSVMProblem",
+    "LabelRanker",
     "MulticlassSVMProblem",
     "NystroemMap",
     "OnlineRankSVM",

@@ -83,9 +83,9 @@ FITTED = (
 )
 
 
-def fitted_attributes(solution):
-    """What an estimator says of its solution: a dict of attributes."""
-    f = solution.function
+def fitted_attributes(solution, function=None):
+    """What an estimator says of its solution, and of a function of it: a dict of attributes."""
+    f = solution.function if function is None else function
     parts = (
         dict(coef_=f.weights)
         if isinstance(f, LinearFunction)

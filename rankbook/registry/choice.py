@@ -198,7 +198,8 @@ def choose_solver(
     Returns
     -------
     str, type or instance
-        For RankRLS "sparse-rls" with a basis and "rls" without; "rayleigh" for the Rayleigh
+        For RankRLS "sparse-rls" with a basis and "rls" without; "kronecker" for it on labels;
+        "rayleigh" for the Rayleigh
         coefficient. For a ranking SVM "simplex" with the L1 penalty; else for one lambda what
         :func:`explain` expects to be the quickest, and for paths :func:`follower_of`. "qp" for all
         other problems.
@@ -210,6 +211,8 @@ def choose_solver(
     """
     if not (isinstance(solver, str) and solver == "auto"):
         return solver
+    if is_kind(problem, "LabelRankRLSProblem"):
+        return "kronecker"
     if is_kind(problem, "RankRLSProblem"):
         return "rls" if problem.basis is None else "sparse-rls"
     if is_kind(problem, "RayleighProblem"):
