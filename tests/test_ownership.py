@@ -28,6 +28,8 @@ def buffers(**more):
         weight=rng.uniform(0.5, 2, N),
         labels=np.arange(N) % 2,
         new=rng.normal(size=(5, D)),
+        table=rng.integers(0, 4, (N, 3)).astype(float),
+        labels_alike=np.eye(3) + 0.5,
     )
     return own | more
 
@@ -60,6 +62,17 @@ def answers(solver, lam=1.0, **options):
         solution = rb.solve(problem, lam, solver=solver, **options)
         certificate = solution.certificate
         return [solution.coef, solution.predict(new), [certificate.primal, certificate.gap]]
+
+    return ask
+
+
+def labels_by(solver):
+    """What a problem on labels says when it is solved."""
+
+    def ask(problem, new):
+        solution = rb.solve(problem, 1.0, solver=solver)
+        f = problem.label_function(solution.coef)
+        return [solution.coef, f.predict(new), [solution.certificate.primal]]
 
     return ask
 
@@ -205,6 +218,22 @@ CASES = {
         lambda b: rb.RankRLSProblem(b["X"], graph=pairs(b)),
         answers("rls"),
     ),
+    "LabelRankRLSProblem": (
+        lambda b: rb.LabelRankRLSProblem(
+            b["X"], b["table"], label_kernel=b["labels_alike"], object_weight=b["weight"]
+        ),
+        labels_by("kronecker"),
+    ),
+    "LabelRankRLSProblem, precomputed": (
+        lambda b: rb.LabelRankRLSProblem(gram_of(b), b["table"], kernel="precomputed"),
+        labels_by("kronecker"),
+    ),
+    "LabelRankSVMProblem": (
+        lambda b: rb.LabelRankSVMProblem(
+            b["X"], b["table"], kernel="linear", label_kernel=b["labels_alike"]
+        ),
+        labels_by("qp"),
+    ),
     "RayleighProblem": (
         lambda b: rb.RayleighProblem(b["X"], b["labels"], n_components=4),
         answers("rayleigh"),
@@ -284,6 +313,13 @@ CASES = {
     "RankRLSCV": (fitted(rb.RankRLSCV(cv=3, random_state=0), "X", "y"), predicts),
     "RankRLSCV, linear": (
         fitted(rb.RankRLSCV(kernel="linear", cv=3, random_state=0), "X", "y"),
+        predicts,
+    ),
+    "LabelRanker": (fitted(rb.LabelRanker(), "X", "table", sample_weight="weight"), predicts),
+    "LabelRanker, linear": (
+        lambda b: rb.LabelRanker(kernel="linear", label_kernel=b["labels_alike"]).fit(
+            b["X"], b["table"]
+        ),
         predicts,
     ),
     "RayleighRanker": (fitted(rb.RayleighRanker(n_components=4), "X", "labels"), predicts),

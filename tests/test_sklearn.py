@@ -21,11 +21,34 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 
+
+class TwoLabels(rb.LabelRanker):
+    """A label ranker for the checks, whose targets have a single column: it is one of two labels.
+
+    The other is its negative, so that both are as far apart as the column says.
+    """
+
+    @staticmethod
+    def table(y):
+        column = np.asarray(y)
+        single = column.ndim == 1 or (column.ndim == 2 and column.shape[1] == 1)
+        numbers = all(isinstance(x, (int, float)) for x in column.ravel().tolist())
+        return np.c_[column, -column] if single and numbers else y
+
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(X, self.table(y), sample_weight)
+
+    def score(self, X, y, sample_weight=None):
+        return super().score(X, self.table(y), sample_weight)
+
+
 ESTIMATORS = [
     value
     for value in (getattr(rb, name) for name in rb.__all__)
-    if isinstance(value, type) and issubclass(value, BaseEstimator)
-]
+    if isinstance(value, type)
+    and issubclass(value, BaseEstimator)
+    and value is not rb.LabelRanker  # needs two columns
+] + [TwoLabels]
 RANDOM = {
     "check_sample_weight_equivalence_on_dense_data": (
         "weights change how often a constraint is drawn: the same in law, not in the numbers drawn"

@@ -39,8 +39,7 @@ METHODS = {"rankrls": LabelRankRLSProblem, "ranksvm": LabelRankSVMProblem}
 def read_objects(estimator, X, y):
     """X (n, d) checked by scikit-learn and by us, and the scores (n, k), NaN where missing."""
     require_target(y, "scores of shape (n, k)")
-    missing = np.isnan(np.asarray(y, dtype=float)) if np.asarray(y).dtype.kind in "fiub" else False
-    refuse_data(X, np.where(missing, 0.0, y), columns=None)
+    refuse_data(X)
     options = dict(ensure_all_finite=False, dtype=np.float64, order="C")
     X = as_matrix("X", validate_data(estimator, X, **options))
     y = as_label_scores(y)

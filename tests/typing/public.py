@@ -64,6 +64,11 @@ residual: float = squares.certificate(1.0, np.zeros(2)).relative_residual
 squares = [rb.RankRLSProblem(X, graph=prefs), rb.RankRLSProblem(X, y, graph="identity")][0]
 statistics = rb.RankingStatistics(kernel="linear").add(X, y, qid).remove(X, y, qid)
 statistics = rb.merge_statistics(statistics, rb.RankingStatistics(X[:2], kernel="rbf"))
+tables = rb.LabelRankRLSProblem(X, np.c_[y, -y], gamma=1.0, object_weight=weight)
+tables = rb.LabelRankSVMProblem(X, np.c_[y, -y], "linear", label_kernel="identity", loss="squared")
+objects = rb.kernels.over(["a", "ab"], lambda a, b: float(len(set(a) & set(b))))
+strings = rb.RankRLSProblem(objects.items, [1.0, 2.0], kernel=objects)
+pairs = rb.RankRLSProblem(X, y, kernel=rb.kernels.joint(rb.kernels.Kernel("rbf"), "linear"))
 labels = rb.RayleighProblem(X, y, X_unlabelled=rows, n_components=2, metric="cosine")
 quotient: float | None = labels.certificate(1.0, np.zeros(2)).quotient
 classes = [
@@ -130,6 +135,8 @@ rls = rb.RankRLS(kernel="linear").fit(iter([(X, y, qid)]))
 lam = rls.certificate_.jitter + rls.statistics_.n_items + rls.predict(X)[0]
 rls_cv = rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.5, 1.0], cv="lpo", random_state=1).fit(X, y, qid)
 lam = rls_cv.lam_ + rls_cv.best_value_ + float(rls_cv.cv_values_.min())
+ranker = rb.LabelRanker(0.5, "ranksvm", label_kernel=np.eye(2)).fit(X, np.c_[y, -y], weight)
+best: np.ndarray = ranker.rank(X)[:, 0] + ranker.n_labels_ + ranker.score(X, np.c_[y, -y])
 rayleigh = rb.RayleighRanker(n_components=2, unlabelled=-1, neighbours="exact").fit(X, y)
 scores = rayleigh.decision_function(X) + rayleigh.classes_[1] + rayleigh.certificate_.norm
 rayleigh_cv = rb.RayleighRankerCV(manifold_weights=(0.0, 1.0), n_components=[2, 3]).fit(X, y)

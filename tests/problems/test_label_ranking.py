@@ -1,0 +1,237 @@
+"""Label ranking against the explicit kernel of all pairs, qp and closed forms, with gaps and ties."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+
+import rankbook as rb
+
+N, K = 8, 4
+ALIKE = np.ones((K, K)) + np.diag([0.0, 1, 0, 2])  # labels 0 and 2 are copies
+
+
+def awkward(kind):
+    """Objects, scores, label kernel and weights."""
+    rng = np.random.default_rng(0)
+    X, Y, L, weight = rng.normal(size=(N, 2)), rng.normal(size=(N, K)), np.eye(K), None
+    if kind == "copies of objects":
+        X[4:] = X[:4]
+    if kind == "ties":
+        Y = rng.integers(0, 2, (N, K)).astype(float)
+        Y[0] = 1.0
+    if kind == "grid":
+        X, Y = np.round(X), np.round(Y)
+    if kind == "one object":
+        X, Y = X[:1], Y[:1]
+    if kind == "labels alike":
+        L = ALIKE
+    if kind == "gaps":
+        Y[rng.random(Y.shape) < 0.4] = np.nan
+        Y[2], Y[3, 1:] = np.nan, np.nan
+        L = ALIKE
+    if kind == "empty rows":
+        Y[[1, 5]] = np.nan
+    if kind == "weights":
+        weight = np.array([0.0, 1, 2, 3, 0.5, 1, 1, 0])
+        L = ALIKE
+    if kind == "gaps and weights":
+        Y[rng.random(Y.shape) < 0.3] = np.nan
+        weight = np.array([0.0, 1, 2, 3, 0.5, 1, 1, 0])
+    return X, Y, L, weight
+
+
+KINDS = [
+    "copies of objects",
+    "ties",
+    "grid",
+    "one object",
+    "labels alike",
+    "gaps",
+    "empty rows",
+    "weights",
+    "gaps and weights",
+]
+# a name, its options, and the kernel written out
+KERNELS = {
+    "rbf": (dict(gamma=0.5), lambda A, B: np.exp(-((A[:, None] - B) ** 2).sum(-1) / 2)),
+    "linear": ({}, lambda A, B: A @ B.T),
+    "poly": (dict(gamma=1.0, degree=2), lambda A, B: (1 + A @ B.T) ** 2),
+}
+
+
+def explicit(X, Y, L, weight, k):
+    """The same problem on rows that are numbers of pairs, with the Gram matrix of all of them."""
+    there = ~np.isnan(Y) & (np.isfinite(Y).sum(axis=1, keepdims=True) > 1)
+    i, a = np.nonzero(there)
+    G = k(X, X)[np.ix_(i, i)] * L[np.ix_(a, a)]
+    w = None if weight is None else np.sqrt(weight)[i]
+    return G, Y[there], i, w
+
+
+def centred(F):
+    return F - F.mean(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("lam", [1e-4, 0.3, 1e3])
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_rankrls_is_that_of_all_pairs(kind, name, lam):
+    (X, Y, L, weight), (options, k) = awkward(kind), KERNELS[name]
+    problem = rb.LabelRankRLSProblem(X, Y, name, label_kernel=L, object_weight=weight, **options)
+    G, y, i, w = explicit(X, Y, L, weight, k)
+    plain = rb.RankRLSProblem(G, y, i, kernel="precomputed", item_weight=w)
+    one, two = rb.solve(problem, lam, "kronecker"), rb.solve(plain, lam, "rls")
+    assert "gram" not in vars(problem)
+    assert one.certificate.is_optimal(1e-9)
+    assert one.certificate.primal == pytest.approx(two.certificate.primal, rel=1e-8, abs=1e-12)
+    (ii, a) = problem.pairs
+    f, g = G @ one.coef, G @ two.coef
+    for query in np.unique(ii):
+        own = ii == query
+        assert np.allclose(f[own] - f[own].mean(), g[own] - g[own].mean(), atol=1e-8)
+    F = problem.label_function(one.coef).predict(X)
+    assert np.allclose(F[problem.pairs], f, atol=1e-8)
+    if problem.is_complete:
+        assert np.allclose(rb.solve_path(problem, solver="auto").coef(lam), one.coef)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rankrls_is_what_qp_finds(kind):
+    X, Y, L, weight = awkward(kind)
+    problem = rb.LabelRankRLSProblem(X, Y, label_kernel=L, object_weight=weight)
+    one, two = rb.solve(problem, 0.3, "auto"), rb.solve(problem, 0.3, "qp")
+    assert one.solver.startswith("kronecker")
+    assert one.certificate.primal <= two.certificate.primal + 1e-10
+    assert one.certificate.primal == pytest.approx(two.certificate.primal, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["rbf", "linear"])
+def test_ranksvm_is_that_of_all_pairs(kind, name):
+    (X, Y, L, weight), (options, k) = awkward(kind), KERNELS[name]
+    problem = rb.LabelRankSVMProblem(X, Y, name, label_kernel=L, object_weight=weight, **options)
+    G, y, i, w = explicit(X, Y, L, weight, k)
+    prefs = rb.Preferences.from_scores(y, i)
+    prefs = prefs if w is None else prefs.item_weighted(w)
+    plain = rb.RankSVMProblem(G, prefs, kernel="precomputed")
+    one, two = rb.solve(problem, 0.3, "qp"), rb.solve(plain, 0.3, "qp")
+    assert one.certificate.primal == pytest.approx(two.certificate.primal, rel=1e-7)
+    assert one.certificate.relative_gap < 1e-6
+    exact = rb.solve(problem, 0.3, "path" if w is None else "interior")
+    assert exact.certificate.primal == pytest.approx(two.certificate.primal, rel=1e-7)
+    F = problem.label_function(exact.coef).predict(X)[problem.pairs]
+    slack = prefs.margin - prefs.matvec(F)
+    loss = prefs.weight @ np.maximum(0, slack)
+    assert loss == pytest.approx(
+        exact.certificate.primal - 0.15 * exact.certificate.norm**2, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", ["rbf", "linear"])
+def test_the_multiclass_svm_is_the_ranking_svm_on_labels(name):
+    rng = np.random.default_rng(1)
+    number, X = np.arange(18) % 3, rng.normal(size=(18, 2))
+    classes = rb.solve(rb.MulticlassSVMProblem(X, number, kernel=name), 0.5, "qp")
+    ranked = rb.LabelRankSVMProblem(X, np.eye(3)[number], kernel=name)
+    # one value that three codes agree on
+    values = [rb.solve(ranked, 0.5, s).certificate.primal for s in ("qp", "interior", "path")]
+    assert np.allclose(values, classes.certificate.primal, rtol=1e-8)
+    model = rb.LabelRanker(0.5, "ranksvm", kernel=name).fit(X, np.eye(3)[number])
+    F, C = model.predict(X), classes.predict(X)
+    assert np.allclose(F, C, atol=1e-3)
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
+def test_the_identity_on_labels_is_regression_of_centred_rows(lam):
+    X, Y, _, _ = awkward("none")
+    model = rb.LabelRanker(lam, gamma=0.5).fit(X, Y)
+    ridge = KernelRidge(alpha=lam / K, kernel="rbf", gamma=0.5).fit(X, centred(Y))
+    new = np.random.default_rng(2).normal(size=(20, 2))
+    assert np.abs(model.predict(new) - ridge.predict(new)).max() < 1e-8
+
+
+def test_with_gaps_it_is_not():
+    X, Y, _, _ = awkward("none")
+    Y[0, 0] = np.nan
+    model = rb.LabelRanker(gamma=0.5).fit(X, Y)
+    rows = np.where(np.isnan(Y), 0.0, Y - np.nanmean(Y, axis=1, keepdims=True))
+    ridge = KernelRidge(alpha=1 / K, kernel="rbf", gamma=0.5).fit(X, rows)
+    assert np.abs(model.predict(X) - ridge.predict(X)).max() > 1e-3
+
+
+def test_a_weight_of_two_is_a_copy():
+    X, Y, L, _ = awkward("gaps")
+    weight = np.array([1.0, 2, 1, 1, 2, 1, 1, 2])
+    again = np.repeat(np.arange(N), weight.astype(int))
+    for method in ("rankrls", "ranksvm"):
+        model = rb.LabelRanker(0.5, method, label_kernel=L)
+        one = model.fit(X, Y, sample_weight=weight).predict(X)
+        two = model.fit(X[again], Y[again]).predict(X)
+        tol = 1e-8 if method == "rankrls" else 1e-3
+        assert np.allclose(centred(one), centred(two), atol=tol), method
+
+
+def test_a_precomputed_kernel_and_a_stored_model():
+    X, Y, L, _ = awkward("gaps")
+    k, new = KERNELS["rbf"][1], np.random.default_rng(3).normal(size=(4, 2))
+    given = rb.LabelRanker(kernel="precomputed", label_kernel=L).fit(k(X, X), Y)
+    named = rb.LabelRanker(gamma=0.5, label_kernel=L).fit(X, Y)
+    assert np.allclose(given.predict(k(new, X)), named.predict(new), atol=1e-10)
+    again = pickle.loads(pickle.dumps(named))
+    assert np.array_equal(again.rank(new), named.rank(new))
+    assert set(named.support_) <= set(range(N)) and named.dual_coef_.shape[1] == K
+
+
+def test_strings_have_labels_too():
+    words = ["ab", "ba", "abab", "c", "cab", "bb"]
+    overlap = lambda a, b: float(len(set(a) & set(b)))
+    kernel = rb.kernels.over(words, overlap)
+    Y = np.array([[w.count(c) for c in "abc"] for w in words], float)
+    features = np.array([[c in w for c in "abc"] for w in words], float)
+    strings = rb.LabelRanker(kernel=kernel).fit(kernel.items, Y)
+    vectors = rb.LabelRanker(kernel="linear").fit(features, Y)
+    assert np.allclose(strings.predict(kernel.add(["bc"])), vectors.predict([[0, 1, 1]]), atol=1e-8)
+
+
+def test_rank_and_score():
+    X, Y, _, _ = awkward("none")
+    model = rb.LabelRanker(1e-6, gamma=5.0).fit(X, Y)
+    assert np.array_equal(model.rank(X), np.argsort(-Y, axis=1)) and model.score(X, Y) == 1.0
+    Y[:, 0] = np.nan
+    assert model.score(X, Y) == 1.0 and model.score(X, -Y) == 0.0
+    level = rb.LabelRanker(label_kernel=np.ones((K, K))).fit(X, Y)
+    assert level.score(X, Y) == 0.5
+
+
+WRONG = [
+    (dict(), dict(y=np.ones(N)), r"y has shape \(8,\)"),
+    (dict(), dict(y=np.ones((N, 1))), r"y has shape \(8, 1\)"),
+    (dict(), dict(y=np.ones((N, K))), "no two different scores in any row"),
+    (dict(), dict(y=np.full((N, K), np.inf)), "y has inf in row 0, column 0"),
+    (dict(), dict(y=np.eye(N)[1:]), "y has 7 entries and X has 8 rows"),
+    (dict(method="rls"), {}, "method is 'rls'"),
+    (dict(label_kernel="linear"), {}, "label_kernel is 'linear'"),
+    (dict(label_kernel=np.eye(3)), {}, r"label_kernel has shape \(3, 3\)"),
+    (dict(label_kernel=-np.eye(K)), {}, "label_kernel has the negative eigenvalue"),
+    (dict(kernel="precomputed"), {}, "square Gram matrix"),
+    (dict(), dict(sample_weight=np.zeros(N)), "sample_weight is zero"),
+    (dict(lam=0), {}, "lam is 0"),
+]
+
+
+@pytest.mark.parametrize(("options", "given", "words"), WRONG, ids=[w for *_, w in WRONG])
+def test_errors_say_what_came(options, given, words):
+    X, Y, _, _ = awkward("none")
+    with pytest.raises(ValueError, match=words):
+        rb.LabelRanker(**options).fit(X, **dict(y=Y) | given)
+
+
+def test_a_path_with_gaps_says_what_to_do():
+    X, Y, L, _ = awkward("gaps")
+    problem = rb.LabelRankRLSProblem(X, Y, label_kernel=L)
+    with pytest.raises(ValueError, match="y has missing scores"):
+        rb.solve_path(problem, solver="kronecker")
+    path = rb.solve_path(problem, solver="rls")
+    assert np.allclose(path.coef(0.3), rb.solve(problem, 0.3, "kronecker").coef, atol=1e-8)
