@@ -164,7 +164,7 @@ class LabelMap:
         require_memory(
             8 * n * n,
             f"the kernel matrix of {n:,} pairs",
-            "use the solver 'kronecker', or kernel='linear' on fewer features",
+            "use the solver 'kronecker', approximate_kernel, or kernel='linear' on few features",
         )
         K = self.object_product(np.eye(len(self.objects)))[np.ix_(i, i)]
         K *= self.label_gram[np.ix_(a, a)]
@@ -256,7 +256,8 @@ class LabelRankSVMProblem(LabelMap, RankSVMProblem):
     Notes
     -----
     With a linear kernel no Gram matrix is made. With another one products are made as those of the
-    two factors, but solvers of the ranking SVM ask for the Gram matrix of the pairs, (n k)^2.
+    two factors, but solvers of the ranking SVM ask for the Gram matrix of the pairs, (n k)^2; where
+    that is too much, give the features of a :class:`rankbook.NystroemMap` and "linear".
     """
 
     CACHED = (*RankSVMProblem.CACHED, "object_gram")

@@ -1,4 +1,4 @@
-"""Label ranking against the explicit kernel of all pairs, qp and closed forms, with gaps and ties."""
+"""Label ranking against the explicit kernel of all pairs, qp and closed forms, with gaps, ties."""
 
 import pickle
 
