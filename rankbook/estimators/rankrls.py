@@ -97,6 +97,7 @@ class RankRLS(Ranker):
         Of the kernel; gamma=None means 1/d.
     basis : int, array-like of int or array-like of shape (r, d), optional
         Items that carry coefficients: how many, which rows of X, or themselves. All by default.
+        With r rows of X and kernel="precomputed", X may be their kernel K_MR (n, r) alone.
     basis_method : {"random", "kmeans++", "rpcholesky"}, default "random"
         How a number of them is chosen; see :func:`rankbook.kernels.basis.choose_basis`.
     solver : str, type or instance, default "auto"

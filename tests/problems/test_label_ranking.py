@@ -235,3 +235,22 @@ def test_a_path_with_gaps_says_what_to_do():
         rb.solve_path(problem, solver="kronecker")
     path = rb.solve_path(problem, solver="rls")
     assert np.allclose(path.coef(0.3), rb.solve(problem, 0.3, "kronecker").coef, atol=1e-8)
+
+
+def test_lambda_is_chosen_exactly_on_pairs():
+    """A path and a validation curve on labels are those of the Gram matrix of all pairs."""
+    X, Y, L, _ = awkward("none")
+    problem = rb.LabelRankSVMProblem(X, Y, gamma=0.5, label_kernel=L)
+    G, y, i, _ = explicit(X, Y, L, None, KERNELS["rbf"][1])
+    plain = rb.RankSVMProblem(G, rb.Preferences.from_scores(y, i), kernel="precomputed")
+    one, two = rb.solve_path(problem), rb.solve_path(plain)
+    rng = np.random.default_rng(4)
+    new, wanted = rng.normal(size=(5, 2)), rng.normal(size=(5, K))
+    rows = np.c_[np.repeat(new, K, axis=0), np.tile(np.arange(K), 5)]
+    cross = np.kron(KERNELS["rbf"][1](new, X), L)
+    prefs = rb.Preferences.from_scores(wanted.ravel(), np.repeat(np.arange(5), K))
+    curves = [rb.validation_curve(p, A, prefs) for p, A in ((one, rows), (two, cross))]
+    assert curves[0].minimum == curves[1].minimum
+    for lam in np.geomspace(problem.lam_max, 1e-4 * problem.lam_max, 7):
+        f, g = one.predict(rows, lam).reshape(5, K), two.predict(cross, lam).reshape(5, K)
+        assert np.allclose(centred(f), centred(g), atol=1e-6)
