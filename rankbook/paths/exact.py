@@ -94,6 +94,26 @@ class SolutionPath:
         solution.warn_above(self.tol)
         return solution
 
+    def nearest(self, lam: float) -> Solution:
+        """The solution at lam; below an end that rounding set, the function at that end.
+
+        The certificate says how good that is at lam, and ``info["advice"]`` which solver may come
+        closer.
+        """
+        end = self.domain[0]
+        if lam >= end or self.status not in ("rounding", "numerical"):
+            return self.solution(lam)
+        ranks = self.problem.is_factored and not hasattr(self.problem, "classes_")
+        deeper = "newton" if ranks else "qp"
+        advice = (
+            f"The path ends at lam = {end:.6g}, and this is the function there; "
+            f"the solver {deeper!r} may come closer."
+        )
+        info, lam = dict(self.info, advice=advice), as_positive("lam", lam)
+        solution = Solution(self.problem, lam, **self.read(end), solver=self.solver, info=info)
+        solution.warn_above(self.tol)
+        return solution
+
     def __repr__(self) -> str:
         T = self.breakpoints.size
         span = f" from {self.breakpoints[0]:.6g}" if T else ""
@@ -154,25 +174,6 @@ class RegularizationPath(SolutionPath):
     def read(self, lam: float) -> dict[str, Any]:
         """Coefficients and multipliers at lam."""
         return solution_at(self, lam)
-
-    def nearest(self, lam: float) -> Solution:
-        """The solution at lam; below an end that rounding set, the function at that end.
-
-        The certificate says how good that is at lam, and ``info["advice"]`` which solver may come
-        closer.
-        """
-        end = self.domain[0]
-        if lam >= end or self.status not in ("rounding", "numerical"):
-            return self.solution(lam)
-        deeper = "newton" if self.problem.is_factored else "qp"
-        advice = (
-            f"The path ends at lam = {end:.6g}, and this is the function there; "
-            f"the solver {deeper!r} may come closer."
-        )
-        info, lam = dict(self.info, advice=advice), as_positive("lam", lam)
-        solution = Solution(self.problem, lam, **self.read(end), solver=self.solver, info=info)
-        solution.warn_above(self.tol)
-        return solution
 
     def breakpoint_scores(self, X_new: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Blocks of breakpoints with the scaled scores of new items.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.limits import require_memory
 from ..base.ownership import SetOnce, own
 from ..base.types import KernelLike
 from ..base.validation import as_ids, as_vector
@@ -23,6 +24,7 @@ from ..preferences.graph import Preferences
 from .certificate import Certificate
 from .l2 import L2
 from .losses import Hinge
+from .ranksvm import RankSVMProblem
 
 # %% ../../nbs/problems/svm.ipynb #c005
 def number_labels(y, n, at_most=None):
@@ -103,6 +105,7 @@ class LabelledProblem(KernelMap):
     matrix.
     """
 
+    CACHED = (*KernelMap.CACHED, "ranking")
     penalty, loss = L2(), Hinge()
     joint = property(lambda self: self)
 
@@ -176,6 +179,21 @@ class SVMProblem(LabelledProblem):
         )
         self.n_items = self.n_preferences = len(self.X)
         self.coef_shape = self.dual_shape = (self.n_items,)
+
+    @cached_property
+    def ranking(self) -> RankSVMProblem:
+        """The same problem as a ranking of the examples and one more item, whose score is 0."""
+        n, p = self.n_items, self.prefs
+        ends = [np.where(end < 0, n, end) for end in (p.better, p.worse)]
+        prefs = Preferences(*ends, n + 1, p.weight, p.margin)
+        if self.is_factored:
+            return RankSVMProblem(np.vstack([self.X, np.zeros_like(self.X[:1])]), prefs, "linear")
+        return RankSVMProblem(np.pad(self.gram, (0, 1)), prefs, "precomputed")
+
+    def ranking_items(self, X_new: ArrayLike) -> np.ndarray:
+        """New examples X_new (p, d) and the item of score 0, as items of `ranking` (p + 1, ...)."""
+        rows = self.design(X_new)
+        return np.pad(rows, ((0, 1), (0, 0) if self.is_factored else (0, 1)))
 
     def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Labels (p,) of new examples (p, d): the positive class where the score is above 0."""
@@ -273,6 +291,22 @@ class MulticlassSVMProblem(LabelledProblem):
         self.prefs = ClassPreferences.of(self.number, k, *example_weights(weight, margin, n))
         self.n_items, self.n_preferences = n, n * (k - 1)
         self.coef_shape, self.dual_shape = (n, k), (n * (k - 1),)
+
+    @cached_property
+    def ranking(self) -> RankSVMProblem:
+        """The same problem as a ranking of n K items (example, class).
+
+        Keeps (n K)^2 numbers, or n d K^2 for a linear kernel.
+        """
+        k, factored = len(self.classes_), self.is_factored
+        size = self.X.size * k**2 if factored else (self.n_items * k) ** 2
+        require_memory(16 * size, "the items (example, class)", "fewer examples")
+        items = np.kron(self.X if factored else self.gram, np.eye(k))
+        return RankSVMProblem(items, self.joint.prefs, "linear" if factored else "precomputed")
+
+    def ranking_items(self, X_new: ArrayLike) -> np.ndarray:
+        """New examples X_new (p, d) with every class, as items of `ranking` (p K, ...)."""
+        return np.kron(self.design(X_new), np.eye(len(self.classes_)))
 
     @cached_property
     def joint(self) -> Any:

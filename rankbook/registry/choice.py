@@ -217,6 +217,8 @@ def choose_solver(
         return "rls" if problem.basis is None else "sparse-rls"
     if is_kind(problem, "RayleighProblem"):
         return "rayleigh"
+    if is_kind(problem, "SVMProblem", "MulticlassSVMProblem") and provides == "path":
+        return "path"
     if not is_kind(problem, "RankSVMProblem"):
         return "qp"
     if problem.penalty.coef_is_weights:

@@ -8,7 +8,8 @@ __all__ = ['check_options', 'PathSolver']
 # %% ../../../nbs/solvers/path/solver.ipynb #c003
 from ...base.progress import progress_bar
 from ...base.validation import as_count
-from ...registry.declaration import Solver, declared_fit
+from ...paths.labels import LabelPath
+from ...registry.declaration import Solver, declared_fit, is_kind
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c006
 def check_options(chunk, seed, max_events, perturbation, stop):
@@ -55,6 +56,7 @@ class PathSolver(Solver):
     """
 
     name = "path"
+    problems = ("RankSVMProblem", "SVMProblem", "MulticlassSVMProblem")
     signed_margins = True
     provides = frozenset({"solve", "path"})
     exact = True
@@ -72,14 +74,20 @@ class PathSolver(Solver):
     def can_solve(self, problem):
         """True, or a sentence that says why not: margins of 0 have no lambda to begin at."""
         fits = declared_fit(self, problem)
-        if fits is True and not problem.prefs.has_positive_margins and 0 in problem.prefs.margin:
+        signed = not getattr(problem.prefs, "has_positive_margins", True)
+        if fits is True and signed and 0 in problem.prefs.margin:
             return "it takes no margin of 0, where no lambda is large enough to begin at."
         return fits
 
     def path(self, problem, lam_min=None):
-        """The path of `problem` from lam_max down to `lam_min`, or to its end."""
+        """The path of `problem` from lam_max down to `lam_min`, or to its end.
+
+        For problems on labels a :class:`rankbook.paths.labels.LabelPath`.
+        """
         from rankbook.solvers.path.run import as_path, begin, follow_on
 
+        if not is_kind(problem, "RankSVMProblem"):
+            return LabelPath(problem, self.path(problem.ranking, lam_min))
         run = begin(problem, self.perturbation, self.seed, lam_min or 0.0, self.chunk)
         with progress_bar(self.progress, "events") as tell:
             return as_path(run, follow_on(run, self.max_events, tell, self.stop))
