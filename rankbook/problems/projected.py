@@ -90,28 +90,32 @@ FEWEST = 100  # items to project on at first
 EXACT_GAP = 0.01  # relative gap for the exact problem that is small enough
 
 
-def grown(exact, solve):
-    """A :class:`ProjectedProblem` with a proven gap of at most EXACT_GAP, and its solution.
+def grown(exact, solve, is_worth=lambda count: True):
+    """A problem whose solution has a proven gap of at most EXACT_GAP for the exact problem.
 
     Parameters
     ----------
     exact : RankSVMProblem
     solve : callable
-        Gives the solution of a projected problem.
+        Gives the solution of a problem.
+    is_worth : callable, optional
+        Whether to project on so many items, or to solve the exact problem instead.
 
     Returns
     -------
-    problem : ProjectedProblem
-        On all items, if fewer are not enough.
+    problem : ProjectedProblem or RankSVMProblem
+        On all items, if fewer are not enough and all are worth it; the exact one if not.
     solution : Solution
     certificate : Certificate
         Of the exact problem.
     """
     count = FEWEST
-    while True:
+    while is_worth(count):
         problem = ProjectedProblem.of(exact, count)
         solution = solve(problem)
         certificate = problem.exact_certificate(solution)
         if certificate.relative_gap <= EXACT_GAP or len(problem.subspace.pivots) < count:
             return problem, solution, certificate
         count *= 2
+    solution = solve(exact)
+    return exact, solution, solution.certificate

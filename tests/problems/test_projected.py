@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
+from rankbook.estimators.ranksvm import worth_projecting
 from rankbook.problems.projected import EXACT_GAP, ProjectedProblem
 
 
@@ -50,7 +51,7 @@ def test_an_estimator_grows_until_the_gap_is_small_and_says_what_it_proves():
     for lam in (100.0, 0.1):
         model = rb.RankSVM(lam=lam, approximate_kernel="auto").fit(exact.X, y)
         assert model.exact_certificate_.relative_gap <= EXACT_GAP
-        assert "projected on" in model.solver_
+        assert "projected on" in model.solver_ and hasattr(model, "nystroem_map_")
     few = rb.RankSVM(lam=0.1, approximate_kernel=3).fit(exact.X, y)
     assert few.exact_certificate_.relative_gap > EXACT_GAP
     with pytest.raises(AttributeError, match="after a fit with approximate_kernel"):
@@ -79,7 +80,8 @@ def test_a_certificate_is_computed_once_for_each_fit(monkeypatch):
     assert model.set_params(lam=10.0).fit(exact.X, y).exact_certificate_ is not first
     with pytest.raises(AttributeError):
         model.set_params(approximate_kernel=None).fit(exact.X, y).exact_certificate_  # noqa: B018
-    model.set_params(approximate_kernel="auto").fit(exact.X, y)
+    model.set_params(approximate_kernel="auto", solver="newton").fit(exact.X, y)
+    assert "projected on" in model.solver_
     monkeypatch.setattr(ProjectedProblem, "exact_certificate", None)
     assert model.exact_certificate_.relative_gap <= EXACT_GAP
 
@@ -89,7 +91,56 @@ def test_a_certificate_is_computed_once_for_each_fit(monkeypatch):
 def test_rounding_errors_of_a_large_kernel_prove_nothing_and_are_said(loss, seed, scale):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(30, 2)) * scale, rng.integers(0, 3, 30)
-    model = rb.RankSVM(lam=0.1, kernel="poly", loss=loss, approximate_kernel="auto")
+    model = rb.RankSVM(
+        lam=0.1, kernel="poly", loss=loss, approximate_kernel="auto", solver="newton"
+    )
     with pytest.warns(UserWarning, match="with all .* items .* the relative gap .* not 0.01"):
         proven = model.fit(X, y).exact_certificate_
     assert 0 <= proven.dual <= proven.primal and not proven.is_optimal(1e-2)
+
+
+def noisy_scores(n, d=10):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    return X, np.digitize(X[:, 0] + rng.normal(size=n), [-1, 0, 1]), np.arange(n) % 10
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_growing_ends_where_the_kernel_itself_is_cheaper(loss, monkeypatch):
+    """Small lam needs nearly all items: 100 are tried, 800 are not, and the answer is exact."""
+    X, y, qid = noisy_scores(600)
+    tried, of = [], ProjectedProblem.of
+    monkeypatch.setattr(
+        ProjectedProblem, "of", lambda exact, count: tried.append(count) or of(exact, count)
+    )
+    model = rb.RankSVM(lam=0.1, loss=loss, approximate_kernel="auto").fit(X, y, qid)
+    assert tried and max(tried) <= 0.4 * len(X)
+    assert "projected" not in model.solver_ and not hasattr(model, "nystroem_map_")
+    assert model.exact_certificate_ == model.certificate_
+    exact = rb.RankSVM(lam=0.1, loss=loss).fit(X, y, qid)
+    assert np.array_equal(model.predict(X), exact.predict(X))
+    assert model.set_params(lam=1e4).fit(X, y, qid).nystroem_map_ is not None
+    assert "projected" in model.solver_
+    few = rb.RankSVM(approximate_kernel="auto").fit(X[:60], y[:60])
+    assert "projected" not in few.solver_
+
+
+def test_growing_goes_on_where_the_kernel_itself_cannot_be_had(monkeypatch):
+    X, y, qid = noisy_scores(300)
+    by_name = rb.RankSVM(lam=0.1, approximate_kernel="auto", solver="newton").fit(X, y, qid)
+    assert "projected on 300 items" in by_name.solver_
+    monkeypatch.setattr("rankbook.registry.choice.available_memory", lambda: 8 * 300**2)
+    monkeypatch.setattr(
+        "rankbook.estimators.ranksvm.solved", lambda e, p: rb.solve(p, e.lam, "newton")
+    )
+    model = rb.RankSVM(lam=0.1, approximate_kernel="auto").fit(X, y, qid)
+    assert "projected on 300 items" in model.solver_
+
+
+def test_whether_projecting_is_worth_it_depends_on_who_could_do_without():
+    X, y, _ = noisy_scores(60)
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y))
+    assert not worth_projecting(problem, "auto")(100)
+    assert not worth_projecting(problem, "interior")(100)
+    assert worth_projecting(problem, "newton")(100)  # which takes no kernel
+    assert worth_projecting(problem, rb.get_solver("interior"))(100)  # nothing is predicted
