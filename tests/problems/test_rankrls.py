@@ -557,6 +557,8 @@ def test_directions_are_checked_and_reach_the_estimator():
     for bad in (0, -1, 2.5):
         with pytest.raises((ValueError, TypeError), match="directions"):
             rb.solve(rb.RankRLSProblem(X, y), 0.1, solver="rls", directions=bad)
+    fine = rb.solve(rb.RankRLSProblem(X, y), 0.1, solver="rls", directions=5)
+    assert "advice" not in fine.info
     with pytest.warns(Warning, match="More directions"):  # far below the rounding errors
         rb.solve(rb.RankRLSProblem(X, y, gamma=1e-3), 1e-17, solver="rls", directions=1)
 

@@ -6,8 +6,11 @@
 __all__ = ['ENOUGH', 'MOST', 'NystroemPreconditioner', 'conjugate_gradients', 'iterated_coefficients']
 
 # %% ../../../nbs/solvers/rls/iterative.ipynb #d002
+from itertools import count as count_from
+
 import numpy as np
 
+from ...base.progress import progress_bar
 from ...kernels.nystroem import find_subspace
 
 # %% ../../../nbs/solvers/rls/iterative.ipynb #d004
@@ -57,8 +60,9 @@ ENOUGH = 1e-9  # what the certificate has to reach
 MOST = 1000  # products
 
 
-def iterated_coefficients(problem, lam, p):
-    """The coefficients (n, k) of the items at one lam, and the number of products with K.
+def iterated_coefficients(problem, lam, p, progress=False):
+    """The coefficients (n, k) of the items at one lam, the number of products with K, and whether
+    these were enough.
 
     By conjugate gradients with `p` directions; O(n p) memory if K is not kept.
     """
@@ -71,5 +75,12 @@ def iterated_coefficients(problem, lam, p):
         least = lam * max(1.0, lam * np.sum(t * c))
         return 2 * precondition.largest * np.sum(r * r) <= ENOUGH * min(start, least)
 
-    c, count = conjugate_gradients(lambda v: product(v) + lam * v, t, precondition, is_enough, MOST)
-    return graph.root(c), count + 1
+    with progress_bar(progress, "products") as tell:
+        counted = count_from(1)
+
+        def told(v):
+            tell(next(counted), f"{p} directions")
+            return product(v) + lam * v
+
+        c, count = conjugate_gradients(told, t, precondition, is_enough, MOST)
+    return graph.root(c), count + 1, count < MOST

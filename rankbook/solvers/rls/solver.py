@@ -114,11 +114,12 @@ def by_decomposition(problem, lam):
     return Solution(problem, lam, **path.read(lam), info=path.info | dict(by="decomposition"))
 
 
-def by_iteration(problem, lam, directions):
+def by_iteration(problem, lam, directions, progress=False):
     """The solution at one lam by conjugate gradients, for items whose kernel does not fit."""
-    coef, count = iterated_coefficients(problem, lam, directions)
+    coef, count, is_enough = iterated_coefficients(problem, lam, directions, progress)
     info = dict(form="dual", by="conjugate gradients", products=count)
-    info["advice"] = "More directions, or a larger lam, are needed."
+    if not is_enough:
+        info["advice"] = "More directions, or a larger lam, are needed."
     return Solution(problem, lam, coef[:, 0] if problem.is_flat else coef, info=info)
 
 
@@ -129,7 +130,11 @@ class RLSSolver(Solver):
     ----------
     directions : int >= 1, optional
         One lambda in the space of the items by conjugate gradients instead, with a preconditioner
-        of so many Nystroem directions; the kernel matrix is not kept if there are many items.
+        of so many Nystroem directions, O(n p^2) for p of them; the kernel matrix is not kept if
+        there are many items. Each step then takes O(n^2 d), and there are fewer the more
+        directions: for a small lam, a tenth of the items is not too many.
+    progress : bool, default False
+        Show a bar over the products with the kernel matrix that these steps take.
 
     Notes
     -----
@@ -147,8 +152,9 @@ class RLSSolver(Solver):
     summary = "RankRLS by Cholesky, or for all lambdas from one decomposition, of items or weights."
     reference = "Tsivtsivadze et al. (2008), equations (6) and (7)"
 
-    def __init__(self, directions=None):
+    def __init__(self, directions=None, progress=False):
         self.directions = None if directions is None else as_count("directions", directions)
+        self.progress = progress
 
     def can_solve(self, problem):
         """True, or a sentence that says why not."""
@@ -164,7 +170,7 @@ class RLSSolver(Solver):
     def solve(self, problem, lam):
         """The solution at one lam > 0."""
         if self.directions and not uses_weights(problem):
-            return by_iteration(problem, lam, self.directions)
+            return by_iteration(problem, lam, self.directions, self.progress)
         answer = by_cholesky(problem, lam)
         if answer is not None and answer.certificate.is_optimal(TRUSTED):
             return answer
