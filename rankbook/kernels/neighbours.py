@@ -4,11 +4,13 @@
 
 # %% auto #0
 __all__ = ['EUCLIDEAN', 'SEARCHES', 'LARGE', 'FEW', 'ENOUGH', 'nearest_neighbours', 'gram_neighbours', 'found_neighbours',
-           'nearest_of', 'squares_to', 'closest', 'approximate_neighbours', 'neighbour_recall', 'is_approximate',
-           'searched_neighbours', 'neighbour_graph', 'normalized_laplacian', 'laplacian_form']
+           'nearest_of', 'squares_to', 'closest', 'announce_compiling', 'approximate_neighbours', 'neighbour_recall',
+           'is_approximate', 'searched_neighbours', 'neighbour_graph', 'normalized_laplacian', 'laplacian_form']
 
 # %% ../../nbs/kernels/neighbours.ipynb #c003
+import sys
 import warnings
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
@@ -120,12 +122,23 @@ def closest(X, found, c):
     return near
 
 
+@cache
+def announce_compiling():
+    """Say on stderr, once a process, that pynndescent compiles itself."""
+    print(
+        "rankbook: pynndescent compiles for up to 90 s, in every process anew",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
 def approximate_neighbours(X, c):
     """The c nearest other rows of each row of X (n, d) that pynndescent finds: (n, c) int.
 
-    About O(n c d log n), after a first call that compiles.
+    About O(n c d log n), after a first call that compiles for about a minute, and says so.
     """
     search = import_extra("pynndescent", "large", "neighbours='approximate'").NNDescent
+    announce_compiling()
     centred = X - np.median(X, axis=0)
     single = (centred / (np.abs(centred).max() or 1.0)).astype(np.float32)
     with warnings.catch_warnings():

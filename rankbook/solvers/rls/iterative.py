@@ -61,8 +61,7 @@ MOST = 1000  # products
 
 
 def iterated_coefficients(problem, lam, p, progress=False):
-    """The coefficients (n, k) of the items at one lam, the number of products with K, and whether
-    these were enough.
+    """Coefficients (n, k) at one lam, the number of products with K, and whether it was enough.
 
     By conjugate gradients with `p` directions; O(n p) memory if K is not kept.
     """
