@@ -10,6 +10,8 @@ __all__ = ['SOLVES', 'HOUR', 'LONG', 'TIMES', 'Prediction', 'Explanation', 'gibi
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from ..base.limits import available_memory, warn
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_positive
@@ -27,7 +29,8 @@ class Prediction:
     ----------
     solver : str
     seconds : float
-        Of one solution, or a path, on the machine that costs were measured on.
+        Of one solution, or a path, on the machine that costs were measured on; infinity for a
+        solver that cannot take the problem, whatever the machine.
     nbytes : int
         Of memory.
     obstacle : str
@@ -39,6 +42,11 @@ class Prediction:
     nbytes: int
     obstacle: str = ""
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether the solver can take the problem, on a machine that is large enough."""
+        return self.seconds < np.inf
+
 
 class Explanation(list[Prediction]):
     """Predictions for a problem, the quickest first; a table in a terminal and in Jupyter."""
@@ -48,7 +56,12 @@ class Explanation(list[Prediction]):
     @property
     def cells(self) -> list[tuple[str, ...]]:
         """The table's rows as texts, the head first."""
-        rows = ((p.solver, f"{p.seconds:.3g}", gibibytes(p.nbytes), p.obstacle) for p in self)
+        rows = (
+            (p.solver, f"{p.seconds:.3g}", gibibytes(p.nbytes), p.obstacle)
+            if p.is_possible
+            else (p.solver, "", "", p.obstacle)
+            for p in self
+        )
         return [self.COLUMNS, *rows]
 
     def __repr__(self) -> str:
@@ -111,8 +124,9 @@ def explain(
     Returns
     -------
     Explanation
-        The quickest first, then those that do not fit in memory. For one lambda ``choose_solver``
-        takes the first, and for a path an exact one that is not much slower.
+        The quickest first, then those that do not fit in memory, then those that cannot take the
+        problem; their ``obstacle`` says why. For one lambda ``choose_solver`` takes the first, and
+        for a path an exact one that is not much slower.
 
     Raises
     ------
@@ -132,9 +146,10 @@ def explain(
     available, found = available_memory(), Explanation()
     for name, seconds, nbytes in costs_of(problem, lam, provides):
         can_solve = getattr(get_solver(name), "can_solve", None)  # a plugin may do without
-        if can_solve is not None and can_solve(problem) is not True:
-            continue
+        answer = True if can_solve is None else can_solve(problem)
         obstacle = "needs more memory than is available" if nbytes > available else ""
+        if answer is not True:
+            seconds, nbytes, obstacle = np.inf, 0, answer
         found.append(Prediction(name, seconds, nbytes, obstacle))
     found.sort(key=lambda p: (bool(p.obstacle), p.seconds))
     return found
@@ -164,9 +179,11 @@ def refuse_too_large(problem, found):
 def warn_of_hours(problem, first):
     """A warning if the quickest solver is predicted to need more than an hour."""
     if first.seconds > HOUR:
+        hours = first.seconds / HOUR
+        length = f"{hours:,.0f} hours" if hours >= 1.5 else "more than an hour"
         warn(
             f"the solver {first.solver!r}, the quickest that fits, is predicted to need "
-            f"{first.seconds / HOUR:,.0f} hours; rankbook.explain shows all of them. Use "
+            f"{length}; rankbook.explain shows all of them. Use "
             f"{advice_for(problem)}."
         )
 
@@ -225,7 +242,7 @@ def choose_solver(
         return "simplex"
     if provides == "path":
         return follower_of(problem)
-    found = explain(problem)
+    found = [prediction for prediction in explain(problem) if prediction.is_possible]
     if not found:
         return "qp"  # which says why it cannot
     if found[0].obstacle:

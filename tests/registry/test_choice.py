@@ -39,7 +39,7 @@ def test_the_further_below_lam_max_the_longer_a_path_and_newton(kernel):
         {p.solver: p.seconds for p in explain(one, share * one.lam_max)}
         for share in (2.0, 1e-2, 1e-4, 1e-6)
     ]
-    for solver in seconds[0]:
+    for solver in (p.solver for p in explain(one) if p.is_possible):
         taken = [found[solver] for found in seconds]
         grows = solver in ("path", "newton")
         assert (taken == sorted(set(taken))) if grows else len(set(taken)) == 1
@@ -53,7 +53,8 @@ def test_a_path_is_explained_too():
     assert [p.solver for p in found] == ["epsilon", "path"]
     shallow = {p.solver: p for p in explain(one, 0.1 * one.lam_max, provides="path")}
     assert shallow["path"].seconds < found[1].seconds / 5
-    assert not explain(problem(loss="squared"), provides="path")
+    for one in explain(problem(loss="squared"), provides="path"):
+        assert not one.is_possible and "it takes the loss hinge, not squared" in one.obstacle
 
 
 def test_lam_needs_no_kernel_matrix_that_does_not_fit(monkeypatch):
@@ -81,10 +82,14 @@ def test_the_quickest_is_first_and_chosen():
         found = explain(one)
         assert [p.seconds for p in found] == sorted(p.seconds for p in found)
         assert choose_solver(one) == found[0].solver
-        assert {p.solver for p in found} <= {"interior", "newton", "path", "qp"}
+        assert {p.solver for p in found} == {"interior", "newton", "path", "qp"}
         assert "seconds" in repr(found) and found[0].solver in found._repr_html_()
-    assert "path" not in {p.solver for p in explain(problem(loss="squared"))}
-    assert "newton" not in {p.solver for p in explain(problem())}
+        assert all(p.is_possible != bool(p.obstacle) for p in found)
+    cannot = {"path": explain(problem(loss="squared")), "newton": explain(problem())}
+    for name, found in cannot.items():
+        last = next(p for p in found if p.solver == name)
+        assert not last.is_possible and last.obstacle.startswith("it takes the ")
+        assert last in found[-2:] and last.obstacle in repr(found) and "inf" not in repr(found)
 
 
 def test_what_does_not_fit_is_last_and_refused_if_nothing_fits(monkeypatch):
@@ -145,6 +150,10 @@ def test_hours_are_announced_and_advice_fits_the_problem(monkeypatch):
     monkeypatch.setattr(choice, "HOUR", 1e-3)
     with pytest.warns(UserWarning, match="predicted to need [0-9,]+ hours; .* Use approximate_k"):
         choose_solver(problem())
+    monkeypatch.setattr(choice, "HOUR", 0.9 * explain(problem())[0].seconds)
+    with pytest.warns(UserWarning, match="predicted to need more than an hour; "):
+        choose_solver(problem())
+    monkeypatch.setattr(choice, "HOUR", 1e-3)
     scores = np.arange(30)
     star = rb.Preferences.from_scores(scores, graph="star")
     pairs = rb.Preferences([0], [1], 30)
