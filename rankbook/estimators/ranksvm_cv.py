@@ -64,6 +64,8 @@ def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
     curve : ValidationCurve
     status, solver : str
         How the path ended, and what followed it.
+    follower : str, type or instance
+        The solver that was asked for, or that "auto" stood for.
 
     Raises
     ------
@@ -78,7 +80,8 @@ def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
         X_train, prefs, model.kernel, model.gamma, model.degree, model.coef0, model.penalty
     )
     lam_min = lam_min_ratio * problem.lam_max if lam_min_ratio and problem.lam_max > 0 else None
-    path = solve_path(problem, lam_min, model.solver)
+    follower = choose_solver(problem, model.solver, provides="path")
+    path = solve_path(problem, lam_min, follower)
     if path.status == "interrupted" and "reason" not in path.info:
         raise KeyboardInterrupt  # half a path is no ground for a choice
     if metric == "disagreement":
@@ -89,7 +92,7 @@ def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
         )
     else:
         curve = validation_curve(path, X_test, y[test], qid=part(query, test), metric=metric, k=k)
-    return rescale(curve, 1.0 / prefs.weight.sum()), path.status, path.solver
+    return rescale(curve, 1.0 / prefs.weight.sum()), path.status, path.solver, follower
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c020
 def run_folds(jobs, n_jobs, progress):
@@ -293,9 +296,8 @@ class RankSVMCV(Ranker):
             **{name: getattr(self, name) for name in RankSVM().get_params() if name != "lam"}
         )
         prefs = weighted_preferences(y, query, model.graph, weight)
-        choose_solver(
-            problem_of(model, X, prefs), model.solver
-        )  # too large is said before any work
+        # too large is said before any work
+        choose_solver(problem_of(model, X, prefs), model.solver)
         total = float(prefs.weight.sum())
         folds = make_folds(self.cv, X, y, query, self.random_state)
         options = model, self.metric, self.k, self.lam_min_ratio
@@ -307,14 +309,14 @@ class RankSVMCV(Ranker):
         curves = [rescale(curve, total) for curve, *_ in found]
         curve = mean_curve(curves)
         lam, error = choose_by_folds(curve, curves, self.rule)
-        if self.solver == "auto" and found[0][2].split()[0] == "path":
+        if found[0][3] == "path":
             model.set_params(solver="path")  # as exact as the choice: equal scores stay equal
         model.set_params(lam=lam).fit(X, y, qid=query, sample_weight=weight)
         results = dict(
             lam_=lam,
             curve_=curve,
             fold_curves_=curves,
-            fold_status_=[status for _, status, _ in found],
+            fold_status_=[status for _, status, *_ in found],
             path_solver_=found[0][2],
             best_=curve.best,
             standard_error_=error,
