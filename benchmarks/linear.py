@@ -113,7 +113,8 @@ def beside_programs(scale, peers):
             problem = problem_of(X, y, qid, loss)
             lam = SHARE * len(problem.prefs)
             there = {peer: program(peers.get(name), name, problem, lam, file)}
-            what = f"one lambda, linear, {loss} loss, {len(problem.prefs):,} preferences"
+            size = f"{len(problem.prefs):,} preferences, lambda = {lam:g}"
+            what = f"one lambda, linear, {loss} loss, {size}"
             ours = lambda: solved(X, y, qid, lam, loss)  # noqa: B023
             yield from compare(what, len(X), ours, there, excess(problem, lam))
 
@@ -142,7 +143,7 @@ def beside_scikit_learn(n, size):
         "LinearSVC": lambda: fitted(LinearSVC(C=1 / lam, **options)),
         "SGDClassifier": lambda: fitted(SGDClassifier(alpha=lam / m, **options)),
     }
-    what = f"one lambda, linear, hinge loss, {m:,} preferences"
+    what = f"one lambda, linear, hinge loss, {m:,} preferences, lambda = {lam:g}"
     return compare(what, n, lambda: solved(X, y, qid, lam), classifiers, excess(problem, lam))
 
 

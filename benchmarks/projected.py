@@ -21,7 +21,7 @@ def rows(scale, peers):
     for count in counts:
         model = rb.RankSVM(lam=n / 5, gamma=0.01, approximate_kernel=count)
         fit = lambda: model.fit(X, y, qid)  # noqa: B023
-        what = f"RankSVM(approximate_kernel={count})"
+        what = f"RankSVM(lam={n / 5:g}, gamma=0.01, approximate_kernel={count})"
         yield from compare(what, n, fit, None, {"gap": gap})
         exact = lambda: model.solution_.problem.exact_certificate(model.solution_)  # noqa: B023
         proven = {"gap for the kernel itself": lambda certificate: certificate.relative_gap}

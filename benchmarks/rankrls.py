@@ -58,9 +58,9 @@ def one_lambda(scale):
             return answer
 
         peers = {"a Cholesky factor": lambda K=K: factor(K)}
-        yield from compare(f"one lambda with certificate, {what}", n, solve, peers, GAP)
+        yield from compare(f"one lambda with certificate, {what}, lambda = 1", n, solve, peers, GAP)
     peers = {"numpy's eigh": lambda: np.linalg.eigh(K)}
-    yield from compare("one lambda with certificate, many queries", n, solve, peers, GAP, 1)
+    yield from compare(f"one lambda with certificate, {what}, lambda = 1", n, solve, peers, GAP, 1)
     whole = rb.RankRLSProblem(X, y)
     peers = {
         "a Cholesky factor": lambda: factor(K),
@@ -68,7 +68,7 @@ def one_lambda(scale):
         "RLScore": if_installed("rlscore", lambda: rlscore(whole, X, y)),
     }
     fit = lambda: rb.RankRLS(lam=1.0).fit(X, y)
-    yield from compare("RankRLS(), kernel and certificate included", n, fit, peers, GAP)
+    yield from compare("RankRLS(lam=1), kernel and certificate included", n, fit, peers, GAP)
 
 
 def linear(scale):
@@ -76,7 +76,7 @@ def linear(scale):
     X, y = rounded(LINEAR[scale], 50)
     fit = lambda: rb.RankRLS(lam=1.0, kernel="linear").fit(X, y)
     peers = {"Ridge": lambda: Ridge().fit(X, y)}
-    return compare('RankRLS(kernel="linear"), d = 50', len(y), fit, peers, GAP)
+    return compare('RankRLS(lam=1, kernel="linear"), d = 50', len(y), fit, peers, GAP)
 
 
 def all_pairs(scale):
@@ -125,7 +125,7 @@ def beyond_memory(scale):
 
     product = {"one product": lambda: problem.matvec(y)}
     measures = GAP | {"products:": lambda answer: getattr(answer, "info", {}).get("products")}
-    what = "one lambda with certificate, kernel not kept"
+    what = "one lambda with certificate, kernel not kept, lambda = 100"
     yield from compare(what, n, solve, product, measures, 1)
     assert scale == "tiny" or "gram" not in vars(problem)
 
