@@ -66,8 +66,8 @@ class RankSVM(Ranker):
         the kernel itself is solved; ``solver_`` then names no projection, and there is no
         ``nystroem_map_``.
     progress : bool, default False
-        Show a bar over the steps of the solver, if it has one ("interior", "newton" and "path" do).
-        Ctrl-C ends a fit, and leaves the estimator as it was.
+        Show a bar over the steps of the solver, if it has one ("interior", "newton", "path" and
+        "subgradient" do). Ctrl-C ends a fit, and leaves the estimator as it was.
 
     Attributes
     ----------

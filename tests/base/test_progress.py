@@ -1,7 +1,9 @@
 """The bar that solvers share."""
 
+import numpy as np
 import pytest
 
+import rankbook as rb
 from rankbook.base.progress import progress_bar
 
 
@@ -26,3 +28,38 @@ def test_a_silent_one_says_nothing(capsys):
     with progress_bar(False, "steps") as tell:
         tell(1, "gap 1")
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "solver, penalty, unit", [("epsilon", "l2", "solves"), ("simplex", "l1", "events")]
+)
+def test_a_path_shows_a_bar_only_if_asked(capsys, solver, penalty, unit):
+    problem = small_problem(penalty)
+    silent = rb.solve_path(problem, solver=solver)
+    assert unit not in capsys.readouterr().err
+    shown = rb.solve_path(problem, solver=solver, progress=True)
+    assert unit in capsys.readouterr().err
+    assert np.array_equal(shown.breakpoints, silent.breakpoints)
+
+
+def test_subgradient_steps_show_a_bar_only_if_asked(capsys):
+    problem = small_problem()
+    silent = rb.solve(problem, 1.0, solver="subgradient")
+    assert "steps" not in capsys.readouterr().err
+    shown = rb.solve(problem, 1.0, solver="subgradient", progress=True)
+    assert "steps" in capsys.readouterr().err and np.array_equal(shown.coef, silent.coef)
+
+
+def test_conjugate_gradients_show_a_bar_only_if_asked(capsys):
+    problem = rb.RankRLSProblem(np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 3)
+    options = dict(solver="rls", directions=5)
+    silent = rb.solve(problem, 0.1, **options)
+    assert "products" not in capsys.readouterr().err
+    shown = rb.solve(problem, 0.1, progress=True, **options)
+    assert "products" in capsys.readouterr().err and np.array_equal(shown.coef, silent.coef)
+
+
+def small_problem(penalty="l2"):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    prefs = rb.Preferences.from_scores(np.arange(40) % 3)
+    return rb.RankSVMProblem(X, prefs, kernel="linear", penalty=penalty)

@@ -9,6 +9,7 @@ __all__ = ['DEPTH', 'FINEST', 'refined_lam', 'refine', 'solve_breakpoint', 'choo
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c003
 import numpy as np
 
+from ...base.progress import progress_bar
 from ...base.validation import as_positive
 from ...paths.exact import SolutionPath
 from ...problems.l2 import feasible_dual
@@ -212,6 +213,8 @@ class EpsilonSolver(Solver):
     eps : float, default 1e-3
         Largest relative gap, over max(1, abs(primal)), at every lambda of the domain; from 1e-9 to
         below 1.
+    progress : bool, default False
+        Whether to show a bar over solves, with the last lambda.
 
     Raises
     ------
@@ -234,8 +237,8 @@ class EpsilonSolver(Solver):
         "Giesen, Jaggi and Laue (2010), Approximating parameterized convex optimization problems"
     )
 
-    def __init__(self, inner=None, eps=1e-3):
-        self.eps = check_eps(eps)
+    def __init__(self, inner=None, eps=1e-3, progress=False):
+        self.eps, self.progress = check_eps(eps), progress
         self.inner = choose_inner(inner, self.eps)
         if isinstance(self.inner, EpsilonSolver):
             raise ValueError(
@@ -255,21 +258,22 @@ class EpsilonSolver(Solver):
 
         It ends earlier where one function serves for all smaller lambdas.
         """
-        return run(
-            problem, DEPTH * problem.lam_max if lam_min is None else lam_min, self.inner, self.eps
-        )
+        lam_min = DEPTH * problem.lam_max if lam_min is None else lam_min
+        return run(problem, lam_min, self.inner, self.eps, self.progress)
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c053
-def run(problem, lam_min, inner, eps):
+def run(problem, lam_min, inner, eps, progress=False):
     """March with the inner solver, and wrap up what comes out."""
     labels = []
 
     def solve_at(lam):
         breakpoint, label = solve_breakpoint(problem, lam, inner, eps)
         labels.append(label)
+        tell(len(labels), f"lam {lam:.3g}")
         return breakpoint
 
-    done, status, largest = refine(problem, lam_min, 0.999 * eps, solve_at)
+    with progress_bar(progress, "solves") as tell:
+        done, status, largest = refine(problem, lam_min, 0.999 * eps, solve_at)
     end = {"complete": 0.0, "lam_min": lam_min, "interrupted": done[-1].lam}[status]
     label = labels[-1] if labels else getattr(inner, "name", "") or type(inner).__name__
     return EpsilonPath(

@@ -319,6 +319,7 @@ class QPSolver(Solver):
 
     Notes
     -----
+    There is no bar: cvxpy tells of no step; ``verbose=True`` prints what the backend says of them.
     An interior-point backend takes 10 to 200 steps of O(n^3 + m), or O(n r^2 + m) for a linear
     kernel of r < n columns; O(n^2 + m) memory.
     """

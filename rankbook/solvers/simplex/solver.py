@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ...base.limits import require_memory
+from ...base.progress import progress_bar
 from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import SolutionPath
 from ...paths.sets import AT_BOUND, FREE, End
@@ -212,7 +213,7 @@ def follow_chunk(state, lam_min, size):
     return grow(state) if code == End.ROOM_FULL else state, events, csr_array(log.w[:t]), code
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c020
-def run(state, lam_min, max_events):
+def run(state, lam_min, max_events, progress=False):
     """Follow to an end.
 
     Returns the state, all events, all weights (sparse), and a code of `follow` or a status. Ctrl-C
@@ -227,12 +228,15 @@ def run(state, lam_min, max_events):
         End.LOG_FULL,
     )
     try:
-        while code in (End.LOG_FULL, End.ROOM_FULL) and (max_events is None or total < max_events):
-            left = CHUNK if max_events is None else min(CHUNK, max_events - total)
-            state, more, weights, code = follow_chunk(state, lam_min, left)
-            events.append(more)
-            rows.append(weights)
-            total += more.size
+        end = np.inf if max_events is None else max_events
+        with progress_bar(progress, "events") as tell:
+            while code in (End.LOG_FULL, End.ROOM_FULL) and total < end:
+                left = CHUNK if max_events is None else min(CHUNK, max_events - total)
+                state, more, weights, code = follow_chunk(state, lam_min, left)
+                events.append(more)
+                rows.append(weights)
+                total += more.size
+                tell(total, f"lam {state.now.lam:.3g}")
     except KeyboardInterrupt:
         code = "interrupted"
     kept = min(len(events), len(rows))
@@ -255,6 +259,8 @@ class SimplexSolver(Solver):
         Largest relative perturbation of a margin, to break ties.
     seed : int, default 0
         Of the perturbations.
+    progress : bool, default False
+        Whether to show a bar over the events of a path; a single lambda has none.
 
     Notes
     -----
@@ -272,7 +278,8 @@ class SimplexSolver(Solver):
     summary = "All solutions for the L1 penalty at once, from corner to corner."
     reference = "Zapien et al. (2009), Theorem 1"
 
-    def __init__(self, max_events=None, perturbation=1e-8, seed=0):
+    def __init__(self, max_events=None, perturbation=1e-8, seed=0, progress=False):
+        self.progress = progress
         if not isinstance(perturbation, (int, float)) or not 0 <= perturbation <= 1e-3:
             raise ValueError(
                 f"perturbation is {perturbation!r}; a number between 0 and 0.001 is accepted."
@@ -293,7 +300,7 @@ class SimplexSolver(Solver):
                 lam_min or 0.0,
             )
         state, pairs = start_state(problem, problem.lam_max, self.perturbation, self.seed)
-        state, events, table, code = run(state, lam_min or 0.0, self.max_events)
+        state, events, table, code = run(state, lam_min or 0.0, self.max_events, self.progress)
         for name in ("out", "into"):
             events[name] = np.where(
                 events[name] >= 0, pairs[np.maximum(events[name], 0)], events[name]

@@ -8,6 +8,7 @@ __all__ = ['SubgradientSolver', 'check_rules']
 # %% ../../../nbs/solvers/subgradient/solver.ipynb #c002
 import numpy as np
 
+from ...base.progress import progress_bar
 from ...base.validation import as_positive, unknown_name
 from ...problems.solution import Solution
 from ...registry.declaration import Solver
@@ -32,6 +33,8 @@ class SubgradientSolver(Solver):
     offset : float >= 0, optional
         t_0; by default R^2 / lam_T, R^2 the mean square length of a difference, so that the first
         step repairs one constraint.
+    progress : bool, default False
+        Whether to show a bar over steps, with the gap; it moves at each check.
 
     Notes
     -----
@@ -51,8 +54,16 @@ class SubgradientSolver(Solver):
     reference = "Bagnell, Learning by constraints and SVMs, sections 1.3, 1.4 and 2"
 
     def __init__(
-        self, step="1/t", average="suffix", tol=1e-2, max_passes=None, seed=0, offset=None
+        self,
+        step="1/t",
+        average="suffix",
+        tol=1e-2,
+        max_passes=None,
+        seed=0,
+        offset=None,
+        progress=False,
     ):
+        self.progress = progress
         check_rules(step, average, seed)
         self.step, self.average, self.seed = step, average, int(seed)
         self.tol = None if tol is None else as_positive("tol", tol)
@@ -89,7 +100,8 @@ class SubgradientSolver(Solver):
             if self.max_passes is None
             else int(np.ceil(self.max_passes * m))
         )
-        coef, gap, checks = checked_run(problem, lam, learner, sampler, self.tol, limit)
+        with progress_bar(self.progress, "steps") as tell:
+            coef, gap, checks = checked_run(problem, lam, learner, sampler, self.tol, limit, tell)
         t, converged = learner.updates, bool(self.tol is not None and gap <= self.tol)
         info = dict(
             updates=t,

@@ -288,10 +288,11 @@ def proven_gap(problem, lam, coef):
     return problem.certificate(lam, coef, dual).relative_gap
 
 
-def checked_run(problem, lam, learner, sampler, tol, limit):
+def checked_run(problem, lam, learner, sampler, tol, limit, tell=lambda steps, text: None):
     """Run a learner until its answer is within tol or after `limit` steps.
 
-    Returns the best coefficients, their gap and the number of checks.
+    Returns the best coefficients, their gap and the number of checks. `tell` is called after each
+    check with the number of steps done and the gap, as a text.
     """
     best, gap, checks, pause = None, np.inf, 0, steps_between(problem)
     while learner.updates < limit and gap > (tol or 0):
@@ -306,4 +307,5 @@ def checked_run(problem, lam, learner, sampler, tol, limit):
         checks += tol is not None
         if best is None or found < gap:
             best, gap = coef, found
+        tell(learner.updates, f"gap {gap:.1e}")
     return best, gap, checks
