@@ -198,7 +198,7 @@ def worth_projecting(exact, solver):
 
     return is_worth
 
-
+# %% ../../nbs/estimators/ranksvm.ipynb #c038
 def fitted_projected(estimator, X, prefs):
     """The fitted attributes of an estimator with an approximate kernel."""
     e, count = estimator, estimator.approximate_kernel

@@ -230,7 +230,8 @@ def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None, neighbour
 
     Notes
     -----
-    At most O(n^2 d) time, O(n c) memory; about O(n c d log n) time for an approximate search.
+    At most O(n^2 d) time, O(n c) memory; about O(n c d log n) time for an approximate search,
+    after a minute or so in which pynndescent compiles itself, anew in every process, and says so.
     """
     from scipy.sparse import csr_array
     from sklearn.neighbors import VALID_METRICS
