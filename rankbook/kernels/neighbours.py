@@ -126,7 +126,7 @@ def closest(X, found, c):
 def announce_compiling():
     """Say on stderr, once a process, that pynndescent compiles itself."""
     print(
-        "rankbook: pynndescent compiles for up to 90 s, in every process anew",
+        "rankbook: compiling pynndescent for up to 90 s, in every process anew",
         file=sys.stderr,
         flush=True,
     )

@@ -321,4 +321,4 @@ def test_a_process_says_once_that_the_search_compiles(capsys):
     module.announce_compiling.cache_clear()
     module.announce_compiling()
     module.announce_compiling()
-    assert capsys.readouterr().err.count("pynndescent compiles") == 1
+    assert capsys.readouterr().err.count("compiling pynndescent") == 1
