@@ -14,7 +14,7 @@ import numpy as np
 from ..base.types import Items, KernelLike
 from ..kernels.kernel import Kernel, require_square
 from ..kernels.linear_map import KernelMap
-from ..preferences.graph import Preferences
+from ..preferences.graph import Preferences, has_positive_margins
 from ..preferences.sums import CountedLoss, ListedLoss, loss_of
 from .certificate import Certificate
 from .l1 import L1
@@ -42,7 +42,7 @@ def _check_items(X, prefs, kernel, penalty):
         raise ValueError(
             "prefs has weight 0 for every preference; at least one positive weight is accepted."
         )
-    if penalty.coef_is_weights and not prefs.has_positive_margins:
+    if penalty.coef_is_weights and not has_positive_margins(prefs):
         raise ValueError(
             f"prefs has a margin of {prefs.margin.min():g}; positive margins are accepted for the "
             "penalty 'l1'."

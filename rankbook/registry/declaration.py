@@ -9,6 +9,7 @@ __all__ = ['FEATURES', 'Solver', 'is_kind', 'feature_fit', 'declared_fit']
 from collections.abc import Collection
 from typing import Any
 
+from ..preferences.graph import has_positive_margins
 from .plugins import HOME, installed_records
 
 # %% ../../nbs/registry/declaration.ipynb #c004
@@ -118,7 +119,7 @@ def declared_fit(solver, problem):
             return f"it takes no {what}s other than 1."
     if not (
         getattr(solver, "signed_margins", False)
-        or getattr(getattr(problem, "prefs", None), "has_positive_margins", True)
+        or has_positive_margins(getattr(problem, "prefs", None))
     ):
         return "it takes positive margins only; rankbook's own path, interior and qp take any."
     return True

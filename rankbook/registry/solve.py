@@ -20,6 +20,7 @@ from .plugins import AT_RUN_TIME, get_solver, installed_records
 
 if TYPE_CHECKING:
     from rankbook.paths.exact import RegularizationPath, SolutionPath
+    from rankbook.problems.ranksvm import RankSVMProblem
 
 # %% ../../nbs/registry/solve.ipynb #c028
 def _label(solver):
@@ -68,7 +69,7 @@ def _run(solver, method, problem, argument):
         raise
 
 # %% ../../nbs/registry/solve.ipynb #c030
-def solve(problem: Problem, lam: float, solver: SolverLike = "qp", **options: Any) -> Solution:
+def solve(problem: Problem, lam: float, solver: SolverLike = "auto", **options: Any) -> Solution:
     """Solve a problem at one lambda.
 
     Parameters
@@ -76,8 +77,9 @@ def solve(problem: Problem, lam: float, solver: SolverLike = "qp", **options: An
     problem : RankSVMProblem, or any other
     lam : float > 0
         Regularization parameter; 0 asks for the hard margin, where the solver has it.
-    solver, **options : str, type or instance, default "qp", and its options
-        "auto" leaves it to :func:`rankbook.registry.choice.choose_solver`.
+    solver, **options : str, type or instance, default "auto", and its options
+        "auto" takes the quickest for a ranking SVM and the right one for every other problem, see
+        :func:`rankbook.registry.choice.choose_solver`; "qp" is the independent reference.
 
     Returns
     -------
@@ -101,30 +103,31 @@ def solve(problem: Problem, lam: float, solver: SolverLike = "qp", **options: An
 # %% ../../nbs/registry/solve.ipynb #c031
 @overload
 def solve_path(
-    problem: Problem, lam_min: float | None = None, solver: Literal["path"] = "path", **options: Any
+    problem: "RankSVMProblem",
+    lam_min: float | None = None,
+    *,
+    solver: Literal["path"],
+    **options: Any,
 ) -> "RegularizationPath": ...
 @overload
 def solve_path(
-    problem: Problem, lam_min: float | None = None, *, solver: SolverLike, **options: Any
-) -> "SolutionPath": ...
-@overload
-def solve_path(
-    problem: Problem, lam_min: float | None, solver: SolverLike, **options: Any
+    problem: Problem, lam_min: float | None = None, solver: SolverLike = "auto", **options: Any
 ) -> "SolutionPath": ...
 
 
 def solve_path(
-    problem: Problem, lam_min: float | None = None, solver: SolverLike = "path", **options: Any
+    problem: Problem, lam_min: float | None = None, solver: SolverLike = "auto", **options: Any
 ) -> "SolutionPath":
     """Follow the solutions of a problem from lam_max downwards.
 
     Parameters
     ----------
-    problem : RankSVMProblem
+    problem : RankSVMProblem, or any other that has a solver of paths
     lam_min : float > 0, optional
         Where to end, at most the problem's lam_max; by default at the last breakpoint.
-    solver, **options : str, type or instance, default "path", and its options
-        "auto" leaves it to :func:`rankbook.registry.choice.choose_solver`.
+    solver, **options : str, type or instance, default "auto", and its options
+        "auto" leaves it to :func:`rankbook.registry.choice.choose_solver`: an exact path, or for
+        large ranking SVMs lines between certified solutions; "path" insists on an exact one.
 
     Returns
     -------

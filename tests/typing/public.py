@@ -160,4 +160,6 @@ ax = rb.plots.plot_validation_curve(curve, lam=lam)
 ax = rb.plots.plot_roc(y, X[:, 0])
 axes: np.ndarray = rb.plots.plot_decision(path, [lam, 2 * lam], y, axes=[ax, ax])
 
-rb.solve_path(rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2))).save("path.npz")
+two = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2))
+rb.solve_path(two, solver="path").save("path.npz")
+any_path: rb.SolutionPath = rb.solve_path(two)

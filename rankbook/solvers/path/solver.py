@@ -9,6 +9,7 @@ __all__ = ['check_options', 'PathSolver']
 from ...base.progress import progress_bar
 from ...base.validation import as_count
 from ...paths.labels import LabelPath
+from ...preferences.graph import has_positive_margins
 from ...registry.declaration import Solver, declared_fit, is_kind
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c006
@@ -74,8 +75,8 @@ class PathSolver(Solver):
     def can_solve(self, problem):
         """True, or a sentence that says why not: margins of 0 have no lambda to begin at."""
         fits = declared_fit(self, problem)
-        signed = not getattr(problem.prefs, "has_positive_margins", True)
-        if fits is True and signed and 0 in problem.prefs.margin:
+        signed = fits is True and not has_positive_margins(problem.prefs)
+        if signed and 0 in problem.prefs.margin:
             return "it takes no margin of 0, where no lambda is large enough to begin at."
         return fits
 
@@ -103,7 +104,7 @@ class PathSolver(Solver):
 
     def solve(self, problem, lam):
         """The solution at one lam, or the path's last function where rounding ends it above; see
-        :meth:`rankbook.RegularizationPath.nearest`."""
+        :meth:`rankbook.SolutionPath.nearest`."""
         path = self.path(problem, lam)
         if path.status == "interrupted" and "reason" not in path.info:
             raise KeyboardInterrupt  # half the way is no answer

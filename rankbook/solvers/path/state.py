@@ -92,12 +92,11 @@ def initial_state(  # noqa: PLR0913 -- the parts of a state
     )
     lengths = pair_lengths(K, U, better, worse) if factored else np.zeros(0)
     most, noise = np.abs(delta).max() * (1 + MAX_PERTURBATION), rounding(diagonal, scaled_coef)
-    numbers = (lam, 0.01 * lam, lam, 0.0, most, noise, lengths.max(initial=0.0), 1.0)
-    numbers += (delta.min(), delta.max())
+    low, high, longest = delta.min(), delta.max(), lengths.max(initial=0.0)
+    numbers = (lam, 0.01 * lam, lam, 0.0, most, noise, longest, 1.0, low, high)
     now = record(**dict(zip(MEASURED, map(float, numbers))))
-    count = record(
-        **dict.fromkeys(COUNTED, 0) | dict(near=-1, at_bound_left=int((delta > 0).sum()))
-    )
+    first = dict(near=-1, at_bound_left=int((delta > 0).sum()))  # -1: list first
+    count = record(**dict.fromkeys(COUNTED, 0) | first)
     ints = lambda k: np.zeros(k, dtype=np.int64)
     fixed = dict(K=K, better=better, worse=worse, weight=weight, U=U, lengths=lengths)
     fixed |= dict(diagonal=diagonal, everything=np.arange(n))
@@ -128,8 +127,7 @@ def initial_state(  # noqa: PLR0913 -- the parts of a state
         u=np.zeros(2 * room),
     )
     work |= {name: np.zeros(room) for name in ("eta", "w", "cosines", "sines")}
-    placed = no_places() if placed is None else placed
-    return State(**fixed, **moving, **work, **placed, now=now, count=count)
+    return State(**fixed, **moving, **work, **(placed or no_places()), now=now, count=count)
 
 # %% ../../../nbs/solvers/path/state.ipynb #c010
 def grow(s):
