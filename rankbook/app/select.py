@@ -93,7 +93,11 @@ def restrict(curve, lam_min=None, lam_max=None):
     inside = np.flatnonzero((curve.breaks[1:] < high) & (curve.breaks[:-1] > low))
     breaks = np.clip(curve.breaks[inside[0] : inside[-1] + 2], low, high)
     return ValidationCurve(
-        breaks, curve.values[inside], tuple(float(end) for end in np.clip(curve.scale, low, high))
+        breaks,
+        curve.values[inside],
+        tuple(float(end) for end in np.clip(curve.scale, low, high)),
+        curve.maximize,
+        curve.exact,
     )
 
 # %% ../../nbs/app/select.ipynb #c012

@@ -36,6 +36,7 @@ def rescale(curve, factor):
         curve.values,
         tuple(float(end) * factor for end in curve.scale),
         curve.maximize,
+        curve.exact,
     )
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c017

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.validation import as_positive, as_vector
 from .exact import SolutionPath
-from .spectral import SpectralPath
+from .spectral import SpectralPath, scale_of
 from ..problems.solution import Solution
 from ..problems.spectrum import Spectrum, decomposed
 
@@ -65,6 +65,20 @@ class ManifoldPath(SolutionPath):
             problem, np.empty(0), "complete", 0.0, dict(along="manifold_weight", lam=lam)
         )
         self.lam, (self.left, self.theta, self.right) = lam, manifold_spectrum(problem, lam)
+
+    @property
+    def scale(self):
+        """Two manifold weights beyond which next to nothing changes."""
+        low, high = scale_of(self.theta)
+        return 1 / high, 1 / low
+
+    def components(self, X_new):
+        """The part of each eigenvector in the scores of new items (m, d), (m, p)."""
+        return self.problem.predict(self.left, X_new) * self.right
+
+    def shares(self, weights):
+        """What is left of each component at manifold weights (q,), an array (q, p)."""
+        return 1.0 / (1.0 + weights[:, None] * self.theta)
 
     def coefs(self, weights):
         """Coefficients (len(weights), p) at several manifold weights >= 0: one product."""

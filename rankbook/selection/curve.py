@@ -41,6 +41,9 @@ class ValidationCurve:
         Smallest and largest breakpoint of the path: where lambda lives.
     maximize : bool, default False
         Whether larger values are better: True for AUC and NDCG, False for the disagreement.
+    exact : bool, default True
+        False if two items that change places twice in a short interval may have been overlooked,
+        see :mod:`rankbook.selection.spectral_crossings`.
     minimum, optimum : float
         The smallest value, and the best one.
     best : list of (float, float)
@@ -52,6 +55,7 @@ class ValidationCurve:
     values: np.ndarray
     scale: tuple[float, float]
     maximize: bool = False
+    exact: bool = True
 
     def __post_init__(self):
         for name in ("breaks", "values"):
@@ -75,7 +79,7 @@ class ValidationCurve:
         what = "maximum" if self.maximize else "minimum"
         return (
             f"ValidationCurve({self.values.size} intervals, {what} {self.optimum:.6g} on "
-            f"{len(self.best)} of them)"
+            f"{len(self.best)} of them{'' if self.exact else ', found on a grid'})"
         )
 
     @property
@@ -164,17 +168,28 @@ def _as_curve(path, lam, values, tiny, maximize=False):
     Steps up to `tiny` are none.
     """
     keep = np.flatnonzero((np.abs(np.diff(values)) > tiny) & (lam > path.domain[0]))
+    exact = not hasattr(path, "components")
     scale = (path.breakpoints[-1], path.breakpoints[0]) if path.breakpoints.size else (1.0, 1.0)
+    ends = np.r_[np.inf, lam[keep], path.domain[0]]
     return ValidationCurve(
-        np.r_[np.inf, lam[keep], path.domain[0]], values[np.r_[0, keep + 1]], scale, maximize
+        ends, values[np.r_[0, keep + 1]], scale if exact else path.scale, maximize, exact
     )
+
+
+def _crossings(path, *arguments):
+    """The crossings of a path with breakpoints, or of one without."""
+    if hasattr(path, "components"):
+        from rankbook.selection.spectral_crossings import spectral_crossings
+
+        return spectral_crossings(path, *arguments)
+    from rankbook.selection.crossings import crossings
+
+    return crossings(path, *arguments)
 
 # %% ../../nbs/selection/curve.ipynb #c016
 def _disagreement_curve(path, items, distinct, prefs, weight, tie_tol):
     """The weighted share of preferences in the wrong order; a tie counts 1/2."""
-    from rankbook.selection.crossings import crossings
-
-    first, lam, pair, old, new = crossings(
+    first, lam, pair, old, new = _crossings(
         path, distinct, items[prefs.better], items[prefs.worse], tie_tol
     )
     change = weight[pair] * (old.astype(float) - new) / 2
@@ -200,18 +215,17 @@ def _auc_curve(path, items, distinct, y, query, tie_tol):
         )
     weight = 1.0 / np.bincount(query[prefs.better])[query[prefs.better]]
     wrong = _disagreement_curve(path, items, distinct, prefs, weight, tie_tol)
-    return ValidationCurve(wrong.breaks, 1 - wrong.values, wrong.scale, True)
+    return ValidationCurve(wrong.breaks, 1 - wrong.values, wrong.scale, True, wrong.exact)
 
 # %% ../../nbs/selection/curve.ipynb #c019
 def _ndcg_curve(path, items, distinct, y, query, k, tie_tol):
     """The mean NDCG over the queries with a grade above 0."""
-    from rankbook.selection.crossings import crossings
     from rankbook.selection.ndcg import ndcg_steps
 
     if y.max() <= 0:
         raise ValueError("prefs_val has no query with a grade above 0; at least one is accepted.")
     prefs = Preferences.from_scores(y, query)
-    first, lam, pair, old, new = crossings(
+    first, lam, pair, old, new = _crossings(
         path, distinct, items[prefs.better], items[prefs.worse], tie_tol
     )
     order, starts = _groups(lam)
@@ -231,7 +245,10 @@ def validation_curve(
     k: int | None = None,
     tie_tol: float = 1e-10,
 ) -> ValidationCurve:
-    """How well the order of validation items is met, exactly, for every lambda of a path.
+    """How well the order of validation items is met, for every lambda of a path.
+
+    That is exact for paths with breakpoints. On those of RankRLS and the Rayleigh coefficient
+    changes are looked for on a grid, and then between its lambdas.
 
     Parameters
     ----------
