@@ -23,6 +23,7 @@ from rankbook.estimators.stream import (
     OnlineEstimator,
     learn_all,
     learn_batch,
+    read_margins,
     read_rows,
     read_weights,
     start_stream,
@@ -94,8 +95,18 @@ class OnlineRankSVM(OnlineEstimator):
         return fit_online_ranking(self, X, y, qid, sample_weight, partial=True)
 
     @keeping_features
-    def partial_fit_pairs(self, better: ArrayLike, worse: ArrayLike) -> Self:
-        """Learn from m preferences: features (m, d) of the preferred and of the other items."""
+    def partial_fit_pairs(
+        self,
+        better: ArrayLike,
+        worse: ArrayLike,
+        weight: ArrayLike | None = None,
+        margin: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from m preferences: features (m, d) of the preferred and of the other items.
+
+        A preference of weight >= 0 is worth so many steps, and asks for a margin > 0; both are (m,)
+        and 1 by default.
+        """
         stream = getattr(self, "_stream", None)
         both = [as_matrix(name, value) for name, value in (("better", better), ("worse", worse))]
         for name, rows in zip(("better", "worse"), both):
@@ -107,8 +118,11 @@ class OnlineRankSVM(OnlineEstimator):
             )
         X, m = read_rows(self, np.concatenate(both), stream is None), len(both[0])
         stream = stream or start_stream(self, (1, X.shape[1]))
-        sampler = stream[0].from_list(np.arange(m), np.arange(m, 2 * m))
-        stream = learn_batch(self, stream, X, sampler, float(m))
+        weight, margin = read_weights(weight, both[0], "weight"), read_margins(margin, m)
+        total = float(m if weight is None else weight.sum())
+        pairs = (np.arange(m), np.arange(m, 2 * m), weight, margin)
+        sampler = stream[0].from_list(*pairs) if total else None
+        stream = learn_batch(self, stream, X, sampler, total)
         return self._keep(stream, coef_=stream[0].read()[0][0])
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -214,9 +228,15 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         super().__init__(lam, step, average, tol, draws, max_updates, random_state)
         self.fit_intercept = fit_intercept
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to examples X (n, d) with labels y (n,) and slack scales."""
-        return fit_online_classes(self, X, y, None, sample_weight)
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        margin: ArrayLike | None = None,
+    ) -> Self:
+        """Fit to examples X (n, d) with labels y (n,), slack scales >= 0 and margins > 0, (n,)."""
+        return fit_online_classes(self, X, y, None, sample_weight, margin)
 
     def partial_fit(
         self,
@@ -224,9 +244,10 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        margin: ArrayLike | None = None,
     ) -> Self:
         """Learn from a batch; the first one needs all `classes` that there will be."""
-        return fit_online_classes(self, X, y, classes, sample_weight, partial=True)
+        return fit_online_classes(self, X, y, classes, sample_weight, margin, partial=True)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Scores of examples X (p, d).
@@ -280,21 +301,27 @@ def class_numbers(y, classes):
     return number
 
 
-def label_sampler(learner, number, k, weight):
-    """A sampler of constraints of classes (n,), weighted (n,) or not, and their total weight."""
+def label_sampler(learner, number, k, weight, margin):
+    """A sampler of constraints of classes (n,), and their total weight.
+
+    Weights and margins of examples are (n,), or None.
+    """
     ones = np.ones(len(number))
     prefs = (
         LabelConstraints(2.0 * number - 1, ones, ones)
         if k == 2
-        else ClassPreferences.of(number, k, ones if weight is None else weight, ones)
+        else ClassPreferences.of(number, k, ones, ones)
     )
-    weights = None if weight is None else weight if k == 2 else prefs.weight
+    weights, margins = (v if v is None or k == 2 else np.repeat(v, k - 1) for v in (weight, margin))
     total = float(len(prefs) if weights is None else weights.sum())
-    return (learner.from_list(prefs.better, prefs.worse, weights) if total else None), total
+    pairs = (prefs.better, prefs.worse, weights, margins)
+    return (learner.from_list(*pairs) if total else None), total
 
 # %% ../../nbs/estimators/online.ipynb #c025
 @keeping_features
-def fit_online_classes(estimator, X, y, classes=None, sample_weight=None, partial=False):
+def fit_online_classes(
+    estimator, X, y, classes=None, sample_weight=None, margin=None, partial=False
+):
     """Fit an :class:`OnlineSVC` anew, or go on; nothing has changed if it raises.
 
     Raises
@@ -311,7 +338,7 @@ def fit_online_classes(estimator, X, y, classes=None, sample_weight=None, partia
     if estimator.fit_intercept:
         X = np.concatenate([X, np.ones((len(X), 1))], axis=1)
     stream = stream or start_stream(estimator, (1 if k == 2 else k, X.shape[1]))
-    sampler, total = label_sampler(stream[0], number, k, weight)
+    sampler, total = label_sampler(stream[0], number, k, weight, read_margins(margin, len(X)))
     if not (total or partial):
         raise ValueError(
             "sample_weight is zero for every example; at least one positive weight is accepted."

@@ -14,7 +14,7 @@ from typing import Literal, Self
 
 from numpy.typing import ArrayLike
 
-from ..base.limits import warn
+from ..base.limits import refuse_huge, warn
 from ..base.types import GraphName, Items, KernelLike, SolverLike
 from ..base.validation import as_count
 from rankbook.estimators.base import (
@@ -23,10 +23,12 @@ from rankbook.estimators.base import (
     fitted_attributes,
     keep_fit,
     keeping_features,
+    listed_preferences,
     require_target,
     weighted_preferences,
 )
 from ..kernels.nystroem import NystroemFunction
+from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.projected import EXACT_GAP, FEWEST, ProjectedProblem, grown
 from ..problems.ranksvm import RankSVMProblem
@@ -114,11 +116,13 @@ class RankSVM(Ranker):
     def fit(
         self,
         X: Items,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        preferences: Preferences | None = None,
     ) -> Self:
-        """Fit to items X (n, d) with scores y (n,), query ids and item weights.
+        """Fit to items X (n, d) with scores y (n,), query ids and item weights, or preferences.
 
         Nothing is set unless all went well.
 
@@ -131,6 +135,9 @@ class RankSVM(Ranker):
             Query ids in any order; only items of one query are compared.
         sample_weight : array-like of shape (n,), optional
             Item weights >= 0; a pair weighs the product of its two.
+        preferences : Preferences, optional
+            Between the rows of X, in place of y, qid and sample_weight, each with its own weight
+            and margin.
 
         Returns
         -------
@@ -139,11 +146,18 @@ class RankSVM(Ranker):
         Raises
         ------
         ValueError
-            If an argument is out of range, or no query has two levels.
+            If an argument is out of range, no query has two levels, or preferences are given beside
+            one of the others.
         """
-        require_target(y, "scores of shape (n,)")
-        X, y = finite_items(self, X, y)
-        prefs = weighted_preferences(y, qid, self.graph, sample_weight)
+        if preferences is None:
+            require_target(y, "scores of shape (n,), or preferences=...,")
+            X, y = finite_items(self, X, y)
+            prefs = weighted_preferences(y, qid, self.graph, sample_weight)
+        else:
+            X = finite_items(self, X)
+            refuse_huge("X", X)
+            others = dict(y=y, qid=qid, sample_weight=sample_weight)
+            prefs = listed_preferences(preferences, X.shape[0], **others)
         if self.approximate_kernel is None:
             return keep_fit(self, fitted_attributes(solved(self, problem_of(self, X, prefs))))
         return keep_fit(self, fitted_projected(self, X, prefs))

@@ -125,6 +125,7 @@ svm = rb.RankSVM(lam=0.1, kernel="linear", solver="newton", penalty="l1").fit(
     sparse, y, qid, weight
 )
 svm = rb.RankSVM(solver=Zero, approximate_kernel=3).fit(rows, y, qid=qid)
+svm = rb.RankSVM().fit(X, preferences=prefs)
 scores = svm.predict(X) + svm.coef_[0] + svm.dual_coef_[0] * svm.support_[0]
 share = svm.score(X, y, qid) + svm.certificate_.relative_gap + svm.solution_.lam
 svm_cv = rb.RankSVMCV(cv=3, rule="one_se", metric="auc", n_jobs=2).fit(X, y, qid)
@@ -143,8 +144,10 @@ rayleigh_cv = rb.RayleighRankerCV(manifold_weights=(0.0, 1.0), n_components=[2, 
 lam = rayleigh_cv.manifold_weight_ + rayleigh_cv.score(X, y, weight)
 online = rb.OnlineRankSVM(step="1/sqrt(t)", average="plain").partial_fit(X, y, qid)
 scores = online.partial_fit_pairs(X[:3], X[3:]).predict(rows) + online.n_updates_
+online = online.partial_fit_pairs(X[:3], X[3:], weight=[1, 2, 0], margin=np.ones(3))
 online_svc = rb.OnlineSVC(random_state=np.random.default_rng(0)).partial_fit(X, y, classes=[0, 1])
 scores = online_svc.fit(X, y, weight).decision_function(X) + online_svc.coef_[0]
+online_svc = online_svc.fit(X, y, margin=weight).partial_fit(X, y, margin=weight)
 
 # Data and pictures
 
