@@ -338,3 +338,34 @@ def test_a_made_up_season_has_every_game(football):
         games.date.is_monotonic_increasing
         and games.goals[(games.home == "A") & (games.away == "C")].item() > 0
     )
+
+
+# No regret
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rule", ["constant", "root", "rate"])
+def test_the_regret_is_below_what_theory_allows(seed, rule, tmp_path):
+    names = defined_in(
+        "papers/bagnell.ipynb", tmp_path, "import cvxpy", "def descend(", "def best_in_hindsight("
+    )
+    problem, lam = noisy(seed), 0.05
+    order = np.random.default_rng(seed).integers(0, problem.n_preferences, 400)
+    alpha = dict(
+        constant=lambda t: 0.2, root=lambda t: 0.5 / np.sqrt(t), rate=lambda t: 1 / (lam * t)
+    )[rule]
+    hindsight = names["best_in_hindsight"](problem, order, lam, (1, 7, 50, 400))
+    f_i, f_j = problem.X[problem.prefs.worse], problem.X[problem.prefs.better]
+    found, most = names["regrets"](f_i, f_j, order, lam, alpha, hindsight)
+    assert (found <= most + 1e-8).all()
+    w, paid = np.zeros(3), 0.0  # once more, round by round
+    term = lambda u, k: lam / 2 * u @ u + max(0, u @ (f_i[k] - f_j[k]) + 1)
+    for t, k in enumerate(order, 1):
+        paid += term(w, k)
+        G = lam * w + (f_i[k] - f_j[k] if w @ (f_i[k] - f_j[k]) > -1 else 0)
+        w = w - alpha(t) * G
+    best = lambda u: sum(term(u, k) for k in order)
+    assert np.isclose(found[-1], (paid - best(hindsight[400])) / 400, atol=1e-9)
+    rng = np.random.default_rng(seed)
+    near = [hindsight[400] + 0.01 * rng.normal(size=3) for _ in range(10)]
+    assert all(best(u) >= best(hindsight[400]) - 1e-6 for u in near)

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import rankbook as rb
+
 ROOT = Path(__file__).resolve().parents[2]
 TOOL, PAPERS = ROOT / "tools" / "paper_tables.py", ROOT / "nbs" / "papers"
 DATA = ["mixture", "auto", "diabetes", "cancer"]
@@ -156,6 +158,43 @@ def test_the_sparse_table_is_in_step_with_the_code(
         ("sushi", trial, method, extra)
     ]
     assert np.isclose([new[key] for key in old.index], old.values.astype(float), atol=1e-6).all()
+
+
+@pytest.fixture(scope="module")
+def bases():
+    return pd.read_csv(PAPERS / "tsivtsivadze_basis.csv")
+
+
+def test_the_table_of_bases_is_whole(bases, sparse_names):
+    for data, sizes in sparse_names["BASIS_SIZES"].items():
+        for trial in sparse_names["BASIS_TRIALS"]:
+            rows = bases[(bases.data == data) & (bases.trial == trial)]
+            chosen = rows[rows.rule != "all"]
+            expected = [(r, rule) for r in sizes for rule in sparse_names["RULES"]]
+            assert list(zip(chosen.asked, chosen.rule)) == expected and len(rows) == 17
+            assert (chosen.r <= chosen.asked).all()
+    assert bases[["validation", "test"]].stack().between(0, 0.55).all()
+    assert bases.left.between(0, 1).all() and (bases[["choosing", "learning"]] > 0).all(axis=None)
+
+
+def test_the_table_of_bases_is_in_step_with_the_code(bases, sparse_names, data_dir):
+    rows = bases[(bases.data == "sushi") & (bases.trial == 1)]
+    parts = sparse_names["basis_parts"]("sushi", 1)
+    for old in rows[rows.asked.isin([15, 45])].itertuples():
+        new = sparse_names["one_basis"]("sushi", 1, old.rule, old.asked, parts)
+        for key in ("r", "gamma", "lam", "left", "validation", "test"):
+            assert np.isclose(new[key], getattr(old, key), atol=1e-6)
+
+
+def test_what_is_left_is_the_trace_of_the_rest(sparse_names):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    X[5] = X[4]
+    R = np.array([0, 4, 9])
+    problem = rb.RankRLSProblem(X, rng.normal(size=30), gamma=0.3, basis=R)
+    K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
+    left = np.trace(K - K[:, R] @ np.linalg.solve(K[np.ix_(R, R)], K[R])) / 30
+    assert np.isclose(sparse_names["share_left"](problem), left, atol=1e-10)
 
 
 # The Rayleigh coefficient
@@ -326,6 +365,8 @@ def test_help_says_what_is_written():
         "zapien2009_times.txt",
         "zapien2009_dual.csv",
         "tsivtsivadze_trials.csv",
+        "tsivtsivadze_basis.csv",
+        "tsivtsivadze_costs.csv",
         "ralaivola2009_trials.csv",
         "ralaivola2009_few.csv",
     ):
