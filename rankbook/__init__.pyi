@@ -15,6 +15,7 @@ from .kernels.nystroem import NystroemMap
 from .metrics.pairs import auc, disagreement
 from .paths.exact import RegularizationPath, SolutionPath
 from .preferences.graph import Preferences
+from .problems.auc_bound import auc_bound
 from .problems.certificate import Certificate
 from .problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
 from .problems.rankrls import RankRLSProblem
@@ -59,6 +60,7 @@ __all__ = [
     "Solver",
     "ValidationCurve",
     "auc",
+    "auc_bound",
     "choose_basis",
     "choose_lambda",
     "datasets",

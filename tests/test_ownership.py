@@ -260,6 +260,10 @@ CASES = {
         lambda b: rb.NystroemMap(gram_of(b), 5, kernel="precomputed"),
         lambda s, new: [s.features, s.transform(new)],
     ),
+    "NystroemMap, pca": (
+        lambda b: rb.NystroemMap(b["X"], 5, pivots="pca"),
+        lambda s, new: [s.features, s.transform(new), s.landmarks],
+    ),
     "RankingStatistics": (
         lambda b: rb.RankingStatistics().add(*(b[k] for k in Y)),
         lambda s, new: [s.products],
@@ -347,6 +351,7 @@ CASES = {
 KEEPS_NOTHING = {
     "disagreement",
     "auc",
+    "auc_bound",
     "validation_curve",
     "solve",
     "solve_path",

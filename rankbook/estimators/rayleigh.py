@@ -20,6 +20,7 @@ from ..base.types import KernelLike, Seed, SolverLike
 from ..base.validation import as_array, as_matrix, as_numbers, as_vector
 from rankbook.estimators.base import (
     Ranker,
+    finite_items,
     fitted_attributes,
     keep_fit,
     keeping_features,
@@ -29,6 +30,7 @@ from rankbook.estimators.base import (
     share_met,
 )
 from ..problems.labels import marked_items
+from ..problems.posterior import ClassPosterior, class_posterior
 from ..problems.rayleigh import RayleighProblem
 from ..registry.solve import solve
 
@@ -92,10 +94,20 @@ class RayleighBase(Ranker):
 
     classes_: np.ndarray
     pivots_: np.ndarray
+    posterior_: ClassPosterior
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Scores (p,) of items X (p, d); higher is preferred. The same as `predict`."""
         return self.predict(X)
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """The probabilities (p, 2) of the worse and the better class, equation (2).
+
+        They are those of quadratic discriminant analysis in the coordinates of the fit, lam / 2 on
+        the diagonals of both covariances. Their order is not that of `predict`, which is linear.
+        """
+        check_is_fitted(self)
+        return self.posterior_.predict_proba(finite_items(self, X, reset=False))
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The area under the ROC curve on the labelled items.
@@ -156,7 +168,7 @@ class RayleighRanker(RayleighBase):
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
         Of the kernel; gamma=None means 1/d.
-    pivots : {"greedy", "random", "rpcholesky"}, default "greedy"
+    pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
         How the items that span the subspace are chosen, see :class:`rankbook.NystroemMap`.
     n_neighbors, metric : int, default 2, and str, callable or transformer, default "euclidean"
         Of the graph of all items, see :func:`rankbook.kernels.neighbours.neighbour_graph`.
@@ -176,7 +188,11 @@ class RayleighRanker(RayleighBase):
     solution_, certificate_, solver_, n_features_in_
         As for :class:`rankbook.RankSVM`.
     pivots_, dual_coef_ : ndarrays of shape (p,), int and float
-        f(x) = sum_j dual_coef_[j] k(x, X[pivots_[j]]); not there if n_components is None.
+        f(x) = sum_j dual_coef_[j] k(x, X[pivots_[j]]); not there if n_components is None. For
+        "pca" all n items are pivots.
+    posterior_ : ClassPosterior
+        The Gaussians behind `predict_proba`, of 2 p (p + 1) numbers; see
+        :func:`rankbook.problems.posterior.class_posterior`.
     coef_ : ndarray of shape (d,)
         Only for the linear kernel: f(x) = coef_'x.
     """
@@ -191,7 +207,7 @@ class RayleighRanker(RayleighBase):
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
-        pivots: Literal["greedy", "random", "rpcholesky"] = "greedy",
+        pivots: Literal["greedy", "random", "rpcholesky", "pca"] = "greedy",
         metric: str | Callable[..., float] | Any = "euclidean",
         unlabelled: float | None = None,
         random_state: Seed = None,
@@ -286,6 +302,7 @@ def keep_solution(estimator, solution, **found):
     problem = solution.problem
     subspace, w = problem.data.subspace, solution.coef
     found |= fitted_attributes(solution)
+    found["posterior_"] = class_posterior(problem, solution.lam)
     if subspace is not None:
         found |= dict(pivots_=subspace.pivots, dual_coef_=subspace.expansion(w))
     if problem.kernel.name == "linear":

@@ -70,10 +70,11 @@ def first_directions(problem, p):
     It is a :class:`rankbook.RayleighProblem`.
     """
     data, whole = copy(problem.data), problem.data.subspace
-    landmarks = None if whole.landmarks is None else whole.landmarks[:p]
+    rows = slice(len(whole.pivots) if whole.rule == "pca" else p)  # pca has no pivots to leave out
+    landmarks = None if whole.landmarks is None else whole.landmarks[rows]
     subspace = whole.replaced(
-        pivots=whole.pivots[:p],
-        factor=whole.factor[:p, :p],
+        pivots=whole.pivots[rows],
+        factor=whole.factor[rows, :p],
         features=whole.features[:, :p],
         landmarks=landmarks,
     )
@@ -85,7 +86,7 @@ def first_directions(problem, p):
     )
     if "laplacian_form" in vars(data):
         data.laplacian_form = data.laplacian_form[:p, :p]
-    return problem.replaced(data=data, X=data.X, coef_shape=(len(subspace.pivots),))
+    return problem.replaced(data=data, X=data.X, coef_shape=(data.X.shape[1],))
 
 
 def with_signs(problem, signs):
@@ -169,7 +170,8 @@ class RayleighRankerCV(RayleighBase):
     grid_ : dict of str to list
         What was tried, "lams", "manifold_weights", "n_components" and "gammas": the axes of the
         table.
-    classes_, solution_, certificate_, solver_, pivots_, dual_coef_, coef_, n_features_in_
+    classes_, solution_, certificate_, solver_, pivots_, dual_coef_, posterior_, coef_,
+    n_features_in_
         Of the fit to all labelled items, as in :class:`rankbook.RayleighRanker`.
     """
 
@@ -193,7 +195,7 @@ class RayleighRankerCV(RayleighBase):
         kernel: KernelLike = "rbf",
         degree: int = 3,
         coef0: float = 1.0,
-        pivots: Literal["greedy", "random", "rpcholesky"] = "greedy",
+        pivots: Literal["greedy", "random", "rpcholesky", "pca"] = "greedy",
         metric: str | Callable[..., float] | Any = "euclidean",
         unlabelled: float | None = None,
         random_state: Seed = None,

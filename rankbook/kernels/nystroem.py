@@ -20,6 +20,7 @@ from ..base.ownership import SetOnce, locked
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
 from .kernel import Kernel, require_square
+from .principal import principal_directions
 
 BLOCK = 1 << 22  # kernel entries that are made at a time
 
@@ -157,11 +158,13 @@ def drawn_pivots(X, p, kernel, rng):
     return chosen, corner
 
 
-def projected(K, factor):
+def projected(K, factor, rule=None):
     """The features (m, p) of items from their kernel (m, p) with the pivots: C^-1 k for each row k.
 
-    O(m p^2).
+    O(m p^2). By the rule "pca" the pivots are all n items, and it is K factor, O(m n p).
     """
+    if rule == "pca":
+        return K @ factor
     from scipy.linalg import solve_triangular
 
     return solve_triangular(factor, K.T, lower=True, check_finite=False).T
@@ -209,8 +212,10 @@ def greedy_pivots(X, p, kernel):
 
 # %% ../../nbs/kernels/nystroem.ipynb #c018
 def find_subspace(X, p, kernel, rule, rng):
-    """Pivots (k,), factor (k, k) and features (n, k) by one of the RULES."""
-    as_choice("pivots", rule, RULES)
+    """Pivots (k,), factor (k, k) and features (n, k) by one of the RULES, or by "pca"."""
+    as_choice("pivots", rule, (*RULES, "pca"))
+    if rule == "pca":
+        return np.arange(len(X)), *principal_directions(X, p, kernel)
     if rule == "random" and kernel.name in ("linear", "rbf", "poly"):
         pivots, factor = drawn_pivots(X, p, kernel, rng)
         return pivots, factor, features_in_blocks(X, pivots, factor, kernel)
@@ -272,18 +277,20 @@ class NystroemMap(SetOnce):
         Directions p; a warning says if there are fewer.
     kernel, gamma, degree, coef0
         As in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
-    pivots : {"greedy", "random", "rpcholesky"}, default "greedy"
+    pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
         How items are chosen: most left, evenly among those of which at least a thousandth of the
-        most is left, or in proportion to what is left.
+        most is left, or in proportion to what is left. "pca" chooses none: its directions are the
+        principal ones of all items, O(n^2) memory.
     random_state : None, int, numpy Generator or RandomState, default None
         Of the draws, unless greedy; None is seed 0.
 
     Attributes
     ----------
     pivots : ndarray of shape (p,), int
-        The items that were chosen, in order.
+        The items that were chosen, in order; for "pca" all n.
     factor : ndarray of shape (p, p)
-        Lower triangular C with C C' the kernel of the pivots.
+        Lower triangular C with C C' the kernel of the pivots; for "pca" as in
+        :func:`rankbook.kernels.principal.principal_directions`.
     features : ndarray of shape (n, p)
         Coordinates of the items in orthonormal directions; a pickle leaves them out, it maps new
         items only.
@@ -306,7 +313,7 @@ class NystroemMap(SetOnce):
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
-        pivots: Literal["greedy", "random", "rpcholesky"] = "greedy",
+        pivots: Literal["greedy", "random", "rpcholesky", "pca"] = "greedy",
         random_state: Seed = None,
     ) -> None:
         self.kernel, self.rule = Kernel(kernel, gamma, degree, coef0), pivots
@@ -320,7 +327,7 @@ class NystroemMap(SetOnce):
             len(X),
             max(0.0, 1.0 - float(np.sum(self.features**2)) / self.trace) if self.trace else 0.0,
         )
-        explain_shortage(len(self.pivots), p, len(X))
+        explain_shortage(self.factor.shape[1], p, len(X))
         self.landmarks = None if self.kernel.name == "precomputed" else locked(X[self.pivots])
         if self.kernel.function:
             self.kernel.gram(self.landmarks)  # a callable may be no kernel at all
@@ -335,20 +342,22 @@ class NystroemMap(SetOnce):
             if (
                 len(X_new) == 0 and X_new.shape[1] == self.landmarks.shape[1]
             ):  # scikit-learn's kernels take no empty matrix
-                return np.empty((0, len(self.pivots)))
-            return projected(self.kernel.cross(X_new, self.landmarks), self.factor)
+                return np.empty((0, self.factor.shape[1]))
+            return projected(self.kernel.cross(X_new, self.landmarks), self.factor, self.rule)
         if X_new.shape[1] != self.n_items:
             raise ValueError(
                 f"X_new has shape {X_new.shape}; for a precomputed kernel "
                 f"(m, {self.n_items}) is accepted, a column for each training item."
             )
-        return projected(X_new[:, self.pivots], self.factor)
+        return projected(X_new[:, self.pivots], self.factor, self.rule)
 
     def expansion(self, w: np.ndarray) -> np.ndarray:
         """Coefficients beta (p,) or (p, k) for the weights w (p,) or (p, k). O(p^2).
 
         They are those with f(x) = sum_j beta_j k(x, x_pivot_j) for the function of weights w.
         """
+        if self.rule == "pca":
+            return self.factor @ w
         from scipy.linalg import solve_triangular
 
         return solve_triangular(self.factor, w, lower=True, trans="T", check_finite=False)
@@ -359,7 +368,7 @@ class NystroemMap(SetOnce):
     def __repr__(self) -> str:
         return (
             f"NystroemMap({self.n_items} items, "
-            f"{len(self.pivots)} directions by {self.rule}, {self.kernel!r})"
+            f"{self.factor.shape[1]} directions by {self.rule}, {self.kernel!r})"
         )
 
 # %% ../../nbs/kernels/nystroem.ipynb #c023a

@@ -176,7 +176,7 @@ class RayleighProblem(SetOnce):
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
-        pivots: Literal["greedy", "random", "rpcholesky"] = "greedy",
+        pivots: Literal["greedy", "random", "rpcholesky", "pca"] = "greedy",
         metric: str | Callable[..., float] | Any = "euclidean",
         random_state: Seed = None,
         neighbours: Literal["auto", "exact", "approximate"] = "auto",

@@ -73,6 +73,21 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
+@pytest.mark.parametrize("kernel, p", [("rbf", 10), ("linear", None)])
+@pytest.mark.parametrize("pivots", ["greedy", "pca"])
+def test_probabilities(half_labelled, kernel, p, pivots):
+    X, y, truth = half_labelled
+    options = dict(kernel=kernel, n_components=p, pivots=pivots)
+    model = RayleighRanker(lam=0.1, **options).fit(X, y)
+    share = model.predict_proba(X)
+    assert share.shape == (90, 2) and np.allclose(share.sum(axis=1), 1)
+    assert rb.auc(truth, share[:, 1]) > 0.8
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.predict_proba(X), share)
+    assert np.allclose(copy.predict(X), model.predict(X))
+    assert RayleighRankerCV(lams=0.1, cv=2, **options).fit(X, y).predict_proba(X).shape == (90, 2)
+
+
 def test_pickle_and_clone(half_labelled):
     X, y, _ = half_labelled
     for model in (

@@ -288,3 +288,29 @@ def test_diagonals():
         Kernel(lambda A, B: A @ B.T),
     ):
         assert np.allclose(kernel_diagonal(X, kernel), kernel.cross(X, X).diagonal())
+
+
+@pytest.mark.parametrize("name", degenerate(np.random.default_rng(0)))
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "precomputed"])
+def test_principal_directions_leave_least(name, kernel):
+    X = degenerate(np.random.default_rng(0))[name]
+    if kernel == "precomputed":
+        X = Kernel("rbf").gram(X)
+    K = Kernel(kernel).gram(X)
+    found, scale = quiet(X, 7, kernel, pivots="pca"), np.abs(K).max()
+    F, k = found.features, found.factor.shape[1]
+    values = np.linalg.eigvalsh(K)[::-1]
+    assert k == min(7, int(np.sum(values > 24 * np.finfo(float).eps * values[0])))
+    assert np.allclose(F.T @ F, np.diag(values[:k]), atol=1e-10 * scale * len(K))
+    assert np.allclose(found.transform(K if kernel == "precomputed" else X), F, atol=1e-7 * scale)
+    w = np.arange(1.0, k + 1)
+    assert np.allclose(K @ found.expansion(w), F @ w, atol=1e-6 * max(1, scale))
+    assert found.pivots.tolist() == list(range(24)) and found.transform(X[:0]).shape == (0, k)
+
+
+def test_an_iteration_finds_the_directions_of_a_decomposition():
+    rng = np.random.default_rng(0)
+    for X in (rng.normal(size=(700, 3)), rng.integers(0, 3, (700, 2)).astype(float)):
+        K = Kernel("rbf", 0.3).gram(X)
+        left = quiet(X, 8, gamma=0.3, pivots="pca").residual
+        assert np.isclose(left, np.linalg.eigvalsh(K)[:-8].sum() / 700, atol=1e-10)

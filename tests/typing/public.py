@@ -71,6 +71,7 @@ strings = rb.RankRLSProblem(objects.items, [1.0, 2.0], kernel=objects)
 pairs = rb.RankRLSProblem(X, y, kernel=rb.kernels.joint(rb.kernels.Kernel("rbf"), "linear"))
 labels = rb.RayleighProblem(X, y, X_unlabelled=rows, n_components=2, metric="cosine")
 quotient: float | None = labels.certificate(1.0, np.zeros(2)).quotient
+bound: float = rb.auc_bound(rb.solve(labels, 1.0), delta=0.1, kernels=2).auc
 classes = [
     rb.SVMProblem(X, y, weight=weight).classify(np.zeros(6), X),
     rb.MulticlassSVMProblem(X, y, kernel="rbf").classify(np.zeros((6, 2)), X),
@@ -140,6 +141,7 @@ ranker = rb.LabelRanker(0.5, "ranksvm", label_kernel=np.eye(2)).fit(X, np.c_[y, 
 best: np.ndarray = ranker.rank(X)[:, 0] + ranker.n_labels_ + ranker.score(X, np.c_[y, -y])
 rayleigh = rb.RayleighRanker(n_components=2, unlabelled=-1, neighbours="exact").fit(X, y)
 scores = rayleigh.decision_function(X) + rayleigh.classes_[1] + rayleigh.certificate_.norm
+share: np.ndarray = rayleigh.predict_proba(X)
 rayleigh_cv = rb.RayleighRankerCV(manifold_weights=(0.0, 1.0), n_components=[2, 3]).fit(X, y)
 lam = rayleigh_cv.manifold_weight_ + rayleigh_cv.score(X, y, weight)
 online = rb.OnlineRankSVM(step="1/sqrt(t)", average="plain").partial_fit(X, y, qid)
