@@ -382,3 +382,45 @@ def test_an_unknown_paper_is_refused_with_the_known_ones():
         and "tsivtsivadze" in result.stderr
         and "ralaivola2009" in result.stderr
     )
+
+
+# Directions, rivals and few labels
+
+SUBSPACE, RIVAL = ["rule", "draw", "p", "task"], ["data", "draw", "labels", "method"]
+
+
+@pytest.fixture(scope="module")
+def rival_names(tool):
+    return tool.shared("ralaivola2009_rivals")
+
+
+def test_the_tables_of_directions_and_rivals_are_whole(rival_names):
+    names = rival_names
+    directions = pd.read_csv(PAPERS / "ralaivola2009_subspaces.csv")
+    assert list(directions[SUBSPACE].itertuples(index=False, name=None)) == [
+        (rule, draw, p, task)
+        for rule in names["SUB_RULES"]
+        for draw in (names["SUB_DRAWS"] if rule != "pca" else [0])
+        for p in names["SUB_SIZES"]
+        for task in names["SUB_TASKS"]
+    ]
+    rivals = pd.read_csv(PAPERS / "ralaivola2009_rivals.csv")
+    methods = list(dict.fromkeys(rivals.method))
+    assert len(methods) == 5 and rivals.test.between(0, 1).all()
+    assert list(rivals[RIVAL].itertuples(index=False, name=None)) == [
+        (data, draw, labels, method)
+        for data in names["RIVAL_DATA"]
+        for draw in names["rival_draws"](data)
+        for labels in names["OPTDIGITS_LABELS" if data == "optdigits" else "RIVAL_LABELS"]
+        for method in methods
+    ]
+
+
+def test_directions_and_rivals_are_in_step_with_the_code(rival_names, data_dir):
+    for new, keys, name in (
+        (rival_names["run_subspace"]("random", 7, 50), SUBSPACE, "subspaces"),
+        (rival_names["run_rival"]("wine", 4, (20,)), RIVAL, "rivals"),
+    ):
+        stored = pd.read_csv(PAPERS / f"ralaivola2009_{name}.csv").set_index(keys).test
+        for row in new:
+            assert np.isclose(row["test"], stored[tuple(row[key] for key in keys)], atol=1e-4)
