@@ -75,9 +75,11 @@ class SolutionPath:
         raise NotImplementedError(f"{type(self).__name__} has no method read(lam).")
 
     def breakpoint_scores(self, X_new: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Blocks of lambdas with lam f(x) of new items at each, affine in between.
+        """Blocks of lambdas with scores of new items at each, affine in between.
 
-        See :meth:`RegularizationPath.breakpoint_scores`. For subclasses to write.
+        The scores are f(x) times any positive number for each lambda, as their order is all that
+        is asked: lam f(x), or f(x) itself where that is affine in lambda. See
+        :meth:`RegularizationPath.breakpoint_scores`. For subclasses to write.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no method breakpoint_scores(X_new), "

@@ -130,8 +130,8 @@ class SquaredHinge:
         return float(np.sum(dual[counts] ** 2 / weight[counts])) / 4
 
     def lam_max(self, problem):
-        """Infinite: the solution changes at every lambda."""
-        return np.inf
+        """Infinite for the L2 penalty: the solution changes at every lambda."""
+        return problem.penalty.lam_max(problem) if problem.penalty.coef_is_weights else np.inf
 
     def smoothed(self, width):
         """The derivative of the loss, which is smooth as it is."""

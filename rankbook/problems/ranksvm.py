@@ -150,9 +150,18 @@ class RankSVMProblem(KernelMap):
         """The lambda above which every preference is short of its margin (section 5.1).
 
         For the L1 penalty, above which w = 0. It is 0 if that is a rounding error, and infinite for
-        loss="squared".
+        loss="squared" with the L2 penalty.
         """
         return self.loss.lam_max(self)
+
+    def smooth_loss(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """The squared hinge at weights w (d,) of a linear function, and minus its gradient (d,).
+
+        O(n log n + n d) where preferences are counted, else O(m + n d).
+        """
+        X = self.X - self.X[0]
+        sums = self.summed.evaluate(X @ w, self.loss.derivative)
+        return sums.loss, X.T @ sums.score_gradient
 
     def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients (n_coef,)."""
