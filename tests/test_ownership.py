@@ -191,6 +191,10 @@ CASES = {
         answers("newton"),
     ),
     "RankSVMProblem, l1": (lambda b: svm(b, kernel="linear", penalty="l1"), answers("simplex")),
+    "RankSVMProblem, squared l1": (
+        lambda b: svm(b, kernel="linear", penalty="l1", loss="squared"),
+        answers("homotopy"),
+    ),
     "RankSVMProblem, subgradient": (
         lambda b: svm(b, kernel="linear"),
         answers("subgradient", tol=0.5),
@@ -199,6 +203,10 @@ CASES = {
     "RankRLSProblem, linear": (
         lambda b: rb.RankRLSProblem(b["X"], b["y"], b["qid"], kernel="linear"),
         answers("rls"),
+    ),
+    "RankRLSProblem, l1": (
+        lambda b: rb.RankRLSProblem(b["X"], b["y"], b["qid"], kernel="linear", penalty="l1"),
+        answers("homotopy"),
     ),
     "RankRLSProblem, item weights": (
         lambda b: rb.RankRLSProblem(b["X"], b["y"], b["qid"], item_weight=b["weight"]),
@@ -288,6 +296,12 @@ CASES = {
     ),
     "SolutionPath, simplex": (
         lambda b: rb.solve_path(svm(b, kernel="linear", penalty="l1"), solver="simplex"),
+        along,
+    ),
+    "SolutionPath, homotopy": (
+        lambda b: rb.solve_path(
+            svm(b, kernel="linear", penalty="l1", loss="squared"), solver="homotopy"
+        ),
         along,
     ),
     "SolutionPath, rls": (

@@ -75,10 +75,9 @@ def start_statistics(estimator, X):
 
 
 def can_stream(estimator):
-    """Whether an estimator can learn from blocks: it has a basis, or is linear."""
-    return estimator.basis is not None or (
-        isinstance(estimator.kernel, str) and estimator.kernel == "linear"
-    )
+    """Whether an estimator can learn from blocks: with a basis, or if linear, and not with L1."""
+    linear = isinstance(estimator.kernel, str) and estimator.kernel == "linear"
+    return (estimator.basis is not None or linear) and estimator.penalty != "l1"
 
 # %% ../../nbs/estimators/rankrls.ipynb #c006
 class RankRLS(Ranker):
@@ -101,13 +100,17 @@ class RankRLS(Ranker):
     basis_method : {"random", "kmeans++", "rpcholesky"}, default "random"
         How a number of them is chosen; see :func:`rankbook.kernels.basis.choose_basis`.
     solver : str, type or instance, default "auto"
-        Any registered solver; "auto" takes "sparse-rls" with a basis and "rls" without. Where the
+        Any registered solver; "auto" takes "sparse-rls" with a basis and "rls" without, and
+        "homotopy" for the L1 penalty. Where the
         kernel matrix does not fit, ``rankbook.get_solver("rls", directions=500)``.
     graph : None, "identity", matrix of weights or Preferences, default None
         Instead of queries; "identity" is plain regression.
     random_state : None, int, numpy Generator or RandomState, default None
         Draws the basis if it is given as a number; None is seed 0, so that the same call gives the
         same basis.
+    penalty : {"l2", "l1"}, default "l2"
+        lam |f|^2, or lam |w|_1, which chooses features: for a linear kernel without a basis and
+        data in memory, by the solver "homotopy".
 
     Attributes
     ----------
@@ -131,7 +134,9 @@ class RankRLS(Ranker):
         degree: int = 3,
         coef0: float = 1.0,
         random_state: Seed = None,
+        penalty: Literal["l2", "l1"] = "l2",
     ) -> None:
+        self.penalty = penalty
         self.lam, self.kernel, self.gamma, self.basis, self.basis_method = (
             lam,
             kernel,
@@ -252,13 +257,16 @@ def fit_rankrls(estimator, X, y, qid=None, sample_weight=None):
     """
     X, y = read_scored(estimator, X, y)
     weight = item_weights(estimator, sample_weight, len(X))
+    as_choice("penalty", estimator.penalty, ("l2", "l1"))
+    if estimator.penalty == "l1" and estimator.basis is not None:
+        raise ValueError("penalty is 'l1' and basis is given; basis=None is accepted with it.")
     if np.ndim(estimator.basis) >= 2:
         return _fit_statistics(
             estimator, refuse_level(start_statistics(estimator, X).add(X, y, qid, weight))
         )
     e, basis = estimator, basis_indices(estimator, X)
     problem = RankRLSProblem(
-        X, y, qid, e.graph, e.kernel, e.gamma, e.degree, e.coef0, basis, weight
+        X, y, qid, e.graph, e.kernel, e.gamma, e.degree, e.coef0, basis, weight, e.penalty
     )
     solution = solve(problem, e.lam, choose_solver(problem, e.solver))
     return keep_fit(e, fitted_attributes(solution))
@@ -297,6 +305,8 @@ def fit_blocks(estimator, blocks):
 
     A block is (X, y), (X, y, qid) or (X, y, qid, sample_weight); see :meth:`RankRLS.partial_fit`.
     """
+    if estimator.penalty == "l1":
+        raise ValueError("X is an iterator and penalty is 'l1'; items (n, d) are accepted with it.")
     if not can_stream(estimator):
         raise ValueError(
             f"X is an iterator and kernel is {estimator.kernel!r}; kernel='linear', or a basis, "

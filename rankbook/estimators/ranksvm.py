@@ -56,7 +56,7 @@ class RankSVM(Ranker):
     solver : str, type or instance, default "auto"
         "auto" takes the one that :func:`rankbook.explain` expects to be the quickest.
     penalty : {"l2", "l1"}, default "l2"
-        "l1" chooses features; for the linear kernel only.
+        "l1" chooses features, with either loss; for the linear kernel only.
     loss : {"hinge", "squared"}, default "hinge"
         c max(0, t), or c max(0, t)^2, for a preference that falls short of its margin by t.
     approximate_kernel : int or "auto", optional

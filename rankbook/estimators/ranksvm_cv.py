@@ -78,7 +78,14 @@ def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
     pairwise = model.kernel == "precomputed"
     X_train, X_test = (X[np.ix_(items, train)] if pairwise else X[items] for items in (train, test))
     problem = RankSVMProblem(
-        X_train, prefs, model.kernel, model.gamma, model.degree, model.coef0, model.penalty
+        X_train,
+        prefs,
+        model.kernel,
+        model.gamma,
+        model.degree,
+        model.coef0,
+        model.penalty,
+        model.loss,
     )
     lam_min = lam_min_ratio * problem.lam_max if lam_min_ratio and problem.lam_max > 0 else None
     follower = choose_solver(problem, model.solver, provides="path")
@@ -187,8 +194,9 @@ class RankSVMCV(Ranker):
     ----------
     kernel, gamma, graph, solver, degree, coef0, penalty
         As in :class:`rankbook.RankSVM`. The solver must be able to follow a path; "auto" takes
-        "path", or "epsilon" where many solutions are quicker than an exact path, or "simplex" for
-        the L1 penalty; "newton" is for a linear kernel on large data.
+        "path", or "epsilon" where many solutions are quicker than an exact path, or for the L1
+        penalty "simplex", with loss="squared" "homotopy"; "newton" is for a linear kernel on large
+        data.
     cv : int, splitter or iterable, default 5
         Number of folds, by query where there are several, else by item; a scikit-learn splitter; or
         pairs (training, left out).
@@ -209,6 +217,8 @@ class RankSVMCV(Ranker):
     random_state : None, int, numpy Generator or RandomState, default None
         Shuffles the folds if `cv` is a number; None deals them out in the order of the scores, the
         same ones in every call.
+    loss : {"hinge", "squared"}, default "hinge"
+        As in :class:`rankbook.RankSVM`; "squared" has an exact path with the L1 penalty only.
 
     Attributes
     ----------
@@ -249,9 +259,10 @@ class RankSVMCV(Ranker):
         n_jobs: int | None = None,
         progress: bool = False,
         random_state: Seed = None,
+        loss: Literal["hinge", "squared"] = "hinge",
     ) -> None:
         self.kernel, self.gamma, self.graph, self.solver = kernel, gamma, graph, solver
-        self.degree, self.coef0, self.penalty = degree, coef0, penalty
+        self.degree, self.coef0, self.penalty, self.loss = degree, coef0, penalty, loss
         self.cv, self.rule, self.metric, self.k, self.lam_min_ratio = (
             cv,
             rule,

@@ -220,7 +220,7 @@ def smooth_certificate(problem, lam, w, dual=None):
     return Certificate.of(
         lam,
         lam * norm + loss,
-        best.value,
+        float(best.value),
         norm,
         radius=np.inf,
         box_violation=box,

@@ -7,12 +7,12 @@ import math
 
 import numpy as np
 import pytest
+from corpus import sparse_corpus, standardised
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import rankbook as rb
-from rankbook.data.datasets import load
 from rankbook.solvers.simplex.solver import L1Path, SimplexSolver
 
 TOL = 1e-9  # of the relative gap, and between two solvers
@@ -95,51 +95,7 @@ def highs(problem, lam):
     return problem.primal(w, lam)
 
 
-# The corpus: what makes linear programs degenerate
-
-
-def corpus():
-    rng = np.random.default_rng(7)
-    A, y = rng.normal(size=(16, 4)), rng.integers(0, 3, 16)
-    grid = rng.integers(-1, 2, (18, 3)).astype(float)
-    full = rb.Preferences.from_scores
-    m = len(full(y))
-    return {
-        "plain": (A, full(y)),
-        "star": (A, full(y, graph="star")),
-        "queries": (A, full(y, qid=rng.integers(0, 4, 16))),
-        "copies that contradict": (np.r_[A, A], full(np.r_[y, y[::-1]])),
-        "copies that agree": (np.r_[A, A], full(np.r_[y, y])),
-        "integer grid": (grid, full(rng.integers(0, 3, 18))),
-        "binary features": (
-            rng.integers(0, 2, (20, 6)).astype(float),
-            full(rng.integers(0, 2, 20)),
-        ),
-        "rank one": (np.outer(A[:, 0], [1.0, 2.0, -0.5]), full(y)),
-        "rank one on integers": (np.outer(np.arange(10), [1.0, 2.0]), full(rng.integers(0, 3, 10))),
-        "twin features": (np.c_[A, A, -A[:, :1]], full(y)),
-        "constant columns": (np.c_[np.full(16, 0.1), A, np.full(16, -7.3)], full(y)),
-        "cycles": (A, rb.Preferences([0, 1, 2, 3, 4, 5, 5], [1, 2, 0, 4, 5, 3, 0], 16)),
-        "both ways": (A, rb.Preferences([0, 1, 2, 3], [1, 0, 3, 2], 16)),
-        "repeated preferences": (grid, rb.Preferences([0, 0, 0, 1, 1, 5], [1, 1, 2, 2, 2, 9], 18)),
-        "weights, some 0": (A, full(y).reweighted(weight=rng.integers(0, 3, m).astype(float))),
-        "weights of all sizes": (A, full(y).reweighted(weight=10.0 ** rng.integers(-4, 5, m))),
-        "margins": (grid[:16], full(y).reweighted(margin=rng.integers(1, 4, m).astype(float))),
-        "margins of all sizes": (A, full(y).reweighted(margin=10.0 ** rng.uniform(-2, 2, m))),
-        "d > n": (rng.normal(size=(8, 30)), full(np.arange(8))),
-        "d > n, integers": (rng.integers(-1, 2, (9, 25)).astype(float), full(np.arange(9) % 3)),
-        "separable": (A + 5 * y[:, None], full(y)),
-        "separable integers": (grid + 3 * (np.arange(18) % 3)[:, None], full(np.arange(18) % 3)),
-        "one preference": (A, rb.Preferences([3], [5], 16)),
-        "one feature": (A[:, :1], full(y)),
-        "nothing to learn": (np.ones((5, 2)), full(np.arange(5))),
-        "far from the origin": (A + 1e5, full(y)),
-        "units of all sizes": (A * [1e-4, 1, 1e3, 1e5], full(y)),
-        "not contiguous": (np.asfortranarray(A)[::-1], full(y)),
-    }
-
-
-CORPUS = corpus()
+CORPUS = sparse_corpus()
 
 
 @pytest.fixture(scope="module", params=CORPUS)
@@ -257,13 +213,6 @@ def test_any_small_integers(data):
         check_duality(problem, lam, solution.coef, solution.dual)
 
 
-def real(name, rows):
-    data = load(name)
-    part = np.random.default_rng(0).permutation(len(data.y))[:rows]
-    X, y = data.X[part], data.y[part]
-    return (X - X.mean(0)) / np.where(X.std(0) > 0, X.std(0), 1), y
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -274,7 +223,7 @@ def real(name, rows):
 )
 @pytest.mark.parametrize("change", ["as it is", "rounded", "random labels"])
 def test_real_data(name, change):
-    X, y = real(name, 120)
+    X, y = standardised(name, 120)
     X = np.round(X) if change == "rounded" else X
     y = np.random.default_rng(1).permutation(y) if change == "random labels" else y
     problem = l1(X, rb.Preferences.from_scores(y))
@@ -579,7 +528,7 @@ def test_coefficients_of_the_wrong_kind_are_refused():
 
 @pytest.mark.data
 def test_the_estimator(data_dir):
-    X, y = real("auto", 100)
+    X, y = standardised("auto", 100)
     model = rb.RankSVM(lam=50.0, kernel="linear", penalty="l1").fit(X, y)
     assert (
         model.solver_.startswith("simplex")

@@ -62,6 +62,7 @@ if solution.weights is not None and isinstance(solution.dual, np.ndarray):
 squares = rb.RankRLSProblem(X, y, qid, gamma=1.0, basis=[0, 1])
 residual: float = squares.certificate(1.0, np.zeros(2)).relative_residual
 squares = [rb.RankRLSProblem(X, graph=prefs), rb.RankRLSProblem(X, y, graph="identity")][0]
+squares = rb.RankRLSProblem(X, y, kernel="linear", penalty="l1")
 statistics = rb.RankingStatistics(kernel="linear").add(X, y, qid).remove(X, y, qid)
 statistics = rb.merge_statistics(statistics, rb.RankingStatistics(X[:2], kernel="rbf"))
 tables = rb.LabelRankRLSProblem(X, np.c_[y, -y], gamma=1.0, object_weight=weight)
@@ -132,7 +133,7 @@ share = svm.score(X, y, qid) + svm.certificate_.relative_gap + svm.solution_.lam
 svm_cv = rb.RankSVMCV(cv=3, rule="one_se", metric="auc", n_jobs=2).fit(X, y, qid)
 lam = svm_cv.lam_ + svm_cv.best_[0][0] + svm_cv.curve_.minimum + svm_cv.fold_curves_[0].minimum
 rls = rb.RankRLS(basis=3, basis_method="rpcholesky", graph="identity").fit(X, np.c_[y, y])
-rls = rb.RankRLS().fit(X, y, qid, sample_weight=weight)
+rls = rb.RankRLS(kernel="linear", penalty="l1").fit(X, y, qid, sample_weight=weight)
 rls = rb.RankRLS(kernel="linear").fit(iter([(X, y, qid)]))
 lam = rls.certificate_.jitter + rls.statistics_.n_items + rls.predict(X)[0]
 rls_cv = rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.5, 1.0], cv="lpo", random_state=1).fit(X, y, qid)
