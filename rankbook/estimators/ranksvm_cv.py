@@ -263,13 +263,8 @@ class RankSVMCV(Ranker):
     ) -> None:
         self.kernel, self.gamma, self.graph, self.solver = kernel, gamma, graph, solver
         self.degree, self.coef0, self.penalty, self.loss = degree, coef0, penalty, loss
-        self.cv, self.rule, self.metric, self.k, self.lam_min_ratio = (
-            cv,
-            rule,
-            metric,
-            k,
-            lam_min_ratio,
-        )
+        self.cv, self.rule, self.metric = cv, rule, metric
+        self.k, self.lam_min_ratio = k, lam_min_ratio
         self.n_jobs, self.progress, self.random_state = n_jobs, progress, random_state
 
     @keeping_features

@@ -283,9 +283,9 @@ def test_a_path_may_end_early():
 
 
 def test_ctrl_c_keeps_what_is_there(monkeypatch):
-    from rankbook.solvers.homotopy import march
+    from rankbook.solvers.homotopy import events
 
-    original, calls = march.next_point, []
+    original, calls = events.next_point, []
 
     def interrupt(*args):
         calls.append(1)
@@ -293,19 +293,19 @@ def test_ctrl_c_keeps_what_is_there(monkeypatch):
             raise KeyboardInterrupt
         return original(*args)
 
-    monkeypatch.setattr(march, "next_point", interrupt)
+    monkeypatch.setattr(events, "next_point", interrupt)
     path = rb.solve_path(squared(*CORPUS["plain"]), solver="homotopy")
     assert path.status == "interrupted" and path.info["events"] == 4
     assert path.certificate(path.domain[0]).is_optimal(TOL)
 
 
 def test_a_numerical_end_is_told(monkeypatch):
-    from rankbook.solvers.homotopy import march
+    from rankbook.solvers.homotopy import events
 
     def lost(*args):
         raise ArithmeticError("the direction of the weights is lost")
 
-    monkeypatch.setattr(march, "direction", lost)
+    monkeypatch.setattr(events, "direction", lost)
     problem = squared(*CORPUS["plain"])
     path = rb.solve_path(problem, solver="homotopy")
     assert path.status == "numerical" and "is lost" in path.info["reason"]
@@ -313,10 +313,10 @@ def test_a_numerical_end_is_told(monkeypatch):
         rb.solve(problem, 0.5 * problem.lam_max, solver="homotopy")
 
 
-def test_a_march_that_gets_nowhere_ends(monkeypatch):
-    from rankbook.solvers.homotopy import march
+def test_a_path_that_gets_nowhere_ends(monkeypatch):
+    from rankbook.solvers.homotopy import events
 
-    monkeypatch.setattr(march, "next_point", lambda piece, point, *_: (point, False))
+    monkeypatch.setattr(events, "next_point", lambda piece, point, *_: (point, False))
     path = rb.solve_path(squared(*CORPUS["plain"]), solver="homotopy")
     assert path.status == "numerical" and "without progress" in path.info["reason"]
 

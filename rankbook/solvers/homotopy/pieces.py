@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...problems.rankrls import measured
+
 # %% ../../../nbs/solvers/homotopy/pieces.ipynb #ka004
 REFRESH, SHRUNK = 64, 1e-3  # changes, and what is left of the diagonal, until G is made again
 
@@ -70,7 +72,7 @@ class LeastSquaresPiece:
 
     def __init__(self, problem):
         self.problem = problem
-        self.X = problem.X - problem.X[0] if problem.is_centred else problem.X
+        self.X = measured(problem)
         self.on, self.kept = np.empty(0, dtype=bool), Gram()
 
     def evaluate(self, w):
