@@ -134,7 +134,7 @@ class HomotopySolver(Solver):
 
     Notes
     -----
-    An event costs O(m + n d + p^3) for p features in use, and no less than 0.2 ms. Memory: 120
+    An event costs O(m + n d + p^3) for p features in use. Memory: 120
     bytes a preference, and 8 d bytes an event while it runs, 12 p later.
     """
 
