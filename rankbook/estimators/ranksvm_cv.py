@@ -87,7 +87,9 @@ def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
         model.penalty,
         model.loss,
     )
-    lam_min = lam_min_ratio * problem.lam_max if lam_min_ratio and problem.lam_max > 0 else None
+    # that of the hinge, where the squared hinge with the L2 penalty has none
+    top = problem.penalty.lam_max(problem)
+    lam_min = lam_min_ratio * top if lam_min_ratio and top > 0 else None
     follower = choose_solver(problem, model.solver, provides="path")
     path = solve_path(problem, lam_min, follower)
     if path.status == "interrupted" and "reason" not in path.info:

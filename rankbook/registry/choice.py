@@ -221,11 +221,11 @@ def choose_solver(
     Returns
     -------
     str, type or instance
-        For RankRLS "sparse-rls" with a basis and "rls" without; "kronecker" for it on labels;
-        "rayleigh" for the Rayleigh
-        coefficient. For a ranking SVM "simplex" with the L1 penalty; else for one lambda what
-        :func:`explain` expects to be the quickest, and for paths :func:`follower_of`. "qp" for all
-        other problems.
+        With the L1 penalty "simplex" for the hinge and "homotopy" for squares. For RankRLS
+        "sparse-rls" with a basis and "rls" without, "kronecker" on labels; "rayleigh" for the
+        Rayleigh coefficient. For a ranking SVM and one lambda what :func:`explain` expects to be
+        the quickest, and for paths :func:`follower_of`; "path" for those of support vector
+        machines. "qp" for all other problems.
 
     Raises
     ------
@@ -234,6 +234,8 @@ def choose_solver(
     """
     if not (isinstance(solver, str) and solver == "auto"):
         return solver
+    if getattr(problem, "coef_is_weights", False):
+        return l1_solver(problem)
     if is_kind(problem, "LabelRankRLSProblem"):
         return "kronecker"
     if is_kind(problem, "RankRLSProblem"):
