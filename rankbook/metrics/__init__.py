@@ -6,6 +6,7 @@
 __all__ = []
 
 # %% ../../nbs/metrics/interface.ipynb #c002
+from .cuts import best_cuts
 from .graded import average_precision, ndcg
 from .pairs import auc, disagreement
 from .queries import UndefinedMetric, by_query
@@ -14,6 +15,7 @@ __all__ = [
     "UndefinedMetric",
     "auc",
     "average_precision",
+    "best_cuts",
     "by_query",
     "disagreement",
     "ndcg",
