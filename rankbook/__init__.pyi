@@ -4,6 +4,7 @@ from . import kernels, metrics, plots
 from .data import datasets
 from .estimators.label_ranker import LabelRanker
 from .estimators.online import OnlineRankSVM, OnlineSVC
+from .estimators.ordinal import OrdinalRanker
 from .estimators.rankrls import RankRLS
 from .estimators.rankrls_cv import RankRLSCV
 from .estimators.ranksvm import RankSVM
@@ -42,6 +43,7 @@ __all__ = [
     "NystroemMap",
     "OnlineRankSVM",
     "OnlineSVC",
+    "OrdinalRanker",
     "Preferences",
     "RankRLS",
     "RankRLSCV",

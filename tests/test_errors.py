@@ -1780,6 +1780,7 @@ MODELS = {
     "RayleighRankerCV": (RAY_CV(), LABELS),
     "OnlineRankSVM": (ONLINE(), Y),
     "OnlineSVC": (SVC(), LABELS),
+    "OrdinalRanker": (lambda: rb.OrdinalRanker(), LABELS),
 }
 
 

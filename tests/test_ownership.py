@@ -340,6 +340,7 @@ CASES = {
         ),
         predicts,
     ),
+    "OrdinalRanker": (fitted(rb.OrdinalRanker(), "X", "labels"), predicts),
     "RayleighRanker": (fitted(rb.RayleighRanker(n_components=4), "X", "labels"), predicts),
     "RayleighRanker, linear": (
         fitted(rb.RayleighRanker(n_components=None, kernel="linear"), "X", "labels"),

@@ -60,7 +60,13 @@ CROWDED = {
         "five folds of two cannot all have two levels to compare"
     )
 }
+ONE_SCORE = (
+    "with more than two classes decision_function is one score an item, not one for each class"
+)
 REASONS = {
+    rb.OrdinalRanker: dict.fromkeys(
+        ("check_classifiers_train", "check_classifiers_classes"), ONE_SCORE
+    ),
     rb.OnlineRankSVM: RANDOM,
     rb.OnlineSVC: RANDOM,
     rb.RankSVMCV: CROWDED,

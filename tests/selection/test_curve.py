@@ -729,6 +729,62 @@ def test_auc_and_ndcg_are_brute_force(case, queries, kernel):
         )
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("case", RANKED)
+def test_the_error_at_the_best_cut_is_brute_force(case, kernel):
+    """Every threshold is tried, at random lambdas and just beside the breaks and breakpoints."""
+    X, y, V, _ = mixture_parts(n=60)
+    if case == "mirrored" and kernel == "rbf":
+        X, V = np.round(X), np.round(V)
+    X = mirrored(X) if case == "mirrored" else RANKED[case](X)
+    V = RANKED[case](V)
+    path = follow(X, rb.Preferences.from_scores(np.resize(y, len(X))), kernel, depth=1e-4)
+    good = np.random.default_rng(1).random(len(V)) < 1 / (1 + np.exp(-V[:, 0]))
+    curve = rb.validation_curve(path, V, good, metric="error")
+    check_shape(curve, path)
+    assert not curve.maximize and curve.optimum == curve.values.min()
+    beside = np.r_[curve.breaks[1:-1], path.breakpoints[1:]]
+    beside = beside[:: max(1, beside.size // 100)]
+    lams = np.r_[random_lams(path, 300, 1e-4), beside * (1 + 1e-6), beside * (1 - 1e-6)]
+    lams = lams[lams > path.domain[0]]
+    known = 0
+    for lam in lams:
+        scores = snapped(path, V, lam)
+        if scores is not None:
+            known += 1
+            cuts = np.r_[np.unique(scores), np.inf]
+            expected = min(np.mean((scores >= cut) != good) for cut in cuts)
+            assert curve.at(lam) == pytest.approx(expected, abs=1e-12), lam
+    assert known > 250
+
+
+def test_the_error_of_a_validation_set_without_an_order():
+    X, y, V, v = mixture_parts(n=40)
+    path = follow(X, rb.Preferences.from_scores(y))
+    tied = rb.validation_curve(path, np.ones((5, 2)), [1, 1, 0, 1, 0], metric="error")
+    assert tied.values.tolist() == [0.4]
+    twice = np.r_[np.arange(len(v)), np.arange(len(v))]
+    curve = rb.validation_curve(path, V, v, metric="error")
+    double = rb.validation_curve(path, V[twice], v[twice], metric="error")
+    assert np.allclose(curve.breaks, double.breaks) and np.allclose(curve.values, double.values)
+    both = rb.validation_curve(path, V[twice], np.r_[v, -v], metric="error")
+    assert both.values.tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    "options", [dict(solver="epsilon", eps=0.1), dict(solver="newton", eps=0.1)]
+)
+def test_the_error_along_paths_that_are_not_exact(options):
+    X, y, V, v = mixture_parts(n=30)
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), "linear")
+    path = rb.solve_path(problem, lam_min=1e-3 * problem.lam_max, **options)
+    curve = rb.validation_curve(path, V, v, metric="error")
+    for lam in random_lams(path, 100, 1e-3):
+        scores = path.predict(V, lam)
+        cuts = np.r_[np.unique(scores), np.inf]
+        assert curve.at(lam) == min(np.mean((scores >= cut) != (v == v.max())) for cut in cuts)
+
+
 def test_the_auc_of_one_query_is_one_minus_the_disagreement():
     X, y, V, v = mixture_parts(n=40)
     path = follow(X, rb.Preferences.from_scores(y))
@@ -760,6 +816,11 @@ def test_metrics_that_make_no_sense():
         (-np.ones(10), dict(metric="ndcg"), ValueError, "prefs_val has -1"),
         (np.full(10, 2000.0), dict(metric="ndcg"), ValueError, "prefs_val has 2000"),
         (v, dict(metric="auc", qid=v[1:]), ValueError, "qid"),
+        (np.ones(10), dict(metric="error"), ValueError, "1 different value; two"),
+        (np.arange(10), dict(metric="error"), ValueError, "10 different values; two"),
+        (v, dict(metric="error", qid=v), ValueError, "qid is given; for the error"),
+        (v, dict(metric="error", k=3), ValueError, "k is 3"),
+        (prefs, dict(metric="error"), TypeError, "prefs_val is a Preferences"),
     ]:
         with pytest.raises(error, match=words):
             rb.validation_curve(path, V, target, **options)

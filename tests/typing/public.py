@@ -32,6 +32,7 @@ share: float = rb.disagreement(prefs, X[:, 0], tie_tol=0.0) + rb.auc(y, X[:, 0],
 share += rb.metrics.ndcg(y, rows[0], qid, k=3) + rb.metrics.average_precision(y, X[:, 0])
 ids, values = rb.metrics.by_query(rb.metrics.auc, y, X[:, 0], qid, sample_weight=weight)
 share += rb.metrics.disagreement(y, X[:, 0]) + float(values.max())
+cuts: np.ndarray = rb.metrics.best_cuts(X[:, 0], y, "absolute", sample_weight=weight, tie_tol=0.0)
 error: type[ValueError] = rb.metrics.UndefinedMetric
 
 # Kernels
@@ -93,6 +94,7 @@ if isinstance(path, rb.RegularizationPath):
 loaded: rb.RegularizationPath = rb.load("path.npz")
 curve: rb.ValidationCurve = rb.validation_curve(path, X, prefs)
 curve = rb.validation_curve(loaded, rows, y, qid=qid, metric="ndcg", k=3)
+curve = rb.validation_curve(loaded, rows, y, metric="error")
 lam = rb.choose_lambda(curve, "largest") + curve.choose() + float(curve.at(lam)) + curve.minimum
 intervals: list[tuple[float, float]] = curve.best + curve.local_minima()
 steps: np.ndarray = curve.at(curve.breaks[1:]) - curve.values
@@ -140,6 +142,8 @@ rls_cv = rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.5, 1.0], cv="lpo", random_state=
 lam = rls_cv.lam_ + rls_cv.best_value_ + float(rls_cv.cv_values_.min())
 ranker = rb.LabelRanker(0.5, "ranksvm", label_kernel=np.eye(2)).fit(X, np.c_[y, -y], weight)
 best: np.ndarray = ranker.rank(X)[:, 0] + ranker.n_labels_ + ranker.score(X, np.c_[y, -y])
+ordinal = rb.OrdinalRanker(rb.RankRLS(), loss="absolute").fit(X, y, weight)
+scores = ordinal.decision_function(X) + ordinal.cuts_[0] + ordinal.predict(X) + ordinal.classes_[0]
 rayleigh = rb.RayleighRanker(n_components=2, unlabelled=-1, neighbours="exact").fit(X, y)
 scores = rayleigh.decision_function(X) + rayleigh.classes_[1] + rayleigh.certificate_.norm
 share: np.ndarray = rayleigh.predict_proba(X)

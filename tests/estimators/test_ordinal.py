@@ -1,0 +1,110 @@
+"""Ordinal regression: any ranker, every kind of label, and scikit-learn around it."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.linear_model import Ridge
+from sklearn.metrics import mean_absolute_error
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import rankbook as rb
+
+
+@pytest.fixture
+def stars():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    return X, np.digitize(X[:, 0] + 0.5 * rng.normal(size=120), [-1, 0, 1])
+
+
+@pytest.mark.parametrize("loss", ["error", "absolute"])
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        None,
+        rb.RankSVM(kernel="linear", solver="newton"),
+        rb.RankRLS(),
+        rb.RankRLSCV(lams=[1.0, 10.0], cv=3),
+        rb.OnlineRankSVM(random_state=0),
+        Ridge(),
+        make_pipeline(StandardScaler(), rb.RankRLS()),
+    ],
+    ids=lambda ranker: type(ranker).__name__,
+)
+def test_any_ranker_is_cut_as_well_as_can_be(stars, ranker, loss):
+    X, y = stars
+    model = rb.OrdinalRanker(ranker, loss).fit(X, y)
+    scores = model.decision_function(X)
+    assert np.array_equal(scores, model.ranker_.predict(X)) and scores.shape == (120,)
+    measure = mean_absolute_error if loss == "absolute" else lambda a, b: np.mean(a != b)
+    best = measure(y, model.predict(X))
+    for moved in range(3):
+        for place in scores:
+            cuts = model.cuts_.copy()
+            cuts[moved] = place
+            assert best <= measure(y, np.digitize(scores, np.sort(cuts))) + 1e-12
+    assert model.score(X, y) > 0.4 and model.n_features_in_ == 2
+
+
+def test_labels_of_every_kind(stars):
+    X, y = stars
+    by_number = rb.OrdinalRanker().fit(X, y)
+    for names in (np.array(list("abcd")), np.array([1.0, 2.0, 4.0, 9.0]), np.array([7, 8, 9, 10])):
+        model = rb.OrdinalRanker().fit(X, names[y])
+        assert np.array_equal(model.classes_, names) and model.predict(X).dtype == names.dtype
+        assert np.array_equal(model.predict(X), names[by_number.predict(X)])
+    booleans = rb.OrdinalRanker().fit(X, y > 1)
+    assert booleans.predict(X).dtype == bool
+    assert np.array_equal(booleans.decision_function(X) > 0, booleans.predict(X))
+
+
+def test_frames_sparse_items_and_precomputed_kernels(stars):
+    X, y = stars
+    frame = pd.DataFrame(X, columns=["size", "age"])
+    named = rb.OrdinalRanker().fit(frame, y)
+    assert named.feature_names_in_.tolist() == ["size", "age"]
+    assert not hasattr(named.fit(X, y), "feature_names_in_")
+    linear = rb.OrdinalRanker(rb.RankSVM(kernel="linear", solver="newton"))
+    assert np.array_equal(
+        linear.fit(csr_array(X), y).predict(csr_array(X)), linear.fit(X, y).predict(X)
+    )
+    K = np.exp(-((X[:, None] - X) ** 2).sum(-1) / 2)
+    pairwise = rb.OrdinalRanker(rb.RankSVM(kernel="precomputed"))
+    shares = cross_val_score(pairwise, K, y, cv=3)
+    assert np.allclose(shares, cross_val_score(rb.OrdinalRanker(), X, y, cv=3), atol=0.03)
+    again = pickle.loads(pickle.dumps(named))
+    assert np.array_equal(again.predict(X), named.predict(X))
+
+
+def test_weights(stars):
+    X, y = stars
+    weight = np.random.default_rng(1).integers(0, 3, 120)
+    heavy = rb.OrdinalRanker().fit(X, y, weight)
+    copies = rb.OrdinalRanker().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert np.allclose(heavy.cuts_, copies.cuts_, atol=1e-6)
+    none = rb.OrdinalRanker().fit(X, y, (y != 2).astype(float))
+    assert none.classes_.tolist() == [0, 1, 2, 3] and 2 not in none.predict(X)
+    assert none.cuts_[1] == none.cuts_[2]
+    with pytest.raises(ValueError, match="the ranker takes none"):
+        rb.OrdinalRanker(rb.RankRLSCV(lams=[1.0])).fit(X, y, weight)
+    with pytest.raises(ValueError, match="sample_weight is zero for all items but those of one"):
+        rb.OrdinalRanker().fit(X, y, (y == 2).astype(float))
+
+
+def test_two_classes_beside_a_support_vector_machine(stars):
+    X, y = stars
+    ours = rb.OrdinalRanker(rb.RankSVM(lam=10.0)).fit(X, y > 1)
+    theirs = SVC(gamma=0.5).fit(X, y > 1)
+    assert ours.score(X, y > 1) >= theirs.score(X, y > 1) - 0.03
+
+
+def test_a_cut_that_nobody_is_above_leaves_the_scores_finite():
+    model = rb.OrdinalRanker().fit(np.ones((3, 1)), [0, 0, 1])
+    assert np.isinf(model.cuts_).all() and np.isfinite(model.decision_function([[1.0]])).all()
+    assert model.predict([[1.0], [5.0]]).tolist() == [0, 0]
