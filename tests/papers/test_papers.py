@@ -364,6 +364,7 @@ def test_help_says_what_is_written():
         "zapien2009_trials.csv",
         "zapien2009_times.txt",
         "zapien2009_dual.csv",
+        "zapien2009_classes.csv",
         "tsivtsivadze_trials.csv",
         "tsivtsivadze_basis.csv",
         "tsivtsivadze_costs.csv",

@@ -767,7 +767,7 @@ def test_the_error_of_a_validation_set_without_an_order():
     curve = rb.validation_curve(path, V, v, metric="error")
     double = rb.validation_curve(path, V[twice], v[twice], metric="error")
     assert np.allclose(curve.breaks, double.breaks) and np.allclose(curve.values, double.values)
-    both = rb.validation_curve(path, V[twice], np.r_[v, -v], metric="error")
+    both = rb.validation_curve(path, V[twice], np.r_[v, v.max() - v], metric="error")
     assert both.values.tolist() == [0.5]
 
 
