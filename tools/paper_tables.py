@@ -9,9 +9,10 @@ They hold what takes too long for the notebook itself, and run times.
     python tools/paper_tables.py ralaivola2009_rivals
 
 The first writes nbs/papers/zapien2009_trials.csv, nbs/papers/zapien2009_times.txt and
-nbs/papers/zapien2009_dual.csv, the second nbs/papers/tsivtsivadze_trials.csv,
-nbs/papers/tsivtsivadze_basis.csv and nbs/papers/tsivtsivadze_costs.csv, the third
-nbs/papers/ralaivola2009_trials.csv and nbs/papers/ralaivola2009_few.csv, the fourth
+nbs/papers/zapien2009_dual.csv, the second nbs/papers/zapien2009_classes.csv (it needs statsmodels
+and mord, which no extra brings), the third nbs/papers/tsivtsivadze_trials.csv,
+nbs/papers/tsivtsivadze_basis.csv and nbs/papers/tsivtsivadze_costs.csv, the fourth
+nbs/papers/ralaivola2009_trials.csv and nbs/papers/ralaivola2009_few.csv, the fifth
 nbs/papers/ralaivola2009_subspaces.csv and nbs/papers/ralaivola2009_rivals.csv. The experiments are
 defined in the notebooks: their cells that begin with the comment MARK are executed here.
 """
