@@ -24,6 +24,7 @@ from rankbook.base.validation import (
     require_kind,
 )
 from ..paths.exact import SolutionPath
+from ..paths.labels import LabelPath
 from ..preferences.graph import Preferences
 
 # %% ../../nbs/selection/curve.ipynb #c006
@@ -238,7 +239,6 @@ def _ndcg_curve(path, items, distinct, y, query, k, tie_tol):
 def _error_curve(path, items, distinct, y, query, tie_tol):
     """The share of items of two classes on the wrong side of the best cut."""
     from rankbook.selection.best_cut import mistake_steps
-    from rankbook.selection.crossings import crossings
 
     values = np.unique(y)
     if values.size != 2:
@@ -248,7 +248,7 @@ def _error_curve(path, items, distinct, y, query, tie_tol):
         )
     good, bad = np.flatnonzero(y == values[1]), np.flatnonzero(y == values[0])
     g, b = (part.ravel() for part in np.indices((good.size, bad.size)))
-    first, lam, pair, old, new = crossings(path, distinct, items[good[g]], items[bad[b]], tie_tol)
+    first, lam, pair, old, new = _crossings(path, distinct, items[good[g]], items[bad[b]], tie_tol)
     order, starts = _groups(lam)
     mistakes = mistake_steps(
         g, (good.size, bad.size), first, pair[order], old[order], new[order], starts
@@ -256,6 +256,20 @@ def _error_curve(path, items, distinct, y, query, tie_tol):
     return _as_curve(path, lam[order][starts], mistakes / y.size, 1e-12)
 
 # %% ../../nbs/selection/curve.ipynb #c020
+def _label_curve(path, X_val, y_val, qid, metric, tie_tol):
+    """The share of wrong labels along the path of a support vector machine."""
+    from rankbook.selection.wrong_labels import wrong_labels
+
+    if metric != "error" or qid is not None:
+        raise ValueError(
+            f"metric is {metric!r}{'' if qid is None else ' and qid is given'}; 'error' without "
+            "qid is accepted for a path of labels."
+        )
+    lam, values = wrong_labels(path, X_val, y_val, tie_tol)
+    starts = _groups(lam)[1]
+    return _as_curve(path, lam[starts], values[np.r_[0, np.append(starts[1:], lam.size)]], 1e-12)
+
+
 def validation_curve(
     path: SolutionPath,
     X_val: ArrayLike,
@@ -278,14 +292,15 @@ def validation_curve(
         Validation items; for a precomputed kernel (p, n).
     prefs_val : Preferences, or array-like of shape (p,)
         For the disagreement, preferences between the items, at least one. For the other metrics the
-        items' scores or grades y, or two classes.
+        items' scores or grades y, or two classes. For the path of a support vector machine labels.
     qid : array-like of shape (p,), optional
         Query ids, in any order, for "auc" and "ndcg"; one query by default. Preferences know
         theirs.
     metric : {"disagreement", "auc", "ndcg", "error"}, default "disagreement"
         The first three as in :mod:`rankbook.metrics`; the error, of two classes, is that at the
         best cut for each lambda, see :func:`rankbook.metrics.best_cuts`. Disagreement and error
-        are to be minimised, the two others to be maximised.
+        are to be minimised, the two others to be maximised. Of labels only the error is measured,
+        as the problem puts them into classes.
     k : int, optional
         Only the first `k` places count, for "ndcg"; all by default.
     tie_tol : float, default 1e-10
@@ -312,6 +327,8 @@ def validation_curve(
     curves = {"auc": _auc_curve, "ndcg": _ndcg_curve, "error": _error_curve}
     as_choice("metric", metric, ("disagreement", *curves))
     tie_tol = as_positive("tie_tol", tie_tol, zero=True)
+    if isinstance(path, LabelPath):
+        return _label_curve(path, X_val, prefs_val, qid, metric, tie_tol)
     if metric == "disagreement":
         distinct, items = _check_validation(X_val, prefs_val, qid, k)
         return _disagreement_curve(path, items, distinct, prefs_val, prefs_val.weight, tie_tol)
