@@ -19,6 +19,7 @@ from .preferences.graph import Preferences
 from .problems.auc_bound import auc_bound
 from .problems.certificate import Certificate
 from .problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
+from .problems.questions import suggest_pairs
 from .problems.rankrls import RankRLSProblem
 from .problems.rankrls_statistics import RankingStatistics, merge_statistics
 from .problems.ranksvm import RankSVMProblem
@@ -78,6 +79,7 @@ __all__ = [
     "register_solver",
     "solve",
     "solve_path",
+    "suggest_pairs",
     "unregister_solver",
     "validation_curve",
 ]

@@ -254,3 +254,18 @@ def test_lambda_is_chosen_exactly_on_pairs():
     for lam in np.geomspace(problem.lam_max, 1e-4 * problem.lam_max, 7):
         f, g = one.predict(rows, lam).reshape(5, K), two.predict(cross, lam).reshape(5, K)
         assert np.allclose(centred(f), centred(g), atol=1e-6)
+
+
+def test_ties_are_resolved_by_lot_and_only_ties():
+    X, Y = np.random.default_rng(1).normal(size=(2, 12, 3))
+    model = rb.LabelRanker(kernel="linear").fit(X, Y)
+    X_new = np.vstack([X, np.zeros((600, 3))])
+    orders = [model.rank(X_new, seed) for seed in (0, 1, np.random.default_rng(2))]
+    for order in orders:
+        assert np.array_equal(order[:12], model.rank(X))
+        assert np.array_equal(np.sort(order, axis=1), np.tile(np.arange(3), (612, 1)))
+        assert np.abs(np.bincount(order[12:, 0]) - 200).max() < 60
+    assert (orders[0] != orders[1]).any() and (orders[0] != orders[2]).any()
+    assert np.array_equal(orders[0], model.rank(X_new, 0))
+    with pytest.raises(TypeError, match="random_state is 'a'"):
+        model.rank(X, "a")

@@ -56,6 +56,8 @@ proof: rb.Certificate = ranking.certificate(lam, solution.coef)
 small: bool = proof.is_optimal(1e-8) and proof.box_violation < 1e-9
 small = solution.certificate.is_optimal() and solution.certificate.relative_gap < 1
 order: np.ndarray = solution.proven([0, 1], [2, 3])
+questions: np.ndarray = rb.suggest_pairs(solution, 5, qid, exclude=[[0, 1]])
+questions = rb.suggest_pairs(solution, k=2, X_new=sparse)
 name: str = solution.solver + repr(solution.info.get("advice"))
 if solution.weights is not None and isinstance(solution.dual, np.ndarray):
     total: float = float(solution.weights.sum() + solution.dual.sum())
