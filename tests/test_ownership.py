@@ -377,6 +377,7 @@ KEEPS_NOTHING = {
     "get_solver",
     "load",
     "choose_lambda",
+    "suggest_pairs",
     "explain",
     "Certificate",
     "Solution",
