@@ -143,7 +143,9 @@ lam = rls.certificate_.jitter + rls.statistics_.n_items + rls.predict(X)[0]
 rls_cv = rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.5, 1.0], cv="lpo", random_state=1).fit(X, y, qid)
 lam = rls_cv.lam_ + rls_cv.best_value_ + float(rls_cv.cv_values_.min())
 ranker = rb.LabelRanker(0.5, "ranksvm", label_kernel=np.eye(2)).fit(X, np.c_[y, -y], weight)
-best: np.ndarray = ranker.rank(X)[:, 0] + ranker.n_labels_ + ranker.score(X, np.c_[y, -y])
+best: np.ndarray = (
+    ranker.rank(X, random_state=0)[:, 0] + ranker.n_labels_ + ranker.score(X, np.c_[y, -y])
+)
 ordinal = rb.OrdinalRanker(rb.RankRLS(), loss="absolute").fit(X, y, weight)
 scores = ordinal.decision_function(X) + ordinal.cuts_[0] + ordinal.predict(X) + ordinal.classes_[0]
 rayleigh = rb.RayleighRanker(n_components=2, unlabelled=-1, neighbours="exact").fit(X, y)
