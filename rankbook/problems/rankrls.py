@@ -289,11 +289,8 @@ class RankRLSProblem(BasisMap):
         square, primal = max(0.0, square), least_squares_value(self, f, square, lam)
         gradient, start = half_gradient(self, a, f, lam)
         gap = gradient**2 / lam
-        rounding = (
-            16
-            * np.finfo(float).eps
-            * float(np.sum(np.sqrt(np.maximum(0.0, self.diagonal)) @ np.abs(self.target.b)))
-        )
+        length = np.sqrt(np.maximum(0.0, self.diagonal))
+        rounding = 16 * np.finfo(float).eps * float(np.sum(length @ np.abs(self.target.b)))
         residual = 0.0 if gradient <= rounding else gradient / start if start > 0 else np.inf
         return Certificate.of(
             lam,
