@@ -459,3 +459,27 @@ def test_bad_data(mixture):
         RankSVMCV().fit(mixture.X, mixture.y, qid=np.arange(59))
     with pytest.raises(ValueError, match="sample_weight"):
         RankSVMCV(random_state=0).fit(mixture.X, mixture.y, sample_weight=-np.ones(60))
+
+
+@pytest.mark.parametrize("metric", ["disagreement", "auc"])
+def test_the_best_of_several_gammas_is_the_one_of_its_own_fit(metric):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=40) > 0).astype(float)
+    gammas = [3.0, 0.3, 3.0, 0.03]
+    several = rb.RankSVMCV(gamma=gammas, cv=3, metric=metric).fit(X, y)
+    each = [rb.RankSVMCV(gamma=g, cv=3, metric=metric).fit(X, y) for g in (0.03, 0.3, 3.0)]
+    values = [one.curve_.optimum for one in each]
+    best = int(np.argmax(values) if metric == "auc" else np.argmin(values))
+    assert several.gammas_ == [0.03, 0.3, 3.0] and several.gamma_ == several.gammas_[best]
+    assert [curve.optimum for curve in several.gamma_curves_] == values
+    assert several.lam_ == each[best].lam_
+    assert np.array_equal(several.predict(X), each[best].predict(X))
+
+
+@pytest.mark.parametrize("gamma", [[], [1.0, 0.0], [np.nan], [[1.0]]])
+def test_gammas_that_make_no_sense_are_refused(gamma):
+    model = rb.RankSVMCV(gamma=gamma)
+    with pytest.raises(ValueError, match="gamma"):
+        model.fit(np.arange(10.0)[:, None], np.arange(10) % 2)
+    assert not hasattr(model, "lam_")
