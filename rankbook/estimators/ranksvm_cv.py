@@ -189,7 +189,7 @@ def choose_by_folds(curve, curves, rule):
     worse = np.abs(curve.values - curve.optimum) > error + 1e-12
     return ValidationCurve(curve.breaks, worse.astype(float), curve.scale).choose("largest"), error
 
-# %% ../../nbs/estimators/ranksvm_cv.ipynb #c029
+# %% ../../nbs/estimators/ranksvm_cv.ipynb #c028x
 def models_to_try(estimator):
     """A RankSVM with the options of an estimator for each of its gammas, by rising gamma."""
     gammas = [estimator.gamma]
@@ -207,7 +207,7 @@ def best_curve(curves):
     cost = np.array([-one.optimum if one.maximize else one.optimum for one in curves])
     return int(np.flatnonzero(cost <= cost.min() + 1e-12)[0])
 
-
+# %% ../../nbs/estimators/ranksvm_cv.ipynb #c029
 class RankSVMCV(Ranker):
     """A ranking SVM whose lambda is chosen by cross-validation along the whole path, exactly.
 
