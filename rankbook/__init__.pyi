@@ -33,6 +33,7 @@ from .registry.solve import solve, solve_path
 from .registry.storage import load
 from .registry.table import list_solvers
 from .selection.curve import ValidationCurve, choose_lambda, validation_curve
+from .selection.kernel_path import kernel_path
 
 __version__: str
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "disagreement",
     "explain",
     "get_solver",
+    "kernel_path",
     "kernels",
     "list_solvers",
     "load",

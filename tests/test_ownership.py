@@ -358,6 +358,12 @@ CASES = {
         ),
         lambda c, new: [c.breaks, c.values],
     ),
+    "kernel_path": (
+        lambda b: rb.kernel_path(
+            rb.RankSVMProblem(b["X"], rb.Preferences.from_scores(b["y"])), 1.0, [0.1, 1.0]
+        ),
+        lambda path, new: [path.gammas, *(answer.predict(new) for answer in path.solutions)],
+    ),
     "choose_basis": (
         lambda b: rb.choose_basis(b["X"], 4, random_state=0),
         lambda basis, new: [basis],
