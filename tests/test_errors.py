@@ -242,10 +242,10 @@ PREFERENCES = [
         r"^weight has shape \(2,\); shape \(1,\) is accepted",
     ),
     (
-        "margin 0",
-        lambda: rb.Preferences([0], [1], 2, margin=[0.0]),
+        "margin infinite",
+        lambda: rb.Preferences([0], [1], 2, margin=[np.inf]),
         ValueError,
-        r"^margin has 0.0 at index 0; numbers > 0.* accepted",
+        r"^margin has inf at index 0; only finite numbers are accepted",
     ),
     (
         "item_weight text",

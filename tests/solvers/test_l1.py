@@ -463,9 +463,10 @@ def test_solvers_of_the_l2_penalty_refuse_in_one_sentence(solver):
     assert "penalty l2, not l1" in rb.get_solver(solver).can_solve(problem)
 
 
-def test_the_default_solver_says_who_takes_it():
+def test_the_reference_says_who_takes_it_and_the_default_does():
     with pytest.raises(ValueError, match="solvers lp and simplex take"):
-        rb.solve(l1(*CORPUS["plain"]), 1.0)
+        rb.solve(l1(*CORPUS["plain"]), 1.0, solver="qp")
+    assert rb.solve(l1(*CORPUS["plain"]), 1.0).solver.startswith("simplex")
 
 
 def test_plugins_that_never_heard_of_penalties_are_not_asked():
