@@ -245,7 +245,7 @@ PREFERENCES = [
         "margin infinite",
         lambda: rb.Preferences([0], [1], 2, margin=[np.inf]),
         ValueError,
-        r"^margin has inf at index 0; only finite numbers are accepted",
+        r"^margin has infinity at index 0; only finite numbers are accepted",
     ),
     (
         "item_weight text",

@@ -150,7 +150,7 @@ def test_others_refuse_storage_and_loss_in_one_sentence(solver):
     for stored, word in ((X, "float32"), (csr_array(X), "csr")):
         with pytest.raises(
             ValueError,
-            match=f"it takes the storage float64, not {word}, which rankbook's own solver newton takes",
+            match=f"it takes the storage float64, not {word}, which rankbook's own solvers? newton",
         ):
             run(rb.RankSVMProblem(stored, prefs, kernel="linear"), 1.0, solver)
     if solver != "qp":
