@@ -67,8 +67,8 @@ class SpectralPath(SolutionPath):
         """
         if self.spectrum.right.shape[1] > 1:
             raise ValueError(
-                f"y has {self.spectrum.right.shape[1]} columns; one is accepted for a validation "
-                "curve."
+                f"this path has scores of {self.spectrum.right.shape[1]} columns for an item; one "
+                "is accepted for a validation curve."
             )
         return self.modes(X_new) * self.spectrum.right[:, 0]
 

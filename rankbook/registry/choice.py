@@ -198,9 +198,12 @@ LONG, TIMES = 60.0, 3.0  # seconds of an exact path that are taken for granted, 
 
 
 def follower_of(problem: Any) -> str:
-    """The solver that follows all solutions of a ranking SVM: "path", or "epsilon"."""
+    """The solver that follows all solutions of a ranking SVM: "path", or "epsilon".
+
+    For the squared hinge, and for float32 and CSR, "newton".
+    """
     if problem.loss.is_smooth or problem.storage != "float64":
-        return "path"  # which says why it cannot
+        return "newton" if problem.is_factored else "path"  # which says why it cannot
     exact, rough = (seconds for _, seconds, _ in costs_of(problem, None, "path"))
     return "epsilon" if exact > max(LONG, TIMES * rough) else "path"
 
@@ -237,7 +240,7 @@ def choose_solver(
     if getattr(problem, "coef_is_weights", False):
         return l1_solver(problem)
     if is_kind(problem, "LabelRankRLSProblem"):
-        return "kronecker"
+        return "kronecker" if provides == "solve" or problem.is_complete else "rls"
     if is_kind(problem, "RankRLSProblem"):
         return "rls" if problem.basis is None else "sparse-rls"
     if is_kind(problem, "RayleighProblem"):

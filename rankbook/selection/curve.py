@@ -256,14 +256,14 @@ def _error_curve(path, items, distinct, y, query, tie_tol):
     return _as_curve(path, lam[order][starts], mistakes / y.size, 1e-12)
 
 # %% ../../nbs/selection/curve.ipynb #c020
-def _label_curve(path, X_val, y_val, qid, metric, tie_tol):
+def _label_curve(path, X_val, y_val, others, metric, tie_tol):
     """The share of wrong labels along the path of a support vector machine."""
     from rankbook.selection.wrong_labels import wrong_labels
 
-    if metric != "error" or qid is not None:
+    if metric != "error" or others != (None, None):
+        given = "" if others == (None, None) else " and qid or k is given"
         raise ValueError(
-            f"metric is {metric!r}{'' if qid is None else ' and qid is given'}; 'error' without "
-            "qid is accepted for a path of labels."
+            f"metric is {metric!r}{given}; 'error' without them is accepted for a path of labels."
         )
     lam, values = wrong_labels(path, X_val, y_val, tie_tol)
     starts = _groups(lam)[1]
@@ -328,7 +328,7 @@ def validation_curve(
     as_choice("metric", metric, ("disagreement", *curves))
     tie_tol = as_positive("tie_tol", tie_tol, zero=True)
     if isinstance(path, LabelPath):
-        return _label_curve(path, X_val, prefs_val, qid, metric, tie_tol)
+        return _label_curve(path, X_val, prefs_val, (qid, k), metric, tie_tol)
     if metric == "disagreement":
         distinct, items = _check_validation(X_val, prefs_val, qid, k)
         return _disagreement_curve(path, items, distinct, prefs_val, prefs_val.weight, tie_tol)

@@ -9,6 +9,7 @@ __all__ = ['class_numbers', 'label_constraints', 'wrong_labels']
 import numpy as np
 
 from ..base.validation import as_array, as_matrix
+from ..preferences.graph import Preferences
 from .crossings import crossings
 
 # %% ../../nbs/selection/wrong_labels.ipynb #w004
@@ -20,6 +21,8 @@ def class_numbers(classes, y, size):
     ValueError
         If there are not `size` labels, or one is of no class.
     """
+    if isinstance(y, Preferences):
+        raise TypeError("prefs_val is a Preferences; for a path of labels labels are accepted.")
     y = as_array("prefs_val", y)
     if y.shape != (size,):
         raise ValueError(f"prefs_val has shape {y.shape}; labels of shape ({size},) are accepted.")
@@ -35,15 +38,17 @@ def class_numbers(classes, y, size):
 def label_constraints(number, k):
     """Items of the ranking that must score higher than others, (m,) each, and whose they are.
 
-    For classes `number` (p,) out of k.
+    For classes `number` (p,) out of k, or k = 1 for one score and two classes. Last comes whether
+    a tie is enough: a score of 0 stands for the first of two classes, and among equal scores the
+    first class counts.
     """
     p = number.size
-    if k == 2:
-        item, zero = np.arange(p), np.full(p, p)
-        return np.where(number == 1, item, zero), np.where(number == 1, zero, item), item
-    others = np.arange(k)[None, :] != number[:, None]
-    example = np.repeat(np.arange(p), k - 1)
-    return example * k + number[example], np.flatnonzero(others), example
+    if k == 1:
+        item, zero, first = np.arange(p), np.full(p, p), number == 0
+        return np.where(first, zero, item), np.where(first, item, zero), item, first
+    others = np.nonzero(np.arange(k)[None, :] != number[:, None])
+    example, other = others
+    return example * k + number[example], example * k + other, example, number[example] < other
 
 # %% ../../nbs/selection/wrong_labels.ipynb #w007
 def wrong_labels(path, X_val, y_val, tie_tol=1e-10):
@@ -69,15 +74,17 @@ def wrong_labels(path, X_val, y_val, tie_tol=1e-10):
     What the crossings cost, and O(C log C) for C of them.
     """
     X_val, classes = as_matrix("X_val", X_val), path.problem.classes_
-    k = 2 if len(path.problem.coef_shape) == 1 else len(classes)
+    k = 1 if len(path.problem.coef_shape) == 1 else len(classes)
     number = class_numbers(classes, y_val, len(X_val))
-    better, worse, example = label_constraints(number, k)
+    better, worse, example, tie_is_enough = label_constraints(number, k)
+    is_unmet = lambda pair, sign: (sign < 0) | ((sign == 0) & ~tie_is_enough[pair])
     first, lam, pair, old, new = crossings(path, X_val, better, worse, tie_tol)
     order = np.argsort(-lam, kind="stable")
-    unmet = np.bincount(example[first <= 0], minlength=number.size)
+    unmet = np.bincount(example[is_unmet(slice(None), first)], minlength=number.size)
+    changes = is_unmet(pair, new).astype(int) - is_unmet(pair, old)
     wrong = [int((unmet > 0).sum())]
     for i in order:
-        at, change = example[pair[i]], int(new[i] <= 0) - int(old[i] <= 0)
+        at, change = example[pair[i]], changes[i]
         before, unmet[at] = unmet[at] > 0, unmet[at] + change
         wrong.append(wrong[-1] + int(unmet[at] > 0) - int(before))
     return lam[order], np.array(wrong) / number.size

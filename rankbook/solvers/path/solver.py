@@ -76,8 +76,11 @@ class PathSolver(Solver):
         """True, or a sentence that says why not: margins of 0 have no lambda to begin at."""
         fits = declared_fit(self, problem)
         signed = fits is True and not has_positive_margins(problem.prefs)
-        if signed and 0 in problem.prefs.margin:
-            return "it takes no margin of 0, where no lambda is large enough to begin at."
+        if signed and 0 in problem.prefs.margin[problem.prefs.weight > 0]:
+            return (
+                "it takes no margin of 0, where no lambda is large enough to begin at; the solver "
+                "interior does."
+            )
         return fits
 
     def path(self, problem, lam_min=None):

@@ -1,0 +1,66 @@
+"""The share of wrong labels along the path of a support vector machine, label by label."""
+
+import numpy as np
+import pytest
+
+import rankbook as rb
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("kind", [rb.SVMProblem, rb.MulticlassSVMProblem])
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("grid", [False, True])
+def test_it_is_what_classify_says(kind, k, kernel, grid):
+    if kind is rb.SVMProblem and k == 3:
+        pytest.skip("takes two classes")
+    rng = np.random.default_rng(k)
+    X, X_val = rng.normal(size=(2, 24, 2))
+    if grid:
+        X, X_val = np.round(X), np.round(X_val)
+    y, y_val = rng.integers(0, k, (2, 24))
+    y[:k] = np.arange(k)
+    problem = kind(X, y, kernel=kernel)
+    path = rb.solve_path(problem)
+    curve = rb.validation_curve(path, X_val, y_val, metric="error")
+    low = max(path.domain[0], 1e-6)
+    for lam in np.geomspace(low, 3 * (problem.lam_max or 1.0), 120)[1:]:
+        scores = path.predict(X_val, lam)
+        if scores.ndim == 1:
+            scores = np.c_[np.zeros(24), scores]
+        tied = scores >= scores.max(axis=1, keepdims=True) - 1e-9 * np.abs(scores).max()
+        wrong = np.mean(tied.argmax(axis=1) != y_val)  # classify, but for rounding of ties
+        near = np.abs(curve.breaks[1:-1] / lam - 1).min(initial=1.0) < 1e-6
+        assert near or curve.at(lam) == pytest.approx(wrong)
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels"), [(rb.SVMProblem, [0, 1, 0, 1]), (rb.MulticlassSVMProblem, [0, 1, 2, 1])]
+)
+def test_ties_count_as_they_are_classified(kind, labels):
+    X = np.array([[0.0], [1.0], [-1.0], [2.0]])
+    problem = kind(X, labels)
+    path = rb.solve_path(problem)
+    curve = rb.validation_curve(path, X, labels, metric="error")
+    assert curve.at(0.5) == np.mean(problem.classify(path.coef(0.5), X) != labels)
+
+
+def test_what_a_path_of_labels_does_not_take():
+    X, y = np.array([[1.0], [-1.0]]), np.array([1, 0])
+    path = rb.solve_path(rb.SVMProblem(X, y))
+    with pytest.raises(ValueError, match="'error' without them is accepted"):
+        rb.validation_curve(path, X, y, metric="error", k=3)
+    with pytest.raises(ValueError, match="metric is 'disagreement'"):
+        rb.validation_curve(path, X, y)
+    with pytest.raises(TypeError, match="prefs_val is a Preferences"):
+        rb.validation_curve(path, X, rb.Preferences.from_scores(y), metric="error")
+
+
+def test_paths_whose_solver_is_chosen():
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    prefs = rb.Preferences.from_scores([0, 1, 2, 0, 1, 2])
+    squared = rb.RankSVMProblem(X, prefs, kernel="linear", loss="squared")
+    stored = rb.RankSVMProblem(X.astype(np.float32), prefs, kernel="linear")
+    for problem in (squared, stored):
+        assert rb.solve_path(problem).solver.startswith("newton")
+    some = rb.LabelRankRLSProblem(X[:3], np.array([[0, 1, 2.0], [2, 1, np.nan], [0, 2, 1]]))
+    assert rb.solve_path(some).solver.startswith("rls")
