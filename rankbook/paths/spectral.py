@@ -70,7 +70,8 @@ class SpectralPath(SolutionPath):
                 f"this path has scores of {self.spectrum.right.shape[1]} columns for an item; one "
                 "is accepted for a validation curve."
             )
-        return self.modes(X_new) * self.spectrum.right[:, 0]
+        learns = bool(self.spectrum.values.any())  # else f is 0, and what is computed is rounding
+        return self.modes(X_new) * self.spectrum.right[:, 0] * learns
 
     def modes(self, X_new):
         """The values (p, r) of the eigenvectors' functions at new items."""

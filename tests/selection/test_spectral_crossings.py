@@ -78,3 +78,12 @@ def test_a_problem_where_nothing_can_be_learnt():
     path = rb.solve_path(rb.RankRLSProblem(np.ones((4, 1)), [0.0, 1, 2, 3], kernel="linear"))
     curve = rb.validation_curve(path, X_VAL[:, :1], rb.Preferences.from_scores(Y_VAL))
     assert curve.values.size >= 1 and np.isfinite(curve.values).all()
+
+
+def test_where_f_is_0_all_items_tie():
+    problem = rb.RankRLSProblem(
+        [[0.0], [1.0], [0.0]], [1.0, 2.0, 2.0], [0, 0, 0], item_weight=[1.0, 0.0, 1.0]
+    )
+    new = np.array([[0.3], [-0.5], [1.3], [2.0]])
+    curve = rb.validation_curve(rb.solve_path(problem), new, rb.Preferences.from_scores(range(4)))
+    assert curve.values.tolist() == [0.5]

@@ -1,5 +1,7 @@
 """The interior point against the exact path and the quadratic program, on what breaks methods."""
 
+import warnings
+
 import numpy as np
 import pytest
 from corpus import degenerate
@@ -205,3 +207,13 @@ def test_an_optimum_far_below_the_start_is_reached():
         found = rb.solve(problem, lam, solver="interior").certificate
         exact = rb.solve(problem, lam, solver="path").certificate
         assert found.primal == pytest.approx(exact.primal, rel=1e-7)
+
+
+def test_a_step_that_breaks_down_is_no_warning():
+    x = np.array([[0.0], [1], [0], [0], [1]])
+    prefs = rb.Preferences([4, 4, 4], [0, 2, 3], 5, margin=[2.0, 2, 2])
+    problem = rb.RankSVMProblem(x @ x.T, prefs, kernel="precomputed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        answer = rb.solve(problem, 0.3499999990412683, solver="interior")
+    assert answer.certificate.relative_gap < 1e-7

@@ -212,7 +212,8 @@ class InteriorSolver(Solver):
         point = start_at(q, problem, self.start) or InteriorPoint(
             q.program, first_position(q.program)
         )
-        with progress_bar(self.progress, "steps") as tell:
+        quiet = np.errstate(over="ignore", invalid="ignore")  # a step that breaks down is the last
+        with progress_bar(self.progress, "steps") as tell, quiet:
             best, steps = run(q, point, self.tol, tell)
         info = dict(steps=steps, unknowns=q.program.system.size)
         return to_solution(problem, lam, q, best, self.tol, info)
