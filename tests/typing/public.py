@@ -152,7 +152,7 @@ ordinal = rb.OrdinalRanker(rb.RankRLS(), loss="absolute").fit(X, y, weight)
 scores = ordinal.decision_function(X) + ordinal.cuts_[0] + ordinal.predict(X) + ordinal.classes_[0]
 rayleigh = rb.RayleighRanker(n_components=2, unlabelled=-1, neighbours="exact").fit(X, y)
 scores = rayleigh.decision_function(X) + rayleigh.classes_[1] + rayleigh.certificate_.norm
-share: np.ndarray = rayleigh.predict_proba(X)
+shares: np.ndarray = rayleigh.predict_proba(X)
 rayleigh_cv = rb.RayleighRankerCV(manifold_weights=(0.0, 1.0), n_components=[2, 3]).fit(X, y)
 lam = rayleigh_cv.manifold_weight_ + rayleigh_cv.score(X, y, weight)
 online = rb.OnlineRankSVM(step="1/sqrt(t)", average="plain").partial_fit(X, y, qid)
