@@ -1,6 +1,7 @@
 """Data on which methods fail first, for all tests."""
 
 import numpy as np
+import pytest
 
 import rankbook as rb
 from rankbook.data.datasets import load
@@ -72,3 +73,22 @@ def standardised(name, rows):
     part = np.random.default_rng(0).permutation(len(data.y))[:rows]
     X, y = data.X[part], data.y[part]
     return (X - X.mean(0)) / np.where(X.std(0) > 0, X.std(0), 1), y
+
+
+def real_data(test):
+    """A test of data sets by name, each as it is, rounded, and with random labels."""
+    names = [
+        "cancer",
+        *(pytest.param(name, marks=pytest.mark.data) for name in ("auto", "diabetes")),
+    ]
+    changes = ["as it is", "rounded", "random labels"]
+    test = pytest.mark.parametrize("name", names)(test)
+    return pytest.mark.parametrize("change", changes)(test)
+
+
+def changed(name, rows, change):
+    """Some rows of a data set, and their scores, with one of the changes of `real_data`."""
+    X, y = standardised(name, rows)
+    if change == "random labels":
+        y = np.random.default_rng(1).permutation(y)
+    return np.round(X) if change == "rounded" else X, y

@@ -209,7 +209,10 @@ def follower_of(problem: Any) -> str:
 
 
 def choose_solver(
-    problem: Problem, solver: SolverLike = "auto", provides: Literal["solve", "path"] = "solve"
+    problem: Problem,
+    solver: SolverLike = "auto",
+    provides: Literal["solve", "path"] = "solve",
+    hard_margin: bool = False,
 ) -> SolverLike:
     """The solver that was asked for, or the name that "auto" stands for.
 
@@ -220,6 +223,8 @@ def choose_solver(
         Returned as it is, if it is not "auto".
     provides : {"solve", "path"}, default "solve"
         What it is for: one lambda, or all of them.
+    hard_margin : bool, default False
+        Whether that lambda is 0.
 
     Returns
     -------
@@ -228,7 +233,7 @@ def choose_solver(
         "sparse-rls" with a basis and "rls" without, "kronecker" on labels; "rayleigh" for the
         Rayleigh coefficient. For a ranking SVM and one lambda what :func:`explain` expects to be
         the quickest, and for paths :func:`follower_of`; "path" for those of support vector
-        machines. "qp" for all other problems.
+        machines. "qp" for all other problems, and for the hard margin.
 
     Raises
     ------
@@ -247,7 +252,7 @@ def choose_solver(
         return "rayleigh"
     if is_kind(problem, "SVMProblem", "MulticlassSVMProblem") and provides == "path":
         return "path"
-    if not is_kind(problem, "RankSVMProblem"):
+    if hard_margin or not is_kind(problem, "RankSVMProblem"):
         return "qp"
     if provides == "path":
         return follower_of(problem)

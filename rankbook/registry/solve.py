@@ -15,7 +15,7 @@ from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
 from ..problems.solution import Solution
 from .choice import choose_solver
-from .declaration import Solver, feature_fit, is_kind
+from .declaration import Solver, feature_fit
 from .plugins import AT_RUN_TIME, get_solver, installed_records
 
 if TYPE_CHECKING:
@@ -87,10 +87,7 @@ def solve(problem: Problem, lam: float, solver: SolverLike = "auto", **options: 
         With ``solver`` naming what ran, and a certificate computed by the library; a
         ConvergenceWarning comes with a relative gap above the solver's `tol`.
     """
-    name = choose_solver(problem, solver)
-    if lam == 0 and name is not solver and is_kind(problem, "RankSVMProblem"):
-        name = "qp"  # "auto" stands for what has the hard margin
-    chosen = get_solver(name, **options)
+    chosen = get_solver(choose_solver(problem, solver, hard_margin=lam == 0), **options)
     lam = as_positive("lam", lam, zero=getattr(chosen, "hard_margin", False))
     label, result = _run(chosen, "solve", problem, lam)
     if not isinstance(result, Solution) or result.problem is not problem or result.lam != lam:

@@ -46,8 +46,7 @@ def label_constraints(number, k):
     if k == 1:
         item, zero, first = np.arange(p), np.full(p, p), number == 0
         return np.where(first, zero, item), np.where(first, item, zero), item, first
-    others = np.nonzero(np.arange(k)[None, :] != number[:, None])
-    example, other = others
+    example, other = np.nonzero(np.arange(k)[None, :] != number[:, None])
     return example * k + number[example], example * k + other, example, number[example] < other
 
 # %% ../../nbs/selection/wrong_labels.ipynb #w007

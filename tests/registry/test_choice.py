@@ -177,3 +177,13 @@ def test_kernels_of_some_thousand_items_are_no_work_for_a_path():
     for n in (1000, 2500, 5000, 10_000):  # with queries of a hundred
         work = Work(n, 40 * n, n, 100.0, True)
         assert seconds_of("interior", work) < seconds_of("path", work)
+
+
+def test_the_hard_margin_goes_to_who_has_it():
+    X, prefs = np.array([[0.0], [1.0], [2.0]]), rb.Preferences.from_scores([0, 1, 2])
+    line = rb.RankSVMProblem(X, prefs, kernel="linear")
+    assert choose_solver(line, hard_margin=True) == "qp"
+    assert choose_solver(line, "newton", hard_margin=True) == "newton"
+    assert rb.solve(line, 0.0).weights == pytest.approx([1.0], rel=1e-6)
+    sparse = rb.RankSVMProblem(X, prefs, kernel="linear", penalty="l1")
+    assert choose_solver(sparse, hard_margin=True) == "simplex"

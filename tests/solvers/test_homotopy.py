@@ -5,7 +5,7 @@ import pickle
 import cvxpy as cp
 import numpy as np
 import pytest
-from corpus import sparse_corpus, standardised
+from corpus import changed, real_data, sparse_corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Lasso, lars_path
@@ -149,19 +149,9 @@ def test_any_small_integers(data):
         check_duality(path.problem, lam, path.coef(lam))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "cancer",
-        pytest.param("auto", marks=pytest.mark.data),
-        pytest.param("diabetes", marks=pytest.mark.data),
-    ],
-)
-@pytest.mark.parametrize("change", ["as it is", "rounded", "random labels"])
+@real_data
 def test_real_data(name, change):
-    X, y = standardised(name, 60)
-    X = np.round(X) if change == "rounded" else X
-    y = np.random.default_rng(1).permutation(y) if change == "random labels" else y
+    X, y = changed(name, 60, change)
     path = follow(squared(X, rb.Preferences.from_scores(y)))
     for lam in some_lams(path, 30)[:60]:
         check_duality(path.problem, lam, path.coef(lam))

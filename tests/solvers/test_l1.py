@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from corpus import sparse_corpus, standardised
+from corpus import changed, real_data, sparse_corpus, standardised
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -213,19 +213,9 @@ def test_any_small_integers(data):
         check_duality(problem, lam, solution.coef, solution.dual)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "cancer",
-        pytest.param("auto", marks=pytest.mark.data),
-        pytest.param("diabetes", marks=pytest.mark.data),
-    ],
-)
-@pytest.mark.parametrize("change", ["as it is", "rounded", "random labels"])
+@real_data
 def test_real_data(name, change):
-    X, y = standardised(name, 120)
-    X = np.round(X) if change == "rounded" else X
-    y = np.random.default_rng(1).permutation(y) if change == "random labels" else y
+    X, y = changed(name, 120, change)
     problem = l1(X, rb.Preferences.from_scores(y))
     path = follow(problem)
     check_exact(path, random_lams(problem, 60, depth=1e-6))

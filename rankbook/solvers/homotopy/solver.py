@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...base.limits import require_memory
+from ...base.limits import require_memory, written_out
 from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import SolutionPath
 from ...problems.solution import Solution
@@ -44,12 +44,7 @@ class HomotopyPath(SolutionPath):
     @cached_property
     def weights(self):
         """The table as a dense array (T + 1, d)."""
-        require_memory(
-            8 * np.prod(self.table.shape, dtype=float),
-            f"a dense table of {self.table.shape[0]:,} weight vectors",
-            "the sparse path.table",
-        )
-        return self.table.toarray()
+        return written_out(self.table)
 
     def weights_at(self, lam):
         """w (d,) at lam. O(log T + d)."""

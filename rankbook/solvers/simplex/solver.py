@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...base.limits import require_memory
+from ...base.limits import require_memory, written_out
 from ...base.progress import progress_bar
 from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import SolutionPath
@@ -91,12 +91,7 @@ class L1Path(SolutionPath):
     @cached_property
     def weights(self):
         """The table as a dense array (T, d)."""
-        require_memory(
-            8 * np.prod(self.table.shape, dtype=float),
-            f"a dense table of {self.table.shape[0]:,} weight vectors",
-            "the sparse path.table",
-        )
-        return self.table.toarray()
+        return written_out(self.table)
 
     def read(self, lam):
         """Weights (d,) and multipliers (m,) at lam. O(T + p^3 + m + n d)."""
