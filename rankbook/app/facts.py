@@ -33,7 +33,8 @@ def notes_on(result):
             f"The path ended early, at lambda {path.domain[0]:.6g} ({path.status}{reason}); "
             "no smaller lambda was considered."
         )
-    if (start := path.problem.lam_max) and result.best.curve.breaks[-1] >= start:
+    start = getattr(path.problem, "lam_max", np.inf)
+    if start and result.best.curve.breaks[-1] >= start:
         notes.append(
             f"The path begins at lambda {start:.6g}, below all that were considered; "
             "above it the function changes by a factor only."
@@ -68,15 +69,16 @@ def summarize(result):
     Returns
     -------
     dict
-        With data, split, preferences, kernel, candidates, path, curve, chosen, disagreement, auc,
-        certificate, solver, seconds and notes. The upper end of an interval of lambda is None where
-        it is infinite.
+        With data, split, method, preferences, kernel, candidates, path, curve, chosen,
+        disagreement, auc, certificate, solver, seconds and notes. The upper end of an interval of
+        lambda is None where it is infinite.
     """
     best, settings = result.best, result.settings
     certificate = result.solution.certificate
     return dict(
         data=_data_facts(result.data),
         split=_split_facts(result.parts, settings, result.data.qid is not None),
+        method=settings["method"],
         preferences=dict(graph=settings["graph"])
         | {name: len(part.prefs) for name, part in result.parts.items()},
         kernel=_kernel_facts(best),
@@ -140,7 +142,9 @@ def _path_facts(path):
 def _curve_facts(curve):
     """The minimum of a validation curve and where it is attained."""
     best = [[low, high if np.isfinite(high) else None] for low, high in curve.best]
-    return dict(intervals=int(curve.values.size), minimum=curve.minimum, best=best)
+    return dict(
+        intervals=int(curve.values.size), minimum=curve.minimum, best=best, exact=curve.exact
+    )
 
 # %% ../../nbs/app/facts.ipynb #c033
 def _headline(result):
@@ -161,7 +165,7 @@ def _headline(result):
 def draw(result):
     """The path, the validation curve and, where there is one, the ROC curve of the test part.
 
-    The ROC curve is drawn for two levels without queries.
+    The path is drawn if it has breakpoints, the ROC curve for two levels without queries.
 
     Parameters
     ----------
@@ -178,20 +182,22 @@ def draw(result):
     from rankbook.plots.items import plot_roc
     from rankbook.plots.path import plot_sets
 
+    with_path = result.best.path.breakpoints.size > 0
     with_roc = result.auc is not None and result.data.qid is None
-    heights = [2.4, 2.7, 3.2][: 3 if with_roc else 2]
-    figure = Figure(figsize=(6, sum(heights)), layout="constrained")
-    grid = figure.add_gridspec(len(heights), height_ratios=heights)
-    above = plot_sets(result.best.path, figure.add_subplot(grid[0]))
-    above.set(xlabel="", ylabel="training preferences")
-    below = plot_validation_curve(
-        result.best.curve, figure.add_subplot(grid[1], sharex=above), result.solution.lam
-    )
+    heights = [2.4] * with_path + [2.7] + [3.2] * with_roc
+    figure = Figure(figsize=(6, sum(heights) + 0.5), layout="constrained")
+    places = iter(figure.add_gridspec(len(heights), height_ratios=heights))
+    above = figure.add_subplot(next(places)) if with_path else None
+    if with_path:
+        plot_sets(result.best.path, above)
+        above.set(xlabel="", ylabel="training preferences")
+        above.tick_params(labelbottom=False)
+    below = figure.add_subplot(next(places), sharex=above)
+    plot_validation_curve(result.best.curve, below, result.solution.lam)
     below.set_ylabel("validation disagreement")
-    above.tick_params(labelbottom=False)
     if with_roc:
         test = result.parts["test"]
-        roc = plot_roc(test.y, result.solution.predict(test.X), figure.add_subplot(grid[2]))
+        roc = plot_roc(test.y, result.solution.predict(test.X), figure.add_subplot(next(places)))
         roc.set_title(f"test part, {test.y.size} items", fontsize="medium")
     figure.suptitle(_headline(result), fontsize="small", x=0.01, ha="left")
     return figure

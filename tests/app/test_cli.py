@@ -508,7 +508,9 @@ class TestReport:
 
     def test_many_intervals_are_counted(self, facts):
         facts = facts | dict(
-            curve=dict(minimum=0.1, intervals=50, best=[[k, k + 0.5] for k in range(12)]),
+            curve=dict(
+                exact=True, minimum=0.1, intervals=50, best=[[k, k + 0.5] for k in range(12)]
+            ),
             chosen=facts["chosen"] | dict(lam=2.25),
         )
         text = "\n".join(report(facts))
@@ -521,7 +523,9 @@ class TestReport:
     @pytest.mark.parametrize("k", range(12))
     def test_the_chosen_interval_is_always_listed(self, facts, k):
         facts = facts | dict(
-            curve=dict(minimum=0.1, intervals=50, best=[[12 - j, 12.5 - j] for j in range(12)]),
+            curve=dict(
+                exact=True, minimum=0.1, intervals=50, best=[[12 - j, 12.5 - j] for j in range(12)]
+            ),
             chosen=facts["chosen"] | dict(lam=12.25 - k),
         )
         lines = report(facts)
@@ -548,7 +552,7 @@ class TestReport:
             report(
                 facts
                 | dict(
-                    curve=dict(minimum=0.1, intervals=3, best=[[low, high]]),
+                    curve=dict(exact=True, minimum=0.1, intervals=3, best=[[low, high]]),
                     chosen=facts["chosen"] | dict(lam=lam),
                 )
             )
@@ -576,7 +580,7 @@ class TestReport:
 
     def test_open_intervals_and_no_breakpoints(self, facts):
         facts = facts | dict(
-            curve=dict(minimum=0.5, intervals=1, best=[[0.0, None]]),
+            curve=dict(exact=True, minimum=0.5, intervals=1, best=[[0.0, None]]),
             path=facts["path"] | dict(breakpoints=0, lam_max=None),
         )
         text = "\n".join(report(facts))

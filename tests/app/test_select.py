@@ -506,3 +506,66 @@ def test_result_predicts_raw_items_and_its_problem_is_standardised(larger_mixtur
     )
     with pytest.raises(ValueError):
         result.predict(larger_mixture.X[:, :1])
+
+
+class TestMethods:
+    """The same job by RankRLS and by the Rayleigh coefficient."""
+
+    @pytest.mark.parametrize("method", ["rankrls", "rayleigh"])
+    @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+    def test_no_lambda_of_a_grid_is_better(self, larger_mixture, method, kernel):
+        result = select_model(larger_mixture, method=method, kernel=kernel)
+        validation, path = result.parts["validation"], result.best.path
+        lams = np.geomspace(*path.scale, 400)
+        scores = path.predictions(validation.X, lams)
+        others = [disagreement(validation.prefs, f) for f in scores]
+        assert result.disagreement["validation"] == result.best.curve.minimum
+        assert result.best.curve.minimum <= min(others) + 1e-12
+        assert result.solution.certificate.is_optimal(1e-6)
+        assert json.loads(json.dumps(result.summary(), allow_nan=False))["method"] == method
+
+    @pytest.mark.parametrize("graph", ["full", "star"])
+    def test_rankrls_learns_from_the_graph_it_is_given(self, graph):
+        data = random_data(3, n=90, levels=4, queries=12)
+        result = select_model(data, method="rankrls", graph=graph, kernel="linear", lam_min=1e-3)
+        train, solution = result.parts["train"], result.solution
+        L = np.zeros((len(train.y), len(train.y)))
+        pairs = zip(train.prefs.better, train.prefs.worse)
+        if graph == "full":
+            i, j = np.nonzero(np.triu(train.qid[:, None] == train.qid, 1))
+            pairs = zip(i, j)
+        for i, j in pairs:
+            L[[i, j], [i, j]] += 1
+            L[i, j] -= 1
+            L[j, i] -= 1
+        A = train.X.T @ L @ train.X + solution.lam * np.eye(train.X.shape[1])
+        assert np.allclose(solution.weights, np.linalg.solve(A, train.X.T @ L @ train.y))
+
+    def test_each_gamma_has_a_row(self, larger_mixture):
+        result = select_model(larger_mixture, method="rayleigh", gamma=[0.1, 1.0])
+        assert [row["gamma"] for row in result.candidates] == [0.1, 1.0]
+        assert result.best.gamma in (0.1, 1.0)
+        assert select_model(larger_mixture, method="rayleigh").best.gamma == 0.5
+
+    def test_labels_of_any_two_values(self, larger_mixture):
+        other = Dataset(larger_mixture.X, np.where(larger_mixture.y > 0, 7.0, -3.0))
+        one, two = (select_model(data, method="rayleigh") for data in (larger_mixture, other))
+        assert np.array_equal(one.solution.coef, two.solution.coef)
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            (dict(method="svm"), "method is 'svm'"),
+            (dict(method="rayleigh", graph="star"), "graph is 'star'"),
+            (dict(method="rankrls", solver="simplex"), "simplex"),
+        ],
+    )
+    def test_refusals(self, larger_mixture, change, words):
+        with pytest.raises((ValueError, TypeError), match=words):
+            select_model(larger_mixture, **change)
+
+    def test_rayleigh_needs_two_classes_without_queries(self):
+        with pytest.raises(ValueError, match="y has 3 different values; two are|two is accepted"):
+            select_model(random_data(0), method="rayleigh")
+        with pytest.raises(ValueError, match="data has queries"):
+            select_model(random_data(0, levels=2, queries=9), method="rayleigh")

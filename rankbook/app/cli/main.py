@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['app', 'OPTIONS', 'ARGUMENT', 'FORMATS', 'QUERIES', 'Data', 'Target', 'Qid', 'Drop', 'Gamma', 'Scale', 'Rule',
-           'Kernel', 'Degree', 'Coef0', 'Graph', 'LamMin', 'LamMax', 'Seed', 'SolverName', 'Plot', 'Json', 'Verbose',
-           'options', 'one_line_errors', 'option', 'select', 'solvers', 'cache', 'main']
+           'Method', 'Kernel', 'Degree', 'Coef0', 'Graph', 'LamMin', 'LamMax', 'Seed', 'SolverName', 'Plot', 'Json',
+           'Verbose', 'options', 'one_line_errors', 'option', 'select', 'solvers', 'cache', 'main']
 
 # %% ../../../nbs/app/cli/main.ipynb #c003
 import json
@@ -60,7 +60,7 @@ def options(
     """Options that come before a command."""
 
 # %% ../../../nbs/app/cli/main.ipynb #c008
-OPTIONS = "target qid drop kernel gamma degree coef0 graph lam_min lam_max rule seed solver"
+OPTIONS = "target qid drop method kernel gamma degree coef0 graph lam_min lam_max rule seed solver"
 ARGUMENT = re.compile(  # an option, as an error of Python names it
     rf"^({OPTIONS.replace(' ', '|')})(?= is )"
 )
@@ -130,6 +130,7 @@ Scale = option(
     "--standardize/--no-standardize",
 )
 Rule = option(str, "Among best intervals: the middle of the widest, or the largest lambda.")
+Method = option(str, "ranksvm, rankrls, or rayleigh for two levels of the target.")
 Kernel = option(str, "rbf, linear or poly.")
 Degree = option(int, "Of poly; 3 by default.")
 Coef0 = option(float, "Of poly; 1 by default.")
@@ -137,7 +138,7 @@ Graph = option(str, "Training preferences: full or star.")
 LamMin = option(float, "Smallest lambda to consider; the path ends there.")
 LamMax = option(float, "Largest lambda to consider.")
 Seed = option(int, "Of the split.")
-SolverName = option(str, "Name of a solver that provides paths.")
+SolverName = option(str, "Name of a solver that provides paths, or auto.")
 Plot = option(Path, "Write a picture to this file: .pdf, .png or .svg.")
 Json = option(bool, "Print the result as JSON.", "--json")
 Verbose = option(
@@ -146,7 +147,7 @@ Verbose = option(
 
 # %% ../../../nbs/app/cli/main.ipynb #c031
 def _foretell(data, options):
-    """Say on stderr what a path of the training part is expected to take, one for each gamma."""
+    """Say on stderr what a path of a ranking SVM is expected to take, one for each gamma."""
     from rankbook.app.select import kernels_to_try
     from rankbook.base.validation import as_positive
     from rankbook.data.split import prepare
@@ -170,14 +171,11 @@ def _choose(source, target, qid, drop, options, verbose):
     from rankbook.app.select import select_model
     from rankbook.base.jit import WAITING
 
-    terminal = sys.stderr.isatty()
-    if terminal and options["solver"] == "path":
-        options["progress"] = True
     data = read_data(source, target, qid, drop)
-    if verbose:
+    if verbose and options["method"] == "ranksvm":
         _foretell(data, options)
     before = WAITING.seconds
-    result = select_model(data, **options)
+    result = select_model(data, progress=sys.stderr.isatty(), **options)
     return result, WAITING.seconds - before
 
 # %% ../../../nbs/app/cli/main.ipynb #c032
@@ -187,6 +185,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     target: Target = None,
     qid: Qid = None,
     drop: Drop = None,
+    method: Method = "ranksvm",
     kernel: Kernel = "rbf",
     gamma: Gamma = None,
     degree: Degree = None,
@@ -197,7 +196,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     rule: Rule = "widest",
     standardize: Scale = True,
     seed: Seed = 0,
-    solver: SolverName = "path",
+    solver: SolverName = "auto",
     plot: Plot = None,
     as_json: Json = False,
     verbose: Verbose = False,
@@ -205,7 +204,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     """Choose the lambda that orders validation data best, over its whole range, and certify the
     solution.
     """
-    options = dict(kernel=kernel, degree=degree, coef0=coef0, graph=graph)
+    options = dict(method=method, kernel=kernel, degree=degree, coef0=coef0, graph=graph)
     options |= dict(lam_min=lam_min, lam_max=lam_max, rule=rule, standardize=standardize)
     options |= dict(seed=seed, solver=solver)
     with one_line_errors(), spoken_warnings():

@@ -134,6 +134,8 @@ def _candidate_lines(candidates):
 def _path_line(facts):
     """How far the path goes and how it ended."""
     path = facts["path"]
+    if not facts["curve"]["exact"]:
+        return f"every lambda > 0, no breakpoints, {path['status']} (solver {facts['solver']})"
     span = (
         ""
         if path["lam_max"] is None
@@ -206,7 +208,8 @@ def _best_lines(curve, lam):
         (
             "minimum",
             f"{curve['minimum']:.6f} of the validation preferences in the wrong order, "
-            f"on {len(best)} of {count(curve['intervals'], 'interval')}",
+            f"on {len(best)} of {count(curve['intervals'], 'interval')}"
+            f"{'' if curve['exact'] else ', found on a grid'}",
         )
     ]
     ends = [_ends(*interval, lam if i == chosen else None) for i, interval in enumerate(best)]
