@@ -39,12 +39,12 @@ def check_method(method, data, graph):
         return
     levels = np.unique(data.y).size
     for wrong, came, accepted in (
-        (data.qid is not None, "data has queries", "data without queries"),
-        (levels != 2, f"y has {levels} different values", "two"),
-        (graph != "full", f"graph is {graph!r}", "'full'"),
+        (data.qid is not None, "data has queries", "data without queries are"),
+        (levels != 2, f"y has {levels} different values", "two are"),
+        (graph != "full", f"graph is {graph!r}", "'full' is"),
     ):
         if wrong:
-            raise ValueError(f"method is 'rayleigh' and {came}; {accepted} is accepted for it.")
+            raise ValueError(f"method is 'rayleigh' and {came}; {accepted} accepted for it.")
 
 # %% ../../nbs/app/methods.ipynb #m007
 COMPONENTS = 100

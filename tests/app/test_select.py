@@ -565,7 +565,7 @@ class TestMethods:
             select_model(larger_mixture, **change)
 
     def test_rayleigh_needs_two_classes_without_queries(self):
-        with pytest.raises(ValueError, match="y has 3 different values; two are|two is accepted"):
+        with pytest.raises(ValueError, match="y has 3 different values; two are accepted"):
             select_model(random_data(0), method="rayleigh")
         with pytest.raises(ValueError, match="data has queries"):
             select_model(random_data(0, levels=2, queries=9), method="rayleigh")
