@@ -23,7 +23,8 @@ Seed = int | np.random.Generator | np.random.RandomState | None
 File = str | os.PathLike[str]
 # a number, pairs (training, left out), or a splitter of scikit-learn's kind
 Folds = int | Iterable[tuple[ArrayLike, ArrayLike]] | Any
-SolverLike = str | type | Any  # a name, a class, or an instance, of any class with solve or path
+# a name, a class, one of these with a dict of options, or an instance of a class with solve or path
+SolverLike = str | type | tuple[str | type, dict[str, Any]] | Any
 
 
 class Problem(Protocol):

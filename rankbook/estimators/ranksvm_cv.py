@@ -25,6 +25,7 @@ from rankbook.estimators.base import (
 from .ranksvm import RankSVM, problem_of
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.choice import choose_solver
+from ..registry.plugins import portable
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve
 from ..selection.folds import make_folds
@@ -199,6 +200,7 @@ def models_to_try(estimator):
         raise ValueError("gamma is empty; a number, or one or more of them, is accepted.")
     names = [name for name in RankSVM().get_params() if name not in ("lam", "gamma")]
     options = {name: getattr(estimator, name) for name in names}
+    options["solver"] = portable(estimator.solver)  # folds may be followed by other processes
     return [RankSVM(gamma=gamma, **options) for gamma in gammas]
 
 

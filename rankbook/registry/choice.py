@@ -4,10 +4,12 @@
 
 # %% auto #0
 __all__ = ['SOLVES', 'HOUR', 'LONG', 'TIMES', 'Prediction', 'Explanation', 'gibibytes', 'l1_solver', 'refuse_others', 'costs_of',
-           'explain', 'advice_for', 'refuse_too_large', 'warn_of_hours', 'follower_of', 'choose_solver']
+           'strangers', 'said_by_plugins', 'price_of', 'explain', 'advice_for', 'refuse_too_large', 'warn_of_hours',
+           'follower_of', 'choose_solver']
 
 # %% ../../nbs/registry/choice.ipynb #h002
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -15,9 +17,10 @@ import numpy as np
 from ..base.limits import available_memory, warn
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_positive
+from .answers import answer_of
 from .cost import RATES, WHOLE, bytes_of, seconds_of, work_of
-from .declaration import is_kind
-from .plugins import get_solver
+from .declaration import Solver, feature_fit, is_kind, size_fit
+from .plugins import AT_RUN_TIME, HOME, get_solver, installed_records, shadow_of
 from .table import as_html, as_text
 
 # %% ../../nbs/registry/choice.ipynb #h003
@@ -111,9 +114,52 @@ def costs_of(problem, lam, provides):
         ("epsilon", SOLVES * seconds_of("interior", work), bytes_of("interior", work)),
     ]
 
+# %% ../../nbs/registry/choice.ipynb #h021b
+def strangers():
+    """Names of solvers that are not rankbook's own and hide none of these."""
+    installed = installed_records()
+    names = [r.name for r in installed if r.origin != HOME and shadow_of(r, installed) is None]
+    return [name for name in dict.fromkeys([*AT_RUN_TIME, *names]) if name not in RATES]
 
+
+def said_by_plugins(problem, lam, provides):
+    """Predictions (list) by plugins themselves, of those that provide what is asked for."""
+    found = []
+    for name in strangers():
+        try:
+            solver = get_solver(name)
+            if provides not in getattr(solver, "provides", {provides}) or not hasattr(
+                solver, "cost"
+            ):
+                continue
+            seconds, obstacle = price_of(solver, name, problem, lam)
+        except (Exception, SystemExit) as error:  # whatever a stranger's code may raise
+            seconds, obstacle = np.inf, f"{type(error).__name__}: {error}"
+        found.append(Prediction(name, seconds, 0, obstacle))
+    return found
+
+
+def price_of(solver, name, problem, lam):
+    """The seconds that a plugin asks for, infinity with an obstacle if it cannot be taken."""
+    if (tol := getattr(solver, "tol", Solver.tol)) is None or tol > Solver.tol:
+        return np.inf, f"promises a relative gap of {tol}, and {Solver.tol:g} is asked for"
+    fits = feature_fit(solver, problem)
+    fits = size_fit(solver, problem) if fits is True else fits
+    if fits is True and hasattr(solver, "can_solve"):
+        fits = answer_of(solver, name, "can_solve", problem)
+    if fits is not True:
+        return np.inf, fits
+    seconds = answer_of(solver, name, "cost", problem, lam)
+    if not (isinstance(seconds, Real) and 0 <= seconds < np.inf):
+        return np.inf, f"says that it costs {seconds!r}; a number of seconds >= 0 is accepted"
+    return float(seconds), ""
+
+# %% ../../nbs/registry/choice.ipynb #h021c
 def explain(
-    problem: Problem, lam: float | None = None, provides: Literal["solve", "path"] = "solve"
+    problem: Problem,
+    lam: float | None = None,
+    provides: Literal["solve", "path"] = "solve",
+    allow_plugins: bool = False,
 ) -> Explanation:
     """How long each solver that can take a ranking SVM is predicted to need.
 
@@ -126,6 +172,8 @@ def explain(
         "path" take. By default 1e-4 lam_max, and 1e-6 lam_max for a path.
     provides : {"solve", "path"}, default "solve"
         What it is for: one lambda, or all down to it.
+    allow_plugins : bool, default False
+        Whether plugins that say what they cost are listed, too.
 
     Returns
     -------
@@ -157,6 +205,7 @@ def explain(
         if answer is not True:
             seconds, nbytes, obstacle = np.inf, 0, answer
         found.append(Prediction(name, seconds, nbytes, obstacle))
+    found += said_by_plugins(problem, lam, provides) if allow_plugins else []
     found.sort(key=lambda p: (bool(p.obstacle), p.seconds))
     return found
 
@@ -197,14 +246,18 @@ def warn_of_hours(problem, first):
 LONG, TIMES = 60.0, 3.0  # seconds of an exact path that are taken for granted, and how much slower
 
 
-def follower_of(problem: Any) -> str:
+def follower_of(problem: Any, allow_plugins: bool = False) -> str:
     """The solver that follows all solutions of a ranking SVM: "path", or "epsilon".
 
-    For the squared hinge, and for float32 and CSR, "newton".
+    For the squared hinge, and for float32 and CSR, "newton"; or a plugin that says it is quicker.
     """
+    plugins = said_by_plugins(problem, None, "path") if allow_plugins else []
+    first = min(plugins, key=lambda p: p.seconds, default=None)
     if problem.loss.is_smooth or problem.storage != "float64":
         return "newton" if problem.is_factored else "path"  # which says why it cannot
     exact, rough = (seconds for _, seconds, _ in costs_of(problem, None, "path"))
+    if first and first.seconds < min(exact, rough):
+        return first.solver
     return "epsilon" if exact > max(LONG, TIMES * rough) else "path"
 
 
@@ -213,6 +266,7 @@ def choose_solver(
     solver: SolverLike = "auto",
     provides: Literal["solve", "path"] = "solve",
     hard_margin: bool = False,
+    allow_plugins: bool = False,
 ) -> SolverLike:
     """The solver that was asked for, or the name that "auto" stands for.
 
@@ -225,6 +279,8 @@ def choose_solver(
         What it is for: one lambda, or all of them.
     hard_margin : bool, default False
         Whether that lambda is 0.
+    allow_plugins : bool, default False
+        Whether a plugin may be chosen for a ranking SVM, by what it says it costs.
 
     Returns
     -------
@@ -255,8 +311,12 @@ def choose_solver(
     if hard_margin or not is_kind(problem, "RankSVMProblem"):
         return "qp"
     if provides == "path":
-        return follower_of(problem)
-    found = [prediction for prediction in explain(problem) if prediction.is_possible]
+        return follower_of(problem, allow_plugins)
+    found = [
+        prediction
+        for prediction in explain(problem, allow_plugins=allow_plugins)
+        if prediction.is_possible
+    ]
     if not found:
         return "qp"  # which says why it cannot
     if found[0].obstacle:

@@ -14,18 +14,18 @@ from ..base.limits import solvable
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
 from ..problems.solution import Solution
+from .answers import answer_of
 from .choice import choose_solver
-from .declaration import Solver, feature_fit
-from .plugins import AT_RUN_TIME, get_solver, installed_records
+from .declaration import Solver, feature_fit, size_fit
+from .plugins import AT_RUN_TIME, HOME, get_solver, installed_records
 
 if TYPE_CHECKING:
     from rankbook.paths.exact import RegularizationPath, SolutionPath
     from rankbook.problems.ranksvm import RankSVMProblem
 
 # %% ../../nbs/registry/solve.ipynb #c028
-def _label(solver):
-    """Name and version of a solver instance: of the distribution its class comes from."""
-    name = getattr(solver, "name", "") or type(solver).__name__
+def _record_of(solver):
+    """The record that a solver instance comes from, or None."""
     for record in (*AT_RUN_TIME.values(), *installed_records()):
         point = record.target
         same = (
@@ -34,13 +34,21 @@ def _label(solver):
             == f"{type(solver).__module__}:{type(solver).__qualname__}"
         )
         if same:
-            return " ".join(part for part in (record.name, record.version) if part)
-    return name
+            return record
+    return None
+
+
+def _label(solver):
+    """Name and version of a solver instance: of the distribution its class comes from."""
+    record = _record_of(solver)
+    if record is None:
+        return getattr(solver, "name", "") or type(solver).__name__
+    return " ".join(part for part in (record.name, record.version) if part)
 
 # %% ../../nbs/registry/solve.ipynb #c029
 def _run(solver, method, problem, argument):
     """Call a solver's method after it agreed to the problem; its errors carry its name."""
-    label = _label(solver)
+    label, record = _label(solver), _record_of(solver)
     if not hasattr(problem, "coef_shape"):
         raise TypeError(
             f"problem is a {type(problem).__name__}; "
@@ -53,8 +61,10 @@ def _run(solver, method, problem, argument):
         )
     try:
         fits = feature_fit(solver, problem)
+        if fits is True:
+            fits = size_fit(solver, problem)
         if fits is True and hasattr(solver, "can_solve"):
-            fits = solver.can_solve(problem)
+            fits = answer_of(solver, label, "can_solve", problem)
         if fits is not True:
             raise ValueError(f"solver is {label!r}, which cannot solve this problem: {fits}")
         with solvable(f"a matrix of the solver {label!r} at lam = {argument!r}"):
@@ -65,11 +75,20 @@ def _run(solver, method, problem, argument):
             if "read-only" in str(error)
             else ""
         )
-        error.add_note(f"raised by the solver {label!r}{advice}")
+        stranger = record is not None and record.origin not in (HOME, "run time")
+        whose = f" of {record.origin} {record.version}" if stranger else ""
+        error.add_note(f"raised by the solver {label!r}{whose}{advice}")
         raise
 
 # %% ../../nbs/registry/solve.ipynb #c030
-def solve(problem: Problem, lam: float, solver: SolverLike = "auto", **options: Any) -> Solution:
+def solve(
+    problem: Problem,
+    lam: float,
+    solver: SolverLike = "auto",
+    *,
+    allow_plugins: bool = False,
+    **options: Any,
+) -> Solution:
     """Solve a problem at one lambda.
 
     Parameters
@@ -79,7 +98,10 @@ def solve(problem: Problem, lam: float, solver: SolverLike = "auto", **options: 
         Regularization parameter; 0 asks for the hard margin, where the solver has it.
     solver, **options : str, type or instance, default "auto", and its options
         "auto" takes the quickest for a ranking SVM and the right one for every other problem, see
-        :func:`rankbook.registry.choice.choose_solver`; "qp" is the independent reference.
+        :func:`rankbook.registry.choice.choose_solver`; "qp" is the independent reference. Options
+        may also stand beside the name, ``solver=("path", dict(max_events=50))``.
+    allow_plugins : bool, default False
+        Whether "auto" may take a plugin that says what it costs.
 
     Returns
     -------
@@ -87,7 +109,8 @@ def solve(problem: Problem, lam: float, solver: SolverLike = "auto", **options: 
         With ``solver`` naming what ran, and a certificate computed by the library; a
         ConvergenceWarning comes with a relative gap above the solver's `tol`.
     """
-    chosen = get_solver(choose_solver(problem, solver, hard_margin=lam == 0), **options)
+    name = choose_solver(problem, solver, hard_margin=lam == 0, allow_plugins=allow_plugins)
+    chosen = get_solver(name, **options)
     lam = as_positive("lam", lam, zero=getattr(chosen, "hard_margin", False))
     label, result = _run(chosen, "solve", problem, lam)
     if not isinstance(result, Solution) or result.problem is not problem or result.lam != lam:
@@ -111,12 +134,22 @@ def solve_path(
 ) -> "RegularizationPath": ...
 @overload
 def solve_path(
-    problem: Problem, lam_min: float | None = None, solver: SolverLike = "auto", **options: Any
+    problem: Problem,
+    lam_min: float | None = None,
+    solver: SolverLike = "auto",
+    *,
+    allow_plugins: bool = False,
+    **options: Any,
 ) -> "SolutionPath": ...
 
 
 def solve_path(
-    problem: Problem, lam_min: float | None = None, solver: SolverLike = "auto", **options: Any
+    problem: Problem,
+    lam_min: float | None = None,
+    solver: SolverLike = "auto",
+    *,
+    allow_plugins: bool = False,
+    **options: Any,
 ) -> "SolutionPath":
     """Follow the solutions of a problem from lam_max downwards.
 
@@ -128,6 +161,8 @@ def solve_path(
     solver, **options : str, type or instance, default "auto", and its options
         "auto" leaves it to :func:`rankbook.registry.choice.choose_solver`: an exact path, or for
         large ranking SVMs lines between certified solutions; "path" insists on an exact one.
+    allow_plugins : bool, default False
+        As in :func:`rankbook.solve`.
 
     Returns
     -------
@@ -136,7 +171,9 @@ def solve_path(
     """
     from rankbook.paths.exact import SolutionPath
 
-    chosen = get_solver(choose_solver(problem, solver, "path"), **options)
+    chosen = get_solver(
+        choose_solver(problem, solver, "path", allow_plugins=allow_plugins), **options
+    )
     lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
     # where lam_max is 0 nothing happens at any lambda, so none is too large
     if lam_min is not None and lam_min > (getattr(problem, "lam_max", 0) or np.inf):

@@ -6,71 +6,15 @@ They are packages made on the spot, found by their metadata.
 import inspect
 import subprocess
 import sys
-import textwrap
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from stub_plugins import GOOD
 
 import rankbook as rb
 from rankbook.problems.solution import Solution
 from rankbook.registry.declaration import Solver
-
-GOOD = """
-    import numpy as np
-    from rankbook.problems.solution import Solution
-    from rankbook.registry.declaration import Solver
-
-    class Zero(Solver):
-        name = "zero"
-        summary = "Answers zero."
-        def __init__(self, shift=0.0):
-            self.shift = shift
-        def solve(self, problem, lam):
-            coef = self.shift * np.array([1.0, 0.0, -1.0])
-            return Solution(problem, lam, coef=coef, solver="engine 7")
-"""
-
-
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """A function that installs a distribution with one module and its entry points.
-
-    It leaves them as pip would.
-    """
-    monkeypatch.syspath_prepend(tmp_path)
-    names = []
-
-    def install(dist, source, version="1.0", module=None, points=None, metadata=True):
-        module = module or dist.replace("-", "_") + "_plugin"
-        (tmp_path / f"{module}.py").write_text(textwrap.dedent(source), encoding="utf-8")
-        info = tmp_path / f"{dist.replace('-', '_')}-{version}.dist-info"
-        info.mkdir()
-        if metadata:
-            (info / "METADATA").write_text(
-                f"Metadata-Version: 2.1\nName: {dist}\nVersion: {version}\n", encoding="utf-8"
-            )
-        points = points or {"zero": "Zero"}
-        lines = [f"{name} = {module}:{target}" for name, target in points.items()]
-        (info / "entry_points.txt").write_text(
-            "[rankbook.solvers]\n" + "\n".join(lines) + "\n", encoding="utf-8"
-        )
-        names.append(module)
-
-    yield install
-    for name in names:
-        sys.modules.pop(name, None)
-
-
-@pytest.fixture
-def forget():
-    """Forget what a test registers."""
-    from rankbook.registry import plugins
-
-    before = dict(plugins.AT_RUN_TIME)
-    yield
-    plugins.AT_RUN_TIME.clear()
-    plugins.AT_RUN_TIME.update(before)
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +98,7 @@ BROKEN = {
 @pytest.mark.parametrize("source, error, words", BROKEN.values(), ids=BROKEN)
 def test_a_broken_plugin_is_a_row_and_hides_nobody(install, problem, source, error, words):
     install("bad-solver", source)
-    install("good-solver", GOOD, points={"nought": "Zero"})
+    install("good-solver", GOOD.replace('"zero"', '"nought"'), points={"nought": "Zero"})
     state = row_of("zero", "bad-solver")["state"]
     assert state.startswith("broken: ") and error in state and words in state
     assert row_of("nought", "good-solver")["state"] == "ready" and built_in_are_ready()

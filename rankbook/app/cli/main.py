@@ -225,14 +225,24 @@ def select(  # noqa: PLR0913 -- an option of the command each
 # %% ../../../nbs/app/cli/main.ipynb #c044
 @app.command()
 def solvers(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One of them, in full.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ):
-    """List the solvers that are installed, and their state."""
-    from rankbook.registry.table import list_solvers
+    """List the solvers that are installed, and their state; or say all about one of them."""
+    from rankbook.base.validation import unknown_name
+    from rankbook.registry.table import SolverTable, as_page, list_solvers
 
     with one_line_errors():
         table = list_solvers()
-        typer.echo(json.dumps(list(table), indent=2) if as_json else str(table))
+        if name is not None:
+            rows = SolverTable(row for row in table if row["name"] == name)
+            if not rows:
+                raise unknown_name("NAME", name, {row["name"] for row in table})
+            table = rows
+        if as_json:
+            typer.echo(json.dumps(list(table), indent=2))
+        else:
+            typer.echo("\n\n".join(map(as_page, table)) if name else str(table))
 
 # %% ../../../nbs/app/cli/main.ipynb #c045b
 @app.command()

@@ -1,0 +1,16 @@
+"""Sources of plugins for tests."""
+
+GOOD = """
+    import numpy as np
+    from rankbook.problems.solution import Solution
+    from rankbook.registry.declaration import Solver
+
+    class Zero(Solver):
+        name = "zero"
+        summary = "Answers zero."
+        def __init__(self, shift=0.0):
+            self.shift = shift
+        def solve(self, problem, lam):
+            coef = self.shift * np.array([1.0, 0.0, -1.0])
+            return Solution(problem, lam, coef=coef, solver="engine 7")
+"""

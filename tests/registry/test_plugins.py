@@ -1,0 +1,380 @@
+"""What plugins may say of themselves, how they fail, and where they are known."""
+
+import sys
+import threading
+import time
+import traceback
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from stub_plugins import GOOD
+
+import rankbook as rb
+from rankbook.problems.solution import Solution
+from rankbook.registry import answers
+from rankbook.registry.choice import choose_solver
+from rankbook.registry.declaration import Solver
+from rankbook.registry.plugins import installed_records
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return rb.RankSVMProblem([[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 2]), "linear")
+
+
+class Zero(Solver):
+    """Answers zero."""
+
+    name, tol = "zero", 1e-6
+
+    def __init__(self, shift=0.0, scale=1.0):
+        self.shift, self.scale = shift, scale
+
+    def solve(self, problem, lam):
+        coef = np.zeros(problem.n_items)
+        coef[:2] = self.shift * self.scale, -self.shift * self.scale
+        return Solution(problem, lam, coef=coef)
+
+
+class Exact(Solver):
+    """Answers what the path says."""
+
+    name = "borrowed"
+
+    def solve(self, problem, lam):
+        found = rb.get_solver("path").solve(problem, lam)
+        return Solution(problem, lam, coef=found.coef, dual=found.dual)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+# Options
+
+
+def test_options_beside_a_name_and_as_keywords_are_the_same(problem, forget):
+    rb.register_solver(Zero)
+    answers_ = [
+        rb.solve(problem, 1.0, solver="zero", shift=2.0, scale=0.5),
+        rb.solve(problem, 1.0, solver=("zero", dict(shift=2.0, scale=0.5))),
+        rb.solve(problem, 1.0, solver=("zero", dict(shift=2.0)), scale=0.5),
+        rb.solve(problem, 1.0, solver=(Zero, dict(shift=5.0, scale=0.5)), shift=2.0),
+    ]
+    assert all(one.coef.tolist() == [1.0, -1.0, 0.0] for one in answers_)
+
+
+def test_estimators_take_options(forget):
+    rb.register_solver(Zero)
+    X, y = np.arange(6.0)[:, None], np.arange(6) % 3
+    model = clone(rb.RankSVM(kernel="linear", solver=("zero", dict(shift=3.0)))).fit(X, y)
+    assert model.coef_ == pytest.approx(3.0 * (X[0] - X[1]))
+    for kind in (rb.RankRLS, rb.RayleighRanker):
+        assert "solver" in kind().get_params()
+
+
+@pytest.mark.parametrize(
+    ("solver", "options", "words"),
+    [
+        ("path", dict(max_event=5), "max_event.*did you mean 'max_events'"),
+        (("path", dict(max_event=5)), {}, "did you mean 'max_events'"),
+        (Zero, dict(shfit=5), "Zero.*did you mean 'shift'"),
+        (("path",), {}, "a name or class and a dict"),
+        (("path", 5), {}, "a name or class and a dict"),
+        (("path", {}, {}), {}, "a name or class and a dict"),
+        ((Zero(), {}), {}, "a name or class and a dict"),
+    ],
+)
+def test_wrong_options(problem, solver, options, words):
+    with pytest.raises(TypeError, match=words):
+        rb.solve(problem, 1.0, solver=solver, **options)
+
+
+def test_an_option_without_a_default_must_come(problem):
+    class Needs(Zero):
+        def __init__(self, licence):
+            super().__init__()
+
+    with pytest.raises(TypeError, match="'licence' of the solver 'Needs' has no default"):
+        rb.solve(problem, 1.0, solver=Needs)
+    assert rb.solve(problem, 1.0, solver=(Needs, dict(licence="x"))).coef.tolist() == [0, 0, 0]
+
+
+# Sizes
+
+
+@pytest.mark.parametrize("what", ["items", "features", "preferences"])
+def test_nobody_is_asked_beyond_its_size(problem, what):
+    sizes = dict(items=3, features=1, preferences=3)
+    fits = type("Fits", (Zero,), dict(largest={what: sizes[what]}))
+    small = type("Small", (Zero,), dict(largest={what: sizes[what] - 1}))
+    assert rb.solve(problem, 1.0, solver=fits).coef.size == 3
+    with pytest.raises(ValueError, match=f"at most {sizes[what] - 1} {what}, not {sizes[what]}"):
+        rb.solve(problem, 1.0, solver=small)
+
+
+def test_a_plugin_without_a_base_class_is_asked_for_its_size_too(problem):
+    class Plain:
+        largest = {"items": 2}
+
+        def solve(self, problem, lam):
+            raise AssertionError("was asked")
+
+    with pytest.raises(ValueError, match="at most 2 items"):
+        rb.solve(problem, 1.0, solver=Plain)
+
+
+def test_a_size_of_something_else_is_refused(problem):
+    odd = type("Odd", (Zero,), dict(largest={"rows": 5}))
+    with pytest.raises(ValueError, match=r"largest is 'rows'.*items, preferences") as caught:
+        rb.solve(problem, 1.0, solver=odd)
+    assert any("Odd" in note or "zero" in note for note in caught.value.__notes__)
+
+
+# What it costs
+
+
+class Cheap(Exact):
+    name = "cheap"
+
+    def cost(self, problem, lam):
+        return 1e-6
+
+
+def test_a_plugin_is_chosen_only_where_it_is_allowed(problem, forget):
+    rb.register_solver(Cheap)
+    assert choose_solver(problem) != "cheap"
+    assert "cheap" not in rb.solve(problem, 1.0).solver
+    chosen = rb.solve(problem, 1.0, allow_plugins=True)
+    assert chosen.solver == "cheap" and chosen.certificate.is_optimal(1e-8)
+    assert rb.explain(problem, 1.0, allow_plugins=True)[0].solver == "cheap"
+
+
+def test_a_plugin_is_chosen_for_paths(problem, forget):
+    class Follows(Cheap):
+        name, provides = "follows", frozenset({"path"})
+
+        def path(self, problem, lam_min=None):
+            return rb.get_solver("path").path(problem, lam_min)
+
+    rb.register_solver(Follows)
+    rb.register_solver(Cheap)  # provides no path
+    assert rb.solve_path(problem).solver.startswith("path")
+    assert rb.solve_path(problem, allow_plugins=True).solver == "follows"
+
+
+def test_a_dear_plugin_is_not_chosen(problem, forget):
+    rb.register_solver(type("Dear", (Cheap,), dict(name="dear", cost=lambda *_: 1e9)))
+    assert choose_solver(problem, allow_plugins=True) != "dear"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (dict(cost=lambda *_: float("nan")), "costs nan"),
+        (dict(cost=lambda *_: -1.0), "costs -1"),
+        (dict(cost=lambda *_: "little"), "costs 'little'"),
+        (dict(cost=lambda *_: None), "costs None"),
+        (dict(cost=lambda *_: 1 / 0), "ZeroDivisionError"),
+        (dict(cost=lambda *_: sys.exit(3)), "SystemExit"),
+        (dict(tol=1e-3), "0.001"),
+        (dict(tol=None), "None"),
+        (dict(kernels=("rbf",)), "kernels rbf"),
+        (dict(largest={"items": 2}), "at most 2 items"),
+        (dict(losses={"squared"}), "squared, not hinge"),
+        (dict(__init__=lambda self, key: None), "'key'"),
+        (dict(requires=("no_such_module",)), "no_such_module"),
+    ],
+)
+def test_what_goes_wrong_is_an_obstacle_and_hides_nobody(problem, forget, change, words):
+    rb.register_solver(type("Odd", (Cheap,), dict(name="odd") | change))
+    rb.register_solver(Cheap)
+    table = rb.explain(problem, 1.0, allow_plugins=True)
+    odd = next(row for row in table if row.solver == "odd")
+    assert words in odd.obstacle and not odd.is_possible
+    assert table[0].solver == "cheap" and str(table) and table._repr_html_()
+
+
+def test_a_broken_distribution_is_an_obstacle(problem, install):
+    install("zero-solver", "raise RuntimeError('its own')")
+    row = next(r for r in rb.explain(problem, allow_plugins=True) if r.solver == "zero")
+    assert "its own" in row.obstacle
+    assert choose_solver(problem, allow_plugins=True) == choose_solver(problem)
+
+
+# Failure
+
+
+def test_a_note_names_the_plugin_and_its_distribution(problem, install):
+    install("zero-solver", GOOD + "\n    Zero.solve = lambda *_: 1 / 0", version="0.3")
+    with pytest.raises(ZeroDivisionError) as caught:
+        rb.solve(problem, 1.0, solver="zero")
+    assert caught.value.__notes__ == ["raised by the solver 'zero 0.3' of zero-solver 0.3"]
+
+
+@pytest.mark.parametrize("question", ["can_solve", "cost"])
+def test_a_question_that_is_never_answered_names_the_plugin(
+    problem, install, monkeypatch, question
+):
+    source = GOOD + "\n    import time\n    Zero.cost = lambda *_: 1.0"
+    source += f"\n    Zero.{question} = lambda *_: time.sleep(60)"
+    install("zero-solver", source)
+    monkeypatch.setattr(answers, "PATIENCE", 0.2)
+    start = time.perf_counter()
+    if question == "can_solve":
+        with pytest.raises(TimeoutError, match="'zero 1.0' was asked can_solve") as caught:
+            rb.solve(problem, 1.0, solver="zero")
+        assert "zero-solver" in caught.value.__notes__[0]
+    row = next(r for r in rb.explain(problem, allow_plugins=True) if r.solver == "zero")
+    assert f"asked {question}" in row.obstacle
+    assert time.perf_counter() - start < 20
+
+
+def test_an_exception_from_a_question_keeps_its_traceback(problem):
+    class Picky(Zero):
+        def can_solve(self, problem):
+            return self.deeply()
+
+        def deeply(self):
+            raise LookupError("in a shelf")
+
+    with pytest.raises(LookupError) as caught:
+        rb.solve(problem, 1.0, solver=Picky)
+    assert "deeply" in [frame.name for frame in traceback.extract_tb(caught.tb)]
+
+
+def test_a_class_with_another_name_than_its_entry_point_is_refused(problem, install):
+    install("zero-solver", GOOD, points={"nought": "Zero"})
+    with pytest.raises(ImportError, match=r"'nought' of zero-solver 1.0.*whose name is 'zero'"):
+        rb.solve(problem, 1.0, solver="nought")
+    row = next(row for row in rb.list_solvers() if row["name"] == "nought")
+    assert "whose name is 'zero'" in row["state"]
+
+
+@pytest.mark.parametrize("thing", ["3", "lambda problem: 0", "Zero()", "dict", "None"])
+def test_an_entry_point_to_no_solver_names_the_distribution(problem, install, thing):
+    install("odd-solver", GOOD + f"\n    thing = {thing}", points={"thing": "thing"})
+    with pytest.raises(ImportError, match="'thing' of odd-solver 1.0 cannot be loaded.*a class"):
+        rb.solve(problem, 1.0, solver="thing")
+
+
+# Who knows it
+
+
+def test_names_are_given_once_whoever_asks_at_the_same_time(forget):
+    taken, refused, start = [], [], threading.Barrier(8)
+
+    def register(number):
+        start.wait()
+        for i in range(50):
+            try:
+                rb.register_solver(type(f"Zero{number}", (Zero,), {}), name=f"zero {i}")
+                taken.append(i)
+            except ValueError:
+                refused.append(i)
+
+    threads = [threading.Thread(target=register, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken) == list(range(50)) and len(refused) == 350
+
+
+def test_solving_on_many_threads_while_names_come_and_go(problem, forget):
+    rb.register_solver(Zero)
+    wrong, over = [], threading.Event()
+
+    def come_and_go():
+        while not over.is_set():
+            rb.register_solver(Exact)
+            rb.list_solvers(load=False)
+            rb.unregister_solver("borrowed")
+
+    def work():
+        try:
+            for _ in range(20):
+                rb.solve(problem, 1.0, solver=("zero", dict(shift=1.0)))
+        except Exception as error:  # noqa: BLE001 -- shown below
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    changing = threading.Thread(target=come_and_go)
+    changing.start()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    over.set()
+    changing.join()
+    assert wrong == []
+
+
+def test_a_solver_registered_here_reaches_workers_of_cross_validation(forget):
+    class Followed(Solver):
+        name, provides = "followed", frozenset({"path", "solve"})
+
+        def path(self, problem, lam_min=None):
+            return rb.get_solver("path").path(problem, lam_min)
+
+        def solve(self, problem, lam):
+            return Solution(problem, lam, coef=rb.get_solver("path").solve(problem, lam).coef)
+
+    rb.register_solver(Followed)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
+    one, two = (
+        rb.RankSVMCV(kernel="linear", cv=3, solver="followed", n_jobs=n_jobs).fit(X, y)
+        for n_jobs in (1, 2)
+    )
+    assert one.lam_ == two.lam_ and "followed" in two.path_solver_
+    assert np.array_equal(one.coef_, two.coef_)
+
+
+def test_other_workers_are_told_what_to_do(problem, forget):
+    from joblib import Parallel, delayed
+
+    rb.register_solver(Zero)
+    job = delayed(rb.solve)(problem, 1.0, solver="zero")
+    with pytest.raises(ValueError, match="solver is 'zero'") as caught:
+        Parallel(n_jobs=2)([job, job])
+    assert "pass its class to workers" in "".join(traceback.format_exception(caught.value))
+    found = Parallel(n_jobs=2)(delayed(rb.solve)(problem, 1.0, solver=Zero) for _ in range(2))
+    assert [one.coef.tolist() for one in found] == [[0, 0, 0]] * 2
+
+
+# The list
+
+
+def test_fifty_distributions_are_listed_without_importing_one(install):
+    for i in range(50):
+        install(f"engine-{i}", "raise RuntimeError('imported')", points={f"engine {i}": "Zero"})
+    table = rb.list_solvers(load=False)
+    states = {row["name"]: row["state"] for row in table}
+    assert all(states[f"engine {i}"] == "not loaded" for i in range(50))
+    assert not any(name.startswith("engine_") for name in sys.modules)
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        installed_records.__globals__["_read_entry_points"].cache_clear()
+        rb.list_solvers(load=False)
+        seconds.append(time.perf_counter() - start)
+    assert sorted(seconds)[2] < 1.0  # tests/benchmarks has the figure
+
+
+def test_the_list_says_what_is_declared(install, forget):
+    install("zero-solver", GOOD)
+    rb.register_solver(type("Own", (Zero,), dict(name="own", losses={"squared", "hinge"})))
+    rows = {row["name"]: row for row in rb.list_solvers()}
+    assert rows["zero"]["options"] == "shift=0.0" and rows["zero"]["kernels"].count(",") == 4
+    assert rows["own"]["losses"] == "hinge, squared" and rows["own"]["penalties"] == "l2"
+    assert rows["newton"]["storages"] == "csr, float32, float64"
+    assert rows["rls"]["losses"] == "" and rows["path"]["tol"] != ""
+    assert max(map(len, str(rb.list_solvers()).splitlines())) < 140
+
+
+def test_the_registry_warns_of_nothing_here(problem, forget):
+    rb.register_solver(Zero)
+    with pytest.warns(ConvergenceWarning, match="'zero'"):
+        rb.solve(problem, 1.0, solver="zero")
