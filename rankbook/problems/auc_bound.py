@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.validation import as_count, as_positive
+from ..base.validation import as_count, as_positive, require_kind
 from ..kernels.nystroem import kernel_diagonal
 from .rayleigh import RayleighProblem
+from .solution import Solution
 
 # %% ../../nbs/problems/auc_bound.ipynb #q004
 def largest_error(seen, allowed):
@@ -85,6 +86,13 @@ def auc_bound(solution, delta=0.05, kernels=1):
     -------
     AUCBound
 
+    Raises
+    ------
+    TypeError
+        If `solution` is none, or that of another problem.
+    ValueError
+        If `delta` or `kernels` is out of range.
+
     Notes
     -----
     The labelled items have to be drawn independently from each class, and the kernel without a look
@@ -94,6 +102,7 @@ def auc_bound(solution, delta=0.05, kernels=1):
     from scipy.optimize import minimize_scalar
     from scipy.special import ndtr
 
+    require_kind("solution", solution, Solution)
     if not isinstance(solution.problem, RayleighProblem):
         raise TypeError(
             f"solution is of a {type(solution.problem).__name__}; "

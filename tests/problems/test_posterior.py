@@ -91,3 +91,6 @@ def test_the_bound_takes_rayleigh_only():
     problem = rb.RayleighProblem(np.eye(4), [0, 1, 0, 1], manifold_weight=0, n_components=2)
     with pytest.raises(ValueError, match="delta is 1"):
         rb.auc_bound(rb.solve(problem, 1.0), 1)
+    for wrong in (3, None, "rayleigh"):
+        with pytest.raises(TypeError, match="solution is a .*; a Solution is accepted"):
+            rb.auc_bound(wrong)
