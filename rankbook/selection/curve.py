@@ -258,13 +258,9 @@ def _error_curve(path, items, distinct, y, query, tie_tol):
 # %% ../../nbs/selection/curve.ipynb #c020
 def _label_curve(path, X_val, y_val, others, metric, tie_tol):
     """The share of wrong labels along the path of a support vector machine."""
-    from rankbook.selection.wrong_labels import wrong_labels
+    from rankbook.selection.wrong_labels import require_error, wrong_labels
 
-    if metric != "error" or others != (None, None):
-        given = "" if others == (None, None) else " and qid or k is given"
-        raise ValueError(
-            f"metric is {metric!r}{given}; 'error' without them is accepted for a path of labels."
-        )
+    require_error(metric, others)
     lam, values = wrong_labels(path, X_val, y_val, tie_tol)
     starts = _groups(lam)[1]
     return _as_curve(path, lam[starts], values[np.r_[0, np.append(starts[1:], lam.size)]], 1e-12)
@@ -373,6 +369,8 @@ def _check_grades(X_val, y, qid, metric, k):
             f"prefs_val is a Preferences; for {metric} scores y of shape (p,) are accepted."
         )
     y = as_vector("prefs_val", y, len(X_val), minimum=0.0 if metric == "ndcg" else None)
+    if not y.size:
+        raise ValueError("X_val has 0 rows; at least one item is accepted.")
     if metric == "ndcg" and y.max() > 1000:
         raise ValueError(
             f"prefs_val has {y.max()}; grades from 0 to 1000 are accepted, "

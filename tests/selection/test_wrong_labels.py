@@ -64,3 +64,16 @@ def test_paths_whose_solver_is_chosen():
         assert rb.solve_path(problem).solver.startswith("newton")
     some = rb.LabelRankRLSProblem(X[:3], np.array([[0, 1, 2.0], [2, 1, np.nan], [0, 2, 1]]))
     assert rb.solve_path(some).solver.startswith("rls")
+
+
+def test_nothing_to_measure_is_refused():
+    X, y = np.array([[1.0], [-1.0]]), np.array([1, 0])
+    path = rb.solve_path(rb.SVMProblem(X, y))
+    with pytest.raises(ValueError, match="X_val has 0 rows; at least one example is accepted"):
+        rb.validation_curve(path, X[:0], y[:0], metric="error")
+    with pytest.raises(TypeError, match=r"prefs_val is None; labels of shape \(2,\) are accepted"):
+        rb.validation_curve(path, X, None, metric="error")
+    ranking = rb.solve_path(rb.RankSVMProblem(X, rb.Preferences.from_scores(y)))
+    for metric in ("auc", "ndcg", "error"):
+        with pytest.raises(ValueError, match="X_val has 0 rows; at least one item is accepted"):
+            rb.validation_curve(ranking, X[:0], y[:0], metric=metric)
