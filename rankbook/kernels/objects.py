@@ -6,6 +6,7 @@
 __all__ = ['as_places', 'ObjectKernel', 'over']
 
 # %% ../../nbs/kernels/objects.ipynb #o002
+import reprlib
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
@@ -55,6 +56,21 @@ class ObjectKernel:
         require_columns("X", X, 1)
         return as_places("the number of an object", X[:, 0], len(self.objects))
 
+    def value(self, i: int, j: int) -> float:
+        """The kernel of the objects with two numbers: a call, and a look at what it returns."""
+        value = self.function(self.objects[i], self.objects[j])
+        if isinstance(value, (float, int)):  # nearly always
+            return float(value)
+        if not isinstance(value, (str, bytes)) and np.ndim(value) == 0 and np.isrealobj(value):
+            try:
+                return float(value)
+            except (TypeError, ValueError):
+                pass
+        raise TypeError(
+            f"kernel is {self!r}, whose function returned {reprlib.repr(value)}, a "
+            f"{type(value).__name__}, for the objects {i} and {j}; a real number is accepted."
+        )
+
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """The kernel (n, p) of items X (n, 1) and Z (p, 1): a call for each two objects."""
         (rows, row), (columns, column) = (
@@ -64,17 +80,14 @@ class ObjectKernel:
         K = np.empty((len(rows), len(columns)))
         for i, a in enumerate(rows):
             start = i if mirrored else 0
-            K[i, start:] = [
-                self.function(self.objects[a], self.objects[b]) for b in columns[start:]
-            ]
+            K[i, start:] = [self.value(a, b) for b in columns[start:]]
             if mirrored:
                 K[start:, i] = K[i, start:]
         return K[np.ix_(row, column)]
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         """The kernel (n,) of each item with itself: n calls."""
-        own = (self.objects[i] for i in self.numbers(X))
-        return np.array([self.function(a, a) for a in own], dtype=float)
+        return np.array([self.value(i, i) for i in self.numbers(X)], dtype=float)
 
     def __copy__(self) -> Self:
         return self
@@ -106,7 +119,7 @@ def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> Objec
     Raises
     ------
     TypeError
-        If `function` cannot be called.
+        If `function` cannot be called; later, if what it returns is no real number.
     ValueError
         If there is no object; later, if a number is not in the list.
 

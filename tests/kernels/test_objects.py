@@ -1,6 +1,8 @@
 """Kernels on lists of objects, joint kernels, and a precomputed kernel of a basis alone."""
 
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -97,3 +99,32 @@ def test_a_query_and_a_page():
     assert np.allclose(
         differ(a.predict(np.c_[query, page])), differ(b.predict(features)), atol=1e-9
     )
+
+
+@pytest.mark.parametrize(
+    "value", ["3", b"3", None, 1j, np.complex64(1), np.complex128(1), [1.0], np.ones(1), {}]
+)
+def test_a_function_that_returns_no_number_is_named(value):
+    def odd(a, b):
+        return value if {a, b} == {"abc", "az"} else overlap(a, b)
+
+    kernel = rb.kernels.over(SETS, odd)
+    kind = type(value).__name__
+    match = (
+        rf"objects, odd\), whose function returned .*, a {kind}, for the objects 0 and 5; a real"
+    )
+    with pytest.raises(TypeError, match=match):
+        rb.RankSVM(kernel=kernel, lam=1.0).fit(kernel.items, np.arange(8) % 3)
+    always = rb.kernels.over(SETS, lambda a, b: value)
+    with pytest.raises(TypeError, match=f"a {kind}, for the objects 1 and 1"):
+        always.diagonal(always.items[1:])
+
+
+@pytest.mark.parametrize("kind", [int, np.float32, np.array, Fraction, Decimal])
+def test_a_function_may_return_any_real_number(kind):
+    kernel, plain = (
+        rb.kernels.over(SETS, f) for f in (lambda a, b: kind(len(set(a) & set(b))), overlap)
+    )
+    assert np.array_equal(kernel(kernel.items, kernel.items), plain(plain.items, plain.items))
+    equal = rb.kernels.over(SETS, lambda a, b: np.bool_(a == b))
+    assert equal.diagonal(equal.items).tolist() == [1.0] * 8
