@@ -99,6 +99,7 @@ def restrict(curve, lam_min=None, lam_max=None):
         tuple(float(end) for end in np.clip(curve.scale, low, high)),
         curve.maximize,
         curve.exact,
+        curve.metric,
     )
 
 # %% ../../nbs/app/select.ipynb #c012

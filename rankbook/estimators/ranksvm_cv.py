@@ -39,6 +39,7 @@ def rescale(curve, factor):
         tuple(float(end) * factor for end in curve.scale),
         curve.maximize,
         curve.exact,
+        curve.metric,
     )
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c017
@@ -162,7 +163,9 @@ def mean_curve(curves):
     mean = values.mean(axis=0)
     keep = np.flatnonzero(np.r_[True, np.abs(np.diff(mean)) > 1e-12])
     scale = min(curve.scale[0] for curve in curves), max(curve.scale[1] for curve in curves)
-    return ValidationCurve(np.r_[breaks[keep], breaks[-1]], mean[keep], scale, curves[0].maximize)
+    one = curves[0]
+    breaks = np.r_[breaks[keep], breaks[-1]]
+    return ValidationCurve(breaks, mean[keep], scale, one.maximize, metric=one.metric)
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c026
 def choose_by_folds(curve, curves, rule):

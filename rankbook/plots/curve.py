@@ -67,7 +67,7 @@ def plot_validation_curve(
         alpha=0.35,
         lw=0.8,
         zorder=0,
-        label="minimum",
+        label="maximum" if curve.maximize else "minimum",
     )
     ax.plot(
         lam,
@@ -77,6 +77,6 @@ def plot_validation_curve(
         ms=5,
         label=rf"$\lambda = {tex(lam)}$, value {value:.3g}",
     )
-    lambda_axis(ax, "disagreement")
+    lambda_axis(ax, {"auc": "AUC", "ndcg": "NDCG"}.get(curve.metric, curve.metric))
     ax.legend(ncols=2, **ABOVE)
     return ax

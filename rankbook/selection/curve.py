@@ -45,6 +45,8 @@ class ValidationCurve:
     exact : bool, default True
         False if two items that change places twice in a short interval may have been overlooked,
         see :mod:`rankbook.selection.spectral_crossings`.
+    metric : str, default "disagreement"
+        What is measured, as in :func:`validation_curve`.
     minimum, optimum : float
         The smallest value, and the best one.
     best : list of (float, float)
@@ -57,6 +59,7 @@ class ValidationCurve:
     scale: tuple[float, float]
     maximize: bool = False
     exact: bool = True
+    metric: str = "disagreement"
 
     def __post_init__(self):
         for name in ("breaks", "values"):
@@ -163,18 +166,17 @@ def _groups(lam, width=1e-7):
     return order, np.flatnonzero(np.r_[True, lam[1:] * (1 + width) < lam[:-1]][: lam.size])
 
 # %% ../../nbs/selection/curve.ipynb #c015
-def _as_curve(path, lam, values, tiny, maximize=False):
+def _as_curve(path, lam, values, metric):
     """The curve of `values` (s + 1,), before the first and after each of the breaks `lam`.
 
-    Steps up to `tiny` are none.
+    Steps up to 1e-12 are none: sums of weights round.
     """
-    keep = np.flatnonzero((np.abs(np.diff(values)) > tiny) & (lam > path.domain[0]))
+    keep = np.flatnonzero((np.abs(np.diff(values)) > 1e-12) & (lam > path.domain[0]))
     exact = not hasattr(path, "components")
     scale = (path.breakpoints[-1], path.breakpoints[0]) if path.breakpoints.size else (1.0, 1.0)
     ends = np.r_[np.inf, lam[keep], path.domain[0]]
-    return ValidationCurve(
-        ends, values[np.r_[0, keep + 1]], scale if exact else path.scale, maximize, exact
-    )
+    scale, values = scale if exact else path.scale, values[np.r_[0, keep + 1]]
+    return ValidationCurve(ends, values, scale, metric == "ndcg", exact, metric)
 
 
 def _crossings(path, *arguments):
@@ -198,7 +200,7 @@ def _disagreement_curve(path, items, distinct, prefs, weight, tie_tol):
     steps = np.add.reduceat(change[order], starts) if starts.size else np.empty(0)
     total = float(weight.sum())
     sums = np.cumsum(np.r_[weight @ ((1.0 - first) / 2), steps])
-    return _as_curve(path, lam[order][starts], sums / total, 1e-12)
+    return _as_curve(path, lam[order][starts], sums / total, "disagreement")
 
 # %% ../../nbs/selection/curve.ipynb #c018
 def _auc_curve(path, items, distinct, y, query, tie_tol):
@@ -216,7 +218,7 @@ def _auc_curve(path, items, distinct, y, query, tie_tol):
         )
     weight = 1.0 / np.bincount(query[prefs.better])[query[prefs.better]]
     wrong = _disagreement_curve(path, items, distinct, prefs, weight, tie_tol)
-    return ValidationCurve(wrong.breaks, 1 - wrong.values, wrong.scale, True, wrong.exact)
+    return ValidationCurve(wrong.breaks, 1 - wrong.values, wrong.scale, True, wrong.exact, "auc")
 
 # %% ../../nbs/selection/curve.ipynb #c019
 def _ndcg_curve(path, items, distinct, y, query, k, tie_tol):
@@ -233,7 +235,7 @@ def _ndcg_curve(path, items, distinct, y, query, k, tie_tol):
     values = ndcg_steps(
         y, query, k, prefs.better, prefs.worse, first, pair[order], old[order], new[order], starts
     )
-    return _as_curve(path, lam[order][starts], values, 1e-12, True)
+    return _as_curve(path, lam[order][starts], values, "ndcg")
 
 # %% ../../nbs/selection/curve.ipynb #c039
 def _error_curve(path, items, distinct, y, query, tie_tol):
@@ -253,7 +255,7 @@ def _error_curve(path, items, distinct, y, query, tie_tol):
     mistakes = mistake_steps(
         g, (good.size, bad.size), first, pair[order], old[order], new[order], starts
     )
-    return _as_curve(path, lam[order][starts], mistakes / y.size, 1e-12)
+    return _as_curve(path, lam[order][starts], mistakes / y.size, "error")
 
 # %% ../../nbs/selection/curve.ipynb #c020
 def _label_curve(path, X_val, y_val, others, metric, tie_tol):
@@ -263,7 +265,7 @@ def _label_curve(path, X_val, y_val, others, metric, tie_tol):
     require_error(metric, others)
     lam, values = wrong_labels(path, X_val, y_val, tie_tol)
     starts = _groups(lam)[1]
-    return _as_curve(path, lam[starts], values[np.r_[0, np.append(starts[1:], lam.size)]], 1e-12)
+    return _as_curve(path, lam[starts], values[np.r_[0, np.append(starts[1:], lam.size)]], metric)
 
 
 def validation_curve(

@@ -277,6 +277,12 @@ def test_means_by_hand():
     )
 
 
+def test_a_mean_knows_what_it_measures():
+    curve = ValidationCurve(np.array([np.inf, 1.0]), np.ones(1), (1.0, 1.0), True, metric="auc")
+    mean = mean_curve([rescale(curve, 2.0)] * 2)
+    assert mean.metric == "auc" and mean.maximize and mean.breaks[-1] == 2
+
+
 def test_a_fold_that_ended_early_ends_the_mean():
     mean = mean_curve(
         [curve_of([np.inf, 8, 2, 0.5], [1, 0, 2]), curve_of([np.inf, 30, 20], [0, 1])]

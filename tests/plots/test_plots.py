@@ -23,7 +23,8 @@ from rankbook.plots import items
 from rankbook.plots import path as path_plots
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
-from rankbook.selection.curve import ValidationCurve
+from rankbook.registry.solve import solve_path
+from rankbook.selection.curve import ValidationCurve, validation_curve
 
 TRIPLES = [
     (8, 1, AT_BOUND, FREE),
@@ -395,6 +396,25 @@ def test_a_curve_of_one_interval_is_a_straight_line(end):
 def test_a_finite_first_break_is_where_the_picture_begins():
     curve = ValidationCurve(np.array([6.0, 3.0, 2.0]), np.array([0.25, 0.5]), (2.0, 6.0))
     assert plots.plot_validation_curve(curve).lines[0].get_xdata().tolist() == [6.0, 3.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("metric", "label", "best"),
+    [
+        ("disagreement", "disagreement", "minimum"),
+        ("error", "error", "minimum"),
+        ("auc", "AUC", "maximum"),
+        ("ndcg", "NDCG", "maximum"),
+    ],
+)
+def test_a_curve_is_labelled_by_what_it_measures(metric, label, best):
+    X, y = np.random.default_rng(0).normal(size=(12, 2)), np.arange(12) % 2
+    prefs = Preferences.from_scores(y)
+    path = solve_path(RankSVMProblem(X, prefs), solver="path")
+    curve = validation_curve(path, X, prefs if metric == "disagreement" else y, metric=metric)
+    ax = plots.plot_validation_curve(curve)
+    assert curve.metric == metric and ax.get_ylabel() == label
+    assert ax.get_legend().get_texts()[0].get_text() == best
 
 
 # The decision function
