@@ -19,7 +19,7 @@ from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_positive
 from .answers import answer_of
 from .cost import RATES, WHOLE, bytes_of, seconds_of, work_of
-from .declaration import Solver, feature_fit, is_kind, size_fit
+from .declaration import Solver, is_kind, solver_fit
 from .plugins import AT_RUN_TIME, HOME, get_solver, installed_records, shadow_of
 from .table import as_html, as_text
 
@@ -132,22 +132,18 @@ def said_by_plugins(problem, lam, provides):
                 solver, "cost"
             ):
                 continue
-            seconds, obstacle = price_of(solver, name, problem, lam)
+            seconds, obstacle = price_of(solver, name, problem, lam, provides)
         except (Exception, SystemExit) as error:  # whatever a stranger's code may raise
             seconds, obstacle = np.inf, f"{type(error).__name__}: {error}"
         found.append(Prediction(name, seconds, 0, obstacle))
     return found
 
 
-def price_of(solver, name, problem, lam):
+def price_of(solver, name, problem, lam, provides):
     """The seconds that a plugin asks for, infinity with an obstacle if it cannot be taken."""
     if (tol := getattr(solver, "tol", Solver.tol)) is None or tol > Solver.tol:
         return np.inf, f"promises a relative gap of {tol}, and {Solver.tol:g} is asked for"
-    fits = feature_fit(solver, problem)
-    fits = size_fit(solver, problem) if fits is True else fits
-    if fits is True and hasattr(solver, "can_solve"):
-        fits = answer_of(solver, name, "can_solve", problem)
-    if fits is not True:
+    if (fits := solver_fit(solver, problem, provides, name)) is not True:
         return np.inf, fits
     seconds = answer_of(solver, name, "cost", problem, lam)
     if not (isinstance(seconds, Real) and 0 <= seconds < np.inf):
@@ -199,8 +195,7 @@ def explain(
     lam = None if lam is None else as_positive("lam", lam)
     available, found = available_memory(), Explanation()
     for name, seconds, nbytes in costs_of(problem, lam, provides):
-        can_solve = getattr(get_solver(name), "can_solve", None)  # a plugin may do without
-        answer = True if can_solve is None else can_solve(problem)
+        answer = solver_fit(get_solver(name), problem, provides)
         obstacle = "needs more memory than is available" if nbytes > available else ""
         if answer is not True:
             seconds, nbytes, obstacle = np.inf, 0, answer

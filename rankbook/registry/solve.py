@@ -14,9 +14,8 @@ from ..base.limits import solvable
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
 from ..problems.solution import Solution
-from .answers import answer_of
 from .choice import choose_solver
-from .declaration import Solver, feature_fit, size_fit
+from .declaration import Solver, owners_of, solver_fit
 from .plugins import AT_RUN_TIME, HOME, get_solver, installed_records
 
 if TYPE_CHECKING:
@@ -57,14 +56,11 @@ def _run(solver, method, problem, argument):
     if not hasattr(solver, method) or method not in getattr(solver, "provides", {method}):
         raise ValueError(
             f"solver is {label!r}, which provides "
-            f"{' and '.join(m for m in ('path', 'solve') if hasattr(solver, m))} but not {method}."
+            f"{' and '.join(m for m in ('path', 'solve') if hasattr(solver, m))} but not {method}; "
+            f"{owners_of(problem, method)} this problem."
         )
     try:
-        fits = feature_fit(solver, problem)
-        if fits is True:
-            fits = size_fit(solver, problem)
-        if fits is True and hasattr(solver, "can_solve"):
-            fits = answer_of(solver, label, "can_solve", problem)
+        fits = solver_fit(solver, problem, method, label)
         if fits is not True:
             raise ValueError(f"solver is {label!r}, which cannot solve this problem: {fits}")
         with solvable(f"a matrix of the solver {label!r} at lam = {argument!r}"):

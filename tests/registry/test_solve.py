@@ -4,6 +4,7 @@ They are packages made on the spot, found by their metadata.
 """
 
 import inspect
+import re
 import subprocess
 import sys
 
@@ -511,3 +512,46 @@ def test_a_plugin_without_a_base_class_is_named_in_full(plugin, says):
     assert says in " ".join(
         [str(error.value), *getattr(error.value, "__notes__", ())]
     ) and "Writes" in " ".join([str(error.value), *getattr(error.value, "__notes__", ())])
+
+
+def test_only_solvers_of_paths_are_advised_for_a_path():
+    X, y = np.random.default_rng(0).normal(size=(6, 2)), np.arange(6) % 3
+    prefs = rb.Preferences.from_scores(y)
+    kinds = {
+        "linear": rb.RankSVMProblem(X, prefs, kernel="linear"),
+        "squared": rb.RankSVMProblem(X, prefs, kernel="linear", loss="squared"),
+        "l1": rb.RankSVMProblem(X, prefs, kernel="linear", penalty="l1"),
+        "float32": rb.RankSVMProblem(X.astype(np.float32), prefs, kernel="linear"),
+        "none": rb.RankSVMProblem(X, prefs, kernel="rbf", loss="squared"),
+        "rls": rb.RankRLSProblem(X, y),
+        "classes": rb.MulticlassSVMProblem(X, y),
+    }
+    advised = dict(
+        linear=["epsilon", "newton", "path"],
+        squared=["newton"],
+        l1=["simplex"],
+        float32=["newton"],
+        none=[],
+        rls=["rls"],
+        classes=["path"],
+    )
+    names = {row["name"] for row in rb.list_solvers()}
+    for kind, problem in kinds.items():
+        for solver in ("qp", "interior", "subgradient", "homotopy", "path"):
+            try:
+                rb.solve_path(problem, solver=solver)
+            except ValueError as error:
+                after = str(error).split("rankbook's own")
+                named = re.findall("[a-z-]+", after[1]) if len(after) > 1 else advised[kind]
+                assert [word for word in named if word in names] == advised[kind], str(error)
+                assert len(after) == 2 or "MulticlassSVMProblem, not" in str(error)
+            else:
+                assert solver in advised[kind]
+    found = rb.registry.choice.explain(kinds["squared"], provides="path")
+    assert all("solver of paths newton takes." in row.obstacle for row in found)
+
+
+def test_margins_that_a_path_takes():
+    prefs = rb.Preferences([0], [1], 2).reweighted(None, np.array([-1.0]))
+    with pytest.raises(ValueError, match="own path takes any, and for one lambda interior and qp"):
+        rb.solve_path(rb.RankSVMProblem([[0.0], [1.0]], prefs, kernel="linear"), solver="newton")

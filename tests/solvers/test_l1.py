@@ -439,15 +439,13 @@ def test_bad_penalties(options, words):
 @pytest.mark.parametrize("solver", ["qp", "path"])
 def test_solvers_of_the_l2_penalty_refuse_in_one_sentence(solver):
     problem = l1(*CORPUS["plain"])
-    for ask in (
-        lambda: rb.solve(problem, 1.0, solver=solver),
-        lambda: rb.solve_path(problem, solver="path"),
+    for ask, who in (
+        (lambda: rb.solve(problem, 1.0, solver=solver), "solvers lp and simplex take"),
+        (lambda: rb.solve_path(problem, solver="path"), "solver of paths simplex takes"),
     ):
         with pytest.raises(
             ValueError,
-            match=(
-                "it takes the penalty l2, not l1, which rankbook's own solvers lp and simplex take"
-            ),
+            match=f"it takes the penalty l2, not l1, which rankbook's own {who}",
         ):
             ask()
     assert "penalty l2, not l1" in rb.get_solver(solver).can_solve(problem)

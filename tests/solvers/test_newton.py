@@ -148,9 +148,10 @@ def test_others_refuse_storage_and_loss_in_one_sentence(solver):
         else lambda problem, lam, solver: rb.solve_path(problem, solver=solver)
     )
     for stored, word in ((X, "float32"), (csr_array(X), "csr")):
+        who = "solvers?" if solver == "qp" else "solver of paths"
         with pytest.raises(
             ValueError,
-            match=f"it takes the storage float64, not {word}, which rankbook's own solvers? newton",
+            match=f"takes the storage float64, not {word}, which rankbook's own {who} newton",
         ):
             run(rb.RankSVMProblem(stored, prefs, kernel="linear"), 1.0, solver)
     if solver != "qp":
