@@ -287,7 +287,8 @@ def validation_curve(
     ----------
     path : SolutionPath
     X_val : array-like of shape (p, d)
-        Validation items; for a precomputed kernel (p, n).
+        Validation items, on labels the pairs of an object and a label's number; for a precomputed
+        kernel (p, n).
     prefs_val : Preferences, or array-like of shape (p,)
         For the disagreement, preferences between the items, at least one. For the other metrics the
         items' scores or grades y, or two classes. For the path of a support vector machine labels.

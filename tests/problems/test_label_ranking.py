@@ -269,3 +269,48 @@ def test_ties_are_resolved_by_lot_and_only_ties():
     assert np.array_equal(orders[0], model.rank(X_new, 0))
     with pytest.raises(TypeError, match="random_state is 'a'"):
         model.rank(X, "a")
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+@pytest.mark.parametrize("labels", ["identity", "correlated", "low rank"])
+@pytest.mark.parametrize("grid", [False, True])
+def test_the_curve_of_a_kronecker_path_is_that_of_the_pairs(kernel, labels, grid):
+    rng = np.random.default_rng(3)
+    X, X_val, Y, Y_val = (rng.normal(size=(n, d)) for n, d in ((9, 2), (6, 2), (9, 4), (6, 4)))
+    if grid:
+        X, X_val, Y, Y_val = (np.round(A) for A in (X, X_val, Y, Y_val))
+        X[4:6], Y[7] = X[0], np.nan
+    M = rng.normal(size=(4, 4 if labels == "correlated" else 2))
+    L = "identity" if labels == "identity" else M @ M.T
+    if kernel == "precomputed":
+        X, X_val = X @ X.T + 1, np.arange(6)[:, None]
+    problem = rb.LabelRankRLSProblem(X, Y, kernel=kernel, label_kernel=L)
+    pairs = np.c_[np.repeat(X_val, 4, axis=0), np.tile(np.arange(4), 6)]
+    prefs = rb.Preferences.from_scores(Y_val.ravel(), np.repeat(np.arange(6), 4))
+    paths = [rb.solve_path(problem, solver=solver) for solver in ("kronecker", "rls")]
+    lams = np.geomspace(*paths[0].scale, 7)[1:-1]
+    scores = paths[0].shares(lams) @ paths[0].components(pairs).T
+    # what is seen of a pair is its score up to one number for each object
+    differ = lambda f: f.reshape(-1, 6, 4) - f.reshape(-1, 6, 4).mean(axis=2, keepdims=True)
+    one_by_one = np.array([rb.solve(problem, lam, "rls").predict(pairs) for lam in lams])
+    size = np.abs(differ(one_by_one)).max(axis=(1, 2), keepdims=True)
+    assert np.allclose(differ(scores) / size, differ(one_by_one) / size, atol=1e-6)
+    one, two = (rb.validation_curve(path, pairs, prefs) for path in paths)
+    assert not one.exact and one.metric == "disagreement"
+    middle = np.geomspace(1e-3, 10, 50)
+    away = [np.abs(one.breaks[1:-1] / lam - 1).min(initial=1.0) > 1e-4 for lam in middle]
+    assert np.allclose(one.at(middle[away]), two.at(middle[away]), atol=1e-9)
+    scores = [paths[0].predict(pairs, lam) for lam in middle[away]]
+    expected = [rb.metrics.disagreement(prefs, f) for f in scores]
+    if not grid:
+        assert np.allclose(one.at(middle[away]), expected)
+
+
+def test_what_is_no_pair_of_a_kronecker_path():
+    rng = np.random.default_rng(0)
+    path = rb.solve_path(rb.LabelRankRLSProblem(rng.normal(size=(5, 2)), rng.normal(size=(5, 3))))
+    prefs = rb.Preferences([0], [1], 2)
+    with pytest.raises(ValueError, match="X_new has 2 columns; 3, as in training"):
+        rb.validation_curve(path, np.zeros((2, 2)), prefs)
+    with pytest.raises(ValueError, match="the number of a label is 3 in row 1"):
+        rb.validation_curve(path, np.array([[0, 0, 0], [0, 0, 3.0]]), prefs)

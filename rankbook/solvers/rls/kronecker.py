@@ -4,13 +4,15 @@
 
 # %% auto #0
 __all__ = ['MOST', 'SMALL', 'object_spectrum', 'label_spectrum', 'KroneckerSpectrum', 'CompletePreconditioner', 'iterated_labels',
-           'KroneckerSolver']
+           'KroneckerPath', 'KroneckerSolver']
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k002
 import numpy as np
 
 from ...base.limits import require_memory
-from ...paths.spectral import SpectralPath
+from ...base.validation import as_matrix, require_columns
+from ...kernels.objects import as_places
+from ...paths.spectral import SpectralPath, scale_of
 from ...problems.solution import Solution
 from ...problems.spectrum import decomposed
 from ...registry.declaration import Solver, declared_fit
@@ -94,6 +96,66 @@ def iterated_labels(problem, lam):
     )
     return graph.root(c), count
 
+# %% ../../../nbs/solvers/rls/kronecker.ipynb #k021
+class KroneckerPath(SpectralPath):
+    """The solutions of a problem without gaps for all lam > 0, from the two decompositions.
+
+    `spectrum` is a :class:`KroneckerSpectrum`, the rest as in
+    :class:`rankbook.paths.spectral.SpectralPath`.
+    """
+
+    @property
+    def scale(self):
+        """Two lambdas beyond which next to nothing changes but the unit of the scores."""
+        low, high = scale_of(len(self.spectrum.right) * self.spectrum.values)
+        return low, high
+
+    def components(self, X_new):
+        """The part (p, r k) of each pair of eigenvectors in the scores of new pairs (p, d + 1).
+
+        As items of the problem: an object's features and the number of a label. O(q n r + p r k)
+        for q different objects, and 8 p r k bytes.
+        """
+        problem, (r, k) = self.problem, self.spectrum.values.shape
+        X_new = as_matrix("X_new", X_new)
+        require_columns("X_new", X_new, problem.X.shape[1])
+        require_memory(
+            8 * len(X_new) * r * k,
+            f"the parts of {r * k:,} eigenvectors in {len(X_new):,} scores",
+            "take fewer pairs at a time",
+        )
+        label = as_places("the number of a label", X_new[:, -1], k)
+        objects, number = np.unique(X_new[:, :-1], axis=0, return_inverse=True)
+        at_objects, at_labels = self.object_modes(objects), self.label_modes()
+        parts = at_objects[number.ravel()][:, :, None] * at_labels[label][:, None, :]
+        return (parts * self.spectrum.inner).reshape(len(X_new), r * k)
+
+    def object_modes(self, objects):
+        """The values (q, r) of the objects' eigenvectors at new objects (q, d)."""
+        kernel, known = self.problem.object_kernel, self.problem.objects
+        if kernel.name == "precomputed":  # whose objects are the numbers of its rows
+            return known[as_places("the number of an object", objects[:, 0], len(known))] @ (
+                self.spectrum.left
+            )
+        return kernel.cross(objects, known) @ self.spectrum.left
+
+    def label_modes(self):
+        """The values (k, k) of the labels' eigenvectors, in columns, at each label.
+
+        Those of eigenvalues that are rounding errors are 0.
+        """
+        L = self.problem.label_gram
+        values = self.spectrum.values.max(axis=0, initial=0.0)
+        return (
+            (L - L.mean(axis=1, keepdims=True))
+            @ self.spectrum.right
+            * (values > 1e-14 * values.max())
+        )
+
+    def shares(self, lams):
+        """What is left of each component at lambdas (q,), an array (q, r k)."""
+        return 1.0 / (self.spectrum.values.ravel() + lams[:, None] / len(self.spectrum.right))
+
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k013
 class KroneckerSolver(Solver):
     """RankRLS on labels, without the kernel matrix of the pairs.
@@ -127,7 +189,7 @@ class KroneckerSolver(Solver):
         return Solution(problem, lam, coef[:, 0], info=info)
 
     def path(self, problem, lam_min=None):
-        """The :class:`rankbook.paths.spectral.SpectralPath` of all solutions of a complete table.
+        """The :class:`KroneckerPath` of all solutions of a complete table.
 
         `lam_min` makes no difference.
         """
@@ -136,4 +198,4 @@ class KroneckerSolver(Solver):
                 "y has missing scores, and all lambdas from one decomposition need complete rows; "
                 "rankbook.solve for one lambda, or the solver 'rls', is accepted."
             )
-        return SpectralPath(problem, KroneckerSpectrum(problem), dict(by="decomposition"))
+        return KroneckerPath(problem, KroneckerSpectrum(problem), dict(by="decomposition"))
