@@ -6,6 +6,7 @@
 __all__ = ['LabelPath']
 
 # %% ../../nbs/paths/labels.ipynb #l003
+from ..base.types import File
 from .exact import SolutionPath
 
 # %% ../../nbs/paths/labels.ipynb #l005
@@ -45,3 +46,12 @@ class LabelPath(SolutionPath):
         :meth:`rankbook.RegularizationPath.breakpoint_scores`.
         """
         yield from self.ranking_path.breakpoint_scores(self.problem.ranking_items(X_new))
+
+    def save(self, file: File) -> None:
+        """Write the path and its problem to a file.
+
+        :func:`rankbook.load` reads it; see :func:`rankbook.paths.packing.save_label_path`.
+        """
+        from rankbook.paths.packing import save_label_path
+
+        save_label_path(self, file)

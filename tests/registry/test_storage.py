@@ -251,3 +251,117 @@ def test_a_killed_process_leaves_no_half_file(tmp_path, there):
     process.wait()
     process.stdout.close()
     assert file.read_bytes() == b"what was there" if there else not file.exists()
+
+
+# Paths of labels
+
+
+def labelled(kind=rb.SVMProblem, kernel="rbf", names=("no", "yes"), **options):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (24, 3)).astype(float)
+    y = np.array(names)[rng.permutation(24) % len(names)]
+    X = X @ X.T + 1.0 if kernel == "precomputed" else X
+    return kind(X, y, kernel, weight=rng.integers(0, 3, 24), margin=rng.uniform(1, 2, 24))
+
+
+def same_labels(a, b):
+    assert repr(a) == repr(b) and a.info == b.info and a.domain == b.domain
+    assert np.array_equal(a.breakpoints, b.breakpoints) and repr(a.problem) == repr(b.problem)
+    assert a.problem.classes_.tolist() == b.problem.classes_.tolist()
+    assert a.problem.classes_.dtype == b.problem.classes_.dtype
+    for lam in np.maximum([1.1 * a.problem.lam_max, 0.1 * a.problem.lam_max], a.domain[0]):
+        assert np.array_equal(a.coef(lam), b.coef(lam)) and a.certificate(lam) == b.certificate(lam)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (rb.SVMProblem, ("no", "yes")),
+        (rb.SVMProblem, (-1.0, 1.0)),
+        (rb.SVMProblem, (False, True)),
+        (rb.MulticlassSVMProblem, ("a", "bcd", "ä")),
+        (rb.MulticlassSVMProblem, (3, 1, 2)),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, dict(max_events=9)], ids=["whole", "part"])
+def test_a_path_of_labels_comes_back_as_it_was(tmp_path, kind, names, kernel, options):
+    path = rb.solve_path(labelled(kind, kernel, names), solver="path", **options)
+    path.save(tmp_path / "a.npz")
+    again = rb.load(tmp_path / "a.npz")
+    assert type(again) is type(path)
+    same_labels(again, path)
+    X, y = path.problem.X, path.problem.classes_[np.arange(24) % 2]
+    curves = [rb.validation_curve(p, X, y, metric="error") for p in (path, again)]
+    assert np.array_equal(curves[0].breaks, curves[1].breaks)
+    assert np.array_equal(curves[0].values, curves[1].values)
+
+
+def test_a_path_of_labels_without_any_event(tmp_path):
+    rb.solve_path(rb.SVMProblem([[1.0], [1.0]], [0, 1])).save(tmp_path / "none.npz")
+    assert rb.load(tmp_path / "none.npz").breakpoints.size == 0
+
+
+def test_labels_that_a_file_cannot_hold(tmp_path):
+    X = [[1.0], [-1.0]]
+    dates = rb.solve_path(rb.SVMProblem(X, np.array(["2020", "2021"], dtype="datetime64[Y]")))
+    with pytest.raises(ValueError, match="y has labels of dtype .*; numbers or text are accepted"):
+        dates.save(tmp_path / "a.npz")
+    function = rb.solve_path(rb.SVMProblem(X, [0, 1], kernel=lambda A, B: A @ B.T))
+    with pytest.raises(ValueError, match="kernel is a function, which a file cannot hold"):
+        function.save(tmp_path / "a.npz")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def stored_labels(tmp_path_factory):
+    file = tmp_path_factory.mktemp("stored") / "labels.npz"
+    path = rb.solve_path(labelled())
+    path.save(file)
+    return path, file.read_bytes()
+
+
+def test_a_damaged_path_of_labels_is_refused_or_says_the_same(tmp_path, stored_labels):
+    damaged(tmp_path / "bad.npz", *stored_labels, same_labels)
+
+
+def damaged(file, path, good, same):
+    """Truncated files are refused, and altered ones unless nothing that is read has changed."""
+    for share in (0.0, 0.001, 0.5, 0.99, 0.9999):
+        file.write_bytes(good[: int(share * len(good))])
+        with pytest.raises(ValueError, match=file.name):
+            rb.load(file)
+    rng, refused = np.random.default_rng(0), 0
+    for at in rng.integers(0, len(good), 100):
+        bad = bytearray(good)
+        bad[at] ^= 1 << rng.integers(8)
+        file.write_bytes(bytes(bad))
+        try:
+            again = rb.load(file)
+        except ValueError as error:
+            refused += 1
+            assert file.name in str(error)
+        else:
+            same(again, path)
+    assert refused > 80
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        dict(number=np.full(24, 2)),
+        dict(number=np.zeros(24, dtype=int)),
+        dict(number=np.zeros(3, dtype=int)),
+        dict(weight=np.full(24, -1.0)),
+        dict(margin=np.full(24, np.nan)),
+        dict(X=np.full((24, 3), np.inf)),
+        dict(event_pair=np.full(5, 99)),
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_labels_changed_with_care_are_refused(tmp_path, stored_labels, change):
+    (tmp_path / "bad.npz").write_bytes(stored_labels[1])
+    kind, facts, arrays = archive.read_archive(tmp_path / "bad.npz", {"rankbook path of labels": 1})
+    archive.write_archive(tmp_path / "bad.npz", kind, 1, facts, arrays | change)
+    with pytest.raises(ValueError, match="whose parts do not fit together"):
+        rb.load(tmp_path / "bad.npz")

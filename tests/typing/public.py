@@ -93,7 +93,7 @@ if isinstance(path, rb.RegularizationPath):
     longer: rb.RegularizationPath = path.resume(lam_min=lam / 2)
     events: int = len(path.events) + len(path.to_frame()) + len(path.summary())
     nearest: float = path.nearest(lam).certificate.gap
-loaded: rb.RegularizationPath = rb.load("path.npz")
+loaded: rb.SolutionPath = rb.load("path.npz")
 curve: rb.ValidationCurve = rb.validation_curve(path, X, prefs)
 widths = rb.kernel_path(rb.RankSVMProblem(X, prefs), lam, gammas=[0.1, 1.0])
 wider: rb.Solution = widths.nearest(0.5)
