@@ -365,3 +365,98 @@ def test_labels_changed_with_care_are_refused(tmp_path, stored_labels, change):
     archive.write_archive(tmp_path / "bad.npz", kind, 1, facts, arrays | change)
     with pytest.raises(ValueError, match="whose parts do not fit together"):
         rb.load(tmp_path / "bad.npz")
+
+
+# Paths of weights
+
+
+def l1_problem(loss="hinge", form="scores", grid=False):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(15, 4)) + 3, rng.normal(size=15)
+    if grid:
+        X, y = np.round(X), np.round(y)
+    l1 = dict(kernel="linear", penalty="l1")
+    pairs = rb.Preferences(
+        np.arange(5), np.arange(5, 10), 15, weight=np.arange(5.0), margin=np.arange(1.0, 6.0)
+    )
+    if loss != "least":
+        prefs = pairs if form == "preferences" else rb.Preferences.from_scores(np.round(y))
+        return rb.RankSVMProblem(X, prefs, loss=loss, **l1)
+    W = np.abs(np.subtract.outer(np.arange(15), np.arange(15))) == 2
+    given = dict(
+        scores=dict(y=y, qid=np.array(list("ab"))[np.arange(15) % 2]),
+        items=dict(y=y, item_weight=np.arange(15) % 3),
+        identity=dict(y=y, graph="identity"),
+        weights=dict(y=y, graph=W.astype(float)),
+        preferences=dict(graph=pairs),
+    )
+    return rb.RankRLSProblem(X, **given[form], **l1)
+
+
+def same_weights(a, b):
+    assert type(a) is type(b) and repr(a) == repr(b) and a.info == b.info and a.domain == b.domain
+    assert np.array_equal(a.breakpoints, b.breakpoints)
+    assert repr(a.problem) == repr(b.problem) and np.array_equal(a.weights, b.weights)
+    top = a.problem.lam_max or 1.0
+    for lam in np.maximum([1.1 * top, 0.3 * top, 0.01 * top], a.domain[0]):
+        one, two = a.solution(lam), b.solution(lam)
+        assert np.array_equal(one.coef, two.coef) and one.certificate == two.certificate
+        assert np.array_equal(one.predict(a.problem.X), two.predict(b.problem.X))
+
+
+L1_KINDS = [(loss, form) for loss in ("hinge", "squared") for form in ("scores", "preferences")]
+L1_KINDS += [("least", form) for form in ("scores", "items", "identity", "weights", "preferences")]
+
+
+@pytest.mark.parametrize(("loss", "form"), L1_KINDS)
+@pytest.mark.parametrize("end", ["whole", "lam_min", "max_events", "none"])
+@pytest.mark.parametrize("grid", [False, True])
+def test_a_path_of_weights_comes_back_as_it_was(tmp_path, loss, form, end, grid):
+    problem = l1_problem(loss, form, grid)
+    ends = dict(whole={}, max_events=dict(max_events=2))
+    ends |= {"lam_min": dict(lam_min=problem.lam_max / 9), "none": dict(lam_min=problem.lam_max)}
+    path = rb.solve_path(problem, **ends[end])
+    path.save(tmp_path / "a.npz")
+    same_weights(rb.load(tmp_path / "a.npz"), path)
+
+
+@pytest.fixture(scope="module", params=["hinge", "squared", "least"])
+def stored_weights(request, tmp_path_factory):
+    file = tmp_path_factory.mktemp("stored") / "weights.npz"
+    path = rb.solve_path(l1_problem(request.param))
+    path.save(file)
+    return path, file.read_bytes()
+
+
+def test_a_damaged_path_of_weights_is_refused_or_says_the_same(tmp_path, stored_weights):
+    damaged(tmp_path / "bad.npz", *stored_weights, same_weights)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("table_data", lambda a: np.where(np.arange(a.size) == 1, np.nan, a)),
+        ("table_indices", lambda a: a + 9),
+        ("table_indices", lambda a: a - 1),
+        ("table_indptr", lambda a: a[::-1].copy()),
+        ("table_indptr", lambda a: a[:-1]),
+        ("lams", lambda a: a[::-1].copy()),
+        ("lams", lambda a: a[1:]),
+        ("ends", lambda a: a[::-1].copy()),
+        ("ends", lambda a: a[1:]),
+        ("event_out", lambda a: a + 10**6),
+        ("event_into", lambda a: a - 10**6),
+        ("event_to", lambda a: a + np.int8(9)),
+        ("X", lambda a: a[:, :3]),
+        ("offset", lambda a: a[:3]),
+    ],
+)
+def test_weights_changed_with_care_are_refused(tmp_path, stored_weights, name, change):
+    file = tmp_path / "bad.npz"
+    file.write_bytes(stored_weights[1])
+    kind, facts, arrays = archive.read_archive(file, {"rankbook path of weights": 1})
+    if name not in arrays:
+        pytest.skip("the other solver's")
+    archive.write_archive(file, kind, 1, facts, arrays | {name: change(arrays[name])})
+    with pytest.raises(ValueError, match="whose parts do not fit together"):
+        rb.load(file)

@@ -11,8 +11,10 @@ from functools import cached_property
 import numpy as np
 
 from ...base.limits import require_memory, written_out
+from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import SolutionPath
+from ...paths.packing import demand, save_weight_path, unpack_table
 from ...problems.solution import Solution
 from ...registry.declaration import Solver, is_kind
 
@@ -97,6 +99,10 @@ class HomotopyPath(SolutionPath):
             yield lams[start : start + len(f)], f
             last = f[-1:]
 
+    def save(self, file: File) -> None:
+        """Write the path and its problem to a file; :func:`rankbook.load` reads it."""
+        save_weight_path(self, file, "homotopy", ends=self.ends)
+
 
 def slopes(problem, w):
     """The multipliers 2 c max(0, delta - z'w), (m,). O(m + n d)."""
@@ -175,3 +181,11 @@ class HomotopySolver(Solver):
                 f"({path.status}: {path.info.get('reason', '')})."
             )
         return Solution(problem, lam, **path.read(lam), info=path.info)
+
+    def stored(self, problem, facts, arrays):
+        """The path whose arrays a file holds, looked at."""
+        ends = arrays["ends"]
+        demand(ends.ndim == 1 and ends.size and ends[-1] == facts["lam_end"], "ends")
+        demand(np.isfinite(ends).all() and (np.diff(ends) <= 0).all(), "ends rise")
+        table = unpack_table("table", arrays, (ends.size, problem.n_coef))
+        return HomotopyPath(problem, ends, table, facts["status"], facts["info"])

@@ -13,8 +13,10 @@ import numpy as np
 
 from ...base.limits import require_memory, written_out
 from ...base.progress import progress_bar
+from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import SolutionPath
+from ...paths.packing import demand, save_weight_path, unpack_table
 from ...paths.sets import AT_BOUND, FREE, End
 from ...problems.l1 import feature_correlation
 from ...problems.solution import Solution
@@ -132,6 +134,19 @@ class L1Path(SolutionPath):
             lams = np.repeat(ends[start : start + ROWS + 1], 2)[1:-1]
             yield np.r_[end, lams], np.r_[scores[None], lams[:, None] * f]
             end, scores = lams[-1], lams[-1] * f[-1]
+
+    def save(self, file: File) -> None:
+        """Write the path and its problem to a file; :func:`rankbook.load` reads it."""
+        columns = {f"event_{name}": self.events[name] for name in EVENT.names}
+        save_weight_path(self, file, "simplex", lams=self.breakpoints, **columns)
+
+    @classmethod
+    def restored(cls, problem, lams, events, table, facts):
+        """The path of which these were kept."""
+        path = cls.__new__(cls)
+        SolutionPath.__init__(path, problem, lams, facts["status"], facts["lam_end"], facts["info"])
+        path.table, path.events = table, events
+        return path
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c012
 def jumps(lam, table):
@@ -339,3 +354,19 @@ class SimplexSolver(Solver):
             pivots.true_weights(state, w)
             sets[pairs], sign = state.sets, state.sign
         return Solution(problem, lam, w, multipliers(problem, sets, sign, lam))
+
+    def stored(self, problem, facts, arrays):
+        """The path whose arrays a file holds, looked at."""
+        lams, m, d = arrays["lams"], problem.n_preferences, problem.n_coef
+        events = np.empty(arrays["event_lam"].shape, dtype=EVENT)
+        for name in EVENT.names:
+            column = arrays[f"event_{name}"]
+            demand(column.shape == events.shape and column.dtype == EVENT[name], f"event_{name}")
+            events[name] = column
+        for what, lam in (("lams", lams), ("event_lam", events["lam"])):
+            demand(lam.ndim == 1 and np.isfinite(lam).all() and (np.diff(lam) <= 0).all(), what)
+        for name in ("out", "into"):
+            demand(((-d <= events[name]) & (events[name] < m)).all(), f"event_{name}")
+        demand(((-1 <= events["to"]) & (events["to"] <= 2)).all(), "event_to")
+        table = unpack_table("table", arrays, (lams.size, d))
+        return L1Path.restored(problem, lams, events, table, facts)
