@@ -136,6 +136,7 @@ def _path_line(facts):
     path = facts["path"]
     if not facts["curve"]["exact"]:
         return f"every lambda > 0, no breakpoints, {path['status']} (solver {facts['solver']})"
+    inner = f" through {path['info']['inner']}" if "inner" in path["info"] else ""
     span = (
         ""
         if path["lam_max"] is None
@@ -143,7 +144,7 @@ def _path_line(facts):
     )
     return (
         f"{count(path['breakpoints'], 'breakpoint')}{span}, "
-        f"{path['status']} (solver {facts['solver']})"
+        f"{path['status']} (solver {facts['solver']}{inner})"
     )
 
 

@@ -1,0 +1,3 @@
+"""A plugin whose import fails."""
+
+raise RuntimeError("the licence server does not answer")
