@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['OPTIONS', 'KEPT', 'SECONDS', 'WAITING', 'IN_PLACE', 'Kept', 'twin', 'dispatcher', 'Waiting', 'Compiled', 'njit',
-           'in_place', 'record']
+           'in_place', 'in_caller', 'record']
 
 # %% ../../nbs/base/jit.ipynb #c002
 import functools
@@ -173,7 +173,7 @@ class Compiled:
 
     def __init__(self, function, **options):
         functools.update_wrapper(self, function)
-        self.options = options
+        self.options = self.targetoptions = options  # numba looks for `inline` in the latter
         self.py_func, self._inner, self._outer = function, None, None
         Compiled._all.add(self)
 
@@ -233,6 +233,18 @@ def in_place(function):
     does. numba refuses a function that makes one.
     """
     return njit(function) if numba.config.DISABLE_JIT else Compiled(function, **IN_PLACE)
+
+# %% ../../nbs/base/jit.ipynb #c022e
+def in_caller(function):
+    """As :func:`in_place`, for a function that calls others and is called by one.
+
+    It is compiled as a part of that one; from Python it can be called alone.
+    """
+    return (
+        njit(function)
+        if numba.config.DISABLE_JIT
+        else Compiled(function, inline="always", **IN_PLACE)
+    )
 
 # %% ../../nbs/base/jit.ipynb #c024
 def record(**numbers):

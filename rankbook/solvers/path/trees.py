@@ -6,7 +6,7 @@
 __all__ = ['find_root', 'label_trees', 'numbered', 'relist', 'relist_item', 'smaller_tree', 'cut']
 
 # %% ../../../nbs/solvers/path/trees.ipynb #t002
-from ...base.jit import in_place
+from ...base.jit import in_caller, in_place
 from ...paths.sets import FREE
 
 # %% ../../../nbs/solvers/path/trees.ipynb #t004
@@ -60,7 +60,7 @@ def relist(s, i):
     s.count.near = t + 1
 
 
-@in_place
+@in_caller
 def relist_item(s, a, count):
     """List what was left out because item `a` was in a tree with some of s.items[:count]."""
     r, label = s.now, s.tree[a]
@@ -87,7 +87,7 @@ def smaller_tree(root, items, count, k, l):
     return root[l] if more_of_k > 0 else root[k]
 
 
-@in_place
+@in_caller
 def cut(s, k, l):
     """List what can move again without the free preference of k and l.
 
