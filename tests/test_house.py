@@ -39,6 +39,7 @@ FLOORS = [
     "selection",
     "estimators",
     "plots",
+    "testing",
     "app",
 ]
 

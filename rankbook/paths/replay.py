@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.jit import in_place
-from ..base.ownership import writable
+from ..base.ownership import writable_matrix
 from rankbook.paths.active_set import (
     backward,
     combine,
@@ -231,7 +231,7 @@ def _walk_block(path, pairs, weight, checkpoint, end, room, lam_end):
     before = path.events[: checkpoint.events]
     sets[before["pair"]] = before["to"]
     base = problem.prefs.rmatvec(np.where(sets == 2, problem.prefs.weight, 0.0))
-    K = writable(problem.X if problem.is_factored else problem.gram)
+    K = writable_matrix(problem.X if problem.is_factored else problem.gram)
     A, rows = np.zeros(room, dtype=np.int64), np.empty((2 * lams.size - 2, K.shape[1]))
     squares = np.empty((lams.size - 1, 2))
     A[: checkpoint.active.size] = checkpoint.active

@@ -170,7 +170,7 @@ def signed_instances() -> list[Instance]:
     """Instances some of whose margins are 0 or negative."""
     plain, *_, grid = item_instances()[:5]
     return [
-        replace(plain, name="signed margins", margin=repeated(1, -0.5, 2, 0)),
+        replace(plain, name="signed margins", margin=repeated(1, -0.5, 2)),
         replace(grid, name="signed margins on a grid", margin=repeated(1, 0, -1, 2)),
     ]
 

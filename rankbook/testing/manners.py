@@ -83,12 +83,18 @@ def random_states() -> tuple[Any, ...]:
 
 def check_random_state(subject: Subject) -> None:
     """The global generators of NumPy and Python are left as they are."""
-    for case in subject.cases("items", names=FEW):
-        with subject.looking_at(case):
-            before = random_states()
-            subject.answer(case.problem, case.lam)
-            if random_states() != before:
-                raise CheckFailed("a global random generator was used")
+    kept = np.random.get_state(), random.getstate()
+    try:
+        for case in subject.cases("items", names=FEW):
+            with subject.looking_at(case):
+                np.random.random(), random.random()  # in no state that a seed leads to
+                before = random_states()
+                subject.answer(case.problem, case.lam)
+                if random_states() != before:
+                    raise CheckFailed("a global random generator was used")
+    finally:
+        np.random.set_state(kept[0])
+        random.setstate(kept[1])
 
 # %% ../../nbs/testing/manners.ipynb #k011
 HELD = ("X", "prefs.weight", "prefs.margin", "prefs.better", "prefs.worse", "target.b", "gram")
@@ -112,9 +118,8 @@ def lent(how: str, instance: Any) -> np.ndarray:
         return np.repeat(X, 2, axis=0)[::2]
     if how == "backwards":
         return np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
-    if how == "read-only":
-        X = X.copy()
-        X.flags.writeable = False
+    if how == "read-only":  # as a mapped file is: nobody can open it for writing
+        return np.frombuffer(X.tobytes()).reshape(X.shape)
     return np.asfortranarray(X) if how == "Fortran order" else X
 
 
@@ -132,8 +137,9 @@ def lent_problems(subject: Subject, *ways: str) -> Any:
 
 def check_unchanged(subject: Subject) -> None:
     """The arrays of a problem, and of a caller who lends them, are left as they are."""
-    cases = [(i.name, *rest) for i, *rest in subject.problems("weights")]
-    for name, variant, problem in [*cases, *lent_problems(subject, "writable")]:
+    cases = [*subject.problems("items", names=FEW), *subject.problems("weights")]
+    named = [(instance.name, *rest) for instance, *rest in cases]
+    for name, variant, problem in [*named, *lent_problems(subject, "writable")]:
         lam = lambdas(problem)[0]
         with subject.looking_at(Case(name, variant, problem, lam)):
             before = held(problem)

@@ -7,6 +7,7 @@ __all__ = ['MAKERS', 'VARIANTS', 'laplace', 'with_kernel', 'stored', 'ranking', 
            'least_squares', 'label_grades', 'on_labels', 'bipartite', 'Variant', 'unit_of', 'lambdas']
 
 # %% ../../nbs/testing/problems.ipynb #k002
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,7 +93,7 @@ def on_labels(i, kernel, make, **options):
     """A problem on labels, a LabelRankSVMProblem or a LabelRankRLSProblem."""
     if i.pairs is not None or i.margin is not None:
         return None
-    X, chosen = with_kernel(i.X[:10], kernel)
+    X, chosen = with_kernel(i.X[:10] - i.X[:10].mean(axis=0), kernel)
     weight = i.weight and i.weight(len(i.X))[:10]
     return make(X, label_grades(i)[:10], object_weight=weight, **chosen, **options)
 
@@ -128,10 +129,12 @@ class Variant:
     def problem(self, instance: Instance, kernel: str, **more: Any) -> Any:
         """The problem on an instance, or None if the kind refuses it."""
         make, fixed = MAKERS[self.kind]
-        try:
-            return make(instance, kernel, **fixed, **dict(self.options), **more)
-        except ValueError:  # one example of a class, a margin below 0
-            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of queries with one item, for instance
+            try:
+                return make(instance, kernel, **fixed, **dict(self.options), **more)
+            except (ValueError, TypeError):  # one example of a class, sparse items for "l1"
+                return None
 
     def __str__(self) -> str:
         said = (f"{name}={value!r}" for name, value in self.options)
@@ -156,9 +159,15 @@ VARIANTS = [
 
 # %% ../../nbs/testing/problems.ipynb #k013
 def unit_of(problem: Any) -> float:
-    """The largest lambda at which something happens, or 10 where there is none."""
+    """The largest lambda at which something happens, or where there is none that of the kernel.
+
+    1 for a problem whose items are all alike.
+    """
     top = float(getattr(problem, "lam_max", np.inf))
-    return top if 0 < top < np.inf else 10.0
+    if not np.isfinite(top):
+        own = problem.matrix.diagonal() if hasattr(problem, "matrix") else problem.diagonal
+        top = float(np.max(own))
+    return top or 1.0
 
 
 def lambdas(problem: Any, extreme: bool = False) -> tuple[float, ...]:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..base.types import SolverLike
@@ -171,7 +172,11 @@ class Subject:
             raise CheckSkipped("tol is None: it promises no relative gap")
         return self.promise
 
-    @property
+    @cached_property
     def promise(self) -> float | None:
-        """The same, or None; what has paths alone may promise more or less for these."""
+        """The same, or None; of a solver of paths alone that of its path."""
+        if "solve" in self.declared.provides:
+            return self.declared.tol
+        for _, _, problem in self.problems("items", names=("plain",)):
+            return solve_path(problem, 0.5 * unit_of(problem), solver=self.solver).tol
         return self.declared.tol

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from .check import check
 
 from rankbook.app.cli.reading import (
     check_picture,
@@ -257,6 +258,9 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove it.")] = F
             f"{'removed from' if clear else 'kept in'} {facts['folder']}: "
             f"{size}, of {count(facts['states'], 'state')} of the sources"
         )
+
+# %% ../../../nbs/app/cli/main.ipynb #c045e
+app.command()(one_line_errors()(check))
 
 # %% ../../../nbs/app/cli/main.ipynb #c047
 def main():

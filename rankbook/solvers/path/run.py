@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...base.limits import require_memory
-from ...base.ownership import writable
+from ...base.ownership import writable, writable_matrix
 from ...base.progress import progress_bar
 from ...paths.depth import trusted
 from ...paths.exact import RegularizationPath
@@ -62,7 +62,7 @@ def start_state(problem, perturbation, seed, room=64):
         else 1.0
     )
     K, diagonal = (
-        writable(problem.X if problem.is_factored else problem.gram),
+        writable_matrix(problem.X if problem.is_factored else problem.gram),
         writable(problem.diagonal),
     )
     placed = places(prefs) if are_placed(prefs) else None

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.limits import require_memory
 from ...base.validation import as_positive
+from ...kernels.linear_map import centred
 from ...problems.solution import Solution
 from ...registry.declaration import is_kind
 
@@ -17,10 +18,12 @@ from ...registry.declaration import is_kind
 def svm_features(problem):
     """Phi (n, r) with Phi Phi' = K, and the map (n, r) from w to coefficients of the examples.
 
+    Of the centred kernel where only differences matter: borrowed items are not centred yet.
+
     O(n^3), or O(n d min(n, d)) for a linear kernel.
     """
     if problem.is_factored:
-        U, s, _ = np.linalg.svd(problem.X, full_matrices=False)
+        U, s, _ = np.linalg.svd(centred(problem, problem.X), full_matrices=False)
     else:
         square, U = np.linalg.eigh(problem.gram)
         s = np.sqrt(np.maximum(square, 0.0))

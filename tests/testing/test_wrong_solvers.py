@@ -1,0 +1,106 @@
+"""The kit is tested by solvers that are wrong: each is caught, by the check that is meant for it.
+
+And no check is empty: each fails for some solver, and none for the right one.
+"""
+
+import pytest
+import wrong_solvers as wrong
+
+from rankbook.testing import check_solver
+from rankbook.testing.isolation import CHECKS, run_check
+
+ANSWERS = (
+    "certificate weights margins queries kernels extremes storages hard_margin path layout"
+).split()
+ALL_WRONG = [*ANSWERS, "reference", "scales"]
+MUTANTS = {  # and what fails, the check that is meant first
+    wrong.WrongShape: ["answers"],
+    wrong.NotFinite: ["answers"],
+    wrong.Raising: ["answers"],
+    wrong.Zeros: ALL_WRONG,
+    wrong.Flipped: ALL_WRONG,
+    wrong.OverClaiming: ANSWERS,
+    wrong.Infeasible: ["dual"],
+    wrong.ForgetsWeights: ["weights", "dual", "path"],
+    wrong.ForgetsMargins: ["margins"],
+    wrong.ForgetsQueries: ["queries", "path"],
+    wrong.ForgetsKernel: ["kernels"],
+    wrong.Jitter: ["scales"],
+    wrong.ShortSighted: ["extremes", "margins"],
+    wrong.DenseOnly: ["storages"],
+    wrong.SoftMargin: ["hard_margin"],
+    wrong.FlatPath: ["path", "path_and_solve"],
+    wrong.ShortPath: ["path"],
+    wrong.Positions: ["order"],
+    wrong.Unlocking: ["layout"],
+    wrong.Centring: ["unchanged"],
+    wrong.Noisy: ["deterministic"],
+    wrong.Seeding: ["random_state"],
+    wrong.Locked: ["copies"],
+    wrong.SaysYes: ["refuses"],
+    wrong.SaysNo: ["refuses"],
+}
+each_mutant = pytest.mark.parametrize("kind", MUTANTS, ids=lambda kind: kind.__name__)
+
+
+def test_the_right_solver_passes_every_check_and_is_asked_all_of_them():
+    table = check_solver(wrong.Right, isolated=False)
+    assert [row.outcome for row in table] == ["passed"] * len(CHECKS), table
+
+
+@each_mutant
+def test_a_wrong_solver_is_caught_by_the_check_that_is_meant(kind):
+    result = run_check(MUTANTS[kind][0], kind)
+    assert result.outcome == "failed" and " at lam = " in result.detail, result
+
+
+def test_every_check_catches_somebody():
+    assert {check for failed in MUTANTS.values() for check in failed} == set(CHECKS)
+    alone = {failed[0] for failed in MUTANTS.values() if len(failed) == 1}
+    assert alone | {"certificate", "reference", "weights", "queries", "extremes"} | {
+        "path_and_solve"
+    } == set(CHECKS)
+
+
+@pytest.mark.slow
+@each_mutant
+def test_the_mutation_table(kind):
+    table = check_solver(kind, isolated=False)
+    assert {row.check for row in table.failed} == set(MUTANTS[kind]), table
+
+
+@pytest.mark.parametrize("kind", [wrong.Zeros, wrong.Flipped], ids=lambda kind: kind.__name__)
+def test_another_solver_finds_what_the_certificate_finds(kind):
+    assert "that of qp" in run_check("reference", kind).detail
+
+
+# A process of its own
+
+GONE = {
+    wrong.Endless: ("it did not end within 15 s", 15.0),
+    wrong.Exiting: ("exit code 3", 120.0),
+    wrong.Crashing: ("SIGSEGV", 120.0),
+}
+
+
+@pytest.mark.parametrize("kind", GONE, ids=lambda kind: kind.__name__)
+def test_a_solver_that_never_comes_back_is_one_failed_row(kind):
+    words, time_limit = GONE[kind]
+    table = check_solver(kind, time_limit=time_limit)
+    assert [row.check for row in table.failed] == ["answers"], table
+    assert words in table[0].detail and "on 'plain' as RankSVMProblem" in table[0].detail
+    assert all(row.outcome == "skipped" for row in table[1:])
+
+
+def test_the_other_checks_go_on_in_another_process():
+    table = check_solver(wrong.CrashesOnCycles)
+    failed = {row.check: row.detail for row in table.failed}
+    asked = {"certificate", "reference", "dual", "path", "path_and_solve", "order"}
+    assert set(failed) == asked, table
+    assert all("SIGABRT" in detail and "'cycles" in detail for detail in failed.values())
+    assert {row.outcome for row in table} == {"passed", "failed"}
+
+
+def test_both_ways_of_running_agree():
+    table = check_solver(wrong.WrongShape)
+    assert table[0].detail == check_solver(wrong.WrongShape, isolated=False)[0].detail
