@@ -148,7 +148,7 @@ class LabelMap:
         O(n^2 k + n k^2) each, or O(n d k + n k^2) for a linear kernel on objects.
         """
         if v.ndim == 2:
-            return np.column_stack([self.matvec(column) for column in v.T])
+            return np.column_stack([v[:, :0], *(self.matvec(column) for column in v.T)])
         return self.object_product(self.table(v) @ self.label_gram)[self.pairs]
 
     @cached_property
