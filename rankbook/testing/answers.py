@@ -216,7 +216,7 @@ def where(path: Any, lam_min: float) -> list[float]:
     top = points[0] if len(points) else 2 * lam_min
     return [2 * top, *points, *np.sqrt(points[1:] * points[:-1]), (top * lam_min) ** 0.5]
 
-
+# %% ../../nbs/testing/answers.ipynb #k025
 def check_path(subject: Subject) -> None:
     """Every answer of a path is within its tol, and the path is as long as it says."""
     if "path" not in subject.declared.provides:
@@ -237,7 +237,7 @@ def check_path(subject: Subject) -> None:
                     if lam > path.domain[0] and path.tol is not None:
                         within(subject.certified(path.solution(lam), case.problem, lam), path.tol)
 
-
+# %% ../../nbs/testing/answers.ipynb #k026
 def check_path_and_solve(subject: Subject) -> None:
     """The path and solve give one objective."""
     if subject.declared.provides != {"solve", "path"}:

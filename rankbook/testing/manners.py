@@ -134,7 +134,7 @@ def lent_problems(subject: Subject, *ways: str) -> Any:
                 if subject.takes(problem):
                     yield f"{instance.name}, {how}", variant, problem
 
-
+# %% ../../nbs/testing/manners.ipynb #k013
 def check_unchanged(subject: Subject) -> None:
     """The arrays of a problem, and of a caller who lends them, are left as they are."""
     cases = [*subject.problems("items", names=FEW), *subject.problems("weights")]
@@ -159,7 +159,7 @@ def check_layout(subject: Subject) -> None:
     if not subject.cases_seen:
         raise CheckSkipped("it takes no problem that borrows its items")
 
-# %% ../../nbs/testing/manners.ipynb #k014
+# %% ../../nbs/testing/manners.ipynb #k016
 def through_pickle(solver: Any) -> Any:
     """What a worker of joblib gets; classes of a notebook travel by value."""
     from joblib import wrap_non_picklable_objects
@@ -181,7 +181,7 @@ def check_copies(subject: Subject) -> None:
                         f"the objective is {one:.10g}, and that of a copy {other:.10g}"
                     )
 
-# %% ../../nbs/testing/manners.ipynb #k017
+# %% ../../nbs/testing/manners.ipynb #k019
 def beyond(subject: Subject) -> Any:
     """(instance's name, variant, problem) that the solver does not declare."""
     declared = subject.declared

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from .check import check
 
+from .check import check
 from rankbook.app.cli.reading import (
     check_picture,
     parse_gammas,
