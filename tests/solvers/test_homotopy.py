@@ -323,7 +323,9 @@ def test_paths_repeat_themselves_and_survive_a_pickle():
 # The certificate must catch what is wrong
 
 
-@pytest.mark.parametrize("name", ["plain", "weighted copies", "integer margins on a grid", "queries"])
+@pytest.mark.parametrize(
+    "name", ["plain", "weighted copies", "integer margins on a grid", "queries"]
+)
 def test_every_mutation_is_caught(name):
     problem = squared(*CORPUS[name])
     lam = 0.1 * problem.lam_max
