@@ -13,7 +13,6 @@ import numpy as np
 
 from ..base.archive import NUMBERS, write_archive
 from ..base.ownership import locked
-from .replay import Checkpoint, PathIterator
 from ..preferences.graph import Preferences
 from ..problems.rankrls import MarginTarget, RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
@@ -218,6 +217,9 @@ def unpack_iterator(arrays):
     """The iterator from its arrays, or None."""
     if "checkpoint_events" not in arrays:
         return None
+    # here, since it brings numba, and a list of solvers should not
+    from rankbook.paths.replay import Checkpoint, PathIterator
+
     events, lam, sizes = (arrays[f"checkpoint_{name}"] for name in ("events", "lam", "sizes"))
     demand(sizes.size and sizes.shape == lam.shape == events.shape, "numbers of checkpoints differ")
     demand(

@@ -50,10 +50,10 @@ class Environment:
         assert done.returncode == code, done.stdout + done.stderr
         return done.stderr if code else done.stdout
 
-    def install(self, source):
+    def install(self, *source):
         """Build a folder and install it, without looking for anything elsewhere."""
         options = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation")
-        self.run("-m", "pip", "install", *options, str(source))
+        self.run("-m", "pip", "install", *options, *map(str, source))
 
     def states(self):
         """The state of each solver."""
@@ -128,3 +128,21 @@ def test_the_reference_stays_ours(environment, install):
     install("takes-a-name")
     code = "import rankbook as rb; print(type(rb.get_solver('qp')).__module__)"
     assert environment.run("-c", code).startswith("rankbook.solvers.qp")
+
+
+def test_a_new_solver_passes_every_check_at_once(environment, tmp_path):
+    main = "import os; os.chdir({!r}); from rankbook.app.cli.main import main; main()"
+    here = main.format(str(tmp_path))
+    said = environment.run("-c", here, "new-solver", "my-steps")
+    assert said.endswith("now: pip install -e my-steps && pytest my-steps\n")
+    try:
+        environment.install("--editable", tmp_path / "my-steps")
+        found = environment.run(
+            "-m", "pytest", "-q", "-p", "no:cacheprovider", tmp_path / "my-steps"
+        )
+        assert " passed" in found and "failed" not in found
+        assert environment.states()["my-steps of rankbook-my-steps 0.1.0"] == "ready"
+        again = environment.run("-c", here, "new-solver", "my-steps", code=2)
+        assert "a solver of rankbook-my-steps" in again
+    finally:
+        environment.run("-m", "pip", "uninstall", "--quiet", "--yes", "rankbook-my-steps")

@@ -18,6 +18,7 @@ from typing import Annotated
 import typer
 
 from .check import check
+from .new_solver import new_solver
 from rankbook.app.cli.reading import (
     check_picture,
     parse_gammas,
@@ -260,7 +261,8 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove it.")] = F
         )
 
 # %% ../../../nbs/app/cli/main.ipynb #c045e
-app.command()(one_line_errors()(check))
+for command in (check, new_solver):
+    app.command()(one_line_errors()(command))
 
 # %% ../../../nbs/app/cli/main.ipynb #c047
 def main():
