@@ -79,12 +79,59 @@ class Preferences(SetOnce):
         graph: GraphName = "full",
         margin: Literal["one", "difference"] = "one",
     ) -> Self:
-        """Prefer higher scores within each query; see :func:`preferences_from_scores`."""
+        """Prefer higher scores within each query.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,), float
+            Scores; higher is preferred, and items of equal score are not compared.
+        qid : array-like of shape (n,), optional
+            Query ids, in any order; one query by default. Only items of one query are compared.
+        graph : {"full", "star"}, default "full"
+            All preferences, or those through the representatives of neighbouring levels.
+        margin : {"one", "difference"}, default "one"
+            By how much f should put the better item above the worse: by 1, so that only the order
+            of y counts, or by the difference of their two scores, so that y counts as numbers. It
+            is a least difference: to exceed it costs nothing. Differences list the preferences.
+
+        Returns
+        -------
+        Preferences
+            Possibly without any preference, when no query has two levels.
+
+        Raises
+        ------
+        ValueError
+            If y is empty or not finite, lengths disagree, or a name is not known.
+
+        Notes
+        -----
+        Costs O(n log n); the pairs are listed when first asked for.
+        """
         return preferences_from_scores(y, qid, graph, margin, cls)
 
     @classmethod
     def from_rankings(cls, orders: Sequence[ArrayLike], n_items: int | None = None) -> Self:
-        """Prefer earlier items of each order; see :func:`preferences_from_rankings`."""
+        """Prefer earlier items of each order.
+
+        Parameters
+        ----------
+        orders : sequence of sequences of int
+            Items of each order, best first; an order need not name every item.
+        n_items : int, optional
+            Number of items; by default one more than the largest index named.
+
+        Returns
+        -------
+        Preferences
+            Every pair of every order, order by order; orders that agree repeat a pair, orders that
+            disagree make cycles.
+
+        Raises
+        ------
+        ValueError
+            If there is no order, or an order names an item twice.
+        """
         return preferences_from_rankings(orders, n_items, cls)
 
     def find_cycle(self) -> list[int] | None:
@@ -263,29 +310,7 @@ def _facts(prefs):
 
 # %% ../../nbs/preferences/graph.ipynb #c034
 def preferences_from_scores(y, qid=None, graph="full", margin="one", cls=Preferences):
-    """The graph in which higher scores of a query are preferred.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,), float
-        Scores; higher is preferred.
-    qid : array-like of shape (n,), optional
-        Query ids, in any order; one query by default.
-    graph : {"full", "star"}, default "full"
-        All preferences, or those through the representatives of neighbouring levels.
-    margin : {"one", "difference"}, default "one"
-        What each preference asks for: 1, or the difference of its two scores, which lists the
-        preferences.
-
-    Returns
-    -------
-    Preferences
-        Possibly without any preference, when no query has two levels.
-
-    Notes
-    -----
-    Costs O(n log n); the pairs are listed when first asked for.
-    """
+    """What :meth:`Preferences.from_scores` says, for the class `cls`."""
     as_choice("graph", graph, ("full", "star"))
     as_choice("margin", margin, ("one", "difference"))
     y = as_vector("y", y)
@@ -303,26 +328,7 @@ def preferences_from_scores(y, qid=None, graph="full", margin="one", cls=Prefere
 
 # %% ../../nbs/preferences/graph.ipynb #c040
 def preferences_from_rankings(orders, n_items=None, cls=Preferences):
-    """The graph of several orders, each an independent query.
-
-    Parameters
-    ----------
-    orders : sequence of sequences of int
-        Items of each order, best first; an order need not name every item.
-    n_items : int, optional
-        Number of items; by default one more than the largest index named.
-
-    Returns
-    -------
-    Preferences
-        Every pair of every order, order by order; orders that agree repeat a pair, orders that
-        disagree make cycles.
-
-    Raises
-    ------
-    ValueError
-        If there is no order, or an order names an item twice.
-    """
+    """What :meth:`Preferences.from_rankings` says, for the class `cls`."""
     if not hasattr(orders, "__iter__"):
         raise TypeError(f"orders is {orders!r}; a sequence of orders is accepted.")
     most = np.iinfo(np.int32).max if n_items is None else as_count("n_items", n_items)
