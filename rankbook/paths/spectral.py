@@ -47,6 +47,12 @@ class SpectralPath(SolutionPath):
         super().__init__(problem, np.empty(0), "complete", 0.0, info)
         self.spectrum = spectrum
 
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(every lam > 0 from one decomposition, no breakpoints, "
+            f"{self.solver or 'solver unknown'})"
+        )
+
     @property
     def scale(self):
         """Two lambdas, a thousandth of the smallest eigenvalue and a thousand of the largest.
