@@ -131,7 +131,7 @@ def cache_facts(root):
     Returns
     -------
     dict
-        "folder" (str); "states", the number of states of the sources that it keeps code of;
+        "folder" (str); "states", for how many versions of the source code;
         "entries", compiled functions; "bytes". All 0 if there is no such folder.
     """
     files = [path for path in root.rglob("*") if path.is_file()] if root.is_dir() else []

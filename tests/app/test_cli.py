@@ -776,7 +776,8 @@ def test_help_names_every_option():
         "--json",
     ):
         assert option in text
-    assert "solvers" in run("--help").stdout
+    text = run("--help").stdout
+    assert "solvers" in text and "..." not in text.split("Commands:")[1]
 
 
 def test_the_cache_is_shown_and_cleared(tmp_path, monkeypatch):
@@ -786,8 +787,8 @@ def test_the_cache_is_shown_and_cleared(tmp_path, monkeypatch):
     entry.write_bytes(bytes(2_000_000))
     for arguments, verb in [(["cache"], "kept in"), (["cache", "--clear"], "removed from")]:
         assert run(*arguments).stdout == (
-            f"{verb} {tmp_path / 'rankbook' / 'compiled'}: 1 compiled function, 2.0 MB, of 1 "
-            "state of the sources\n"
+            f"{verb} {tmp_path / 'rankbook' / 'compiled'}: 1 compiled function, 2.0 MB, for 1 "
+            "version of the source code\n"
         )
     assert not entry.exists() and "0 compiled functions, 0.0 MB" in run("cache").stdout
 

@@ -203,8 +203,9 @@ def select(  # noqa: PLR0913 -- an option of the command each
     as_json: Json = False,
     verbose: Verbose = False,
 ):
-    """Choose the lambda that orders validation data best, over its whole range, and certify the
-    solution.
+    """Choose the lambda that orders validation data best; certify it.
+
+    Its whole range is searched, and the solution there comes with a proof that it is optimal.
     """
     options = dict(method=method, kernel=kernel, degree=degree, coef0=coef0, graph=graph)
     options |= dict(lam_min=lam_min, lam_max=lam_max, rule=rule, standardize=standardize)
@@ -230,7 +231,7 @@ def solvers(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="One of them, in full.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ):
-    """List the solvers that are installed, and their state; or say all about one of them."""
+    """List the installed solvers and their state, or describe one."""
     from rankbook.base.validation import unknown_name
     from rankbook.registry.table import SolverTable, as_page, list_solvers
 
@@ -257,7 +258,7 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove it.")] = F
         size = f"{count(facts['entries'], 'compiled function')}, {facts['bytes'] / 1e6:.1f} MB"
         typer.echo(
             f"{'removed from' if clear else 'kept in'} {facts['folder']}: "
-            f"{size}, of {count(facts['states'], 'state')} of the sources"
+            f"{size}, for {count(facts['states'], 'version')} of the source code"
         )
 
 # %% ../../../nbs/app/cli/main.ipynb #c045e
