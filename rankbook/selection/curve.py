@@ -342,7 +342,8 @@ def _check_validation(X_val, prefs_val, qid=None, k=None):
     if not isinstance(prefs_val, Preferences):
         raise TypeError(
             f"prefs_val is a {type(prefs_val).__name__}; for the disagreement a "
-            "rankbook.Preferences is accepted."
+            "rankbook.Preferences is accepted: from_scores(y, qid), where for scores of labels an "
+            "item is an object and a label's number, and qid the object."
         )
     if qid is not None or k is not None:
         raise ValueError(
