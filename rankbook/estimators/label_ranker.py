@@ -89,6 +89,7 @@ class LabelRanker(Ranker):
     Parameters
     ----------
     lam : float > 0, default 1.0
+        A :func:`rankbook.validation_curve` on a path of ``solution_.problem`` chooses it.
     method : {"rankrls", "ranksvm"}, default "rankrls"
     kernel, gamma, degree, coef0
         K, as in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None means 1/d.
@@ -140,7 +141,7 @@ class LabelRanker(Ranker):
     def fit(
         self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Fit to objects X (n, d) with scores y (n, k) of their labels.
+        """Fit to objects X (n, d) with scores y (n, k) of their labels, higher is preferred.
 
         Nothing is set unless all went well.
 
@@ -149,6 +150,9 @@ class LabelRanker(Ranker):
         X : array-like of shape (n, d)
         y : array-like of shape (n, k), k >= 2
             Scores, higher is preferred; NaN where one is missing, which is compared with nothing.
+            Not orders and not ranks, which nothing tells from scores: orders (n, k) of all labels,
+            best first, are the scores ``-np.argsort(orders, axis=1)``, and ranks, of which 1 is
+            the best, the scores ``-ranks``.
         sample_weight : array-like of shape (n,), optional
             Weights >= 0 of objects: one of weight 2 counts as two.
 
