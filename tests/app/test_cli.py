@@ -651,18 +651,21 @@ class TestErrors:
         assert says in refused("select", *arguments)
         assert sorted(os.listdir()) == before
 
-    def test_a_solver_without_a_path(self, monkeypatch):
+    def test_a_solver_without_a_path_is_followed_by_epsilon(self):
         import rankbook as registry
 
         class Blind(registry.Solver):
             name = "blind"
 
             def solve(self, problem, lam):
-                raise AssertionError
+                found = registry.get_solver("interior").solve(problem, lam)
+                return registry.Solution(problem, lam, coef=found.coef, dual=found.dual)
 
         registry.register_solver(Blind)
         try:
-            assert "provides solve but not path" in refused("select", "cancer", "--solver", "blind")
+            options = ("--graph", "star", "--lam-min", "1")
+            text = run("select", "cancer", "--solver", "blind", *options).stdout
+            assert "(solver epsilon 0.1.0 through blind)" in text
         finally:
             registry.unregister_solver("blind")
 

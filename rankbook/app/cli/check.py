@@ -19,7 +19,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")
 
 
 def check(solver: Name, time_limit: TimeLimit = 120.0, as_json: AsJson = False):
-    """Put a solver through checks on degenerate data; exit with 1 if one fails."""
+    """Put a solver through checks on degenerate data.
+
+    The command exits with 1 if one fails.
+    """
     from rankbook.testing.kit import check_solver
 
     table = check_solver(solver, time_limit=time_limit)

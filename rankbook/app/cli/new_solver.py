@@ -15,7 +15,10 @@ NewName = Annotated[str, typer.Argument(metavar="NAME", help="Of the solver, and
 
 
 def new_solver(name: NewName):
-    """Write the files of a new solver that works, to be changed and shared."""
+    """Write the files of a new solver, one that works.
+
+    It is there to be changed, and shared.
+    """
     from rankbook.app.new_solver import write_new_solver
 
     for file in write_new_solver(name):
