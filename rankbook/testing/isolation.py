@@ -37,6 +37,7 @@ from rankbook.testing.answers import (
 )
 from rankbook.testing.manners import (
     check_copies,
+    check_cost,
     check_deterministic,
     check_layout,
     check_order,
@@ -69,6 +70,7 @@ CHECKS: dict[str, Callable[[Subject], None]] = dict(
     random_state=check_random_state,
     copies=check_copies,
     refuses=check_refuses,
+    cost=check_cost,
 )
 GATE = "answers"  # where it fails, the other checks are skipped
 

@@ -5,12 +5,13 @@
 # %% auto #0
 __all__ = ['SETTING', 'FEW', 'HELD', 'has_order', 'check_order', 'bits', 'check_deterministic', 'random_states',
            'check_random_state', 'held', 'lent', 'lent_problems', 'check_unchanged', 'check_layout', 'through_pickle',
-           'check_copies', 'beyond', 'check_refuses']
+           'check_copies', 'beyond', 'check_refuses', 'check_cost']
 
 # %% ../../nbs/testing/manners.ipynb #k002
 import copy
 import pickle
 import random
+from numbers import Real
 from operator import attrgetter
 from typing import Any
 
@@ -222,3 +223,15 @@ def check_refuses(subject: Subject) -> None:
                     raise CheckFailed(f"it was refused with {error!r}") from error
             else:
                 raise CheckFailed("it was answered, and not refused")
+
+# %% ../../nbs/testing/manners.ipynb #k019b
+def check_cost(subject: Subject) -> None:
+    """What it says that it costs is a number of seconds."""
+    if not hasattr(subject.solver, "cost"):
+        raise CheckSkipped("it does not say what it costs")
+    for case in subject.cases("items"):
+        for lam in (case.lam, *([None] if "path" in subject.declared.provides else [])):
+            with subject.looking_at(case):
+                seconds = subject.solver.cost(case.problem, lam)
+                if not (isinstance(seconds, Real) and 0 <= seconds < np.inf):
+                    raise CheckFailed(f"cost returned {seconds!r}; seconds >= 0 are accepted,")

@@ -39,6 +39,7 @@ MUTANTS = {  # and what fails, the check that is meant first
     wrong.Locked: ["copies"],
     wrong.SaysYes: ["refuses"],
     wrong.SaysNo: ["refuses"],
+    wrong.Priceless: ["cost"],
 }
 each_mutant = pytest.mark.parametrize("kind", MUTANTS, ids=lambda kind: kind.__name__)
 

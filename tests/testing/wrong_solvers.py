@@ -47,6 +47,9 @@ class Right(rb.Solver):
     def solve(self, problem, lam):
         return rb.Solution(problem, lam, **self.found(problem, lam))
 
+    def cost(self, problem, lam):
+        return 1e-3 * problem.n_items
+
     def path(self, problem, lam_min=None):
         top = problem.lam_max or 1.0
         return AskedPath(self, problem, np.geomspace(top, lam_min or 1e-6 * top, 5))
@@ -242,6 +245,11 @@ class Locked(Right):
 class SaysYes(Right):
     def can_solve(self, problem):
         return True
+
+
+class Priceless(Right):
+    def cost(self, problem, lam):
+        return float("nan")
 
 
 class SaysNo(Right):
