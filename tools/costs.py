@@ -25,11 +25,13 @@ COLUMNS = [
     "features",
     "block",
     "graph",
+    "margin",
     "preferences",
     "lam",
     "lam_max",
     "seconds",
     "gap",
+    "fall",
 ]
 
 
@@ -37,7 +39,8 @@ def cases():
     """(solver, kernel, loss, items, features, items of a query) of each case.
 
     With a seventh, lam is that share of lam_max, and else so many preferences times 1e-4; the
-    eighth is the graph, if it is not the full one.
+    eighth is the graph, if it is not the full one. The ninth is "listed" for pairs with the margin
+    one, and "noisy" or "exact" for margins that are differences of scores with noise or without.
     """
     for n, block in product((100, 400, 1000, 2000), (50, 100_000)):
         yield "interior", "rbf", "hinge", n, 10, min(n, block)
@@ -75,9 +78,16 @@ def cases():
     for n in (500, 1000):
         yield "whole path", "rbf", "hinge", n, 10, n, None, "star"
         yield "interior", "rbf", "hinge", n, 10, n, None, "star"
+    for margin, share in product(("listed", "noisy", "exact"), (1e-4, 1e-7)):
+        for n in (500, 1000) if margin == "exact" else (500, 1000, 2000):
+            yield "newton", "linear", "hinge", n, 10, n, share, "full", margin
+    for share in (1e-6, 1e-8):
+        yield "newton", "linear", "hinge", 500, 10, 500, share, "full", "exact"
 
 
-def made(kernel, loss, items, features, block, graph):
+def made(  # noqa: PLR0913 -- what a case is made of
+    kernel, loss, items, features, block, graph, margin
+):
     """The problem of a case."""
     import numpy as np
 
@@ -86,9 +96,14 @@ def made(kernel, loss, items, features, block, graph):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(items, features))
     noisy = X[:, 0] + np.sin(2 * X[:, 1]) + 0.5 * rng.normal(size=items)
-    prefs = rb.Preferences.from_scores(
-        np.digitize(noisy, [-1, 0, 1, 2]), np.arange(items) % (items // block), graph=graph
-    )
+    qid = np.arange(items) % (items // block)
+    if margin in ("noisy", "exact"):
+        y = noisy if margin == "noisy" else X @ rng.normal(size=features)
+        prefs = rb.Preferences.from_scores(y, qid, graph=graph, margin="difference")
+    else:
+        prefs = rb.Preferences.from_scores(np.digitize(noisy, [-1, 0, 1, 2]), qid, graph=graph)
+    if margin == "listed":
+        prefs = rb.Preferences(prefs.better, prefs.worse, items)
     return rb.RankSVMProblem(X, prefs, kernel=kernel, loss=loss)
 
 
@@ -108,14 +123,16 @@ def measure(solver, lam, *case):
 
 
 def measured(  # noqa: PLR0913 -- what a case is made of
-    solver, kernel, loss, items, features, block, share=None, graph="full"
+    solver, kernel, loss, items, features, block, share=None, graph="full", margin="one"
 ):
     """A row of the table: the median of three, each in its own process."""
-    problem = made(kernel, "hinge", items, features, block, graph)
+    from rankbook.registry.cost import work_of
+
+    problem = made(kernel, "hinge", items, features, block, graph, margin)
     lam_max, m = problem.lam_max, len(problem.prefs)
     share = 1e-6 if solver == "whole path" else share
     lam = f"{1e-4 * m if share is None else share * lam_max:.4g}"
-    case = solver, kernel, loss, *map(str, (items, features, block)), graph
+    case = solver, kernel, loss, *map(str, (items, features, block)), graph, margin
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, __file__, solver, lam, *case[1:]]
     found = [
@@ -127,14 +144,15 @@ def measured(  # noqa: PLR0913 -- what a case is made of
         for _ in range(3)
     ]
     median = sorted(found, key=lambda one: float(one[0]))[1]
-    return [*case, m, lam, f"{lam_max:.4g}", *median]
+    fall = f"{work_of(problem, float(lam)).fall:.2f}"
+    return [*case, m, lam, f"{lam_max:.4g}", *median, fall]
 
 
 def main():
     """Measure all cases, those of some solvers, or the one case that is asked for."""
     if len(sys.argv) > 8:
-        solver, lam, kernel, loss, *sizes, graph = sys.argv[1:]
-        print(*measure(solver, float(lam), kernel, loss, *map(int, sizes), graph), sep=",")
+        solver, lam, kernel, loss, *sizes, graph, margin = sys.argv[1:]
+        print(*measure(solver, float(lam), kernel, loss, *map(int, sizes), graph, margin), sep=",")
         return
     asked, rows = sys.argv[1:], []
     with OUT.open(newline="", encoding="utf-8") as file:

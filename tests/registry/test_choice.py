@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import rankbook as rb
 from rankbook.registry import choice, cost
@@ -29,7 +30,44 @@ def test_the_work_of_scores_is_counted_and_that_of_pairs_is_one_query():
     assert work_of(counted) == Work(300, len(counted.prefs), 300, 100.0, True)
     assert not counted.prefs.is_listed
     listed = rb.RankSVMProblem(counted.X, rb.Preferences([0], [1], 300), kernel="linear")
-    assert work_of(listed) == Work(300, 1, 4, 300.0, False)
+    found = work_of(listed)
+    assert found == Work(300, 1, 4, 300.0, False, USUAL, True, cost.EXACT)  # one is always met
+
+
+@pytest.mark.parametrize(("noise", "first"), [(0.5, "newton"), (0.01, "newton"), (0.0, "interior")])
+def test_margins_are_listed_and_newton_is_chosen_unless_they_can_all_be_met(noise, first):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 10))
+    y = X @ rng.normal(size=10) + noise * rng.normal(size=1000)
+    of_orders, of_margins = (
+        rb.RankSVMProblem(X, rb.Preferences.from_scores(y, margin=margin), kernel="linear")
+        for margin in ("one", "difference")
+    )
+    counted, listed = (
+        {p.solver: p for p in explain(one, 10.0)}["newton"] for one in (of_orders, of_margins)
+    )
+    assert choose_solver(of_margins) == explain(of_margins, 10.0)[0].solver == first
+    assert listed.nbytes - counted.nbytes == 100 * of_margins.n_preferences
+    assert (listed.seconds > 10 * counted.seconds) == (noise == 0)
+    assert explain(of_orders, 10.0)[0].solver == "newton" and not of_orders.prefs.is_listed
+
+
+def test_how_far_the_loss_falls_is_known_of_listed_preferences_of_a_linear_kernel_only():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = X @ [1.0, 2.0, -1.0]
+    exact = rb.Preferences.from_scores(y, margin="difference")
+    for kernel, prefs, fall in (
+        ("linear", exact, cost.EXACT),
+        ("linear", rb.Preferences.from_scores(y), 0.0),
+        ("linear", rb.Preferences.from_scores(y, graph="star"), 0.0),  # not listed yet
+        ("rbf", exact, 0.0),
+    ):
+        assert cost.possible_fall(rb.RankSVMProblem(X, prefs, kernel=kernel)) == fall
+    sparse = rb.RankSVMProblem(csr_array(X), exact, kernel="linear")
+    assert cost.possible_fall(sparse) == cost.EXACT
+    assert work_of(sparse, sparse.lam_max / 100).fall == pytest.approx(2)
+    flat = rb.RankSVMProblem(np.ones((40, 1)), exact, kernel="linear")
+    assert cost.possible_fall(flat) == 0
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

@@ -44,6 +44,10 @@ class NewtonSolver(Solver):
     preferences, O(n log n); there are 5 to 30 steps. Nearly dependent features cost up to 2 d
     products a step. Memory: about 20 numbers for each item beside X.
 
+    Preferences that are kept as scores are counted and never listed. Pairs, weights of single pairs
+    and margins other than one are listed: O(m) time for each sum and some 100 m bytes, and far more
+    steps where all margins can be met exactly, as with noiseless scores.
+
     Where rounding errors forbid `tol`, ``solve`` returns the best answer it met, and its
     certificate says how good it is; a path ends there, with the status "numerical".
     """
@@ -56,7 +60,7 @@ class NewtonSolver(Solver):
     requires = ("numba",)
     summary = (
         "The linear ranking SVM on large data: Newton's method on the rounded (or squared) hinge, "
-        "over all preferences without listing them."
+        "over all preferences; those of scores are counted, and pairs and margins listed."
     )
     reference = (
         "Chapelle and Keerthi (2010); counting as in Joachims (2006) and Airola et al. (2011)"
