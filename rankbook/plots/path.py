@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.validation import as_choice, as_count, require_kind
-from ..paths.exact import SolutionPath
+from ..paths.exact import RegularizationPath, SolutionPath
+from ..paths.labels import LabelPath
+from ..paths.rayleigh import ManifoldPath
 from ..paths.sets import AT_BOUND, FREE, INACTIVE, first_sets
 from .axes import ABOVE, COLOURS, SMALL, as_axes, drawn_range, lambda_axis, thin
 
@@ -41,6 +43,36 @@ def _as_choice(which, size, what):
     return chosen
 
 # %% ../../nbs/plots/path.ipynb #c016
+def _lambdas(path, n):
+    """At most 2 n falling lambdas to draw: n evenly spread ones, and the breakpoints."""
+    points = path.breakpoints
+    if not points.size and hasattr(path, "scale"):
+        points = np.array(path.scale)[::-1]
+    grid = np.geomspace(*drawn_range(points, path.domain[0]), n)
+    return np.unique(np.r_[grid, path.breakpoints[thin(path.breakpoints, n)]])[::-1]
+
+
+def _scores_along(path, lams, entries):
+    """Scores (len(lams), q) of items, or of entries (example, class); 0 for the entry -1."""
+    problem = path.problem
+    classes = getattr(problem.prefs, "shape", (0, 1))[1]
+    rows, where = np.unique(np.maximum(entries, 0) // classes, return_inverse=True)
+    scores = np.array([path.predict(problem.X[rows], lam).ravel() for lam in lams])
+    return scores[:, where * classes + entries % classes] * (entries >= 0)
+
+
+def _preference_label(problem, better, worse):
+    """A preference in the legend; for two classes the example."""
+    if not hasattr(problem, "classes_"):
+        return rf"${better} \succ {worse}$"
+    if _is_binary(problem):
+        return str(max(better, worse))
+    example, a = divmod(better, len(problem.classes_))
+    names = (str(problem.classes_[k]) for k in (a, worse % len(problem.classes_)))
+    a, b = (name.replace("$", r"\$") for name in names)
+    return rf"{example}: {a} $\succ$ {b}"
+
+
 def _margin_curves(path, lams, which):
     """Labels and differences of scores along the path, and the different margins.
 
@@ -48,30 +80,67 @@ def _margin_curves(path, lams, which):
     """
     problem, prefs = path.problem, path.problem.prefs
     if which is None:
-        which = _spread(prefs.matvec(problem.matvec(path.coef(lams[-1]))))
+        coef, by_weights = path.coef(lams[-1]), getattr(problem, "coef_is_weights", False)
+        f = problem.predict(coef, problem.X) if by_weights else problem.matvec(coef)
+        which = _spread(prefs.matvec(f))
     which = _as_choice(which, len(prefs), "preferences")
     better, worse = prefs.better[which], prefs.worse[which]
-    items, where = np.unique(np.r_[better, worse], return_inverse=True)
-    scores = np.array([path.predict(problem.X[items], lam) for lam in lams])
-    labels = [rf"${k} \succ {l}$" for k, l in zip(better, worse)]
+    scores = _scores_along(path, lams, np.r_[better, worse])
+    labels = [_preference_label(problem, *map(int, pair)) for pair in zip(better, worse)]
     return (
         labels,
-        scores[:, where[: which.size]] - scores[:, where[which.size :]],
+        scores[:, : which.size] - scores[:, which.size :],
         np.unique(prefs.margin[which]),
     )
 
 
 def _coef_curves(path, lams, which):
-    """Labels and coefficients (len(lams), q) of items along the path."""
-    coef = np.array([path.coef(lam) for lam in lams])
+    """Labels and coefficients (len(lams), q) along the path, row by row if they are a matrix."""
+    shape = path.problem.coef_shape
+    plural = "items" if _coef_names(path.problem)[0] == "item" else "coefficients"
+    coef = np.array([path.coef(lam) for lam in lams]).reshape(len(lams), -1)
     size = np.abs(coef[-1])
     used = np.flatnonzero(size >= 1e-6 * size.max())  # of the others there is little to see
     which = (
-        used[_spread(coef[-1, used])]
-        if which is None
-        else _as_choice(which, path.problem.n_items, "items")
+        used[_spread(coef[-1, used])] if which is None else _as_choice(which, coef.shape[1], plural)
     )
-    return [str(i) for i in which], coef[:, which], ()
+    names = [str(i) for i in which]
+    if len(shape) > 1:
+        names = [", ".join(map(str, np.unravel_index(i, shape))) for i in which]
+    return names, coef[:, which], ()
+
+# %% ../../nbs/plots/path.ipynb #c016n
+def _is_binary(problem):
+    """Whether the preferences are those of single examples, y f(x) >= margin."""
+    return hasattr(problem, "classes_") and len(problem.coef_shape) == 1
+
+
+def _margin_names(problem):
+    """What a margin belongs to, and the name of its axis."""
+    if _is_binary(problem):
+        return "example", r"$y\, f(x)$"
+    return "preference", r"$f(x_k) - f(x_l)$"
+
+
+def _coef_names(problem):
+    """What a coefficient belongs to, and the name of its axis."""
+    coefficient, weight = r"coefficient $\beta$", r"weight $w$"
+    if len(problem.coef_shape) > 1:
+        return "item, class" if hasattr(problem, "classes_") else "item, column", coefficient
+    if hasattr(problem, "manifold_weight"):
+        return "feature" if problem.data.subspace is None else "component", weight
+    if getattr(problem, "basis", None) is not None:
+        return "basis item", coefficient
+    by_weights = getattr(problem, "coef_is_weights", False)
+    return ("feature", weight) if by_weights else ("item", coefficient)
+
+
+def _unit(path, values, margins):
+    """Beyond what size the vertical axis is logarithmic, see :func:`_value_axis`."""
+    if len(margins):
+        return margins[-1]
+    # without breakpoints the first lambda is anywhere, and coefficients as small as one likes
+    return np.abs(values[0]).max() if path.breakpoints.size else np.median(np.abs(values[-1]))
 
 # %% ../../nbs/plots/path.ipynb #c017
 def _draw_curves(ax, lams, values, labels, title):
@@ -103,24 +172,43 @@ def _value_axis(ax, top, unit):
             "symlog", linthresh=10**decade, linscale=max(1.0, (np.log10(top) - decade) / 6)
         )
 
+# %% ../../nbs/plots/path.ipynb #c019w
+def _as_what(path, what):
+    """`what` to draw of a path, by default its margins if there are any."""
+    require_kind("path", path, SolutionPath)
+    has_margins = hasattr(path.problem, "prefs")
+    if what is None:
+        return "margins" if has_margins else "coef"
+    what = as_choice("what", what, ("margins", "coef"))
+    if what == "margins" and not has_margins:
+        raise TypeError(
+            f"what is 'margins' and path is a {type(path).__name__} of a "
+            f"{type(path.problem).__name__}, which has no preferences; 'coef' is accepted."
+        )
+    return what
+
 # %% ../../nbs/plots/path.ipynb #c020
 def plot_path(
     path: SolutionPath,
-    what: Literal["margins", "coef"] = "margins",
+    what: Literal["margins", "coef"] | None = None,
     which: ArrayLike | None = None,
     ax: "Axes | None" = None,
     n: int = 300,
 ) -> "Axes":
-    """Margins of preferences, or coefficients of items, along a path.
+    """Margins of preferences, or coefficients, along a path.
 
     Parameters
     ----------
-    path : RegularizationPath
-    what : {"margins", "coef"}, default "margins"
-        Differences f(better) - f(worse) of preferences, or coefficients beta of items.
+    path : SolutionPath
+        Of any solver. That of support vector machines has the constraints of examples for
+        preferences; on a :class:`rankbook.paths.rayleigh.ManifoldPath` the manifold weight falls.
+    what : {"margins", "coef"}, optional
+        Differences f(better) - f(worse) of preferences, or coefficients: those of items or of a
+        basis, and with the L1 penalty or the linear Rayleigh coefficient the weights of features.
+        By default margins if the problem has preferences, else coefficients (RankRLS, Rayleigh).
     which : array-like of int, optional
-        Indices of preferences or items; by default six, of evenly spread ranks at the smallest
-        lambda drawn.
+        Indices of preferences or coefficients (for a matrix of them row by row); by default six, of
+        evenly spread ranks at the smallest lambda drawn.
     ax : matplotlib Axes, default a new figure's
     n : int, default 300
         Curves are evaluated at n evenly spread lambdas and at the breakpoints (at most n of them,
@@ -134,6 +222,8 @@ def plot_path(
 
     Raises
     ------
+    TypeError
+        If `path` is no path, or its problem has no preferences to draw margins of.
     ValueError, TypeError
         If `what` is unknown, an index of `which` is out of range, or `n` or `ax` is not what it
         should be.
@@ -143,24 +233,34 @@ def plot_path(
     At most 2 n solutions are read from the path: for T events, m preferences and |A| active ones
     O(n (T + m + |A|^3)).
     """
-    require_kind("path", path, SolutionPath)
-    what, n = as_choice("what", what, ("margins", "coef")), as_count("n", n, 2)
-    grid = np.geomspace(*drawn_range(path.breakpoints, path.domain[0]), n)
-    lams = np.unique(np.r_[grid, path.breakpoints[thin(path.breakpoints, n)]])[::-1]
+    what = _as_what(path, what)
+    lams = _lambdas(path, as_count("n", n, 2))
     labels, values, margins = (_margin_curves if what == "margins" else _coef_curves)(
         path, lams, which
     )
-    ax = as_axes(ax)
-    _value_axis(
-        ax, np.abs(values).max(), margins[-1] if what == "margins" else np.abs(values[0]).max()
-    )
-    _draw_curves(ax, lams, values, labels, "preference" if what == "margins" else "item")
+    ax, name = as_axes(ax), (_margin_names if what == "margins" else _coef_names)(path.problem)
+    _value_axis(ax, np.abs(values).max(), _unit(path, values, margins))
+    _draw_curves(ax, lams, values, labels, name[0])
     if len(margins) == 1:
         ax.axhline(margins[0], color="0.5", lw=0.8, ls="--", zorder=1)
-    lambda_axis(ax, r"$f(x_k) - f(x_l)$" if what == "margins" else r"coefficient $\beta$")
+    lambda_axis(ax, name[1])
+    if isinstance(path, ManifoldPath):
+        ax.set_xlabel("manifold weight (decreasing)")
     return ax
 
 # %% ../../nbs/plots/path.ipynb #c028
+def _events_path(path):
+    """The path that keeps the events of a path, or a TypeError."""
+    require_kind("path", path, SolutionPath)
+    kept = path.ranking_path if isinstance(path, LabelPath) else path
+    if not isinstance(kept, RegularizationPath):
+        raise TypeError(
+            f"path is a {type(path).__name__}, which keeps no sets of preferences; a "
+            "RegularizationPath or a LabelPath, of the solver 'path', is accepted."
+        )
+    return kept
+
+
 def _set_sizes(path):
     """Sizes of the sets, indexed by INACTIVE, FREE and AT_BOUND: an int array (T + 1, 3).
 
@@ -181,7 +281,9 @@ def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    path : RegularizationPath
+    path : RegularizationPath or LabelPath
+        Of the solver "path"; on the path of a support vector machine the preferences are the
+        constraints of its examples. Other solvers keep no sets.
     ax : matplotlib Axes, default a new figure's
 
     Returns
@@ -190,12 +292,17 @@ def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
         With a line for each of inactive, at bound, free: steps, each from its lambda down to the
         next.
 
+    Raises
+    ------
+    TypeError
+        If it is another path, or no path.
+
     Notes
     -----
     O(T) for T events. Of more than 1000 breakpoints, 1000 evenly spread ones are drawn; the sizes
     drawn at them are exact.
     """
-    require_kind("path", path, SolutionPath)
+    problem, path = getattr(path, "problem", None), _events_path(path)
     high, low = drawn_range(path.breakpoints, path.domain[0])
     kept, sizes = thin(path.breakpoints, 1000), _set_sizes(path)
     x, rows = np.r_[high, path.breakpoints[kept], low], np.r_[0, kept + 1, path.breakpoints.size]
@@ -206,7 +313,7 @@ def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
         (FREE, "free", COLOURS[1], 0.9),
     ):
         ax.plot(x, sizes[rows, which], drawstyle="steps-post", color=colour, lw=width, label=name)
-    lambda_axis(ax, "preferences")
+    lambda_axis(ax, "examples" if _is_binary(problem) else "preferences")
     ax.set_yscale("symlog", linthresh=1)
     ax.yaxis.set_major_formatter("{x:.0f}")
     ax.set_ylim(-0.1, 1.5 * len(path.problem.prefs))

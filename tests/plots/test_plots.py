@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 
+import rankbook as rb
 from rankbook import plots
 from rankbook.metrics.pairs import auc
 from rankbook.paths.exact import RegularizationPath
+from rankbook.paths.rayleigh import ManifoldPath
 from rankbook.paths.reading import sets_at
 from rankbook.paths.sets import AT_BOUND, EVENT, FREE, INACTIVE, first_sets
 from rankbook.plots import axes as axes_module
@@ -690,3 +692,105 @@ assert draw() == draw() and "dc:date" not in draw()
 assert re.search("stroke: #0072b2", draw()) and dict(matplotlib.rcParams) != before
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Every kind of path
+
+RNG = np.random.default_rng(0)
+X24 = RNG.normal(size=(24, 3))
+Y24 = np.digitize(X24[:, 0] + 0.5 * RNG.normal(size=24), [-0.5, 0.5])
+PAIRS = Preferences.from_scores(Y24)
+
+
+def ranking(solver="auto", **options):
+    return solve_path(RankSVMProblem(X24, PAIRS, **options), solver=solver)
+
+
+def rayleigh(**options):
+    return rb.RayleighProblem(X24, (Y24 > 0).astype(float), unlabelled=False, **options)
+
+
+SQUARES = dict(
+    rls=lambda: solve_path(rb.RankRLSProblem(X24, Y24)),
+    linear_rls=lambda: solve_path(rb.RankRLSProblem(X24, Y24, kernel="linear")),
+    columns=lambda: solve_path(rb.RankRLSProblem(X24, np.c_[Y24, X24[:, 1]])),
+    basis=lambda: solve_path(rb.RankRLSProblem(X24, Y24, basis=np.arange(6))),
+    l1_rls=lambda: solve_path(rb.RankRLSProblem(X24, Y24, kernel="linear", penalty="l1")),
+    kronecker=lambda: solve_path(rb.LabelRankRLSProblem(X24, RNG.normal(size=(24, 4)))),
+    rayleigh=lambda: solve_path(rayleigh()),
+    linear_rayleigh=lambda: solve_path(rayleigh(kernel="linear", n_components=None)),
+    manifold=lambda: ManifoldPath(rayleigh(), 1.0),
+)
+WITHOUT_SETS = dict(
+    epsilon=lambda: ranking("epsilon"),
+    newton=lambda: ranking("newton", kernel="linear"),
+    squared=lambda: ranking("newton", kernel="linear", loss="squared"),
+    l1=lambda: ranking(kernel="linear", penalty="l1"),
+    l1_squared=lambda: ranking(kernel="linear", penalty="l1", loss="squared"),
+)
+WITH_SETS = dict(
+    path=ranking,
+    precomputed=lambda: solve_path(RankSVMProblem(X24 @ X24.T, PAIRS, kernel="precomputed")),
+    labels=lambda: solve_path(rb.LabelRankSVMProblem(X24[:8], RNG.normal(size=(8, 3)))),
+    svm=lambda: solve_path(rb.SVMProblem(X24, Y24 > 0, kernel="rbf")),
+    classes=lambda: solve_path(rb.MulticlassSVMProblem(X24, np.array(["a", "$", "c_1"])[Y24])),
+)
+KINDS = SQUARES | WITHOUT_SETS | WITH_SETS
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_path_is_drawn_or_refused_by_name(kind, tmp_path):
+    path = KINDS[kind]()
+    lam = plots.plot_path(path, n=20).lines[0].get_xdata()[7]
+    drawn = plots.plot_path(path, "coef", n=20)
+    for line in drawn.lines:
+        at = tuple(int(i) for i in line.get_label().split(", "))
+        assert line.get_ydata()[7] == path.coef(lam)[at]
+    with pytest.raises(ValueError, match="^which has 1000; (items|coefficients) 0 to"):
+        plots.plot_path(path, "coef", which=[1000])
+    if kind in SQUARES:
+        refusal = f"^what is 'margins' and path is a {type(path).__name__} of a .*; 'coef' is acc"
+        with pytest.raises(TypeError, match=refusal):
+            plots.plot_path(path, "margins")
+    else:
+        margins = plots.plot_path(path, "margins", n=20)
+        prefs, f = path.problem.prefs, path.predict(path.problem.X, lam)
+        low, high = np.sort(prefs.matvec(f))[[0, -1]]
+        for line in margins.lines[:-1]:
+            assert low - 1e-9 <= line.get_ydata()[7] <= high + 1e-9
+    if kind in WITH_SETS:
+        sizes = sum(line.get_ydata() for line in plots.plot_sets(path).lines)
+        assert (sizes == len(path.problem.prefs)).all()
+    else:
+        with pytest.raises(TypeError, match=f"^path is a {type(path).__name__}, which keeps no"):
+            plots.plot_sets(path)
+    for number in plt.get_fignums():
+        plt.figure(number).savefig(tmp_path / f"{number}.png", dpi=20)
+
+
+def test_margins_of_examples_and_classes_are_those_of_their_scores():
+    two, classes = (KINDS[kind]() for kind in ("svm", "classes"))
+    for line in plots.plot_path(two, which=np.arange(8), n=5).lines[:-1]:
+        i, lams = int(line.get_label()), line.get_xdata()
+        sign = 1 if Y24[i] > 0 else -1
+        f = np.array([two.predict(X24[[i]], lam)[0] for lam in lams])
+        assert np.allclose(line.get_ydata(), sign * f, rtol=0, atol=1e-12)
+    names = list(classes.problem.classes_)
+    for line in plots.plot_path(classes, which=np.arange(8), n=5).lines[:-1]:
+        i, pair = line.get_label().replace("\\$", "$").split(": ")
+        a, b = (names.index(name) for name in pair.split(r" $\succ$ "))
+        f = np.array([classes.predict(X24[[int(i)]], lam)[0] for lam in line.get_xdata()])
+        assert names[a] == np.array(["a", "$", "c_1"])[Y24[int(i)]]
+        assert np.allclose(line.get_ydata(), f[:, a] - f[:, b], rtol=0, atol=1e-12)
+
+
+def test_the_axes_say_what_is_drawn():
+    manifold, two = KINDS["manifold"](), KINDS["svm"]()
+    assert "manifold weight" in plots.plot_path(manifold).get_xlabel()
+    assert plots.plot_path(manifold).get_legend().get_title().get_text() == "component"
+    assert plots.plot_path(two).get_legend().get_title().get_text() == "example"
+    assert plots.plot_sets(two).get_ylabel() == "examples"
+    for kind, name in (("l1", "feature"), ("basis", "basis item"), ("columns", "item, column")):
+        legend = plots.plot_path(KINDS[kind](), "coef").get_legend()
+        assert legend.get_title().get_text() == name
