@@ -617,3 +617,16 @@ def test_neighbours_are_searched_as_asked(half_labelled, monkeypatch, estimator)
         estimator(neighbours="most").fit(X, y)
     with pytest.raises(ValueError, match="'approximate' with the metric 'cosine'"):
         estimator(neighbours="approximate", metric="cosine").fit(X, y)
+
+
+def test_of_equal_values_the_largest_lambda_is_taken_and_none_is_a_gamma():
+    X = np.r_[np.arange(10.0), 100 + np.arange(10.0)][:, None] / 100
+    y = np.repeat([0, 1], 10)
+    options = dict(lams=[1e-3, 1.0, 10.0], manifold_weights=[9.0, 0.0], n_components=[2, 1], cv=2)
+    model = RayleighRankerCV(gamma=[1.0, None], **options).fit(X, y)
+    assert (model.cv_values_ == 1).all() and model.grid_["gammas"] == [1.0, None]
+    assert (model.lam_, model.n_components_, model.manifold_weight_) == (10.0, 1, 0.0)
+    assert model.gamma_ is None
+    for gamma, named in (([None, -1.0], "^gamma has -1"), ([], "^gamma is empty")):
+        with pytest.raises(ValueError, match=named):
+            RayleighRankerCV(gamma=gamma).fit(X, y)
