@@ -40,7 +40,11 @@ def check_method(method, data, graph):
     levels = np.unique(data.y).size
     for wrong, came, accepted in (
         (data.qid is not None, "data has queries", "data without queries are"),
-        (levels != 2, f"y has {levels} different values", "two are"),
+        (
+            levels != 2,
+            f"y has {levels} different values",
+            "two (for unlabelled items, rankbook.RayleighRankerCV in Python) are",
+        ),
         (graph != "full", f"graph is {graph!r}", "'full' is"),
     ):
         if wrong:

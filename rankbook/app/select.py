@@ -41,6 +41,11 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
     -------
     list of dict
     """
+    if not callable(kernel) and kernel == "precomputed":
+        raise ValueError(
+            "kernel is 'precomputed', and the items of the data are features; "
+            "linear, poly and rbf are accepted."
+        )
     if not callable(kernel) and kernel not in PARAMETERS:
         raise unknown_name("kernel", kernel, (*PARAMETERS, "a callable"))
     given = {

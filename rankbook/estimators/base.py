@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['FITTED', 'weighted_preferences', 'listed_preferences', 'fitted_attributes', 'keep_fit', 'keeping_features',
-           'require_target', 'finite_items', 'refuse_data', 'refuse_lengths', 'Ranker', 'share_met', 'takes_sparse']
+           'require_target', 'finite_items', 'refuse_data', 'refuse_lengths', 'refuse_objects', 'Ranker', 'share_met',
+           'takes_sparse']
 
 # %% ../../nbs/estimators/base.ipynb #t002
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,7 @@ from rankbook.base.validation import (
     refuse_text,
 )
 from ..kernels.linear_map import KernelFunction, LinearFunction
+from ..kernels.objects import ObjectKernel
 from ..metrics.pairs import disagreement
 from ..metrics.queries import UndefinedMetric
 from ..preferences.graph import Preferences
@@ -182,6 +184,7 @@ def finite_items(estimator, X, y=None, reset=True):
 
     Before them a column of text is refused, and the message says which.
     """
+    refuse_objects(estimator, X)
     refuse_data(X, y)
     sparse = takes_sparse(estimator)
     dtype = [np.float64, np.float32] if sparse and _keeps_float32(estimator, X) else np.float64
@@ -239,6 +242,18 @@ def _keeps_float32(estimator, X):
         estimator.solver == "auto" and getattr(X, "shape", (0,))[:1] > (2000,)
     )
 
+# %% ../../nbs/estimators/base.ipynb #c013o
+def refuse_objects(estimator, X):
+    """A TypeError for objects of a kernel of :func:`rankbook.over` in place of their numbers."""
+    if isinstance(getattr(estimator, "kernel", None), ObjectKernel):
+        try:
+            np.asarray(X, dtype=float)
+        except (TypeError, ValueError):
+            raise TypeError(
+                "X holds objects, and kernel knows them by numbers; kernel.items, or "
+                "kernel.add(objects) for new ones, is accepted."
+            ) from None
+
 # %% ../../nbs/estimators/base.ipynb #c010
 class Ranker(BaseEstimator):
     """Base of the estimators.
@@ -264,6 +279,16 @@ class Ranker(BaseEstimator):
         """
         check_is_fitted(self)
         return self.function_.predict(finite_items(self, X, reset=False))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name == "solution_" and "function_" in vars(self):
+                raise AttributeError(
+                    "solution_ holds the training data and is not kept in a pickle; fit again, or "
+                    "save solution_ itself."
+                )
+            return super().__getattribute__(name)  # raises what was raised
 
     def __getstate__(self):
         # the solution holds the training data

@@ -61,6 +61,9 @@ class OnlineRankSVM(OnlineEstimator):
     n_updates_ : int
         Steps taken.
     converged_ : bool
+        Whether twice as many steps improved the objective by no more than `tol` says. It is no
+        certificate: without an average, or with the step 1/sqrt(t), the weights may still be
+        farther from the optimum than that.
     n_features_in_ : int
 
     Notes
@@ -104,8 +107,8 @@ class OnlineRankSVM(OnlineEstimator):
     ) -> Self:
         """Learn from m preferences: features (m, d) of the preferred and of the other items.
 
-        A preference of weight >= 0 is worth so many steps, and asks for a margin > 0; both are (m,)
-        and 1 by default.
+        A preference of weight >= 0 is worth so many steps, and asks for a margin > 0 (not of any
+        sign, as in :class:`rankbook.Preferences`); both are (m,) and 1 by default.
         """
         stream = getattr(self, "_stream", None)
         both = [as_matrix(name, value) for name, value in (("better", better), ("worse", worse))]

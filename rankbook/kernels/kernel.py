@@ -61,12 +61,15 @@ def check_gram(K, name):
     return np.ascontiguousarray((K + K.T) / 2)
 
 # %% ../../nbs/kernels/kernel.ipynb #g001
-def require_square(X, kernel):
-    """A ValueError unless items X (n, d) are square where they are a Gram matrix."""
+def require_square(X, kernel, or_narrow=""):
+    """A ValueError unless items X (n, d) are square where they are a Gram matrix.
+
+    Its message ends with what else is accepted.
+    """
     if kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
         raise ValueError(
             f"X has shape {X.shape}; for a precomputed kernel the square Gram matrix "
-            f"({X.shape[0]}, {X.shape[0]}) is accepted."
+            f"({X.shape[0]}, {X.shape[0]}){or_narrow} is accepted."
         )
 
 # %% ../../nbs/kernels/kernel.ipynb #c012

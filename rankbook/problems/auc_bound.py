@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.validation import as_count, as_positive, require_kind
+from ..base.validation import as_count, as_positive
 from ..kernels.nystroem import kernel_diagonal
 from .rayleigh import RayleighProblem
-from .solution import Solution
+from .solution import Solution, require_solution
 
 # %% ../../nbs/problems/auc_bound.ipynb #q004
 def largest_error(seen, allowed):
@@ -102,7 +102,7 @@ def auc_bound(solution, delta=0.05, kernels=1):
     from scipy.optimize import minimize_scalar
     from scipy.special import ndtr
 
-    require_kind("solution", solution, Solution)
+    require_solution(solution)
     if not isinstance(solution.problem, RayleighProblem):
         raise TypeError(
             f"solution is of a {type(solution.problem).__name__}; "

@@ -14,7 +14,7 @@ from ..base.validation import as_count, as_index, as_items, query_numbers
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
 from .certificate import ROUNDING
-from .solution import Solution, item_distances
+from .solution import Solution, item_distances, require_solution
 
 # %% ../../nbs/problems/questions.ipynb #q004
 def open_radii(problem, f, first, second):
@@ -181,6 +181,7 @@ def suggest_pairs(
     which their order is open; those that ``solution.certificate`` leaves open come first.
     O(n log n), and O(d) for each pair looked at; a kernel that is not linear takes its Gram matrix.
     """
+    require_solution(solution)
     k, items, prefs = as_count("k", k), solution.problem, _answered(solution.problem)
     if X_new is not None:
         X_new, prefs = as_items("X_new", X_new), None

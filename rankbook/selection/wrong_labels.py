@@ -18,7 +18,8 @@ def require_error(metric, others):
     if metric != "error" or others != (None, None):
         given = "" if others == (None, None) else " and qid or k is given"
         raise ValueError(
-            f"metric is {metric!r}{given}; 'error' without them is accepted for a path of labels."
+            f"metric is {metric!r}{given}; "
+            "'error' without qid and k is accepted for a path of labels."
         )
 
 

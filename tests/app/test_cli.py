@@ -627,7 +627,12 @@ class TestErrors:
             (["cancer", "--solver", "pth"], "did you mean 'path'"),
             (["cancer", "--lam-min", "0"], "--lam-min is 0"),
             (["cancer", "--lam-min", "nan"], "--lam-min is nan"),
-            (["cancer", "--lam-min", "2", "--lam-max", "1"], "lam_min < lam_max is accepted"),
+            (
+                ["cancer", "--lam-min", "5", "--lam-max", "1"],
+                "--lam-min is 5.0 and --lam-max is 1.0",
+            ),
+            (["cancer", "--gamma", "0,1"], "--gamma has 0.0"),
+            (["cancer", "--lam-min", "2", "--lam-max", "1"], "--lam-min < --lam-max is accepted"),
             (["cancer", "--degree", "2"], "degree is 2, but the kernel is rbf"),
             (["cancer", "--kernel", "poly", "--degree", "0"], "degree is 0"),
             (["cancer", "--seed", "-1"], "seed is -1"),

@@ -249,7 +249,7 @@ class TestKernels:
         [
             (
                 dict(kernel="precomputed"),
-                "kernel is 'precomputed'. Accepted: a callable, linear, poly, rbf",
+                "kernel is 'precomputed', and the items of the data are features; ",
             ),
             (dict(kernel="pol"), "did you mean 'poly'"),
             (
@@ -565,7 +565,7 @@ class TestMethods:
             select_model(larger_mixture, **change)
 
     def test_rayleigh_needs_two_classes_without_queries(self):
-        with pytest.raises(ValueError, match="y has 3 different values; two are accepted"):
+        with pytest.raises(ValueError, match="y has 3 .*; two .* rankbook.RayleighRankerCV .* are"):
             select_model(random_data(0), method="rayleigh")
         with pytest.raises(ValueError, match="data has queries"):
             select_model(random_data(0, levels=2, queries=9), method="rayleigh")

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import rankbook as rb
 from rankbook.estimators.ranksvm import RankSVM
 from rankbook.kernels.kernel import Kernel
+from rankbook.kernels.objects import over
 from rankbook.metrics.pairs import disagreement
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
@@ -401,3 +402,43 @@ def test_ctrl_c_in_a_fold_ends_cross_validation(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert len(calls) == 2 and not [name for name in vars(model) if name.endswith("_")]
+
+
+def test_a_solution_that_a_pickle_lost_is_missed_by_name():
+    model = rb.RankSVM(kernel="linear").fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(AttributeError, match="^exact_certificate_ is there after"):
+        _ = model.exact_certificate_
+    found = pickle.loads(pickle.dumps(model))
+    with pytest.raises(AttributeError, match="^solution_ holds the training data and is not kept"):
+        _ = found.solution_
+    assert not hasattr(found, "solution_") and hasattr(model, "solution_")
+    for one in (found, rb.RankSVM()):
+        with pytest.raises(AttributeError, match="'RankSVM' object has no attribute 'solution'"):
+            _ = one.solution
+    with pytest.raises(AttributeError, match="'RankSVM' object has no attribute 'solution_'"):
+        _ = rb.RankSVM().solution_
+
+
+def test_objects_in_place_of_their_numbers_are_refused_by_name():
+    kernel = over(["a", "ab", "b"], lambda a, b: float(len(set(a) & set(b))))
+    model = rb.RankSVM(kernel=kernel)
+    for objects in (["a", "ab", "b"], [object(), object(), object()]):
+        with pytest.raises(TypeError, match="kernel.items"):
+            model.fit(objects, [0, 1, 2])
+    assert model.fit(kernel.items, [0, 1, 2]).predict(kernel.items).shape == (3,)
+
+
+def test_an_estimator_in_place_of_its_solution_is_refused_by_name():
+    model = rb.RankSVM(kernel="linear").fit([[0.0], [1.0]], [0, 1])
+    for call in (lambda one: rb.suggest_pairs(one, 1), rb.auc_bound):
+        with pytest.raises(TypeError, match="^solution is a RankSVM; .* its solution_, is acc"):
+            call(model)
+        with pytest.raises(TypeError, match="^solution is a int; a Solution is accepted"):
+            call(3)
+
+
+def test_a_basis_says_what_shapes_a_precomputed_kernel_may_have():
+    y, narrow = np.arange(5.0), np.ones((5, 3))
+    for basis in ([0, 1], [0, 1, 2, 3]):
+        with pytest.raises(ValueError, match=r"\(5, 5\), or \(n, r\) with the indices of r basis"):
+            rb.RankRLSProblem(narrow, y, kernel="precomputed", basis=basis)

@@ -64,7 +64,7 @@ def options(
 # %% ../../../nbs/app/cli/main.ipynb #c008
 OPTIONS = "target qid drop method kernel gamma degree coef0 graph lam_min lam_max rule seed solver"
 ARGUMENT = re.compile(  # an option, as an error of Python names it
-    rf"^({OPTIONS.replace(' ', '|')})(?= is )"
+    rf"^({OPTIONS.replace(' ', '|')})(?= (is|has) )|\blam_(min|max)\b"
 )
 
 
@@ -144,7 +144,10 @@ SolverName = option(str, "Name of a solver, or auto.")
 Plot = option(Path, "Write a picture to this file: .pdf, .png or .svg.")
 Json = option(bool, "Print the result as JSON.", "--json")
 Verbose = option(
-    bool, "First say on stderr what following a path is expected to take.", "--verbose", "-v"
+    bool,
+    "First say on stderr what following a path of ranksvm is expected to take.",
+    "--verbose",
+    "-v",
 )
 
 # %% ../../../nbs/app/cli/main.ipynb #c031
@@ -176,6 +179,8 @@ def _choose(source, target, qid, drop, options, verbose):
     data = read_data(source, target, qid, drop)
     if verbose and options["method"] == "ranksvm":
         _foretell(data, options)
+    elif verbose:
+        typer.echo(f"{options['method']}: one decomposition, nothing is predicted", err=True)
     before = WAITING.seconds
     result = select_model(data, progress=sys.stderr.isatty(), **options)
     return result, WAITING.seconds - before
