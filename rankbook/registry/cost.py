@@ -126,10 +126,9 @@ def events(work):
 TERMS = {
     "interior": lambda w: [1.0, w.preferences, multiplications(w)],
     "newton": lambda w: [
-        1.0 - w.is_listed,
+        1.0,
         w.decades * w.items * w.columns,
         w.decades * w.items * np.log2(w.items + 1),
-        1.0 * w.is_listed,  # which needs no compiled code
         w.is_listed * w.decades * w.preferences,
         w.is_listed * w.fall**5 * w.preferences,
     ],
@@ -141,7 +140,7 @@ TERMS = {
 # %% ../../nbs/registry/cost.ipynb #q011
 RATES = {  # seconds of each term, on the machine that costs.csv was measured on
     "interior": (0.57, 1.4e-05, 1.3e-09),
-    "newton": (1, 2.1e-08, 3.6e-08, 0.45, 1.1e-07, 1e-09),
+    "newton": (1, 2.1e-08, 3.6e-08, 1.1e-07, 1e-09),
     "path": (1.1, 5.7e-06, 2.2e-10, 9.6e-08),
     "whole path": (1.1, 3e-06, 4.5e-10, 3.1e-07),
     "qp": (1.3, 2.9e-05, 1.5e-08),
