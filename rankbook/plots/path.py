@@ -72,7 +72,7 @@ def _preference_label(problem, better, worse):
     a, b = (name.replace("$", r"\$") for name in names)
     return rf"{example}: {a} $\succ$ {b}"
 
-
+# %% ../../nbs/plots/path.ipynb #c016m
 def _margin_curves(path, lams, which):
     """Labels and differences of scores along the path, and the different margins.
 
@@ -93,7 +93,7 @@ def _margin_curves(path, lams, which):
         np.unique(prefs.margin[which]),
     )
 
-
+# %% ../../nbs/plots/path.ipynb #c016k
 def _coef_curves(path, lams, which):
     """Labels and coefficients (len(lams), q) along the path, row by row if they are a matrix."""
     shape = path.problem.coef_shape
