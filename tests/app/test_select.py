@@ -417,7 +417,7 @@ class TestSelect:
         self, larger_mixture, monkeypatch, options, error, says
     ):
         monkeypatch.setattr(
-            "rankbook.app.select.solve_path", lambda *_: pytest.fail("a path was followed")
+            "rankbook.app.methods.solve_path", lambda *_: pytest.fail("a path was followed")
         )
         with pytest.raises(error, match=says):
             select_model(larger_mixture, **options)
