@@ -6,6 +6,7 @@
 __all__ = ['SOLVER', 'PROJECT', 'TEST', 'README', 'FILES', 'check_new_name', 'write_new_solver']
 
 # %% ../../nbs/app/new_solver.ipynb #w002
+import keyword
 import re
 from pathlib import Path
 from string import Template
@@ -133,6 +134,8 @@ def check_new_name(name):
             f"NAME is {name!r}; small letters, digits and single hyphens between them, beginning "
             "with a letter, are accepted."
         )
+    if name == "auto" or keyword.iskeyword(name.title()):
+        raise ValueError(f"NAME is {name!r}, which means something else; a new name is accepted.")
     owners = {
         record.name: record.origin for record in (*installed_records(), *AT_RUN_TIME.values())
     }

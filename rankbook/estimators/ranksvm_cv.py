@@ -25,7 +25,7 @@ from rankbook.estimators.base import (
 from .ranksvm import RankSVM, problem_of
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.choice import choose_solver
-from ..registry.plugins import portable
+from ..registry.plugins import of_one_lambda, of_paths, portable
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve
 from ..selection.folds import make_folds
@@ -94,7 +94,7 @@ def fold_curve(  # noqa: PLR0913 -- all that a job of joblib needs
     top = problem.penalty.lam_max(problem)
     lam_min = lam_min_ratio * top if lam_min_ratio and top > 0 else None
     follower = choose_solver(problem, model.solver, provides="path")
-    path = solve_path(problem, lam_min, follower)
+    path = solve_path(problem, lam_min, of_paths(follower))
     if path.status == "interrupted" and "reason" not in path.info:
         raise KeyboardInterrupt  # half a path is no ground for a choice
     if metric == "disagreement":
@@ -228,7 +228,7 @@ class RankSVMCV(Ranker):
         Of the kernel; among several the one with the best curve is chosen, of equal ones the
         smallest. Each takes its own paths.
     kernel, graph, solver, degree, coef0, penalty
-        As in :class:`rankbook.RankSVM`. The solver must be able to follow a path; "auto" takes
+        As in :class:`rankbook.RankSVM`. One of one lambda serves through "epsilon"; "auto" takes
         "path", or "epsilon" where many solutions are quicker than an exact path, or for the L1
         penalty "simplex", with loss="squared" "homotopy"; "newton" is for a linear kernel on large
         data.
@@ -359,8 +359,9 @@ class RankSVMCV(Ranker):
         at = best_curve(means)
         curve, curves, found, model = means[at], curves[parts[at]], found[parts[at]], models[at]
         lam, error = choose_by_folds(curve, curves, self.rule)
-        if found[0][3] == "path":
-            model.set_params(solver="path")  # as exact as the choice: equal scores stay equal
+        # "path" is as exact as the choice: equal scores stay equal
+        one = "path" if found[0][3] == "path" else of_one_lambda(model.solver)
+        model.set_params(solver=one)
         model.set_params(lam=lam).fit(X, y, qid=query, sample_weight=weight)
         results = dict(
             lam_=lam,

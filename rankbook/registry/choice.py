@@ -20,7 +20,14 @@ from ..base.validation import as_choice, as_positive
 from .answers import answer_of
 from .cost import RATES, WHOLE, bytes_of, seconds_of, work_of
 from .declaration import Solver, is_kind, solver_fit
-from .plugins import AT_RUN_TIME, HOME, get_solver, installed_records, shadow_of
+from rankbook.registry.plugins import (
+    AT_RUN_TIME,
+    HOME,
+    get_solver,
+    installed_records,
+    shadow_of,
+    words_of,
+)
 from .table import as_html, as_text
 
 # %% ../../nbs/registry/choice.ipynb #h003
@@ -133,8 +140,10 @@ def said_by_plugins(problem, lam, provides):
             ):
                 continue
             seconds, obstacle = price_of(solver, name, problem, lam, provides)
-        except (Exception, SystemExit) as error:  # whatever a stranger's code may raise
-            seconds, obstacle = np.inf, f"{type(error).__name__}: {error}"
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever a stranger's code may raise
+            seconds, obstacle = np.inf, words_of(error)
         found.append(Prediction(name, seconds, 0, obstacle))
     return found
 

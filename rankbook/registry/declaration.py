@@ -52,8 +52,9 @@ class Solver:
     Notes
     -----
     A solver may also have a method ``cost(problem, lam)``, the seconds that it will need for one
-    solution, or with lam None or the end of a path for all of them. With ``allow_plugins=True`` it
-    then takes part in the choice that "auto" makes.
+    solution. lam is None where it is not known, and for a whole path. With ``allow_plugins=True``
+    of :func:`rankbook.solve`, :func:`rankbook.solve_path` or :func:`rankbook.explain` it takes part
+    in the choice that "auto" makes, if its `tol` is at most 1e-6.
     """
 
     name: str = ""

@@ -29,7 +29,8 @@ def _record_of(solver):
         point = record.target
         same = (
             point is type(solver)
-            or getattr(point, "value", "")
+            or not isinstance(point, type)
+            and getattr(point, "value", "")
             == f"{type(solver).__module__}:{type(solver).__qualname__}"
         )
         if same:
@@ -178,9 +179,10 @@ def solve_path(
             "lam_min <= lam_max is accepted."
         )
     label, path = _run(chosen, "path", problem, lam_min)
-    if not isinstance(path, SolutionPath):
+    if not isinstance(path, SolutionPath) or path.problem is not problem:
         raise TypeError(
-            f"solver {label!r} returned {type(path).__name__}; a SolutionPath is accepted."
+            f"solver {label!r} returned {type(path).__name__}; "
+            "a SolutionPath of the given problem is accepted."
         )
     path.solver = label
     path.tol = getattr(chosen, "tol", Solver.tol) if path.tol is None else path.tol

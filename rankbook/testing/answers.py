@@ -23,13 +23,22 @@ from .subject import CheckFailed, CheckSkipped, Subject
 # %% ../../nbs/testing/answers.ipynb #k005
 def check_answers(subject: Subject) -> None:
     """It takes each kind of problem it declares, and answers with finite numbers, one an item."""
+    for name in ("problems", "provides", "kernels", "losses", "penalties", "storages"):
+        if isinstance(getattr(subject.solver, name, ()), str):
+            raise CheckFailed(f"{name} is a str; a tuple or set of names is accepted")
+    promised = set(getattr(subject.solver, "provides", ()))
+    if lacking := sorted(promised - subject.declared.provides):
+        raise CheckFailed(f"it declares to provide {lacking[0]}, and has no such method")
     if not subject.declared.provides:
         raise CheckFailed("it provides neither solve nor path")
     taken = set()
     for _, _, problem in subject.problems("items", names=("plain",)):
         taken |= {kind.__name__ for kind in type(problem).__mro__}
     if missing := sorted(set(subject.declared.problems) - taken):
-        raise CheckFailed(f"it declares {', '.join(missing)}, and takes no problem of that kind")
+        raise CheckFailed(
+            f"it declares {', '.join(missing)}, and takes no problem of that kind: "
+            f"{subject.refusal(missing[0])}"
+        )
     for case in subject.cases("items", names=("plain",)):
         with subject.looking_at(case):
             answer = subject.answer(case.problem, case.lam)

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..base.types import SolverLike
 from ..base.validation import as_positive
-from ..registry.plugins import AT_RUN_TIME, find_record
+from ..registry.plugins import find_record, portable
 from ..registry.table import as_html, as_text
 from .isolation import CHECKS, GATE, CheckResult, run_check, run_isolated
 
@@ -58,8 +58,7 @@ def sent(solver: SolverLike) -> SolverLike:
     """A solver as another process can find it: a class that was registered here for its name."""
     if isinstance(solver, str):
         find_record(solver)  # an unknown name is an error here already
-        return AT_RUN_TIME[solver].target if solver in AT_RUN_TIME else solver
-    return solver
+    return portable(solver)
 
 
 def judged(result: CheckResult, expected: Mapping[str, str]) -> CheckResult:

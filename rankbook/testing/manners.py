@@ -208,6 +208,7 @@ def beyond(subject: Subject) -> Any:
 def check_refuses(subject: Subject) -> None:
     """What it does not declare is refused, in words."""
     can_solve = getattr(subject.solver, "can_solve", None)
+    hint = "" if can_solve else "; rb.Solver as a base class does that"
     for name, variant, problem in beyond(subject):
         if problem is None or declared_fit(subject.declared, problem) is True:
             continue
@@ -222,7 +223,7 @@ def check_refuses(subject: Subject) -> None:
                 if len(str(error)) < 10:
                     raise CheckFailed(f"it was refused with {error!r}") from error
             else:
-                raise CheckFailed("it was answered, and not refused")
+                raise CheckFailed(f"it was answered, and not refused{hint}")
 
 # %% ../../nbs/testing/manners.ipynb #k019b
 def check_cost(subject: Subject) -> None:

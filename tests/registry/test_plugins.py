@@ -378,3 +378,132 @@ def test_the_registry_warns_of_nothing_here(problem, forget):
     rb.register_solver(Zero)
     with pytest.warns(ConvergenceWarning, match="'zero'"):
         rb.solve(problem, 1.0, solver="zero")
+
+
+# What must not reach the others
+
+
+def everybody_else_is_well(problem):
+    listed = {row["name"]: row["state"] for row in rb.list_solvers()}
+    assert listed["path"] == "ready" and "not loaded" in str(rb.list_solvers(load=False))
+    return rb.solve(problem, 1.0, solver="path").certificate.is_optimal(1e-8)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("entry_points.txt", b"[rankbook.solvers]\nplug\n"),
+        ("entry_points.txt", b"[rankbook.solvers]\nplug = 1 2 3 ::\n"),
+        ("entry_points.txt", b"[rankbook.solvers]\nplug = a:\xff\xfe\n"),
+        ("METADATA", b"\xff\xfe\xff"),
+        ("METADATA", b""),
+    ],
+)
+def test_files_that_cannot_be_read_hide_nobody(install, problem, tmp_path, file, content):
+    install("good-solver", GOOD)
+    install("odd-solver", GOOD.replace('"zero"', '"odd"'), points={"odd": "Zero"})
+    (tmp_path / "odd_solver-1.0.dist-info" / file).write_bytes(content)
+    installed_records.__globals__["_read_entry_points"].cache_clear()
+    assert everybody_else_is_well(problem)
+    assert rb.solve(problem, 1.0, solver="zero").solver.startswith("zero")
+
+
+class Raises:
+    """A value whose text cannot be had."""
+
+    def __repr__(self):
+        raise RuntimeError("boom")
+
+    __str__ = __repr__
+
+
+class RaisingError(Exception):
+    def __str__(self):
+        raise RuntimeError("boom")
+
+
+class Property:
+    """A class attribute that raises whoever asks."""
+
+    def __get__(self, instance, owner):
+        raise RuntimeError("boom")
+
+
+def fails(*_):
+    raise RaisingError
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        dict(summary=Raises()),
+        dict(problems=Property()),
+        dict(value=Property()),
+        dict(tol=Property()),
+        dict(__init__=lambda self, option=Raises(): None),  # noqa: B008
+        dict(cost=fails),
+        dict(cost=lambda *_: sys.exit(1)),
+        dict(can_solve=fails, cost=lambda *_: 1.0),
+    ],
+)
+def test_odd_declarations_hide_nobody(problem, forget, change):
+    odd = type("Odd", (Zero,), dict(name="odd") | change)
+    try:
+        rb.register_solver(odd)
+    except RuntimeError:
+        return  # refused when it is registered
+    assert everybody_else_is_well(problem)
+    assert rb.solve(problem, 1.0, allow_plugins=True).certificate.is_optimal(1e-8)
+    assert rb.RankSVM(kernel="linear").fit(problem.X, [0, 1, 2]).certificate_.is_optimal(1e-6)
+
+
+@pytest.mark.parametrize("source", ["class Odd(BaseException): pass\nraise Odd", "raise KeyError"])
+def test_imports_that_fail_in_any_way_are_rows(install, problem, source):
+    install("odd-solver", source, points={"odd": "Zero"})
+    assert everybody_else_is_well(problem)
+    with pytest.raises(ImportError, match="'odd' of odd-solver 1.0 cannot be loaded"):
+        rb.solve(problem, 1.0, solver="odd")
+
+
+def test_a_path_of_another_problem_is_refused(problem, forget):
+    class Elsewhere(Zero):
+        def path(self, problem, lam_min=None):
+            other = rb.RankSVMProblem(2 * problem.X, problem.prefs, "linear")
+            return rb.solve_path(other, lam_min, solver="path")
+
+    Elsewhere.provides = {"path"}
+    with pytest.raises(TypeError, match="a SolutionPath of the given problem"):
+        rb.solve_path(problem, solver=Elsewhere)
+
+
+def test_a_class_with_a_method_load_is_no_entry_point(problem, forget):
+    rb.register_solver(type("Loads", (Zero,), dict(name="loads", load=lambda self, a, b: None)))
+    assert rb.solve(problem, 1.0, solver="loads").coef.size == 3
+
+
+@pytest.mark.parametrize("name", ["auto", " ", "interior ", "a\nb", "\u202eroiretni"])
+def test_names_that_cannot_be_typed(name, forget):
+    with pytest.raises(ValueError, match="name is"):
+        rb.register_solver(Zero, name=name)
+
+
+@pytest.mark.parametrize("what", ["problems", "kernels", "losses", "provides", "requires"])
+def test_a_text_where_names_belong(problem, what):
+    with pytest.raises(TypeError, match=f"{what} of Odd is 'solve'; a tuple or set of names"):
+        rb.solve(problem, 1.0, solver=type("Odd", (Zero,), {what: "solve"}))
+
+
+# Solvers of one lambda where many are wanted
+
+
+@pytest.mark.parametrize(
+    "solver", ["borrowed", ("epsilon", dict(inner="borrowed")), "epsilon", "interior"]
+)
+def test_cross_validation_follows_any_solver(forget, solver):
+    rb.register_solver(Exact)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
+    model = rb.RankSVMCV(kernel="linear", cv=3, solver=solver, lam_min_ratio=1e-2).fit(X, y)
+    exact = rb.RankSVMCV(kernel="linear", cv=3, solver="path", lam_min_ratio=1e-2).fit(X, y)
+    assert model.path_solver_.startswith("epsilon") and model.certificate_.is_optimal(1e-6)
+    assert abs(model.curve_.minimum - exact.curve_.minimum) < 0.02

@@ -23,8 +23,13 @@ def check(solver: Name, time_limit: TimeLimit = 120.0, as_json: AsJson = False):
 
     The command exits with 1 if one fails.
     """
+    from rankbook.registry.plugins import get_solver
     from rankbook.testing.kit import check_solver
 
+    try:
+        get_solver(solver)
+    except ValueError as error:  # an unknown name; here it is an argument and no option
+        raise ValueError(str(error).replace("solver is", "NAME is", 1)) from error
     table = check_solver(solver, time_limit=time_limit)
     typer.echo(json.dumps([asdict(row) for row in table], indent=2) if as_json else str(table))
     if table.failed:

@@ -237,16 +237,10 @@ def solvers(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ):
     """List the installed solvers and their state, or describe one."""
-    from rankbook.base.validation import unknown_name
-    from rankbook.registry.table import SolverTable, as_page, list_solvers
+    from rankbook.registry.table import as_page, list_solvers, rows_about
 
     with one_line_errors():
-        table = list_solvers()
-        if name is not None:
-            rows = SolverTable(row for row in table if row["name"] == name)
-            if not rows:
-                raise unknown_name("NAME", name, {row["name"] for row in table})
-            table = rows
+        table = list_solvers() if name is None else rows_about(name)
         if as_json:
             typer.echo(json.dumps(list(table), indent=2))
         else:

@@ -113,7 +113,10 @@ def choose_inner(inner, eps):
     try:
         return get_solver(inner)
     except (ValueError, TypeError, ImportError) as error:
-        raise type(error)(f"inner is {inner!r}: {error}") from error
+        said = type(error)(f"inner is {inner!r}: {error}")
+        for note in getattr(error, "__notes__", ()):
+            said.add_note(note)
+        raise said from error
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c048
 def read_between(path, lam):
