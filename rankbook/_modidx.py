@@ -3504,4 +3504,5 @@ d = { 'settings': { 'branch': 'main',
                                                                                       'rankbook/testing/subject.py'),
                                           'rankbook.testing.subject.Subject.tol': ( 'testing/subject.html#subject.tol',
                                                                                     'rankbook/testing/subject.py'),
-                                          'rankbook.testing.subject.told': ('testing/subject.html#told', 'rankbook/testing/subject.py')}}}
+                                          'rankbook.testing.subject.describe': ( 'testing/subject.html#describe',
+                                                                                 'rankbook/testing/subject.py')}}}
