@@ -217,3 +217,13 @@ def test_a_step_that_breaks_down_is_no_warning():
         warnings.simplefilter("error")
         answer = rb.solve(problem, 0.3499999990412683, solver="interior")
     assert answer.certificate.relative_gap < 1e-7
+
+
+def test_far_below_lam_max_it_goes_on_until_it_is_there():
+    """Margins by difference with little noise: 123 steps at 6e-11 of lam_max."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 10))
+    y = X @ rng.normal(size=10) + 0.1 * rng.normal(size=400)
+    prefs = rb.Preferences.from_scores(y, margin="difference")
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    assert rb.solve(problem, 0.01, solver="interior").certificate.relative_gap < 1e-8

@@ -58,7 +58,7 @@ def scaled(problem, lam):
     return Scaled(program, kept, pivots, kernel_unit, score_unit, lam * score_unit * kernel_unit)
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #s009
-STEPS = 100  # at most
+STEPS = 300  # at most; where it falls no more it ends by itself
 PATIENCE = 10  # steps without a smaller gap
 FALL = 10  # what a step must divide the gap by to be followed by another, once it is below tol
 ENOUGH = 1e-8  # of tol: where none is
