@@ -219,18 +219,20 @@ DEPTH = 1e-3  # of the largest lambda, where a path is asked to end
 
 
 def where(path: Any, lam_min: float) -> list[float]:
-    """Lambdas above, at and between some breakpoints of a path, within what was asked for."""
+    """Lambdas above, at and between some breakpoints of a path, and near the end asked for."""
     points = path.breakpoints[:: max(1, len(path.breakpoints) // 5)]
     points = points[points > max(lam_min, path.domain[0])]
     top = points[0] if len(points) else 2 * lam_min
-    return [2 * top, *points, *np.sqrt(points[1:] * points[:-1]), (top * lam_min) ** 0.5]
+    between = [*np.sqrt(points[1:] * points[:-1]), (top * lam_min) ** 0.5]
+    return [2 * top, *points, *between, 1.001 * max(lam_min, path.domain[0])]
 
 # %% ../../nbs/testing/answers.ipynb #k025
 def check_path(subject: Subject) -> None:
     """Every answer of a path is within its tol, and the path is as long as it says."""
     if "path" not in subject.declared.provides:
         raise CheckSkipped("it provides no path")
-    for group, names in (("items", ROUTES), ("queries", ()), ("weights", ("weighted copies",))):
+    groups = dict(items=ROUTES, queries=(), weights=("weighted copies",), margins=())
+    for group, names in groups.items():
         for case in subject.cases(group, names=names, lams=lambda p: (DEPTH * unit_of(p),)):
             with subject.looking_at(case):
                 path = solve_path(case.problem, case.lam, solver=subject.solver)

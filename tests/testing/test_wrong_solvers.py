@@ -22,7 +22,7 @@ MUTANTS = {  # and what fails, the check that is meant first
     wrong.OverClaiming: ANSWERS,
     wrong.Infeasible: ["dual"],
     wrong.ForgetsWeights: ["weights", "dual", "path"],
-    wrong.ForgetsMargins: ["margins"],
+    wrong.ForgetsMargins: ["margins", "path"],
     wrong.ForgetsQueries: ["queries", "path"],
     wrong.ForgetsKernel: ["kernels"],
     wrong.Jitter: ["scales"],
@@ -58,7 +58,7 @@ def test_a_wrong_solver_is_caught_by_the_check_that_is_meant(kind):
 def test_every_check_catches_somebody():
     assert {check for failed in MUTANTS.values() for check in failed} == set(CHECKS)
     alone = {failed[0] for failed in MUTANTS.values() if len(failed) == 1}
-    assert alone | {"certificate", "reference", "weights", "queries", "extremes"} | {
+    assert alone | {"certificate", "reference", "weights", "margins", "queries", "extremes"} | {
         "path_and_solve"
     } == set(CHECKS)
 
