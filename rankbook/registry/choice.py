@@ -24,6 +24,7 @@ from rankbook.registry.plugins import (
     AT_RUN_TIME,
     HOME,
     get_solver,
+    gives,
     installed_records,
     shadow_of,
     words_of,
@@ -135,9 +136,7 @@ def said_by_plugins(problem, lam, provides):
     for name in strangers():
         try:
             solver = get_solver(name)
-            if provides not in getattr(solver, "provides", {provides}) or not hasattr(
-                solver, "cost"
-            ):
+            if not (gives(solver, provides) and hasattr(solver, "cost")):
                 continue
             seconds, obstacle = price_of(solver, name, problem, lam, provides)
         except KeyboardInterrupt:

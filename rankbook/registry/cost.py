@@ -82,6 +82,8 @@ def possible_fall(problem):
     Z = (Z if isinstance(Z, np.ndarray) else Z.toarray()).astype(np.float64)
     w = np.linalg.lstsq(Z, margin[some], rcond=None)[0]
     before, after = (np.maximum(margin[some] - f, 0.0).sum() for f in (0.0, Z @ w))
+    if before == 0:  # no margin is positive
+        return 0.0
     return EXACT if after <= before * 10.0**-EXACT else max(0.0, float(np.log10(before / after)))
 
 

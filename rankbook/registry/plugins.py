@@ -121,20 +121,22 @@ def _read_entry_points(folders):
 
 def _records_of(dist):
     """The records of a distribution, a list; one that is broken if they cannot be read."""
-    origin, version = _name_of(dist)
     try:
         if GROUP not in (dist.read_text("entry_points.txt") or ""):
             return []
+        origin, version = _name_of(dist)
         points = dist.entry_points.select(group=GROUP)
         return [Record(point.name, origin, version, point) for point in points]
     except Exception as error:  # whatever somebody's files may hold: it must not hide the others
+        origin, version = _name_of(dist)
         return [Record(origin, origin, version, Unreadable(error))]
 
 
 def _name_of(dist):
     """Name and version of a distribution, whose files may lack them or be unreadable."""
     try:
-        return dist.name or "unknown", dist.version or ""
+        facts = dist.metadata  # read anew each time
+        return facts["Name"] or "unknown", facts["Version"] or ""
     except Exception:
         return "unknown", ""
 

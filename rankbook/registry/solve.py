@@ -16,7 +16,7 @@ from ..base.validation import as_positive
 from ..problems.solution import Solution
 from .choice import choose_solver
 from .declaration import Solver, owners_of, solver_fit
-from .plugins import AT_RUN_TIME, HOME, get_solver, installed_records
+from .plugins import AT_RUN_TIME, HOME, get_solver, gives, installed_records
 
 if TYPE_CHECKING:
     from rankbook.paths.exact import RegularizationPath, SolutionPath
@@ -54,7 +54,7 @@ def _run(solver, method, problem, argument):
             f"problem is a {type(problem).__name__}; "
             "a problem such as rankbook.RankSVMProblem is accepted."
         )
-    if not hasattr(solver, method) or method not in getattr(solver, "provides", {method}):
+    if not gives(solver, method):
         raise ValueError(
             f"solver is {label!r}, which provides "
             f"{' and '.join(m for m in ('path', 'solve') if hasattr(solver, m))} but not {method}; "

@@ -225,3 +225,12 @@ def test_the_hard_margin_goes_to_who_has_it():
     assert rb.solve(line, 0.0).weights == pytest.approx([1.0], rel=1e-6)
     sparse = rb.RankSVMProblem(X, prefs, kernel="linear", penalty="l1")
     assert choose_solver(sparse, hard_margin=True) == "simplex"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("margin", [-1.0, 0.0, 2.0])
+def test_margins_of_any_sign_are_foretold(margin):
+    X, prefs = np.arange(20.0)[:, None] % 7, rb.Preferences.from_scores(np.arange(20) % 3)
+    prefs = prefs.reweighted(margin=np.full(len(prefs), margin))
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    assert rb.explain(problem, 1.0)[0].is_possible
