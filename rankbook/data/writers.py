@@ -100,7 +100,7 @@ def write_dataset(data, file):
     ----------
     data : Dataset
     file : str or path
-        As of :func:`write_frame`, with the columns "target" and, if there are queries, "qid"
+        As of :func:`write_frame`, with the columns "qid", if there are queries, and "target"
         before the features; or SVMlight and LETOR text (``.svm .svmlight .letor .txt .dat``, also
         with ``.gz``), which holds no names.
 

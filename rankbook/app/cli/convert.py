@@ -36,7 +36,7 @@ def convert(
 ):
     """Write data in another format: CSV, Parquet or SVMlight/LETOR.
 
-    A table then has the columns target, qid if there are queries, and the features.
+    A table then has the columns qid, if there are queries, target, and the features.
     """
     from rankbook.data.writers import write_dataset
 

@@ -49,10 +49,10 @@ from rankbook.app.cli.reading import (
 )
 from .report import count, report
 
+# %% ../../../nbs/app/cli/main.ipynb #c003a
 app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
     no_args_is_help=True,
     help=(
         "Learn to rank from preferences: "
