@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from .path import path
 
 from .check import check
 from .convert import convert, datasets
@@ -229,7 +230,7 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove it.")] = F
         )
 
 # %% ../../../nbs/app/cli/main.ipynb #c045e
-for command in (convert, datasets, check, new_solver):
+for command in (path, convert, datasets, check, new_solver):
     app.command()(one_line_errors()(command))
 
 # %% ../../../nbs/app/cli/main.ipynb #c047
