@@ -46,7 +46,8 @@ def notes_on(result):
         )
     if not certificate.is_optimal(1e-6):
         notes.append(f"The chosen solution is not optimal to 1e-6: {certificate}.")
-    found, expected = result.disagreement["validation"], result.best.curve.minimum
+    found = result.disagreement["validation"]
+    expected = float(result.best.curve.at(result.solution.lam))
     if abs(found - expected) > 1e-9:
         notes.append(
             f"The validation curve promises a disagreement of {expected:.6g} "
@@ -85,7 +86,12 @@ def summarize(result):
         candidates=result.candidates,
         path=_path_facts(best.path),
         curve=_curve_facts(best.curve),
-        chosen=dict(lam=result.solution.lam, rule=settings["rule"], gamma=best.gamma),
+        chosen=dict(
+            lam=result.solution.lam,
+            rule=settings["rule"],
+            standard_error=settings["error"],
+            gamma=best.gamma,
+        ),
         disagreement=result.disagreement,
         auc=result.auc,
         certificate={name: float(getattr(certificate, name)) for name in CERTIFIED},

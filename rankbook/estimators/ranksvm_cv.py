@@ -29,6 +29,7 @@ from ..registry.plugins import of_one_lambda, of_paths, portable
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve
 from ..selection.folds import make_folds
+from ..selection.one_se import largest_within
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c015
 def rescale(curve, factor):
@@ -190,8 +191,7 @@ def choose_by_folds(curve, curves, rule):
         return curve.choose(rule), error
     if values.size < 2:
         raise ValueError("rule is 'one_se', but cv has one fold only; at least two are accepted.")
-    worse = np.abs(curve.values - curve.optimum) > error + 1e-12
-    return ValidationCurve(curve.breaks, worse.astype(float), curve.scale).choose("largest"), error
+    return largest_within(curve, error), error
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c028x
 def models_to_try(estimator):

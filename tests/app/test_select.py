@@ -323,6 +323,25 @@ class TestSelect:
                 start < facts["chosen"]["lam"] <= end for start, end in facts["curve"]["best"]
             )
 
+    def test_one_standard_error_takes_the_largest_lambda_that_is_near_enough(self, larger_mixture):
+        """The error by hand: leave each validation item out, and see how the disagreement moves."""
+        result, default = (select_model(larger_mixture, rule=rule) for rule in ("one_se", "widest"))
+        part, curve = result.parts["validation"], result.best.curve
+        scores, prefs = default.solution.predict(part.X), part.prefs
+        wrong = (scores[prefs.better] < scores[prefs.worse]).astype(float)
+        influence = [
+            np.sum((wrong - wrong.mean())[(prefs.better == i) | (prefs.worse == i)]) / len(prefs)
+            for i in range(len(part.y))
+        ]
+        error = np.sqrt(np.square(influence).sum())
+        assert result.settings["error"] == pytest.approx(error, rel=1e-12)
+        lam = result.solution.lam
+        assert lam > default.solution.lam and curve.at(lam) <= curve.minimum + error
+        above = curve.values[: np.searchsorted(-curve.breaks[1:], -lam)]
+        assert (above > curve.minimum + error).all()
+        assert not any("promises" in note for note in result.notes)
+        assert result.summary()["chosen"]["standard_error"] == result.settings["error"]
+
     def test_the_best_gamma_wins(self, larger_mixture):
         gammas = [0.03, 0.3, 3.0]
         result = select_model(larger_mixture, gamma=gammas)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from .path import path
 
 from .check import check
 from .convert import convert, datasets
@@ -40,6 +39,7 @@ from rankbook.app.cli.options import (
     Target,
     Verbose,
 )
+from .path import path
 from rankbook.app.cli.reading import (
     check_picture,
     parse_gammas,

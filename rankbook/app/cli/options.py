@@ -45,7 +45,11 @@ Scale = option(
     "Scale features to mean 0 and deviation 1 of the training part.",
     "--standardize/--no-standardize",
 )
-Rule = option(str, "Among best intervals: the middle of the widest, or the largest lambda.")
+Rule = option(
+    str,
+    "widest: the middle of the widest best interval; largest: the largest best lambda; "
+    "one_se: the largest lambda within one standard error of the best.",
+)
 Method = option(str, "ranksvm, rankrls, or rayleigh for two levels of the target.")
 Kernel = option(str, "rbf, linear or poly.")
 Degree = option(int, "Of poly; 3 by default.")

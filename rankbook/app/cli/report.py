@@ -46,8 +46,12 @@ def _chosen_line(facts):
     """The chosen lambda, and gamma if there is one, and the rule."""
     chosen = facts["chosen"]
     gamma = "" if chosen["gamma"] is None else f", gamma {chosen['gamma']:.6g}"
-    how = dict(widest="middle of the widest interval", largest="upper end of the highest interval")
-    return f"lambda {_chosen_text(facts['curve'], chosen['lam'])}{gamma} ({how[chosen['rule']]})"
+    how = dict(
+        widest="middle of the widest interval",
+        largest="upper end of the highest interval",
+        one_se="largest within a standard error of the minimum, {:.6f}",
+    )[chosen["rule"]].format(chosen["standard_error"])
+    return f"lambda {_chosen_text(facts['curve'], chosen['lam'])}{gamma} ({how})"
 
 
 def _disagreement_line(facts):
@@ -166,12 +170,13 @@ LISTED = 5  # best intervals that are printed; the others are counted
 
 
 def _best_interval(curve, lam):
-    """The number of the best interval that holds the chosen lambda."""
-    return next(
+    """The number of the best interval that holds the chosen lambda, or None."""
+    inside = (
         i
         for i, (low, high) in enumerate(curve["best"])
         if low < lam and (high is None or lam <= high)
     )
+    return next(inside, None)
 
 
 def _ends(low, high, lam=None):
@@ -191,9 +196,11 @@ def _chosen_text(curve, lam):
 
     It has as many as it takes to stand inside of its interval as printed.
     """
+    best = _best_interval(curve, lam)
+    if best is None:
+        return f"{lam:.6g}"
     low, high = (
-        math.inf if end is None else float(end)
-        for end in _ends(*curve["best"][_best_interval(curve, lam)], lam)
+        math.inf if end is None else float(end) for end in _ends(*curve["best"][best], lam)
     )
     texts = [f"{lam:.{digits}g}" for digits in range(6, 18)]
     return next((text for text in texts if low < float(text) < high), texts[-1])
@@ -202,7 +209,7 @@ def _chosen_text(curve, lam):
 def _best_lines(curve, lam):
     """The minimum of the validation curve and the intervals that attain it.
 
-    The one of the chosen lambda is always among them.
+    The one of the chosen lambda is among them, if there is one.
     """
     best, chosen = curve["best"], _best_interval(curve, lam)
     lines = [
@@ -215,7 +222,7 @@ def _best_lines(curve, lam):
     ]
     ends = [_ends(*interval, lam if i == chosen else None) for i, interval in enumerate(best)]
     lines += [("", _interval_line(*ends[i])) for i in range(min(LISTED, len(best)))]
-    if chosen >= LISTED:
+    if chosen is not None and chosen >= LISTED:
         lines.append(("", f"{_interval_line(*ends[chosen])}, the widest"))
     others = len(best) - (len(lines) - 1)
     return lines + ([("", f"and {others} more")] if others else [])
