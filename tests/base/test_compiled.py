@@ -58,6 +58,8 @@ def environment(checkout, **variables):
             XDG_CACHE_HOME=str(checkout / "cache"),
             NUMBA_CACHE_DIR=str(checkout / "cache"),
             PYTHONPATH=str(checkout / "src"),
+            # Python's own cache knows a source by its size and the second of its last change
+            PYTHONDONTWRITEBYTECODE="1",
         )
         | variables
     )

@@ -36,6 +36,8 @@ Drop = option(
     list[str],
     "Columns of a table to leave out: names separated by commas, or several times --drop.",
 )
+
+# %% ../../../nbs/app/cli/options.ipynb #155e7845
 Gamma = option(
     str,
     "Of rbf and poly: a number, or several separated by commas to search; 1/features by default.",

@@ -57,7 +57,7 @@ def whole_path(data, kernel, gamma, degree, coef0, graph, lam_min, standardize):
     problem = RankSVMProblem((data.X - centre) * factor, prefs, **kernels[0])
     return solve_path(problem, lam_min, solver="path", progress=sys.stderr.isatty())
 
-
+# %% ../../../nbs/app/cli/path.ipynb #5d5e1eab
 def path(  # noqa: PLR0913 -- an option of the command each
     data: Data,
     out: Events = None,
