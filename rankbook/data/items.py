@@ -59,7 +59,7 @@ class ItemTable:
     features : list of str
         Their names.
     y : ndarray of shape (n,) or None
-        Scores, if a target was named.
+        Scores, if a target was named, or of SVMlight text.
     qid, name : ndarray of shape (n,) or None
         What names the query of a row, and the row itself, as in the file.
     """
@@ -115,8 +115,8 @@ def items_of(frame, source, features=None, target=None, qid=None, name=None, dro
             raise unknown_name("drop", value, columns)
     if len(frame) == 0:
         raise ValueError(f"{source} has names of columns but no rows.")
-    if qid is None and "qid" in columns and is_numbered(frame):
-        qid = "qid"  # the format says so
+    if is_numbered(frame):  # the format says what its columns are
+        target, qid = target or "label", qid or ("qid" if "qid" in columns else None)
     query = query_column(source, columns, target, qid, (*(features or ()), name, *drop))
     if features is None:
         features = [c for c in columns if c not in (target, query, name, *drop)]
