@@ -18,8 +18,10 @@ from ..base.limits import available_memory, warn
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_positive
 from .answers import answer_of
+from .contract import words_of
 from .cost import RATES, WHOLE, bytes_of, seconds_of, work_of
 from .declaration import Solver, is_kind, solver_fit
+from .options import auto_options
 from rankbook.registry.plugins import (
     AT_RUN_TIME,
     HOME,
@@ -27,7 +29,7 @@ from rankbook.registry.plugins import (
     gives,
     installed_records,
     shadow_of,
-    words_of,
+    who_is,
 )
 from .table import as_html, as_text
 
@@ -151,9 +153,10 @@ def price_of(solver, name, problem, lam, provides):
     """The seconds that a plugin asks for, infinity with an obstacle if it cannot be taken."""
     if (tol := getattr(solver, "tol", Solver.tol)) is None or tol > Solver.tol:
         return np.inf, f"promises a relative gap of {tol}, and {Solver.tol:g} is asked for"
-    if (fits := solver_fit(solver, problem, provides, name)) is not True:
+    who = who_is(solver, name)
+    if (fits := solver_fit(solver, problem, provides, who)) is not True:
         return np.inf, fits
-    seconds = answer_of(solver, name, "cost", problem, lam)
+    seconds = answer_of(solver, who, "cost", problem, lam)
     if not (isinstance(seconds, Real) and 0 <= seconds < np.inf):
         return np.inf, f"says that it costs {seconds!r}; a number of seconds >= 0 is accepted"
     return float(seconds), ""
@@ -276,8 +279,9 @@ def choose_solver(
     Parameters
     ----------
     problem : RankSVMProblem, or any other
-    solver : str, type or instance, default "auto"
-        Returned as it is, if it is not "auto".
+    solver : str, type or instance, or a pair with options, default "auto"
+        Returned as it is, if it is not "auto". ``("auto", dict(allow_plugins=True))`` allows
+        plugins, too.
     provides : {"solve", "path"}, default "solve"
         What it is for: one lambda, or all of them.
     hard_margin : bool, default False
@@ -299,8 +303,10 @@ def choose_solver(
     MemoryError
         If no solver of a ranking SVM would fit in memory.
     """
-    if not (isinstance(solver, str) and solver == "auto"):
+    options = auto_options(solver)
+    if options is None:
         return solver
+    allow_plugins = allow_plugins or options["allow_plugins"]
     if getattr(problem, "coef_is_weights", False):
         return l1_solver(problem)
     if is_kind(problem, "LabelRankRLSProblem"):

@@ -6,6 +6,7 @@
 __all__ = ['solve', 'solve_path']
 
 # %% ../../nbs/registry/solve.ipynb #c002
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -14,41 +15,24 @@ from ..base.limits import solvable
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
 from ..problems.solution import Solution
+from .answers import is_ours, staying_alive
 from .choice import choose_solver
+from .contract import words_of
 from .declaration import Solver, owners_of, solver_fit
-from .plugins import AT_RUN_TIME, HOME, get_solver, gives, installed_records
+from .options import with_options
+from .plugins import get_solver, gives, label_of, who_is
 
 if TYPE_CHECKING:
     from rankbook.paths.exact import RegularizationPath, SolutionPath
     from rankbook.problems.ranksvm import RankSVMProblem
 
-# %% ../../nbs/registry/solve.ipynb #c028
-def _record_of(solver):
-    """The record that a solver instance comes from, or None."""
-    for record in (*AT_RUN_TIME.values(), *installed_records()):
-        point = record.target
-        same = (
-            point is type(solver)
-            or not isinstance(point, type)
-            and getattr(point, "value", "")
-            == f"{type(solver).__module__}:{type(solver).__qualname__}"
-        )
-        if same:
-            return record
-    return None
-
-
-def _label(solver):
-    """Name and version of a solver instance: of the distribution its class comes from."""
-    record = _record_of(solver)
-    if record is None:
-        return getattr(solver, "name", "") or type(solver).__name__
-    return " ".join(part for part in (record.name, record.version) if part)
-
 # %% ../../nbs/registry/solve.ipynb #c029
-def _run(solver, method, problem, argument):
-    """Call a solver's method after it agreed to the problem; its errors carry its name."""
-    label, record = _label(solver), _record_of(solver)
+def _run(solver, name, method, problem, argument):
+    """Call a solver's method after it agreed to the problem; its errors carry its name.
+
+    The `name` is the one that it was asked for by, or empty.
+    """
+    label, who = label_of(solver, name), who_is(solver, name)
     if not hasattr(problem, "coef_shape"):
         raise TypeError(
             f"problem is a {type(problem).__name__}; "
@@ -60,22 +44,36 @@ def _run(solver, method, problem, argument):
             f"{' and '.join(m for m in ('path', 'solve') if hasattr(solver, m))} but not {method}; "
             f"{owners_of(problem, method)} this problem."
         )
-    try:
-        fits = solver_fit(solver, problem, method, label)
-        if fits is not True:
-            raise ValueError(f"solver is {label!r}, which cannot solve this problem: {fits}")
-        with solvable(f"a matrix of the solver {label!r} at lam = {argument!r}"):
+    with _naming(who):
+        fits = solver_fit(solver, problem, method, who)
+    if fits is not True:
+        raise ValueError(f"solver is {label!r}, which cannot solve this problem: {fits}")
+    with _naming(who), solvable(f"a matrix of the solver {label!r} at lam = {argument!r}"):
+        if is_ours(solver):
             return label, getattr(solver, method)(problem, argument)
+        with staying_alive(who, method):
+            return label, getattr(solver, method)(problem, argument)
+
+
+@contextmanager
+def _naming(who):
+    """Add a note to whatever a solver raises that says whose it is."""
+    try:
+        yield
     except Exception as error:
         advice = (
             "; the arrays of a problem cannot be changed, their copies can"
-            if "read-only" in str(error)
+            if "read-only" in words_of(error)
             else ""
         )
-        stranger = record is not None and record.origin not in (HOME, "run time")
-        whose = f" of {record.origin} {record.version}" if stranger else ""
-        error.add_note(f"raised by the solver {label!r}{whose}{advice}")
+        error.add_note(f"raised by the solver {who}{advice}")
         raise
+
+
+def _name_in(solver):
+    """The name that a solver is asked for by, or empty."""
+    name = with_options(solver, {})[0]
+    return name if isinstance(name, str) else ""
 
 # %% ../../nbs/registry/solve.ipynb #c030
 def solve(
@@ -98,7 +96,8 @@ def solve(
         :func:`rankbook.registry.choice.choose_solver`; "qp" is the independent reference. Options
         may also stand beside the name, ``solver=("path", dict(max_events=50))``.
     allow_plugins : bool, default False
-        Whether "auto" may take a plugin that says what it costs.
+        Whether "auto" may take a plugin that says what it costs; where there is no room for this
+        keyword, ``solver=("auto", dict(allow_plugins=True))`` says the same.
 
     Returns
     -------
@@ -109,7 +108,7 @@ def solve(
     name = choose_solver(problem, solver, hard_margin=lam == 0, allow_plugins=allow_plugins)
     chosen = get_solver(name, **options)
     lam = as_positive("lam", lam, zero=getattr(chosen, "hard_margin", False))
-    label, result = _run(chosen, "solve", problem, lam)
+    label, result = _run(chosen, _name_in(name), "solve", problem, lam)
     if not isinstance(result, Solution) or result.problem is not problem or result.lam != lam:
         raise TypeError(
             f"solver {label!r} returned {type(result).__name__}; "
@@ -168,9 +167,8 @@ def solve_path(
     """
     from rankbook.paths.exact import SolutionPath
 
-    chosen = get_solver(
-        choose_solver(problem, solver, "path", allow_plugins=allow_plugins), **options
-    )
+    name = choose_solver(problem, solver, "path", allow_plugins=allow_plugins)
+    chosen = get_solver(name, **options)
     lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
     # where lam_max is 0 nothing happens at any lambda, so none is too large
     if lam_min is not None and lam_min > (getattr(problem, "lam_max", 0) or np.inf):
@@ -178,7 +176,7 @@ def solve_path(
             f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}; "
             "lam_min <= lam_max is accepted."
         )
-    label, path = _run(chosen, "path", problem, lam_min)
+    label, path = _run(chosen, _name_in(name), "path", problem, lam_min)
     if not isinstance(path, SolutionPath) or path.problem is not problem:
         raise TypeError(
             f"solver {label!r} returned {type(path).__name__}; "

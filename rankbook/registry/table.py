@@ -7,26 +7,25 @@ __all__ = ['DECLARED', 'MORE', 'ALL_KERNELS', 'as_text', 'as_html', 'SolverTable
            'as_page']
 
 # %% ../../nbs/registry/table.ipynb #t002
+import inspect
 from collections.abc import Mapping
 
 from ..base.validation import unknown_name
+from .answers import silence_of
+from .contract import words_of
 from .declaration import Solver
 from .options import NEEDED, options_of
-from rankbook.registry.plugins import (
-    AT_RUN_TIME,
-    installed_records,
-    missing_modules,
-    shadow_of,
-    words_of,
-)
+from .plugins import AT_RUN_TIME, installed_records, missing_modules, shadow_of
 
 # %% ../../nbs/registry/table.ipynb #c038
 def _state(record, installed, load):
     """The state of a record as a text, and the class if it could be loaded.
 
-    The text is `ready`, `missing …`, `shadowed by …` or a clash, or `not loaded`. Whatever goes
-    wrong when it is imported is raised.
+    The text is `ready`, `missing …`, `shadowed by …` or a clash, or `not loaded`; after `ready`
+    comes what it did not answer. Whatever goes wrong when it is imported is raised.
     """
+    if record.origin != "run time":
+        record.check_name()
     shadow = shadow_of(record, installed) if record.origin != "run time" else None
     if shadow:
         return f"shadowed by {shadow}", None
@@ -41,12 +40,16 @@ def _state(record, installed, load):
         return "not loaded", None
     cls = record.load()
     missing = missing_modules(cls)
-    return (f"missing {', '.join(missing)}" if missing else "ready"), cls
+    if missing:
+        return f"missing {', '.join(missing)}", cls
+    return " ".join(["ready", *(f"({said.rstrip('.')})" for said in silence_of(cls).values())]), cls
 
 # %% ../../nbs/registry/table.ipynb #c039
 def _words(cls, attribute):
     """What a class declares, or a :class:`Solver` by default, as text whatever it is."""
     value = getattr(cls, attribute, None if cls is None else getattr(Solver, attribute, None))
+    if inspect.isdatadescriptor(value):
+        return "of each instance"
     if attribute == "provides" and cls is not None and not hasattr(cls, "provides"):
         value = [m for m in ("path", "solve") if hasattr(cls, m)]
     if attribute == "losses" and "SVM" not in str(getattr(cls, "problems", "RankSVMProblem")):
@@ -121,7 +124,7 @@ class SolverTable(list):
     __repr__ = __str__
 
     def _repr_html_(self):
-        columns = ("name", "state", *DECLARED, "origin")
+        columns = ("name", "state", *DECLARED, "options", "origin")
         return as_html([columns, *([row[column] for column in columns] for row in self)])
 
 # %% ../../nbs/registry/table.ipynb #c041

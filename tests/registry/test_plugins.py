@@ -127,9 +127,8 @@ def test_a_plugin_without_a_base_class_is_asked_for_its_size_too(problem):
 
 def test_a_size_of_something_else_is_refused(problem):
     odd = type("Odd", (Zero,), dict(largest={"rows": 5}))
-    with pytest.raises(ValueError, match=r"largest is 'rows'.*items, preferences") as caught:
+    with pytest.raises(TypeError, match=r"largest of Odd is \{'rows': 5\}.*items, features, pref"):
         rb.solve(problem, 1.0, solver=odd)
-    assert any("Odd" in note or "zero" in note for note in caught.value.__notes__)
 
 
 # What it costs
@@ -177,7 +176,7 @@ def test_a_dear_plugin_is_not_chosen(problem, forget):
         (dict(cost=lambda *_: "little"), "costs 'little'"),
         (dict(cost=lambda *_: None), "costs None"),
         (dict(cost=lambda *_: 1 / 0), "ZeroDivisionError"),
-        (dict(cost=lambda *_: sys.exit(3)), "SystemExit"),
+        (dict(cost=lambda *_: sys.exit(3)), "'odd' called sys.exit(3) in cost"),
         (dict(tol=1e-3), "0.001"),
         (dict(tol=None), "None"),
         (dict(kernels=("rbf",)), "kernels rbf"),
@@ -223,7 +222,7 @@ def test_a_question_that_is_never_answered_names_the_plugin(
     monkeypatch.setattr(answers, "PATIENCE", 0.2)
     start = time.perf_counter()
     if question == "can_solve":
-        with pytest.raises(TimeoutError, match="'zero 1.0' was asked can_solve") as caught:
+        with pytest.raises(TimeoutError, match="'zero 1.0' of zero-solver 1.0 was asked") as caught:
             rb.solve(problem, 1.0, solver="zero")
         assert "zero-solver" in caught.value.__notes__[0]
     row = next(r for r in rb.explain(problem, allow_plugins=True) if r.solver == "zero")
@@ -269,7 +268,7 @@ def test_names_are_given_once_whoever_asks_at_the_same_time(forget):
         start.wait()
         for i in range(50):
             try:
-                rb.register_solver(type(f"Zero{number}", (Zero,), {}), name=f"zero {i}")
+                rb.register_solver(type(f"Zero{number}", (Zero,), {}), name=f"zero-{i}")
                 taken.append(i)
             except ValueError:
                 refused.append(i)
@@ -349,10 +348,10 @@ def test_other_workers_are_told_what_to_do(problem, forget):
 
 def test_fifty_distributions_are_listed_without_importing_one(install):
     for i in range(50):
-        install(f"engine-{i}", "raise RuntimeError('imported')", points={f"engine {i}": "Zero"})
+        install(f"engine-{i}", "raise RuntimeError('imported')", points={f"engine-{i}": "Zero"})
     table = rb.list_solvers(load=False)
     states = {row["name"]: row["state"] for row in table}
-    assert all(states[f"engine {i}"] == "not loaded" for i in range(50))
+    assert all(states[f"engine-{i}"] == "not loaded" for i in range(50))
     assert not any(name.startswith("engine_") for name in sys.modules)
     seconds = []
     for _ in range(5):
@@ -450,8 +449,9 @@ def test_odd_declarations_hide_nobody(problem, forget, change):
     odd = type("Odd", (Zero,), dict(name="odd") | change)
     try:
         rb.register_solver(odd)
-    except RuntimeError:
-        return  # refused when it is registered
+    except TypeError as error:
+        assert "of Odd" in str(error)  # refused when it is registered
+        return
     assert everybody_else_is_well(problem)
     assert rb.solve(problem, 1.0, allow_plugins=True).certificate.is_optimal(1e-8)
     assert rb.RankSVM(kernel="linear").fit(problem.X, [0, 1, 2]).certificate_.is_optimal(1e-6)
@@ -481,7 +481,9 @@ def test_a_class_with_a_method_load_is_no_entry_point(problem, forget):
     assert rb.solve(problem, 1.0, solver="loads").coef.size == 3
 
 
-@pytest.mark.parametrize("name", ["auto", " ", "interior ", "a\nb", "\u202eroiretni"])
+@pytest.mark.parametrize(
+    "name", ["auto", "", " ", "interior ", "a b", "a\nb", "My", "-a", "\u202eroiretni"]
+)
 def test_names_that_cannot_be_typed(name, forget):
     with pytest.raises(ValueError, match="name is"):
         rb.register_solver(Zero, name=name)

@@ -271,7 +271,8 @@ def test_a_built_in_name_is_taken_only_with_replace_and_comes_back(problem, forg
         (int, {}, TypeError, "solve or a path"),
         (None, {}, TypeError, "solver is None"),
         (Zero, {"name": 3}, ValueError, "name is 3"),
-        (type("Nameless", (), {"solve": 1}), {}, ValueError, "name is ''"),
+        (type("Nameless", (), {"solve": print}), {}, ValueError, "name is ''"),
+        (type("Nameless", (), {"solve": 1}), {}, TypeError, "solve of Nameless is 1"),
     ],
 )
 def test_what_cannot_be_registered(thing, options, error, words, forget):

@@ -1,0 +1,408 @@
+"""A stranger's code: what it declares, how long it takes, and what it must not end."""
+
+import os
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+from stub_plugins import EXIT, GOOD, HANGS, SLOW_IMPORT
+
+import rankbook as rb
+from rankbook.problems.solution import Solution
+from rankbook.registry import answers
+from rankbook.registry.declaration import Solver
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return rb.RankSVMProblem([[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 2]), "linear")
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Patience of a fifth of a second, and nothing remembered afterwards."""
+    monkeypatch.setattr(answers, "PATIENCE", 0.2)
+    yield
+    answers.IMPORTING.clear()
+
+
+class Zero(Solver):
+    name, tol = "zero", 1e-6
+
+    def solve(self, problem, lam):
+        return Solution(problem, lam, coef=np.zeros(problem.n_items))
+
+
+def row_of(name):
+    return next(row for row in rb.list_solvers() if row["name"] == name)
+
+
+def others_are_well(problem):
+    assert row_of("path")["state"] == "ready"
+    return rb.solve(problem, 1.0, solver="path").certificate.is_optimal(1e-8)
+
+
+# Declarations
+
+NAN = float("nan")
+ODD = [
+    ("tol", "1e-6", "'1e-6'; a finite number > 0, or None"),
+    ("tol", NAN, "nan; a finite number > 0"),
+    ("tol", np.inf, "inf; a finite number > 0"),
+    ("tol", -1e-6, "-1e-06; a finite number > 0"),
+    ("tol", True, "True; a finite number > 0"),
+    ("tol", np.True_, ".*True.*; a finite number > 0"),
+    ("tol", np.ones(2), r"array\(\[1., 1.\]\); a finite number > 0"),
+    ("version", 5, "5; a str"),
+    ("version", None, "None; a str"),
+    ("summary", b"bytes", "b'bytes'; a str"),
+    ("provides", None, "None; a tuple or set of names"),
+    ("provides", "solve", "'solve'; a tuple or set of names"),
+    ("provides", 5, "5; a tuple or set of names"),
+    ("provides", {"solve": 1}, "{'solve': 1}; a tuple or set of names"),
+    ("problems", "RankSVMProblem", "'RankSVMProblem'; a tuple or set of names"),
+    ("problems", (int, 3), r"\(<class 'int'>, 3\); a tuple or set of names"),
+    ("problems", None, "None; a tuple or set of names"),
+    ("kernels", "rbf", "'rbf'; a tuple or set of names"),
+    ("losses", {3}, r"\{3\}; a tuple or set of names"),
+    ("penalties", "l2", "'l2'; a tuple or set of names"),
+    ("storages", None, "None; a tuple or set of names"),
+    ("requires", None, "None; a tuple or set of names"),
+    ("requires", ("",), r"\('',\); a tuple or set of names"),
+    ("largest", None, "None; a dict from items, features, preferences"),
+    ("largest", {"rows": 5}, "{'rows': 5}; a dict from"),
+    ("largest", {"items": "many"}, "{'items': 'many'}; a dict from"),
+    ("largest", {"items": -1}, "{'items': -1}; a dict from"),
+    ("largest", {"items": True}, "{'items': True}; a dict from"),
+    ("largest", [("items", 5)], r"\[\('items', 5\)\]; a dict from"),
+    ("weights", "yes", "'yes'; True or False"),
+    ("hard_margin", None, "None; True or False"),
+    ("deterministic", 1, "1; True or False"),
+    ("can_solve", True, "True; a method"),
+    ("cost", 3.0, "3.0; a method"),
+]
+
+
+@pytest.mark.parametrize(("attribute", "value", "words"), ODD)
+def test_a_declaration_without_sense_names_class_attribute_and_what_is_accepted(
+    problem, forget, attribute, value, words
+):
+    odd = type("Odd", (Zero,), {attribute: value})
+    for call in (
+        lambda: rb.register_solver(odd, name="odd"),
+        lambda: rb.get_solver(odd),
+        lambda: rb.solve(problem, 1.0, solver=odd),
+        lambda: rb.solve_path(problem, solver=odd),
+        lambda: rb.RankSVM(kernel="linear", solver=odd).fit(problem.X, [0, 1, 2]),
+    ):
+        with pytest.raises(TypeError, match=f"^{attribute} of Odd is {words}.* is accepted"):
+            call()
+    assert "odd" not in {row["name"] for row in rb.list_solvers(load=False)}
+
+
+@pytest.mark.parametrize(
+    ("provides", "words"),
+    [
+        ({"path"}, "provides of Odd holds 'path', and it has no such method; 'solve' is accepted"),
+        ({"slove"}, "provides of Odd is 'slove'; did you mean 'solve'"),
+        ((), "provides of Odd is empty; 'solve' is accepted"),
+    ],
+)
+def test_what_is_provided_is_there(problem, provides, words):
+    with pytest.raises(ValueError, match=words):
+        rb.solve(problem, 1.0, solver=type("Odd", (Zero,), dict(provides=provides)))
+
+
+@pytest.mark.parametrize("line", ["tol = 'small'", "version = 5", "provides = None", "cost = 3"])
+def test_an_installed_one_is_a_row_and_hides_nobody(install, problem, line):
+    install("odd-solver", GOOD + f"    Zero.{line}\n")
+    attribute = line.split()[0]
+    assert row_of("zero")["state"].startswith(f"broken: TypeError: {attribute} of Zero is ")
+    with pytest.raises(ImportError, match=f"'zero' of odd-solver 1.0 .*{attribute} of Zero is"):
+        rb.solve(problem, 1.0, solver="zero")
+    assert others_are_well(problem)
+
+
+def test_what_an_instance_declares_is_checked_too(problem):
+    class Told(Zero):
+        def __init__(self, tol=1e-3):
+            self.tol = tol
+
+    class Asked(Zero):
+        tol = property(lambda self: "much")
+
+    assert rb.get_solver(Told, tol=0.1).tol == 0.1
+    with pytest.raises(TypeError, match="^tol of Told is 'x'"):
+        rb.solve(problem, 1.0, solver=Told, tol="x")
+    with pytest.raises(TypeError, match="^tol of Asked is 'much'"):
+        rb.solve(problem, 1.0, solver=Asked)
+    made = Told()
+    made.tol = -1.0
+    with pytest.raises(TypeError, match="^tol of Told is -1.0"):
+        rb.solve(problem, 1.0, solver=made)
+
+
+def test_own_solvers_declare_what_makes_sense():
+    for row in rb.list_solvers():
+        if row["origin"].startswith("rankbook "):
+            assert row["state"].split()[0] in ("ready", "missing"), row
+
+
+# Names
+
+
+@pytest.mark.parametrize("name", ["auto", "My Solver", "Zero", "zero solver", "a--b", "-a", ""])
+@pytest.mark.parametrize("load", [True, False])
+def test_an_entry_point_that_nobody_could_ask_for_is_a_row_with_the_reason(
+    install, problem, name, load
+):
+    install("odd-solver", GOOD.replace('"zero"', f"{name!r}"), points={name: "Zero"})
+    (row,) = (r for r in rb.list_solvers(load=load) if r["origin"] == "odd-solver 1.0")
+    assert row["state"].startswith("broken: ValueError: the name of its entry point is")
+    assert others_are_well(problem)
+    assert rb.solve(problem, 1.0).certificate.is_optimal(1e-6)
+
+
+def test_auto_is_no_solver(install):
+    with pytest.raises(ValueError, match="^solver is 'auto', which stands for a choice"):
+        rb.get_solver("auto")
+
+
+def test_one_class_under_two_names_answers_by_the_one_that_was_asked(install, problem, forget):
+    nameless = GOOD.replace('name = "zero"', "pass")
+    install("two-solver", nameless, points={"one": "Zero", "two": "Zero"})
+    rb.register_solver(Zero, name="three")
+    rb.register_solver(Zero, name="four")
+    for name in ("one", "two", "three", "four"):
+        assert row_of(name)["state"] == "ready"
+        assert rb.solve(problem, 1.0, solver=name).solver.split()[0] == name
+        assert rb.solve(problem, 1.0, solver=(name, {})).solver.split()[0] == name
+
+
+# Imports that hang
+
+
+def test_an_import_that_hangs_is_a_row_and_later_a_solver(install, problem, impatient):
+    install("slow-solver", SLOW_IMPORT.format(1.5) + textwrap.dedent(GOOD))
+    start = time.perf_counter()
+    assert row_of("zero")["state"].startswith("broken: TimeoutError: its import took over 0.2 s")
+    again = time.perf_counter()
+    assert again - start < 1.4
+    assert "and goes on" in row_of("zero")["state"]
+    with pytest.raises(ImportError, match="'zero' of slow-solver 1.0.*its import took over 0.2 s"):
+        rb.solve(problem, 1.0, solver="zero")
+    assert others_are_well(problem)
+    import this_is_not_locked_by_it  # noqa: F401 -- other modules can be imported meanwhile
+
+    assert len(answers.IMPORTING) == 1
+    answers.IMPORTING["slow_solver_plugin"].join()
+    assert row_of("zero")["state"] == "ready"
+    assert rb.solve(problem, 1.0, solver="zero").solver == "zero 1.0 (engine 7)"
+    assert not answers.IMPORTING
+
+
+@pytest.fixture(autouse=True)
+def free_module(tmp_path, monkeypatch):
+    """A module that nobody has imported yet."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "this_is_not_locked_by_it.py").write_text("x = 1\n")
+    yield
+    sys.modules.pop("this_is_not_locked_by_it", None)
+
+
+def test_two_names_of_a_module_that_hangs_cost_one_wait(install, impatient):
+    points = dict(one="Zero", two="Zero", three="Zero")
+    install("slow-solver", SLOW_IMPORT.format(3), points=points)
+    start = time.perf_counter()
+    states = [row["state"] for row in rb.list_solvers() if row["name"] in points]
+    assert all("its import took over" in state for state in states) and len(states) == 3
+    assert time.perf_counter() - start < 2
+
+
+def test_a_package_that_asks_for_its_own_solver_while_it_is_imported(install, tmp_path, impatient):
+    package = tmp_path / "eager"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import rankbook as rb\nmade = rb.get_solver('zero')\nrow = rb.list_solvers()\n"
+    )
+    (package / "inside.py").write_text(textwrap.dedent(GOOD))
+    install("eager-solver", "", points={"zero": "Zero"})
+    points = tmp_path / "eager_solver-1.0.dist-info" / "entry_points.txt"
+    points.write_text("[rankbook.solvers]\nzero = eager.inside:Zero\n")
+    try:
+        import eager
+
+        assert type(eager.made).__module__ == "eager.inside"
+    finally:
+        for name in ("eager", "eager.inside"):
+            sys.modules.pop(name, None)
+
+
+def test_what_is_imported_already_needs_no_thread(install, monkeypatch):
+    install("zero-solver", GOOD)
+    rb.get_solver("zero")
+    monkeypatch.setattr(answers, "on_a_thread", None)
+    assert rb.get_solver("zero").name == "zero"
+
+
+# Who ends the process
+
+
+@pytest.mark.parametrize("where", ["solve", "can_solve", "cost", "__init__"])
+def test_sys_exit_is_an_error_that_names_plugin_and_distribution(install, problem, where):
+    install("exit-solver", EXIT.format(where))
+    words = r"^the solver 'zero 1.0' of exit-solver 1.0 called sys.exit\('no licence'\) in " + dict(
+        __init__="its constructor"
+    ).get(where, where)
+    calls = [lambda: rb.solve(problem, 1.0, solver="zero")]
+    if where == "solve":
+        calls.append(lambda: rb.RankSVM(kernel="linear", solver="zero").fit(problem.X, [0, 1, 2]))
+        calls.append(lambda: rb.solve_path(problem, 0.5, solver="epsilon", inner="zero"))
+    if where == "cost":
+        (row,) = (r for r in rb.explain(problem, allow_plugins=True) if r.solver == "zero")
+        assert "'zero 1.0' of exit-solver 1.0 called sys.exit" in row.obstacle
+        return
+    for call in calls:
+        with pytest.raises(RuntimeError, match=words) as caught:
+            call()
+        assert isinstance(caught.value.__cause__, SystemExit)
+
+
+def test_the_same_of_a_path(problem):
+    class Ends(Zero):
+        provides = frozenset({"path"})
+
+        def path(self, problem, lam_min=None):
+            raise SystemExit(3)
+
+    with pytest.raises(RuntimeError, match=r"'zero' called sys.exit\(3\) in path"):
+        rb.solve_path(problem, solver=Ends)
+
+
+@pytest.mark.parametrize("where", ["solve", "can_solve", "__init__"])
+def test_ctrl_c_stays_ctrl_c(install, problem, where):
+    install("exit-solver", EXIT.format(where).replace("sys.exit('no licence')", "fail()"))
+    import exit_solver_plugin
+
+    def fail():
+        raise KeyboardInterrupt
+
+    exit_solver_plugin.fail = fail
+    with pytest.raises(KeyboardInterrupt):
+        rb.solve(problem, 1.0, solver="zero")
+
+
+# Who gives no answer
+
+
+def test_who_was_silent_once_is_not_asked_again_until_it_is_registered_again(
+    problem, forget, impatient
+):
+    class Silent(Zero):
+        name, asked = "silent", 0
+
+        def can_solve(self, problem):
+            Silent.asked += 1
+            time.sleep(5 if Silent.asked == 1 else 0)
+            return True
+
+        cost = lambda self, problem, lam: 1e-9
+
+    rb.register_solver(Silent)
+    for words in (
+        "gave no answer within 0.2 s.\nraised by",
+        "0.2 s. It is not asked again in this process",
+    ):
+        with pytest.raises(TimeoutError, match=words):
+            rb.solve(problem, 1.0, solver="silent")
+    assert Silent.asked == 1
+    (row,) = (r for r in rb.explain(problem, allow_plugins=True) if r.solver == "silent")
+    assert "not asked again" in row.obstacle and Silent.asked == 1
+    state = row_of("silent")["state"]
+    assert state.startswith("ready (the solver 'silent' was asked can_solve, and gave no answer")
+    assert state in str(rb.list_solvers())
+    rb.register_solver(Silent, replace=True)
+    assert row_of("silent")["state"] == "ready"
+    assert rb.solve(problem, 1.0, solver="silent").solver == "silent" and Silent.asked == 2
+
+
+@pytest.mark.parametrize("question", ["cost", "can_solve"])
+def test_an_installed_one_that_is_silent_costs_one_wait(install, problem, impatient, question):
+    install("silent-solver", HANGS.format(question))
+    start = time.perf_counter()
+    for _ in range(5):
+        (row,) = (r for r in rb.explain(problem, allow_plugins=True) if r.solver == "zero")
+        assert f"'zero 1.0' of silent-solver 1.0 was asked {question}" in row.obstacle
+    assert time.perf_counter() - start < 5
+    assert rb.solve(problem, 1.0, allow_plugins=True).certificate.is_optimal(1e-6)
+    if question == "cost":  # who asks for it by name gets it
+        assert rb.solve(problem, 1.0, solver="zero").solver.startswith("zero 1.0")
+
+
+# What can_solve says
+
+
+@pytest.mark.parametrize("answer", [1, None, "", "  ", False, np.False_, np.ones(1), [], 1.0])
+def test_an_answer_that_is_neither_true_nor_a_sentence(install, problem, answer):
+    install("odd-solver", GOOD + "    Zero.cost = lambda *_: 1e-9\n")
+    import odd_solver_plugin
+
+    odd_solver_plugin.Zero.can_solve = lambda self, problem: answer
+    words = "^the solver 'zero 1.0' of odd-solver 1.0 was asked can_solve, and answered .*; True"
+    with pytest.raises(TypeError, match=words):
+        rb.solve(problem, 1.0, solver="zero")
+    (row,) = (r for r in rb.explain(problem, allow_plugins=True) if r.solver == "zero")
+    assert "'zero 1.0' of odd-solver 1.0 was asked can_solve" in row.obstacle
+    assert not row.is_possible
+    assert rb.solve(problem, 1.0, allow_plugins=True).certificate.is_optimal(1e-6)
+
+
+@pytest.mark.parametrize("answer", [True, np.True_, np.bool_(1)])
+def test_true_of_any_library_is_true(problem, answer):
+    fine = type("Fine", (Zero,), dict(can_solve=lambda self, problem: answer))
+    assert rb.solve(problem, 1.0, solver=fine).solver == "zero"
+
+
+# Forks
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_child_can_register_whatever_its_parent_did_when_it_forked(forget):
+    over = threading.Event()
+
+    def register():
+        while not over.is_set():
+            rb.register_solver(Zero, name="busy", replace=True)
+
+    thread = threading.Thread(target=register)
+    thread.start()
+    try:
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                try:
+                    rb.register_solver(Zero, name="of-the-child")
+                    rb.get_solver("of-the-child")
+                    rb.unregister_solver("of-the-child")
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+            for _ in range(500):
+                done, status = os.waitpid(child, os.WNOHANG)
+                if done:
+                    break
+                time.sleep(0.01)
+            else:
+                os.kill(child, 9)
+                os.waitpid(child, 0)
+                raise AssertionError("the child hangs")
+            assert os.waitstatus_to_exitcode(status) == 0
+    finally:
+        over.set()
+        thread.join()
