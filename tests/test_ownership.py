@@ -496,6 +496,50 @@ def test_borrowed_items_are_what_they_are_called():
     )
 
 
+@pytest.mark.parametrize("storage", ["float64", "float32", "csr", "mapped"])
+def test_borrowed_items_cannot_be_overwritten_by_a_stranger(storage, tmp_path):
+    A, X = RNG.normal(size=(30, 2)), None
+    if storage == "csr":
+        X = csr_array(A)
+    elif storage == "mapped":
+        np.save(tmp_path / "items.npy", A)
+        X = np.load(tmp_path / "items.npy", mmap_mode="r+")
+    else:
+        X = A.astype(storage)
+    prefs = rb.Preferences.from_scores(np.arange(30) // 10)
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear", copy=False, loss="squared")
+    mine, theirs = (x.data if storage == "csr" else x for x in (X, problem.X))
+    assert np.shares_memory(mine, theirs) and mine.flags.writeable
+
+    class Meddling(rb.Solver):
+        name, losses = "meddling", frozenset({"squared"})
+        storages = frozenset({"float64", "float32", "csr"})
+
+        def can_solve(self, problem):
+            (problem.X.data if storage == "csr" else problem.X)[:] = 0
+            return True
+
+        cost = lambda self, problem, lam: 0.0 * self.can_solve(problem)
+
+        def solve(self, problem, lam):
+            raise AssertionError("it was asked first")
+
+    with pytest.raises(ValueError, match="read-only"):
+        rb.solve(problem, 1.0, solver=Meddling)
+    rb.register_solver(Meddling)
+    try:
+        (row,) = (r for r in rb.explain(problem, allow_plugins=True) if r.solver == "meddling")
+    finally:
+        rb.unregister_solver("meddling")
+    assert "read-only" in row.obstacle
+    assert np.array_equal(X.toarray() if storage == "csr" else X, A.astype(X.dtype))
+    one, two = (
+        rb.solve(p, 1.0, solver="newton").certificate.primal
+        for p in (problem, rb.RankSVMProblem(A, prefs, kernel="linear", loss="squared"))
+    )
+    assert one == pytest.approx(two, rel=1e-5)
+
+
 # A fitted model is its function
 
 LINEAR = [

@@ -19,6 +19,7 @@ from ..data.split import prepare
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
 from ..problems.solution import Solution
+from ..registry.options import auto_options
 from ..registry.plugins import get_solver
 from ..selection.curve import ValidationCurve, validation_curve
 from ..selection.one_se import disagreement_error, largest_within
@@ -298,7 +299,8 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         See :func:`prepare`.
     solver : str, type or instance, default "auto"
         With its `options`. "auto" is an exact path, or for large ranking SVMs lines between
-        certified solutions. A solver of one lambda is used for such lines, by "epsilon".
+        certified solutions; ``("auto", dict(allow_plugins=True))`` may be a plugin. A solver of one
+        lambda is used for such lines, by "epsilon".
     progress : bool, default False
         Whether solvers that have a bar show it.
 
@@ -318,7 +320,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         _check_lams(lam_min, lam_max, rule),
         follower(method, graph, solver, progress, options),
     )
-    if not (isinstance(solver, str) and solver == "auto"):
+    if auto_options(solver) is None:
         get_solver(solver, **options)  # a bad name or option should show before the work
     check_method(method, data, graph)
     parts, how, centre, factor = prepare(data, graph, standardize, seed)

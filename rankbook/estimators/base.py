@@ -32,6 +32,7 @@ from ..metrics.queries import UndefinedMetric
 from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.solution import Solution
+from ..registry.options import with_options
 
 # %% ../../nbs/estimators/base.ipynb #c004
 def weighted_preferences(y, qid, graph, sample_weight):
@@ -238,8 +239,11 @@ def _keeps_float32(estimator, X):
 
     Few items are solved exactly, in float64.
     """
-    return estimator.solver in ("newton", "subgradient") or (
-        estimator.solver == "auto" and getattr(X, "shape", (0,))[:1] > (2000,)
+    name = with_options(estimator.solver, {})[0]
+    if not isinstance(name, str):
+        return False
+    return name in ("newton", "subgradient") or (
+        name == "auto" and getattr(X, "shape", (0,))[:1] > (2000,)
     )
 
 # %% ../../nbs/estimators/base.ipynb #c013o

@@ -34,6 +34,7 @@ from ..problems.projected import EXACT_GAP, FEWEST, ProjectedProblem, grown
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.choice import choose_solver, explain
 from ..registry.cost import RATES, seconds_of, work_of
+from ..registry.options import with_options
 from ..registry.plugins import progress_option
 from ..registry.solve import solve
 
@@ -54,7 +55,9 @@ class RankSVM(Ranker):
     graph : {"full", "star"}, default "full"
         All preferences, or those through representatives of neighbouring levels.
     solver : str, type or instance, default "auto"
-        "auto" takes the one that :func:`rankbook.explain` expects to be the quickest.
+        "auto" takes the one that :func:`rankbook.explain` expects to be the quickest, and
+        ``("auto", dict(allow_plugins=True))`` a plugin, too; ``("path", dict(max_events=50))`` is
+        one with options.
     penalty : {"l2", "l1"}, default "l2"
         "l1" chooses features, with either loss; for the linear kernel only.
     loss : {"hinge", "squared"}, default "hinge"
@@ -196,6 +199,7 @@ def worth_projecting(exact, solver):
     Yes, if all attempts up to it are predicted to take less than the problem with its kernel, or
     nothing is predicted for that by this solver, or it does not fit in memory.
     """
+    solver = with_options(solver, {})[0]
     alone = [p.seconds for p in explain(exact) if not p.obstacle and solver in ("auto", p.solver)]
     work = work_of(exact)
     names = [name for name in RATES if name != "whole path"] if solver == "auto" else [solver]

@@ -25,6 +25,7 @@ from rankbook.estimators.base import (
 from .ranksvm import RankSVM, problem_of
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.choice import choose_solver
+from ..registry.options import auto_options
 from ..registry.plugins import of_one_lambda, of_paths, portable
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve
@@ -341,8 +342,12 @@ class RankSVMCV(Ranker):
         query = None if qid is None else as_ids("qid", qid, y.size)[1]
         models = models_to_try(self)
         prefs = weighted_preferences(y, query, self.graph, weight)
-        # too large is said before any work
-        choose_solver(problem_of(models[0], X, prefs), self.solver)
+        whole = problem_of(models[0], X, prefs)
+        choose_solver(whole, self.solver)  # too large is said before any work
+        if (auto_options(self.solver) or {}).get("allow_plugins"):
+            # once for all folds: other processes do not know what was registered in this one
+            follower = portable(choose_solver(whole, self.solver, "path"))
+            models = [model.set_params(solver=follower) for model in models]
         total = float(prefs.weight.sum())
         folds = list(make_folds(self.cv, X, y, query, self.random_state))
         jobs = [
@@ -360,7 +365,7 @@ class RankSVMCV(Ranker):
         curve, curves, found, model = means[at], curves[parts[at]], found[parts[at]], models[at]
         lam, error = choose_by_folds(curve, curves, self.rule)
         # "path" is as exact as the choice: equal scores stay equal
-        one = "path" if found[0][3] == "path" else of_one_lambda(model.solver)
+        one = "path" if found[0][3] == "path" else of_one_lambda(self.solver)
         model.set_params(solver=one)
         model.set_params(lam=lam).fit(X, y, qid=query, sample_weight=weight)
         results = dict(

@@ -20,6 +20,7 @@ from ..base.types import Items
 from ..base.validation import as_items, as_matrix, require_columns
 from rankbook.kernels.items import (
     centred_items,
+    lent_rows,
     matvec,
     own_rows,
     rmatvec,
@@ -157,13 +158,14 @@ class KernelMap(SetOnce):
     def keep_items(self, X: Any, copy: bool = True) -> None:
         """Take over the items as the read-only `X`, centred if they may be.
 
-        With copy=False as they are, for the caller to leave alone.
+        With copy=False as views of them, for the caller to leave alone.
         """
         refuse_huge("X", X)
         if copy and self.is_centred and self.is_factored:
             self.X, self.offset = centred_items(X)
         else:
-            self.X = X if not copy else own(X) if isinstance(X, np.ndarray) else own_rows(X)
+            keep = (own, own_rows) if copy else (locked, lent_rows)
+            self.X = keep[not isinstance(X, np.ndarray)](X)
 
     @cached_property
     def gram(self) -> np.ndarray:

@@ -303,8 +303,7 @@ def choose_solver(
     MemoryError
         If no solver of a ranking SVM would fit in memory.
     """
-    options = auto_options(solver)
-    if options is None:
+    if (options := auto_options(solver)) is None:
         return solver
     allow_plugins = allow_plugins or options["allow_plugins"]
     if getattr(problem, "coef_is_weights", False):
@@ -321,11 +320,7 @@ def choose_solver(
         return "qp"
     if provides == "path":
         return follower_of(problem, allow_plugins)
-    found = [
-        prediction
-        for prediction in explain(problem, allow_plugins=allow_plugins)
-        if prediction.is_possible
-    ]
+    found = [p for p in explain(problem, allow_plugins=allow_plugins) if p.is_possible]
     if not found:
         return "qp"  # which says why it cannot
     if found[0].obstacle:

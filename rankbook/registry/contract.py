@@ -4,12 +4,11 @@
 
 # %% auto #0
 __all__ = ['PLAIN', 'METHODS', 'SIZES', 'NAMES', 'FLAG', 'TEXT', 'RULES', 'MISSING', 'check_name', 'is_names', 'is_gap',
-           'is_sizes', 'check_declaration', 'words_of', 'check_class']
+           'is_sizes', 'check_declaration', 'text_of', 'words_of', 'check_class']
 
 # %% ../../nbs/registry/contract.ipynb #k02
 import inspect
 import re
-import reprlib
 from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 
@@ -31,7 +30,7 @@ def check_name(argument, name):
     """
     if not isinstance(name, str) or not PLAIN.fullmatch(name):
         raise ValueError(
-            f"{argument} is {reprlib.repr(name)}; small letters, digits and single hyphens or "
+            f"{argument} is {text_of(name)}; small letters, digits and single hyphens or "
             "underscores between them are accepted."
         )
     if name == "auto":
@@ -106,9 +105,7 @@ def check_declaration(solver):
         if value is MISSING or (isinstance(solver, type) and inspect.isdatadescriptor(value)):
             continue
         if not _holds(is_right, value):
-            said = (
-                f"{attribute} of {cls.__name__} is {reprlib.repr(value)}; {accepted} is accepted."
-            )
+            said = f"{attribute} of {cls.__name__} is {text_of(value)}; {accepted} is accepted."
             raise TypeError(said)
     _check_methods(solver, cls)
 
@@ -136,6 +133,15 @@ def _holds(is_right, value):
         return False
 
 
+def text_of(value):
+    """What a value shows of itself, cut where it is long, even of one that cannot."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 120 else f"{text[:120]}..."
+
+
 def words_of(error):
     """Kind and text of an error, even of one that cannot say its text."""
     try:
@@ -149,7 +155,7 @@ def _check_methods(solver, cls):
     for method in (*METHODS, "can_solve", "cost"):
         if not callable(value := getattr(solver, method, print)):
             raise TypeError(
-                f"{method} of {cls.__name__} is {reprlib.repr(value)}; a method is accepted."
+                f"{method} of {cls.__name__} is {text_of(value)}; a method is accepted."
             )
     has = [method for method in METHODS if hasattr(solver, method)]
     provides = getattr(solver, "provides", has)
@@ -174,7 +180,7 @@ def check_class(solver, shown=""):
     """
     if not isinstance(solver, type) or not any(hasattr(solver, method) for method in METHODS):
         raise TypeError(
-            f"solver is {shown or reprlib.repr(solver)}; "
+            f"solver is {shown or text_of(solver)}; "
             "a class with a solve or a path method is accepted."
         )
     check_declaration(solver)

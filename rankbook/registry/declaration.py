@@ -6,7 +6,6 @@
 __all__ = ['FEATURES', 'Solver', 'is_kind', 'feature_fit', 'asked_of', 'owners_of', 'size_fit', 'solver_fit', 'declared_fit']
 
 # %% ../../nbs/registry/declaration.ipynb #t002
-import reprlib
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 
 from ..preferences.graph import has_positive_margins
 from .answers import answer_of
-from .contract import SIZES
+from .contract import SIZES, text_of
 from .plugins import HOME, installed_records
 
 # %% ../../nbs/registry/declaration.ipynb #c004
@@ -173,7 +172,7 @@ def solver_fit(solver, problem, provides, who=""):
     if isinstance(answer, str) and answer.strip():
         return answer
     raise TypeError(
-        f"the solver {who} was asked can_solve, and answered {reprlib.repr(answer)}; "
+        f"the solver {who} was asked can_solve, and answered {text_of(answer)}; "
         "True, or a sentence that says why not, is accepted."
     )
 

@@ -11,7 +11,6 @@ __all__ = ['GROUP', 'HOME', 'SolverClass', 'AT_RUN_TIME', 'Record', 'Unreadable'
 import importlib.util
 import multiprocessing
 import os
-import reprlib
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +20,7 @@ from typing import Any, TypeVar
 from ..base.types import SolverLike
 from ..base.validation import unknown_name
 from .answers import forget_silence, imported, staying_alive
-from .contract import check_class, check_declaration, check_name, words_of
+from .contract import check_class, check_declaration, check_name, text_of, words_of
 from .options import auto_options, check_options, options_of, with_options
 
 GROUP = "rankbook.solvers"
@@ -315,7 +314,7 @@ def get_solver(solver: SolverLike, **options: Any) -> Any:
     """
     solver, options = with_options(solver, options)
     if not isinstance(solver, (str, type)):
-        check_class(type(solver), reprlib.repr(solver))
+        check_class(type(solver), text_of(solver))
         check_declaration(solver)
         if options:
             raise ValueError(

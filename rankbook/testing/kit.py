@@ -13,6 +13,7 @@ from typing import Any
 
 from ..base.types import SolverLike
 from ..base.validation import as_positive
+from ..registry.options import with_options
 from ..registry.plugins import find_record, portable
 from ..registry.table import as_html, as_text
 from .isolation import CHECKS, GATE, CheckResult, run_check, run_isolated
@@ -56,8 +57,8 @@ def as_known(expected: Mapping[str, str] | None) -> dict[str, str]:
 
 def sent(solver: SolverLike) -> SolverLike:
     """A solver as another process can find it: a class that was registered here for its name."""
-    if isinstance(solver, str):
-        find_record(solver)  # an unknown name is an error here already
+    if isinstance(name := with_options(solver, {})[0], str):
+        find_record(name)  # an unknown name is an error here already
     return portable(solver)
 
 
@@ -74,13 +75,12 @@ def check_solver(
     expected_failed_checks: Mapping[str, str] | None = None,
     isolated: bool = True,
     time_limit: float = TIME_LIMIT,
-    **options: Any,
 ) -> CheckTable:
     """Put a solver through the checks of :data:`rankbook.testing.isolation.CHECKS`.
 
     Parameters
     ----------
-    solver : str, type or instance
+    solver : str, type or instance, or a pair of a str or type and a dict of options
         A registered name, a class, or an instance.
     expected_failed_checks : dict of str to str, optional
         Names of checks that may fail, with the mathematical reason.
@@ -89,8 +89,6 @@ def check_solver(
         one failed check. The solver has to survive a pickle then.
     time_limit : float > 0, default 120.0
         Seconds that a check may take, if isolated.
-    **options
-        Passed to the class.
 
     Returns
     -------
@@ -102,7 +100,8 @@ def check_solver(
     ValueError, ImportError
         If the solver, or the name of a check, is unknown; if the plugin cannot be imported.
     """
-    expected, given = as_known(expected_failed_checks), sent(solver)
+    expected = as_known(expected_failed_checks)
+    given, options = with_options(sent(solver), {})
     time_limit = as_positive("time_limit", time_limit)
 
     def run(names):

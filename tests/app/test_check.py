@@ -35,3 +35,41 @@ def test_a_slip_is_one_line_on_stderr():
         result = run(*arguments)
         assert result.exit_code == 2 and result.stdout == "" and result.stderr.count("\n") == 1
         assert result.stderr.startswith("rankbook: error: ") and words in result.stderr
+
+
+def test_options_reach_the_solver_and_are_compared_with_what_it_has():
+    result = run("rls", "--option", "directions=-1")
+    assert result.exit_code == 2 and "directions is -1" in result.stderr and not result.stdout
+    for given, words in (
+        ("colour=red", "--option of the solver 'rls' is 'colour'"),
+        ("tol", "--option is 'tol'; key=value"),
+        ("directions=few", "directions is 'few'"),
+    ):
+        result = run("rls", "--option", given)
+        assert result.exit_code == 2 and words in result.stderr and not result.stdout
+
+
+def test_an_option_of_the_name_of_the_kit_is_the_solvers():
+    import rankbook as rb
+    from rankbook.testing import check_solver
+
+    class Limited(rb.Solver):
+        name, seen = "limited", []
+
+        def __init__(self, time_limit=1.0, isolated=0):
+            Limited.seen.append((time_limit, isolated))
+
+        def solve(self, problem, lam):
+            raise ValueError("it gives up")
+
+    table = check_solver((Limited, dict(time_limit=-3, isolated=7)), isolated=False)
+    assert table.failed and set(Limited.seen) == {(-3, 7)}
+
+
+def test_an_unknown_name_in_a_pair_is_refused_before_any_check():
+    import pytest
+
+    from rankbook.testing import check_solver
+
+    with pytest.raises(ValueError, match="solver is 'rsl'; did you mean 'rls'"):
+        check_solver(("rsl", {}))

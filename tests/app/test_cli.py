@@ -625,6 +625,24 @@ class TestErrors:
             (["cancer", "--graph", "stra"], "did you mean 'star'"),
             (["cancer", "--rule", "wide"], "did you mean 'widest'"),
             (["cancer", "--solver", "pth"], "did you mean 'path'"),
+            (
+                ["cancer", "--solver", "path", "--solver-option", "max_event=5"],
+                "--solver-option of the solver 'path' is 'max_event'; did you mean 'max_events'",
+            ),
+            (["cancer", "--solver-option", "max_events=5"], "--solver-option of the solver 'auto'"),
+            (["cancer", "--solver-option", "allow_plugins=yes"], "allow_plugins is 'yes'"),
+            (
+                ["cancer", "--solver", "path", "--solver-option", "max_events"],
+                "--solver-option is 'max_events'; key=value",
+            ),
+            (
+                ["cancer", "--solver", "rls", "--graph", "star"],
+                "not RankSVMProblem. On the command line: --method, --kernel and --graph make",
+            ),
+            (
+                ["cancer", "--graph", "star", "--solver", "interior", "--lam-min", "1e-300"],
+                "the inner solver 'interior",
+            ),
             (["cancer", "--lam-min", "0"], "--lam-min is 0"),
             (["cancer", "--lam-min", "nan"], "--lam-min is nan"),
             (
@@ -655,6 +673,61 @@ class TestErrors:
         before = sorted(os.listdir())
         assert says in refused("select", *arguments)
         assert sorted(os.listdir()) == before
+
+    def test_options_reach_the_solver(self):
+        options = ("--graph", "star", "--json", "--solver-option")
+        short = json.loads(
+            run("select", "cancer", "--solver", "path", *options, "max_events=9").stdout
+        )
+        assert short["path"]["status"] == "max_events" and short["path"]["breakpoints"] <= 10
+        text = run(
+            "select", "cancer", "--verbose", *options, "allow_plugins=true", "--lam-min", "9"
+        )
+        assert text.exit_code == 0 and json.loads(text.stdout)["solver"].startswith("path")
+
+    def test_a_plugin_may_be_chosen(self):
+        import rankbook as registry
+
+        class Quick(registry.Solver):
+            name, provides = "quick", frozenset({"path"})
+            cost = lambda self, problem, lam: 1e-9
+
+            def path(self, problem, lam_min=None):
+                return registry.get_solver("path").path(problem, lam_min)
+
+        registry.register_solver(Quick)
+        try:
+            given = ("select", "cancer", "--graph", "star", "--lam-min", "9", "--json", "--verbose")
+            found = run(*given, "--solver", "auto", "--solver-option", "allow_plugins=true")
+            assert json.loads(found.stdout)["solver"] == "quick"
+            assert found.stderr.index("quick") < found.stderr.index("epsilon")
+            assert json.loads(run(*given).stdout)["solver"].startswith("path")
+        finally:
+            registry.unregister_solver("quick")
+
+    def test_an_argument_that_a_solver_names_is_its_own(self):
+        import rankbook as registry
+
+        class Fails(registry.Solver):
+            name, provides = "fails", frozenset({"path"})
+
+            def path(self, problem, lam_min=None):
+                raise self.error
+
+        registry.register_solver(Fails)
+        try:
+            for error, says in (
+                (ValueError("kernel is singular."), "error: kernel is singular. (raised by the"),
+                (RuntimeError("no licence"), "error: no licence (raised by the solver 'fails')"),
+                (SystemExit(3), "error: the solver 'fails' called sys.exit(3) in path"),
+            ):
+                Fails.error = error
+                assert says in refused("select", "cancer", "--graph", "star", "--solver", "fails")
+            Fails.error = ZeroDivisionError("a bug")
+            result = run("select", "cancer", "--graph", "star", "--solver", "fails")
+            assert isinstance(result.exception, ZeroDivisionError)
+        finally:
+            registry.unregister_solver("fails")
 
     def test_a_solver_without_a_path_is_followed_by_epsilon(self):
         import rankbook as registry

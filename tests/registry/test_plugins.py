@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from stub_plugins import GOOD
 
 import rankbook as rb
+from rankbook.estimators.ranksvm import worth_projecting
 from rankbook.problems.solution import Solution
 from rankbook.registry import answers
 from rankbook.registry.choice import choose_solver
@@ -148,6 +149,84 @@ def test_a_plugin_is_chosen_only_where_it_is_allowed(problem, forget):
     chosen = rb.solve(problem, 1.0, allow_plugins=True)
     assert chosen.solver == "cheap" and chosen.certificate.is_optimal(1e-8)
     assert rb.explain(problem, 1.0, allow_plugins=True)[0].solver == "cheap"
+
+
+ALLOWED = ("auto", dict(allow_plugins=True))
+
+
+def test_plugins_are_allowed_wherever_a_solver_is_given(problem, forget):
+    rb.register_solver(Cheap)
+    X, y = np.arange(6.0)[:, None], np.arange(6) % 3
+    assert rb.solve(problem, 1.0, solver=ALLOWED).solver == "cheap"
+    assert rb.solve(problem, 1.0, ("auto", dict(allow_plugins=False))).solver != "cheap"
+    assert choose_solver(problem, ALLOWED) == "cheap" != choose_solver(problem, ("auto", {}))
+    model = clone(rb.RankSVM(kernel="linear", solver=ALLOWED)).fit(X, y)
+    assert model.solver_ == "cheap" and model.solver == ALLOWED
+    for kernel in ("linear", "rbf"):
+        for count in (None, "auto", 3) if kernel == "rbf" else (None,):
+            model = rb.RankSVM(kernel=kernel, solver=ALLOWED, approximate_kernel=count).fit(X, y)
+            assert model.solver_.startswith("cheap")
+    found = rb.kernel_path(rb.RankSVMProblem(X, rb.Preferences.from_scores(y)), 1.0, [1.0], ALLOWED)
+    assert found.solutions[0].solver == "cheap"
+    for kind in (rb.RankRLS, rb.LabelRanker):  # of their problems one solver is right
+        one, other = (
+            kind(solver=s).fit(X, y if kind is rb.RankRLS else np.c_[y, -y]).solver_
+            for s in ("auto", ALLOWED)
+        )
+        assert one == other
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_plugins_are_allowed_in_cross_validation_whatever_the_processes(forget, n_jobs):
+    class Quick(Cheap):
+        name, provides = "quick", frozenset({"path", "solve"})
+
+        def path(self, problem, lam_min=None):
+            return rb.get_solver("path").path(problem, lam_min)
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
+    model = rb.RankSVMCV(kernel="linear", cv=3, n_jobs=n_jobs, lam_min_ratio=1e-2)
+    own = clone(model).fit(X, y)
+    rb.register_solver(Quick)
+    found = clone(model).set_params(solver=ALLOWED).fit(X, y)
+    assert found.path_solver_ == "quick" == found.solver_ and own.path_solver_ != "quick"
+    assert found.lam_ == pytest.approx(own.lam_) and found.coef_ == pytest.approx(own.coef_)
+    assert clone(model).fit(X, y).path_solver_ == own.path_solver_
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (dict(allow_plugin=True), "option of the solver 'auto' is 'allow_plugin'; did you mean"),
+        (dict(max_events=5), "option of the solver 'auto' is 'max_events'. Accepted: allow_plug"),
+        (dict(allow_plugins="yes"), "allow_plugins is 'yes'; True or False"),
+        (dict(allow_plugins=1), "allow_plugins is 1; True or False"),
+    ],
+)
+def test_wrong_options_of_auto(problem, options, words):
+    solver = ("auto", options)
+    for call in (
+        lambda: rb.solve(problem, 1.0, solver=solver),
+        lambda: rb.solve_path(problem, solver=solver),
+        lambda: rb.RankSVM(solver=solver).fit(problem.X, [0, 1, 2]),
+        lambda: rb.RankSVMCV(solver=solver, cv=2).fit(np.eye(6), np.arange(6) % 2),
+        lambda: rb.RankRLS(solver=solver).fit(problem.X, [0, 1, 2]),
+        lambda: rb.LabelRanker(solver=solver).fit(problem.X, np.eye(3)),
+    ):
+        with pytest.raises(TypeError, match=words):
+            call()
+
+
+def test_options_beside_a_name_change_nothing_else(problem):
+    X = np.random.default_rng(0).normal(size=(40, 2)).astype(np.float32)
+    y = np.arange(40) % 3
+    for solver in ("newton", ("newton", dict(tol=1e-7))):
+        model = rb.RankSVM(kernel="linear", solver=solver).fit(X, y)
+        assert model.solution_.problem.X.dtype == np.float32
+    exact = rb.RankSVMProblem(X, rb.Preferences.from_scores(y))
+    plain, pair = (worth_projecting(exact, s) for s in ("interior", ("interior", dict(tol=1e-9))))
+    assert [plain(k) for k in (5, 10, 40)] == [pair(k) for k in (5, 10, 40)]
 
 
 def test_a_plugin_is_chosen_for_paths(problem, forget):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['FORMATS', 'QUERIES', 'Data', 'Target', 'Qid', 'Drop', 'Gamma', 'Scale', 'Rule', 'Method', 'Kernel', 'Degree', 'Coef0',
-           'Graph', 'LamMin', 'LamMax', 'Seed', 'SolverName', 'Plot', 'Json', 'Verbose', 'option']
+           'Graph', 'LamMin', 'LamMax', 'Seed', 'SolverName', 'SolverOption', 'Plot', 'Json', 'Verbose', 'option']
 
 # %% ../../../nbs/app/cli/options.ipynb #o02
 from pathlib import Path
@@ -61,6 +61,10 @@ LamMin = option(float, "Smallest lambda to consider; the path ends there.")
 LamMax = option(float, "Largest lambda to consider.")
 Seed = option(int, "Of the split.")
 SolverName = option(str, "Name of a solver, or auto.")
+SolverOption = Annotated[
+    list[str],
+    typer.Option(metavar="KEY=VALUE", help="Of the solver, see rankbook solvers; several times."),
+]
 Plot = option(Path, "Write a picture to this file: .pdf, .png or .svg.")
 Json = option(bool, "Print the result as JSON.", "--json")
 Verbose = option(
