@@ -240,11 +240,8 @@ def _keeps_float32(estimator, X):
     Few items are solved exactly, in float64.
     """
     name = with_options(estimator.solver, {})[0]
-    if not isinstance(name, str):
-        return False
-    return name in ("newton", "subgradient") or (
-        name == "auto" and getattr(X, "shape", (0,))[:1] > (2000,)
-    )
+    large = ("auto",) if getattr(X, "shape", (0,))[:1] > (2000,) else ()
+    return isinstance(name, str) and name in ("newton", "subgradient", *large)
 
 # %% ../../nbs/estimators/base.ipynb #c013o
 def refuse_objects(estimator, X):

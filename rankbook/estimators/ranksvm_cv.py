@@ -24,9 +24,8 @@ from rankbook.estimators.base import (
 )
 from .ranksvm import RankSVM, problem_of
 from ..problems.ranksvm import RankSVMProblem
-from ..registry.choice import choose_solver
-from ..registry.options import auto_options
-from ..registry.plugins import of_one_lambda, of_paths, portable
+from ..registry.choice import choose_solver, shared_follower
+from ..registry.plugins import of_one_lambda, of_paths
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve, validation_curve
 from ..selection.folds import make_folds
@@ -204,7 +203,6 @@ def models_to_try(estimator):
         raise ValueError("gamma is empty; a number, or one or more of them, is accepted.")
     names = [name for name in RankSVM().get_params() if name not in ("lam", "gamma")]
     options = {name: getattr(estimator, name) for name in names}
-    options["solver"] = portable(estimator.solver)  # folds may be followed by other processes
     return [RankSVM(gamma=gamma, **options) for gamma in gammas]
 
 
@@ -344,10 +342,8 @@ class RankSVMCV(Ranker):
         prefs = weighted_preferences(y, query, self.graph, weight)
         whole = problem_of(models[0], X, prefs)
         choose_solver(whole, self.solver)  # too large is said before any work
-        if (auto_options(self.solver) or {}).get("allow_plugins"):
-            # once for all folds: other processes do not know what was registered in this one
-            follower = portable(choose_solver(whole, self.solver, "path"))
-            models = [model.set_params(solver=follower) for model in models]
+        for model in models:
+            model.set_params(solver=shared_follower(whole, self.solver))
         total = float(prefs.weight.sum())
         folds = list(make_folds(self.cv, X, y, query, self.random_state))
         jobs = [

@@ -20,7 +20,7 @@ from ..base.types import Items
 from ..base.validation import as_items, as_matrix, require_columns
 from rankbook.kernels.items import (
     centred_items,
-    lent_rows,
+    lent,
     matvec,
     own_rows,
     rmatvec,
@@ -164,8 +164,7 @@ class KernelMap(SetOnce):
         if copy and self.is_centred and self.is_factored:
             self.X, self.offset = centred_items(X)
         else:
-            keep = (own, own_rows) if copy else (locked, lent_rows)
-            self.X = keep[not isinstance(X, np.ndarray)](X)
+            self.X = lent(X) if not copy else own(X) if isinstance(X, np.ndarray) else own_rows(X)
 
     @cached_property
     def gram(self) -> np.ndarray:

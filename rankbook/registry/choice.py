@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SOLVES', 'HOUR', 'LONG', 'TIMES', 'Prediction', 'Explanation', 'gibibytes', 'l1_solver', 'refuse_others', 'costs_of',
            'strangers', 'said_by_plugins', 'price_of', 'explain', 'advice_for', 'refuse_too_large', 'warn_of_hours',
-           'follower_of', 'choose_solver']
+           'follower_of', 'choose_solver', 'shared_follower']
 
 # %% ../../nbs/registry/choice.ipynb #h002
 from dataclasses import dataclass, replace
@@ -28,6 +28,7 @@ from rankbook.registry.plugins import (
     get_solver,
     gives,
     installed_records,
+    portable,
     shadow_of,
     who_is,
 )
@@ -327,3 +328,14 @@ def choose_solver(
         refuse_too_large(problem, found)
     warn_of_hours(problem, found[0])
     return found[0].solver
+
+# %% ../../nbs/registry/choice.ipynb #h024e
+def shared_follower(problem: Problem, solver: SolverLike) -> SolverLike:
+    """What follows a problem and its parts, as other processes know it.
+
+    It is `solver`; if that is "auto" with plugins allowed, what :func:`choose_solver` takes for the
+    paths of the whole problem.
+    """
+    if (auto_options(solver) or {}).get("allow_plugins"):
+        solver = choose_solver(problem, solver, "path")
+    return portable(solver)

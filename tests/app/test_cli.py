@@ -639,10 +639,6 @@ class TestErrors:
                 ["cancer", "--solver", "rls", "--graph", "star"],
                 "not RankSVMProblem. On the command line: --method, --kernel and --graph make",
             ),
-            (
-                ["cancer", "--graph", "star", "--solver", "interior", "--lam-min", "1e-300"],
-                "the inner solver 'interior",
-            ),
             (["cancer", "--lam-min", "0"], "--lam-min is 0"),
             (["cancer", "--lam-min", "nan"], "--lam-min is nan"),
             (
@@ -684,6 +680,14 @@ class TestErrors:
             "select", "cancer", "--verbose", *options, "allow_plugins=true", "--lam-min", "9"
         )
         assert text.exit_code == 0 and json.loads(text.stdout)["solver"].startswith("path")
+
+    def test_a_lambda_out_of_reach_is_one_line_that_says_so(self):
+        options = ("--graph", "star", "--solver", "interior", "--lam-min", "1e-300")
+        result = run("select", "cancer", *options)
+        assert result.exit_code == 2 and result.stdout == ""
+        last = result.stderr.splitlines()[-1]
+        assert last.startswith("rankbook: error: the inner solver 'interior")
+        assert "at lam = 1e-300; eps is 0.001" in last and "raised by the solver 'epsilon" in last
 
     def test_a_plugin_may_be_chosen(self):
         import rankbook as registry
