@@ -340,17 +340,15 @@ class RankSVMCV(Ranker):
         query = None if qid is None else as_ids("qid", qid, y.size)[1]
         models = models_to_try(self)
         prefs = weighted_preferences(y, query, self.graph, weight)
-        whole = problem_of(models[0], X, prefs)
-        choose_solver(whole, self.solver)  # too large is said before any work
-        for model in models:
-            model.set_params(solver=shared_follower(whole, self.solver))
+        # too large is said before any work
+        follower = shared_follower(problem_of(models[0], X, prefs), self.solver)
         total = float(prefs.weight.sum())
         folds = list(make_folds(self.cv, X, y, query, self.random_state))
         jobs = [
             delayed(fold_curve)(
                 X, y, query, weight, fold, model, self.metric, self.k, self.lam_min_ratio
             )
-            for model in models
+            for model in (one.set_params(solver=follower) for one in models)
             for fold in folds
         ]
         found = run_folds(jobs, self.n_jobs, self.progress)

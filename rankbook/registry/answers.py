@@ -20,7 +20,7 @@ PATIENCE = 10.0  # seconds for an answer that should take microseconds
 
 def is_ours(solver):
     """Whether the class of a solver instance is one of rankbook's own."""
-    return type(solver).__module__.partition(".")[0] == "rankbook"
+    return str(type(solver).__module__).partition(".")[0] == "rankbook"
 
 
 @contextmanager

@@ -158,7 +158,8 @@ def price_of(solver, name, problem, lam, provides):
     if (fits := solver_fit(solver, problem, provides, who)) is not True:
         return np.inf, fits
     seconds = answer_of(solver, who, "cost", problem, lam)
-    if not (isinstance(seconds, Real) and 0 <= seconds < np.inf):
+    is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+    if not (is_number and 0 <= seconds < np.inf):
         return np.inf, f"says that it costs {seconds!r}; a number of seconds >= 0 is accepted"
     return float(seconds), ""
 
@@ -334,8 +335,9 @@ def shared_follower(problem: Problem, solver: SolverLike) -> SolverLike:
     """What follows a problem and its parts, as other processes know it.
 
     It is `solver`; if that is "auto" with plugins allowed, what :func:`choose_solver` takes for the
-    paths of the whole problem.
+    paths of the whole problem. A MemoryError if no solver of that would fit in memory.
     """
+    choose_solver(problem, solver)
     if (auto_options(solver) or {}).get("allow_plugins"):
         solver = choose_solver(problem, solver, "path")
     return portable(solver)

@@ -146,7 +146,9 @@ def _holds(is_right, value):
     """Whether a value passes a test; one that cannot be tested does not."""
     try:
         return bool(is_right(value))
-    except Exception:  # of somebody's class that stands for a number or a collection
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # of somebody's class that stands for a number or a collection
         return False
 
 # %% ../../nbs/registry/contract.ipynb #k11
@@ -158,6 +160,10 @@ def _check_methods(solver, cls):
                 f"{method} of {cls.__name__} is {text_of(value)}; a method is accepted."
             )
     has = [method for method in METHODS if hasattr(solver, method)]
+    if not has:  # of an instance: a class may make something else than its own
+        raise TypeError(
+            f"solver is a {cls.__name__}; what has a solve or a path method is accepted."
+        )
     provides = getattr(solver, "provides", has)
     if isinstance(solver, type) and inspect.isdatadescriptor(provides):
         return

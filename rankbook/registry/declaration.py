@@ -169,7 +169,7 @@ def solver_fit(solver, problem, provides, who=""):
     answer = answer_of(solver, who, "can_solve", problem)
     if isinstance(answer, (bool, np.bool_)) and answer:
         return True
-    if isinstance(answer, str) and answer.strip():
+    if isinstance(answer, str) and str.strip(answer):
         return answer
     raise TypeError(
         f"the solver {who} was asked can_solve, and answered {text_of(answer)}; "

@@ -327,8 +327,8 @@ def get_solver(solver: SolverLike, **options: Any) -> Any:
     missing = missing_modules(cls)
     if missing:
         raise ImportError(f"solver {solver!r} needs {', '.join(missing)}, not installed here.")
-    check_options(cls, solver if isinstance(solver, str) else cls.__name__, options)
     with staying_alive(record.who if record else repr(cls.__name__), "its constructor"):
+        check_options(cls, solver if isinstance(solver, str) else cls.__name__, options)
         made = cls(**options)
     check_declaration(made)
     return made

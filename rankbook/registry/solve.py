@@ -60,7 +60,9 @@ def _naming(who):
     """Add a note to whatever a solver raises that says whose it is."""
     try:
         yield
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         advice = (
             "; the arrays of a problem cannot be changed, their copies can"
             if "read-only" in words_of(error)

@@ -153,6 +153,44 @@ def test_own_solvers_declare_what_makes_sense():
             assert row["state"].split()[0] in ("ready", "missing"), row
 
 
+class Exits(float):
+    """A number that ends the process when it is compared."""
+
+    def __lt__(self, other):
+        sys.exit(4)
+
+    __gt__ = __le__ = __ge__ = __lt__
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (dict(tol=Exits(1.0)), "^tol of Odd is 1.0; a finite number"),
+        (dict(__new__=lambda cls: object()), "^solver is a object; what has a solve"),
+        (dict(__new__=lambda cls: None), "^solver is a NoneType; what has a solve"),
+        (dict(can_solve=lambda *_: type("R", (), dict(__repr__=lambda _: 1 / 0))()), "a R; True"),
+    ],
+)
+def test_odd_objects_are_told_by_name(problem, change, words):
+    with pytest.raises(TypeError, match=words):
+        rb.solve(problem, 1.0, solver=type("Odd", (Zero,), change))
+
+
+def test_reading_a_signature_ends_nothing(problem):
+    class Ends:
+        def __get__(self, instance, owner):
+            sys.exit(7)
+
+    with pytest.raises(RuntimeError, match=r"'Odd' called sys.exit\(7\) in its constructor"):
+        rb.solve(problem, 1.0, solver=type("Odd", (Zero,), dict(__init__=Ends())))
+
+
+def test_true_is_no_number_of_seconds(problem, forget):
+    rb.register_solver(type("Odd", (Zero,), dict(name="odd", cost=lambda *_: True)))
+    (row,) = (r for r in rb.explain(problem, allow_plugins=True) if r.solver == "odd")
+    assert "says that it costs True" in row.obstacle
+
+
 # Names
 
 
