@@ -6,9 +6,12 @@
 __all__ = []
 
 # %% ../../nbs/metrics/interface.ipynb #c002
+from .cascade import err, reciprocal_rank
+from .cutoff import precision_at_k, recall_at_k
 from .cuts import best_cuts
 from .graded import average_precision, ndcg
-from .pairs import auc, disagreement
+from .kendall import kendall_tau
+from .pairs import auc, disagreement, pair_accuracy
 from .queries import UndefinedMetric, by_query
 
 __all__ = [
@@ -18,5 +21,11 @@ __all__ = [
     "best_cuts",
     "by_query",
     "disagreement",
+    "err",
+    "kendall_tau",
     "ndcg",
+    "pair_accuracy",
+    "precision_at_k",
+    "recall_at_k",
+    "reciprocal_rank",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.validation import as_vector, require_kind
-from ..metrics.graded import ranking
+from ..metrics.lists import RankedLists
 from ..metrics.pairs import auc
 from ..paths.exact import SolutionPath
 from .axes import COLOURS, SMALL, as_axes, tex
@@ -27,11 +27,12 @@ def _counts_above(scores, good):
 
     The counts are how many bad and how many good items score as much or more. O(n log n).
     """
-    order, starts, _ = ranking(scores)
+    lists = RankedLists(good, scores)
     bad, good = (
-        np.cumsum(np.add.reduceat(which[order].astype(np.int64), starts)) for which in (~good, good)
+        np.cumsum(lists.chain_total(which.astype(np.int64)))
+        for which in (~lists.grade, lists.grade)
     )
-    return scores[order][starts], bad, good
+    return -lists.key[lists.chain_first], bad, good
 
 # %% ../../nbs/plots/items.ipynb #c046
 def _best_cut(scores, good):

@@ -32,6 +32,12 @@ share: float = rb.disagreement(prefs, X[:, 0], tie_tol=0.0) + rb.auc(y, X[:, 0],
 share += rb.metrics.ndcg(y, rows[0], qid, k=3) + rb.metrics.average_precision(y, X[:, 0])
 ids, values = rb.metrics.by_query(rb.metrics.auc, y, X[:, 0], qid, sample_weight=weight)
 share += rb.metrics.disagreement(y, X[:, 0]) + float(values.max())
+share += rb.metrics.pair_accuracy(y, X[:, 0], qid, weight, empty=0)
+share += rb.metrics.reciprocal_rank(y, rows[0], qid, weight, k=3, empty="skip")
+share += rb.metrics.err(y, X[:, 0], k=3, max_grade=4) + rb.metrics.kendall_tau(y, X[:, 0], qid)
+share += rb.metrics.precision_at_k(y, X[:, 0], k=3) + rb.metrics.recall_at_k(y, X[:, 0], qid, k=3)
+share += rb.metrics.ndcg(y, X[:, 0], gain="linear", empty=1)
+ids, values = rb.metrics.by_query("ndcg@3", y, X[:, 0], qid, empty=0, gain="linear")
 cuts: np.ndarray = rb.metrics.best_cuts(X[:, 0], y, "absolute", sample_weight=weight, tie_tol=0.0)
 error: type[ValueError] = rb.metrics.UndefinedMetric
 
