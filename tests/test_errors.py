@@ -446,6 +446,20 @@ METRICS = [
         r"^y_true has no query with a relevant item .* accepted",
     ),
     (
+        "scorer by a name nobody has",
+        lambda: metrics.scorer("ndgc"),
+        ValueError,
+        r"^metric is 'ndgc'; did you mean 'ndcg'\? Accepted",
+    ),
+    ("scorer of a stranger", lambda: metrics.scorer(max), TypeError, "^metric is .*max.* accepted"),
+    ("scorer with k 0", lambda: metrics.scorer("ndcg@0"), ValueError, "^k is 0; .* accepted"),
+    (
+        "scorer with an array of queries",
+        lambda: metrics.scorer("auc", queries=QID),
+        TypeError,
+        "^queries is a ndarray; a pandas Series .* accepted",
+    ),
+    (
         "nothing to compare",
         lambda: rb.disagreement(0 * Y, Y),
         ValueError,

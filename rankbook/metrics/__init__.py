@@ -13,6 +13,7 @@ from .graded import average_precision, ndcg
 from .kendall import kendall_tau
 from .pairs import auc, disagreement, pair_accuracy
 from .queries import UndefinedMetric, by_query
+from .scorers import scorer
 
 __all__ = [
     "UndefinedMetric",
@@ -28,4 +29,5 @@ __all__ = [
     "precision_at_k",
     "recall_at_k",
     "reciprocal_rank",
+    "scorer",
 ]

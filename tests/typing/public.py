@@ -38,6 +38,7 @@ share += rb.metrics.err(y, X[:, 0], k=3, max_grade=4) + rb.metrics.kendall_tau(y
 share += rb.metrics.precision_at_k(y, X[:, 0], k=3) + rb.metrics.recall_at_k(y, X[:, 0], qid, k=3)
 share += rb.metrics.ndcg(y, X[:, 0], gain="linear", empty=1)
 ids, values = rb.metrics.by_query("ndcg@3", y, X[:, 0], qid, empty=0, gain="linear")
+share += rb.metrics.scorer("ndcg@10", gain="linear")(None, X, y)
 cuts: np.ndarray = rb.metrics.best_cuts(X[:, 0], y, "absolute", sample_weight=weight, tie_tol=0.0)
 error: type[ValueError] = rb.metrics.UndefinedMetric
 
