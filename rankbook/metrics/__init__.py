@@ -7,6 +7,7 @@ __all__ = []
 
 # %% ../../nbs/metrics/interface.ipynb #c002
 from .cascade import err, reciprocal_rank
+from .compare import Comparison, Interval, compare, interval
 from .cutoff import precision_at_k, recall_at_k
 from .cuts import best_cuts
 from .graded import average_precision, ndcg
@@ -16,13 +17,17 @@ from .queries import UndefinedMetric, by_query
 from .scorers import scorer
 
 __all__ = [
+    "Comparison",
+    "Interval",
     "UndefinedMetric",
     "auc",
     "average_precision",
     "best_cuts",
     "by_query",
+    "compare",
     "disagreement",
     "err",
+    "interval",
     "kendall_tau",
     "ndcg",
     "pair_accuracy",

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.limits import available_memory, warn
+from ..base.tables import as_html, as_text
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_positive
 from .answers import answer_of
@@ -32,7 +33,6 @@ from rankbook.registry.plugins import (
     shadow_of,
     who_is,
 )
-from .table import as_html, as_text
 
 # %% ../../nbs/registry/choice.ipynb #h003
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..base.tables import as_html, as_text
 from ..base.types import SolverLike
 from ..base.validation import as_positive
 from ..registry.options import with_options
 from ..registry.plugins import find_record, portable
-from ..registry.table import as_html, as_text
 from .isolation import CHECKS, GATE, CheckResult, run_check, run_isolated
 
 # %% ../../nbs/testing/kit.ipynb #k005

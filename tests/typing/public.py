@@ -39,6 +39,9 @@ share += rb.metrics.precision_at_k(y, X[:, 0], k=3) + rb.metrics.recall_at_k(y, 
 share += rb.metrics.ndcg(y, X[:, 0], gain="linear", empty=1)
 ids, values = rb.metrics.by_query("ndcg@3", y, X[:, 0], qid, empty=0, gain="linear")
 share += rb.metrics.scorer("ndcg@10", gain="linear")(None, X, y)
+bounds: rb.metrics.Interval = rb.metrics.interval(y, X[:, 0], qid, metric="err@3", max_grade=2)
+better: rb.metrics.Comparison = rb.metrics.compare(y, X[:, 0], X[:, 1], qid, random_state=1)
+share += bounds.low + better.difference + better.p_randomization + better.wins
 cuts: np.ndarray = rb.metrics.best_cuts(X[:, 0], y, "absolute", sample_weight=weight, tie_tol=0.0)
 error: type[ValueError] = rb.metrics.UndefinedMetric
 
