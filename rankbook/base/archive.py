@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import uuid
 import zipfile
 from pathlib import Path
@@ -188,6 +189,8 @@ def _check_members(members, size):
     if len(by_name) < len(members):
         raise ValueError("two of its arrays have one name")
     for name, member in by_name.items():
+        if not re.fullmatch(r"[\w.]+", name):
+            raise ValueError(f"its array {name!r} has no plain name")
         if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
             raise ValueError(f"its array {name!r} is compressed")
     if sum(member.file_size for member in members) > size:
