@@ -11,6 +11,7 @@ from .estimators.ranksvm import RankSVM
 from .estimators.ranksvm_cv import RankSVMCV
 from .estimators.rayleigh import RayleighRanker
 from .estimators.rayleigh_cv import RayleighRankerCV
+from .estimators.storage import load
 from .kernels.basis import choose_basis
 from .kernels.nystroem import NystroemMap
 from .metrics.pairs import auc, disagreement
@@ -30,7 +31,6 @@ from .registry.choice import explain
 from .registry.declaration import Solver
 from .registry.plugins import get_solver, register_solver, unregister_solver
 from .registry.solve import solve, solve_path
-from .registry.storage import load
 from .registry.table import list_solvers
 from .selection.curve import ValidationCurve, choose_lambda, validation_curve
 from .selection.kernel_path import kernel_path

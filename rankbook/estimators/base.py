@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.limits import refuse_huge
@@ -25,6 +24,7 @@ from rankbook.base.validation import (
     as_vector,
     refuse_text,
 )
+from .saving import Savable
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.objects import ObjectKernel
 from ..metrics.pairs import disagreement
@@ -256,7 +256,7 @@ def refuse_objects(estimator, X):
             ) from None
 
 # %% ../../nbs/estimators/base.ipynb #c010
-class Ranker(BaseEstimator):
+class Ranker(Savable):
     """Base of the estimators.
 
     It predicts with ``function_``, scores by preferences, and takes a kernel by name.

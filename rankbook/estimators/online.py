@@ -27,6 +27,7 @@ from rankbook.estimators.stream import (
     read_rows,
     read_weights,
     start_stream,
+    stream_of,
 )
 from ..preferences.graph import Preferences
 from ..problems.svm import ClassPreferences, LabelConstraints
@@ -110,7 +111,7 @@ class OnlineRankSVM(OnlineEstimator):
         A preference of weight >= 0 is worth so many steps, and asks for a margin > 0 (not of any
         sign, as in :class:`rankbook.Preferences`); both are (m,) and 1 by default.
         """
-        stream = getattr(self, "_stream", None)
+        stream = stream_of(self)
         both = [as_matrix(name, value) for name, value in (("better", better), ("worse", worse))]
         for name, rows in zip(("better", "worse"), both):
             refuse_huge(name, rows)
@@ -163,7 +164,7 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
         weight.
     """
     require_target(y, "scores of shape (n,)")
-    stream = getattr(estimator, "_stream", None) if partial else None
+    stream = stream_of(estimator) if partial else None
     X, y = read_rows(
         estimator, X, stream is None, y, labels=False, ensure_min_samples=1 if partial else 2
     )
@@ -333,7 +334,7 @@ def fit_online_classes(
         If an argument is out of range, a label is unknown or, unless `partial`, all weights are 0.
     """
     require_target(y, "labels of shape (n,)")
-    stream = getattr(estimator, "_stream", None) if partial else None
+    stream = stream_of(estimator) if partial else None
     X, y = read_rows(estimator, X, stream is None, y)
     check_classification_targets(y)
     classes = as_classes(estimator, y, classes if partial else np.unique(y), stream)

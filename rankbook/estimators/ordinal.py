@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
@@ -19,6 +19,7 @@ from ..base.types import Items
 from ..base.validation import as_choice, as_ids, as_vector
 from .base import refuse_data, require_target
 from .ranksvm import RankSVM
+from .saving import Savable
 from ..metrics.cuts import LOSSES, best_cuts
 
 # %% ../../nbs/estimators/ordinal.ipynb #o004
@@ -42,7 +43,7 @@ def read_levels(X, y):
     ].astype(np.float64)
 
 # %% ../../nbs/estimators/ordinal.ipynb #o006
-class OrdinalRanker(ClassifierMixin, BaseEstimator):
+class OrdinalRanker(ClassifierMixin, Savable):
     """A classifier for classes in an order: a ranker, and the best cuts of its scores.
 
     Parameters

@@ -194,10 +194,9 @@ class RankRLS(Ranker):
             statistics = problem_statistics(self)
         elif statistics is None and hasattr(self, "function_"):
             raise ValueError(
-                "this model was fitted to data in memory, which its pickle leaves out; "
-                "partial_fit is "
-                "accepted in the process of the fit, "
-                "or after learning from blocks."
+                "this model was fitted to data in memory, which its pickle leaves out, or was "
+                "loaded from a file; partial_fit is accepted in the process of the fit, or of a "
+                "model from a pickle after learning from blocks."
             )
         X, y = read_scored(self, X, y, reset=statistics is None, least=1)
         grown = start_statistics(self, X) if statistics is None else merge_statistics(statistics)

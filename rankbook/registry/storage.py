@@ -4,17 +4,19 @@
 
 # %% auto #0
 __all__ = ['STATUSES', 'KINDS', 'restore_continuation', 'is_falling', 'check_events', 'check_iterator', 'check_facts',
-           'unpack_events', 'unpack_path', 'unpack_label_path', 'unpack_weight_path', 'load']
+           'unpack_events', 'unpack_path', 'unpack_label_path', 'unpack_weight_path', 'restored']
 
 # %% ../../nbs/registry/storage.ipynb #c002
 import os
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..base.archive import read_archive
 from ..base.types import File
 from ..base.validation import as_positive
-from ..paths.exact import RegularizationPath, SolutionPath
+from ..paths.exact import RegularizationPath
 from ..paths.labels import LabelPath
 from rankbook.paths.packing import (
     KIND,
@@ -164,33 +166,19 @@ KINDS = {
 }
 
 
-def load(file: File) -> SolutionPath:
-    """What was saved in a file: the path whose method ``save`` wrote it.
+def restored(file: File, kinds: dict[str, tuple[int, Callable[..., Any]]] = KINDS) -> Any:
+    """What was saved in a file, if it is of one of the `kinds`; see :func:`rankbook.load`.
 
-    Parameters
-    ----------
-    file : str or path
-
-    Returns
-    -------
-    SolutionPath
-        Of the kind that was saved. A :class:`rankbook.RegularizationPath` can be resumed if the one
-        that was saved could be, and its solver is installed.
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError, PermissionError
-    ValueError
-        If the file was not written by rankbook, is truncated or altered, was written by a later
-        version, or holds arrays that do not fit together.
+    A kind is a name, and has the latest version that is understood, and what makes an object of the
+    facts and arrays of a file.
     """
     if not isinstance(file, (str, os.PathLike)):
         raise TypeError(f"file is {file!r}; a name or a path is accepted.")
-    versions = {kind: version for kind, (version, _) in KINDS.items()}
+    versions = {kind: version for kind, (version, _) in kinds.items()}
     kind, facts, arrays = read_archive(file, versions)
     try:
-        return KINDS[kind][1](facts, arrays)
-    except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+        return kinds[kind][1](facts, arrays)
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise ValueError(
             f"file is {str(file)!r}, a {kind} whose parts do not fit together: {what}."

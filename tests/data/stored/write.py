@@ -1,0 +1,87 @@
+"""Write the files of this version that later ones must read, and what their models answer.
+
+    python tests/data/stored/write.py VERSION
+
+A file is named after what it holds and the version of rankbook; those of earlier versions stay.
+"""
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import rankbook as rb
+from rankbook.estimators.scaled import ScaledModel
+
+HERE = Path(__file__).parent
+RNG = np.random.default_rng(0)
+N, D = 30, 3
+X, NEW = RNG.normal(size=(N, D)).round(3), RNG.normal(size=(4, D)).round(3)
+Y = (X @ [1.0, -1.0, 0.5] + 0.3 * RNG.normal(size=N)).round()
+HALF = np.where(np.arange(N) < 20, (Y > 0).astype(float), np.nan)
+TABLE = np.c_[X[:, 0], X[:, 1], -X[:, 0]]
+GRAM, ROWS = X @ X.T, NEW @ X.T
+
+
+def models():
+    """Names, fitted models, and the items that they are asked about."""
+    steps = dict(max_updates=2000)
+    fits = {
+        "ranksvm-linear": (rb.RankSVM(kernel="linear", solver="qp"), X, Y, NEW),
+        "ranksvm-rbf": (rb.RankSVM(lam=3.0, gamma=0.5), X, Y, NEW),
+        "ranksvm-poly": (rb.RankSVM(kernel="poly", degree=2), X, Y, NEW),
+        "ranksvm-precomputed": (rb.RankSVM(kernel="precomputed"), GRAM, Y, ROWS),
+        "ranksvm-projected": (rb.RankSVM(approximate_kernel=8), X, Y, NEW),
+        "ranksvm-cv": (rb.RankSVMCV("linear", cv=3, solver=("epsilon", dict(eps=0.1))), X, Y, NEW),
+        "rankrls": (rb.RankRLS(kernel="linear"), X, Y, NEW),
+        "rankrls-basis": (rb.RankRLS(basis=6, random_state=1), X, Y, NEW),
+        "rankrls-cv": (rb.RankRLSCV(lams=[0.1, 1.0, 10.0], gamma=[0.1, 1.0], cv=3), X, Y, NEW),
+        "rayleigh": (rb.RayleighRanker(n_components=5), X, HALF, NEW),
+        "rayleigh-cv": (rb.RayleighRankerCV(n_components=[3, 5], cv=3), X, HALF, NEW),
+        "online-ranksvm": (rb.OnlineRankSVM(**steps), X, Y, NEW),
+        "online-svc": (rb.OnlineSVC(**steps), X, np.clip(Y, -1, 1).astype(int), NEW),
+        "label-ranker": (rb.LabelRanker(), X, TABLE, NEW),
+        "ordinal-ranker": (rb.OrdinalRanker(rb.RankRLS(kernel="linear")), X, Y.clip(-1, 1), NEW),
+    }
+    for name, (model, items, y, new) in fits.items():
+        yield name, model.fit(items, y), new
+    centre, factor = X.mean(axis=0), 1 / X.std(axis=0)
+    ranker = rb.RankSVM(kernel="linear").fit((X - centre) * factor, Y)
+    yield "scaled", ScaledModel(ranker, centre, factor, ["a", "b", "c"], dict(target="y")), NEW
+
+
+def paths():
+    """Names and paths."""
+    prefs = rb.Preferences.from_scores(Y)
+    problem = rb.RankSVMProblem(X, prefs, gamma=0.5)
+    yield "path", rb.solve_path(problem, max_events=100)
+    labels = rb.SVMProblem(X, (Y > 0).astype(int))
+    yield "path-labels", rb.solve_path(labels, max_events=60)
+    weights = rb.RankSVMProblem(X, prefs, kernel="linear", penalty="l1")
+    yield "path-weights", rb.solve_path(weights, max_events=40)
+
+
+def main(version):
+    """Write all files, and the answers of all that are there."""
+    answers = HERE / "answers.json"
+    said = json.loads(answers.read_text()) if answers.exists() else {}
+    for name, model, new in models():
+        file = f"{name}-{version}.rankbook"
+        model.save(HERE / file)
+        scores = np.asarray(model.predict(new)).tolist()
+        said[file] = {"class": type(model).__name__, "items": new.tolist(), "scores": scores}
+    for name, path in paths():
+        file, lam = f"{name}-{version}.rankbook", 1.01 * path.domain[0] or 0.5
+        path.save(HERE / file)
+        scores = np.asarray(path.predict(NEW, lam)).tolist()
+        facts = {"class": type(path).__name__, "items": NEW.tolist(), "lam": lam}
+        said[file] = facts | {"scores": scores}
+    answers.write_text(json.dumps(said, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        main(*sys.argv[1:])
