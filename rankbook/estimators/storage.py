@@ -13,7 +13,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.archive import read_archive
+from ..base.archive import open_archive
 from ..base.types import File
 from ..base.values import Storable, ValueReader
 from .saving import KIND, PARTS, SCALED_KIND, VERSION, Savable, model_parts
@@ -159,7 +159,8 @@ def shown_value(written):
     if "$array" in written and isinstance(written["$array"], dict):
         return list(written["$array"]["text"])
     if "$object" in written:
-        return {key: shown_value(part) for key, part in written["parts"]}
+        parts = {key: shown_value(part) for key, part in written["parts"]}
+        return {"class": written["$object"], **parts["params"]} if "params" in parts else parts
     return (
         "an array" if "$array" in written else "a generator" if "$random" in written else "as above"
     )
@@ -191,8 +192,9 @@ def file_facts(file: File) -> dict[str, Any]:
     Returns
     -------
     dict
-        "file", "kind", "bytes", "arrays" (shape and dtype of each) and "checksum", which has been
-        compared. Of a model also "class", "parameters", "written_by", "solver", "certificate" and
+        "file", "kind", "version", "readable" (whether :func:`load` understands kind and version),
+        "bytes", "arrays" (shape and dtype of each) and "checksum", which has been compared. Of a
+        model also "class", "parameters", "written_by", "solver", "certificate" and
         what else it has; of a path "status", "solver", "problem" and "info".
 
     Raises
@@ -201,17 +203,16 @@ def file_facts(file: File) -> dict[str, Any]:
     ValueError
         As :func:`load`.
     """
-    versions = {kind: version for kind, (version, _) in EVERY_KIND.items()}
-    kind, facts, arrays = read_archive(file, versions)
-    about = {
-        k: facts[k] for k in ("written_by", "status", "solver", "problem", "info") if k in facts
-    }
+    header, arrays = open_archive(file, "file of rankbook")
+    kind, version, facts = header["kind"], header["version"], header["facts"]
+    latest = EVERY_KIND[kind][0] if kind in EVERY_KIND else 0
+    about = dict(file=str(file), kind=kind, version=version, readable=version <= latest)
+    about["bytes"] = os.stat(file).st_size
+    names = ("written_by", "status", "solver", "problem", "info")
+    about |= {name: facts[name] for name in names if name in facts}
     try:
         about |= model_facts(facts["values"]) if "values" in facts else {}
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"file is {str(file)!r}, a {kind} that says nothing: {error}.") from error
     shapes = {name: f"{a.dtype}{list(a.shape)}" for name, a in sorted(arrays.items())}
-    size = os.stat(file).st_size
-    return (
-        dict(file=str(file), kind=kind, bytes=size) | about | dict(arrays=shapes, checksum="agrees")
-    )
+    return about | dict(arrays=shapes, checksum="agrees")

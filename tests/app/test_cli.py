@@ -834,6 +834,24 @@ def test_solvers():
     )
 
 
+def test_what_a_file_is(tmp_path):
+    import rankbook as rb
+
+    file = str(tmp_path / "m.rankbook")
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 1.0]])
+    rb.RankSVM(kernel="linear", lam=0.5).fit(X, [0, 1, 2]).save(file)
+    text = run("info", file).stdout
+    for said in ("rankbook model, version 1", "RankSVM", "lam=0.5", "relative gap", "agrees"):
+        assert said in text
+    facts = json.loads(run("info", file, "--json").stdout)
+    assert facts["class"] == "RankSVM" and facts["n_features_in"] == 2 and facts["readable"]
+    rb.solve_path(rb.RankSVMProblem(X, rb.Preferences([0], [1], 3)), solver="path").save(file)
+    assert "rankbook path" in run("info", file).stdout
+    content = Path(file).read_bytes()
+    Path(file).write_bytes(content[:-40])
+    assert "m.rankbook" in refused("info", file) and "No such file" in refused("info", "no.file")
+
+
 def test_version():
     from rankbook import __version__
 

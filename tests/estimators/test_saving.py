@@ -363,8 +363,11 @@ def test_later_versions_and_other_kinds_are_refused(tmp_path, stored):
     write_archive(file, KIND, VERSION + 1, facts, arrays)
     with pytest.raises(ValueError, match=f"of version {VERSION + 1}; .* update rankbook"):
         rb.load(file)
+    facts_of_later = file_facts(file)
+    assert facts_of_later["version"] == VERSION + 1 and not facts_of_later["readable"]
     write_archive(file, "rankbook recipe", 1, facts, arrays)
-    with pytest.raises(ValueError, match="a rankbook recipe; a rankbook path or .* is accepted"):
+    assert not file_facts(file)["readable"]
+    with pytest.raises(ValueError, match="a rankbook recipe; a file of rankbook is accepted"):
         rb.load(file)
     write_archive(file, SCALED_KIND, VERSION, facts, arrays)
     with pytest.raises(ValueError, match="do not fit together"):

@@ -17,6 +17,7 @@ import typer
 
 from .check import check
 from .convert import convert, datasets
+from .info import info
 from .new_solver import new_solver
 from rankbook.app.cli.options import (
     Coef0,
@@ -253,7 +254,7 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove it.")] = F
         )
 
 # %% ../../../nbs/app/cli/main.ipynb #c045e
-for command in (path, convert, datasets, check, new_solver):
+for command in (path, convert, datasets, info, check, new_solver):
     app.command()(one_line_errors()(command))
 
 # %% ../../../nbs/app/cli/main.ipynb #c047
