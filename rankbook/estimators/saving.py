@@ -52,6 +52,22 @@ def _kernel_function(**parts):
     return function
 
 
+def _nystroem_map(**parts):
+    known = ("kernel", "rule", "trace", "pivots", "factor", "landmarks", "n_items", "residual")
+    demand(set(parts) == set(known), "subspace has other parts")
+    shape, count, landmarks = parts["factor"].shape, parts["pivots"].size, parts["landmarks"]
+    square = shape == (count, count) or (parts["rule"] == "pca" and shape[0] == count)
+    demand(square and len(shape) == 2, f"factor has shape {shape} for {count} pivots")
+    demand((landmarks is None) == (parts["kernel"].name == "precomputed"), "landmarks")
+    demand(
+        landmarks is None or (landmarks.ndim == 2 and len(landmarks) == count),
+        "landmarks and pivots differ",
+    )
+    made = NystroemMap.__new__(NystroemMap)
+    made.__setstate__(parts)  # all that a pickle keeps of it
+    return made
+
+
 def _nystroem_function(subspace, weights):
     demand(isinstance(subspace, NystroemMap), "subspace is none")
     demand(len(weights) == subspace.factor.shape[1], "weights and subspace differ")
@@ -91,7 +107,7 @@ PARTS = {  # of models, by the names that files give them
     "KernelFunction": Storable(KernelFunction, _fields_of, _kernel_function),
     "LinearFunction": Storable(LinearFunction, _fields_of, _linear_function),
     "NystroemFunction": Storable(NystroemFunction, _fields_of, _nystroem_function),
-    "NystroemMap": Storable(NystroemMap, NystroemMap.__getstate__, NystroemMap.of_parts),
+    "NystroemMap": Storable(NystroemMap, NystroemMap.__getstate__, _nystroem_map),
     "Preferences": Storable(Preferences, _preferences_parts, unpack_preferences),
     "ValidationCurve": Storable(ValidationCurve, _fields_of, ValidationCurve),
     "csr_array": Storable(csr_array, _sparse_parts, _csr(csr_array)),

@@ -9,7 +9,7 @@ __all__ = ['BLOCK', 'RULES', 'ROUNDS', 'MANY', 'kernel_diagonal', 'kernel_column
 
 # %% ../../nbs/kernels/nystroem.ipynb #c003
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -364,26 +364,6 @@ class NystroemMap(SetOnce):
 
     def __getstate__(self):
         return {name: value for name, value in vars(self).items() if name != "features"}
-
-    @classmethod
-    def of_parts(cls, **parts: Any) -> Self:
-        """A map of new items from what a pickle keeps of it: all but its `features`.
-
-        A ValueError if the parts do not fit together.
-        """
-        shape, count = parts["factor"].shape, parts["pivots"].size
-        landmarks, by_pivots = parts["landmarks"], parts["rule"] != "pca"
-        if len(shape) != 2 or shape[0] != count or (by_pivots and shape[1] != count):
-            raise ValueError(f"factor has shape {shape} for {count} pivots")
-        if (landmarks is None) != (parts["kernel"].name == "precomputed"):
-            raise ValueError("landmarks are there for every kernel but a precomputed one")
-        if landmarks is not None and (landmarks.ndim != 2 or len(landmarks) != count):
-            raise ValueError(f"landmarks have shape {landmarks.shape} for {count} pivots")
-        made = cls.__new__(cls)
-        made.kernel, made.rule, made.pivots = parts["kernel"], parts["rule"], parts["pivots"]
-        made.factor, made.landmarks, made.n_items = parts["factor"], landmarks, parts["n_items"]
-        made.trace, made.residual = parts["trace"], parts["residual"]
-        return made
 
     def __repr__(self) -> str:
         return (
