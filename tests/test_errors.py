@@ -43,6 +43,12 @@ def prefs(**more):
     return rb.Preferences.from_scores(Y, **more)
 
 
+def log(rows=3, **columns):
+    """A session in which the second and third of three items are clicked."""
+    table = dict(session=[7, 7, 7], item=["a", "b", "c"], rank=[1, 2, 3], click=[0, 1, 1])
+    return {name: column[:rows] for name, column in (table | columns).items()}
+
+
 def svm(items=X, graph=None, **options):
     return rb.RankSVMProblem(items, prefs() if graph is None else graph, **options)
 
@@ -288,6 +294,238 @@ PREFERENCES = [
         lambda: rb.Preferences.from_rankings(3),
         TypeError,
         r"^orders is 3; .* accepted",
+    ),
+    (
+        "an order of a number",
+        lambda: rb.Preferences.from_rankings([[0, 1], 2]),
+        TypeError,
+        r"^orders\[1\] is 2; .* accepted",
+    ),
+    (
+        "orders of an unknown name",
+        lambda: rb.Preferences.from_rankings([["a", "b"], ["b", "c"]], items=["a", "b"]),
+        ValueError,
+        r"^orders\[1\] is 'c' in row 1, which is not among the 2 items; .* accepted",
+    ),
+    (
+        "orders of names and n_items",
+        lambda: rb.Preferences.from_rankings([["a", "b"]], n_items=2),
+        ValueError,
+        r"^n_items is 2 and orders have names; .* accepted",
+    ),
+    (
+        "orders with items and n_items",
+        lambda: rb.Preferences.from_rankings([[0, 1]], n_items=2, items=[0, 1]),
+        ValueError,
+        r"^items and n_items are both given; .* accepted",
+    ),
+    (
+        "a name twice in a group",
+        lambda: rb.Preferences.from_rankings([["a", ["b", "b"]]]),
+        ValueError,
+        r"^orders\[0\] is \['a', 'b', 'b'\]; .* accepted",
+    ),
+    (
+        "pairs text",
+        lambda: rb.Preferences.from_pairs("ab"),
+        TypeError,
+        r"^pairs is a str; .* accepted",
+    ),
+    (
+        "pairs of three",
+        lambda: rb.Preferences.from_pairs([(0, 1), (0, 1, 2)]),
+        ValueError,
+        r"^pairs has \(0, 1, 2\) in row 1; .* accepted",
+    ),
+    (
+        "pairs none",
+        lambda: rb.Preferences.from_pairs([]),
+        ValueError,
+        r"^the table has no row; .* accepted",
+    ),
+    (
+        "pairs without the column",
+        lambda: rb.Preferences.from_pairs(dict(won=["a"], loser=["b"])),
+        ValueError,
+        r"^winner is 'winner', and the table has the columns 'won', 'loser'; .* accepted",
+    ),
+    (
+        "pairs with a missing name",
+        lambda: rb.Preferences.from_pairs(dict(winner=["a", None], loser=["b", "c"])),
+        ValueError,
+        r"^winner is None in row 1; .* accepted",
+    ),
+    (
+        "pairs of fractions",
+        lambda: rb.Preferences.from_pairs([(0.5, 1)]),
+        TypeError,
+        r"^winner has entries of type float64; .* accepted",
+    ),
+    (
+        "pairs negative",
+        lambda: rb.Preferences.from_pairs([(0, -1)]),
+        ValueError,
+        r"^loser has -1 at index 0; .* accepted",
+    ),
+    (
+        "pairs of an unknown name",
+        lambda: rb.Preferences.from_pairs([("a", "b"), ("a", "x")], items=["a", "b"]),
+        ValueError,
+        r"^loser is 'x' in row 1, which is not among the 2 items; .* accepted",
+    ),
+    (
+        "pairs of numbers as text",
+        lambda: rb.Preferences.from_pairs([("0", "1")], items=[0, 1]),
+        ValueError,
+        r"^winner is '0' in row 0, .* items \(it has the int 0\); .* accepted",
+    ),
+    (
+        "pairs with oneself",
+        lambda: rb.Preferences.from_pairs([("a", "b"), ("c", "c")]),
+        ValueError,
+        r"^winner and loser are both 'c' in row 1; .* accepted",
+    ),
+    (
+        "items twice",
+        lambda: rb.Preferences.from_pairs([("a", "b")], items=["a", "b", "a"]),
+        ValueError,
+        r"^items has a second 'a' at index 2; .* accepted",
+    ),
+    (
+        "items text",
+        lambda: rb.Preferences.from_pairs([("a", "b")], items="ab"),
+        TypeError,
+        r"^items is a str; .* accepted",
+    ),
+    (
+        "items a matrix",
+        lambda: rb.Preferences.from_pairs([("a", "b")], items=X),
+        TypeError,
+        r"^items is a ndarray; .* accepted",
+    ),
+    (
+        "weight of pairs negative",
+        lambda: rb.Preferences.from_pairs([(0, 1), (1, 2)], weight=[1.0, -1.0]),
+        ValueError,
+        r"^weight has -1.0 at index 1; .* accepted",
+    ),
+    (
+        "weight of pairs text",
+        lambda: rb.Preferences.from_pairs(
+            dict(winner=["a"], loser=["b"], votes=["3"]), weight="votes"
+        ),
+        TypeError,
+        r"^weight cannot be read as numbers .* accepted",
+    ),
+    (
+        "margin of pairs too short",
+        lambda: rb.Preferences.from_pairs([(0, 1), (1, 2)], margin=[1.0]),
+        ValueError,
+        r"^margin has shape \(1,\); .* accepted",
+    ),
+    (
+        "ties refused",
+        lambda: rb.Preferences.from_pairs([(0, 1), (1, 2)], tie=[False, True]),
+        ValueError,
+        r"^ties is 'refuse', and row 1 is a tie \(1 of 2 rows are\); .* accepted",
+    ),
+    (
+        "ties unknown",
+        lambda: rb.Preferences.from_pairs([(0, 1)], ties="keep"),
+        ValueError,
+        r"^ties is 'keep'. Accepted: drop, half, refuse",
+    ),
+    (
+        "tie in words",
+        lambda: rb.Preferences.from_pairs([(0, 1)], tie=["no"]),
+        ValueError,
+        r"^tie is 'no' in row 0; .* accepted",
+    ),
+    (
+        "clicks no table",
+        lambda: rb.Preferences.from_clicks([(0, 1)]),
+        TypeError,
+        r"^log is a list; .* accepted",
+    ),
+    (
+        "clicks empty",
+        lambda: rb.Preferences.from_clicks(log(rows=0)),
+        ValueError,
+        r"^the table has no row; .* accepted",
+    ),
+    (
+        "clicks without a session",
+        lambda: rb.Preferences.from_clicks(log(session=[1, None, 2])),
+        ValueError,
+        r"^session is None in row 1; .* accepted",
+    ),
+    (
+        "clicks with a rank twice",
+        lambda: rb.Preferences.from_clicks(log(rank=[1, 2, 2])),
+        ValueError,
+        r"^rank is 2.0 in the rows 1 and 2 of session 7; .* accepted",
+    ),
+    (
+        "clicks with an item twice",
+        lambda: rb.Preferences.from_clicks(log(item=["a", "b", "a"])),
+        ValueError,
+        r"^item is 'a' in the rows 0 and 2 of session 7; .* accepted",
+    ),
+    (
+        "clicks without a rank",
+        lambda: rb.Preferences.from_clicks(log(rank=[1, 2, np.nan])),
+        ValueError,
+        r"^rank has NaN at index 2; .* accepted",
+    ),
+    (
+        "clicks counted",
+        lambda: rb.Preferences.from_clicks(log(click=[0, 2, 1])),
+        ValueError,
+        r"^click is 2 in row 1; .* accepted",
+    ),
+    (
+        "clicks by an unknown rule",
+        lambda: rb.Preferences.from_clicks(log(), rule="skip above"),
+        ValueError,
+        r"^rule is 'skip above'; did you mean 'skip-above'\? Accepted: .*",
+    ),
+    (
+        "matches no table",
+        lambda: rb.Preferences.from_matches([("a", "b", 1)]),
+        TypeError,
+        r"^matches is a list; .* accepted",
+    ),
+    (
+        "matches with oneself",
+        lambda: rb.Preferences.from_matches(dict(home=["a"], away=["a"], result=["H"])),
+        ValueError,
+        r"^home and away are both 'a' in row 0; .* accepted",
+    ),
+    (
+        "matches with a result in words",
+        lambda: rb.Preferences.from_matches(dict(home=["a"], away=["b"], result=["home"])),
+        ValueError,
+        r"^result is 'home' in row 0; .* accepted",
+    ),
+    (
+        "matches without a result",
+        lambda: rb.Preferences.from_matches(dict(home=["a"], away=["b"], result=[np.nan])),
+        ValueError,
+        r"^result has NaN at index 0; .* accepted",
+    ),
+    (
+        "matches without goals",
+        lambda: rb.Preferences.from_matches(
+            dict(home=["a"], away=["b"], result=["H"]), margin="difference"
+        ),
+        ValueError,
+        r"^margin is 'difference' and result says only who won; .* accepted",
+    ),
+    (
+        "matches drawn",
+        lambda: rb.Preferences.from_matches(dict(home=["a"], away=["b"], result=["D"])),
+        ValueError,
+        r"^ties is 'refuse', and row 0 is a tie .* accepted",
     ),
 ]
 

@@ -51,6 +51,14 @@ def pairs(b):
     return rb.Preferences(b["better"], b["worse"], N, b["c"], b["delta"])
 
 
+def recorded(b):
+    """Preferences from pairs of rows, with columns of weights, margins and ties."""
+    b["pairs"], b["c"] = np.array([[0, 1], [2, 5], [4, 3]]), np.array([1.0, 2.0, 3.0])
+    b["delta"], b["tie"] = np.array([1.0, 0.5, 2.0]), np.array([0, 0, 1])
+    options = dict(weight=b["c"], margin=b["delta"], tie=b["tie"], ties="half", items=range(N))
+    return rb.Preferences.from_pairs(b["pairs"], **options)
+
+
 def facts(prefs):
     return [prefs.better, prefs.worse, prefs.weight, prefs.margin, prefs.incidence().toarray()]
 
@@ -166,6 +174,7 @@ CASES = {
         lambda p, new: facts(p),
     ),
     "Preferences": (pairs, lambda p, new: facts(p)),
+    "Preferences.from_pairs": (recorded, lambda p, new: facts(p)),
     "Preferences.item_weighted": (
         lambda b: rb.Preferences.from_scores(b["y"], b["qid"]).item_weighted(b["weight"]),
         lambda p, new: facts(p),

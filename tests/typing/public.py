@@ -19,7 +19,14 @@ version: str = rb.__version__
 prefs = rb.Preferences([0, 1], [2, 3], n_items=6, weight=[1, 2])
 prefs = rb.Preferences.from_scores(y, qid, graph="star")
 prefs = rb.Preferences.from_rankings([[0, 1], [2, 3]], n_items=6)
-count: int = len(prefs) + prefs.n_items
+table = {"winner": ["a", "b"], "loser": ["b", "c"], "votes": [1, 2], "drawn": [False, True]}
+prefs = rb.Preferences.from_pairs(table, weight="votes", tie="drawn", ties="half")
+prefs = rb.Preferences.from_pairs([("a", "b")], margin=[2.0], items=["a", "b"]).merged()
+prefs = rb.Preferences.from_rankings([["a", ["b", "c"]], ["c", "a"]], items=["a", "b", "c"])
+prefs = rb.Preferences.from_clicks(table, session="winner", rule="last-click")
+prefs = rb.Preferences.from_matches(table, result=("hg", "ag"), margin="difference", ties="drop")
+names: tuple | None = prefs.items
+count: int = prefs.n_ties + len(prefs) + prefs.n_items
 arrays: list[np.ndarray] = [prefs.better, prefs.worse, prefs.weight, prefs.margin]
 incidence: csr_array = prefs.incidence()
 cycle: list[int] | None = prefs.find_cycle()

@@ -1,0 +1,196 @@
+"""Preferences from pairs, orders, clicks and matches, against plain loops over the records."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankbook as rb
+
+NAMES = list("abcdefg")
+
+
+def counted(prefs):
+    """The total weight of each (better, worse, margin), by names."""
+    names = range(prefs.n_items) if prefs.items is None else prefs.items
+    total = Counter()
+    for k, l, c, delta in zip(prefs.better, prefs.worse, prefs.weight, prefs.margin):
+        total[names[k], names[l], float(delta)] += float(c)
+    return total
+
+
+def records(m, seed=0):
+    rng = np.random.default_rng(seed)
+    pairs = [rng.choice(NAMES, 2, replace=False) for _ in range(m)]
+    return pd.DataFrame(
+        dict(
+            winner=[str(a) for a, _ in pairs],
+            loser=[str(b) for _, b in pairs],
+            votes=rng.integers(1, 5, m),
+            ahead=rng.integers(-2, 4, m),
+            drawn=rng.random(m) < 0.3,
+        )
+    )
+
+
+class Polars:
+    """A frame with nothing but names of columns and columns."""
+
+    def __init__(self, frame):
+        self.columns = list(frame.columns)
+        self.found = {name: frame[name].to_numpy() for name in self.columns}
+
+    def __getitem__(self, name):
+        return self.found[name]
+
+
+@pytest.mark.parametrize("ties", ["drop", "half"])
+def test_pairs_with_weights_margins_and_ties(ties):
+    frame, expected = records(40), Counter()
+    options = dict(weight="votes", margin="ahead", tie="drawn", ties=ties)
+    for row in frame.itertuples():
+        if not row.drawn:
+            expected[row.winner, row.loser, float(row.ahead)] += row.votes
+        elif ties == "half":
+            expected[row.winner, row.loser, float(row.ahead)] += row.votes / 2
+            expected[row.loser, row.winner, float(row.ahead)] += row.votes / 2
+    for items in (None, NAMES[::-1], pd.Index([*NAMES, "z"]), np.array(NAMES)):
+        prefs = rb.Preferences.from_pairs(frame, items=items, **options)
+        assert counted(prefs) == expected == counted(prefs.merged())
+        assert prefs.n_ties == frame.drawn.sum() == prefs.merged().n_ties
+        assert items is None or prefs.items == tuple(items)
+        assert len(prefs.merged()) == len(expected)
+
+
+def test_tables_of_any_kind_give_the_same():
+    frame = records(12)
+    expected = counted(rb.Preferences.from_pairs(frame, weight="votes"))
+    tables = [
+        {name: frame[name].tolist() for name in frame},
+        Polars(frame),
+        frame.set_index(frame.votes + 100),
+        frame.astype({"winner": "category"}),
+        frame.astype({"winner": object, "loser": object}),
+    ]
+    pyarrow = pytest.importorskip("pyarrow")
+    tables.append(pyarrow.Table.from_pandas(frame))
+    for table in tables:
+        assert counted(rb.Preferences.from_pairs(table, weight="votes")) == expected
+    pairs = list(zip(frame.winner, frame.loser))
+    for same in (pairs, np.array(pairs), iter(pairs), [list(pair) for pair in pairs]):
+        assert counted(rb.Preferences.from_pairs(same, weight=frame.votes)) == expected
+
+
+def test_row_numbers_need_no_names():
+    prefs = rb.Preferences.from_pairs([(3, 1), (0, 2)])
+    assert prefs.n_items == 4 and prefs.items is None and prefs.better.tolist() == [3, 0]
+    named = rb.Preferences.from_pairs([(30, 10)], items=[10, 20, 30])
+    assert named.better.tolist() == [2] and named.worse.tolist() == [0] and named.n_items == 3
+    assert rb.Preferences.from_pairs([(0, 2)], items=pd.RangeIndex(5)).items is None
+    floats = pd.DataFrame(dict(winner=[3.0], loser=[1.0]))
+    assert rb.Preferences.from_pairs(floats, items=[1, 3]).better.tolist() == [1]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_missing_names_are_refused(missing):
+    frame = pd.DataFrame(dict(winner=["a", "b"], loser=["b", missing]), dtype=object)
+    for items in (None, ["a", "b"], ["a", "b", missing]):
+        with pytest.raises(ValueError, match="missing name|loser is .* in row 1"):
+            rb.Preferences.from_pairs(frame, items=items)
+
+
+def test_orders_with_groups():
+    orders = [["a", ["b", "c"], "d"], [("d", "a")], ["e"], [], [{"b"}, "a"]]
+    expected = Counter()
+    for order in orders:
+        places = [part if isinstance(part, list | tuple | set) else [part] for part in order]
+        for i, upper in enumerate(places):
+            for lower in places[i + 1 :]:
+                expected.update({(k, l, 1.0): 1.0 for k in upper for l in lower})
+    prefs = rb.Preferences.from_rankings(orders)
+    assert counted(prefs) == expected and prefs.n_ties == 2 and prefs.n_queries == 5
+    assert prefs.items == ("a", "b", "c", "d", "e")
+    again = rb.Preferences.from_rankings(orders, items=NAMES)
+    assert counted(again) == expected and again.n_items == 7
+    rows = [[0, [1, 2], 3], [(3, 0)], [4], [], [{1}, 0]]
+    plain = rb.Preferences.from_rankings(rows)
+    assert np.array_equal(plain.better, prefs.better) and plain.items is None
+    assert np.array_equal(rb.Preferences.from_rankings(np.array([[2, 0, 1]])).worse, [0, 1, 1])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.sampled_from(NAMES), st.booleans()), unique_by=lambda p: p[0]),
+        min_size=1,
+        max_size=6,
+    ).filter(any),
+    st.randoms(),
+)
+def test_clicks_by_each_rule(sessions, random):
+    rows = [
+        (f"s{s}", item, place * 1.5, click)
+        for s, shown in enumerate(sessions)
+        for place, (item, click) in enumerate(shown)
+    ]
+    random.shuffle(rows)
+    log = pd.DataFrame(rows, columns=["session", "item", "rank", "click"])
+    expected = {rule: Counter() for rule in ("skip-above", "last-click", "skip-next")}
+    for shown in sessions:
+        clicks = [place for place, (_, click) in enumerate(shown) if click]
+        for i in clicks:
+            for j, (other, click) in enumerate(shown):
+                key = (shown[i][0], other, 1.0)
+                if not click and j < i:
+                    expected["skip-above"][key] += 1.0
+                    expected["last-click"][key] += float(i == clicks[-1])
+                if not click and j == i + 1:
+                    expected["skip-next"][key] += 1.0
+    for rule, total in expected.items():
+        prefs = rb.Preferences.from_clicks(log, rule=rule)
+        assert counted(prefs) == +total
+        assert sorted(prefs.items) == sorted(set(log.item))
+        assert len(prefs) == len(+total)
+
+
+def test_a_log_without_a_skip_has_no_preference():
+    log = dict(session=[1, 1], item=["a", "b"], rank=[1, 2], click=[True, True])
+    prefs = rb.Preferences.from_clicks(log, items=["b", "a", "c"])
+    assert len(prefs) == 0 and prefs.n_items == 3
+
+
+@pytest.mark.parametrize("ties", ["drop", "half"])
+@pytest.mark.parametrize("margin", ["one", "difference"])
+def test_matches_by_letters_differences_and_goals(ties, margin):
+    frame = records(50, seed=1).rename(columns=dict(winner="home", loser="away"))
+    frame["hg"] = 3
+    frame["ag"] = 3 - frame.ahead
+    frame["letter"] = np.array(["A", "D", "H"])[np.sign(frame.ahead) + 1]
+    expected = Counter()
+    for row in frame.itertuples():
+        delta = 1.0 if margin == "one" else float(abs(row.ahead))
+        sides = (row.home, row.away) if row.ahead > 0 else (row.away, row.home)
+        if row.ahead:
+            expected[*sides, delta] += row.votes
+        elif ties == "half":
+            expected[*sides, delta] += row.votes / 2
+            expected[*sides[::-1], delta] += row.votes / 2
+    results = ["ahead", ("hg", "ag"), ["hg", "ag"], frame.ahead.to_numpy()]
+    for result in results + ["letter"] * (margin == "one"):
+        prefs = rb.Preferences.from_matches(
+            frame, result=result, margin=margin, weight="votes", ties=ties, items=NAMES
+        )
+        assert counted(prefs) == expected and prefs.n_ties == (frame.ahead == 0).sum()
+
+
+def test_merged_preferences_pose_the_same_problem():
+    frame, X = records(60, seed=2), np.random.default_rng(0).normal(size=(7, 2))
+    prefs = rb.Preferences.from_pairs(frame, weight="votes", tie="drawn", ties="half", items=NAMES)
+    one, other = (
+        rb.solve(rb.RankSVMProblem(X, each, kernel="linear"), 1.0, "qp").certificate.primal
+        for each in (prefs, prefs.merged())
+    )
+    assert len(prefs.merged()) < len(prefs) and np.isclose(one, other, rtol=1e-8)
