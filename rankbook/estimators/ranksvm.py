@@ -23,12 +23,10 @@ from rankbook.estimators.base import (
     fitted_attributes,
     keep_fit,
     keeping_features,
-    listed_preferences,
     require_target,
-    weighted_preferences,
 )
+from .targets import PreferencesLike, given_preferences, weighted_preferences
 from ..kernels.nystroem import NystroemFunction
-from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.projected import EXACT_GAP, FEWEST, ProjectedProblem, grown
 from ..problems.ranksvm import RankSVMProblem
@@ -123,7 +121,7 @@ class RankSVM(Ranker):
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        preferences: Preferences | None = None,
+        preferences: PreferencesLike | None = None,
     ) -> Self:
         """Fit to items X (n, d) with scores y (n,), query ids and item weights, or preferences.
 
@@ -138,9 +136,11 @@ class RankSVM(Ranker):
             Query ids in any order; only items of one query are compared.
         sample_weight : array-like of shape (n,), optional
             Item weights >= 0; a pair weighs the product of its two.
-        preferences : Preferences, optional
-            Between the rows of X, in place of y, qid and sample_weight, each with its own weight
-            and margin.
+        preferences : Preferences or pairs, optional
+            Between the rows of X, in place of y, qid and sample_weight: a
+            :class:`rankbook.Preferences`, each with its own weight and margin; or pairs (better,
+            worse) of row numbers, shape (m, 2), or of names in ``X.index`` where X is a pandas data
+            frame.
 
         Returns
         -------
@@ -150,17 +150,24 @@ class RankSVM(Ranker):
         ------
         ValueError
             If an argument is out of range, no query has two levels, or preferences are given beside
-            one of the others.
+            one of the others, or of items that X does not have.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> model = rb.RankSVM(kernel="linear").fit([[0.0], [1.0], [3.0]], preferences=[(2, 0)])
+        >>> bool(model.predict([[5.0]]) > model.predict([[4.0]]))
+        True
         """
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...,")
             X, y = finite_items(self, X, y)
             prefs = weighted_preferences(y, qid, self.graph, sample_weight)
         else:
-            X = finite_items(self, X)
+            X, rows = finite_items(self, X), X
             refuse_huge("X", X)
             others = dict(y=y, qid=qid, sample_weight=sample_weight)
-            prefs = listed_preferences(preferences, X.shape[0], **others)
+            prefs = given_preferences(preferences, rows, X.shape[0], **others)
         if self.approximate_kernel is None:
             return keep_fit(self, fitted_attributes(solved(self, problem_of(self, X, prefs))))
         return keep_fit(self, fitted_projected(self, X, prefs))

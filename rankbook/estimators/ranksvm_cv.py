@@ -20,9 +20,9 @@ from rankbook.estimators.base import (
     keep_fit,
     keeping_features,
     require_target,
-    weighted_preferences,
 )
 from .ranksvm import RankSVM, problem_of
+from .targets import weighted_preferences
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.choice import choose_solver, shared_follower
 from ..registry.plugins import of_one_lambda, of_paths

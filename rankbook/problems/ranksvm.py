@@ -15,7 +15,7 @@ from ..base.types import Items, KernelLike
 from ..kernels.kernel import Kernel, require_square
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences, has_positive_margins
-from ..preferences.sums import CountedLoss, ListedLoss, loss_of
+from ..preferences.sums import CountedLoss, ListedLoss, loss_of, weighs_nothing
 from .certificate import Certificate
 from .l1 import L1
 from .l2 import L2
@@ -38,7 +38,7 @@ def _check_items(X, prefs, kernel, penalty):
             "prefs has no preference: all scores are equal in every query; "
             "at least one preference is accepted."
         )
-    if _weighs_nothing(prefs):
+    if weighs_nothing(prefs):
         raise ValueError(
             "prefs has weight 0 for every preference; at least one positive weight is accepted."
         )
@@ -49,15 +49,6 @@ def _check_items(X, prefs, kernel, penalty):
         )
     require_square(X, kernel)
     return X
-
-
-def _weighs_nothing(prefs):
-    """Whether every preference weighs 0; pairs that are counted are not listed for it."""
-    if not prefs.is_counted or prefs.item_weight is None:
-        return not prefs.weight.any()
-    order, *starts = prefs.levels
-    level, query = (start[prefs.item_weight[order] > 0] for start in starts)
-    return not ((query[1:] == query[:-1]) & (level[1:] != level[:-1])).any()
 
 # %% ../../nbs/problems/ranksvm.ipynb #c010
 class RankSVMProblem(KernelMap):

@@ -151,7 +151,9 @@ svm = rb.RankSVM(lam=0.1, kernel="linear", solver="newton", penalty="l1").fit(
     sparse, y, qid, weight
 )
 svm = rb.RankSVM(solver=Zero, approximate_kernel=3).fit(rows, y, qid=qid)
-svm = rb.RankSVM().fit(X, preferences=prefs)
+svm = rb.RankSVM().fit(X, preferences=prefs).fit(X, preferences=[("a", "b")])
+rls = rb.RankRLS().fit(X, preferences=prefs).fit(X, preferences=[[0, 1]])
+stream = rb.OnlineRankSVM().fit(X, preferences=prefs).fit(X, preferences=np.zeros((2, 2), int))
 scores = svm.predict(X) + svm.coef_[0] + svm.dual_coef_[0] * svm.support_[0]
 share = svm.score(X, y, qid) + svm.certificate_.relative_gap + svm.solution_.lam
 svm_cv = rb.RankSVMCV(cv=3, rule="one_se", metric="auc", n_jobs=2).fit(X, y, qid)
