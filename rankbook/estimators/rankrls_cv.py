@@ -107,7 +107,14 @@ class RankRLSCV(Ranker):
         )
 
     @keeping_features
-    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        *,
+        preferences: None = None,
+    ) -> Self:
         """Fit to items X (n, d) with scores y (n,) or (n, k) and query ids.
 
         Nothing is set unless all went well.
@@ -117,6 +124,11 @@ class RankRLSCV(Ranker):
         X : array-like of shape (n, d)
         y : array-like of shape (n,) or (n, k)
         qid : array-like of shape (n,), optional
+        preferences : None
+            Refused: an item that is left out takes its preferences with it, and the degrees of
+            those it is compared with change, so that nothing of the decomposition is left; it would
+            have to be solved anew for each fold, gamma and lambda. :class:`rankbook.RankSVMCV`
+            takes preferences, and so does :class:`rankbook.RankRLS` at one lambda.
 
         Returns
         -------
@@ -133,6 +145,12 @@ class RankRLSCV(Ranker):
         One decomposition for each gamma, and one more for the best of several. For each lambda
         after it: O(n^2 s) for groups of s items, O(n^3) for all pairs.
         """
+        if preferences is not None:
+            raise ValueError(
+                "preferences is given, and what is left out of a graph of preferences changes the "
+                "rest of it; scores y are accepted here, and preferences by RankSVMCV, and by "
+                "RankRLS for one lambda."
+            )
         lams, gammas, (metric, greater) = _check_grid(self)
         X, y = read_scored(self, X, y)
         basis, query = (

@@ -1,0 +1,107 @@
+"""Folds of preferences: each preference is where it should be, by plain loops."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GroupKFold, KFold
+
+import rankbook as rb
+from rankbook.metrics.pairs import disagreement
+from rankbook.selection.pair_folds import among, pair_folds
+
+
+@pytest.fixture(params=range(3))
+def graph(request):
+    rng = np.random.default_rng(request.param)
+    ends = np.array([rng.choice(25, 2, replace=False) for _ in range(300)])
+    prefs = rb.Preferences(*ends.T, 25, rng.uniform(0, 2, 300), rng.uniform(0.5, 2, 300))
+    return rng.normal(size=(25, 3)), prefs, rng.integers(0, 8, 25)
+
+
+def rows(prefs, items):
+    """The preferences by the numbers of the items in the whole, with weights and margins."""
+    return sorted(
+        zip(items[prefs.better], items[prefs.worse], prefs.weight, prefs.margin, strict=True)
+    )
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+@pytest.mark.parametrize("by", ["item", "pair", "group"])
+def test_every_preference_is_trained_on_validated_or_dropped(graph, by, seed):
+    X, prefs, group = graph
+    whole = rows(prefs, np.arange(25))
+    folds, dropped = pair_folds(4, X, prefs, by, group if by == "group" else None, seed)
+    validated = sorted(row for fold in folds for row in rows(fold.target, fold.test))
+    assert len(folds) == 4 and len(validated) + dropped == 300 and set(validated) <= set(whole)
+    for fold in folds:
+        if by == "pair":
+            assert rows(fold.prefs, fold.train) == sorted(
+                set(whole) - set(rows(fold.target, fold.test))
+            )
+            continue
+        for part, given in ((fold.train, fold.prefs), (fold.test, fold.target)):
+            inside = set(part.tolist())
+            assert rows(given, part) == [row for row in whole if {*row[:2]} <= inside]
+        assert sorted([*fold.train, *fold.test]) == list(range(25))
+        if by == "group":
+            assert not set(group[fold.train]) & set(group[fold.test])
+    again, _ = pair_folds(4, X, prefs, by, group if by == "group" else None, seed)
+    assert all(np.array_equal(a.target.better, b.target.better) for a, b in zip(folds, again))
+
+
+def test_splitters_and_given_parts(graph):
+    X, prefs, group = graph
+    for cv in (GroupKFold(3), list(GroupKFold(3).split(X, None, group))):
+        folds, _ = pair_folds(cv, X, prefs, "group", group)
+        assert len(folds) == 3
+        assert not set(group[folds[0].train]) & set(group[folds[0].test])
+    folds, dropped = pair_folds(KFold(5), X, prefs, "pair")
+    assert dropped == 0 and [len(fold.target) for fold in folds] == [60] * 5
+    folds, dropped = pair_folds([(np.arange(200), np.arange(200, 250))], X, prefs, "pair")
+    assert dropped == 250 and len(folds[0].prefs) == 200
+
+
+def test_preferences_of_scores_among_some_items_are_those_of_their_scores():
+    y, qid = np.arange(20) % 4, np.arange(20) // 7
+    items = np.random.default_rng(0).permutation(20)[:12]
+    some = among(rb.Preferences.from_scores(y, qid), items)
+    alone = rb.Preferences.from_scores(y[items], qid[items])
+    assert rows(some, items) == rows(alone, items)
+
+
+@pytest.mark.parametrize("by", ["item", "pair", "group"])
+def test_the_curve_of_the_estimator_is_brute_force(graph, by):
+    X, prefs, group = graph
+    group = group if by == "group" else None
+    options = dict(gamma=0.5, cv=3, lam_min_ratio=1e-2)
+    model = rb.RankSVMCV(fold_by=by, **options).fit(X, qid=group, preferences=prefs)
+    folds, dropped = pair_folds(3, X, prefs, by, group)
+    assert model.n_dropped_ == dropped
+    for lam in model.lam_ * np.array([1.0, 3.3]):
+        for fold, curve in zip(folds, model.fold_curves_):
+            problem = rb.RankSVMProblem(X[fold.train], fold.prefs, gamma=0.5)
+            at = lam * fold.prefs.weight.sum() / prefs.weight.sum()
+            f = rb.solve(problem, at, "path").predict(X[fold.test])
+            assert np.isclose(disagreement(fold.target, f), curve.at(lam))
+    final = rb.RankSVM(lam=model.lam_, gamma=0.5, solver="path").fit(X, preferences=prefs)
+    assert np.allclose(final.predict(X), model.predict(X))
+
+
+def test_what_is_refused_leaves_nothing_behind(graph):
+    X, prefs, group = graph
+    for options, more, said in (
+        (dict(metric="auc"), {}, "metric is 'auc' and preferences are given"),
+        (dict(fold_by="query"), {}, "fold_by is 'query'"),
+        (dict(fold_by="group"), {}, "fold_by is 'group' and qid is None"),
+        (dict(fold_by="group"), dict(qid=np.zeros(25)), "qid has one group only"),
+        ({}, dict(qid=group), "preferences and qid are both given and fold_by is 'item'"),
+        ({}, dict(y=group), "preferences and y are both given"),
+        ({}, dict(sample_weight=np.ones(25)), "preferences and sample_weight are both given"),
+        (dict(cv=1), {}, "cv is 1"),
+        (dict(cv=25), {}, "cv leaves fold 1 of 25 no preference .* to validate, by item"),
+    ):
+        model = rb.RankSVMCV(**options)
+        with pytest.raises(ValueError, match=said):
+            model.fit(X, preferences=prefs, **more)
+        assert not [name for name in vars(model) if name.endswith("_")]
+    with pytest.raises(ValueError, match="fold_by is 'pair' and scores are given"):
+        rb.RankSVMCV(fold_by="pair").fit(X, group)
