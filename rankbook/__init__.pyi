@@ -2,6 +2,7 @@
 
 from . import kernels, metrics, plots
 from .data import datasets
+from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker
 from .estimators.online import OnlineRankSVM, OnlineSVC
 from .estimators.ordinal import OrdinalRanker
@@ -70,6 +71,7 @@ __all__ = [
     "datasets",
     "disagreement",
     "explain",
+    "explain_pair",
     "get_solver",
     "kernel_path",
     "kernels",

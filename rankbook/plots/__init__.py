@@ -8,10 +8,12 @@ __all__ = []
 # %% ../../nbs/plots/interface.ipynb #c002
 from .curve import plot_validation_curve
 from .items import plot_decision, plot_roc
+from .pair import plot_pair
 from .path import plot_path, plot_sets
 
 __all__ = [
     "plot_decision",
+    "plot_pair",
     "plot_path",
     "plot_roc",
     "plot_sets",
