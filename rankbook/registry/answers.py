@@ -75,7 +75,7 @@ def answer_of(solver, who, question, *arguments):
     who : str
         What to call it.
     question : str
-        "can_solve" or "cost".
+        "can_solve", "can_follow" or "cost".
 
     Raises
     ------

@@ -57,6 +57,9 @@ class Solver:
     ``solver=("auto", dict(allow_plugins=True))`` is asked for it takes part in the choice, if its
     `tol` is at most 1e-6.
 
+    A solver with both methods that has no path for some of the problems that it solves says so in
+    ``can_follow(problem)``: True, or a sentence that says why not.
+
     What a class declares is checked when it is met, see :mod:`rankbook.registry.contract`.
     """
 
@@ -133,7 +136,7 @@ def owners_of(problem, provides="solve"):
         if provides in kind.provides
         and is_kind(problem, *kind.problems)
         and all(asked in taken for asked, taken in asked_of(kind, problem).values())
-        and kind().can_solve(problem) is True
+        and solver_fit(kind(), problem, provides) is True
     ]
     of = " of paths" if provides == "path" else ""
     if not names:
@@ -154,7 +157,7 @@ def solver_fit(solver, problem, provides, who=""):
     """True if the solver takes the problem, else a sentence that says why not.
 
     Its features are compared first, then its size; then the solver is asked, and called `who` in
-    what goes wrong. A plugin may do without ``can_solve``.
+    what goes wrong: ``can_solve``, and for a path ``can_follow``. A plugin may do without either.
 
     Raises
     ------
@@ -163,16 +166,21 @@ def solver_fit(solver, problem, provides, who=""):
     """
     fits = feature_fit(solver, problem, provides)
     fits = size_fit(solver, problem) if fits is True else fits
-    if fits is not True or not hasattr(solver, "can_solve"):
-        return fits
     who = who or repr(type(solver).__name__)
-    answer = answer_of(solver, who, "can_solve", problem)
+    for question in ("can_solve", "can_follow") if provides == "path" else ("can_solve",):
+        if fits is True and hasattr(solver, question):
+            fits = _read_answer(answer_of(solver, who, question, problem), who, question)
+    return fits
+
+
+def _read_answer(answer, who, question):
+    """True or the sentence that a solver answered; anything else is a TypeError."""
     if isinstance(answer, (bool, np.bool_)) and answer:
         return True
     if isinstance(answer, str) and str.strip(answer):
         return answer
     raise TypeError(
-        f"the solver {who} was asked can_solve, and answered {text_of(answer)}; "
+        f"the solver {who} was asked {question}, and answered {text_of(answer)}; "
         "True, or a sentence that says why not, is accepted."
     )
 

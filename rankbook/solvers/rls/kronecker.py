@@ -188,14 +188,18 @@ class KroneckerSolver(Solver):
         info = dict(by="conjugate gradients", products=count, advice="A larger lam is needed.")
         return Solution(problem, lam, coef[:, 0], info=info)
 
+    def can_follow(self, problem):
+        """True, or a sentence that says why all lambdas do not come from one decomposition."""
+        return problem.is_complete or (
+            "y has missing scores, and all lambdas from one decomposition need complete rows; "
+            "rankbook.solve for one lambda, or the solver 'rls', is accepted."
+        )
+
     def path(self, problem, lam_min=None):
         """The :class:`KroneckerPath` of all solutions of a complete table.
 
         `lam_min` makes no difference.
         """
-        if not problem.is_complete:
-            raise ValueError(
-                "y has missing scores, and all lambdas from one decomposition need complete rows; "
-                "rankbook.solve for one lambda, or the solver 'rls', is accepted."
-            )
+        if (fits := self.can_follow(problem)) is not True:
+            raise ValueError(fits)
         return KroneckerPath(problem, KroneckerSpectrum(problem), dict(by="decomposition"))
