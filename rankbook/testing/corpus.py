@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['GROUPS', 'degenerate_items', 'Instance', 'item_instances', 'query_instances', 'scattered', 'repeated',
-           'weight_instances', 'margin_instances', 'signed_instances', 'scale_instances']
+           'weight_instances', 'margin_instances', 'signed_instances', 'combined_instances', 'large_instances',
+           'scale_instances']
 
 # %% ../../nbs/testing/corpus.ipynb #k002
 from collections.abc import Callable
@@ -154,6 +155,7 @@ def weight_instances() -> list[Instance]:
         replace(plain, name="weights, some 0", weight=repeated(2, 0, 1, 3, 0)),
         replace(contradiction, name="weighted copies", weight=scattered(-1, 1)),
         replace(grid, name="integer weights on a grid", weight=repeated(1, 3, 2)),
+        replace(plain, name="constant weights", weight=repeated(3)),
     ]
 
 
@@ -163,6 +165,7 @@ def margin_instances() -> list[Instance]:
     return [
         replace(plain, name="margins of all sizes", margin=scattered(-2, 2)),
         replace(grid, name="integer margins on a grid", margin=repeated(1, 3, 2)),
+        replace(plain, name="constant margins", margin=repeated(0.5)),
     ]
 
 
@@ -172,6 +175,33 @@ def signed_instances() -> list[Instance]:
     return [
         replace(plain, name="signed margins", margin=repeated(1, -0.5, 2)),
         replace(grid, name="signed margins on a grid", margin=repeated(1, 0, -1, 2)),
+        replace(plain, name="all margins negative", margin=repeated(-1, -0.5, -2)),
+    ]
+
+# %% ../../nbs/testing/corpus.ipynb #k017b
+def combined_instances() -> list[Instance]:
+    """Instances with several of weights, margins and queries at once."""
+    grid, queries = item_instances()[4], query_instances()[0]
+    separable = next(i for i in item_instances() if i.name == "separable")
+    both = dict(weight=repeated(2, 0.5, 1, 3), margin=repeated(1, 3, 0.5))
+    signed = both | dict(margin=repeated(1, -0.5))
+    return [
+        replace(queries, name="weights in queries", weight=both["weight"]),
+        replace(queries, name="margins in queries", margin=both["margin"]),
+        replace(queries, name="weights and margins in queries", **both),
+        replace(grid, name="weights and margins on a grid", **both),
+        replace(queries, name="weights and signed margins", **signed),
+        replace(separable, name="separable, weights and margins", **both),
+    ]
+
+# %% ../../nbs/testing/corpus.ipynb #k017e
+def large_instances() -> list[Instance]:
+    """Instances with more items, queries and features than a block holds."""
+    X = np.random.default_rng(9).normal(size=(200, 40))
+    in_query = np.tile([0.0, 0.0, 1.0, 1.0, 2.0], 40)
+    return [
+        Instance("many queries", X, in_query, np.arange(200) // 5),
+        Instance("many items", X, (np.arange(200) >= 197).astype(float)),
     ]
 
 # %% ../../nbs/testing/corpus.ipynb #k019
@@ -193,5 +223,7 @@ GROUPS: dict[str, Callable[[], list[Instance]]] = dict(
     weights=weight_instances,
     margins=margin_instances,
     signed=signed_instances,
+    combined=combined_instances,
+    large=large_instances,
     scales=scale_instances,
 )

@@ -16,7 +16,8 @@ from ..base.types import SolverLike
 from ..base.validation import as_positive
 from ..registry.options import with_options
 from ..registry.plugins import find_record, portable
-from .isolation import CHECKS, GATE, CheckResult, run_check, run_isolated
+from .isolation import CHECKS, GATE, CheckResult, look, run_check, run_isolated
+from .subject import CheckSkipped, Subject
 
 # %% ../../nbs/testing/kit.ipynb #k005
 class CheckTable(list[CheckResult]):
@@ -129,10 +130,14 @@ class SolverCheck:
         """Run it; a failure is an AssertionError, and what was skipped is skipped in pytest."""
         import pytest
 
-        if self.isolated:
-            result = next(run_isolated([self.name], sent(solver), {}, self.time_limit))
-        else:
-            result = run_check(self.name, solver)
+        if not self.isolated:
+            try:
+                subject = Subject(solver)
+                look(self.name, subject)  # whatever it raises keeps its traceback
+            except CheckSkipped as reason:
+                pytest.skip(str(reason))
+            return CheckResult(self.name, "passed", subject.cases_seen)
+        result = next(run_isolated([self.name], sent(solver), {}, self.time_limit))
         if result.outcome == "skipped":
             pytest.skip(result.detail)
         assert result.outcome == "passed", f"{self.name}: {result.detail}"

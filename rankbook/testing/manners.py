@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SETTING', 'FEW', 'HELD', 'has_order', 'check_order', 'bits', 'check_deterministic', 'random_states',
            'check_random_state', 'held', 'lent', 'lent_problems', 'check_unchanged', 'check_layout', 'through_pickle',
-           'check_copies', 'beyond', 'check_refuses', 'check_cost']
+           'check_copies', 'ordinary', 'check_accepts', 'beyond', 'check_refuses', 'check_cost']
 
 # %% ../../nbs/testing/manners.ipynb #k002
 import copy
@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from ..problems.ranksvm import RankSVMProblem
-from ..registry.declaration import declared_fit
+from ..registry.declaration import asked_of, declared_fit
 from .answers import within
-from .corpus import GROUPS, item_instances
-from .problems import VARIANTS, Variant, lambdas
+from .problems import VARIANTS, Variant, instances, lambdas, made
 from .subject import Case, CheckFailed, CheckSkipped, Subject
 
 # %% ../../nbs/testing/manners.ipynb #k005
@@ -71,9 +70,10 @@ def check_deterministic(subject: Subject) -> None:
     for case in subject.cases("items", names=FEW):
         with subject.looking_at(case):
             solvers = (subject.solver, subject.solver, subject.fresh())
-            found = {bits(subject.answer(case.problem, case.lam, s)) for s in solvers}
-            if len(found) > 1:
-                raise CheckFailed(f"three calls gave {len(found)} answers")
+            found = [subject.answers(case.problem, case.lam, s) for s in solvers]
+            for same in zip(*found):
+                if (count := len(set(map(bits, same)))) > 1:
+                    raise CheckFailed(f"three calls gave {count} answers")
 
 
 def random_states() -> tuple[Any, ...]:
@@ -90,7 +90,7 @@ def check_random_state(subject: Subject) -> None:
             with subject.looking_at(case):
                 np.random.random(), random.random()  # in no state that a seed leads to
                 before = random_states()
-                subject.answer(case.problem, case.lam)
+                subject.answers(case.problem, case.lam)
                 if random_states() != before:
                     raise CheckFailed("a global random generator was used")
     finally:
@@ -114,7 +114,7 @@ def held(problem: Any) -> list[Any]:
 
 def lent(how: str, instance: Any) -> np.ndarray:
     """The items of an instance, as an array of the caller's."""
-    X = np.ascontiguousarray(instance.X)
+    X = np.array(instance.X, order="C")
     if how == "every other row":
         return np.repeat(X, 2, axis=0)[::2]
     if how == "backwards":
@@ -128,7 +128,7 @@ def lent_problems(subject: Subject, *ways: str) -> Any:
     """(way, variant, problem) of ranking SVMs that borrow their items."""
     kernel = subject.declared.first_kernel
     for variant in VARIANTS:
-        for instance in item_instances()[:5] if variant.kind == "RankSVMProblem" else ():
+        for instance in instances("items")[:5] if variant.kind == "RankSVMProblem" else ():
             for how in ways if kernel in ("linear", "rbf", "poly") else ():
                 options = dict(variant.options) | dict(kernel=kernel, copy=False)
                 problem = RankSVMProblem(lent(how, instance), instance.prefs, **options)
@@ -139,12 +139,15 @@ def lent_problems(subject: Subject, *ways: str) -> Any:
 def check_unchanged(subject: Subject) -> None:
     """The arrays of a problem, and of a caller who lends them, are left as they are."""
     cases = [*subject.problems("items", names=FEW), *subject.problems("weights")]
-    named = [(instance.name, *rest) for instance, *rest in cases]
+    named = [  # problems of its own: nobody else sees what becomes of them
+        (instance.name, variant, variant.problem(instance, subject.declared.first_kernel))
+        for instance, variant, _ in cases
+    ]
     for name, variant, problem in [*named, *lent_problems(subject, "writable")]:
         lam = lambdas(problem)[0]
         with subject.looking_at(Case(name, variant, problem, lam)):
             before = held(problem)
-            subject.answer(problem, lam)
+            subject.answers(problem, lam)
             for what, was, now in zip(HELD, before, held(problem)):
                 if was is not None and not np.array_equal(was, now):
                     raise CheckFailed(f"{what} of the problem was overwritten")
@@ -156,7 +159,10 @@ def check_layout(subject: Subject) -> None:
     for name, variant, problem in lent_problems(subject, *ways):
         lam = lambdas(problem)[0]
         with subject.looking_at(Case(name, variant, problem, lam)):
-            within(subject.answer(problem, lam), subject.tol)
+            if subject.promise is not None:
+                within(subject.answer(problem, lam), subject.promise)
+            if "solve" in subject.declared.provides and subject.follows(problem):
+                subject.on_path(problem, lam)
     if not subject.cases_seen:
         raise CheckSkipped("it takes no problem that borrows its items")
 
@@ -172,43 +178,88 @@ def check_copies(subject: Subject) -> None:
     """The solver, pickled or copied, solves as before; its solutions can be pickled."""
     for case in subject.cases("items", names=("plain",)):
         with subject.looking_at(case):
-            one = subject.answer(case.problem, case.lam).certificate.primal
+            kept = subject.answers(case.problem, case.lam)
             for make in (through_pickle, copy.deepcopy):
-                answer = subject.answer(case.problem, case.lam, make(subject.solver))
-                other = pickle.loads(pickle.dumps(answer)).certificate.primal
-                allowed = 2 * (subject.declared.tol or 1.0)
-                if not abs(one - other) <= allowed * max(1.0, abs(one)):
-                    raise CheckFailed(
-                        f"the objective is {one:.10g}, and that of a copy {other:.10g}"
-                    )
+                copies = subject.answers(case.problem, case.lam, make(subject.solver))
+                for mine, answer in zip(kept, copies):
+                    one = mine.certificate.primal
+                    other = pickle.loads(pickle.dumps(answer)).certificate.primal
+                    allowed = 2 * (subject.declared.tol or 1.0)
+                    if not abs(one - other) <= allowed * max(1.0, abs(one)):
+                        raise CheckFailed(
+                            f"the objective is {one:.10g}, and that of a copy {other:.10g}"
+                        )
+
+# %% ../../nbs/testing/manners.ipynb #k018a
+def ordinary(subject: Subject) -> Any:
+    """(features, problem) of small ordinary problems; a feature is what is declared, in words."""
+    declared, plain = subject.declared, instances("items")[0]
+    settings = [(plain, kernel, {}) for kernel in declared.kernels]
+    settings += [(plain, "linear", dict(storage=s)) for s in declared.storages - {"float64"}]
+    of = dict(weights=instances("weights")[-2], margins=instances("margins")[1])
+    chosen = dict(queries=instances("queries")[0]) | {
+        name: instance for name, instance in of.items() if getattr(declared, name)
+    }
+    first = declared.first_kernel
+    for variant in subject.variants():
+        kinds = variant.names & set(declared.problems)
+        for instance, kernel, options in settings:
+            if not options or variant.kind == "RankSVMProblem":
+                problem = made(variant, instance, kernel, **options)
+                known = {variant.kind} & kinds  # what is derived from it may be refused
+                yield {f"{kind} with the kernel {kernel}" for kind in known} | kinds, problem
+        for name, instance in chosen.items():
+            yield {f"{kind} with {name}" for kind in kinds}, made(variant, instance, first)
+
+
+def check_accepts(subject: Subject) -> None:
+    """What it declares, it takes: an ordinary problem of each kind, kernel, loss and storage."""
+    said = {}
+    for features, problem in ordinary(subject):
+        if problem is None or declared_fit(subject.declared, problem) is not True:
+            continue
+        subject.cases_seen += 1
+        for what, (asked, _) in asked_of(subject.declared, problem).items():
+            features.add(f"the {what} {asked}")
+        fits = subject.agrees(problem)
+        for feature in features:
+            said.setdefault(feature, []).append(fits)
+    for name in sorted(set(subject.declared.problems) - set(said)):
+        raise CheckFailed(f"it declares {name}, and no small problem that is one fits the rest")
+    for feature, answers in said.items():
+        if not any(fits is True for fits in answers):
+            raise CheckFailed(
+                f"it declares {feature}, and refuses all small problems of that: {answers[0]}"
+            )
 
 # %% ../../nbs/testing/manners.ipynb #k019
 def beyond(subject: Subject) -> Any:
     """(instance's name, variant, problem) that the solver does not declare."""
     declared = subject.declared
     kernels = ("linear", "rbf", "poly", "precomputed", "callable")
-    plain = item_instances()[0]
+    plain = instances("items")[0]
     for variant in VARIANTS:
         for kernel in kernels if "l1" not in str(variant) else ("linear",):
-            yield plain.name, variant, variant.problem(plain, kernel)
-    for name, wanted in dict(weights=declared.weights, margins=declared.margins).items():
-        for instance in () if wanted else GROUPS[name]():
+            yield plain.name, variant, made(variant, plain, kernel)
+    wanted = dict(
+        weights=declared.weights,
+        margins=declared.margins,
+        signed=declared.signed_margins or not declared.margins,
+    )
+    for group in (group for group, takes in wanted.items() if not takes):
+        for instance in instances(group):
             for variant in VARIANTS:
-                yield instance.name, variant, variant.problem(instance, declared.first_kernel)
-    if not declared.signed_margins and declared.margins:
-        for instance in GROUPS["signed"]():
-            for variant in VARIANTS:
-                yield instance.name, variant, variant.problem(instance, declared.first_kernel)
+                yield instance.name, variant, made(variant, instance, declared.first_kernel)
     for storage in sorted({"float32", "csr"} - declared.storages):
         for variant in VARIANTS[:2]:
             name = f"{plain.name}, {storage}"
-            yield name, variant, variant.problem(plain, "linear", storage=storage)
+            yield name, variant, made(variant, plain, "linear", storage=storage)
 
 
 def check_refuses(subject: Subject) -> None:
     """What it does not declare is refused, in words."""
     can_solve = getattr(subject.solver, "can_solve", None)
-    hint = "" if can_solve else "; rb.Solver as a base class does that"
+    hint = "" if can_solve else " (rb.Solver as a base class does that)"
     for name, variant, problem in beyond(subject):
         if problem is None or declared_fit(subject.declared, problem) is True:
             continue

@@ -18,11 +18,11 @@ from typing import Any
 
 from ..base.types import SolverLike
 from ..problems.solution import Solution
-from ..registry.declaration import FEATURES, Solver, declared_fit, is_kind, solver_fit
+from ..registry.declaration import FEATURES, Solver, declared_fit, solver_fit
 from ..registry.plugins import get_solver
 from ..registry.solve import solve, solve_path
-from .corpus import GROUPS, Instance
-from .problems import VARIANTS, Variant, lambdas, unit_of
+from .corpus import Instance
+from .problems import VARIANTS, Variant, instances, lambdas, made, unit_of
 
 # %% ../../nbs/testing/subject.ipynb #k004
 class CheckFailed(AssertionError):
@@ -110,17 +110,22 @@ class Subject:
 
     def takes(self, problem: Any) -> bool:
         """Whether the solver declares to take a problem, and agrees."""
-        if declared_fit(self.declared, problem) is not True:
-            return False
-        return not hasattr(self.solver, "can_solve") or self.solver.can_solve(problem) is True
+        return declared_fit(self.declared, problem) is True and self.agrees(problem) is True
 
-    def refusal(self, kind: str) -> str:
-        """What it says of a small problem of a kind that it declares."""
-        for variant in VARIANTS:
-            problem = variant.problem(GROUPS["items"]()[0], self.declared.first_kernel)
-            if problem is not None and is_kind(problem, kind):
-                return str(solver_fit(self.solver, problem, "solve"))
-        return "there is no such problem"
+    def agrees(self, problem: Any) -> Any:
+        """What its own can_solve says of a problem."""
+        return not hasattr(self.solver, "can_solve") or self.solver.can_solve(problem)
+
+    def follows(self, problem: Any) -> bool:
+        """Whether it has a path of a problem that it takes."""
+        if "path" not in self.declared.provides:
+            return False
+        return solver_fit(self.solver, problem, "path") is True
+
+    def variants(self, kinds: tuple[str, ...] = ()) -> list[Variant]:
+        """Those of kinds that it declares; all of them by default."""
+        declared = set(self.declared.problems)
+        return [v for v in VARIANTS if v.names & declared and v.kind in (kinds or (v.kind,))]
 
     def problems(
         self,
@@ -135,13 +140,11 @@ class Subject:
         All names and kinds by default; the options are those of the kind.
         """
         kernel = kernel or self.declared.first_kernel
-        for variant in VARIANTS:
-            for instance in GROUPS[group]():
+        for variant in self.variants(kinds):
+            for instance in instances(group):
                 if instance.name not in (names or (instance.name,)):
                     continue
-                if variant.kind not in (kinds or (variant.kind,)):
-                    continue
-                problem = variant.problem(instance, kernel, **options)
+                problem = made(variant, instance, kernel, **options)
                 if problem is not None and self.takes(problem):
                     yield instance, variant, problem
 
@@ -165,17 +168,28 @@ class Subject:
         except CheckSkipped:
             raise
         except CheckFailed as error:
-            raise CheckFailed(f"{error} on {case}") from None
+            raise CheckFailed(f"{error} on {case}") from error.__cause__
         except Exception as error:
             raise CheckFailed(f"{describe(error)} on {case}") from error
 
     def answer(self, problem: Any, lam: float, solver: Any = None) -> Solution:
         """The solution of the solver, or of another instance of it."""
-        solver = self.solver if solver is None else solver
         if "solve" in self.declared.provides:
-            return solve(problem, lam, solver=solver)
+            return solve(problem, lam, solver=self.solver if solver is None else solver)
+        return self.on_path(problem, lam, solver)
+
+    def on_path(self, problem: Any, lam: float, solver: Any = None) -> Solution:
+        """The answer of a path that ends a little below."""
+        solver = self.solver if solver is None else solver
         path = solve_path(problem, min(0.9 * lam, unit_of(problem)), solver=solver)
         return self.certified(path.solution(lam), problem, lam)
+
+    def answers(self, problem: Any, lam: float, solver: Any = None) -> list[Solution]:
+        """The answers in every way that it provides: that of solve, and that of a path."""
+        found = [self.answer(problem, lam, solver)]
+        if "solve" in self.declared.provides and self.follows(problem):
+            found.append(self.on_path(problem, lam, solver))
+        return found
 
     def certified(self, answer: Any, problem: Any, lam: float) -> Solution:
         """An answer of a path as the library's own class certifies it."""

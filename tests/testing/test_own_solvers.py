@@ -12,10 +12,6 @@ SLOW = (
     "and for this lambda 300 passes are too few for 0.1"
 )
 REASONS = {
-    "kronecker": {
-        "path": "K x L on a table with gaps has no product of eigenvectors, so that all lambdas "
-        "do not come from one decomposition; it solves at one lambda, by iterations"
-    },
     "subgradient": dict.fromkeys(("certificate", "weights", "queries", "scales", "extremes"), SLOW),
 }
 OWN = {row["name"]: row["name"] for row in rb.list_solvers() if row["origin"][:9] == "rankbook "}

@@ -3,27 +3,46 @@
 And no check is empty: each fails for some solver, and none for the right one.
 """
 
+import traceback
+
 import pytest
 import wrong_solvers as wrong
 
-from rankbook.testing import check_solver
+from rankbook.testing import check_solver, parametrize_with_solver_checks
 from rankbook.testing.isolation import CHECKS, run_check
 
 ANSWERS = (
-    "certificate weights margins queries kernels extremes storages hard_margin path layout"
+    "certificate weights margins queries combinations kernels extremes storages hard_margin path "
+    "layout memory"
 ).split()
-ALL_WRONG = [*ANSWERS, "reference", "scales"]
+ALL_WRONG = [*ANSWERS, "reference", "progress", "scales", "sizes"]
 MUTANTS = {  # and what fails, the check that is meant first
     wrong.WrongShape: ["answers"],
+    wrong.ListOfFacts: ["answers"],
     wrong.NotFinite: ["answers"],
     wrong.Raising: ["answers"],
     wrong.Zeros: ALL_WRONG,
     wrong.Flipped: ALL_WRONG,
     wrong.OverClaiming: ANSWERS,
     wrong.Infeasible: ["dual"],
-    wrong.ForgetsWeights: ["weights", "dual", "path"],
-    wrong.ForgetsMargins: ["margins", "path"],
-    wrong.ForgetsQueries: ["queries", "path"],
+    wrong.Unrelated: ["dual"],
+    wrong.Unpromising: ["progress"],
+    wrong.Busy: ["accepts"],
+    wrong.Weightless: ["accepts"],
+    wrong.ForgetsWeights: ["weights", "dual", "combinations", "path", "memory"],
+    wrong.ForgetsMargins: ["margins", "combinations", "hard_margin", "path", "memory"],
+    wrong.ForgetsQueries: ["queries", "combinations", "sizes", "path"],
+    wrong.EqualWeights: ["weights"],
+    wrong.EqualMargins: ["margins", "path"],
+    wrong.NoneTrue: ["margins"],
+    wrong.Branches: ["combinations", "hard_margin", "path"],
+    wrong.LinearWeights: ["combinations"],
+    wrong.SparseMargins: ["combinations"],
+    wrong.Block: ["sizes"],
+    wrong.Narrow: ["sizes"],
+    wrong.AtTheTop: ["extremes", "path", "readings"],
+    wrong.InTheMiddle: ["extremes"],
+    wrong.HardMarginOfOnes: ["hard_margin"],
     wrong.ForgetsKernel: ["kernels"],
     wrong.Jitter: ["scales"],
     wrong.ShortSighted: ["extremes", "margins"],
@@ -31,11 +50,26 @@ MUTANTS = {  # and what fails, the check that is meant first
     wrong.SoftMargin: ["hard_margin"],
     wrong.FlatPath: ["path", "path_and_solve"],
     wrong.ShortPath: ["path"],
+    wrong.LoosePath: ["path"],
+    wrong.LinearPath: ["path"],
+    wrong.SparsePath: ["path"],
+    wrong.Needy: ["path"],
+    wrong.Pathless: ["path"],
+    wrong.LastPath: ["readings"],
+    wrong.OnePath: ["readings"],
     wrong.Positions: ["order"],
     wrong.Unlocking: ["layout"],
     wrong.Centring: ["unchanged"],
+    wrong.CentringPaths: ["unchanged"],
+    wrong.Remembering: ["memory"],
+    wrong.RememberingOrders: ["memory"],
+    wrong.Shared: ["threads"],
+    wrong.Silencing: ["surroundings"],
+    wrong.Hiding: ["surroundings"],
+    wrong.Exporting: ["surroundings"],
     wrong.Noisy: ["deterministic"],
     wrong.Seeding: ["random_state"],
+    wrong.SeedingPaths: ["random_state"],
     wrong.Locked: ["copies"],
     wrong.SaysYes: ["refuses"],
     wrong.SaysNo: ["refuses"],
@@ -52,7 +86,8 @@ def test_the_right_solver_passes_every_check_and_is_asked_all_of_them():
 @each_mutant
 def test_a_wrong_solver_is_caught_by_the_check_that_is_meant(kind):
     result = run_check(MUTANTS[kind][0], kind)
-    assert result.outcome == "failed" and " at lam = " in result.detail, result
+    assert result.outcome == "failed", result
+    assert " at lam = " in result.detail or "it declares " in result.detail, result
 
 
 def test_every_check_catches_somebody():
@@ -105,3 +140,22 @@ def test_the_other_checks_go_on_in_another_process():
 def test_both_ways_of_running_agree():
     table = check_solver(wrong.WrongShape)
     assert table[0].detail == check_solver(wrong.WrongShape, isolated=False)[0].detail
+
+
+# In pytest
+
+
+def test_what_a_solver_raises_is_shown_with_its_own_traceback():
+    mark = parametrize_with_solver_checks([wrong.Raising])
+    check = next(case.values[1] for case in mark.args[1] if case.id.endswith("certificate"))
+    with pytest.raises(AssertionError, match="singular matrix") as caught:
+        check(wrong.Raising)
+    lines = traceback.extract_tb(caught.value.__cause__.__traceback__)
+    assert lines[-1].filename == wrong.__file__ and lines[-1].name == "found"
+
+
+def test_a_check_that_finds_nothing_to_look_at_is_skipped_in_pytest():
+    mark = parametrize_with_solver_checks(["rls"])
+    check = next(case.values[1] for case in mark.args[1] if case.id.endswith("storages"))
+    with pytest.raises(pytest.skip.Exception, match="float64 alone"):
+        check("rls")

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import threading
+import warnings
 
 import numpy as np
 
@@ -69,7 +70,7 @@ class Flipped(Right):
 
 
 class OverClaiming(Right):
-    tol = 1e-14
+    tol = 1e-17
 
 
 class Infeasible(Right):
@@ -166,7 +167,210 @@ class ShortPath(Right):
         return super().path(problem, 0.5 * (problem.lam_max or 1.0))
 
 
+class LastPath(Right):
+    """A path starts from what it answered last, and leaves a trace of it."""
+
+    def path(self, problem, lam_min=None):
+        path, last = super().path(problem, lam_min), []
+
+        def read(problem, lam):
+            found = self.found(problem, lam)
+            last.append(found["coef"])
+            return found | dict(coef=found["coef"] + 1e-9 * (last[-1] - last[0]))
+
+        path.ask = read
+        return path
+
+
+class OnePath(Right):
+    """All its paths share what the last one was about."""
+
+    def path(self, problem, lam_min=None):
+        path, self.last = super().path(problem, lam_min), problem
+
+        def read(problem, lam):
+            same = self.last.n_items == problem.n_items
+            return self.found(problem, lam if same else 1.1 * lam)
+
+        path.ask = read
+        return path
+
+
+class LoosePath(Right):
+    """A path allows itself everything."""
+
+    def path(self, problem, lam_min=None):
+        path = super().path(problem, lam_min)
+        path.tol, path.ask = 1.0, lambda problem, lam: dict(coef=np.zeros(problem.coef_shape))
+        return path
+
+
+class LinearPath(Right):
+    """A path of another kernel is that of the linear one."""
+
+    def path(self, problem, lam_min=None):
+        path = super().path(problem, lam_min)
+        if problem.kernel.name == "rbf":
+            other = rb.RankSVMProblem(problem.X, problem.prefs, kernel="linear")
+            path.ask = lambda problem, lam: self.found(other, lam)
+        return path
+
+
+class SparsePath(Right):
+    """A path takes the entries of a sparse matrix for the matrix."""
+
+    def path(self, problem, lam_min=None):
+        assert problem.storage != "csr" or np.isfinite(np.linalg.norm(problem.X))
+        return super().path(problem, lam_min)
+
+
+class Needy(Right):
+    """A path has to be told where to end."""
+
+    def path(self, problem, lam_min=None):
+        return super().path(problem, 0.0 + lam_min)
+
+
+class Pathless(Right):
+    """Declares paths, and has a reason against each."""
+
+    def can_follow(self, problem):
+        return "its paths are not written yet."
+
+
+# What goes together
+
+
+class Branches(Right):
+    """Has a branch for weights and one for margins: where both differ, it takes the first."""
+
+    def found(self, problem, lam):
+        prefs = problem.prefs
+        if np.ptp(prefs.weight) and np.ptp(prefs.margin):
+            problem = problem.replaced(prefs=prefs.reweighted(prefs.weight))
+        return super().found(problem, lam)
+
+
+class LinearWeights(Right):
+    """Knows of weights with the linear kernel."""
+
+    def found(self, problem, lam):
+        prefs = problem.prefs
+        if problem.kernel.name == "rbf":
+            problem = problem.replaced(prefs=prefs.reweighted(None, prefs.margin))
+        return super().found(problem, lam)
+
+
+class SparseMargins(Right):
+    """Knows of margins with dense items."""
+
+    def found(self, problem, lam):
+        prefs = problem.prefs
+        if problem.storage == "csr" and np.ptp(prefs.margin):
+            prefs = prefs.reweighted(prefs.weight)
+            problem = rb.RankSVMProblem(problem.X, prefs, kernel="linear")
+        return super().found(problem, lam)
+
+
+class EqualWeights(Right):
+    """Asks whether the weights differ, and not what they are."""
+
+    def found(self, problem, lam):
+        prefs = problem.prefs
+        if np.ptp(prefs.weight) == 0:
+            problem = problem.replaced(prefs=prefs.reweighted(None, prefs.margin))
+        return super().found(problem, lam)
+
+
+class EqualMargins(Right):
+    """Asks whether the margins differ, and not what they are."""
+
+    def found(self, problem, lam):
+        prefs = problem.prefs
+        if np.ptp(prefs.margin) == 0:
+            problem = problem.replaced(prefs=prefs.reweighted(prefs.weight))
+        return super().found(problem, lam)
+
+
+class NoneTrue(Right):
+    """Divides by the number of margins that are positive."""
+
+    def found(self, problem, lam):
+        1 / int((problem.prefs.margin > 0).sum())
+        return super().found(problem, lam)
+
+
+class Block(Right):
+    """The loop over blocks of 32 ends with the last whole one, from the second on."""
+
+    def found(self, problem, lam):
+        found, n = super().found(problem, lam), problem.n_items
+        whole = np.arange(n) < max(n % 32, 32 * (n // 32))
+        coef = found["coef"] if problem.coef_shape != (n,) else whole * found["coef"]
+        return found | dict(coef=coef)
+
+
+class Narrow(Right):
+    """Uses the first 32 features; beyond them it sees none."""
+
+    def found(self, problem, lam):
+        if (
+            problem.storage != "float64"
+            or problem.X.shape[1] <= 32
+            or problem.kernel.name != "linear"
+        ):
+            return super().found(problem, lam)
+        return super().found(problem.replaced(X=problem.X[:, :32]), lam)
+
+
+class HardMarginOfOnes(Right):
+    """At lam = 0 all margins are 1."""
+
+    def found(self, problem, lam):
+        if not lam:
+            problem = problem.replaced(prefs=problem.prefs.reweighted(problem.prefs.weight))
+        return super().found(problem, lam)
+
+
+class AtTheTop(Right):
+    """Divides by the distance from the largest lambda."""
+
+    def found(self, problem, lam):
+        1 / (lam - problem.lam_max)
+        return super().found(problem, lam)
+
+
+class InTheMiddle(Right):
+    """Changes its method between a hundredth and a ten-thousandth of the largest lambda."""
+
+    def found(self, problem, lam):
+        share = lam / (problem.lam_max or 1.0)
+        return super().found(problem, 2 * lam if 1e-4 < share < 1e-3 else lam)
+
+
+class Unpromising(Zeros):
+    """Answers 0, and promises nothing."""
+
+    tol = None
+
+
+class Unrelated(Right):
+    """Promises nothing, and its multipliers have nothing to do with its coefficients."""
+
+    tol = None
+
+    def found(self, problem, lam):
+        return super().found(problem, lam) | dict(dual=problem.prefs.weight / 2)
+
+
 # No answers
+
+
+class ListOfFacts(Right):
+    """What it says beside the answer is no dict."""
+
+    def solve(self, problem, lam):
+        return rb.Solution(problem, lam, **self.found(problem, lam), info=["all is well"])
 
 
 class WrongShape(Right):
@@ -222,17 +426,113 @@ class Centring(Right):
 class Noisy(Right):
     """Declares to be deterministic, and is not."""
 
-    def found(self, problem, lam):
-        found = super().found(problem, lam)
+    def solve(self, problem, lam):
+        found = self.found(problem, lam)
         scale = 1e-12 * np.abs(found["coef"]).max()
         noise = scale * np.random.default_rng().normal(size=problem.coef_shape)
-        return found | dict(coef=found["coef"] + noise)
+        return rb.Solution(problem, lam, coef=found["coef"] + noise, dual=found["dual"])
 
 
 class Seeding(Right):
     def found(self, problem, lam):
         np.random.seed(0)
         return super().found(problem, lam)
+
+
+class Remembering(Right):
+    """Knows a problem again by its items, lambda and number of preferences."""
+
+    def __init__(self):
+        self.known = {}
+
+    def found(self, problem, lam):
+        X = problem.X.toarray() if problem.storage == "csr" else problem.X
+        key = X.tobytes(), problem.kernel.name, problem.storage, lam, len(problem.prefs)
+        if key not in self.known:
+            self.known[key] = super().found(problem, lam)["coef"]
+        return dict(coef=self.known[key])
+
+
+class RememberingOrders(Remembering):
+    """Knows it by who is preferred and by what weight as well, and forgets the margins."""
+
+    def found(self, problem, lam):
+        prefs = problem.prefs
+        key = lam, problem.n_items, problem.kernel.name, problem.storage, type(problem)
+        X = problem.X.toarray() if problem.storage == "csr" else problem.X
+        arrays = X, prefs.better, prefs.worse, prefs.weight
+        key += tuple(array.tobytes() for array in arrays)
+        if key not in self.known:
+            self.known[key] = Right.found(self, problem, lam)["coef"]
+        return dict(coef=self.known[key])
+
+
+class Shared(Right):
+    """Keeps the problem in itself while it works."""
+
+    def found(self, problem, lam):
+        self.problem, self.lam = problem, lam
+        dual = super().found(problem, lam)["dual"]
+        mine = self.problem, self.lam
+        if mine[0] is not problem and mine[0].n_items == problem.n_items:
+            dual = super().found(*mine)["dual"]
+        return dict(coef=mine[0].prefs.rmatvec(dual) / (mine[1] or 1.0), dual=dual)
+
+
+class Silencing(Right):
+    """Switches NumPy's warnings off."""
+
+    def found(self, problem, lam):
+        np.seterr(all="ignore")
+        return super().found(problem, lam)
+
+
+class Hiding(Right):
+    """Shows no more warnings of one kind."""
+
+    def found(self, problem, lam):
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        return super().found(problem, lam)
+
+
+class Exporting(Right):
+    """Tells the linear algebra how many threads to use, by the environment."""
+
+    def found(self, problem, lam):
+        os.environ["SOLVER_THREADS"] = "1"
+        return super().found(problem, lam)
+
+
+class SeedingPaths(Right):
+    def path(self, problem, lam_min=None):
+        np.random.seed(0)
+        return super().path(problem, lam_min)
+
+
+class CentringPaths(Right):
+    """Centres the items in place, for paths."""
+
+    def path(self, problem, lam_min=None):
+        if problem.storage == "float64" and problem.X.flags.writeable:
+            problem.X[...] -= problem.X.mean(axis=0)
+        return super().path(problem, lam_min)
+
+
+class Busy(Right):
+    """Declares all kernels, and refuses one whatever the problem."""
+
+    def can_solve(self, problem):
+        if problem.kernel.name == "poly":
+            return "it has no time."
+        return super().can_solve(problem)
+
+
+class Weightless(Right):
+    """Declares to take weights, and refuses them."""
+
+    def can_solve(self, problem):
+        fits = super().can_solve(problem)
+        return "it has no time." if fits is True and np.ptp(problem.prefs.weight) else fits
 
 
 class Locked(Right):
