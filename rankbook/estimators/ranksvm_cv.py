@@ -146,7 +146,7 @@ def given_data(estimator, X, preferences, group, **others):
         )
     return items, prefs, lambda: pair_folds(e.cv, items, prefs, e.fold_by, group, e.random_state)
 
-
+# %% ../../nbs/estimators/ranksvm_cv.ipynb #56026dd2
 def chosen(estimator, models, X, prefs, folds):
     """What is found by folds for the best of some models, and by its fit on all preferences."""
     from joblib import delayed

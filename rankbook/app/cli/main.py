@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from .evaluate import evaluate
+from .fit import fit
+from .predict import predict
 
 from .check import check
 from .convert import convert, datasets
@@ -254,7 +257,7 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove it.")] = F
         )
 
 # %% ../../../nbs/app/cli/main.ipynb #c045e
-for command in (path, convert, datasets, info, check, new_solver):
+for command in (fit, predict, evaluate, path, convert, datasets, info, check, new_solver):
     app.command()(one_line_errors()(command))
 
 # %% ../../../nbs/app/cli/main.ipynb #c047
