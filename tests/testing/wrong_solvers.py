@@ -415,11 +415,17 @@ class Unlocking(Right):
 
 
 class Centring(Right):
-    """Centres the items in place where they can be written."""
+    """Centres the items in place where it can open them for writing."""
 
     def found(self, problem, lam):
-        if problem.storage == "float64" and problem.X.flags.writeable:
-            problem.X[...] -= problem.X.mean(axis=0)
+        X = problem.X
+        if problem.storage == "float64" and problem.is_centred and problem.is_factored:
+            try:
+                X.flags.writeable = True
+            except ValueError:  # nobody can open a mapped file that is read-only
+                return super().found(problem, lam)
+            X -= X.mean(axis=0)
+            X.flags.writeable = False
         return super().found(problem, lam)
 
 
