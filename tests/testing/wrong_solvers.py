@@ -415,11 +415,11 @@ class Unlocking(Right):
 
 
 class Centring(Right):
-    """Centres the items in place where it can open them for writing."""
+    """Centres items that are not centred yet, as lent ones, where it can open them for writing."""
 
     def found(self, problem, lam):
-        X = problem.X
-        if problem.storage == "float64" and problem.is_centred and problem.is_factored:
+        X, lent = problem.X, problem.is_centred and problem.offset is None
+        if problem.storage == "float64" and lent and problem.is_factored:
             try:
                 X.flags.writeable = True
             except ValueError:  # nobody can open a mapped file that is read-only
