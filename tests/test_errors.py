@@ -746,6 +746,30 @@ METRICS = [
         "^random_state is '7'; .* accepted",
     ),
     (
+        "metric by a name in capitals",
+        lambda: metrics.by_query("NDCG@5", Y, Y),
+        ValueError,
+        r"^metric is 'NDCG@5'; did you mean 'ndcg@5'\? Accepted",
+    ),
+    (
+        "metric with two k",
+        lambda: metrics.by_query("ndcg@5", Y, Y, k=3),
+        ValueError,
+        "^k is 3, and metric is 'ndcg@5'; one k is accepted",
+    ),
+    (
+        "metric with a k below 0",
+        lambda: metrics.by_query("ndcg@-5", Y, Y),
+        ValueError,
+        r"^metric is 'ndcg@-5'; did you mean 'ndcg@k'\? Accepted",
+    ),
+    (
+        "max_grade huge",
+        lambda: metrics.err(Y, Y, max_grade=2e3),
+        ValueError,
+        "^max_grade .* accepted",
+    ),
+    (
         "nothing to compare",
         lambda: rb.disagreement(0 * Y, Y),
         ValueError,

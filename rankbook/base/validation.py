@@ -30,7 +30,10 @@ def unknown_name(argument, value, known):
         For the caller to raise; it names the nearest known name when there is one.
     """
     known = sorted(known)
-    near = difflib.get_close_matches(str(value), known, n=1)
+    found = str(value)
+    near = difflib.get_close_matches(found, known, n=1) or difflib.get_close_matches(
+        found.lower(), known, n=1
+    )
     hint = f"; did you mean {near[0]!r}?" if near else "."
     shown = f"a {type(value).__name__}" if np.ndim(value) else repr(value)
     return ValueError(f"{argument} is {shown}{hint} Accepted: {', '.join(known)}.")

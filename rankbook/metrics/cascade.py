@@ -150,8 +150,8 @@ def reciprocal_rank(
 
     Examples
     --------
-    >>> reciprocal_rank([0, 0, 1, 1, 0], [5, 4, 3, 2, 1])
-    0.3333333333333333
+    >>> reciprocal_rank([0, 1, 1, 0], [4, 3, 2, 1])
+    0.5
     """
     return averaged(_RECIPROCAL_RANK, y_true, y_score, qid, sample_weight, empty, k=k)
 
@@ -159,8 +159,8 @@ def reciprocal_rank(
 def _query_err(lists, k=None, max_grade=None):
     """The expected reciprocal rank (q,) of each list; NaN where no grade is above 0."""
     k = as_places(k)
-    if max_grade is not None:
-        max_grade = as_positive("max_grade", max_grade)
+    if max_grade is not None and as_positive("max_grade", max_grade) > 1000:
+        raise ValueError(f"max_grade is {max_grade!r}; a number up to 1000 is accepted.")
     highest = lists.grade.max(initial=0.0) if max_grade is None else max_grade
     refuse_grades(lists, 1000 if max_grade is None else highest, "as max_grade says")
     if not lists.grade.size:
@@ -197,8 +197,8 @@ def err(
         Weights >= 0 of the queries, one and the same for all items of a query.
     k : int, optional
         Only the first `k` places count; all by default.
-    max_grade : float > 0, optional
-        The highest grade there is; the highest in `y_true` by default, which must be at most 1000.
+    max_grade : float > 0, up to 1000, optional
+        The highest grade there is; the highest in `y_true` by default.
     empty : {"skip", 0, 1}, default "skip"
         What a query counts that has no grade above 0; "skip" leaves it out.
 
@@ -224,7 +224,7 @@ def err(
 
     Examples
     --------
-    >>> err([3, 0, 1], [0.9, 0.5, 0.1])
-    0.880...
+    >>> round(err([3, 0, 1], [0.9, 0.5, 0.1]), 4)
+    0.8802
     """
     return averaged(_ERR, y_true, y_score, qid, sample_weight, empty, k=k, max_grade=max_grade)

@@ -143,7 +143,7 @@ def recall_at_k(
 
     Examples
     --------
-    >>> recall_at_k([1, 0, 1, 1], [4, 3, 2, 1], k=3)
-    0.6666666666666666
+    >>> recall_at_k([1, 0, 1, 0], [4, 3, 2, 1], k=2)
+    0.5
     """
     return averaged(_RECALL, y_true, y_score, qid, sample_weight, empty, k=k)

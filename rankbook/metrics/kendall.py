@@ -76,7 +76,7 @@ def kendall_tau(
 
     Examples
     --------
-    >>> kendall_tau([1, 2, 3, 4], [10, 30, 20, 40])
-    0.6666666666666667
+    >>> kendall_tau([1, 2, 3, 4, 5], [10, 30, 20, 40, 50])
+    0.8
     """
     return averaged(_TAU, y_true, y_score, qid, sample_weight, empty)

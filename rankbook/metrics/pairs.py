@@ -130,6 +130,11 @@ def disagreement(
     Grades, and a full graph made from them, with or without item weights, cost O(n log n) time and
     O(n) memory, however many preferences they stand for; any other graph costs O(m) for its m
     preferences. Both give the same number (to rounding, if there are weights).
+
+    Examples
+    --------
+    >>> disagreement([2, 1, 1, 0], [4, 1, 2, 2])
+    0.3
     """
     refuse_swapped(y_score)
     prefs = _as_preferences(y_true, qid, sample_weight)
@@ -195,8 +200,8 @@ def pair_accuracy(
 
     Examples
     --------
-    >>> pair_accuracy([0, 1, 2, 0, 1], [1.0, 3.0, 2.0, 1.0, 2.0], qid=[1, 1, 1, 2, 2])
-    0.8333333333333333
+    >>> pair_accuracy([0, 1, 0, 1], [1.0, 3.0, 2.0, 2.0], qid=[1, 1, 2, 2])
+    0.75
     """
     return averaged(_PAIR_ACCURACY, y_true, y_score, qid, sample_weight, empty)
 
@@ -271,6 +276,11 @@ def auc(
     Notes
     -----
     Costs O(n log n). For one query the same as :func:`sklearn.metrics.roc_auc_score`.
+
+    Examples
+    --------
+    >>> auc([0, 1, 0, 1], [1, 2, 2, 3])
+    0.875
     """
     refuse_swapped(y_score)
     if isinstance(y_true, Preferences):

@@ -80,12 +80,13 @@ def named(metric, options=()):
     options = dict(options)
     if isinstance(metric, str):
         name, at, k = metric.partition("@")
-        if at and k.isdecimal():
-            options = dict(k=int(k)) | options
-        shown = {n: n + f"@{k or 'k'}" * takes_k(f)[bool(not at)] for n, f in NAMES.items()}
+        whole = k if k.isdecimal() else "k"
         if name not in NAMES or at and not (k.isdecimal() and takes_k(NAMES[name])[0]):
-            raise unknown_name("metric", metric, shown.values())
-        metric = NAMES[name]
+            known = (n + f"@{whole}" * takes_k(f)[not at] for n, f in NAMES.items())
+            raise unknown_name("metric", metric, known)
+        if at and "k" in options:
+            raise ValueError(f"k is {options['k']!r}, and metric is {metric!r}; one k is accepted.")
+        metric, options = NAMES[name], options | (dict(k=int(k)) if at else {})
     if not callable(metric):
         raise TypeError(
             f"metric is {metric!r}; a function of (y_true, y_score), or the name of a metric, "
@@ -192,7 +193,8 @@ def by_query(
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the items.
     empty : {"skip", 0, 1}, default "skip"
-        The value of a query that has nothing to measure; NaN if "skip".
+        The value of a query that has nothing to measure; NaN if "skip". One in which no item weighs
+        anything is left out in any case.
     **options
         Of the metric, as ``k=10``.
 
@@ -223,12 +225,20 @@ def by_query(
     rule = RULES.get(metric)
     if rule is None:
         values = _one_by_one(metric, y_true, y_score, number, weight, options)
-    else:
-        if rule.weighs == "queries":
-            query_weights(weight, number)
-            weight = None
-        values = rule.values(RankedLists(y_true, y_score, number, weight), **options)
-    return ids, np.where(np.isnan(values), fill, values)
+        return ids, np.where(np.isnan(values), fill, values)
+    if rule.weighs == "queries":
+        query_weights(weight, number)
+        weight = None
+    lists = RankedLists(y_true, y_score, number, weight)
+    return ids, _filled(rule.values(lists, **options), fill, lists)
+
+
+def _filled(values, fill, lists):
+    """The values (q,) with `fill` for empty queries; NaN for those whose items weigh nothing."""
+    values = np.where(np.isnan(values), fill, values)
+    if lists.weight is not None and values.size:
+        values[np.maximum.reduceat(lists.weight, lists.first) == 0] = np.nan
+    return values
 
 
 def _one_by_one(metric, y_true, y_score, number, weight, options):
@@ -271,8 +281,8 @@ def averaged(rule, y_true, y_score, qid, sample_weight, empty, **options):
     _, y_true, y_score, number, weight = _checked(y_true, y_score, qid, sample_weight)
     of_queries = query_weights(weight, number) if rule.weighs == "queries" else None
     lists = RankedLists(y_true, y_score, number, weight if of_queries is None else None)
-    values = rule.values(lists, **options)
-    return mean_over_queries(np.where(np.isnan(values), fill, values), rule.needs, of_queries)
+    values = _filled(rule.values(lists, **options), fill, lists)
+    return mean_over_queries(values, rule.needs, of_queries)
 
 
 def as_places(k):

@@ -3,6 +3,7 @@
 The definitions are written out here item by item.
 """
 
+import shutil
 from itertools import permutations
 
 import numpy as np
@@ -143,6 +144,20 @@ def test_empty_queries_count_what_is_said(name):
             metric([], [], **options, **nothing)
 
 
+def test_a_query_whose_items_weigh_nothing_is_left_out_in_any_case():
+    y, s, qid, weight = (
+        [1, 0, 1, 0, 0, 0],
+        [1, 2, 2, 1, 1, 2],
+        [1, 1, 2, 2, 3, 3],
+        [0, 0, 1, 1, 1, 1],
+    )
+    for name in ("auc", "pair_accuracy", "average_precision"):
+        metric = getattr(metrics, name)
+        assert metric(y, s, qid, weight) == 1 and metric(y, s, qid, weight, empty=0) == 1 / 2
+        values = metrics.by_query(name, y, s, qid, weight, empty=0)[1]
+        assert np.isnan(values[0]) and values[1:].tolist() == [1, 0]
+
+
 def test_linear_gain_of_any_size():
     for scale in (5e-324, 1e-300, 1.0, 1e307):
         y = np.array([3.0, 0, 1]) * scale
@@ -215,6 +230,7 @@ def test_against_ir_measures(letor, name, options, measure):
     assert metric(*letor, **k, empty=0) == pytest.approx(other.mean(), abs=1e-10)
 
 
+@pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is written in Perl")
 @pytest.mark.parametrize("k", [5, 20])
 def test_err_against_gdeval(letor, k):
     """Its highest grade is 4, and it prints five digits."""
