@@ -40,10 +40,14 @@ def graded_folds(estimator, X, y, query, weight):
         Numbers of the queries, and item weights.
     """
     part = lambda values, items: None if values is None else values[items]
-    folds = []
+    folds, of_query = [], estimator.query_weight
+    if of_query is None or isinstance(of_query, str):
+        weigh = lambda items: of_query
+    else:  # the entries of those queries that are there
+        weigh = lambda items: np.asarray(of_query)[np.unique(part(query, items))]
     for train, test in make_folds(estimator.cv, X, y, query, estimator.random_state):
         known, asked = (
-            (y[items], part(query, items), graph, part(weight, items))
+            (y[items], part(query, items), graph, part(weight, items), weigh(items))
             for items, graph in ((train, estimator.graph), (test, "full"))
         )
         judged = (

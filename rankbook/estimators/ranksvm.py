@@ -68,6 +68,11 @@ class RankSVM(Ranker):
         :func:`rankbook.explain` predicts, and where its matrix fits in memory) the problem with
         the kernel itself is solved; ``solver_`` then names no projection, and there is no
         ``nystroem_map_``.
+    query_weight : None, "equal" or array-like of shape (q,), default None
+        With "equal" the preferences of each query sum to 1, with the item weights in them, so that
+        queries with many preferences do not outweigh the others; or what they sum to, in the order
+        of the sorted ids. lam is of this sum. Weights of levels, as in IR-SVM, go by `preferences`
+        from :meth:`rankbook.Preferences.from_scores`.
     progress : bool, default False
         Show a bar over the steps of the solver, if it has one ("interior", "newton", "path" and
         "subgradient" do). Ctrl-C ends a fit, and leaves the estimator as it was.
@@ -108,10 +113,12 @@ class RankSVM(Ranker):
         loss: Literal["hinge", "squared"] = "hinge",
         approximate_kernel: int | Literal["auto"] | None = None,
         progress: bool = False,
+        query_weight: Literal["equal"] | ArrayLike | None = None,
     ) -> None:
         self.lam, self.kernel, self.gamma, self.graph = lam, kernel, gamma, graph
         self.solver, self.degree, self.coef0, self.penalty = solver, degree, coef0, penalty
         self.loss, self.approximate_kernel, self.progress = loss, approximate_kernel, progress
+        self.query_weight = query_weight
 
     @keeping_features
     def fit(
@@ -162,11 +169,11 @@ class RankSVM(Ranker):
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...,")
             X, y = finite_items(self, X, y)
-            prefs = weighted_preferences(y, qid, self.graph, sample_weight)
+            prefs = weighted_preferences(y, qid, self.graph, sample_weight, self.query_weight)
         else:
             X, rows = finite_items(self, X), X
             refuse_huge("X", X)
-            others = dict(y=y, qid=qid, sample_weight=sample_weight)
+            others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
             prefs = given_preferences(preferences, rows, X.shape[0], **others)
         if self.approximate_kernel is None:
             return keep_fit(self, fitted_attributes(solved(self, problem_of(self, X, prefs))))

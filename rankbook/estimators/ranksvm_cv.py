@@ -107,7 +107,8 @@ def models_to_try(estimator):
     if not gammas:
         raise ValueError("gamma is empty; a number, or one or more of them, is accepted.")
     names = [name for name in RankSVM().get_params() if name not in ("lam", "gamma")]
-    options = {name: getattr(estimator, name) for name in names}
+    # the preferences of a fold have their weights already
+    options = {name: getattr(estimator, name) for name in names} | dict(query_weight=None)
     return [RankSVM(gamma=gamma, **options) for gamma in gammas]
 
 
@@ -130,7 +131,7 @@ def graded_data(estimator, X, y, qid, sample_weight):
     if weight is not None:
         weight = as_vector("sample_weight", weight, y.size, minimum=0.0)
     query = None if qid is None else as_ids("qid", qid, y.size)[1]
-    prefs = weighted_preferences(y, query, estimator.graph, weight)
+    prefs = weighted_preferences(y, query, estimator.graph, weight, estimator.query_weight)
     return X, prefs, lambda: (graded_folds(estimator, X, y, query, weight), 0)
 
 
@@ -217,6 +218,8 @@ class RankSVMCV(Ranker):
         same ones in every call.
     loss : {"hinge", "squared"}, default "hinge"
         As in :class:`rankbook.RankSVM`; "squared" has an exact path with the L1 penalty only.
+    query_weight : None, "equal" or array-like of shape (q,), default None
+        As in :class:`rankbook.RankSVM`; it counts for the disagreement of what is left out, too.
     fold_by : {"item", "pair", "group"}, default "item"
         For preferences, what a fold leaves out. "item": no item is in both parts, so that new items
         are judged; preferences across folds are dropped. "pair": the two parts share items, so that
@@ -274,10 +277,12 @@ class RankSVMCV(Ranker):
         random_state: Seed = None,
         loss: Literal["hinge", "squared"] = "hinge",
         fold_by: Literal["item", "pair", "group"] = "item",
+        query_weight: Literal["equal"] | ArrayLike | None = None,
     ) -> None:
         self.kernel, self.gamma, self.graph, self.solver = kernel, gamma, graph, solver
         self.degree, self.coef0, self.penalty, self.loss = degree, coef0, penalty, loss
         self.cv, self.rule, self.metric, self.fold_by = cv, rule, metric, fold_by
+        self.query_weight = query_weight
         self.k, self.lam_min_ratio = k, lam_min_ratio
         self.n_jobs, self.progress, self.random_state = n_jobs, progress, random_state
 
@@ -311,7 +316,7 @@ class RankSVMCV(Ranker):
             require_target(y, "scores of shape (n,), or preferences=...,")
             X, prefs, deal = graded_data(self, X, y, qid, sample_weight)
         else:
-            others = dict(y=y, sample_weight=sample_weight)
+            others = dict(y=y, sample_weight=sample_weight, query_weight=self.query_weight)
             X, prefs, deal = given_data(self, X, preferences, qid, **others)
         # too large is said before any work
         follower = shared_follower(problem_of(models[0], X, prefs), self.solver)

@@ -18,7 +18,7 @@ from ..preferences.sums import weighs_nothing
 PreferencesLike = Preferences | ArrayLike | Any  # see given_preferences
 
 # %% ../../nbs/estimators/targets.ipynb #et04
-def weighted_preferences(y, qid, graph, sample_weight):
+def weighted_preferences(y, qid, graph, sample_weight, query_weight=None):
     """Preferences from scores, with the products of item weights as weights of the pairs.
 
     Parameters
@@ -28,6 +28,8 @@ def weighted_preferences(y, qid, graph, sample_weight):
     graph : {"full", "star"}
     sample_weight : array-like of shape (n,) or None
         Item weights >= 0.
+    query_weight : None, "equal" or array-like of shape (q,)
+        What the preferences of each query sum to, with the item weights in them.
 
     Returns
     -------
@@ -45,13 +47,14 @@ def weighted_preferences(y, qid, graph, sample_weight):
             "at least one preference is accepted."
         )
     if sample_weight is None:
-        return prefs
+        return prefs if query_weight is None else prefs.query_weighted(query_weight)
     weight = as_vector("sample_weight", sample_weight, prefs.n_items, minimum=0.0)
     if not weight.any():
         raise ValueError(
             "sample_weight is zero for every item; at least one positive weight is accepted."
         )
-    return prefs if (weight == 1).all() else prefs.item_weighted(weight)
+    prefs = prefs if (weight == 1).all() else prefs.item_weighted(weight)
+    return prefs if query_weight is None else prefs.query_weighted(query_weight)
 
 # %% ../../nbs/estimators/targets.ipynb #et07
 def given_preferences(preferences, X, n, **others):

@@ -36,7 +36,7 @@ def are_indices(a, n):
 def pack_preferences(prefs):
     """Facts and arrays from which :func:`unpack_preferences` makes the same preferences."""
     facts = dict(graph=prefs.graph, n_items=prefs.n_items, n_queries=prefs.n_queries)
-    by_item = prefs.item_weight is not None
+    by_item = prefs.item_weight is not None and not prefs.has_pair_weights
     arrays = {"item_weight": np.array(prefs.item_weight)} if by_item else {}
     arrays |= {
         name: np.array(getattr(prefs, name))

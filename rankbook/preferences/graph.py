@@ -6,6 +6,7 @@
 __all__ = ['Preferences', 'has_positive_margins', 'preferences_from_scores']
 
 # %% ../../nbs/preferences/graph.ipynb #c003
+from collections.abc import Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -30,6 +31,7 @@ from rankbook.preferences.pairs import (
     sorted_levels,
 )
 from .recorded import Recorded
+from .weights import LevelWeight, level_table, query_weighted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -84,6 +86,8 @@ class Preferences(Recorded):
         qid: ArrayLike | None = None,
         graph: GraphName = "full",
         margin: Literal["one", "difference"] = "one",
+        query_weight: Literal["equal"] | ArrayLike | None = None,
+        level_weight: Mapping[tuple[float, float], float] | None = None,
     ) -> Self:
         """Prefer higher scores within each query.
 
@@ -99,6 +103,13 @@ class Preferences(Recorded):
             By how much f should put the better item above the worse: by 1, so that only the order
             of y counts, or by the difference of their two scores, so that y counts as numbers. It
             is a least difference: to exceed it costs nothing. Differences list the preferences.
+        query_weight : "equal" or array-like of shape (q,), optional
+            What the preferences of each query sum to: 1 for each, or an entry each >= 0 in the
+            order of the sorted ids. By default each preference weighs 1.
+        level_weight : mapping from (float, float) to float >= 0, optional
+            Weights of preferences by the scores of the two items, (upper, lower), as in IR-SVM
+            (Cao et al., 2006); pairs that it does not name weigh 1. See
+            :mod:`rankbook.preferences.weights`.
 
         Returns
         -------
@@ -112,9 +123,18 @@ class Preferences(Recorded):
 
         Notes
         -----
-        Costs O(n log n); the pairs are listed when first asked for.
+        Costs O(n log n); the pairs are listed when first asked for. With G levels of weights sums
+        over the preferences cost G - 1 times as much as without, and no list.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> y, qid = [2, 1, 0, 1, 0], ["a", "a", "a", "b", "b"]
+        >>> rb.Preferences.from_scores(y, qid, level_weight={(2, 0): 3.0}).weight
+        array([1., 3., 1., 1.])
         """
-        return preferences_from_scores(y, qid, graph, margin, cls)
+        prefs = preferences_from_scores(y, qid, graph, margin, cls, level_weight)
+        return prefs if query_weight is None else prefs.query_weighted(query_weight)
 
     def find_cycle(self) -> list[int] | None:
         """Items that contradict each other, or None.
@@ -131,7 +151,7 @@ class Preferences(Recorded):
 
     def _attach(self, weight, margin):
         self._weight, self._item_weight = own_vector("weight", weight, self._m, 0.0), None
-        self._margin = own_vector("margin", margin, self._m)
+        self._margin, self._level_weight = own_vector("margin", margin, self._m), None
 
     def _list(self):
         if self._pairs is None:
@@ -156,14 +176,16 @@ class Preferences(Recorded):
 
     @property
     def has_pair_weights(self) -> bool:
-        """Whether single preferences were given weights."""
-        return self._weight is not None and self._item_weight is None
+        """Whether single preferences, or pairs of levels, were given weights."""
+        return self._level_weight is not None or (
+            self._weight is not None and self._item_weight is None
+        )
 
     @property
     def is_counted(self) -> bool:
-        """Whether scores and weights of items say all, so that no pair need be listed."""
-        full = self.graph == "full" and self._levels is not None
-        return full and self._margin is None and not self.has_pair_weights
+        """Whether scores, and weights of items or levels, say all: no pair need be listed."""
+        full = self.graph == "full" and self._levels is not None and self._margin is None
+        return full and (self._level_weight is not None or not self.has_pair_weights)
 
     @property
     def better(self) -> np.ndarray:
@@ -184,10 +206,18 @@ class Preferences(Recorded):
         return self._item_weight
 
     @property
+    def level_weight(self) -> LevelWeight | None:
+        """Weights of pairs of levels, which are multiplied with those of the items; or None."""
+        return self._level_weight
+
+    @property
     def weight(self) -> np.ndarray:
         """(m,) float64: the cost c of violating each preference."""
-        if self._weight is None and self.item_weight is not None:
-            self._weight = locked(self.item_weight[self.better] * self.item_weight[self.worse])
+        items, levels = self._item_weight, self._level_weight
+        if self._weight is None and (items is not None or levels is not None):
+            k, l = self.better, self.worse
+            found = 1.0 if levels is None else levels.of(k, l)
+            self._weight = locked(found if items is None else items[k] * items[l] * found)
         return np.broadcast_to(1.0, self._m) if self._weight is None else self._weight
 
     @property
@@ -206,11 +236,20 @@ class Preferences(Recorded):
 
         The weights >= 0 are given as (n,) and kept so. O(n).
 
-        A query counts q times as much if each of its items weighs the square root of q.
+        A query counts q times as much if each of its items weighs the square root of q. Weights of
+        levels stay.
         """
         other = self.reweighted(None, self._margin)
         other._item_weight = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
+        other._level_weight = self._level_weight
         return other
+
+    def query_weighted(self, weight: Literal["equal"] | ArrayLike = "equal") -> Self:
+        """The same graph of scores where each query's preferences sum to 1, or to `weight` (q,).
+
+        Within a query they keep their proportions. O(n), if they are counted.
+        """
+        return query_weighted(self, weight)
 
     def incidence(self) -> "csr_array":
         """The sparse matrix P of equation (7), +1 at the better and -1 at the worse item.
@@ -284,9 +323,11 @@ def _facts(prefs):
         "item weight"
         if prefs.item_weight is not None
         else "weight"
-        if prefs._weight is not None
+        if prefs._weight is not None and prefs.level_weight is None
         else None
     )
+    if prefs.level_weight is not None:
+        facts.append(("level weight", "given"))
     if prefs.n_ties:
         facts.append(("ties", prefs.n_ties))
     return facts + [
@@ -294,7 +335,9 @@ def _facts(prefs):
     ]
 
 # %% ../../nbs/preferences/graph.ipynb #c034
-def preferences_from_scores(y, qid=None, graph="full", margin="one", cls=Preferences):
+def preferences_from_scores(
+    y, qid=None, graph="full", margin="one", cls=Preferences, level_weight=None
+):
     """What :meth:`Preferences.from_scores` says, for the class `cls`."""
     as_choice("graph", graph, ("full", "star"))
     as_choice("margin", margin, ("one", "difference"))
@@ -309,4 +352,11 @@ def preferences_from_scores(y, qid=None, graph="full", margin="one", cls=Prefere
     prefs._begin(y.size, graph, np.unique(query_start).size, n_levels)
     prefs._levels, prefs._m = found, count_pairs(graph, *found)
     prefs._attach(None, None)
-    return prefs if margin == "one" else prefs.reweighted(margin=prefs.matvec(y))
+    delta = None if margin == "one" else prefs.matvec(y)
+    if level_weight is None:
+        return prefs if delta is None else prefs.reweighted(margin=delta)
+    table = level_table(y, level_weight)
+    if graph == "full" and delta is None:
+        prefs._level_weight = table
+        return prefs
+    return prefs.reweighted(table.of(prefs.better, prefs.worse), delta)

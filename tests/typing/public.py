@@ -18,6 +18,8 @@ version: str = rb.__version__
 
 prefs = rb.Preferences([0, 1], [2, 3], n_items=6, weight=[1, 2])
 prefs = rb.Preferences.from_scores(y, qid, graph="star")
+prefs = rb.Preferences.from_scores(y, qid, query_weight="equal", level_weight={(1, 0): 2.0})
+prefs = rb.Preferences.from_scores(y, qid, query_weight=[1, 2]).query_weighted([1.0, 2.0])
 prefs = rb.Preferences.from_rankings([[0, 1], [2, 3]], n_items=6)
 table = {"winner": ["a", "b"], "loser": ["b", "c"], "votes": [1, 2], "drawn": [False, True]}
 prefs = rb.Preferences.from_pairs(table, weight="votes", tie="drawn", ties="half")
@@ -157,6 +159,9 @@ stream = rb.OnlineRankSVM().fit(X, preferences=prefs).fit(X, preferences=np.zero
 scores = svm.predict(X) + svm.coef_[0] + svm.dual_coef_[0] * svm.support_[0]
 share = svm.score(X, y, qid) + svm.certificate_.relative_gap + svm.solution_.lam
 svm_cv = rb.RankSVMCV(cv=3, rule="one_se", metric="auc", n_jobs=2).fit(X, y, qid)
+svm_cv = rb.RankSVMCV(fold_by="pair", query_weight=None).fit(X, preferences=prefs)
+svm = rb.RankSVM(query_weight="equal").fit(X, y, qid)
+count = svm_cv.n_dropped_
 lam = svm_cv.lam_ + svm_cv.best_[0][0] + svm_cv.curve_.minimum + svm_cv.fold_curves_[0].minimum
 rls = rb.RankRLS(basis=3, basis_method="rpcholesky", graph="identity").fit(X, np.c_[y, y])
 rls = rb.RankRLS(kernel="linear", penalty="l1").fit(X, y, qid, sample_weight=weight)

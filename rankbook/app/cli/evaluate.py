@@ -10,10 +10,10 @@ import json
 from typing import Annotated
 
 import typer
-from .fit import Name
-from .predict import load_model, read_for
 
+from .fit import Name
 from .options import Data, Json, Qid, Target, option
+from .predict import load_model, read_for
 from .reading import spoken_warnings
 
 # %% ../../../nbs/app/cli/evaluate.ipynb #e05

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from .evaluate import evaluate
-from .fit import fit
-from .predict import predict
 
 from .check import check
 from .convert import convert, datasets
+from .evaluate import evaluate
+from .fit import fit
 from .info import info
 from .new_solver import new_solver
 from rankbook.app.cli.options import (
@@ -45,6 +44,7 @@ from rankbook.app.cli.options import (
     Verbose,
 )
 from .path import path
+from .predict import predict
 from rankbook.app.cli.reading import (
     check_picture,
     parse_gammas,

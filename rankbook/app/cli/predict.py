@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from .fit import Name
 
+from .fit import Name
 from .options import Data, Json, Qid, option
 from .reading import spoken_warnings
 

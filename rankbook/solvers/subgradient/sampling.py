@@ -155,7 +155,7 @@ def sampler_of(problem):
     """
     prefs = problem.prefs
     items = getattr(prefs, "item_weight", None)
-    if getattr(prefs, "is_counted", False):
+    if getattr(prefs, "is_counted", False) and not prefs.has_pair_weights:
         return level_sampler(prefs.levels, items)
     weight, margin = (None if (v == 1).all() else v for v in (prefs.weight, prefs.margin))
     return list_sampler(prefs.better, prefs.worse, weight, margin)
