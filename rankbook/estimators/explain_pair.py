@@ -123,7 +123,7 @@ def take_apart(model, a, b):
         check_is_fitted(model)
         return take_apart(model.ranker_, a, b)
     if isinstance(model, Solution):
-        if hasattr(model.problem, "label_function"):
+        if hasattr(model.problem, "label_function") or hasattr(model.problem, "classes_"):
             raise TypeError("model is a Solution of a problem on labels; one of items is accepted.")
         f, about = model.function, "in the optimum of its problem"
         items, exact = read_pair(a, b, None, model), not isinstance(f, NystroemFunction)

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.validation import as_count, require_kind
-from ..estimators.explain_pair import PairExplanation
 from .axes import COLOURS, SMALL, as_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from rankbook.estimators.explain_pair import PairExplanation
+
 # %% ../../nbs/plots/pair.ipynb #pp03
-def plot_pair(explanation: PairExplanation, ax: "Axes | None" = None, k: int = 10) -> "Axes":
+def plot_pair(explanation: "PairExplanation", ax: "Axes | None" = None, k: int = 10) -> "Axes":
     """The largest terms of a difference of two scores, and the difference, as bars.
 
     Parameters
@@ -46,6 +47,8 @@ def plot_pair(explanation: PairExplanation, ax: "Axes | None" = None, k: int = 1
     >>> model = rb.RankSVM(kernel="linear").fit([[0.0, 1.0], [1.0, 0.0], [3.0, 0.0]], [0, 1, 2])
     >>> ax = rb.plots.plot_pair(rb.explain_pair(model, 2, 0))
     """
+    from rankbook.estimators.explain_pair import PairExplanation  # scikit-learn comes with it
+
     require_kind("explanation", explanation, PairExplanation)
     rows = [*explanation.rows(as_count("k", k)), ("f(a) - f(b)", explanation.difference)]
     values = np.array([value for _, value in rows])
