@@ -71,8 +71,8 @@ def summarize(result):
     -------
     dict
         With data, split, method, preferences, kernel, candidates, path, curve, chosen,
-        disagreement, auc, certificate, solver, seconds and notes. The upper end of an interval of
-        lambda is None where it is infinite.
+        disagreement, auc, test, certificate, solver, seconds and notes. The upper end of an
+        interval of lambda is None where it is infinite.
     """
     best, settings = result.best, result.settings
     certificate = result.solution.certificate
@@ -94,6 +94,7 @@ def summarize(result):
         ),
         disagreement=result.disagreement,
         auc=result.auc,
+        test=result.test,
         certificate={name: float(getattr(certificate, name)) for name in CERTIFIED},
         solver=result.solution.solver,
         seconds=best.seconds,

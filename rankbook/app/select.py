@@ -12,6 +12,7 @@ from time import perf_counter
 import numpy as np
 
 from .facts import PARAMETERS, draw, notes_on, summarize
+from .measures import level_aucs, measures
 from .methods import check_method, follower
 from ..base.validation import as_matrix, as_positive, as_vector, unknown_name
 from ..data.dataset import PARTS
@@ -214,6 +215,8 @@ class ModelSelection:
         Of the solution with the preferences of "validation" and "test".
     auc : float or None
         On the test part, averaged over queries; None if y has more than two levels.
+    test : dict
+        "metrics" and "level_auc" of the test part, see :mod:`rankbook.app.measures`.
     settings : dict
         The method, and how the data were split and lambda was chosen.
     centre, factor : ndarrays of shape (d,)
@@ -227,6 +230,7 @@ class ModelSelection:
     solution: Solution
     disagreement: dict
     auc: float | None
+    test: dict
     settings: dict
     centre: np.ndarray
     factor: np.ndarray
@@ -330,9 +334,9 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     settings |= dict(graph=graph, rule=rule)
     lam, settings["error"] = _choose(best, parts["validation"], rule)
     solution = best.path.solution(lam)
-    wrong, area = _judge(parts, solution, np.unique(data.y).size == 2)
+    wrong, area, said = _judge(parts, solution, np.unique(data.y).size == 2)
     return ModelSelection(
-        data, parts, candidates, best, solution, wrong, area, settings, centre, factor
+        data, parts, candidates, best, solution, wrong, area, said, settings, centre, factor
     )
 
 # %% ../../nbs/app/select.ipynb #c020
@@ -374,14 +378,16 @@ def _best_candidate(parts, kernels, follow, lams):
 
 
 def _judge(parts, solution, two_levels):
-    """Disagreement with validation and test preferences, and the AUC of the test part.
+    """Disagreement with validation and test preferences, and AUC and measures of the test part.
 
     All are those of the solution.
     """
     scores = {name: solution.predict(parts[name].X) for name in PARTS[1:]}
     test = parts["test"]
     wrong = {name: disagreement(parts[name].prefs, scores[name]) for name in scores}
-    return wrong, auc(test.y, scores["test"], test.qid) if two_levels else None
+    known = test.y, scores["test"], test.qid
+    said = dict(metrics=measures(*known), level_auc=level_aucs(*known))
+    return wrong, auc(*known) if two_levels else None, said
 
 
 def _choose(candidate, validation, rule):

@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['FORMS', 'Out', 'Name', 'Events', 'Form', 'Columns', 'Ties', 'Method', 'Lam', 'C', 'Loss', 'Penalty', 'read_training',
-           'parse_columns', 'read_preferences', 'fit', 'check_model_place', 'refuse_both', 'one_gamma', 'known_lam',
-           'say_fit']
+           'parse_columns', 'read_preferences', 'fit', 'refuse_both', 'one_gamma', 'known_lam', 'say_fit']
 
 # %% ../../../nbs/app/cli/fit.ipynb #f02
 import json
@@ -29,7 +28,7 @@ from rankbook.app.cli.options import (
     Target,
     option,
 )
-from .reading import parse_gammas, parse_names, spoken_warnings
+from .reading import check_place, parse_gammas, parse_names, spoken_warnings
 
 # %% ../../../nbs/app/cli/fit.ipynb #f05
 FORMS = ("pairs", "matches", "clicks")
@@ -157,7 +156,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     """
     from rankbook.app.fitting import fit_items
 
-    check_model_place(out)
+    check_place("--out", out)
     with spoken_warnings():
         by_events = preferences is not None
         items = read_training(data, target, qid, name, parse_names(drop), not by_events)
@@ -178,14 +177,6 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     say_fit(model, items, out, seconds, as_json)
 
 # %% ../../../nbs/app/cli/fit.ipynb #f08
-def check_model_place(file):
-    """Refuse a place to which no model can be written, before the work."""
-    if not file.parent.is_dir():
-        raise FileNotFoundError(f"--out is {str(file)!r}: there is no folder {str(file.parent)!r}.")
-    if file.is_dir():
-        raise IsADirectoryError(f"--out is {str(file)!r}, a folder; a file is accepted.")
-
-
 def refuse_both(**given):
     """Refuse what says who is better, beside --preferences."""
     for name, value in given.items():

@@ -27,7 +27,13 @@ from rankbook.app.cli.options import (
     Target,
     option,
 )
-from .reading import parse_gammas, parse_names, read_data, spoken_warnings
+from rankbook.app.cli.reading import (
+    check_place,
+    parse_gammas,
+    parse_names,
+    read_data,
+    spoken_warnings,
+)
 
 # %% ../../../nbs/app/cli/path.ipynb #p05
 Events = option(
@@ -80,6 +86,8 @@ def path(  # noqa: PLR0913 -- an option of the command each
     """
     from rankbook.data.writers import TABLES, ending_of, write_frame
 
+    if save is not None:
+        check_place("--save", save)
     if out not in (None, "-"):
         ending_of(out, TABLES)
     with spoken_warnings():
