@@ -162,7 +162,7 @@ def check_layout(subject: Subject) -> None:
             if subject.promise is not None:
                 within(subject.answer(problem, lam), subject.promise)
             if "solve" in subject.declared.provides and subject.follows(problem):
-                subject.on_path(problem, lam)
+                subject.path_below(problem, lam)
     if not subject.cases_seen:
         raise CheckSkipped("it takes no problem that borrows its items")
 

@@ -64,7 +64,7 @@ def check_memory(subject: Subject) -> None:
         with subject.looking_at(Case(name, variant, problem, lam[kind])):
             within(subject.answer(problem, lam[kind]), tol)
             if subject.declared.provides == {"solve", "path"} and subject.follows(problem):
-                subject.on_path(problem, lam[kind])
+                subject.path_below(problem, lam[kind])
 
 # %% ../../nbs/testing/state.ipynb #ts08
 @contextmanager

@@ -176,19 +176,21 @@ class Subject:
         """The solution of the solver, or of another instance of it."""
         if "solve" in self.declared.provides:
             return solve(problem, lam, solver=self.solver if solver is None else solver)
-        return self.on_path(problem, lam, solver)
-
-    def on_path(self, problem: Any, lam: float, solver: Any = None) -> Solution:
-        """The answer of a path that ends a little below."""
-        solver = self.solver if solver is None else solver
-        path = solve_path(problem, min(0.9 * lam, unit_of(problem)), solver=solver)
+        path = self.path_below(problem, lam, solver)
         return self.certified(path.solution(lam), problem, lam)
+
+    def path_below(self, problem: Any, lam: float, solver: Any = None) -> Any:
+        """A path that ends a little below a lambda."""
+        solver = self.solver if solver is None else solver
+        return solve_path(problem, min(0.9 * lam, unit_of(problem)), solver=solver)
 
     def answers(self, problem: Any, lam: float, solver: Any = None) -> list[Solution]:
         """The answers in every way that it provides: that of solve, and that of a path."""
         found = [self.answer(problem, lam, solver)]
         if "solve" in self.declared.provides and self.follows(problem):
-            found.append(self.on_path(problem, lam, solver))
+            path = self.path_below(problem, lam, solver)
+            if lam > path.domain[0]:  # another check asks how far it comes
+                found.append(self.certified(path.solution(lam), problem, lam))
         return found
 
     def certified(self, answer: Any, problem: Any, lam: float) -> Solution:

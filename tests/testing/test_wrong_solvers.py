@@ -43,10 +43,10 @@ MUTANTS = {  # and what fails, the check that is meant first
     wrong.AtTheTop: ["extremes", "path", "readings"],
     wrong.InTheMiddle: ["extremes"],
     wrong.HardMarginOfOnes: ["hard_margin"],
-    wrong.ForgetsKernel: ["kernels"],
+    wrong.ForgetsKernel: ["kernels", "combinations", "hard_margin", "path", "memory"],
     wrong.Jitter: ["scales"],
     wrong.ShortSighted: ["extremes", "margins"],
-    wrong.DenseOnly: ["storages"],
+    wrong.DenseOnly: ["storages", "combinations", "path"],
     wrong.SoftMargin: ["hard_margin"],
     wrong.FlatPath: ["path", "path_and_solve"],
     wrong.ShortPath: ["path"],
@@ -93,9 +93,16 @@ def test_a_wrong_solver_is_caught_by_the_check_that_is_meant(kind):
 def test_every_check_catches_somebody():
     assert {check for failed in MUTANTS.values() for check in failed} == set(CHECKS)
     alone = {failed[0] for failed in MUTANTS.values() if len(failed) == 1}
-    assert alone | {"certificate", "reference", "weights", "margins", "queries", "extremes"} | {
-        "path_and_solve"
-    } == set(CHECKS)
+    assert alone | {
+        "certificate",
+        "reference",
+        "kernels",
+        "storages",
+        "weights",
+        "margins",
+        "queries",
+        "extremes",
+    } | {"path_and_solve"} == set(CHECKS)
 
 
 @pytest.mark.slow

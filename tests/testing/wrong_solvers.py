@@ -453,10 +453,11 @@ class Remembering(Right):
 
     def found(self, problem, lam):
         X = problem.X.toarray() if problem.storage == "csr" else problem.X
-        key = X.tobytes(), problem.kernel.name, problem.storage, lam, len(problem.prefs)
+        kind = problem.kernel.name, problem.loss.name, problem.storage
+        key = X.tobytes(), kind, lam, len(problem.prefs)
         if key not in self.known:
-            self.known[key] = super().found(problem, lam)["coef"]
-        return dict(coef=self.known[key])
+            self.known[key] = super().found(problem, lam)
+        return self.known[key]
 
 
 class RememberingOrders(Remembering):
@@ -464,13 +465,13 @@ class RememberingOrders(Remembering):
 
     def found(self, problem, lam):
         prefs = problem.prefs
-        key = lam, problem.n_items, problem.kernel.name, problem.storage, type(problem)
+        key = lam, problem.kernel.name, problem.loss.name, problem.storage
         X = problem.X.toarray() if problem.storage == "csr" else problem.X
         arrays = X, prefs.better, prefs.worse, prefs.weight
         key += tuple(array.tobytes() for array in arrays)
         if key not in self.known:
-            self.known[key] = Right.found(self, problem, lam)["coef"]
-        return dict(coef=self.known[key])
+            self.known[key] = Right.found(self, problem, lam)
+        return self.known[key]
 
 
 class Shared(Right):
