@@ -61,7 +61,7 @@ MUTANTS = {  # and what fails, the check that is meant first
     wrong.Unlocking: ["layout"],
     wrong.Centring: ["unchanged"],
     wrong.CentringPaths: ["unchanged"],
-    wrong.Remembering: ["memory"],
+    wrong.Remembering: ["memory", "hard_margin"],
     wrong.RememberingOrders: ["memory"],
     wrong.Shared: ["threads"],
     wrong.Silencing: ["surroundings"],
