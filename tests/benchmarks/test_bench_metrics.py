@@ -47,3 +47,10 @@ def test_one_query_of_a_hundred_thousand():
         seconds, _ = best(lambda: metric(Y, S, **options))
         print(f"\n{name}: {seconds * 1e3:.0f} ms")
         assert seconds < 0.25
+
+
+def test_a_comparison_of_a_thousand_queries():
+    other = S + RNG.normal(size=N)
+    seconds, found = cpu(lambda: metrics.compare(Y, S, other, QID), rounds=3, of=min)
+    print(f"\ncompare, 9999 resamples: {seconds:.2f} s\n{found}")
+    assert seconds < 2
