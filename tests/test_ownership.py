@@ -8,8 +8,10 @@ import pickle
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.linear_model import LinearRegression
 
 import rankbook as rb
 from rankbook.problems.solution import Solution
@@ -163,6 +165,7 @@ def predicts(model, new):
 
 
 Y = ("X", "y", "qid")
+PLAIN = LinearRegression().fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [0.0, 1.0, 2.0])
 CASES = {
     # name: (what is made of the buffers, what it is asked)
     "Preferences.from_scores": (
@@ -372,6 +375,12 @@ CASES = {
             rb.RankSVMProblem(b["X"], rb.Preferences.from_scores(b["y"])), 1.0, [0.1, 1.0]
         ),
         lambda path, new: [path.gammas, *(answer.predict(new) for answer in path.solutions)],
+    ),
+    "metrics.scorer": (
+        lambda b: rb.metrics.scorer("ndcg@2", queries=pd.Series(b["qid"], copy=False)),
+        lambda made, new: [
+            [made(PLAIN, np.arange(2.0 * N).reshape(N, 2), pd.Series(np.arange(N) % 4))]
+        ],
     ),
     "choose_basis": (
         lambda b: rb.choose_basis(b["X"], 4, random_state=0),
