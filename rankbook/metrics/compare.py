@@ -62,7 +62,13 @@ def query_values(metric, y_true, scores, qid, sample_weight, empty, options):
         weight = query_weights(given, query_numbers(qid, given.size))
     kept = ~np.isnan(values).any(axis=0) & (weight > 0)
     needs = RULES[metric].needs if metric in RULES else "a value"
-    mean_over_queries(np.where(kept, 1.0, np.nan), needs)  # says so if nothing is left
+    given = None if sample_weight is None else weight
+    mean_over_queries(np.where(kept, 1.0, np.nan), needs, given)  # says so if nothing is left
+    if np.isinf(values[:, kept]).any():
+        raise ValueError(
+            f"metric is {_name(metric, options)}, infinite for some query; a metric with finite "
+            "values is accepted."
+        )
     return _name(metric, options), values[:, kept], weight[kept] / weight[kept].max()
 
 # %% ../../nbs/metrics/compare.ipynb #b08

@@ -148,6 +148,20 @@ def test_a_function_of_ones_own(two):
     assert found.mean_a == metrics.by_query(best_on_top, y, a, qid)[1].mean()
 
 
+def endless(y_true, y_score):
+    return np.inf
+
+
+def test_what_a_function_must_not_return(two):
+    y, a, b, qid = two
+    with pytest.raises(
+        ValueError, match="^metric is endless, infinite for some query; .* accepted"
+    ):
+        compare(y, a, b, qid, metric=endless)
+    with pytest.raises(UndefinedMetric, match="a weight above 0; at least one"):
+        compare(y, a, b, qid, 0 * y)
+
+
 def test_the_tables(two):
     y, a, b, qid = two
     found = compare(y, a, b, qid, metric="recall", k=3, empty=0, confidence=0.995)
