@@ -6,12 +6,14 @@
 __all__ = ['Recorded']
 
 # %% ../../nbs/preferences/recorded.ipynb #pr02
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
+from .scores import scores_read
 
 from ..base.ownership import SetOnce
+from ..base.types import GraphName
 from .clicks import clicks_read, merged
 from rankbook.preferences.events import (
     matches_read,
@@ -24,7 +26,64 @@ from rankbook.preferences.events import (
 
 # %% ../../nbs/preferences/recorded.ipynb #pr04
 class Recorded(SetOnce):
-    """What :class:`rankbook.Preferences` can be made from, besides scores and rows of items."""
+    """What :class:`rankbook.Preferences` can be made from, besides lists of rows."""
+
+    @classmethod
+    def from_scores(
+        cls,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        graph: GraphName = "full",
+        margin: Literal["one", "difference"] = "one",
+        query_weight: Literal["equal"] | ArrayLike | None = None,
+        level_weight: Mapping[tuple[float, float], float] | None = None,
+    ) -> Self:
+        """Prefer higher scores within each query.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,), float
+            Scores; higher is preferred, and items of equal score are not compared.
+        qid : array-like of shape (n,), optional
+            Query ids, in any order; one query by default. Only items of one query are compared.
+        graph : {"full", "star"}, default "full"
+            All preferences, or those through the representatives of neighbouring levels.
+        margin : {"one", "difference"}, default "one"
+            By how much f should put the better item above the worse: by 1, so that only the order
+            of y counts, or by the difference of their two scores, so that y counts as numbers. It
+            is a least difference: to exceed it costs nothing. Differences list the preferences.
+        query_weight : "equal" or array-like of shape (q,), optional
+            What the preferences of each query sum to: 1 for each, or an entry each >= 0 in the
+            order of the sorted ids. By default each preference weighs 1.
+        level_weight : mapping from (float, float) to float >= 0, optional
+            Weights of preferences by the scores of the two items, (upper, lower), as in IR-SVM
+            (Cao et al., 2006); pairs that it does not name weigh 1. See
+            :mod:`rankbook.preferences.weights`.
+
+        Returns
+        -------
+        Preferences
+            Possibly without any preference, when no query has two levels.
+
+        Raises
+        ------
+        ValueError
+            If y is empty or not finite, lengths disagree, or a name is not known.
+
+        Notes
+        -----
+        Costs O(n log n); the pairs are listed when first asked for. With G levels of weights sums
+        over the preferences cost G - 1 times as much as without, and no list.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> y, qid = [2, 1, 0, 1, 0], ["a", "a", "a", "b", "b"]
+        >>> rb.Preferences.from_scores(y, qid, level_weight={(2, 0): 3.0}).weight
+        array([1., 3., 1., 1.])
+        """
+        prefs = scores_read(cls, y, qid, graph, margin, level_weight)
+        return prefs if query_weight is None else prefs.query_weighted(query_weight)
 
     @classmethod
     def from_pairs(
