@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
-from .scores import scores_read
 
 from ..base.ownership import SetOnce
 from ..base.types import GraphName
@@ -23,6 +22,7 @@ from rankbook.preferences.events import (
     tie_flags,
     weights_of,
 )
+from .scores import scores_read
 
 # %% ../../nbs/preferences/recorded.ipynb #pr04
 class Recorded(SetOnce):
