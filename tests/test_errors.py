@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.model_selection import KFold
 
 import rankbook as rb
 from rankbook import datasets, metrics, plots
@@ -2215,9 +2216,142 @@ ESTIMATORS = [
     ),
 ]
 
+
+@cache
+def linear():
+    return rb.RankSVM(kernel="linear").fit(X, Y)
+
+
+def saved(model, tmp, name="m.rankbook", cut=None):
+    """A file with a model, or with a part of its bytes."""
+    model.save(tmp / name)
+    if cut is not None:
+        (tmp / name).write_bytes((tmp / name).read_bytes()[:cut])
+    return tmp / name
+
+
+FILES = [
+    (
+        "save a kernel that is a function",
+        lambda tmp: rb.RankSVM(kernel=lambda A, B: A @ B.T).fit(X, Y).save(tmp / "m"),
+        ValueError,
+        r"^kernel is a function, which a file cannot hold; .* accepted",
+    ),
+    (
+        "save before a fit",
+        lambda tmp: rb.RankSVM().save(tmp / "m"),
+        ValueError,
+        r"^This RankSVM instance is not fitted yet",
+    ),
+    (
+        "save into no folder",
+        lambda tmp: linear().save(tmp / "no" / "m.rankbook"),
+        FileNotFoundError,
+        r"m\.rankbook",
+    ),
+    ("save onto a folder", lambda tmp: linear().save(tmp), OSError, "directory"),
+    (
+        "save a cv that is a splitter",
+        lambda tmp: rb.RankRLSCV(lams=[1.0], cv=KFold(2)).fit(X, Y).save(tmp / "m"),
+        ValueError,
+        r"^cv is a KFold, which a file cannot hold; .* accepted",
+    ),
+    (
+        "load half a model",
+        lambda tmp: rb.load(saved(linear(), tmp, cut=900)),
+        ValueError,
+        r"m\.rankbook', which is no file of rankbook, or is damaged",
+    ),
+    ("load no file", lambda tmp: rb.load(tmp / "no.rankbook"), FileNotFoundError, "no.rankbook"),
+    ("load a folder", lambda tmp: rb.load(tmp), IsADirectoryError, "directory"),
+    (
+        "load a number",
+        lambda tmp: rb.load(3),
+        TypeError,
+        r"^file is 3; a name or a path is accepted",
+    ),
+    (
+        "partial_fit after load",
+        lambda tmp: rb.load(saved(ONLINE()().fit(X, Y), tmp)).partial_fit(X, Y),
+        ValueError,
+        r"^this model was loaded from a file, .* accepted",
+    ),
+]
+
+EXPLAINED = [
+    (
+        "explain_pair of what is no model",
+        lambda: rb.explain_pair("model", X[0], X[1]),
+        TypeError,
+        r"^model is a str; .* accepted",
+    ),
+    (
+        "explain_pair of labels",
+        lambda: rb.explain_pair(rb.LabelRanker().fit(X, np.c_[Y, -Y]), X[0], X[1]),
+        ValueError,
+        r"^model gives an item 2 scores; .* accepted",
+    ),
+    (
+        "explain_pair a too short",
+        lambda: rb.explain_pair(linear(), X[0, :2], X[1, :2]),
+        ValueError,
+        r"^a has 2 features; 3, as in training, are accepted",
+    ),
+    (
+        "explain_pair b a matrix",
+        lambda: rb.explain_pair(linear(), X[0], X),
+        ValueError,
+        r"^b has 12 rows; one item is accepted",
+    ),
+    (
+        "explain_pair a with NaN",
+        lambda: rb.explain_pair(linear(), with_nan(X[0], 1), X[1]),
+        ValueError,
+        r"^a has NaN .* accepted",
+    ),
+    (
+        "explain_pair a text",
+        lambda: rb.explain_pair(linear(), WORDS[0], X[1]),
+        TypeError,
+        r"^a .* accepted",
+    ),
+    (
+        "explain_pair b number 12",
+        lambda: rb.explain_pair(linear(), 0, 12),
+        ValueError,
+        r"^b is 12; numbers from 0 to 11 are accepted",
+    ),
+    (
+        "explain_pair by items of a linear model",
+        lambda: rb.explain_pair(linear(), 0, 1, by="items"),
+        ValueError,
+        r"^by is 'items'. Accepted: features, preferences",
+    ),
+    (
+        "explain_pair by preferences without multipliers",
+        lambda: rb.explain_pair(solution(), X[0], X[1], by="preferences"),
+        ValueError,
+        r"^by is 'preferences', and the solver .* accepted",
+    ),
+    (
+        "plot_pair of a model",
+        lambda: plots.plot_pair(linear()),
+        TypeError,
+        r"^explanation is a RankSVM; .* accepted",
+    ),
+    (
+        "plot_pair k 0",
+        lambda: plots.plot_pair(rb.explain_pair(linear(), 0, 1), k=0),
+        ValueError,
+        r"^k is 0; .* accepted",
+    ),
+]
+
 WITHOUT_FILES = (
     PREFERENCES + METRICS + KERNELS + PROBLEMS + SOLVING + PATHS + STATISTICS + ESTIMATORS
 )
+WITHOUT_FILES += EXPLAINED
+WITH_FILES = DATA + FILES
 BARE = re.compile(
     r"inhomogeneous|could not convert|setting an array|broadcast|invalid literal|not supported "
     r"between|ambiguous|has no attribute|cannot convert float|not subscriptable"
@@ -2239,7 +2373,7 @@ def test_the_message_names_what_the_caller_wrote(call, kind, pattern):
     complains(call, kind, pattern)
 
 
-@pytest.mark.parametrize("call, kind, pattern", named(DATA))
+@pytest.mark.parametrize("call, kind, pattern", named(WITH_FILES))
 def test_the_message_of_data_names_what_the_caller_wrote(call, kind, pattern, tmp_path):
     complains(lambda: call(tmp_path), kind, pattern)
 
@@ -2321,5 +2455,5 @@ def test_statistics_that_refuse_a_block_are_as_they_were():
 
 
 def test_the_table_has_no_row_twice():
-    rows = [row[0] for row in WITHOUT_FILES + DATA]
+    rows = [row[0] for row in WITHOUT_FILES + WITH_FILES]
     assert len(rows) == len(set(rows)) >= 120

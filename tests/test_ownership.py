@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LinearRegression
 
 import rankbook as rb
+from rankbook.estimators.scaled import ScaledModel
 from rankbook.problems.solution import Solution
 
 RNG = np.random.default_rng(0)
@@ -381,6 +382,18 @@ CASES = {
         lambda made, new: [
             [made(PLAIN, np.arange(2.0 * N).reshape(N, 2), pd.Series(np.arange(N) % 4))]
         ],
+    ),
+    "explain_pair": (
+        lambda b: rb.explain_pair(
+            rb.RankSVM(kernel="linear").fit(b["X"], b["y"]), b["new"][0], b["new"][1]
+        ),
+        lambda found, new: [found.contributions, [found.difference, found.bound]],
+    ),
+    "ScaledModel": (
+        lambda b: ScaledModel(
+            rb.RankSVM(kernel="linear").fit(b["X"], b["y"]), b["weight"][:D], b["table"][0] + 1.0
+        ),
+        lambda model, new: [model.predict(new), model.centre, model.factor],
     ),
     "choose_basis": (
         lambda b: rb.choose_basis(b["X"], 4, random_state=0),

@@ -216,7 +216,7 @@ class ModelSelection:
     auc : float or None
         On the test part, averaged over queries; None if y has more than two levels.
     test : dict
-        "metrics" and "level_auc" of the test part, see :mod:`rankbook.app.measures`.
+        "metrics" and "level_auc" of its part, see :mod:`rankbook.app.measures`.
     settings : dict
         The method, and how the data were split and lambda was chosen.
     centre, factor : ndarrays of shape (d,)
@@ -378,16 +378,13 @@ def _best_candidate(parts, kernels, follow, lams):
 
 
 def _judge(parts, solution, two_levels):
-    """Disagreement with validation and test preferences, and AUC and measures of the test part.
-
-    All are those of the solution.
-    """
+    """Disagreement with validation and test preferences, and measures of the test part."""
     scores = {name: solution.predict(parts[name].X) for name in PARTS[1:]}
     test = parts["test"]
     wrong = {name: disagreement(parts[name].prefs, scores[name]) for name in scores}
     known = test.y, scores["test"], test.qid
-    said = dict(metrics=measures(*known), level_auc=level_aucs(*known))
-    return wrong, auc(*known) if two_levels else None, said
+    found = dict(metrics=measures(*known), level_auc=level_aucs(*known))
+    return wrong, auc(*known) if two_levels else None, found
 
 
 def _choose(candidate, validation, rule):

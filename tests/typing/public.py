@@ -187,6 +187,13 @@ online_svc = rb.OnlineSVC(random_state=np.random.default_rng(0)).partial_fit(X, 
 scores = online_svc.fit(X, y, weight).decision_function(X) + online_svc.coef_[0]
 online_svc = online_svc.fit(X, y, margin=weight).partial_fit(X, y, margin=weight)
 
+for model in (svm, svm_cv, rls, rls_cv, ranker, ordinal, rayleigh, rayleigh_cv, online, online_svc):
+    model.save(Path("model.rankbook"))
+scores = rb.load("model.rankbook").predict(X)
+why = rb.explain_pair(svm, X[0], rows[1], by="items")
+sure: bool = rb.explain_pair(solution, 0, 1).proven and why.difference > why.bound
+terms: list[tuple[str, float]] = why.rows(3) + [(why.verdict, float(why.contributions.sum()))]
+
 # Data and pictures
 
 data = rb.datasets.load(rb.datasets.list_datasets()[0])
@@ -199,6 +206,7 @@ ax: Axes = rb.plots.plot_path(path, what="coef", which=[0, 1], n=10)
 ax = rb.plots.plot_sets(path, ax=ax)
 ax = rb.plots.plot_validation_curve(curve, lam=lam)
 ax = rb.plots.plot_roc(y, X[:, 0])
+ax = rb.plots.plot_pair(why, ax, k=5)
 axes: np.ndarray = rb.plots.plot_decision(path, [lam, 2 * lam], y, axes=[ax, ax])
 
 two = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2))

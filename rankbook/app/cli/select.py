@@ -94,7 +94,7 @@ def _choose(source, target, qid, drop, options, verbose):
 # %% ../../../nbs/app/cli/select.ipynb #c032
 Save = option(Path, "Keep the chosen model in this file, for rankbook predict.", "--save")
 
-
+# %% ../../../nbs/app/cli/select.ipynb #8b0b588c
 def select(  # noqa: PLR0913 -- an option of the command each
     data: Data,
     target: Target = None,
