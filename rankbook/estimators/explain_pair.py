@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['SHOWN', 'PairExplanation', 'Asked', 'take_apart', 'subspace_certificate', 'as_row', 'read_pair', 'training_item',
-           'carrier_differences', 'function_terms', 'coordinates', 'preference_terms', 'ball', 'explain_pair',
-           'check_pair']
+           'coefficient_differences', 'function_terms', 'coordinates', 'preference_terms', 'ball', 'check_pair',
+           'explain_pair']
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep02
 import math
@@ -203,8 +203,8 @@ def training_item(name, number, solution, projected):
     return row if offset is None else row + offset
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep09
-def carrier_differences(asked):
-    """The differences (c,) of the two items for the carriers of coefficients, and error sizes."""
+def coefficient_differences(asked):
+    """The differences (c,) of the two items for each coefficient, and error sizes."""
     f, (a, b) = asked.function, asked.items
     if isinstance(f, LinearFunction):
         return a - b, np.abs(a - b)
@@ -221,7 +221,7 @@ def carrier_differences(asked):
 def function_terms(asked):
     """Names, contributions and the rounding error of their sum."""
     f, (a, _) = asked.function, asked.items
-    values, sizes = carrier_differences(asked)
+    values, sizes = coefficient_differences(asked)
     if isinstance(f, LinearFunction):
         names = asked.names or tuple(f"feature {j}" for j in range(a.size))
         coef = f.weights
@@ -239,7 +239,7 @@ def function_terms(asked):
 def coordinates(asked):
     """The difference (p,) of the two items in the subspace of a function."""
     subspace = asked.function.subspace
-    return projected(carrier_differences(asked)[0][None], subspace.factor, subspace.rule)[0]
+    return projected(coefficient_differences(asked)[0][None], subspace.factor, subspace.rule)[0]
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep11
 def preference_terms(asked, difference, rounding):
@@ -294,6 +294,26 @@ def ball(asked):
     return radius, item_distance(kernel, a, b), asked.about
 
 
+def check_pair(asked, by):
+    """Refuse several scores for an item, items of another size, and terms that there are not."""
+    f, d = asked.function, asked.items[0].size
+    values = f.coef if isinstance(f, KernelFunction) else f.weights
+    if values.ndim > 1:
+        raise ValueError(
+            f"model gives an item {values.shape[1]} scores; a model with one score is accepted."
+        )
+    linear = isinstance(f, LinearFunction)
+    if by is not None:
+        accepted = ("features" if linear else "items", "preferences")
+        as_choice("by", by, accepted)
+    items = None if linear else f.items if isinstance(f, KernelFunction) else f.subspace.landmarks
+    size = len(f.weights) if linear else items.shape[1] if items is not None else None
+    if size is None:
+        size = f.n_items if isinstance(f, KernelFunction) else f.subspace.n_items
+    if d != size:
+        raise ValueError(f"a has {d} features; {size}, as in training, are accepted.")
+
+# %% ../../nbs/estimators/explain_pair.ipynb #ep14
 def explain_pair(
     model: Any,
     a: ArrayLike | int,
@@ -358,23 +378,3 @@ def explain_pair(
     return PairExplanation(
         difference, names, terms, by, abs(difference) > bound, bound, radius, distance, about
     )
-
-
-def check_pair(asked, by):
-    """Refuse several scores for an item, items of another size, and terms that there are not."""
-    f, d = asked.function, asked.items[0].size
-    values = f.coef if isinstance(f, KernelFunction) else f.weights
-    if values.ndim > 1:
-        raise ValueError(
-            f"model gives an item {values.shape[1]} scores; a model with one score is accepted."
-        )
-    linear = isinstance(f, LinearFunction)
-    if by is not None:
-        accepted = ("features" if linear else "items", "preferences")
-        as_choice("by", by, accepted)
-    items = None if linear else f.items if isinstance(f, KernelFunction) else f.subspace.landmarks
-    size = len(f.weights) if linear else items.shape[1] if items is not None else None
-    if size is None:
-        size = f.n_items if isinstance(f, KernelFunction) else f.subspace.n_items
-    if d != size:
-        raise ValueError(f"a has {d} features; {size}, as in training, are accepted.")
