@@ -136,7 +136,7 @@ def surroundings() -> dict[str, Any]:
         "whether garbage is collected": gc.isenabled(),
     }
 
-
+# %% ../../nbs/testing/state.ipynb #601bd3d7
 BEGINNING = dict(os.environ)  # before any solver that is checked here was asked
 
 
@@ -178,7 +178,7 @@ def unlikely_surroundings() -> Iterator[None]:
             if signal.getsignal(signal.SIGINT) is not handler:
                 signal.signal(signal.SIGINT, handler)
 
-
+# %% ../../nbs/testing/state.ipynb #e5e0d0f3
 def check_surroundings(subject: Subject) -> None:
     """Settings of the process, from NumPy's errors to the current folder, are left as they are."""
     for case in subject.cases("items", names=("plain",)):

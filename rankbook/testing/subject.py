@@ -63,7 +63,7 @@ class Declaration:
     @property
     def first_kernel(self) -> str:
         """The kernel of cases that are not about kernels."""
-        return "linear" if "linear" in self.kernels else self.kernels[0]
+        return "linear" if "linear" in self.kernels else min(self.kernels)
 
 # %% ../../nbs/testing/subject.ipynb #k008t
 def describe(error: BaseException) -> str:
@@ -104,9 +104,8 @@ class Subject:
 
     def fresh(self) -> Any:
         """Another instance; an instance that was given is copied."""
-        if isinstance(self.given, (str, type)):
-            return get_solver(self.given, **self.options)
-        return copy.deepcopy(get_solver(self.given, **self.options))
+        made = get_solver(self.given, **self.options)
+        return made if isinstance(self.given, (str, type)) else copy.deepcopy(made)
 
     def takes(self, problem: Any) -> bool:
         """Whether the solver declares to take a problem, and agrees."""
@@ -118,9 +117,7 @@ class Subject:
 
     def follows(self, problem: Any) -> bool:
         """Whether it has a path of a problem that it takes."""
-        if "path" not in self.declared.provides:
-            return False
-        return solver_fit(self.solver, problem, "path") is True
+        return "path" in self.declared.provides and solver_fit(self.solver, problem, "path") is True
 
     def variants(self, kinds: tuple[str, ...] = ()) -> list[Variant]:
         """Those of kinds that it declares; all of them by default."""
