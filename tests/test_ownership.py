@@ -178,6 +178,15 @@ CASES = {
         lambda p, new: facts(p),
     ),
     "Preferences": (pairs, lambda p, new: facts(p)),
+    "Preferences.from_scores, weighed": (
+        lambda b: rb.Preferences.from_scores(
+            b["y"],
+            b["qid"],
+            query_weight=b.setdefault("goal", np.array([1.0, 2.0, 3.0])),
+            level_weight={(b["y"].max(), b["y"].min()): 2.0},
+        ),
+        lambda p, new: facts(p),
+    ),
     "Preferences.from_pairs": (recorded, lambda p, new: facts(p)),
     "Preferences.item_weighted": (
         lambda b: rb.Preferences.from_scores(b["y"], b["qid"]).item_weighted(b["weight"]),

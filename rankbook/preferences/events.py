@@ -65,12 +65,12 @@ def read_pairs(pairs, winner, loser):
             f"pairs is a {type(pairs).__name__}; a data frame, or pairs (winner, loser), "
             "are accepted."
         )
-    rows = pairs if isinstance(pairs, np.ndarray) else list(pairs)
+    if isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.shape[1] == 2:
+        return pairs[:, 0], pairs[:, 1]
+    rows = list(pairs)
     for i, row in enumerate(rows):
         if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
             raise ValueError(f"pairs has {row!r} in row {i}; pairs (winner, loser) are accepted.")
-    if isinstance(rows, np.ndarray) and rows.size:
-        return rows[:, 0], rows[:, 1]
     return tuple(_objects([row[i] for row in rows]) for i in (0, 1))
 
 

@@ -142,12 +142,12 @@ class Preferences(Recorded):
     @property
     def level_weight(self) -> LevelWeight | None:
         """Weights of pairs of levels, which are multiplied with those of the items; or None."""
-        return self._level_weight
+        return None if self._level_weight is None else LevelWeight(*self._level_weight)
 
     @property
     def weight(self) -> np.ndarray:
         """(m,) float64: the cost c of violating each preference."""
-        items, levels = self._item_weight, self._level_weight
+        items, levels = self._item_weight, self.level_weight
         if self._weight is None and (items is not None or levels is not None):
             k, l = self.better, self.worse
             found = 1.0 if levels is None else levels.of(k, l)

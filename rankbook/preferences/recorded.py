@@ -95,7 +95,7 @@ class Recorded(SetOnce):
         margin: str | ArrayLike | None = None,
         tie: str | ArrayLike | None = None,
         ties: Literal["refuse", "drop", "half"] = "refuse",
-        items: Sequence | None = None,
+        items: ArrayLike | None = None,
     ) -> Self:
         """Prefer the winner to the loser of each row.
 
@@ -149,7 +149,7 @@ class Recorded(SetOnce):
         cls,
         orders: Sequence[Sequence | ArrayLike],
         n_items: int | None = None,
-        items: Sequence | None = None,
+        items: ArrayLike | None = None,
     ) -> Self:
         """Prefer earlier items of each order.
 
@@ -193,7 +193,7 @@ class Recorded(SetOnce):
         rank: str | ArrayLike = "rank",
         click: str | ArrayLike = "click",
         rule: Literal["skip-above", "last-click", "skip-next"] = "skip-above",
-        items: Sequence | None = None,
+        items: ArrayLike | None = None,
     ) -> Self:
         """Prefer what was clicked to what was passed over in the same session.
 
@@ -246,7 +246,7 @@ class Recorded(SetOnce):
         margin: Literal["one", "difference"] = "one",
         weight: str | ArrayLike | None = None,
         ties: Literal["refuse", "drop", "half"] = "refuse",
-        items: Sequence | None = None,
+        items: ArrayLike | None = None,
     ) -> Self:
         """Prefer the side that won each match.
 

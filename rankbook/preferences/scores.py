@@ -34,6 +34,6 @@ def scores_read(make, y, qid=None, graph="full", margin="one", level_weight=None
         return prefs if delta is None else prefs.reweighted(margin=delta)
     table = level_table(y, level_weight)
     if graph == "full" and delta is None:
-        prefs._level_weight = table
+        prefs._level_weight = tuple(table)
         return prefs
     return prefs.reweighted(table.of(prefs.better, prefs.worse), delta)

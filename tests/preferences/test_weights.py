@@ -1,5 +1,8 @@
 """Weights by query and by pair of levels: what is counted against what is listed."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -166,6 +169,14 @@ def test_folds_weigh_their_queries(graded, given):
         problem = rb.RankSVMProblem(X[train], prefs, kernel="linear")
         f = rb.solve(problem, lam, "path").predict(X[test])
         assert np.isclose(rb.disagreement(asked, f), curve.at(model.lam_))
+
+
+def test_copies_are_read_only(graded):
+    _, y, qid = graded
+    prefs = rb.Preferences.from_scores(y, qid, level_weight={(3.0, 0.0): 4.0})
+    for same in (copy.deepcopy(prefs), pickle.loads(pickle.dumps(prefs))):
+        assert not any(part.flags.writeable for part in same.level_weight)
+        assert np.array_equal(same.weight, prefs.weight)
 
 
 def test_a_path_with_weights_of_levels_is_stored(graded, tmp_path):
