@@ -212,7 +212,7 @@ def file_facts(file: File) -> dict[str, Any]:
     about |= {name: facts[name] for name in names if name in facts}
     try:
         about |= model_facts(facts["values"]) if "values" in facts else {}
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ValueError(f"file is {str(file)!r}, a {kind} that says nothing: {error}.") from error
     shapes = {name: f"{a.dtype}{list(a.shape)}" for name, a in sorted(arrays.items())}
     return about | dict(arrays=shapes, checksum="agrees")

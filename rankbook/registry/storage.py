@@ -178,7 +178,14 @@ def restored(file: File, kinds: dict[str, tuple[int, Callable[..., Any]]] = KIND
     kind, facts, arrays = read_archive(file, versions)
     try:
         return kinds[kind][1](facts, arrays)
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+    except (
+        LookupError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise ValueError(
             f"file is {str(file)!r}, a {kind} whose parts do not fit together: {what}."

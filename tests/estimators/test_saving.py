@@ -410,6 +410,19 @@ def test_whatever_a_sealed_file_says_it_is_a_model_or_refused(tmp_path, stored):
     assert refused > 60
 
 
+def test_values_without_end_are_refused(tmp_path, stored):
+    file = tmp_path / "m.rankbook"
+    file.write_bytes(stored[1])
+    _, facts, arrays = read_archive(file, {KIND: VERSION})
+    deep, wide = [], {"$array": {"text": ["x" * 10**5, *[""] * 10**5], "objects": False}}
+    for _ in range(900):
+        deep = [deep]
+    for bad in (deep, wide | {"number": 99}):
+        write_archive(file, KIND, VERSION, facts | {"values": facts["values"] | {"m": bad}}, arrays)
+        with pytest.raises(ValueError, match="m.rankbook"):
+            rb.load(file)
+
+
 def test_loading_runs_no_code_and_brings_no_solver(tmp_path, stored):
     (tmp_path / "m.rankbook").write_bytes(stored[1])
     code = (
