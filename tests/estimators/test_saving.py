@@ -216,6 +216,20 @@ def test_skops_keeps_it(tmp_path, name):
         assert np.array_equal(one, other)
 
 
+def test_pipelines_are_kept_by_joblib_and_skops(tmp_path):
+    skops = pytest.importorskip("skops.io")
+    pipeline = make_pipeline(StandardScaler(), rb.RankSVM()).fit(X, Y)
+    joblib.dump(pipeline, tmp_path / "m.joblib")
+    skops.dump(pipeline, tmp_path / "m.skops")
+    unknown = skops.get_untrusted_types(file=tmp_path / "m.skops")
+    assert unknown and all(kind.startswith("rankbook.") for kind in unknown)
+    for again in (
+        joblib.load(tmp_path / "m.joblib"),
+        skops.load(tmp_path / "m.skops", trusted=unknown),
+    ):
+        assert np.array_equal(again.predict(NEW), pipeline.predict(NEW))
+
+
 def test_46_weights_are_a_small_file(tmp_path):
     rng = np.random.default_rng(1)
     items, scores = rng.normal(size=(300, 46)), rng.integers(0, 3, 300)
