@@ -84,8 +84,11 @@ def fit_items(items, method="ranksvm", *, preferences=None, standardize=True, ab
 
 
 def query_numbers(qid):
-    """Numbers of queries that may be named by words, (n,), or None."""
-    return None if qid is None else np.unique(np.asarray(qid).astype(str), return_inverse=True)[1]
+    """Numbers of queries that may be named by words, (n,), in their order, or None."""
+    if qid is None:
+        return None
+    ids = np.asarray(qid)
+    return np.unique(ids if ids.dtype.kind in "iuf" else ids.astype(str), return_inverse=True)[1]
 
 # %% ../../nbs/app/fitting.ipynb #f09
 def lam_of_c(c, n_queries):

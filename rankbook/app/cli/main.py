@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from .check import check
+from .compare import compare
 from .convert import convert, datasets
 from .evaluate import evaluate
 from .fit import fit
@@ -111,7 +112,8 @@ def _option_for(found):
     return "--" + ("solver-option" if name == "option" else name)
 
 # %% ../../../nbs/app/cli/main.ipynb #c045e
-COMMANDS = (select, fit, predict, evaluate, path, convert, datasets, info, check, new_solver)
+COMMANDS = (select, fit, predict, evaluate, compare, path, convert, datasets)
+COMMANDS += (info, check, new_solver)
 for command in COMMANDS:
     app.command()(one_line_errors()(command))
 
