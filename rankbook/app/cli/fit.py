@@ -114,7 +114,7 @@ Form = option(str, "Of that file: pairs, matches or clicks.")
 Columns = option(
     list[str],
     "ARGUMENT=COLUMN, for columns of that file with other names than winner, loser, home, away,"
-    " result, session, item, position, clicked, weight; several times.",
+    " result, session, item, rank, click, weight; several times.",
     "--column",
 )
 Ties = option(str, "Ties of that file: refuse, drop or half.")

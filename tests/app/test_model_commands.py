@@ -1,0 +1,293 @@
+"""From a file to a model, from a model to scores, and what they are worth: as in Python."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import rankbook as rb
+from rankbook.app.cli.main import app
+from rankbook.app.select import select_model
+from rankbook.data.dataset import Dataset
+from rankbook.data.split import scaling
+from rankbook.data.tables import read_table
+from rankbook.data.writers import write_dataset
+
+pytestmark = pytest.mark.usefixtures("workplace")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def done(*arguments):
+    """What a command prints that must succeed."""
+    result = run(*arguments)
+    assert result.exit_code == 0, (result.stderr, result.exception)
+    return result.stdout
+
+
+def refused(*arguments):
+    """The one line of a command that must fail with exit code 2 and print nothing else."""
+    result = run(*arguments)
+    assert result.exit_code == 2 and result.stdout == "", (result.stdout, result.exception)
+    assert result.stderr.startswith("rankbook: error: ") and result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def documents(seed, n=90, levels=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)) * [1, 10, 0.1, 1]
+    y = np.digitize(X @ [1, 0.1, 10, 0] + rng.normal(size=n), np.linspace(-1, 1, levels - 1))
+    names = [f"feature {j}" for j in range(1, 5)]
+    return Dataset(X, y, qid=rng.integers(0, 9, n), feature_names=names)
+
+
+@pytest.fixture
+def letor():
+    for seed, name in enumerate(("train", "test")):
+        write_dataset(documents(seed), f"{name}.letor")
+    return read_table("train.letor"), read_table("test.letor")
+
+
+class TestNumbersOfPython:
+    @pytest.mark.parametrize(
+        "options, model",
+        [
+            (["--kernel", "linear"], rb.RankSVM(kernel="linear")),
+            (["--lam", "3"], rb.RankSVM(lam=3.0)),
+            (["--kernel", "poly", "--degree", "2"], rb.RankSVM(kernel="poly", degree=2)),
+            (["--loss", "squared", "--gamma", "0.3"], rb.RankSVM(loss="squared", gamma=0.3)),
+            (
+                ["--penalty", "l1", "--kernel", "linear"],
+                rb.RankSVM(penalty="l1", kernel="linear"),
+            ),
+            (["--method", "rankrls", "--lam", "0.5"], rb.RankRLS(lam=0.5)),
+        ],
+    )
+    @pytest.mark.parametrize("scaled", [True, False])
+    def test_a_fit_and_its_predictions(self, letor, options, model, scaled):
+        train, test = letor
+        flag = "--standardize" if scaled else "--no-standardize"
+        done("fit", "train.letor", *options, flag, "-o", "m.rankbook")
+        done("predict", "m.rankbook", "test.letor", "-o", "scores.csv")
+        centre, factor = scaling(train.X) if scaled else (0.0, 1.0)
+        model.fit((train.X - centre) * factor, train.y, train.qid)
+        expected = model.predict((test.X - centre) * factor)
+        found = pd.read_csv("scores.csv")
+        assert np.allclose(found["score"], expected, rtol=1e-12, atol=1e-14)
+        assert found["row"].tolist() == list(range(90)) and found["qid"].tolist() == [*test.qid]
+
+    def test_c_is_that_of_svm_rank(self, letor):
+        train, _ = letor
+        said = json.loads(
+            done("fit", "train.letor", "--kernel", "linear", "-c", "3", "-o", "m", "--json")
+        )
+        assert said["lam"] == np.unique(train.qid).size / 3
+        one = Dataset(train.X, train.y, feature_names=train.feature_names)
+        write_dataset(one, "one.svm")
+        said = json.loads(done("fit", "one.svm", "--c", "3", "-o", "m", "--json"))
+        assert said["lam"] == 1 / 3
+
+    @pytest.mark.parametrize("method", ["ranksvm", "rankrls", "rayleigh"])
+    @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+    def test_what_select_saves_predicts_as_it_does(self, method, kernel):
+        data = documents(3, levels=2)
+        plain = Dataset(data.X, data.y, feature_names=data.feature_names)
+        write_dataset(plain, "two.csv")
+        options = ["--method", method, "--kernel", kernel, "--qid", "none"]
+        done("select", "two.csv", "--target", "target", *options, "--save", "m.rankbook")
+        found = select_model(read_table("two.csv", "target"), method=method, kernel=kernel)
+        done("predict", "m.rankbook", "two.csv", "-o", "s.csv")
+        assert np.allclose(
+            pd.read_csv("s.csv")["score"], found.predict(data.X), rtol=1e-10, atol=1e-12
+        )
+        facts = json.loads(done("info", "m.rankbook", "--json"))
+        assert facts["about"]["method"] == method and facts["about"]["rule"] == "widest"
+
+    def test_evaluation(self, letor):
+        _, test = letor
+        done("fit", "train.letor", "--kernel", "linear", "-o", "m.rankbook")
+        scores = rb.load("m.rankbook").predict(test.X)
+        said = json.loads(done("evaluate", "m.rankbook", "test.letor", "--json"))
+        known = test.y, scores, test.qid
+        assert said["metrics"]["disagreement"] == rb.disagreement(*known)
+        assert said["metrics"]["ndcg@10"] == rb.metrics.ndcg(*known, k=10)
+        two = np.isin(test.y, (0, 2))
+        (row,) = (row for row in said["level_auc"] if (row["better"], row["worse"]) == (2, 0))
+        assert row["auc"] == rb.auc(test.y[two], scores[two], test.qid[two])
+        rows = pd.DataFrame(
+            json.loads(
+                done(
+                    "evaluate",
+                    "m.rankbook",
+                    "test.letor",
+                    "--by-query",
+                    "--metric",
+                    "ndcg@3",
+                    "--json",
+                )
+            )
+        )
+        ids, values = rb.metrics.by_query("ndcg@3", *known)
+        assert rows["qid"].tolist() == ids.tolist()
+        assert np.allclose(rows["ndcg@3"].astype(float), values, equal_nan=True)
+
+
+class TestPreferencesInAFile:
+    ITEMS = pd.DataFrame(
+        dict(item=["tea", "milk", "beer", "wine"], a=[1.0, 0, 0, 2], b=[0, 1.0, 0, 1])
+    )
+
+    def fitted(self, *options):
+        """The model of items.csv with preferences, as a function of rows."""
+        self.ITEMS.to_csv("items.csv", index=False)
+        done("fit", "items.csv", "--name", "item", "--kernel", "linear", *options, "-o", "m")
+        return rb.load("m").predict(self.ITEMS[["a", "b"]].to_numpy())
+
+    def by_hand(self, prefs):
+        X = self.ITEMS[["a", "b"]].to_numpy()
+        centre, factor = scaling(X)
+        X = (X - centre) * factor
+        return rb.RankSVM(kernel="linear").fit(X, preferences=prefs).predict(X)
+
+    def test_clicks(self):
+        log = pd.DataFrame(
+            dict(
+                s=[1, 1, 1, 2, 2],
+                item=["tea", "beer", "milk", "wine", "beer"],
+                rank=[1, 2, 3, 1, 2],
+                click=[0, 0, 1, 0, 1],
+            )
+        )
+        log.to_csv("clicks.csv", index=False)
+        options = ["--preferences", "clicks.csv", "--form", "clicks", "--column", "session=s"]
+        prefs = rb.Preferences([1, 1, 2], [0, 2, 3], 4)
+        assert np.allclose(self.fitted(*options), self.by_hand(prefs), atol=1e-6)
+
+    def test_matches_with_goals_and_ties(self):
+        games = pd.DataFrame(
+            dict(
+                home=["tea", "beer", "tea"],
+                away=["milk", "wine", "wine"],
+                hg=[2, 0, 1],
+                ag=[0, 1, 1],
+            )
+        )
+        games.to_csv("games.csv", index=False)
+        options = ["--preferences", "games.csv", "--form", "matches", "--column", "result=hg,ag"]
+        prefs = rb.Preferences([0, 3], [1, 2], 4)
+        assert np.allclose(self.fitted(*options, "--ties", "drop"), self.by_hand(prefs), atol=1e-6)
+        self.ITEMS.to_csv("items.csv", index=False)
+        said = refused("fit", "items.csv", "--name", "item", *options, "-o", "other")
+        assert "tie" in said and not Path("other").exists()
+
+    def test_rows_where_items_have_no_names(self):
+        self.ITEMS.drop(columns="item").to_csv("rows.csv", index=False)
+        pd.DataFrame(dict(winner=[1, 2], loser=[0, 3])).to_csv("pairs.csv", index=False)
+        done("fit", "rows.csv", "--preferences", "pairs.csv", "--kernel", "linear", "-o", "m")
+        found = rb.load("m").predict(self.ITEMS[["a", "b"]].to_numpy())
+        assert np.allclose(found, self.by_hand(rb.Preferences([1, 2], [0, 3], 4)), atol=1e-6)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        "options, said",
+        [
+            (["train.letor", "--lam", "1", "-c", "1"], "one of the two"),
+            (["train.letor", "--lam", "-1"], "--lam is -1"),
+            (["train.letor", "--c", "0"], "--c is 0"),
+            (["train.letor", "--gamma", "1,2"], "one number"),
+            (["train.letor", "--method", "rankrls", "--loss", "squared"], "rankrls"),
+            (["train.letor", "--method", "rank"], "rank"),
+            (["table.csv"], "target is None"),
+            (["table.csv", "--target", "grad"], "did you mean 'grade'"),
+            (["table.csv", "--target", "grade", "--name", "nam"], "nam"),
+            (["no.csv", "--target", "grade"], "no such file"),
+            (["table.csv", "--preferences", "pairs.csv", "--target", "grade"], "--preferences"),
+            (["table.csv", "--preferences", "pairs.csv", "--form", "pear"], "pear"),
+            (["table.csv", "--preferences", "pairs.csv", "--column", "winner"], "ARGUMENT=COLUMN"),
+            (["table.csv", "--preferences", "pairs.csv", "--column", "winer=a"], "winer"),
+            (["table.csv", "--preferences", "none.csv"], "none.csv"),
+            (["table.csv", "--preferences", "far.csv"], "99"),
+        ],
+    )
+    def test_a_bad_fit(self, letor, options, said):
+        table = pd.DataFrame(dict(grade=[1, 2, 3], x=[1.0, 2, 0], z=[0, 1.0, 1]))
+        table.to_csv("table.csv", index=False)
+        pd.DataFrame(dict(winner=[0, 1], loser=[1, 2])).to_csv("pairs.csv", index=False)
+        pd.DataFrame(dict(winner=[0, 99], loser=[1, 2])).to_csv("far.csv", index=False)
+        assert said in refused("fit", *options, "-o", "m.rankbook")
+        assert not Path("m.rankbook").exists()
+
+    def test_a_bad_place_is_said_before_the_work(self, letor):
+        assert "no folder" in refused("fit", "train.letor", "-o", "none/m.rankbook")
+        Path("folder").mkdir()
+        assert "folder" in refused("fit", "train.letor", "-o", "folder")
+        assert "no folder" in refused("select", "train.letor", "--save", "none/m")
+
+    def test_a_bad_prediction(self, letor):
+        done("fit", "train.letor", "--kernel", "linear", "-o", "m.rankbook")
+        pd.DataFrame({"feature 1": [1.0], "feature 2": [1.0]}).to_csv("few.csv", index=False)
+        assert "'feature 3'" in refused("predict", "m.rankbook", "few.csv")
+        assert "xlsx" in refused("predict", "m.rankbook", "test.letor", "-o", "s.xlsx")
+        assert "no.rankbook" in refused("predict", "no.rankbook", "test.letor")
+        assert "test.letor" in refused("predict", "test.letor", "test.letor")
+        done("path", "train.letor", "--kernel", "linear", "--lam-min", "1", "--save", "p.rankbook")
+        assert "a model is accepted" in refused("predict", "p.rankbook", "test.letor")
+
+    @pytest.mark.parametrize(
+        "scores, said",
+        [
+            (dict(score=[1.0] * 3), "3 scores"),
+            (dict(value=[1.0] * 90), "'score'"),
+            (dict(score=[np.nan, *[1.0] * 89]), "row 0"),
+            (dict(row=[0] * 90, score=[1.0] * 90), "each once"),
+        ],
+    )
+    def test_bad_scores(self, letor, scores, said):
+        pd.DataFrame(scores | dict(more=1)).to_csv("s.csv", index=False)
+        assert said in refused("evaluate", "s.csv", "test.letor")
+
+    def test_a_metric_that_is_none(self, letor):
+        pd.DataFrame(dict(row=range(90), score=range(90))).to_csv("s.csv", index=False)
+        for metric in ("ndgc@10", "ndcg@0", "ndcg@x", "auc"):
+            refused("evaluate", "s.csv", "test.letor", "--metric", metric)
+        refused("compare", "s.csv", "s.csv", "test.letor", "--metric", "disagreement")
+
+
+def test_scores_may_come_in_any_order(letor):
+    _, test = letor
+    rows = np.random.default_rng(0).permutation(90)
+    scores = np.linspace(0, 1, 90)
+    pd.DataFrame(dict(row=rows, score=scores[rows])).to_parquet("s.parquet")
+    said = json.loads(done("evaluate", "s.parquet", "test.letor", "--json"))
+    assert said["metrics"]["disagreement"] == rb.disagreement(test.y, scores, test.qid)
+
+
+@pytest.mark.parametrize("endings", [("csv", "letor"), ("parquet", "tsv.gz"), ("svm.gz", "csv")])
+def test_data_survive_every_format(endings):
+    data = documents(5)
+    order = np.argsort(pd.factorize(data.qid)[0], kind="stable")
+    grouped = Dataset(data.X[order], data.y[order], data.qid[order])
+    write_dataset(grouped, f"a.{endings[0]}")
+    named = lambda file: [] if "svm" in file or "letor" in file else ["--target", "target"]
+    done("convert", f"a.{endings[0]}", f"b.{endings[1]}", *named(endings[0]))
+    found = read_table(
+        f"b.{endings[1]}", **({} if not named(endings[1]) else dict(target="target", qid="qid"))
+    )
+    assert np.array_equal(found.X, grouped.X) and np.array_equal(found.y, grouped.y)
+    assert np.array_equal(found.qid, grouped.qid)
+
+
+@pytest.mark.data
+def test_mq2008_from_the_shell():
+    """The way of somebody who has trained with svm_rank_learn until now."""
+    folder = Path(rb.data.files.find_file("mq2008.S1")).parent
+    done("fit", folder / "S1.txt", "--kernel", "linear", "-c", "1", "-o", "m.rankbook")
+    said = json.loads(done("evaluate", "m.rankbook", folder / "S5.txt", "--json"))
+    assert Path("m.rankbook").stat().st_size < 20_000
+    assert 0.6 < said["metrics"]["ndcg@10"] < 0.8
