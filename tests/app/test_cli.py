@@ -485,9 +485,14 @@ class TestReport:
             "minimum",
             "chosen",
             "disagreement",
+            "test",
             "certificate",
             "time",
         ]
+        found = facts["test"]["metrics"]
+        assert lines["test"] == (
+            f"NDCG@10 {found['ndcg@10']:.6f}, average precision {found['average_precision']:.6f}"
+        )
         assert lines["data"] == "cancer: 569 items, 30 features, 2 levels"
         counts = facts["preferences"]
         assert lines["preferences"] == (
@@ -817,7 +822,7 @@ class TestPicture:
         def fail(*_):
             raise OSError("the disk is full.")
 
-        monkeypatch.setattr("rankbook.app.cli.main.save_picture", fail)
+        monkeypatch.setattr("rankbook.app.cli.select.save_picture", fail)
         result = run("select", "cancer", "--graph", "star", "--plot", "a.png", "--json")
         assert (
             result.exit_code == 2

@@ -35,7 +35,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     seed: Seed = 0,
     as_json: Json = False,
 ):
-    """Compare two rankings of the same data query by query, with paired tests."""
+    """Compare two rankings query by query, with paired tests."""
     from rankbook.app.fitting import query_numbers
     from rankbook.metrics.compare import compare as compare_scores
 

@@ -150,9 +150,9 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     solver: SolverName = "auto",
     as_json: Json = False,
 ):
-    """Fit a ranker to all items at one lambda, and write it to a file.
+    """Fit a ranker at one lambda, and write it to a file.
 
-    It learns from a column of scores, or from preferences in a file of their own.
+    It learns from all items: from a column of scores, or preferences in a file of their own.
     """
     from rankbook.app.fitting import fit_items
 

@@ -80,9 +80,9 @@ def path(  # noqa: PLR0913 -- an option of the command each
     standardize: Scale = True,
     as_json: Json = False,
 ):
-    """Follow every solution of the ranking SVM on all items; write the events.
+    """Follow every solution of the ranking SVM; write the events.
 
-    Without -o a summary is printed.
+    All items are learnt from. Without -o a summary is printed.
     """
     from rankbook.data.writers import TABLES, ending_of, write_frame
 

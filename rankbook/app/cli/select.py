@@ -140,7 +140,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
         )
         for note in facts["notes"]:
             typer.echo(f"rankbook: note: {note}", err=True)
-        if plot is not None:
-            save_picture(result.figure(), plot)
         if save is not None:
             _save(result, save)
+        if plot is not None:
+            save_picture(result.figure(), plot)
