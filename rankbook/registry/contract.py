@@ -154,7 +154,7 @@ def _holds(is_right, value):
 # %% ../../nbs/registry/contract.ipynb #k11
 def _check_methods(solver, cls):
     """Refuse what a solver provides but does not have, and methods that cannot be called."""
-    for method in (*METHODS, "can_solve", "cost"):
+    for method in (*METHODS, "can_solve", "can_follow", "cost"):
         if not callable(value := getattr(solver, method, print)):
             raise TypeError(
                 f"{method} of {cls.__name__} is {text_of(value)}; a method is accepted."

@@ -84,6 +84,7 @@ ODD = [
     ("hard_margin", None, "None; True or False"),
     ("deterministic", 1, "1; True or False"),
     ("can_solve", True, "True; a method"),
+    ("can_follow", True, "True; a method"),
     ("cost", 3.0, "3.0; a method"),
 ]
 
