@@ -11,13 +11,13 @@ __all__ = ['SETTING', 'FEW', 'HELD', 'has_order', 'check_order', 'bits', 'check_
 import copy
 import pickle
 import random
+from dataclasses import replace
 from numbers import Real
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from ..problems.ranksvm import RankSVMProblem
 from ..registry.declaration import asked_of, declared_fit
 from .answers import within
 from .problems import VARIANTS, Variant, instances, lambdas, made
@@ -130,9 +130,9 @@ def lent_problems(subject: Subject, *ways: str) -> Any:
     for variant in VARIANTS:
         for instance in instances("items")[:5] if variant.kind == "RankSVMProblem" else ():
             for how in ways if kernel in ("linear", "rbf", "poly") else ():
-                options = dict(variant.options) | dict(kernel=kernel, copy=False)
-                problem = RankSVMProblem(lent(how, instance), instance.prefs, **options)
-                if subject.takes(problem):
+                borrower = replace(instance, X=lent(how, instance))
+                problem = variant.problem(borrower, kernel, copy=False)
+                if problem is not None and subject.takes(problem):
                     yield f"{instance.name}, {how}", variant, problem
 
 # %% ../../nbs/testing/manners.ipynb #k013

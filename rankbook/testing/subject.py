@@ -16,6 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..base.types import SolverLike
 from ..problems.solution import Solution
 from ..registry.declaration import FEATURES, Solver, declared_fit, solver_fit
@@ -113,7 +115,8 @@ class Subject:
 
     def agrees(self, problem: Any) -> Any:
         """What its own can_solve says of a problem."""
-        return not hasattr(self.solver, "can_solve") or self.solver.can_solve(problem)
+        said = not hasattr(self.solver, "can_solve") or self.solver.can_solve(problem)
+        return bool(said) if isinstance(said, np.bool_) else said
 
     def follows(self, problem: Any) -> bool:
         """Whether it has a path of a problem that it takes."""

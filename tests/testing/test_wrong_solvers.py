@@ -83,6 +83,12 @@ def test_the_right_solver_passes_every_check_and_is_asked_all_of_them():
     assert [row.outcome for row in table] == ["passed"] * len(CHECKS), table
 
 
+def test_a_right_solver_without_the_linear_kernel_passes():
+    table = check_solver(wrong.Curved, isolated=False)
+    outcomes = {row.check: row.outcome for row in table}
+    assert not table.failed and outcomes["layout"] == outcomes["unchanged"] == "passed", table
+
+
 @each_mutant
 def test_a_wrong_solver_is_caught_by_the_check_that_is_meant(kind):
     result = run_check(MUTANTS[kind][0], kind)

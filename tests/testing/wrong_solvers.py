@@ -56,6 +56,16 @@ class Right(rb.Solver):
         return AskedPath(self, problem, np.geomspace(top, lam_min or 1e-6 * top, 5))
 
 
+class Curved(Right):
+    """Right, and without the linear kernel; numpy says whether it takes a problem."""
+
+    kernels, storages = ("rbf",), frozenset({"float64"})
+
+    def can_solve(self, problem):
+        said = super().can_solve(problem)
+        return np.isfinite(problem.X).all() if said is True else said
+
+
 # Wrong answers
 
 
