@@ -527,11 +527,12 @@ class SeedingPaths(Right):
 
 
 class CentringPaths(Right):
-    """Centres the items in place, for paths."""
+    """Centres lent items in place, for paths."""
 
     def path(self, problem, lam_min=None):
-        if problem.storage == "float64" and problem.X.flags.writeable:
-            problem.X[...] -= problem.X.mean(axis=0)
+        lent = problem.X.base if problem.storage == "float64" else None
+        if lent is not None and lent.flags.writeable:
+            lent -= lent.mean(axis=0)
         return super().path(problem, lam_min)
 
 
