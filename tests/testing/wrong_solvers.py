@@ -530,9 +530,9 @@ class CentringPaths(Right):
     """Centres lent items in place, for paths."""
 
     def path(self, problem, lam_min=None):
-        lent = problem.X.base if problem.storage == "float64" else None
-        if lent is not None and lent.flags.writeable:
-            lent -= lent.mean(axis=0)
+        X, lent = problem.X, problem.is_centred and problem.offset is None
+        if problem.storage == "float64" and lent and X.base is not None and X.base.flags.writeable:
+            X.base[...] -= X.mean(axis=0)
         return super().path(problem, lam_min)
 
 
