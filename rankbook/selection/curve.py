@@ -13,19 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.ownership import own
-from rankbook.base.validation import (
-    as_choice,
-    as_count,
-    as_matrix,
-    as_numbers,
-    as_positive,
-    as_vector,
-    query_numbers,
-    require_kind,
-)
+from ..base.validation import as_choice, as_numbers, as_positive, require_kind
 from ..paths.exact import SolutionPath
 from ..paths.labels import LabelPath
 from ..preferences.graph import Preferences
+from .validation import check_grades, check_validation
 
 # %% ../../nbs/selection/curve.ipynb #c006
 @dataclass(frozen=True)
@@ -52,6 +44,14 @@ class ValidationCurve:
     best : list of (float, float)
         Every interval (low, high) of lambda on which the optimum is attained, the largest lambdas
         first.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> breaks = [float("inf"), 4.0, 1.0, 0.1]
+    >>> curve = rb.ValidationCurve(breaks, [0.5, 0.2, 0.3], scale=(0.1, 8.0))
+    >>> curve.best, curve.minimum, curve.choose()
+    ([(1.0, 4.0)], 0.2, 2.0)
     """
 
     breaks: np.ndarray
@@ -133,6 +133,14 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> breaks = [float("inf"), 4.0, 1.0, 0.1]
+    >>> curve = rb.ValidationCurve(breaks, [0.5, 0.2, 0.3], scale=(0.1, 8.0))
+    >>> round(rb.choose_lambda(curve), 3), round(rb.choose_lambda(curve, "largest"), 3)
+    (2.0, 3.994)
     """
     require_kind("curve", curve, ValidationCurve)
     as_choice("rule", rule, ("widest", "largest"))
@@ -321,6 +329,16 @@ def validation_curve(
     -----
     See :func:`rankbook.selection.crossings.crossings`; on average less than the path itself. NDCG
     costs O(n log n) more for each crossing in a query of n.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> train, test = rb.datasets.make_mixture(15), rb.datasets.make_mixture(10)
+    >>> problem = rb.RankSVMProblem(train.X, rb.Preferences.from_scores(train.y), gamma=1.0)
+    >>> path = rb.solve_path(problem, lam_min=0.1, solver="path")
+    >>> curve = rb.validation_curve(path, test.X, rb.Preferences.from_scores(test.y))
+    >>> f"{curve.choose():.3g}", round(curve.minimum, 3)
+    ('13.1', 0.05)
     """
     require_kind("path", path, SolutionPath)
     curves = {"auc": _auc_curve, "ndcg": _ndcg_curve, "error": _error_curve}
@@ -329,70 +347,8 @@ def validation_curve(
     if isinstance(path, LabelPath):
         return _label_curve(path, X_val, prefs_val, (qid, k), metric, tie_tol)
     if metric == "disagreement":
-        distinct, items = _check_validation(X_val, prefs_val, qid, k)
+        distinct, items = check_validation(X_val, prefs_val, qid, k)
         return _disagreement_curve(path, items, distinct, prefs_val, prefs_val.weight, tie_tol)
-    distinct, items, y, query = _check_grades(X_val, prefs_val, qid, metric, k)
+    distinct, items, y, query = check_grades(X_val, prefs_val, qid, metric, k)
     options = (k,) if metric == "ndcg" else ()
     return curves[metric](path, items, distinct, y, query, *options, tie_tol)
-
-# %% ../../nbs/selection/curve.ipynb #c021
-def _check_validation(X_val, prefs_val, qid=None, k=None):
-    """The distinct validation items, and which of them each item is."""
-    X_val = as_matrix("X_val", X_val)
-    if not isinstance(prefs_val, Preferences):
-        raise TypeError(
-            f"prefs_val is a {type(prefs_val).__name__}; for the disagreement a "
-            "rankbook.Preferences is accepted: from_scores(y, qid), where for scores of labels an "
-            "item is an object and a label's number, and qid the object."
-        )
-    if qid is not None or k is not None:
-        raise ValueError(
-            f"{'k' if qid is None else 'qid'} is given; for the disagreement None is accepted, "
-            "since prefs_val knows its queries."
-        )
-    if len(X_val) != prefs_val.n_items:
-        raise ValueError(
-            f"X_val has {len(X_val)} rows and prefs_val has {prefs_val.n_items} items; equal "
-            "numbers are accepted."
-        )
-    if len(prefs_val) == 0 or not prefs_val.weight.any():
-        raise ValueError(
-            "prefs_val has no preference of positive weight; at least one is accepted."
-        )
-    return _distinct_rows(X_val)
-
-# %% ../../nbs/selection/curve.ipynb #c022
-def _check_grades(X_val, y, qid, metric, k):
-    """The distinct validation items, and for each item which one it is and its grade.
-
-    Last comes the number of its query.
-    """
-    X_val = as_matrix("X_val", X_val)
-    if isinstance(y, Preferences):
-        raise TypeError(
-            f"prefs_val is a Preferences; for {metric} scores y of shape (p,) are accepted."
-        )
-    y = as_vector("prefs_val", y, len(X_val), minimum=0.0 if metric == "ndcg" else None)
-    if not y.size:
-        raise ValueError("X_val has 0 rows; at least one item is accepted.")
-    if metric == "ndcg" and y.max() > 1000:
-        raise ValueError(
-            f"prefs_val has {y.max()}; grades from 0 to 1000 are accepted, "
-            "for the gain is 2**y - 1."
-        )
-    if qid is not None and metric == "error":
-        raise ValueError(
-            "qid is given; for the error None is accepted, since one cut serves all items."
-        )
-    if k is not None and metric != "ndcg":
-        raise ValueError(f"k is {k}; for {metric} None is accepted.")
-    if k is not None:
-        as_count("k", k)
-    query = query_numbers(qid, y.size)
-    return *_distinct_rows(X_val), y, query
-
-# %% ../../nbs/selection/curve.ipynb #c023
-def _distinct_rows(X):
-    """The distinct rows of X, and which of them each row is."""
-    distinct, items = np.unique(X, axis=0, return_inverse=True)
-    return distinct, items.ravel()

@@ -98,6 +98,15 @@ def kernel_path(
     -----
     A kernel matrix, O(n^2 d), and a solution for each gamma; one matrix is kept at a time for each
     solution whose problem was asked for it.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> prefs = rb.Preferences.from_scores([0, 1, 2])
+    >>> problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], prefs)
+    >>> path = rb.kernel_path(problem, 0.1, gammas=[0.1, 1.0, 10.0], solver="interior")
+    >>> path
+    KernelPath(3 gammas from 0.1 to 10 at lam = 0.1)
     """
     if not is_kind(problem, "RankSVMProblem"):
         raise TypeError(f"problem is a {type(problem).__name__}; a RankSVMProblem is accepted.")
