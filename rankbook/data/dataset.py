@@ -119,6 +119,15 @@ class Dataset:
     ------
     ValueError, TypeError
         If shapes disagree, or `X` or `y` holds anything but finite numbers.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.Dataset([[0.0, 1.0], [2.0, 3.0]], [0, 1], qid=[7, 7], name="two")
+    >>> data
+    Dataset 'two' (rows: 2; features: 2; y: 1 at 0, 1 at 1; queries: 1)
+    >>> data.feature_names
+    ['x0', 'x1']
     """
 
     X: np.ndarray

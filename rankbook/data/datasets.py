@@ -25,6 +25,12 @@ def load_cancer() -> Dataset:
     Dataset
         X (569, 30); y is 1 for the 212 malignant and 0 for the 357 benign tumours: 75684
         preferences.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> rb.datasets.load_cancer().feature_names[:2]
+    ['mean radius', 'mean texture']
     """
     from sklearn.datasets import load_breast_cancer
 
@@ -53,6 +59,12 @@ def load_digits() -> Dataset:
     -------
     Dataset
         X (1797, 64), ink from 0 to 16 in each of 8 x 8 pixels; y is the digit.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> rb.datasets.load_digits().X.shape
+    (1797, 64)
     """
     from sklearn import datasets
 
@@ -100,6 +112,13 @@ def make_mixture(n_per_class: int = 100, seed: int = 0) -> Dataset:
     ------
     TypeError, ValueError
         If `n_per_class` is not a whole number, or below 1.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.make_mixture(n_per_class=3)
+    >>> data.X.shape, data.y.tolist()
+    ((6, 2), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
     """
     n_per_class, seed = as_count("n_per_class", n_per_class), as_count("seed", seed, 0)
     rng = np.random.default_rng(seed)
@@ -126,6 +145,12 @@ def load_mixture() -> Dataset:
     -------
     Dataset
         X (200, 2); y is 0 or 1, 100 rows each: 10000 preferences.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> rb.datasets.load_mixture().X.shape
+    (200, 2)
     """
     table = np.loadtxt(find_file("mixture"), delimiter=",", skiprows=1)
     return Dataset(
@@ -153,6 +178,12 @@ def load_auto() -> Dataset:
     Dataset
         X (392, 7); y in miles per gallon, 127 levels: 75245 preferences. Six of the 398 published
         rows lack horsepower and are dropped.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> rb.datasets.load_auto().feature_names
+    ['cylinders', 'displacement', 'horsepower', 'weight', 'acceleration', 'model year', 'origin']
     """
     lines = find_file("auto").read_text(encoding="ascii").splitlines()
     rows = [line.split("\t")[0].split() for line in lines]  # the name of the car follows a tab
@@ -187,6 +218,12 @@ def load_diabetes() -> Dataset:
     Dataset
         X (768, 8); y is 1 for the 268 who developed diabetes, else 0: 134000 preferences. Zeros in
         columns 1 to 5 stand for missing values, and are kept.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> int(rb.datasets.load_diabetes().y.sum())
+    268
     """
     table = np.loadtxt(find_file("diabetes"), delimiter=",")
     return Dataset(
@@ -225,6 +262,13 @@ def load_optdigits() -> Dataset:
     Dataset
         X (5620, 64), ink from 0 to 16; y is the digit; `parts` has 3823 times "train", then 1797
         times "test".
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.load_optdigits()
+    >>> data.X[data.parts == "test"].shape
+    (1797, 64)
     """
     train, test = (
         np.loadtxt(find_file(f"optdigits.{ending}"), delimiter=",") for ending in ("tra", "tes")
@@ -264,6 +308,13 @@ def load_mq2008(fold: int = 1) -> Dataset:
     ------
     ValueError
         If `fold` is not 1 to 5.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.load_mq2008(fold=1)
+    >>> data.X.shape, len(set(data.qid))
+    ((15211, 46), 784)
     """
     if fold not in (1, 2, 3, 4, 5):
         raise ValueError(f"fold is {fold!r}; 1, 2, 3, 4 and 5 are accepted.")
@@ -306,7 +357,14 @@ _LOADERS = {
 
 
 def list_datasets() -> list[str]:
-    """The names that `load` knows, in alphabetical order; a list of str."""
+    """The names that `load` knows, in alphabetical order; a list of str.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> rb.datasets.list_datasets()[:3]
+    ['auto', 'cancer', 'diabetes']
+    """
     return list(_LOADERS)
 
 
@@ -329,6 +387,12 @@ def load(name: str) -> Dataset:
         If there is no such data set, or its file is not the original one.
     OSError
         If its file is neither in the folder RANKBOOK_DATA nor could be downloaded.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> rb.datasets.load("cancer").X.shape
+    (569, 30)
     """
     if not isinstance(name, str) or name not in _LOADERS:
         raise unknown_name("name", name, _LOADERS)

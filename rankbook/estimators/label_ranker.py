@@ -117,6 +117,15 @@ class LabelRanker(Ranker):
         Other kernels: f(x, a) = sum_j dual_coef_[j, a] K(x, X[support_[j]]).
     solution_, certificate_, solver_
         As for :class:`rankbook.RankSVM`; items are the pairs (object, label).
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> X, y = [[0.0], [1.0], [9.0], [10.0]], [[3, 2, 1], [3, 2, 1], [1, 2, 3], [1, 2, 3]]
+    >>> model = rb.LabelRanker(lam=0.1).fit(X, y)
+    >>> model.rank([[0.5], [9.5]])
+    array([[0, 1, 2],
+           [2, 1, 0]])
     """
 
     n_labels_: int

@@ -65,6 +65,14 @@ class OrdinalRanker(ClassifierMixin, Savable):
         The ranker, fitted to all items.
     n_features_in_, feature_names_in_
         Those of ``ranker_``.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> X, y = [[0.0], [1.0], [4.0], [5.0], [8.0], [9.0]], [1, 1, 2, 2, 3, 3]
+    >>> model = rb.OrdinalRanker(rb.RankSVM(kernel="linear", solver="interior")).fit(X, y)
+    >>> model.predict([[0.5], [4.5], [20.0]]).tolist()
+    [1, 2, 3]
     """
 
     classes_: np.ndarray

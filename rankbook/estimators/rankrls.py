@@ -120,6 +120,14 @@ class RankRLS(Ranker):
         As for :class:`rankbook.RankSVM`; those of a basis count in `support_`.
     statistics_ : RankingStatistics
         Sums over queries; only after learning from blocks.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> X, y, qid = [[0.0], [1.0], [3.0], [0.0], [2.0]], [0, 1, 2, 5, 7], [1, 1, 1, 2, 2]
+    >>> model = rb.RankRLS(lam=0.01, kernel="linear").fit(X, y, qid=qid)
+    >>> model.coef_.round(3), model.score(X, y, qid=qid)
+    (array([0.722]), 1.0)
     """
 
     statistics_: RankingStatistics

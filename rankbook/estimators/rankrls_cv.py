@@ -67,6 +67,14 @@ class RankRLSCV(Ranker):
     solution_, function_, certificate_, solver_, n_features_in_
         Of the fit to all data, as in :class:`rankbook.RankRLS`; also coef_ of a linear kernel,
         support_ and dual_coef_ of others.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.make_mixture(n_per_class=20)
+    >>> model = rb.RankRLSCV(lams=[0.01, 1.0, 100.0], cv="loo").fit(data.X, data.y)
+    >>> model.lam_, model.cv_values_.round(3).ravel()
+    (100.0, array([0.238, 0.098, 0.068]))
     """
 
     lam_: float

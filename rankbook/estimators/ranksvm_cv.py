@@ -244,6 +244,14 @@ class RankSVMCV(Ranker):
     solution_, function_, certificate_, solver_, n_features_in_
         Of the fit on all data, as in :class:`rankbook.RankSVM`; also coef_ of a linear kernel,
         support_ and dual_coef_ of others.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.make_mixture(n_per_class=15)
+    >>> model = rb.RankSVMCV(kernel="linear", cv=3).fit(data.X, data.y)
+    >>> f"{model.lam_:.3g}", round(model.curve_.minimum, 3), model.curve_.metric
+    ('1.92', 0.067, 'disagreement')
     """
 
     lam_: float

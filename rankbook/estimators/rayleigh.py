@@ -195,6 +195,15 @@ class RayleighRanker(RayleighBase):
         :func:`rankbook.problems.posterior.class_posterior`.
     coef_ : ndarray of shape (d,)
         Only for the linear kernel: f(x) = coef_'x.
+
+    Examples
+    --------
+    >>> import numpy as np, rankbook as rb
+    >>> data = rb.datasets.make_mixture(n_per_class=20)
+    >>> y = np.where(np.arange(40) % 4 == 0, data.y, -1)  # -1: not labelled
+    >>> model = rb.RayleighRanker(n_components=5).fit(data.X, y)
+    >>> model.classes_.tolist(), model.predict_proba(data.X).shape
+    ([0.0, 1.0], (40, 2))
     """
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks

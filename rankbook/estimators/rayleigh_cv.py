@@ -180,6 +180,14 @@ class RayleighRankerCV(RayleighBase):
     components, then the smallest manifold weight, then the smallest gamma, None before numbers.
     With few labels there are many ties, for a fold judges by few pairs. No lambda is searched by
     default: with a dozen labels that chooses among noise.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.make_mixture(n_per_class=20)
+    >>> model = rb.RayleighRankerCV(manifold_weights=[0.0, 100.0], n_components=5, cv=4)
+    >>> model.fit(data.X, data.y).cv_values_.shape, model.grid_["manifold_weights"]
+    ((1, 2, 1, 1), [0.0, 100.0])
     """
 
     lam_: float

@@ -293,6 +293,15 @@ def choose_basis(
     Notes
     -----
     O(n), O(n r d) and O(n r^2 + n r d).
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.make_mixture(n_per_class=50)
+    >>> rows = rb.choose_basis(data.X, 8, method="rpcholesky")
+    >>> model = rb.RankRLS(basis=rows).fit(data.X, data.y)
+    >>> rows.size, model.support_.size
+    (8, 8)
     """
     X, rng = as_matrix("X", X), np.random.default_rng(as_seed(random_state))
     refuse_huge("X", X)

@@ -113,6 +113,15 @@ def joint(
     O(n p d) for the matrix of n and p items. It sees pairs only: where every object has the same
     labels, the problems of :mod:`rankbook.problems.label_ranking` never make the matrix of all
     pairs.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> X = [[0.1, 0], [0.1, 1], [0.9, 0], [0.9, 1]]  # a feature of an object, and its label
+    >>> y, qid = [1, 0, 0, 1], [1, 1, 2, 2]
+    >>> kernel = rb.kernels.joint(rb.kernels.Kernel("rbf", gamma=2.0), [[1.0, 0.5], [0.5, 1.0]])
+    >>> rb.RankSVM(kernel=kernel, solver="interior").fit(X, y, qid=qid).score(X, y, qid=qid)
+    1.0
     """
     return JointKernel(object_kernel, label_kernel, label_columns)
 

@@ -92,6 +92,16 @@ class Kernel(SetOnce):
     ------
     ValueError
         For an unknown name (the nearest known one is named) or a parameter out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankbook.kernels import Kernel
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> Kernel("rbf", gamma=0.5).gram(X).round(2)
+    array([[1.  , 0.61, 0.14],
+           [0.61, 1.  , 0.61],
+           [0.14, 0.61, 1.  ]])
     """
 
     NAMES = ("linear", "rbf", "poly", "precomputed")
@@ -167,6 +177,14 @@ def gram_matrix(kernel: "Kernel", X: np.ndarray) -> np.ndarray:
     Notes
     -----
     O(n^2 d) time, O(n^2) memory; O(n^3) for the check of a given matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankbook.kernels import Kernel, gram_matrix
+    >>> gram_matrix(Kernel("linear"), np.array([[1.0], [2.0]]))
+    array([[1., 2.],
+           [2., 4.]])
     """
     if kernel.name == "precomputed":
         return check_gram(X, "X (precomputed kernel)")
@@ -205,6 +223,13 @@ def cross_matrix(kernel: "Kernel", X_new: np.ndarray, X: np.ndarray) -> np.ndarr
     O(p n d).
 
     For "precomputed", X_new is that matrix already, and only its shape is checked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankbook.kernels import Kernel, cross_matrix
+    >>> cross_matrix(Kernel("linear"), np.array([[2.0]]), np.array([[0.0], [1.0], [5.0]]))
+    array([[ 0.,  2., 10.]])
     """
     if kernel.name == "precomputed":
         if X_new.shape[1] != len(X):
@@ -232,6 +257,15 @@ def reduced_matrix(kernel: "Kernel", X_new: np.ndarray, X: np.ndarray) -> np.nda
 
     For coefficients that add up to 0 it gives the scores of :func:`cross_matrix`, with the digits
     that tell items apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankbook.kernels import Kernel, cross_matrix, reduced_matrix
+    >>> kernel, x, X = Kernel("rbf"), np.array([[2.0]]), np.array([[0.0], [1.0], [5.0]])
+    >>> coef = np.array([1.0, 1.0, -2.0])  # sums to 0
+    >>> bool(np.allclose(reduced_matrix(kernel, x, X) @ coef, cross_matrix(kernel, x, X) @ coef))
+    True
     """
     gamma = 1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma
     if kernel.name in ("rbf", "poly") and X_new.shape[1] == X.shape[1]:
@@ -264,6 +298,15 @@ def centred_gram(kernel: "Kernel", X: np.ndarray, rows: int = 256) -> np.ndarray
     This is J K J (n, n) for J = I - 1/n, exactly symmetric.
 
     Raises as :func:`gram_matrix`.
+
+    Examples
+    --------
+    >>> from rankbook.kernels import Kernel, centred_gram
+    >>> import numpy as np
+    >>> centred_gram(Kernel("linear"), np.array([[0.0], [1.0], [5.0]]))
+    array([[ 4.,  2., -6.],
+           [ 2.,  1., -3.],
+           [-6., -3.,  9.]])
     """
     with np.errstate(over="ignore", invalid="ignore"):
         K = _finite_gram(_gram_from_item(kernel, X), kernel)

@@ -301,8 +301,13 @@ class NystroemMap(SetOnce):
     Raises
     ------
     ValueError
-        If the kernel is not positive semi-definite, as far as it was looked at, or 0 for every
-        item.
+        If the kernel is not positive semi-definite, as far as one looked, or 0 for all items.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> rb.NystroemMap([[0.0], [0.1], [2.0]], n_components=2).transform([[1.0]]).shape
+    (1, 2)
     """
 
     def __init__(

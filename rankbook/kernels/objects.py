@@ -127,5 +127,13 @@ def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> Objec
     -----
     A call for every entry that is needed: n (n + 1) / 2 for the whole matrix, n r with a basis. For
     learning from several files at once join the lists first: an item is only a number.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> words = rb.kernels.over(["tea", "team", "milk"], lambda a, b: len(set(a) & set(b)))
+    >>> model = rb.RankSVM(kernel=words, solver="interior").fit(words.items, [2, 1, 0])
+    >>> model.predict(words.add(["steam", "silk"])).argsort()[::-1].tolist()
+    [0, 1]
     """
     return ObjectKernel(objects, function)

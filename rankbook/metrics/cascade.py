@@ -150,6 +150,7 @@ def reciprocal_rank(
 
     Examples
     --------
+    >>> from rankbook.metrics import reciprocal_rank
     >>> reciprocal_rank([0, 1, 1, 0], [4, 3, 2, 1])
     0.5
     """
@@ -224,6 +225,7 @@ def err(
 
     Examples
     --------
+    >>> from rankbook.metrics import err
     >>> round(err([3, 0, 1], [0.9, 0.5, 0.1]), 4)
     0.8802
     """

@@ -120,6 +120,12 @@ class Interval:
     confidence : float
     n_queries : int
         Those that have a value, and a weight above 0.
+
+    Examples
+    --------
+    >>> from rankbook import metrics
+    >>> metrics.interval([1, 0, 1, 0], [2, 1, 1, 2], qid=[1, 1, 2, 2], metric="auc").value
+    0.5
     """
 
     metric: str
@@ -191,9 +197,9 @@ def interval(  # noqa: PLR0913 -- a metric's arguments, and the bootstrap's
 
     Examples
     --------
-    >>> y, s, qid = [1, 0, 0, 1, 1, 0], [2, 1, 1, 2, 3, 1], [1, 1, 2, 2, 3, 3]
-    >>> print(interval(y, s, qid, metric="auc"))
-    auc 1.0000 [1.0000, 1.0000] (95%, 3 queries)
+    >>> from rankbook.metrics import interval
+    >>> print(interval([1, 0, 1, 0], [2, 1, 3, 1], qid=[1, 1, 2, 2], metric="auc"))
+    auc 1.0000 [1.0000, 1.0000] (95%, 2 queries)
     """
     confidence = _as_confidence(confidence)
     n_resamples, seed = as_count("n_resamples", n_resamples, low=100), as_seed(random_state)
@@ -255,6 +261,13 @@ class Comparison:
         The queries in which a is higher, equal, lower.
     p_randomization, p_wilcoxon : float
         Two-sided p-values.
+
+    Examples
+    --------
+    >>> from rankbook import metrics
+    >>> y, a, b, qid = [1, 0, 1, 0], [2, 1, 2, 1], [2, 1, 1, 2], [1, 1, 2, 2]
+    >>> metrics.compare(y, a, b, qid=qid, metric="auc").wins
+    1
     """
 
     metric: str
@@ -355,6 +368,7 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
 
     Examples
     --------
+    >>> from rankbook.metrics import compare
     >>> y, qid = [1, 0, 0, 1, 1, 0], [1, 1, 2, 2, 3, 3]
     >>> found = compare(y, [2, 1, 1, 2, 1, 3], [1, 2, 1, 2, 3, 1], qid, metric="auc")
     >>> found.wins, found.ties, found.losses

@@ -87,6 +87,7 @@ def precision_at_k(
 
     Examples
     --------
+    >>> from rankbook.metrics import precision_at_k
     >>> precision_at_k([1, 0, 1, 1], [4, 3, 2, 1], k=2)
     0.5
     """
@@ -143,6 +144,7 @@ def recall_at_k(
 
     Examples
     --------
+    >>> from rankbook.metrics import recall_at_k
     >>> recall_at_k([1, 0, 1, 0], [4, 3, 2, 1], k=2)
     0.5
     """

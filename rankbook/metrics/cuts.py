@@ -116,6 +116,12 @@ def best_cuts(
     -----
     The minimum is exact (to rounding, if there are weights or levels that are not integers).
     O(n (log n + k)) time, O(n k) memory.
+
+    Examples
+    --------
+    >>> from rankbook import metrics
+    >>> metrics.best_cuts([0.1, 0.3, 1.1, 1.3, 2.0], [1, 1, 2, 2, 3])
+    array([0.7 , 1.65])
     """
     build = LOSSES[as_choice("loss", loss, LOSSES)]
     scores = as_vector("scores", scores)

@@ -106,6 +106,7 @@ def ndcg(
 
     Examples
     --------
+    >>> from rankbook.metrics import ndcg
     >>> round(ndcg([3, 0, 1], [0.9, 0.5, 0.1], k=2), 4)
     0.9173
     """
@@ -176,6 +177,7 @@ def average_precision(
 
     Examples
     --------
+    >>> from rankbook.metrics import average_precision
     >>> round(average_precision([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]), 4)
     0.8333
     """

@@ -76,6 +76,7 @@ def kendall_tau(
 
     Examples
     --------
+    >>> from rankbook.metrics import kendall_tau
     >>> kendall_tau([1, 2, 3, 4, 5], [10, 30, 20, 40, 50])
     0.8
     """

@@ -133,6 +133,7 @@ def disagreement(
 
     Examples
     --------
+    >>> from rankbook.metrics import disagreement
     >>> disagreement([2, 1, 1, 0], [4, 1, 2, 2])
     0.3
     """
@@ -200,6 +201,7 @@ def pair_accuracy(
 
     Examples
     --------
+    >>> from rankbook.metrics import pair_accuracy
     >>> pair_accuracy([0, 1, 0, 1], [1.0, 3.0, 2.0, 2.0], qid=[1, 1, 2, 2])
     0.75
     """
@@ -279,6 +281,7 @@ def auc(
 
     Examples
     --------
+    >>> from rankbook.metrics import auc
     >>> auc([0, 1, 0, 1], [1, 2, 2, 3])
     0.875
     """

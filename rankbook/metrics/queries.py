@@ -20,7 +20,17 @@ from ..preferences.graph import Preferences
 
 # %% ../../nbs/metrics/queries.ipynb #c008
 class UndefinedMetric(ValueError):
-    """There is nothing to measure: no preference, or no query of the kind that the metric needs."""
+    """There is nothing to measure: no preference, or no query of the kind that the metric needs.
+
+    Examples
+    --------
+    >>> from rankbook import metrics
+    >>> try:
+    ...     metrics.auc([1, 1], [0.2, 0.3])
+    ... except metrics.UndefinedMetric as error:
+    ...     print(error)
+    y_true has no query with two different values; at least one is accepted.
+    """
 
 # %% ../../nbs/metrics/queries.ipynb #c008b
 def refuse_swapped(y_score):
@@ -216,6 +226,7 @@ def by_query(
 
     Examples
     --------
+    >>> from rankbook.metrics import by_query
     >>> by_query("ndcg@1", [0, 2, 1, 1], [3.0, 1.0, 2.0, 1.0], qid=["v", "v", "u", "u"])[1].tolist()
     [1.0, 0.0]
     """

@@ -87,6 +87,7 @@ def scorer(
 
     Examples
     --------
+    >>> from rankbook.metrics import scorer
     >>> scorer("ndcg@10")
     make_scorer(ndcg, response_method='predict', k=10)
     """

@@ -43,6 +43,16 @@ class SolutionPath:
         What the solver counted.
     tol : float or None
         The relative gap that answers are meant to have, by default what the solver declares.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> problem = rb.RankRLSProblem([[0.0], [1.0], [3.0]], [0, 1, 2], kernel="linear")
+    >>> path = rb.solve_path(problem)
+    >>> isinstance(path, rb.SolutionPath), path.certificate(0.5).is_optimal()
+    (True, True)
+    >>> path.solution(0.5).predict([[4.0], [5.0]]).argsort().tolist()
+    [0, 1]
     """
 
     problem: Any
@@ -152,6 +162,17 @@ class RegularizationPath(SolutionPath):
         Strictly decreasing; the first is lam_max. Between them f is affine in 1 / lam.
     events : ndarray of EVENT
         Fields lam, pair, from, to; sets are 0 inactive, 1 free, 2 at bound.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> prefs = rb.Preferences.from_scores([0, 1, 2])
+    >>> problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], prefs, kernel="linear")
+    >>> path = rb.solve_path(problem, solver="path")
+    >>> path.status, path.breakpoints.round(3).tolist()
+    ('complete', [18.0, 9.0, 6.0, 2.0, 1.0])
+    >>> path.predict([[2.0]], lam=1.0).round(3)
+    array([2.])
     """
 
     events: np.ndarray

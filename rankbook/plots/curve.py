@@ -42,6 +42,14 @@ def plot_validation_curve(
     ------
     ValueError
         If `lam` is not in the domain of the curve.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> curve = rb.ValidationCurve([float("inf"), 2.0, 1.0, 0.1], [0.5, 0.2, 0.3], scale=(0.1, 4.0))
+    >>> ax = rb.plots.plot_validation_curve(curve)
+    >>> ax.get_xscale(), ax.get_ylabel()
+    ('log', 'disagreement')
     """
     require_kind("curve", curve, ValidationCurve)
     breaks, values = curve.breaks, curve.values

@@ -175,6 +175,16 @@ def plot_decision(
     ValueError, TypeError
         If the items do not have two features, a lambda is outside the path's domain, or a shape is
         wrong.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.make_mixture(n_per_class=10)
+    >>> problem = rb.RankSVMProblem(data.X, rb.Preferences.from_scores(data.y))
+    >>> path = rb.solve_path(problem, lam_min=1.0, solver="path")
+    >>> axes = rb.plots.plot_decision(path, [2.0, 5.0], data.y)
+    >>> axes.shape
+    (2,)
     """
     X, lams, y = _check_plane(path, lams, y)
     first, second, points = _grid(X)
@@ -217,6 +227,13 @@ def plot_roc(y_true: ArrayLike, y_score: ArrayLike, ax: "Axes | None" = None) ->
     ------
     ValueError, TypeError
         If `y_true` does not have exactly two values, or shapes disagree.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> ax = rb.plots.plot_roc([1, 0, 1, 0], [0.9, 0.1, 0.4, 0.5])
+    >>> ax.get_legend().get_texts()[0].get_text()
+    'AUC = 0.750'
     """
     area = auc(y_true, y_score)
     y_true, y_score = as_vector("y_true", y_true), as_vector("y_score", y_score)

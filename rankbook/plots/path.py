@@ -232,6 +232,15 @@ def plot_path(
     -----
     At most 2 n solutions are read from the path: for T events, m preferences and |A| active ones
     O(n (T + m + |A|^3)).
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> prefs = rb.Preferences.from_scores([0, 1, 2])
+    >>> problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], prefs, kernel="linear")
+    >>> ax = rb.plots.plot_path(rb.solve_path(problem, solver="path"))
+    >>> ax.get_xscale(), len(ax.lines)
+    ('log', 4)
     """
     what = _as_what(path, what)
     lams = _lambdas(path, as_count("n", n, 2))
@@ -301,6 +310,15 @@ def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
     -----
     O(T) for T events. Of more than 1000 breakpoints, 1000 evenly spread ones are drawn; the sizes
     drawn at them are exact.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> prefs = rb.Preferences.from_scores([0, 1, 2])
+    >>> problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], prefs, kernel="linear")
+    >>> ax = rb.plots.plot_sets(rb.solve_path(problem, solver="path"))
+    >>> [line.get_label() for line in ax.lines]
+    ['inactive', 'at bound', 'free']
     """
     problem, path = getattr(path, "problem", None), _events_path(path)
     high, low = drawn_range(path.breakpoints, path.domain[0])

@@ -55,6 +55,15 @@ class Preferences(Recorded):
         :meth:`from_pairs`.
     n_ties : int
         Ties among the records that it was made from.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> prefs = rb.Preferences([0, 1, 2], [1, 2, 0], n_items=3, weight=[1.0, 1.0, 0.5])
+    >>> len(prefs), prefs.find_cycle()
+    (3, [0, 1, 2])
+    >>> rb.Preferences.from_pairs([("tea", "milk"), ("tea", "water")]).items
+    ('tea', 'milk', 'water')
     """
 
     def __init__(

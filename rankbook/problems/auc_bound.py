@@ -98,6 +98,15 @@ def auc_bound(solution, delta=0.05, kernels=1):
     The labelled items have to be drawn independently from each class, and the kernel without a look
     at them. Theorem for bipartite ranking of Ralaivola, Szafranski and Stempfel (2009), with a
     Gaussian process for the prior. O(n+ n- d) and some 80 passes over the pairs.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.make_mixture(n_per_class=1000)
+    >>> problem = rb.RayleighProblem(data.X, data.y, manifold_weight=0.0)
+    >>> bound = rb.auc_bound(rb.solve(problem, 1e-3))
+    >>> round(bound.auc, 2), round(bound.seen, 2)
+    (0.66, 0.93)
     """
     from scipy.optimize import minimize_scalar
     from scipy.special import ndtr

@@ -44,6 +44,14 @@ class Certificate:
         RankRLS: what had to be added to the diagonal of K_RR of a singular basis.
     quotient, quotient_max : float or None
         RayleighRanker: the Rayleigh quotient of w, and an upper bound on that of any direction.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> model = rb.RankSVM(kernel="linear", solver="interior").fit([[0.0], [1.0], [3.0]], [0, 1, 2])
+    >>> proof = model.certificate_
+    >>> proof.is_optimal(), proof.relative_gap < 1e-6, round(proof.primal, 3)
+    (True, True, 0.5)
     """
 
     lam: float

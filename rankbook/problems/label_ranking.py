@@ -213,6 +213,15 @@ class LabelRankRLSProblem(LabelMap, RankRLSProblem):
     ValueError
         If shapes disagree, there are fewer than two labels, an entry is infinite, L is no kernel,
         or no object has two different scores.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> problem = rb.LabelRankRLSProblem([[0.0], [1.0]], [[3, 2, 1], [1, 2, 3]])
+    >>> problem.X.shape
+    (6, 2)
+    >>> rb.solve(problem, 1.0).certificate.is_optimal()
+    True
     """
 
     CACHED = (*RankRLSProblem.CACHED, "object_gram")
@@ -258,6 +267,15 @@ class LabelRankSVMProblem(LabelMap, RankSVMProblem):
     With a linear kernel no Gram matrix is made. With another one products are made as those of the
     two factors, but solvers of the ranking SVM ask for the Gram matrix of the pairs, (n k)^2; where
     that is too much, give the features of a :class:`rankbook.NystroemMap` and "linear".
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> problem = rb.LabelRankSVMProblem([[0.0], [1.0]], [[3, 2, 1], [1, 2, 3]], kernel="linear")
+    >>> len(problem.prefs)
+    6
+    >>> rb.solve(problem, 0.1, solver="interior").certificate.is_optimal()
+    True
     """
 
     CACHED = (*RankSVMProblem.CACHED, "object_gram")

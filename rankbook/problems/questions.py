@@ -180,6 +180,14 @@ def suggest_pairs(
     Pairs are sorted by abs(f(x) - f(x')) / |k_x - k_x'|, the smallest radius of a ball around f in
     which their order is open; those that ``solution.certificate`` leaves open come first.
     O(n log n), and O(d) for each pair looked at; a kernel that is not linear takes its Gram matrix.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> X = [[0.0], [1.0], [3.0], [3.5]]
+    >>> model = rb.RankSVM(kernel="linear").fit(X, preferences=[(2, 0)])
+    >>> rb.suggest_pairs(model.solution_, k=2).tolist()
+    [[3, 1], [2, 1]]
     """
     require_solution(solution)
     k, items, prefs = as_count("k", k), solution.problem, _answered(solution.problem)

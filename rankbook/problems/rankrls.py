@@ -191,6 +191,14 @@ class RankRLSProblem(BasisMap):
     ValueError
         If shapes disagree, an entry is not finite, a weight is negative or not symmetric, or no
         pair has two different scores.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> problem = rb.RankRLSProblem([[0.0], [1.0], [3.0]], [0, 1, 2], kernel="linear")
+    >>> solution = rb.solve(problem, 0.1)
+    >>> solution.predict([[4.0], [5.0]]).argsort().tolist(), solution.certificate.is_optimal()
+    ([0, 1], True)
     """
 
     def __init__(  # noqa: PLR0913 -- the options of kernels among them

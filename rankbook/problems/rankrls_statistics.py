@@ -69,6 +69,13 @@ class RankingStatistics:
         The Cholesky factor C of the Gram matrix of the basis, and its jitter.
     n_items, n_queries, n_pairs, seen
         Counts of items, queries and pairs of items of one query; the set of query ids that are in.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> found = rb.RankingStatistics().add([[0.0], [1.0], [3.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> found.add([[5.0], [4.0]], [1, 0], qid=[2, 2]).n_queries, found.n_pairs
+    (2, 4)
     """
 
     def __init__(
@@ -215,6 +222,14 @@ def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> Ra
     ------
     ValueError
         If a query is in two of them, or kernels, bases, graphs or columns differ.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> first = rb.RankingStatistics().add([[0.0], [1.0]], [0, 1], qid=[1, 1])
+    >>> second = rb.RankingStatistics().add([[2.0], [3.0]], [0, 2], qid=[2, 2])
+    >>> rb.merge_statistics(first, second).n_queries
+    2
     """
     for name, one in (("first", first), *((f"others[{i}]", one) for i, one in enumerate(others))):
         require_kind(name, one, RankingStatistics)

@@ -84,6 +84,15 @@ class RankSVMProblem(KernelMap):
     ValueError
         If shapes disagree, an entry is not finite, there is no preference, or kernel or penalty are
         unknown or do not fit together.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> prefs = rb.Preferences.from_rankings([[2, 1, 0]])
+    >>> problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], prefs, kernel="linear")
+    >>> solution = rb.solve(problem, 0.1, solver="interior")
+    >>> solution.predict([[4.0], [5.0]]).argsort().tolist(), solution.certificate.is_optimal()
+    ([0, 1], True)
     """
 
     def __init__(  # noqa: PLR0913 -- the options of kernels among them

@@ -161,6 +161,15 @@ class RayleighProblem(SetOnce):
         As in :func:`rankbook.kernels.neighbours.neighbour_graph`.
     kernel, gamma, degree, coef0, pivots, random_state
         As in :class:`rankbook.NystroemMap`.
+
+    Examples
+    --------
+    >>> import numpy as np, rankbook as rb
+    >>> data = rb.datasets.make_mixture(n_per_class=20)
+    >>> y = np.where(np.arange(40) % 4 == 0, data.y, -1)  # -1: not labelled
+    >>> problem = rb.RayleighProblem(data.X, y, n_components=5)
+    >>> rb.solve(problem, 1e-3).certificate.is_optimal()
+    True
     """
 
     def __init__(  # noqa: PLR0913 -- the options of kernels among them

@@ -39,6 +39,15 @@ class Solution(SetOnce):
         What the solver has to say; never used for the certificate.
     weights : ndarray of shape (d,) or (d, k), optional
         Instead of coefficients, for a linear kernel.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> prefs = rb.Preferences.from_scores([0, 1, 2])
+    >>> problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], prefs, kernel="linear")
+    >>> solution = rb.solve(problem, 0.1, solver="interior")
+    >>> solution.solver.split()[0], solution.proven([2], [0]).tolist()
+    ('interior', [True])
     """
 
     dual: np.ndarray | SmoothedDual | None

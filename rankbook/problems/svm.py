@@ -158,6 +158,14 @@ class SVMProblem(LabelledProblem):
     ------
     ValueError
         If shapes disagree, an entry is not finite, or there are not two classes.
+
+    Examples
+    --------
+    >>> import numpy as np, rankbook as rb
+    >>> problem = rb.SVMProblem([[-2.0], [-1.0], [1.0], [3.0]], ["no", "no", "yes", "yes"])
+    >>> solution = rb.solve(problem, 0.1)
+    >>> problem.classify(solution.coef, np.array([[-5.0], [5.0]])).tolist()
+    ['no', 'yes']
     """
 
     def __init__(
@@ -271,6 +279,15 @@ class MulticlassSVMProblem(LabelledProblem):
     -----
     Coefficients are (n, K), multipliers (n (K - 1),): example by example, the other classes in
     sorted order.
+
+    Examples
+    --------
+    >>> import numpy as np, rankbook as rb
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], ["east", "north", "south"]
+    >>> problem = rb.MulticlassSVMProblem(X, y)
+    >>> solution = rb.solve(problem, 0.1)
+    >>> problem.classify(solution.coef, np.array([[5.0, 1.0], [1.0, 5.0]])).tolist()
+    ['east', 'north']
     """
 
     def __init__(

@@ -202,6 +202,16 @@ def explain(
     -----
     Nothing is solved, and no preference listed. O(n log n); with lam also O(n d), and for another
     than a linear kernel its matrix, O(n^2 d), where that fits.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> prefs = rb.Preferences.from_scores([0, 1, 2])
+    >>> problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], prefs, kernel="linear")
+    >>> rb.explain(problem, lam=0.1)
+    solver    seconds  memory
+    ...
+    path ...
     """
     refuse_others(problem)
     as_choice("provides", provides, ("solve", "path"))

@@ -61,6 +61,18 @@ class Solver:
     ``can_follow(problem)``: True, or a sentence that says why not.
 
     What a class declares is checked when it is met, see :mod:`rankbook.registry.contract`.
+
+    Examples
+    --------
+    >>> import numpy as np, rankbook as rb
+    >>> class Zero(rb.Solver):
+    ...     name, problems, provides = "zero", ("RankSVMProblem",), {"solve"}
+    ...     summary, tol = "The function 0.", None
+    ...     def solve(self, problem, lam):
+    ...         return rb.Solution(problem, lam, coef=np.zeros(problem.coef_shape), solver="zero")
+    >>> problem = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2), kernel="linear")
+    >>> rb.solve(problem, 1.0, solver=Zero).certificate.primal
+    1.0
     """
 
     name: str = ""

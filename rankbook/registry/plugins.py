@@ -209,6 +209,18 @@ def register_solver(
     Notes
     -----
     A class that was slow to answer a question before is asked it again.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> @rb.register_solver
+    ... class Mine(rb.Solver):
+    ...     name, problems, provides = "mine", ("RankSVMProblem",), {"solve"}
+    ...     def solve(self, problem, lam):
+    ...         return rb.solve(problem, lam, solver="interior")
+    >>> rb.get_solver("mine").name
+    'mine'
+    >>> rb.unregister_solver("mine")
     """
     check_class(solver)
     name = check_name("name", getattr(solver, "name", "") if name is None else name)
@@ -234,7 +246,14 @@ def _text(solver, attribute):
 
 # %% ../../nbs/registry/plugins.ipynb #c020
 def unregister_solver(name: str) -> None:
-    """Forget a solver registered at run time; an installed one of that name shows again."""
+    """Forget a solver registered at run time; an installed one of that name shows again.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> solver = rb.register_solver(type(rb.get_solver("rls")), name="mine")
+    >>> rb.unregister_solver("mine")
+    """
     if (record := AT_RUN_TIME.pop(name, None)) is None:
         raise unknown_name("name", name, AT_RUN_TIME or ["(no solver was registered at run time)"])
     forget_silence(record.target)
@@ -311,6 +330,13 @@ def get_solver(solver: SolverLike, **options: Any) -> Any:
         it requires, cannot be imported.
     TypeError
         For what is no solver, an option that it does not have, or the lack of one it needs.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> solver = rb.get_solver("path", max_events=50)
+    >>> solver.name, sorted(solver.provides)
+    ('path', ['path', 'solve'])
     """
     solver, options = with_options(solver, options)
     if not isinstance(solver, (str, type)):

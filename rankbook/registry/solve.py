@@ -106,6 +106,15 @@ def solve(
     Solution
         With ``solver`` naming what ran, and a certificate computed by the library; a
         ConvergenceWarning comes with a relative gap above the solver's `tol`.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> prefs = rb.Preferences.from_scores([0, 1, 2])
+    >>> problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], prefs, kernel="linear")
+    >>> solution = rb.solve(problem, 0.1, solver="interior")
+    >>> solution.predict([[4.0], [5.0]]).argsort().tolist(), solution.certificate.is_optimal()
+    ([0, 1], True)
     """
     name = choose_solver(problem, solver, hard_margin=lam == 0, allow_plugins=allow_plugins)
     chosen = get_solver(name, **options)
@@ -166,6 +175,15 @@ def solve_path(
     -------
     SolutionPath
         A :class:`rankbook.RegularizationPath`, or another kind of :class:`rankbook.SolutionPath`.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> prefs = rb.Preferences.from_scores([0, 1, 2])
+    >>> problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], prefs, kernel="linear")
+    >>> path = rb.solve_path(problem, solver="path")
+    >>> path.breakpoints.round(3).tolist(), path.solution(0.5).certificate.is_optimal()
+    ([18.0, 9.0, 6.0, 2.0, 1.0], True)
     """
     from rankbook.paths.exact import SolutionPath
 

@@ -127,6 +127,13 @@ def list_solvers(load: bool = True) -> SolverTable:
         Rows with name, state ("ready", "missing …", "broken: …", "shadowed by …", "not loaded"),
         origin, what it declares (the names in DECLARED and MORE of this module), and its options
         with their defaults, all as text.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> states = {row["name"]: row["state"] for row in rb.list_solvers()}
+    >>> states["path"]
+    'ready'
     """
     installed = installed_records()
     records = (*AT_RUN_TIME.values(), *installed)

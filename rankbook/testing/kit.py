@@ -21,7 +21,15 @@ from .subject import CheckSkipped, Subject
 
 # %% ../../nbs/testing/kit.ipynb #k005
 class CheckTable(list[CheckResult]):
-    """How the checks ended, in their order; a table in a terminal and in Jupyter."""
+    """How the checks ended, in their order; a table in a terminal and in Jupyter.
+
+    Examples
+    --------
+    >>> from rankbook.testing import check_solver
+    >>> found = check_solver("rls", isolated=False)
+    >>> found.failed, any(result.outcome == "passed" for result in found)
+    ([], True)
+    """
 
     COLUMNS = ("check", "outcome", "cases", "")
 
@@ -100,6 +108,13 @@ def check_solver(
     ------
     ValueError, ImportError
         If the solver, or the name of a check, is unknown; if the plugin cannot be imported.
+
+    Examples
+    --------
+    >>> from rankbook.testing import check_solver
+    >>> found = check_solver("rls", isolated=False)
+    >>> found[0].check, found[0].outcome, found.failed
+    ('answers', 'passed', [])
     """
     expected = as_known(expected_failed_checks)
     given, options = with_options(sent(solver), {})
@@ -170,6 +185,15 @@ def parametrize_with_solver_checks(
     -------
     decorator
         For a test with the arguments ``solver`` and ``check``, which calls ``check(solver)``.
+
+    Examples
+    --------
+    >>> from rankbook.testing import parametrize_with_solver_checks
+    >>> @parametrize_with_solver_checks(["rls"])
+    ... def test_rls(solver, check):
+    ...     check(solver)
+    >>> test_rls.pytestmark[0].name
+    'parametrize'
     """
     import pytest
 
