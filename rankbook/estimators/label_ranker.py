@@ -173,6 +173,15 @@ class LabelRanker(Ranker):
         ------
         ValueError
             If an argument is out of range, or no object has two different scores.
+
+        Examples
+        --------
+        >>> import numpy as np, rankbook as rb
+        >>> orders = np.array([[1, 2, 0], [0, 2, 1]])  # of labels, best first
+        >>> model = rb.LabelRanker(lam=0.01).fit([[0.0], [5.0]], -np.argsort(orders, axis=1))
+        >>> model.rank([[0.0], [5.0]])
+        array([[1, 2, 0],
+               [0, 2, 1]])
         """
         kind = METHODS[as_choice("method", self.method, METHODS)]
         X, y = read_objects(self, X, y)
@@ -201,6 +210,14 @@ class LabelRanker(Ranker):
 
         Of equal scores the first label, or with a `random_state` any of them, drawn by lot for each
         object. Scores are then equal as for a metric: but for a rounding error.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> model = rb.LabelRanker().fit([[0.0], [1.0]], [[3, 2, 1], [1, 2, 3]])
+        >>> model.rank([[0.0], [1.0]])
+        array([[0, 1, 2],
+               [2, 1, 0]])
         """
         F = self.predict(X)
         return label_orders(F) if random_state is None else shuffled_ties(F, random_state)

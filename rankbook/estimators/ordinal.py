@@ -109,6 +109,14 @@ class OrdinalRanker(ClassifierMixin, Savable):
         ------
         ValueError
             If an argument is out of range, or there is one class only.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> ranker = rb.RankSVM(kernel="linear", solver="interior")
+        >>> model = rb.OrdinalRanker(ranker).fit([[0.0], [1.0], [4.0]], ["bad", "bad", "good"])
+        >>> model.classes_.tolist(), model.predict([[5.0]]).tolist()
+        (['bad', 'good'], ['good'])
         """
         as_choice("loss", self.loss, LOSSES)
         classes, levels = read_levels(X, y)

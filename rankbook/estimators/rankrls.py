@@ -205,6 +205,14 @@ class RankRLS(Ranker):
         ------
         ValueError
             If a query was added before, or shapes differ from those before.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> model = rb.RankRLS(kernel="linear").partial_fit([[0.0], [1.0]], [0, 1], qid=[1, 1])
+        >>> model = model.partial_fit([[5.0], [7.0]], [0, 1], qid=[2, 2])
+        >>> model.statistics_.n_queries, bool(model.predict([[2.0]]) > model.predict([[1.0]]))
+        (2, True)
         """
         statistics = getattr(self, "statistics_", None)
         if statistics is None and hasattr(self, "solution_"):

@@ -152,6 +152,14 @@ class RankRLSCV(Ranker):
         -----
         One decomposition for each gamma, and one more for the best of several. For each lambda
         after it: O(n^2 s) for groups of s items, O(n^3) for all pairs.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> X, y, qid = [[0.0], [1.0], [0.0], [2.0], [5.0], [6.0]], [0, 1] * 3, [1, 1, 2, 2, 3, 3]
+        >>> model = rb.RankRLSCV(lams=[0.1, 1.0], cv="query", kernel="linear").fit(X, y, qid=qid)
+        >>> model.best_value_, model.lam_
+        (0.0, 1.0)
         """
         if preferences is not None:
             raise ValueError(

@@ -208,6 +208,15 @@ class Savable(BaseEstimator):
         -----
         Arrays and JSON with a checksum; :func:`rankbook.load` reads it and runs no code of it. As
         many bytes as the arrays have, and about 5000 more.
+
+        Examples
+        --------
+        >>> import os, tempfile, rankbook as rb
+        >>> model = rb.RankSVM(kernel="linear").fit([[0.0], [1.0], [3.0]], [0, 1, 2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/m.rankbook")
+        ...     os.listdir(folder)
+        ['m.rankbook']
         """
         check_is_fitted(self)
         save_model(file, KIND, VERSION, self)

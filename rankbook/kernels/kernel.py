@@ -126,11 +126,28 @@ class Kernel(SetOnce):
         self.degree, self.coef0 = as_count("degree", degree), as_positive("coef0", coef0, zero=True)
 
     def gram(self, X: np.ndarray) -> np.ndarray:
-        """The Gram matrix of X (n, d); see :func:`gram_matrix`."""
+        """The Gram matrix of X (n, d); see :func:`gram_matrix`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rankbook.kernels import Kernel
+        >>> Kernel("poly", gamma=1.0, degree=2).gram(np.array([[0.0], [1.0]]))
+        array([[1., 1.],
+               [1., 4.]])
+        """
         return gram_matrix(self, X)
 
     def cross(self, X_new: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """The kernel matrix between new items and X; see :func:`cross_matrix`."""
+        """The kernel matrix between new items and X; see :func:`cross_matrix`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rankbook.kernels import Kernel
+        >>> Kernel("linear").cross(np.array([[2.0]]), np.array([[0.0], [1.0], [5.0]]))
+        array([[ 0.,  2., 10.]])
+        """
         return cross_matrix(self, X_new, X)
 
     def centred_gram(self, X: np.ndarray) -> np.ndarray:

@@ -145,8 +145,9 @@ def reciprocal_rank(
 
     Notes
     -----
-    The expected value over the orders of tied items; scores tie as in :func:`ndcg`. Costs
-    O(n log n), and O(c m) for a chain of c tied items of which m are relevant.
+    The expected value over the orders of tied items; scores tie as in
+    :func:`rankbook.metrics.ndcg`. Costs O(n log n), and O(c m) for a chain of c tied items of which
+    m are relevant.
 
     Examples
     --------
@@ -219,9 +220,10 @@ def err(
 
     Notes
     -----
-    The expected value over the orders of tied items; scores tie as in :func:`ndcg`. Costs
-    O(n log n), and O(c m) for a chain of c tied items of which m have a grade above 0. Chapelle,
-    Metzler, Zhang and Grinspan, Expected reciprocal rank for graded relevance (CIKM 2009).
+    The expected value over the orders of tied items; scores tie as in
+    :func:`rankbook.metrics.ndcg`. Costs O(n log n), and O(c m) for a chain of c tied items of which
+    m have a grade above 0. Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for
+    graded relevance (CIKM 2009).
 
     Examples
     --------

@@ -82,8 +82,8 @@ def precision_at_k(
 
     Notes
     -----
-    The expected value over the orders of tied items; scores tie as in :func:`ndcg`. Costs
-    O(n log n).
+    The expected value over the orders of tied items; scores tie as in
+    :func:`rankbook.metrics.ndcg`. Costs O(n log n).
 
     Examples
     --------
@@ -139,8 +139,8 @@ def recall_at_k(
 
     Notes
     -----
-    The expected value over the orders of tied items; scores tie as in :func:`ndcg`. Costs
-    O(n log n).
+    The expected value over the orders of tied items; scores tie as in
+    :func:`rankbook.metrics.ndcg`. Costs O(n log n).
 
     Examples
     --------

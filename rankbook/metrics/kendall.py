@@ -47,7 +47,7 @@ def kendall_tau(
     Parameters
     ----------
     y_true : array-like of shape (n,), float
-        Grades. For preferences use :func:`disagreement`.
+        Grades. For preferences use :func:`rankbook.disagreement`.
     y_score : array-like of shape (n,), float
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
@@ -71,7 +71,7 @@ def kendall_tau(
 
     Notes
     -----
-    Scores tie as in :func:`disagreement`. For one query the same as
+    Scores tie as in :func:`rankbook.disagreement`. For one query the same as
     :func:`scipy.stats.kendalltau`, which is NaN where all scores tie. Costs O(n log n).
 
     Examples

@@ -60,8 +60,8 @@ def scorer(
     ----------
     metric : str or callable
         The name of a metric, as "auc" or "ndcg@10", or a metric of :mod:`rankbook.metrics`. The
-        :func:`disagreement` is given a minus sign, for a scorer has to be greater where it is
-        better.
+        :func:`rankbook.disagreement` is given a minus sign, for a scorer has to be greater where
+        it is better.
     queries : pandas.Series, optional
         Query ids by the index of y, for use without metadata routing; y must be a Series then.
     **options

@@ -257,6 +257,15 @@ class RegularizationPath(SolutionPath):
         ------
         ValueError
             If the path ended for a numerical reason, or its solver left nothing to go on with.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> prefs = rb.Preferences.from_scores([0, 1, 2])
+        >>> problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], prefs, kernel="linear")
+        >>> path = rb.solve_path(problem, solver="path", max_events=2)
+        >>> path.status, path.resume().status
+        ('max_events', 'complete')
         """
         if self.status == "complete":
             return self
@@ -276,13 +285,34 @@ class RegularizationPath(SolutionPath):
         """Write the path and its problem to a file.
 
         :func:`rankbook.load` reads it; see :func:`rankbook.paths.packing.save_path`.
+
+        Examples
+        --------
+        >>> import tempfile, rankbook as rb
+        >>> prefs = rb.Preferences([1], [0], n_items=2)
+        >>> problem = rb.RankSVMProblem([[0.0], [1.0]], prefs, kernel="linear")
+        >>> path = rb.solve_path(problem, solver="path")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path.save(f"{folder}/p.rankbook")
+        ...     again = rb.load(f"{folder}/p.rankbook")
+        >>> bool((again.breakpoints == path.breakpoints).all())
+        True
         """
         from rankbook.paths.packing import save_path
 
         save_path(self, file)
 
     def to_frame(self) -> "DataFrame":
-        """The events as a pandas table; see :func:`rankbook.paths.display.events_frame`."""
+        """The events as a pandas table; see :func:`rankbook.paths.display.events_frame`.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> prefs = rb.Preferences([1], [0], n_items=2)
+        >>> problem = rb.RankSVMProblem([[0.0], [1.0]], prefs, kernel="linear")
+        >>> rb.solve_path(problem, solver="path").to_frame().columns.tolist()
+        ['lam', 'pair', 'better', 'worse', 'from', 'to', 'free']
+        """
         from rankbook.paths.display import events_frame
 
         return events_frame(self)

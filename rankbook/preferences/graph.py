@@ -83,6 +83,12 @@ class Preferences(Recorded):
         """Items that contradict each other, or None.
 
         Each is preferred to the next and the last to the first. O(n + m).
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> rb.Preferences.from_rankings([[0, 1, 2], [2, 0]]).find_cycle()
+        [0, 2]
         """
         return find_cycle(*self._list(), self.n_items) if self._levels is None else None
 
@@ -181,6 +187,12 @@ class Preferences(Recorded):
 
         A query counts q times as much if each of its items weighs the square root of q. Weights of
         levels stay.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> rb.Preferences.from_scores([2, 1, 0]).item_weighted([2.0, 1.0, 1.0]).weight
+        array([1., 2., 2.])
         """
         other = self.reweighted(None, self._margin)
         other._item_weight = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
@@ -191,6 +203,13 @@ class Preferences(Recorded):
         """The same graph of scores where each query's preferences sum to 1, or to `weight` (q,).
 
         Within a query they keep their proportions. O(n), if they are counted.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> prefs = rb.Preferences.from_scores([2, 1, 0, 1, 0], qid=[1, 1, 1, 2, 2])
+        >>> prefs.query_weighted().weight.round(3)
+        array([0.333, 0.333, 0.333, 1.   ])
         """
         return query_weighted(self, weight)
 
@@ -200,6 +219,13 @@ class Preferences(Recorded):
         Returns
         -------
         scipy.sparse.csr_array of shape (m, n), float64
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> rb.Preferences([2, 1], [1, 0], n_items=3).incidence().toarray()
+        array([[ 0., -1.,  1.],
+               [-1.,  1.,  0.]])
         """
         return incidence_matrix(*self._list(), self.n_items)
 
@@ -213,6 +239,12 @@ class Preferences(Recorded):
         Returns
         -------
         ndarray of shape (m,)
+
+        Examples
+        --------
+        >>> import numpy as np, rankbook as rb
+        >>> rb.Preferences([2, 1], [1, 0], n_items=3).matvec(np.array([0.0, 1.0, 5.0]))
+        array([4., 1.])
         """
         better, worse = self._list()
         return scores[better] - scores[worse]

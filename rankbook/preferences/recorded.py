@@ -289,5 +289,12 @@ class Recorded(SetOnce):
 
         Pairs of different margins stay apart; they are sorted by the better item, the worse and the
         margin. O(m log m).
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> twice = rb.Preferences([1, 1, 2], [0, 0, 1], n_items=3).merged()
+        >>> len(twice), twice.weight
+        (2, array([2., 1.]))
         """
         return merged(self)

@@ -146,6 +146,13 @@ class Solution(SetOnce):
         -------
         ndarray of shape (p,), bool
             All False for the L1 penalty, where a linear program may have many optima.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> model = rb.RankSVM(kernel="linear").fit([[0.0], [1.0], [3.0]], [0, 1, 2])
+        >>> model.solution_.proven([2, 1], [0, 0])
+        array([ True,  True])
         """
         problem, radius = self.problem, self.certificate.radius
         first, second = (

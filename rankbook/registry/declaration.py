@@ -90,7 +90,15 @@ class Solver:
     summary = reference = ""
 
     def can_solve(self, problem: Any) -> bool | str:
-        """True, or a sentence that says why not."""
+        """True, or a sentence that says why not.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> problem = rb.RankRLSProblem([[0.0], [1.0]], [0, 1], kernel="linear")
+        >>> rb.get_solver("path").can_solve(problem)
+        'it takes RankSVMProblem and SVMProblem and MulticlassSVMProblem, not RankRLSProblem.'
+        """
         return declared_fit(self, problem)
 
 # %% ../../nbs/registry/declaration.ipynb #k001
