@@ -8,6 +8,7 @@ import doctest
 import functools
 import inspect
 import pkgutil
+import pydoc
 import re
 import sys
 from types import ModuleType
@@ -148,6 +149,12 @@ def test_help_never_leads_to_a_private_name_or_nowhere(name):
     assert not PRIVATE.findall(text), f"{name} names {PRIVATE.findall(text)}"
     lost = [target for target in ROLE.findall(text) if not leads_somewhere(target, places)]
     assert not lost, f"{name} points to {lost}"
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_signature_has_no_private_name(name):
+    shown = pydoc.plain(pydoc.render_doc(NAMES[name]))
+    assert not re.findall(r"rankbook[\w.]*\._[a-zA-Z]\w*", shown)
 
 
 def test_blind_alleys_are_recognised():

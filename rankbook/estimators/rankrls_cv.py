@@ -73,8 +73,8 @@ class RankRLSCV(Ranker):
     >>> import rankbook as rb
     >>> data = rb.datasets.make_mixture(n_per_class=20)
     >>> model = rb.RankRLSCV(lams=[0.01, 1.0, 100.0], cv="loo").fit(data.X, data.y)
-    >>> model.lam_, model.cv_values_.round(3).ravel()
-    (100.0, array([0.238, 0.098, 0.068]))
+    >>> model.lam_, model.cv_values_.round(4).ravel()
+    (100.0, array([0.2375, 0.0975, 0.0675]))
     """
 
     lam_: float
