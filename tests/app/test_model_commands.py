@@ -66,6 +66,10 @@ class TestNumbersOfPython:
                 rb.RankSVM(penalty="l1", kernel="linear"),
             ),
             (["--method", "rankrls", "--lam", "0.5"], rb.RankRLS(lam=0.5)),
+            (
+                ["--query-weight", "equal", "--kernel", "linear", "--lam", "0.01"],
+                rb.RankSVM(query_weight="equal", kernel="linear", lam=0.01),
+            ),
         ],
     )
     @pytest.mark.parametrize("scaled", [True, False])
@@ -203,6 +207,8 @@ class TestRefusals:
             (["train.letor", "--gamma", "1,2"], "one number"),
             (["train.letor", "--method", "rankrls", "--loss", "squared"], "rankrls"),
             (["train.letor", "--method", "rank"], "rank"),
+            (["train.letor", "--query-weight", "same"], "--query-weight is 'same'"),
+            (["train.letor", "--method", "rankrls", "--query-weight", "equal"], "rankrls"),
             (["table.csv"], "target is None"),
             (["table.csv", "--target", "grad"], "did you mean 'grade'"),
             (["table.csv", "--target", "grade", "--name", "nam"], "nam"),

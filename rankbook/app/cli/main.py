@@ -59,7 +59,7 @@ def options(
 
 # %% ../../../nbs/app/cli/main.ipynb #c008
 OPTIONS = "target qid drop method kernel gamma degree coef0 graph lam_min lam_max rule seed solver"
-OPTIONS += " lam c name form ties metric loss penalty"
+OPTIONS += " lam c name form ties metric loss penalty query_weight"
 ARGUMENT = re.compile(  # an option, as an error of Python names it
     rf"^({OPTIONS.replace(' ', '|')})(?= (is|has) )|\blam_(min|max)\b|^option(?= )"
 )
