@@ -8,6 +8,7 @@ __all__ = ['unknown_name', 'as_choice', 'require_kind', 'require_columns', 'refu
 
 # %% ../../nbs/base/validation.ipynb #c002
 import difflib
+import sys
 
 import numpy as np
 
@@ -83,7 +84,7 @@ def _show(x):
 def refuse_text(name, value):
     """A TypeError that names the first text in an array, or the first column without numbers.
 
-    Columns are those of a pandas DataFrame.
+    Columns are those of a DataFrame of pandas or polars.
 
     Parameters
     ----------
@@ -97,14 +98,13 @@ def refuse_text(name, value):
     TypeError
         If a column is of text, categories, dates or other objects; if an array holds text.
     """
-    if not (hasattr(value, "iloc") and np.ndim(value) == 2):
+    if (columns := _columns_of(value)) is None:
         if not hasattr(value, "toarray") and (text := _text_in(as_array(name, value))):
             raise TypeError(
                 f"{name} cannot be read as numbers ({text}); an array of real numbers is accepted."
             )
         return
-    for j, (column, dtype) in enumerate(zip(value.columns, value.dtypes)):
-        what = _not_numbers(value.iloc[:, j], dtype)
+    for column, what in columns:
         if what:
             raise TypeError(
                 f"{name} has {what} in column {column!r}; columns of numbers are "
@@ -113,8 +113,19 @@ def refuse_text(name, value):
             )
 
 
+def _columns_of(value):
+    """Names of the columns of a DataFrame, and what each holds instead of numbers; or None."""
+    if hasattr(value, "iloc") and np.ndim(value) == 2:
+        kinds = zip(value.columns, value.dtypes)
+        return ((name, _not_numbers(value.iloc[:, j], k)) for j, (name, k) in enumerate(kinds))
+    polars = sys.modules.get("polars")  # who has a frame of it has imported it
+    if polars is not None and isinstance(value, polars.DataFrame):
+        return ((name, _not_polars_numbers(value[name])) for name in value.columns)
+    return None
+
+
 def _not_numbers(column, dtype):
-    """What a column of a DataFrame holds instead of numbers, or None."""
+    """What a column of a pandas DataFrame holds instead of numbers, or None."""
     from pandas.api import types
 
     if isinstance(dtype, types.CategoricalDtype):
@@ -124,6 +135,19 @@ def _not_numbers(column, dtype):
     if types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype):
         return None
     return "text" if types.is_string_dtype(dtype) else f"entries of type {dtype}"
+
+
+def _not_polars_numbers(column):
+    """The same of a polars Series."""
+    import polars as pl
+
+    dtype = column.dtype
+    if dtype == pl.Object:
+        return "text" if any(isinstance(entry, str) for entry in column) else None
+    if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
+        return None
+    kinds = {pl.String: "text", pl.Categorical: "categories", pl.Enum: "categories"}
+    return kinds.get(dtype.base_type(), f"entries of type {dtype}")
 
 # %% ../../nbs/base/validation.ipynb #c009
 def as_matrix(name, value):
