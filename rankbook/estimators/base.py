@@ -23,7 +23,7 @@ from rankbook.base.validation import (
     as_vector,
     refuse_text,
 )
-from .saving import Savable
+from .shown import Shown
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.objects import ObjectKernel
 from ..metrics.pairs import disagreement
@@ -186,7 +186,7 @@ def refuse_objects(estimator, X):
             ) from None
 
 # %% ../../nbs/estimators/base.ipynb #c010
-class Ranker(Savable):
+class Ranker(Shown):
     """Base of the estimators.
 
     It predicts with ``function_``, scores by preferences, and takes a kernel by name.
@@ -206,10 +206,10 @@ class Ranker(Savable):
     def predict(self, X: Items) -> np.ndarray:
         """Scores (p,) of items X (p, d); higher is preferred.
 
-        O(p n d), or O(p d) for the linear kernel.
+        An array, or what :meth:`set_output` asked for. O(p n d), or O(p d) for the linear kernel.
         """
         check_is_fitted(self)
-        return self.function_.predict(finite_items(self, X, reset=False))
+        return self._contained(self.function_.predict(finite_items(self, X, reset=False)), X)
 
     if not TYPE_CHECKING:
 
@@ -238,7 +238,7 @@ class Ranker(Savable):
 
         A preference weighs the product of its items' weights (n,).
         """
-        return share_met(y, self.predict(X), qid, sample_weight)
+        return share_met(y, np.asarray(self.predict(X)), qid, sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -219,7 +219,7 @@ class LabelRanker(Ranker):
         array([[0, 1, 2],
                [2, 1, 0]])
         """
-        F = self.predict(X)
+        F = np.asarray(self.predict(X))
         return label_orders(F) if random_state is None else shuffled_ties(F, random_state)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -227,7 +227,7 @@ class LabelRanker(Ranker):
 
         A tie counts 1/2; a preference of an object of weight w counts w.
         """
-        scores, Y = self.predict(X), as_label_scores(y)
+        scores, Y = np.asarray(self.predict(X)), as_label_scores(y)
         refuse_lengths(scores, Y)
         if scores.shape != Y.shape:
             raise ValueError(

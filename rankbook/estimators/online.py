@@ -150,9 +150,12 @@ class OnlineRankSVM(OnlineEstimator):
         return self._keep(stream, coef_=stream[0].read()[0][0])
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Scores (p,) of items X (p, d); higher is preferred."""
+        """Scores (p,) of items X (p, d); higher is preferred.
+
+        An array, or what :meth:`set_output` asked for.
+        """
         check_is_fitted(self, "coef_")
-        return read_rows(self, X, reset=False) @ self.coef_
+        return self._contained(read_rows(self, X, reset=False) @ self.coef_, X)
 
     def score(
         self,
@@ -165,7 +168,7 @@ class OnlineRankSVM(OnlineEstimator):
 
         A preference weighs the product of its items' weights (n,).
         """
-        return share_met(y, self.predict(X), qid, sample_weight)
+        return share_met(y, np.asarray(self.predict(X)), qid, sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -262,6 +265,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
 
     classes_: np.ndarray
     intercept_: float | np.ndarray
+    predicts = "class"
 
     def __init__(
         self,
@@ -307,11 +311,10 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         return read_rows(self, X, reset=False) @ self.coef_.T + self.intercept_
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Labels (p,) of examples X (p, d)."""
+        """Labels (p,) of examples X (p, d), an array or what :meth:`set_output` asked for."""
         scores = self.decision_function(X)
-        return self.classes_[
-            (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        ]
+        number = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self._contained(self.classes_[number], X)
 
 # %% ../../nbs/estimators/online.ipynb #c024
 def label_sampler(learner, number, k, weight, margin):

@@ -19,7 +19,7 @@ from ..base.types import Items
 from ..base.validation import as_choice, as_ids, as_vector
 from .base import refuse_data, require_target
 from .ranksvm import RankSVM
-from .saving import Savable
+from .shown import Shown
 from ..metrics.cuts import LOSSES, best_cuts
 
 # %% ../../nbs/estimators/ordinal.ipynb #o004
@@ -43,7 +43,7 @@ def read_levels(X, y):
     ].astype(np.float64)
 
 # %% ../../nbs/estimators/ordinal.ipynb #o006
-class OrdinalRanker(ClassifierMixin, Savable):
+class OrdinalRanker(ClassifierMixin, Shown):
     """A classifier for classes in an order: a ranker, and the best cuts of its scores.
 
     Parameters
@@ -78,6 +78,7 @@ class OrdinalRanker(ClassifierMixin, Savable):
     classes_: np.ndarray
     cuts_: np.ndarray
     ranker_: Any
+    predicts = "class"
 
     def __init__(
         self,
@@ -134,7 +135,7 @@ class OrdinalRanker(ClassifierMixin, Savable):
                 )
             options = dict(sample_weight=weight)
         ranker.fit(X, levels, **options)
-        cuts = best_cuts(ranker.predict(X), levels, self.loss, **options)
+        cuts = best_cuts(np.asarray(ranker.predict(X)), levels, self.loss, **options)
         self.classes_, self.cuts_, self.ranker_ = classes, cuts, ranker
         return self
 
@@ -144,14 +145,15 @@ class OrdinalRanker(ClassifierMixin, Savable):
         With two classes less the cut, if that is finite: then they are positive for the second.
         """
         check_is_fitted(self, "cuts_")
-        scores = self.ranker_.predict(X)
+        scores = np.asarray(self.ranker_.predict(X))
         shift = self.classes_.size == 2 and np.isfinite(self.cuts_[0])
         return scores - self.cuts_[0] if shift else scores
 
     def predict(self, X: Items) -> np.ndarray:
-        """Classes (p,) of items X (p, d)."""
+        """Classes (p,) of items X (p, d), an array or what :meth:`set_output` asked for."""
         check_is_fitted(self, "cuts_")
-        return self.classes_[np.digitize(self.ranker_.predict(X), self.cuts_)]
+        scores = np.asarray(self.ranker_.predict(X))
+        return self._contained(self.classes_[np.digitize(scores, self.cuts_)], X)
 
     @property
     def n_features_in_(self) -> int:
@@ -162,6 +164,11 @@ class OrdinalRanker(ClassifierMixin, Savable):
     def feature_names_in_(self) -> np.ndarray:
         """What they are called."""
         return self.ranker_.feature_names_in_
+
+    def _facts(self):
+        inner = self.ranker_._facts() if isinstance(self.ranker_, Shown) else []
+        name, cuts = type(self.ranker_).__name__, np.array2string(self.cuts_, precision=3)
+        return [("ranker", name), *inner, ("cuts", f"{cuts} between {self.classes_.size} classes")]
 
     def _ranker(self):
         """A new ranker."""

@@ -97,8 +97,8 @@ class RayleighBase(Ranker):
     posterior_: ClassPosterior
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Scores (p,) of items X (p, d); higher is preferred. The same as `predict`."""
-        return self.predict(X)
+        """Scores (p,) of items X (p, d); higher is preferred. The array of `predict`."""
+        return np.asarray(self.predict(X))
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """The probabilities (p, 2) of the worse and the better class, equation (2).
@@ -140,7 +140,7 @@ class RayleighBase(Ranker):
             if sample_weight is None
             else as_vector("sample_weight", sample_weight, y.size, minimum=0.0)[known]
         )
-        return share_met(y[known], self.predict(X)[known], sample_weight=weight)
+        return share_met(y[known], np.asarray(self.predict(X))[known], sample_weight=weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

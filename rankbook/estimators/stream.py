@@ -20,7 +20,7 @@ from ..base.types import Seed
 from ..base.validation import as_matrix, as_positive, as_vector
 from .base import refuse_data
 from .monitor import Monitor
-from .saving import Savable
+from .shown import Shown
 from ..registry.plugins import get_solver
 
 # %% ../../nbs/estimators/stream.ipynb #c008
@@ -88,7 +88,7 @@ def stream_of(estimator):
     return stream
 
 # %% ../../nbs/estimators/stream.ipynb #c009
-class OnlineEstimator(Savable):
+class OnlineEstimator(Shown):
     """Base of the estimators that learn from streams: parameters, and what was learnt."""
 
     coef_: np.ndarray
@@ -108,6 +108,15 @@ class OnlineEstimator(Savable):
     ) -> None:
         self.lam, self.step, self.average, self.tol = lam, step, average, tol
         self.draws, self.max_updates, self.random_state = draws, max_updates, random_state
+
+    def _facts(self):
+        said = "converged" if self.converged_ else "not converged"
+        return [
+            ("solver", f"subgradient, {self.n_updates_:,} steps"),
+            ("lambda", f"{self.lam:.6g} per preference"),
+            ("certificate", f"none, as it learns from a stream; {said}"),
+            ("size", f"{np.size(self.coef_):,} weights"),
+        ]
 
     def _keep(self, stream, **found):
         """Set what was learnt; nothing was changed before."""

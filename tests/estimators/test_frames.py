@@ -1,11 +1,18 @@
 """Tables of pandas and polars in, and what comes back beside arrays."""
 
 import inspect
+import pickle
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import ConvergenceWarning
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_html_repr
 
 import rankbook as rb
 
@@ -19,9 +26,7 @@ NAMES = [
     *("RankSVM", "RankSVMCV", "RankRLS", "RankRLSCV", "RayleighRanker", "RayleighRankerCV"),
     *("OnlineRankSVM", "OnlineSVC", "OrdinalRanker"),
 ]
-pytestmark = pytest.mark.filterwarnings(
-    f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture(params=["pandas", "polars"])
@@ -160,9 +165,7 @@ def test_a_column_of_polars_without_numbers_is_named(odd):
         ("X", lambda: rb.RankSVMProblem(bad, prefs)),
         ("X_new", lambda: model.solution_.predict(bad)),
     ):
-        with pytest.raises(
-            TypeError, match=rf"^{name} has {what}.* in column 'colour'; columns of"
-        ):
+        with pytest.raises(TypeError, match=rf"^{name} has {what}.* in column 'colour';"):
             call()
 
 
@@ -185,3 +188,138 @@ def test_columns_of_polars_with_numbers_of_every_kind_pass():
     empty = frame("polars").with_columns(size=pl.Series([None] * 40))
     with pytest.raises(ValueError, match="^X has NaN in row 0, column 0; only finite"):
         rb.RankSVM().fit(empty, Y)
+
+
+# Predictions with an index
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_predictions_have_the_index_of_a_data_frame(name):
+    model = fitted(name, frame("pandas"))
+    plain = model.predict(frame("pandas"))
+    assert type(plain) is np.ndarray and model.set_output(predict="pandas") is model
+    turned = frame("pandas").iloc[::-1]
+    found = model.predict(turned)
+    assert isinstance(found, pd.Series) and found.index.equals(turned.index)
+    assert found.name == ("class" if name in ("OnlineSVC", "OrdinalRanker") else "score")
+    assert found.reindex(INDEX).to_numpy() == pytest.approx(plain, rel=1e-12, abs=1e-12)
+    y = (Y > 0).astype(float) if name in BINARY else Y
+    share = model.score(frame("pandas"), y)
+    assert model.set_output().predict(turned).index.equals(turned.index)  # None changes nothing
+    model.set_output(predict="default")
+    assert np.array_equal(model.predict(frame("pandas")), plain)
+    assert share == model.score(frame("pandas"), y)
+
+
+def test_other_items_are_numbered_and_polars_has_no_index():
+    model = rb.RankSVM(kernel="linear").fit(X, Y).set_output(predict="pandas")
+    from scipy.sparse import csr_array
+
+    for items in (X, X.tolist(), csr_array(X)):
+        assert model.predict(items).index.equals(pd.RangeIndex(40))
+    pl = pytest.importorskip("polars")
+    named = rb.RankSVM().fit(frame("polars"), Y)
+    scores = named.predict(frame("polars"))
+    assert named.set_output(predict="pandas").predict(frame("polars")).index.tolist()[-1] == 39
+    found = named.set_output(predict="polars").predict(frame("polars"))
+    assert isinstance(found, pl.Series) and found.name == "score"
+    assert np.array_equal(found.to_numpy(), scores)
+
+
+def test_a_label_ranker_predicts_tables():
+    model = rb.LabelRanker().fit(frame("pandas"), np.c_[X, X[:, 0] - X[:, 1]])
+    scores, order = model.predict(frame("pandas")), model.rank(frame("pandas"))
+    found = model.set_output(predict="pandas").predict(frame("pandas"))
+    assert found.index.tolist() == INDEX and np.array_equal(found, scores)
+    assert np.array_equal(model.rank(frame("pandas")), order)
+    pl = pytest.importorskip("polars")
+    found = model.set_output(predict="polars").predict(frame("pandas"))
+    assert isinstance(found, pl.DataFrame) and np.array_equal(found.to_numpy(), scores)
+
+
+def test_clones_searches_pipelines_and_pickles_keep_it(tmp_path):
+    asked = rb.RankSVM(kernel="linear").set_output(predict="pandas")
+    search = GridSearchCV(asked, dict(lam=[0.1, 10.0]), cv=2).fit(frame("pandas"), Y)
+    assert search.predict(frame("pandas")).index.tolist() == INDEX
+    bare = make_pipeline(StandardScaler(), clone(asked)).fit(frame("pandas"), Y)
+    assert bare.predict(frame("pandas")).index.equals(pd.RangeIndex(40))  # the index was lost
+    whole = make_pipeline(StandardScaler(), clone(asked)).set_output(transform="pandas")
+    assert whole.fit(frame("pandas"), Y).predict(frame("pandas")).index.tolist() == INDEX
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    assert again.predict(frame("pandas")).index.tolist() == INDEX
+    again.save(tmp_path / "m.rankbook")
+    assert type(rb.load(tmp_path / "m.rankbook").predict(frame("pandas"))) is np.ndarray
+    stacked = cross_val_predict(asked, frame("pandas"), Y, cv=2)
+    assert type(stacked) is np.ndarray and stacked.shape == (40,)
+
+
+def test_an_ordinal_ranker_takes_a_ranker_that_predicts_series():
+    inner = rb.RankSVM().set_output(predict="pandas")
+    model, plain = rb.OrdinalRanker(inner).fit(frame("pandas"), Y), rb.OrdinalRanker().fit(X, Y)
+    assert model.ranker_.predict(frame("pandas")).index.tolist() == INDEX
+    for ask in ("predict", "decision_function"):
+        found = getattr(model, ask)(frame("pandas"))
+        assert type(found) is np.ndarray and np.array_equal(found, getattr(plain, ask)(X))
+
+
+def test_a_wrong_container_changes_nothing():
+    model = rb.RankSVM().fit(frame("pandas"), Y).set_output(predict="pandas")
+    with pytest.raises(ValueError, match="^predict is 'panda'; did you mean 'pandas'"):
+        model.set_output(predict="panda")
+    assert isinstance(model.predict(frame("pandas")), pd.Series)
+
+
+# What a fitted model shows
+
+
+def shown(model):
+    """Rows of the table below scikit-learn's diagram, and the diagram."""
+    html = model._repr_mimebundle_()["text/html"]
+    assert model._repr_html_()[-200:] == html[-200:]
+    diagram, _, table = html.rpartition("<table><tr><th>fitted</th>")
+    rows = re.findall(r"<td style='text-align:left'>(.*?)</td>", table)
+    return dict(zip(rows[::2], rows[1::2])), diagram
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fitted_model_shows_solver_certificate_and_size(name):
+    model = fresh(name)
+    before = model._repr_mimebundle_()["text/html"]
+    assert "sk-top-container" in before and "<th>fitted</th>" not in before
+    facts, diagram = shown(fitted(name, frame("pandas")))
+    assert "sk-top-container" in diagram and "Fitted" in diagram
+    assert {"solver", "lambda", "certificate", "size"} <= set(facts)
+    if not name.startswith("Online"):
+        assert re.match(r"relative gap -?\d\.\de[-+]\d\d; f, of norm", facts["certificate"])
+        assert "40 items" in facts["size"] and " 0.1.0" in facts["solver"]
+
+
+def test_the_facts_are_those_of_the_fit(tmp_path):
+    rows = np.c_[X, RNG.normal(size=40)]
+    model = rb.RankSVM(lam=50.0, kernel="linear", penalty="l1").fit(rows, Y)
+    facts, _ = shown(model)
+    used, pairs = np.count_nonzero(model.coef_), len(rb.Preferences.from_scores(Y))
+    assert used < 3 and facts["lambda"] == "50" and facts["solver"] == model.solver_
+    what = f"3 weights, {used} of them not 0"
+    assert facts["size"] == f"{what}, from 40 items and {pairs} preferences"
+    assert "optimum" not in facts["certificate"]  # a linear program has no ball
+    model.save(tmp_path / "m.rankbook")
+    again, _ = shown(rb.load(tmp_path / "m.rankbook"))
+    assert again == facts | dict(size=what)
+    svm = rb.RankSVM().fit(X, Y)
+    assert f"coefficients of {len(svm.support_)} items, from" in shown(svm)[0]["size"]
+    few = rb.RankSVM(approximate_kernel=5).fit(X, Y)
+    assert shown(few)[0]["size"].startswith("weights of 5 landmarks, from 40 items")
+    streamed = rb.RankRLS(kernel="linear").fit(iter([(X, Y)]))
+    assert shown(streamed)[0]["size"] == "2 weights"
+
+
+def test_pictures_can_be_switched_off_and_pipelines_keep_theirs():
+    model = rb.RankSVM(kernel="linear").fit(X, Y)
+    with sklearn.config_context(display="text"):
+        assert not hasattr(model, "_repr_html_")
+        assert set(model._repr_mimebundle_()) == {"text/plain"}
+    pipeline = make_pipeline(StandardScaler(), rb.RankSVM(kernel="linear")).fit(X, Y)
+    html = estimator_html_repr(pipeline)
+    assert html.count("RankSVM") > 1 and "<th>fitted</th>" not in html
+    assert "sk-top-container" in estimator_html_repr(model)
