@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.validation import as_positive, require_kind
-from .axes import ABOVE, COLOURS, as_axes, drawn_range, lambda_axis, tex
+from .axes import ABOVE, COLOURS, as_axes, drawn_range, lambda_axis, plain, tex
 from ..selection.curve import ValidationCurve
 
 if TYPE_CHECKING:
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/plots/curve.ipynb #c036
 def plot_validation_curve(
-    curve: ValidationCurve, ax: "Axes | None" = None, lam: float | None = None
+    curve: ValidationCurve,
+    ax: "Axes | None" = None,
+    lam: float | None = None,
+    label: str | None = None,
 ) -> "Axes":
     """A validation curve as the steps that it is.
 
@@ -29,14 +32,18 @@ def plot_validation_curve(
     ----------
     curve : ValidationCurve
     ax : matplotlib Axes, default a new figure's
+        Several curves on one Axes get different colours.
     lam : float, optional
         The lambda to mark; by default ``curve.choose()``.
+    label : str, optional
+        What the curve is called in the legend, which then names it with the value at the mark.
 
     Returns
     -------
     matplotlib Axes
-        Its first line holds breaks and values as steps, an infinite break and one at 0 cut off
-        where the picture ends; its second line the mark; its collection the optimal intervals.
+        With two lines more, of which the first holds breaks and values as steps, an infinite break
+        and one at 0 cut off where the picture ends, and the second the mark; and a collection more,
+        the optimal intervals.
 
     Raises
     ------
@@ -54,37 +61,38 @@ def plot_validation_curve(
     require_kind("curve", curve, ValidationCurve)
     breaks, values = curve.breaks, curve.values
     lam = as_positive("lam", curve.choose() if lam is None else lam)
-    value = curve.at(lam)
+    said = rf"$\lambda = {tex(lam)}$, value {curve.at(lam):.3g}"
     high, low = drawn_range(
         np.sort(np.r_[breaks[1:-1], curve.scale, lam])[::-1], breaks[-1], breaks[0]
     )
     ax = as_axes(ax)
+    steps, mark, shade = _colours(len(ax.lines) // 2, label is not None)
     ax.plot(
         np.r_[high, breaks[1:-1], low],
         np.r_[values, values[-1]],
         drawstyle="steps-post",
-        color=COLOURS[0],
+        color=steps,
         lw=1.2,
+        label=None if label is None else f"{plain(label)}: {said}",
     )
     bars = [(max(a, low), min(b, high) - max(a, low)) for a, b in curve.best]
+    style = dict(alpha=0.35, lw=0.8, zorder=0)
+    optimum = "maximum" if curve.maximize else "minimum"
     ax.broken_barh(
         bars,
         (0, 1),
         transform=ax.get_xaxis_transform(),
-        color=COLOURS[4],
-        alpha=0.35,
-        lw=0.8,
-        zorder=0,
-        label="maximum" if curve.maximize else "minimum",
+        color=shade,
+        label=optimum if label is None else None,
+        **style,
     )
-    ax.plot(
-        lam,
-        value,
-        "o",
-        color=COLOURS[1],
-        ms=5,
-        label=rf"$\lambda = {tex(lam)}$, value {value:.3g}",
-    )
+    ax.plot(lam, curve.at(lam), "o", color=mark, ms=5, label=said if label is None else None)
     lambda_axis(ax, {"auc": "AUC", "ndcg": "NDCG"}.get(curve.metric, curve.metric))
-    ax.legend(ncols=2, **ABOVE)
+    ax.legend(ncols=2 if label is None else 1, **ABOVE)
     return ax
+
+
+def _colours(number, named):
+    """Colours of the steps, the mark and the optimum of a curve, after some others on the Axes."""
+    own = COLOURS[number % len(COLOURS)]
+    return (own, own, own) if named else (own, COLOURS[1], COLOURS[4])

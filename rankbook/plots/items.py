@@ -7,7 +7,7 @@ __all__ = ['plot_decision', 'plot_roc']
 
 # %% ../../nbs/plots/items.ipynb #t002
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from ..base.validation import as_vector, require_kind
 from ..metrics.lists import RankedLists
 from ..metrics.pairs import auc
 from ..paths.exact import SolutionPath
-from .axes import COLOURS, SMALL, as_axes, tex
+from .axes import COLOURS, SMALL, as_axes, as_names, plain, tex
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,6 +148,7 @@ def plot_decision(
     lams: ArrayLike,
     y: ArrayLike | None = None,
     axes: "Sequence[Axes] | np.ndarray | None" = None,
+    names: Sequence[Any] | None = None,
 ) -> np.ndarray:
     """The ranking function of items in the plane at chosen lambdas, a panel for each.
 
@@ -163,6 +164,8 @@ def plot_decision(
         line shows where f cuts them apart with the fewest mistakes (of several such cuts the one in
         the widest gap).
     axes : sequence of q matplotlib Axes, default a new figure's
+    names : sequence of 2 names, optional
+        Of the features, for the axes, as ``X.columns``.
 
     Returns
     -------
@@ -187,6 +190,7 @@ def plot_decision(
     (2,)
     """
     X, lams, y = _check_plane(path, lams, y)
+    features = None if names is None else as_names(names, 2, "feature")
     first, second, points = _grid(X)
     surfaces = [path.predict(points, lam).reshape(second.size, first.size) for lam in lams]
     two = y is not None and np.unique(y).size == 2
@@ -196,6 +200,11 @@ def plot_decision(
         _draw_function(ax, first, second, surface, cut)
         _draw_points(ax, X, y)
         ax.set_title(rf"$\lambda = {tex(lam)}$", fontsize="medium")
+    if features is not None:
+        for ax in axes:
+            ax.set(xlabel=features[0], ylabel=features[1])
+            if not given:  # as their numbers, in the first column and below all only
+                ax.label_outer()
     if y is not None and not given:
         key = (
             axes[0].get_legend_handles_labels()
@@ -206,7 +215,9 @@ def plot_decision(
     return axes
 
 # %% ../../nbs/plots/items.ipynb #c062
-def plot_roc(y_true: ArrayLike, y_score: ArrayLike, ax: "Axes | None" = None) -> "Axes":
+def plot_roc(
+    y_true: ArrayLike, y_score: ArrayLike, ax: "Axes | None" = None, label: str | None = None
+) -> "Axes":
     """The ROC curve of scores for items of two levels, with its area in the legend.
 
     Parameters
@@ -216,6 +227,8 @@ def plot_roc(y_true: ArrayLike, y_score: ArrayLike, ax: "Axes | None" = None) ->
     y_score : array-like of shape (n,), float
     ax : matplotlib Axes, default a new figure's
         Several curves on one Axes get different colours.
+    label : str, optional
+        What the curve is called in the legend, before its area.
 
     Returns
     -------
@@ -240,9 +253,10 @@ def plot_roc(y_true: ArrayLike, y_score: ArrayLike, ax: "Axes | None" = None) ->
     false, true = (
         np.r_[0, count] / count[-1] for count in _counts_above(y_score, y_true == y_true.max())[1:]
     )
+    named = "" if label is None else f"{plain(label)}: "
     ax = as_axes(ax, (3.1, 2.9))
     ax.plot([0, 1], [0, 1], color="0.7", lw=0.8, zorder=1)
-    ax.plot(false, true, lw=1.5, label=f"AUC = {area:.3f}")
+    ax.plot(false, true, lw=1.5, label=f"{named}AUC = {area:.3f}")
     ax.set(
         xlabel="false positive rate",
         ylabel="true positive rate",

@@ -7,12 +7,13 @@ __all__ = ['plot_pair']
 
 # %% ../../nbs/plots/pair.ipynb #pp02
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base.validation import as_count, require_kind
-from .axes import COLOURS, SMALL, as_axes
+from .axes import COLOURS, SMALL, as_axes, as_names, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
     from rankbook.estimators.explain_pair import PairExplanation
 
 # %% ../../nbs/plots/pair.ipynb #pp03
-def plot_pair(explanation: "PairExplanation", ax: "Axes | None" = None, k: int = 10) -> "Axes":
+def plot_pair(
+    explanation: "PairExplanation",
+    ax: "Axes | None" = None,
+    k: int = 10,
+    names: Sequence[Any] | None = None,
+) -> "Axes":
     """The largest terms of a difference of two scores, and the difference, as bars.
 
     Parameters
@@ -31,6 +37,8 @@ def plot_pair(explanation: "PairExplanation", ax: "Axes | None" = None, k: int =
         By default of a new figure.
     k : int >= 1, default 10
         How many terms; the others are one bar more.
+    names : sequence of 2 names, optional
+        Of the items a and b, for the title; the features have those of the data frame of the fit.
 
     Returns
     -------
@@ -50,6 +58,7 @@ def plot_pair(explanation: "PairExplanation", ax: "Axes | None" = None, k: int =
     from rankbook.estimators.explain_pair import PairExplanation  # scikit-learn comes with it
 
     require_kind("explanation", explanation, PairExplanation)
+    a, b = ("a", "b") if names is None else as_names(names, 2, "item")
     rows = [*explanation.rows(as_count("k", k)), ("f(a) - f(b)", explanation.difference)]
     values = np.array([value for _, value in rows])
     ax = as_axes(ax, (4.4, 0.9 + 0.24 * len(rows)))
@@ -62,8 +71,10 @@ def plot_pair(explanation: "PairExplanation", ax: "Axes | None" = None, k: int =
         if explanation.bound > 0.01 * np.abs(values).max():
             ax.legend(loc="best", **SMALL)
     ax.axvline(0, color="black", lw=0.8, zorder=3)
-    ax.set_yticks(places, [name for name, _ in rows])
+    ax.set_yticks(places, [plain(name) for name, _ in rows])
     ax.invert_yaxis()
     said = "proven" if explanation.proven else "not proven"
-    ax.set(xlabel="contribution", title=f"{explanation.verdict.partition(',')[0]}, {said}")
+    order = {1: f"{a} is above {b}", -1: f"{a} is below {b}", 0: f"{a} and {b} are equal"}
+    title = f"{order[int(np.sign(explanation.difference))]}, {said}"
+    ax.set(xlabel="contribution", title=title)
     return ax

@@ -745,9 +745,12 @@ def test_every_kind_of_path_is_drawn_or_refused_by_name(kind, tmp_path):
     lam = plots.plot_path(path, n=20).lines[0].get_xdata()[7]
     drawn = plots.plot_path(path, "coef", n=20)
     for line in drawn.lines:
-        at = tuple(int(i) for i in line.get_label().split(", "))
+        at = line.get_label().replace("\\$", "$").split(", ")
+        if kind == "classes":
+            at[1] = list(path.problem.classes_).index(at[1])
+        at = tuple(map(int, at))
         assert line.get_ydata()[7] == path.coef(lam)[at]
-    with pytest.raises(ValueError, match="^which has 1000; (items|coefficients) 0 to"):
+    with pytest.raises(ValueError, match="^which has 1000; (items|features|coefficients) 0 to"):
         plots.plot_path(path, "coef", which=[1000])
     if kind in SQUARES:
         refusal = f"^what is 'margins' and path is a {type(path).__name__} of a .*; 'coef' is acc"
@@ -794,3 +797,103 @@ def test_the_axes_say_what_is_drawn():
     for kind, name in (("l1", "feature"), ("basis", "basis item"), ("columns", "item, column")):
         legend = plots.plot_path(KINDS[kind](), "coef").get_legend()
         assert legend.get_title().get_text() == name
+
+
+# Names and labels
+
+LINEAR = dict(
+    qp_path=lambda: ranking(kernel="linear"),
+    newton=KINDS["newton"],
+    epsilon=lambda: ranking("epsilon", kernel="linear"),
+    l1=KINDS["l1"],
+    l1_squared=KINDS["l1_squared"],
+    l1_rls=KINDS["l1_rls"],
+    linear_rls=KINDS["linear_rls"],
+    linear_rayleigh=KINDS["linear_rayleigh"],
+    svm=lambda: solve_path(rb.SVMProblem(X24, Y24 > 0, kernel="linear")),
+)
+
+
+@pytest.mark.parametrize("kind", LINEAR)
+def test_weights_are_those_that_predict_and_have_the_names_of_features(kind):
+    path, names = LINEAR[kind](), ["size", "_age", "in $"]
+    ax = plots.plot_path(path, "weights", n=12, names=names)
+    assert ax.get_legend().get_title().get_text() == "feature" and "w" in ax.get_ylabel()
+    shown = {text.get_text().replace("\\$", "$") for text in ax.get_legend().get_texts()}
+    assert shown <= set(names) and len(shown) == len(ax.lines)
+    steps = np.eye(3) - np.zeros((1, 3))
+    for line in ax.lines:
+        j = names.index(line.get_label().replace("\\$", "$"))
+        for lam, drawn in list(zip(*line.get_data()))[::5]:
+            at, zero = path.predict(np.array([steps[j], np.zeros(3)]), lam)
+            assert drawn == pytest.approx(at - zero, rel=1e-6, abs=1e-9)
+
+
+def test_an_l1_path_speaks_of_features_unless_asked_for_margins():
+    for kind in ("l1", "l1_squared", "l1_rls"):
+        assert plots.plot_path(KINDS[kind]()).get_legend().get_title().get_text() == "feature"
+    legend = plots.plot_path(KINDS["l1"](), "margins").get_legend()
+    assert legend.get_title().get_text() == "preference"
+
+
+def test_weights_of_other_kernels_are_refused():
+    for path in (ranking(), KINDS["rls"](), KINDS["basis"]()):
+        with pytest.raises(TypeError, match="^what is 'weights' and path is a .* 'coef' is acc"):
+            plots.plot_path(path, "weights")
+
+
+def test_items_have_the_names_that_are_given_or_those_of_preferences():
+    names = [f"item {i}" for i in range(24)]
+    path = ranking()
+    for line in plots.plot_path(path, n=5, names=names).lines[:-1]:
+        a, b = (int(part.strip(" ").split()[1]) for part in line.get_label().split(r"$\succ$"))
+        lam, drawn = line.get_xdata()[2], line.get_ydata()[2]
+        assert drawn == pytest.approx(np.subtract(*path.predict(X24[[a, b]], lam)), abs=1e-12)
+    labels = [line.get_label() for line in plots.plot_path(path, "coef", names=names).lines]
+    assert set(labels) <= set(names)
+    prefs = Preferences.from_pairs([("m", "s"), ("l", "m")], items=["s", "m", "l"])
+    named = solve_path(RankSVMProblem([[0.0], [1.0], [3.0]], prefs))
+    labels = {line.get_label() for line in plots.plot_path(named).lines[:-1]}
+    assert labels == {r"m $\succ$ s", r"l $\succ$ m"}
+    assert {line.get_label() for line in plots.plot_path(named, "coef").lines} <= {"s", "m", "l"}
+
+
+def test_names_must_be_one_for_each(three, plane):
+    items, features = "3 names, one for each item", "2 names, one for each feature"
+    refused(lambda: plots.plot_path(three, names=["a"]), ValueError, "names has 1 ", items)
+    refused(lambda: plots.plot_path(three, "coef", names="abc"), TypeError, "names is a str", items)
+    refused(lambda: plots.plot_path(three, "weights", names=["a", "b"]), ValueError, "1 names")
+    refused(lambda: plots.plot_decision(plane[0], 1.0, names=["a"]), ValueError, features)
+
+
+def test_curves_with_labels_are_told_apart(curve, ax):
+    plots.plot_validation_curve(curve, ax, label="one $")
+    plots.plot_validation_curve(curve, ax, lam=0.5, label="two")
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [text.partition(":")[0] for text in texts] == [r"one \$", "two"]
+    assert "value 0.3" in texts[1]
+    colours = [line.get_color() for line in ax.lines]
+    assert colours[0] == colours[1] != colours[2] == colours[3]
+    ax = plots.plot_roc([1, 0], [2.0, 1.0], label="model")
+    assert ax.get_legend().get_texts()[0].get_text() == "model: AUC = 1.000"
+
+
+def test_decision_names_its_axes(plane):
+    axes = plots.plot_decision(plane[0], [1.0, 2.0], names=["size", "in $"])
+    assert axes[0].get_xlabel() == axes[1].get_xlabel() == "size"
+    assert (axes[0].get_ylabel(), axes[1].get_ylabel()) == (r"in \$", "")
+
+
+def test_a_pair_is_called_by_name():
+    import pandas as pd
+
+    X = pd.DataFrame({"size": [0.0, 1.0, 3.0], "_cost in $": [1.0, 0.0, 0.0]})
+    model = rb.RankSVM(kernel="linear").fit(X, [0, 1, 2])
+    ax = plots.plot_pair(rb.explain_pair(model, 0, 2), names=["Elm", "Oak"])
+    assert ax.get_title() == "Elm is below Oak, proven"
+    shown = {text.get_text() for text in ax.get_yticklabels()}
+    assert shown == {"size", r"_cost in \$", "f(a) - f(b)"}
+    ax = plots.plot_pair(rb.explain_pair(model, 2, 2))
+    assert ax.get_title() == "a and b are equal, not proven"
+    with pytest.raises(ValueError, match="^names has 1 entries; 2 names, one for each item"):
+        plots.plot_pair(rb.explain_pair(model, 0, 2), names=["Elm"])
