@@ -1527,6 +1527,24 @@ PATHS = [
     ),
     ("n 1", lambda: plots.plot_path(path(), n=1), ValueError, r"^n is 1; .* accepted"),
     ("n text", lambda: plots.plot_path(path(), n="9"), TypeError, r"^n is '9'; .* accepted"),
+    (
+        "names too few",
+        lambda: plots.plot_path(path(), names=["a"]),
+        ValueError,
+        r"^names has 1 entries; 12 names, one for each item, are accepted",
+    ),
+    (
+        "names a text",
+        lambda: plots.plot_path(path(), names="abc"),
+        TypeError,
+        r"^names is a str; .* accepted",
+    ),
+    (
+        "weights of an rbf path",
+        lambda: plots.plot_path(path(), "weights"),
+        TypeError,
+        r"^what is 'weights' and path is a .* accepted",
+    ),
     ("ax a figure", lambda: plots.plot_sets(path(), ax=3), TypeError, r"^ax is a int; .* accepted"),
     (
         "plot of a problem",
@@ -2338,6 +2356,18 @@ EXPLAINED = [
         lambda: plots.plot_pair(linear()),
         TypeError,
         r"^explanation is a RankSVM; .* accepted",
+    ),
+    (
+        "plot_pair of three names",
+        lambda: plots.plot_pair(rb.explain_pair(linear(), 0, 1), names=["a", "b", "c"]),
+        ValueError,
+        r"^names has 3 entries; 2 names, one for each item, are accepted",
+    ),
+    (
+        "set_output of an unknown library",
+        lambda: linear().set_output(predict="frame"),
+        ValueError,
+        r"^predict is 'frame'.* Accepted: default, pandas, polars",
     ),
     (
         "plot_pair k 0",
