@@ -1541,7 +1541,7 @@ PATHS = [
     ),
     (
         "weights of an rbf path",
-        lambda: plots.plot_path(path(), "weights"),
+        lambda: plots.plot_path(rb.solve_path(rb.RankRLSProblem(X, Y)), "weights"),
         TypeError,
         r"^what is 'weights' and path is a .* accepted",
     ),
