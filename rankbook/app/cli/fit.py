@@ -168,17 +168,15 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             refuse_both(target=target, graph=graph, query_weight=query_weight)
             prefs = read_preferences(preferences, form, parse_columns(column), items, ties)
         options = dict(kernel=kernel, gamma=one_gamma(gamma), degree=degree, coef0=coef0)
-        options |= dict(loss=loss, penalty=penalty, graph=graph, solver=solver)
-        options |= dict(query_weight=query_weight)
-        options["lam"] = known_lam(lam, c, items)
+        options |= dict(loss=loss, penalty=penalty, graph=graph, query_weight=query_weight)
+        options |= dict(solver=solver, lam=known_lam(lam, c, items))
         about = dict(data=Path(data).name, method=method, target=target, qid=qid, name=name)
         start = perf_counter()
         model = fit_items(
             items, method, preferences=prefs, standardize=standardize, about=about, **options
         )
-        seconds = perf_counter() - start
         model.save(out)
-    say_fit(model, items, out, seconds, as_json)
+    say_fit(model, items, out, perf_counter() - start, as_json)
 
 # %% ../../../nbs/app/cli/fit.ipynb #f08
 def refuse_both(**given):
