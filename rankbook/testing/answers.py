@@ -19,7 +19,7 @@ from ..problems.losses import SquaredHinge
 from ..problems.solution import Solution
 from ..registry.plugins import HOME, installed_records, missing_modules
 from ..registry.solve import solve
-from .problems import EDGES, EXTREME, LOW, MIDDLE, lambdas
+from .problems import CHANGED, EDGES, EXTREME, LOW, MIDDLE, lambdas
 from .subject import CheckFailed, CheckSkipped, Subject
 
 # %% ../../nbs/testing/answers.ipynb #k005
@@ -233,13 +233,17 @@ def check_sizes(subject: Subject) -> None:
 
 # %% ../../nbs/testing/answers.ipynb #k020
 def check_kernels(subject: Subject) -> None:
-    """Every kernel it declares, on copies, a grid and low rank."""
-    others = [k for k in subject.declared.kernels if k != subject.declared.first_kernel]
-    if not others:
-        raise CheckSkipped(f"it takes the kernel {subject.declared.first_kernel} alone")
+    """Every kernel it declares, on copies, a grid and low rank; and with other parameters."""
+    kernels, first = subject.declared.kernels, subject.declared.first_kernel
+    others = [kernel for kernel in kernels if kernel != first]
+    changed = [name for name, options in CHANGED.items() if options["kernel"] in kernels]
+    if not others and not changed:
+        raise CheckSkipped(f"it takes the kernel {first} alone")
     names = ("plain", "copies that contradict", "integer grid", "rank one on integers")
     for kernel in others:
         check_group(subject, "items", lambda p: lambdas(p, LOW), kernel=kernel, names=names)
+    for kernel in changed:
+        check_group(subject, "items", lambda p: lambdas(p, LOW), kernel=kernel, names=names[:1])
 
 
 def check_scales(subject: Subject) -> None:

@@ -9,13 +9,14 @@ __all__ = ['BEGINNING', 'alike', 'look_alikes', 'check_memory', 'hasty_threads',
 # %% ../../nbs/testing/state.ipynb #ts02
 import decimal
 import gc
+import io
 import logging
 import os
 import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from tempfile import TemporaryDirectory
 from threading import Barrier, Thread
@@ -180,9 +181,9 @@ def unlikely_surroundings() -> Iterator[None]:
 
 # %% ../../nbs/testing/state.ipynb #e5e0d0f3
 def check_surroundings(subject: Subject) -> None:
-    """Settings of the process, from NumPy's errors to the current folder, are left as they are."""
+    """Settings of the process are left as they are, and nothing is printed."""
     for case in subject.cases("items", names=("plain",)):
-        with subject.looking_at(case):
+        with subject.looking_at(case), redirect_stdout(io.StringIO()) as printed:
             with unlikely_surroundings():
                 subject.answers(case.problem, case.lam)
             with unlikely_surroundings():
@@ -191,3 +192,5 @@ def check_surroundings(subject: Subject) -> None:
                 for name, now in surroundings().items():
                     if now != before[name]:
                         raise CheckFailed(f"{name} was changed")
+            if text := printed.getvalue():
+                raise CheckFailed(f"it printed {text[:80]!r} to standard output")

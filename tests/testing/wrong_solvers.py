@@ -22,6 +22,13 @@ class AskedPath(rb.SolutionPath):
     def read(self, lam):
         return self.ask(self.problem, lam)
 
+    def breakpoint_scores(self, X_new):
+        top, end = 2 * self.breakpoints[0], self.domain[0]
+        lams = np.geomspace(top, end, 40)
+        lams[-1] = end
+        scores = [self.solution(lam).predict(X_new) for lam in lams]
+        yield lams, lams[:, None] * np.array(scores)
+
 
 class Right(rb.Solver):
     """The interior point, and what it does not have by itself: storages, lam = 0, paths."""
@@ -30,6 +37,7 @@ class Right(rb.Solver):
     provides = frozenset({"solve", "path"})
     storages = frozenset({"float64", "float32", "csr"})
     signed_margins = hard_margin = True
+    asked = AskedPath
 
     def can_solve(self, problem):
         if hasattr(problem, "label_gram"):
@@ -53,7 +61,7 @@ class Right(rb.Solver):
 
     def path(self, problem, lam_min=None):
         top = problem.lam_max or 1.0
-        return AskedPath(self, problem, np.geomspace(top, lam_min or 1e-6 * top, 5))
+        return self.asked(self, problem, np.geomspace(top, lam_min or 1e-6 * top, 5))
 
 
 class Curved(Right):
@@ -126,6 +134,26 @@ class ForgetsKernel(Right):
             return super().found(problem, lam)
         other = rb.RankSVMProblem(problem.X, problem.prefs, kernel="linear")
         return super().found(other, lam)
+
+
+class DefaultWidth(Right):
+    """Computes the rbf kernel itself, and always with gamma = 1/d."""
+
+    def found(self, problem, lam):
+        if problem.kernel.name == "rbf":
+            problem = rb.RankSVMProblem(problem.X, problem.prefs, kernel="rbf")
+        return super().found(problem, lam)
+
+
+class Cubic(Right):
+    """Takes every polynomial for one of degree 3."""
+
+    def found(self, problem, lam):
+        kernel = problem.kernel
+        if kernel.name == "poly":
+            options = dict(gamma=kernel.gamma, coef0=kernel.coef0)
+            problem = rb.RankSVMProblem(problem.X, problem.prefs, kernel="poly", **options)
+        return super().found(problem, lam)
 
 
 class Jitter(Right):
@@ -232,6 +260,40 @@ class SparsePath(Right):
     def path(self, problem, lam_min=None):
         assert problem.storage != "csr" or np.isfinite(np.linalg.norm(problem.X))
         return super().path(problem, lam_min)
+
+
+class UpsideDown(AskedPath):
+    def breakpoint_scores(self, X_new):
+        for lams, scores in super().breakpoint_scores(X_new):
+            yield lams, -scores
+
+
+class Mute(AskedPath):
+    breakpoint_scores = rb.SolutionPath.breakpoint_scores
+
+
+class Ends(AskedPath):
+    def breakpoint_scores(self, X_new):
+        for lams, scores in super().breakpoint_scores(X_new):
+            yield lams[[0, -1]], scores[[0, -1]]
+
+
+class Otherwise(Right):
+    """Answers rightly for a lambda, and orders items the other way for a validation curve."""
+
+    asked = UpsideDown
+
+
+class Scoreless(Right):
+    """Its paths have no scores for a validation curve."""
+
+    asked = Mute
+
+
+class TwoScores(Right):
+    """A validation curve is told the two ends of a path, and a line in between."""
+
+    asked = Ends
 
 
 class Needy(Right):
@@ -518,6 +580,20 @@ class Exporting(Right):
     def found(self, problem, lam):
         os.environ["SOLVER_THREADS"] = "1"
         return super().found(problem, lam)
+
+
+class Talking(Right):
+    """Says on standard output how far it is."""
+
+    def found(self, problem, lam):
+        print(f"lam = {lam:g}: solved")
+        return super().found(problem, lam)
+
+
+class TalkingPaths(Right):
+    def path(self, problem, lam_min=None):
+        print("following")
+        return super().path(problem, lam_min)
 
 
 class SeedingPaths(Right):
