@@ -102,7 +102,7 @@ def read_scores(path: Any, X_new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         )
     return lams, G
 
-
+# %% ../../nbs/testing/paths.ipynb #tp08a
 def away(scores: np.ndarray, wanted: np.ndarray) -> float:
     """How far scores (p,) are from a positive multiple of others and a constant, relative."""
     if not np.isfinite(scores).all():
@@ -114,7 +114,7 @@ def away(scores: np.ndarray, wanted: np.ndarray) -> float:
         return 0.0 if all(alike) else np.inf
     return float(np.linalg.norm(parts[0] / sizes[0] - parts[1] / sizes[1]))
 
-
+# %% ../../nbs/testing/paths.ipynb #tp08c
 def check_scores(path: Any, problem: Any) -> None:
     """Fail unless the scores at breakpoints order new items as the solutions there do."""
     X_new = new_items(problem)
