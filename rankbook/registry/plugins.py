@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from ..base.types import SolverLike
 from ..base.validation import unknown_name
-from .answers import forget_silence, imported, staying_alive
+from .answers import forget_silence, imported, naming, staying_alive
 from .contract import check_class, check_declaration, check_name, text_of, words_of
 from .options import auto_options, check_options, options_of, with_options
 
@@ -353,9 +353,11 @@ def get_solver(solver: SolverLike, **options: Any) -> Any:
     missing = missing_modules(cls)
     if missing:
         raise ImportError(f"solver {solver!r} needs {', '.join(missing)}, not installed here.")
-    with staying_alive(record.who if record else repr(cls.__name__), "its constructor"):
+    who = record.who if record else repr(cls.__name__)
+    with staying_alive(who, "its constructor"):
         check_options(cls, solver if isinstance(solver, str) else cls.__name__, options)
-        made = cls(**options)
+        with naming(who):
+            made = cls(**options)
     check_declaration(made)
     return made
 

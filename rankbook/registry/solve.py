@@ -6,7 +6,6 @@
 __all__ = ['solve', 'solve_path']
 
 # %% ../../nbs/registry/solve.ipynb #c002
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -15,9 +14,8 @@ from ..base.limits import solvable
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
 from ..problems.solution import Solution
-from .answers import is_ours, staying_alive
+from .answers import is_ours, naming, staying_alive
 from .choice import choose_solver
-from .contract import words_of
 from .declaration import Solver, owners_of, solver_fit
 from .options import with_options
 from .plugins import get_solver, gives, label_of, who_is
@@ -44,32 +42,15 @@ def _run(solver, name, method, problem, argument):
             f"{' and '.join(m for m in ('path', 'solve') if hasattr(solver, m))} but not {method}; "
             f"{owners_of(problem, method)} this problem."
         )
-    with _naming(who):
+    with naming(who):
         fits = solver_fit(solver, problem, method, who)
     if fits is not True:
         raise ValueError(f"solver is {label!r}, which cannot solve this problem: {fits}")
-    with _naming(who), solvable(f"a matrix of the solver {label!r} at lam = {argument!r}"):
+    with naming(who), solvable(f"a matrix of the solver {label!r} at lam = {argument!r}"):
         if is_ours(solver):
             return label, getattr(solver, method)(problem, argument)
         with staying_alive(who, method):
             return label, getattr(solver, method)(problem, argument)
-
-
-@contextmanager
-def _naming(who):
-    """Add a note to whatever a solver raises that says whose it is."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        advice = (
-            "; the arrays of a problem cannot be changed, their copies can"
-            if "read-only" in words_of(error)
-            else ""
-        )
-        error.add_note(f"raised by the solver {who}{advice}")
-        raise
 
 
 def _name_in(solver):

@@ -1,6 +1,7 @@
 """A stranger's code: what it declares, how long it takes, and what it must not end."""
 
 import os
+import re
 import sys
 import textwrap
 import threading
@@ -117,6 +118,48 @@ def test_a_declaration_without_sense_names_class_attribute_and_what_is_accepted(
 def test_what_is_provided_is_there(problem, provides, words):
     with pytest.raises(ValueError, match=words):
         rb.solve(problem, 1.0, solver=type("Odd", (Zero,), dict(provides=provides)))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "words"),
+    [
+        ("kernels", ("liner",), "'liner'; did you mean 'linear'"),
+        ("kernels", (), "empty; 'linear' is accepted"),
+        ("problems", (), "empty; 'RankSVMProblem' is accepted"),
+        ("losses", {"hinges"}, "'hinges'; did you mean 'hinge'"),
+        ("penalties", ["L1"], "'L1'; did you mean 'l1'"),
+        ("storages", {"sparse"}, "'sparse'. Accepted: csr, float32, float64"),
+        ("problems", ("RankSVM",), "'RankSVM'; did you mean 'RankSVMProblem'"),
+        ("problems", ("rankRLSproblem",), "'rankRLSproblem'; did you mean 'RankRLSProblem'"),
+        ("problems", ("RankSVMProblem", "RaleighProblem"), "did you mean 'RayleighProblem'"),
+    ],
+)
+def test_names_that_nobody_has(problem, forget, attribute, value, words):
+    odd = type("Odd", (Zero,), {attribute: value})
+    for call in (
+        lambda: rb.register_solver(odd, name="odd"),
+        lambda: rb.solve(problem, 1.0, solver=odd),
+    ):
+        with pytest.raises(ValueError, match=f"^{attribute} of Odd is .*{re.escape(words)}"):
+            call()
+
+
+def test_a_problem_of_its_own_has_names_of_its_own(forget):
+    own = dict(problems=("GroupRankSVMProblem",), kernels=("graph",), losses={"logistic"})
+    rb.register_solver(type("Own", (Zero,), own | dict(name="own")))
+    assert row_of("own")["state"] == "ready"
+
+
+def test_what_a_constructor_raises_says_whose_it_is(install, problem):
+    install("odd-solver", GOOD + "    Zero.__init__ = lambda self: 1 / 0\n")
+    for call in (
+        lambda: rb.get_solver("zero"),
+        lambda: rb.solve(problem, 1.0, solver="zero"),
+        lambda: rb.RankSVM(kernel="linear", solver="zero").fit(problem.X, [0, 1, 2]),
+    ):
+        with pytest.raises(ZeroDivisionError) as caught:
+            call()
+        assert caught.value.__notes__ == ["raised by the solver 'zero 1.0' of odd-solver 1.0"]
 
 
 @pytest.mark.parametrize("line", ["tol = 'small'", "version = 5", "provides = None", "cost = 3"])
