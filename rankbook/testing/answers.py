@@ -19,7 +19,7 @@ from ..problems.losses import SquaredHinge
 from ..problems.solution import Solution
 from ..registry.plugins import HOME, installed_records, missing_modules
 from ..registry.solve import solve
-from .problems import CHANGED, EDGES, EXTREME, LOW, MIDDLE, lambdas
+from .problems import ABOVE, CHANGED, EDGES, EXTREME, LOW, MIDDLE, lambdas
 from .subject import CheckFailed, CheckSkipped, Subject
 
 # %% ../../nbs/testing/answers.ipynb #k005
@@ -228,7 +228,7 @@ def check_combinations(subject: Subject) -> None:
 
 
 def check_sizes(subject: Subject) -> None:
-    """Two hundred items, forty features, forty queries."""
+    """Two hundred items, forty features, forty queries, a thousand preferences."""
     check_group(subject, "large", lambda p: lambdas(p, MIDDLE))
 
 # %% ../../nbs/testing/answers.ipynb #k020
@@ -256,6 +256,9 @@ def check_extremes(subject: Subject) -> None:
     names = ("plain", "integer grid", "separable")
     check_group(subject, "items", names=names, lams=lambda p: lambdas(p, EXTREME))
     check_group(subject, "items", names=("plain",), lams=lambda p: lambdas(p, EDGES))
+    for storage in sorted(subject.declared.storages - {"float64"}):
+        choice = dict(kinds=("RankSVMProblem",), names=("plain",), storage=storage)
+        check_group(subject, "items", lambda p: lambdas(p, ABOVE), **choice)
 
 
 def check_storages(subject: Subject) -> None:
@@ -280,7 +283,9 @@ def check_hard_margin(subject: Subject) -> None:
         raise CheckSkipped("it declares no hard margin")
     for name, kinds in SEPARABLE.items():
         check_group(subject, "items", at_zero, kinds=kinds, names=(name,))
-    choice = dict(kinds=("RankSVMProblem",), names=("separable, weights and margins",))
+    choice = dict(kinds=("RankSVMProblem",), names=("many preferences",))
+    check_group(subject, "large", at_zero, **choice)
+    choice["names"] = ("separable, weights and margins",)
     for kernel in subject.declared.kernels:
         check_group(subject, "combined", at_zero, kernel=kernel, **choice)
 

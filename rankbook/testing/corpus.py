@@ -198,10 +198,11 @@ def combined_instances() -> list[Instance]:
 def large_instances() -> list[Instance]:
     """Instances with more items, queries and features than a block holds."""
     X = np.random.default_rng(9).normal(size=(200, 40))
-    in_query = np.tile([0.0, 0.0, 1.0, 1.0, 2.0], 40)
+    in_query, thirds = np.tile([0.0, 0.0, 1.0, 1.0, 2.0], 40), np.arange(56) * 3 // 56 * 1.0
     return [
         Instance("many queries", X, in_query, np.arange(200) // 5),
         Instance("many items", X, (np.arange(200) >= 197).astype(float)),
+        Instance("many preferences", X[:56, :4] + 5 * thirds[:, None], thirds),
     ]
 
 # %% ../../nbs/testing/corpus.ipynb #k019

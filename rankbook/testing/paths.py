@@ -15,7 +15,7 @@ import numpy as np
 
 from ..paths.exact import SolutionPath
 from ..registry.solve import solve_path
-from .answers import TOGETHER, within
+from .answers import APART, TOGETHER, within
 from .problems import instances, lambdas, made, unit_of
 from .subject import Case, CheckFailed, CheckSkipped, Subject
 
@@ -154,6 +154,8 @@ def routes(subject: Subject) -> Iterator[Case]:
     for kernel in declared.kernels:
         if kernel != first:
             yield from subject.cases("items", deep, names=("plain",), kernel=kernel)
+            both = TOGETHER[0], APART[0]
+            yield from subject.cases("combined", deep, names=both, kernel=kernel)
     for storage in sorted(declared.storages - {"float64"}):
         choice = dict(kinds=("RankSVMProblem",), storage=storage)
         yield from subject.cases("items", deep, names=("plain", "integer grid"), **choice)

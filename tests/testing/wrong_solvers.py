@@ -254,6 +254,17 @@ class LinearPath(Right):
         return path
 
 
+class WeightlessPath(Right):
+    """A path of another kernel than the linear one knows no weights."""
+
+    def path(self, problem, lam_min=None):
+        path = super().path(problem, lam_min)
+        if problem.kernel.name == "rbf":
+            prefs = problem.prefs.reweighted(None, problem.prefs.margin)
+            path.ask = lambda problem, lam: self.found(problem.replaced(prefs=prefs), lam)
+        return path
+
+
 class SparsePath(Right):
     """A path takes the entries of a sparse matrix for the matrix."""
 
@@ -380,6 +391,35 @@ class Block(Right):
         whole = np.arange(n) < max(n % 32, 32 * (n // 32))
         coef = found["coef"] if problem.coef_shape != (n,) else whole * found["coef"]
         return found | dict(coef=coef)
+
+
+class Thousand(Right):
+    """Reads the first thousand preferences."""
+
+    def found(self, problem, lam):
+        prefs = problem.prefs
+        if lam and len(prefs) > 1000:
+            weight = np.where(np.arange(len(prefs)) < 1000, prefs.weight, 0.0)
+            other = problem.replaced(prefs=prefs.reweighted(weight, prefs.margin))
+            return dict(coef=super().found(other, lam)["coef"])
+        return super().found(problem, lam)
+
+
+class HardForFew(Right):
+    """Finds the hard margin of twenty items, and not quite that of more."""
+
+    def found(self, problem, lam):
+        few = problem.n_items <= 20
+        return super().found(problem, lam if lam or few else 1e-2 * problem.lam_max)
+
+
+class SparseTop(Right):
+    """Answers 0 above the largest lambda that matters, if items are sparse."""
+
+    def found(self, problem, lam):
+        found = super().found(problem, lam)
+        above = problem.storage == "csr" and lam > problem.lam_max
+        return dict(coef=0 * found["coef"]) if above else found
 
 
 class Narrow(Right):
