@@ -216,8 +216,7 @@ def register_solver(
     >>> @rb.register_solver
     ... class Mine(rb.Solver):
     ...     name, problems, provides = "mine", ("RankSVMProblem",), {"solve"}
-    ...     def solve(self, problem, lam):
-    ...         return rb.solve(problem, lam, solver="interior")
+    ...     solve = rb.get_solver("interior").solve
     >>> rb.get_solver("mine").name
     'mine'
     >>> rb.unregister_solver("mine")

@@ -23,6 +23,7 @@ from rankbook.paths.sets import AT_BOUND, EVENT, FREE, INACTIVE, first_sets
 from rankbook.plots import axes as axes_module
 from rankbook.plots import items
 from rankbook.plots import path as path_plots
+from rankbook.plots import sets as set_plots
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.registry.solve import solve_path
@@ -320,7 +321,7 @@ def test_set_sizes_are_those_counted_at_any_lambda(ties):
         Preferences.from_scores(np.arange(10)),
         kernel="linear",
     )
-    sizes = path_plots._set_sizes(path)
+    sizes = set_plots._set_sizes(path)
     assert sizes.shape == (path.breakpoints.size + 1, 3) and (sizes.sum(axis=1) == m).all()
     ax = plots.plot_sets(path)
     x, drawn = ax.lines[0].get_xdata(), {line.get_label(): line.get_ydata() for line in ax.lines}
