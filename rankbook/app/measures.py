@@ -33,7 +33,7 @@ def measures(y, scores, qid=None, metrics=None):
     Raises
     ------
     ValueError
-        If a name is unknown, or a measure that was asked for is not defined.
+        If a name is unknown, or a measure that was asked for, or the disagreement, is not defined.
     """
     found = {}
     for name in USUAL if metrics is None else metrics:
@@ -41,7 +41,7 @@ def measures(y, scores, qid=None, metrics=None):
         try:
             found[name] = float(function(y, scores, qid, **options))
         except ValueError:  # an undefined one, or grades that it does not take
-            if metrics is not None:
+            if metrics is not None or not found:  # without a disagreement there is no order
                 raise
     return found
 

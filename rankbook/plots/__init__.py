@@ -6,12 +6,11 @@
 __all__ = []
 
 # %% ../../nbs/plots/interface.ipynb #c002
-from .sets import plot_sets
-
 from .curve import plot_validation_curve
 from .items import plot_decision, plot_roc
 from .pair import plot_pair
 from .path import plot_path
+from .sets import plot_sets
 
 __all__ = [
     "plot_decision",

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PLAIN', 'METHODS', 'SIZES', 'VOCABULARY', 'NAMES', 'FLAG', 'TEXT', 'RULES', 'MISSING', 'text_of', 'words_of',
-           'check_name', 'is_names', 'is_gap', 'is_sizes', 'check_declaration', 'is_slip', 'check_class']
+           'check_name', 'is_names', 'is_gap', 'is_sizes', 'check_declaration', 'meant', 'check_class']
 
 # %% ../../nbs/registry/contract.ipynb #k02
 import inspect
@@ -195,15 +195,10 @@ def _check_methods(solver, cls):
         raise ValueError(f"provides of {cls.__name__} is empty; {has[0]!r} is accepted.")
 
 # %% ../../nbs/registry/contract.ipynb #k11n
-def is_slip(name, known):
-    """Whether a name is a known one in other letters, without its ending, or with one mistake.
-
-    A mistake is a letter left out, or two of them swapped.
-    """
-    one, two = name.lower(), known.lower()
-    left_out = (two[:i] + two[i + 1 :] for i in range(len(two)))
-    swapped = (two[:i] + two[i + 1] + two[i] + two[i + 2 :] for i in range(len(two) - 1))
-    return one in (two, two.removesuffix("problem"), *left_out, *swapped)
+def meant(name):
+    """The problem of rankbook of this name, whatever its letters and its ending, or None."""
+    core = lambda text: text.lower().removesuffix("problem")
+    return next((known for known in VOCABULARY["problems"] if core(known) == core(name)), None)
 
 
 def _check_names(solver, cls):
@@ -217,10 +212,9 @@ def _check_names(solver, cls):
             )
     ours, problems = VOCABULARY["problems"], sorted(plain.pop("problems", ()))
     for name in problems:
-        near = [known for known in ours if name not in ours and is_slip(name, known)]
-        if near:
+        if meant(name) not in (None, name):
             raise ValueError(
-                f"problems of {cls.__name__} is {name!r}; did you mean {near[0]!r}? "
+                f"problems of {cls.__name__} is {name!r}; did you mean {meant(name)!r}? "
                 f"Accepted: {', '.join(ours)}, and problems of your own by other names."
             )
     if set(problems) <= set(ours):

@@ -38,9 +38,9 @@ def disagreement_error(
     loss = (difference < 0) + 0.5 * (difference == 0)
     weight = prefs.weight / prefs.weight.sum()
     influence = weight * (loss - weight @ loss)
-    group = np.arange(prefs.n_items) if qid is None else np.unique(qid, return_inverse=True)[1]
-    if group.max() > 0 and qid is not None:
-        return float(np.linalg.norm(np.bincount(group[prefs.better], influence)))
+    query = None if qid is None else np.unique(qid, return_inverse=True)[1]
+    if query is not None and query.max() > 0:
+        return float(np.linalg.norm(np.bincount(query[prefs.better], influence)))
     n = prefs.n_items
     sums = np.bincount(prefs.better, influence, n) + np.bincount(prefs.worse, influence, n)
     return float(np.linalg.norm(sums))

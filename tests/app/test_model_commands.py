@@ -265,6 +265,32 @@ class TestRefusals:
         refused("compare", "s.csv", "s.csv", "test.letor", "--metric", "disagreement")
 
 
+def test_queries_without_an_id_are_refused():
+    table = pd.DataFrame(dict(q=["a", None, "a", "b"], x=[1.0, 2, 3, 4], y=[0, 1, 1, 0]))
+    table.to_csv("gaps.csv", index=False)
+    given = ["gaps.csv", "--target", "y", "--qid", "q"]
+    assert "index 1" in refused("fit", *given, "-o", "m.rankbook")
+    assert not Path("m.rankbook").exists()
+    table.assign(q="a").to_csv("whole.csv", index=False)
+    done("fit", "whole.csv", *given[1:], "-o", "m.rankbook")
+    assert "index 1" in refused("evaluate", "m.rankbook", "gaps.csv")
+
+
+def test_an_order_of_equals_has_no_measure():
+    pd.DataFrame(dict(x=[1.0, 2, 3], y=[1, 1, 1])).to_csv("equal.csv", index=False)
+    pd.DataFrame(dict(row=[0, 1, 2], score=[1.0, 2, 3])).to_csv("s.csv", index=False)
+    assert "preference" in refused("evaluate", "s.csv", "equal.csv", "--target", "y")
+
+
+def test_queries_are_shown_by_the_names_of_the_file():
+    table = pd.DataFrame(dict(q=["b", "a", "b", "a", "c"], x=range(5), y=[0, 1, 1, 0, 1]))
+    table.to_csv("words.csv", index=False)
+    pd.DataFrame(dict(row=range(5), score=range(5))).to_csv("s.csv", index=False)
+    given = ["s.csv", "words.csv", "--target", "y", "--qid", "q"]
+    rows = json.loads(done("evaluate", *given, "--by-query", "--metric", "auc", "--json"))
+    assert rows == [dict(qid="a", auc=0.0), dict(qid="b", auc=1.0), dict(qid="c", auc=None)]
+
+
 def test_scores_may_come_in_any_order(letor):
     _, test = letor
     rows = np.random.default_rng(0).permutation(90)

@@ -131,7 +131,7 @@ def test_what_is_provided_is_there(problem, provides, words):
         ("storages", {"sparse"}, "'sparse'. Accepted: csr, float32, float64"),
         ("problems", ("RankSVM",), "'RankSVM'; did you mean 'RankSVMProblem'"),
         ("problems", ("rankRLSproblem",), "'rankRLSproblem'; did you mean 'RankRLSProblem'"),
-        ("problems", ("RankSVMProblem", "RaleighProblem"), "did you mean 'RayleighProblem'"),
+        ("problems", ("RankSVMProblem", "RAYLEIGH"), "did you mean 'RayleighProblem'"),
     ],
 )
 def test_names_that_nobody_has(problem, forget, attribute, value, words):

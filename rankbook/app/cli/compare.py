@@ -36,7 +36,6 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     as_json: Json = False,
 ):
     """Compare two rankings query by query, with paired tests."""
-    from rankbook.app.fitting import query_numbers
     from rankbook.metrics.compare import compare as compare_scores
 
     with spoken_warnings():
@@ -48,7 +47,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
             items.y,
             first,
             second,
-            query_numbers(items.qid),
+            items.qid,
             metric=metric,
             n_resamples=resamples,
             random_state=seed,

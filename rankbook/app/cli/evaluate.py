@@ -91,17 +91,15 @@ def evaluate(
 
     The target and the queries of a model are those that it was fitted to.
     """
-    from rankbook.app.fitting import query_numbers
     from rankbook.app.measures import USUAL, level_aucs, measures, measures_by_query
 
     with spoken_warnings():
         items, scores = ranking_of(ranking, data, target, qid, name)
-        queries = query_numbers(items.qid)
         if by_query:
-            _, values = measures_by_query(items.y, scores, queries, metric or USUAL[:4])
-            return say_queries(items, queries, values, as_json)
-        found = measures(items.y, scores, queries, metric)
-        pairs = [] if metric else level_aucs(items.y, scores, queries)
+            ids, values = measures_by_query(items.y, scores, items.qid, metric or USUAL[:4])
+            return say_queries("all" if items.qid is None else ids, values, as_json)
+        found = measures(items.y, scores, items.qid, metric)
+        pairs = [] if metric else level_aucs(items.y, scores, items.qid)
     if as_json:
         typer.echo(json.dumps(dict(items=len(scores), metrics=found, level_auc=pairs), indent=2))
         return
@@ -112,14 +110,12 @@ def evaluate(
         typer.echo(f"{levels:18}{area}")
 
 
-def say_queries(items, queries, values, as_json):
-    """Print a row for each query, under the id that the file gives it, as CSV or JSON."""
-    import numpy as np
+def say_queries(ids, values, as_json):
+    """Print a row for each query, under its id, as CSV or JSON."""
     import pandas as pd
 
     from rankbook.data.writers import write_frame
 
-    ids = ["all"] if queries is None else items.qid[np.unique(queries, return_index=True)[1]]
     frame = pd.DataFrame(dict(qid=ids) | values)
     if as_json:
         typer.echo(frame.to_json(orient="records", double_precision=15))

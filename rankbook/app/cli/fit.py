@@ -29,7 +29,13 @@ from rankbook.app.cli.options import (
     Target,
     option,
 )
-from .reading import check_place, parse_gammas, parse_names, spoken_warnings
+from rankbook.app.cli.reading import (
+    built_in_items,
+    check_place,
+    parse_gammas,
+    parse_names,
+    spoken_warnings,
+)
 
 # %% ../../../nbs/app/cli/fit.ipynb #f05
 FORMS = ("pairs", "matches", "clicks")
@@ -43,13 +49,11 @@ def read_training(source, target=None, qid=None, name=None, drop=(), with_scores
     ValueError
         Also if there is no target and scores are asked for.
     """
-    from rankbook.app.cli.reading import read_data
-    from rankbook.data.datasets import list_datasets
-    from rankbook.data.items import ItemTable, read_items
+    from rankbook.data.items import read_items
 
-    if source in list_datasets() or source != "-" and not Path(source).exists():
-        data = read_data(source, target, qid, drop)
-        return ItemTable(data.X, data.feature_names, data.y, data.qid)
+    known = built_in_items(source, target, qid, drop)
+    if known is not None:
+        return known
     items = read_items(source, target=target, qid=qid, name=name, drop=drop)
     if with_scores and items.y is None:
         raise ValueError(
@@ -196,13 +200,15 @@ def one_gamma(text):
 
 def known_lam(lam, c, items):
     """The lambda that was given, or that of a C of SVM^rank, or None."""
-    from rankbook.app.fitting import lam_of_c, query_numbers
+    from rankbook.app.fitting import lam_of_c
+    from rankbook.base.validation import as_ids
 
     if c is None:
         return lam
     if lam is not None:
         raise ValueError(f"lam is {lam!r} and c is {c!r}; one of the two is accepted.")
-    return lam_of_c(c, 1 if items.qid is None else int(query_numbers(items.qid).max()) + 1)
+    queries = 1 if items.qid is None else as_ids("qid", items.qid, len(items.X))[0].size
+    return lam_of_c(c, queries)
 
 # %% ../../../nbs/app/cli/fit.ipynb #1ac3cc08
 def say_fit(model, items, file, seconds, as_json):

@@ -6,14 +6,13 @@
 __all__ = ['Model', 'Scores', 'Ranked', 'load_model', 'columns_of', 'read_for', 'predict', 'score_table']
 
 # %% ../../../nbs/app/cli/predict.ipynb #p02
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .fit import Name
 from .options import Data, Json, Qid, option
-from .reading import spoken_warnings
+from .reading import built_in_items, spoken_warnings
 
 # %% ../../../nbs/app/cli/predict.ipynb #p05
 Model = typer.Argument(
@@ -49,14 +48,12 @@ def read_for(model, data, target=None, qid=None, name=None):
 
     The columns that it was told of hold for this file, too, if it has them.
     """
-    from rankbook.app.cli.reading import read_data
-    from rankbook.data.datasets import list_datasets
-    from rankbook.data.items import ItemTable, items_of, read_frame
+    from rankbook.data.items import items_of, read_frame
     from rankbook.data.sources import Source
 
-    if data in list_datasets() or data != "-" and not Path(data).exists():
-        built_in = read_data(data, target, qid)
-        return ItemTable(built_in.X, built_in.feature_names, built_in.y, built_in.qid)
+    built_in = built_in_items(data, target, qid)
+    if built_in is not None:
+        return built_in
     source, about = Source(data), getattr(model, "about", {})
     frame, features = read_frame(source), columns_of(model)
     known = {key: about.get(key) for key in ("target", "qid", "name")}
