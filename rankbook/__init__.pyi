@@ -2,6 +2,7 @@
 
 from . import kernels, metrics, plots
 from .data import datasets
+from .data.blocks import Block, Blocks
 from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker
 from .estimators.online import OnlineRankSVM, OnlineSVC
@@ -25,6 +26,7 @@ from .problems.questions import suggest_pairs
 from .problems.rankrls import RankRLSProblem
 from .problems.rankrls_statistics import RankingStatistics, merge_statistics
 from .problems.ranksvm import RankSVMProblem
+from .problems.ranksvm_blocks import BlockRankSVMProblem
 from .problems.rayleigh import RayleighProblem
 from .problems.solution import Solution
 from .problems.svm import MulticlassSVMProblem, SVMProblem
@@ -38,6 +40,9 @@ from .selection.kernel_path import kernel_path
 
 __version__: str
 __all__ = [
+    "Block",
+    "BlockRankSVMProblem",
+    "Blocks",
     "Certificate",
     "LabelRankRLSProblem",
     "LabelRankSVMProblem",

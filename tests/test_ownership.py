@@ -306,6 +306,14 @@ CASES = {
         lambda b: rb.merge_statistics(rb.RankingStatistics().add(*(b[k] for k in Y))),
         lambda s, new: [s.products],
     ),
+    "Block, Blocks": (
+        lambda b: rb.Blocks([rb.Block(*(b[k] for k in Y))]),
+        lambda s, new: [s.items.values[0].X, s.items.values[0].y, s.items.values[0].qid],
+    ),
+    "BlockRankSVMProblem": (
+        lambda b: rb.BlockRankSVMProblem(rb.Blocks([rb.Block(*(b[k] for k in Y))])),
+        lambda s, new: [rb.solve(s, 1.0).predict(new)],
+    ),
     "RegularizationPath": (lambda b: rb.solve_path(svm(b)), along),
     "RegularizationPath, linear": (lambda b: rb.solve_path(svm(b, kernel="linear")), along),
     "SolutionPath, epsilon": (

@@ -44,7 +44,7 @@ def significant_weights(problem, gradient):
     They are 0 where they are no more than the rounding error of their own feature.
     """
     w = rmatvec(problem.X, gradient)
-    noise = 16 * np.finfo(float).eps * np.linalg.norm(gradient) / problem.feature_units
+    noise = 16 * np.finfo(float).eps * np.sqrt(gradient @ gradient) / problem.feature_units
     return np.where(np.abs(w) > noise, w, 0.0)
 
 # %% ../../nbs/problems/l2.ipynb #c021

@@ -17,6 +17,7 @@ from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences, has_positive_margins
 from ..preferences.sums import CountedLoss, ListedLoss, loss_of, weighs_nothing
 from .certificate import Certificate
+from .hessian import hessian, hessian_product, random_signs
 from .l1 import L1
 from .l2 import L2
 from .losses import Hinge, SquaredHinge, as_loss
@@ -153,6 +154,18 @@ class RankSVMProblem(KernelMap):
         loss="squared" with the L2 penalty.
         """
         return self.loss.lam_max(self)
+
+    def hessian_product(self, bands: tuple, p: np.ndarray) -> np.ndarray:
+        """X'BX p (d,) for a linear kernel, see :mod:`rankbook.problems.hessian`."""
+        return hessian_product(self.X, self.summed, bands, p)
+
+    def hessian(self, bands: tuple) -> np.ndarray:
+        """X'BX (d, d)."""
+        return hessian(self.X, self.summed, bands)
+
+    def random_signs(self) -> np.ndarray:
+        """Signs (n,) of the items."""
+        return random_signs(self.n_items)
 
     def smooth_loss(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """The squared hinge at weights w (d,) of a linear function, and minus its gradient (d,).

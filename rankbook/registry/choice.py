@@ -330,6 +330,8 @@ def choose_solver(
         return "path"
     if hard_margin or not is_kind(problem, "RankSVMProblem"):
         return "qp"
+    if problem.storage == "blocks":
+        return "newton"
     if provides == "path":
         return follower_of(problem, allow_plugins)
     found = [p for p in explain(problem, allow_plugins=allow_plugins) if p.is_possible]

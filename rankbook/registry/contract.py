@@ -98,7 +98,7 @@ VOCABULARY = dict(
     kernels=("linear", "rbf", "poly", "precomputed", "callable"),
     losses=("hinge", "squared"),
     penalties=("l2", "l1"),
-    storages=("float64", "float32", "csr"),
+    storages=("float64", "float32", "csr", "blocks"),
 )
 NAMES = (is_names, "a tuple or set of names")
 FLAG = (lambda value: isinstance(value, (bool, np.bool_)), "True or False")

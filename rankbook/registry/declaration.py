@@ -33,8 +33,8 @@ class Solver:
     kernels : tuple of str
         Names of the kernels it takes.
     penalties, losses, storages : set
-        Of {"l2", "l1"}, {"hinge", "squared"} and {"float64", "float32", "csr"} (how the items X may
-        be kept); the first of each, if it declares nothing.
+        Of {"l2", "l1"}, {"hinge", "squared"} and {"float64", "float32", "csr", "blocks"} (how the
+        items X may be kept); the first of each, if it declares nothing.
     weights, margins, signed_margins, hard_margin : bool
         Whether it takes weights c other than 1, margins delta other than 1, margins that are not
         positive, and lam = 0.

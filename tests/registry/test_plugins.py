@@ -447,7 +447,7 @@ def test_the_list_says_what_is_declared(install, forget):
     rows = {row["name"]: row for row in rb.list_solvers()}
     assert rows["zero"]["options"] == "shift=0.0" and rows["zero"]["kernels"].count(",") == 4
     assert rows["own"]["losses"] == "hinge, squared" and rows["own"]["penalties"] == "l2"
-    assert rows["newton"]["storages"] == "csr, float32, float64"
+    assert rows["newton"]["storages"] == "blocks, csr, float32, float64"
     assert rows["rls"]["losses"] == "" and rows["path"]["tol"] != ""
     assert max(map(len, str(rb.list_solvers()).splitlines())) < 140
 

@@ -210,6 +210,9 @@ ax = rb.plots.plot_roc(y, X[:, 0], label="one")
 ax = rb.plots.plot_pair(why, ax, k=5, names=("a", "b"))
 axes: np.ndarray = rb.plots.plot_decision(path, [lam, 2 * lam], y, axes=[ax, ax], names=["a", "b"])
 
+blocks = rb.Blocks([rb.Block(X, y, qid), rb.Block(X, [0, 1], weight=weight, name="b", copy=False)])
+solution = rb.solve(rb.BlockRankSVMProblem(blocks, loss="squared"), lam)
+
 two = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2))
 rb.solve_path(two, solver="path").save("path.npz")
 any_path: rb.SolutionPath = rb.solve_path(two)

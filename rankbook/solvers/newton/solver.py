@@ -56,7 +56,7 @@ class NewtonSolver(Solver):
     provides = frozenset({"solve", "path"})
     kernels = ("linear",)
     losses = frozenset({"hinge", "squared"})
-    storages = frozenset({"float64", "float32", "csr"})
+    storages = frozenset({"float64", "float32", "csr", "blocks"})
     requires = ("numba",)
     summary = (
         "The linear ranking SVM on large data: Newton's method on the rounded (or squared) hinge, "

@@ -68,7 +68,7 @@ def evaluated(problem, lam, w, f, derivative, sums=None):
 # %% ../../../nbs/solvers/newton/steps.ipynb #c008
 def likely_diagonal(problem, lam, bands):
     """About the diagonal (d,) of lam + X'BX, for the curvature B of a point's bands."""
-    z = np.random.default_rng(0).choice([-1.0, 1.0], problem.n_items)
+    z = problem.random_signs()
     curvature = max(0.0, float(z @ problem.summed.curvature(bands, z))) / problem.n_items
     return lam + curvature / problem.feature_units**2
 
@@ -79,7 +79,6 @@ def rough_direction(problem, lam, gradient, diagonal, bands, max_products, forci
     Small is at most forcing times the gradient, each measured in units of the square root of the
     given diagonal (d,). O(n d) for each product.
     """
-    X = problem.X
     rest, found, p, before = -gradient, np.zeros_like(gradient), 0.0, np.inf
     goal = forcing**2 * float(rest @ (rest / diagonal))
     for _ in range(max_products):
@@ -88,7 +87,7 @@ def rough_direction(problem, lam, gradient, diagonal, bands, max_products, forci
         if square <= goal:
             return found, True
         p, before = eased + square / before * p, square
-        product = lam * p + rmatvec(X, problem.summed.curvature(bands, matvec(X, p)))
+        product = lam * p + problem.hessian_product(bands, p)
         bent = float(p @ product)
         if not bent > 0:  # rounding forbids more
             return found, False
@@ -101,11 +100,7 @@ def direct_step(problem, lam, gradient, bands):
     """The p (d,) with (lam + X'BX) p = -gradient; 0 if the matrix overflows. O(n d^2 + d^3)."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 
-    X, d = problem.X, problem.X.shape[1]
-    H = np.stack(
-        [rmatvec(X, problem.summed.curvature(bands, matvec(X, column))) for column in np.eye(d)]
-    )
-    H = (H + H.T) / 2
+    d, H = problem.X.shape[1], problem.hessian(bands)
     H[np.diag_indices(d)] += lam
     if not (np.isfinite(H).all() and (H.diagonal() > 0).all()):
         return np.zeros(d)
@@ -121,13 +116,14 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False):
     """Directions downhill for the curvature of a point's bands, the cheap one first.
 
     Above LARGEST_MATRIX features there is one, the best of so many products; else a truncated
-    one, unless it takes more products than the matrix has columns, and the exact one.
+    one, unless it takes more products than the matrix has columns, and the exact one. Where each
+    product would read the items from files, the exact one alone.
     """
-    d = problem.X.shape[1]
+    d, stored = problem.X.shape[1], problem.storage == "blocks" and problem.blocks.is_stored
     if d > LARGEST_MATRIX:
         yield rough_direction(problem, lam, gradient, diagonal, bands, LARGEST_MATRIX)[0]
         return
-    if not exactly:
+    if not (exactly or stored):
         p, reached = rough_direction(problem, lam, gradient, diagonal, bands, d // 2 + 20)
         if reached:
             yield p
@@ -224,8 +220,9 @@ def carried(problem, lam, point, width, new):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019
 def at_zero(problem):
-    """The :class:`rankbook.preferences.sums.Sums` of the loss at f = 0. O(n log n)."""
-    return problem.summed.evaluate(np.zeros(problem.n_items), problem.loss.derivative)
+    """The :class:`rankbook.preferences.sums.Sums` of the loss at f = 0. O(n d + n log n)."""
+    nothing = np.zeros(problem.X.shape[1])
+    return problem.summed.evaluate(matvec(problem.X, nothing), problem.loss.derivative)
 
 
 def first_weights(problem, lam):
@@ -254,7 +251,7 @@ def spanned(problem):
     from rankbook.problems.ranksvm import RankSVMProblem
 
     n, d = problem.X.shape
-    if not n < d or n > LARGEST_MATRIX or n * d > BLOCK:
+    if not n < d or n > LARGEST_MATRIX or n * d > BLOCK or problem.storage == "blocks":
         return None
     X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
     basis, R, order = qr(X.T.astype(np.float64), mode="economic", pivoting=True)

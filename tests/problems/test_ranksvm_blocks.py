@@ -1,0 +1,115 @@
+"""The ranking SVM on blocks against the same problem in memory."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import rankbook as rb
+from rankbook.preferences.sums import smoothed_hinge
+from rankbook.problems.hessian import hessian, hessian_product, random_signs
+
+
+def data(n=400, d=6, queries=25, seed=0, weighted=False):
+    """Items with grades, weights, and queries in order."""
+    rng = np.random.default_rng(seed)
+    X, qid = rng.normal(size=(n, d)), np.sort(rng.integers(0, queries, n))
+    y = np.round(X[:, 0] - X[:, 1] + rng.normal(size=n)).clip(-2, 2)
+    return X, y, qid, rng.uniform(0, 2, n).round() if weighted else None
+
+
+def cut(X, y, qid, weight, at):
+    """Blocks that begin at these queries."""
+    parts = np.searchsorted(at, qid, side="right")
+    rows = [parts == k for k in range(len(at) + 1)]
+    pick = lambda i: None if weight is None else weight[i]
+    return rb.Blocks(
+        rb.Block(X[i], y[i], qid[i], pick(i), name=f"block {k}") for k, i in enumerate(rows)
+    )
+
+
+def in_memory(X, y, qid, weight, loss="hinge"):
+    prefs = rb.Preferences.from_scores(y, qid)
+    prefs = prefs if weight is None else prefs.item_weighted(weight)
+    return rb.RankSVMProblem(X, prefs, kernel="linear", loss=loss, copy=False)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("at", [(), (10,), (3, 4, 20)], ids=str)
+def test_solutions_and_certificates_are_those_of_one_place(loss, weighted, at):
+    given = data(weighted=weighted)
+    one = in_memory(*given, loss=loss)
+    many = rb.BlockRankSVMProblem(cut(*given, at=list(at)), loss=loss)
+    assert (many.n_items, many.n_preferences) == (one.n_items, one.n_preferences)
+    assert np.isclose(many.lam_max, one.lam_max, rtol=1e-12)
+    assert np.allclose(many.feature_units, one.feature_units, rtol=1e-13)
+    for lam in (1.0, 100.0):
+        a, b = rb.solve(one, lam, solver="newton"), rb.solve(many, lam)
+        assert a.info == b.info and np.allclose(a.weights, b.weights, rtol=1e-10, atol=1e-12)
+        for name in ("primal", "dual"):
+            ours, theirs = (getattr(each.certificate, name) for each in (a, b))
+            assert np.isclose(ours, theirs, rtol=1e-11)
+        assert b.certificate.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("store", [np.float32, csr_array], ids=["float32", "csr"])
+def test_storages(store):
+    X, y, qid, _ = data()
+    X = csr_array(np.where(np.abs(X) > 1, X, 0)) if store is csr_array else X.astype(np.float32)
+    one = rb.solve(in_memory(X, y, qid, None), 10.0, solver="newton")
+    many = rb.solve(rb.BlockRankSVMProblem(cut(X, y, qid, None, [7, 19])), 10.0)
+    assert np.allclose(one.weights, many.weights, rtol=1e-9)
+
+
+def test_stored_blocks_take_exact_steps_and_come_to_the_same_answer():
+    from rankbook.data.blocks import Stored
+
+    given = data()
+    blocks = cut(*given, at=[5, 12])
+    stored = rb.Blocks(Stored(lambda block=block: block) for block in blocks.items.values)
+    ours, theirs = (rb.solve(rb.BlockRankSVMProblem(each), 5.0) for each in (blocks, stored))
+    assert np.allclose(ours.weights, theirs.weights, rtol=1e-3)
+    assert theirs.certificate.relative_gap < 1e-6
+
+
+def test_paths_and_curves():
+    X, y, qid, _ = data()
+    one = rb.solve_path(in_memory(X, y, qid, None), solver="newton")
+    many = rb.solve_path(rb.BlockRankSVMProblem(cut(X, y, qid, None, [7, 19])))
+    assert np.allclose(one.breakpoints, many.breakpoints)
+    prefs = rb.Preferences.from_scores(y, qid)
+    curves = [rb.validation_curve(path, X, prefs) for path in (one, many)]
+    assert np.allclose(curves[0].best[0], curves[1].best[0])
+
+
+def test_what_blocks_cannot_be_asked():
+    problem = rb.BlockRankSVMProblem(cut(*data(), at=[7]))
+    solution = rb.solve(problem, 5.0)
+    with pytest.raises(ValueError, match="its weights are accepted"):
+        solution.coef  # noqa: B018 -- reading it is what is wrong
+    assert solution.predict(np.ones((2, 6))).shape == (2,)
+    with pytest.raises(ValueError, match="takes the storage .* not blocks"):
+        rb.solve(problem, 5.0, solver="qp")
+    with pytest.raises(TypeError, match="blocks is a list; .*Blocks is accepted"):
+        rb.BlockRankSVMProblem([])
+
+
+@pytest.mark.parametrize("storage", ["float64", "csr"])
+def test_the_hessian_against_the_list_of_pairs(storage):
+    X, y, qid, _ = data(n=60, d=20, queries=5)
+    problem = in_memory(csr_array(X) if storage == "csr" else X, y, qid, None)
+    f = 0.1 * X[:, 0]
+    bands = problem.summed.evaluate(f, smoothed_hinge(1.5)).bands
+    P = problem.prefs.incidence().toarray()
+    inside = np.abs(1 - P @ f) < 0.75
+    exact = X.T @ P[inside].T @ P[inside] @ X / 1.5
+    assert np.allclose(hessian(problem.X, problem.summed, bands), exact)
+    product = hessian_product(problem.X, problem.summed, bands, np.arange(20.0))
+    assert np.allclose(product, exact @ np.arange(20.0))
+
+
+def test_signs_do_not_depend_on_the_cut():
+    whole = random_signs(1000)
+    parts = [random_signs(n, first) for n, first in ((1, 0), (99, 1), (900, 100))]
+    assert np.array_equal(whole, np.concatenate(parts)) and set(whole) == {-1.0, 1.0}
+    assert abs(whole.mean()) < 0.1
