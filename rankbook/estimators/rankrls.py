@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from ..base.limits import refuse_huge
 from ..base.types import Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_choice, as_count, as_matrix, as_positive, as_vector
+from ..data.blocks import Blocks
 from rankbook.estimators.base import (
     Ranker,
     finite_items,
@@ -27,6 +28,7 @@ from rankbook.estimators.base import (
     refuse_data,
     require_target,
 )
+from .blocks import fit_rankrls_blocks
 from .targets import PreferencesLike, given_preferences
 from ..kernels.basis import METHODS, choose_basis
 from ..preferences.graph import Preferences
@@ -164,7 +166,7 @@ class RankRLS(Ranker):
 
     def fit(
         self,
-        X: Items | Iterator[tuple],
+        X: Items | Iterator[tuple] | Blocks,
         y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -174,12 +176,16 @@ class RankRLS(Ranker):
         """Fit to items X (n, d), scores y (n,) or (n, k) and query ids, see :func:`fit_rankrls`.
 
         With item weights >= 0, (n,), a pair weighs the product of its two, so that an item of
-        weight 2 counts as two. Or fit to an iterator of blocks, see :func:`fit_blocks`.
+        weight 2 counts as two. Or fit to an iterator of blocks, see :func:`fit_blocks`, or to
+        :class:`rankbook.Blocks`, see :mod:`rankbook.estimators.blocks`.
 
         Or fit to `preferences` in place of y, qid and sample_weight, as for
         :class:`rankbook.RankSVM`: f should differ by their margins, exactly, so that the sum of
         c (delta - (f(better) - f(worse)))^2 is minimised.
         """
+        if isinstance(X, Blocks):
+            others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
+            return fit_rankrls_blocks(self, X, **others)
         if not hasattr(X, "__next__"):
             return fit_rankrls(self, X, y, qid, sample_weight, preferences)
         for name, given in (("sample_weight", sample_weight), ("preferences", preferences)):

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from ..base.limits import refuse_huge, warn
 from ..base.types import GraphName, Items, KernelLike, SolverLike
 from ..base.validation import as_count
+from ..data.blocks import Blocks
 from rankbook.estimators.base import (
     Ranker,
     finite_items,
@@ -25,6 +26,7 @@ from rankbook.estimators.base import (
     keeping_features,
     require_target,
 )
+from .blocks import fit_ranksvm_blocks
 from .targets import PreferencesLike, given_preferences, weighted_preferences
 from ..kernels.nystroem import NystroemFunction
 from ..problems.certificate import Certificate
@@ -133,7 +135,7 @@ class RankSVM(Ranker):
     @keeping_features
     def fit(
         self,
-        X: Items,
+        X: Items | Blocks,
         y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -146,7 +148,8 @@ class RankSVM(Ranker):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d), or Blocks
+            Blocks alone, with a linear kernel; see :mod:`rankbook.estimators.blocks`.
         y : array-like of shape (n,)
             Scores; higher is preferred.
         qid : array-like of shape (n,), optional
@@ -176,6 +179,9 @@ class RankSVM(Ranker):
         >>> bool(model.predict([[5.0]]) > model.predict([[4.0]]))
         True
         """
+        if isinstance(X, Blocks):
+            others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
+            return fit_ranksvm_blocks(self, X, **others)
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...,")
             X, y = finite_items(self, X, y)

@@ -1,0 +1,110 @@
+"""Estimators on blocks against the same data in one place."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import rankbook as rb
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(1)
+    X, qid = rng.normal(size=(300, 6)), np.sort(rng.integers(0, 20, 300))
+    y = np.round(X[:, 0] + 0.5 * rng.normal(size=300))
+    return X, y, qid, rng.integers(0, 3, 300).astype(float)
+
+
+def cut(X, y, qid, weight=None, at=(5, 11)):
+    part = np.searchsorted(at, qid, side="right")
+    return rb.Blocks(
+        rb.Block(X[i], y[i], qid[i], None if weight is None else weight[i], name=f"b{k}")
+        for k, i in ((k, np.flatnonzero(part == k)) for k in range(len(at) + 1))
+    )
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ranksvm(data, loss, weighted):
+    X, y, qid, weight = data
+    weight = weight if weighted else None
+    model = rb.RankSVM(5.0, kernel="linear", loss=loss).fit(cut(X, y, qid, weight))
+    whole = rb.RankSVM(5.0, kernel="linear", loss=loss, solver=("newton", dict(tol=1e-9)))
+    whole.fit(X, y, qid=qid, sample_weight=weight)
+    assert np.isclose(model.certificate_.primal, whole.certificate_.primal, rtol=1e-6)
+    assert np.allclose(model.predict(X), X @ model.coef_) and model.n_features_in_ == 6
+    assert model.certificate_.relative_gap <= 1e-6 and model.solver_.startswith("newton")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "options", [dict(kernel="linear"), dict(kernel="linear", graph="identity")]
+)
+def test_rankrls(data, weighted, graph):
+    X, y, qid, weight = data
+    weight = weight if weighted else None
+    model = rb.RankRLS(0.5, kernel="linear", graph=graph).fit(cut(X, y, qid, weight))
+    whole = rb.RankRLS(0.5, kernel="linear", graph=graph)
+    whole.fit(X, y, qid=None if graph else qid, sample_weight=weight)
+    assert np.allclose(model.coef_, whole.coef_, rtol=1e-10)
+    again = model.partial_fit(X[:10], y[:10], qid=np.full(10, 99))
+    assert again.statistics_.n_queries == np.unique(qid).size + 1
+
+
+def test_rankrls_with_a_basis(data):
+    X, y, qid, _ = data
+    model = rb.RankRLS(0.5, basis=X[:9]).fit(cut(X, y, qid))
+    whole = rb.RankRLS(0.5, basis=X[:9]).fit(X, y, qid=qid)
+    assert np.allclose(model.predict(X), whole.predict(X), rtol=1e-9)
+    drawn = [rb.RankRLS(0.5, basis=30, random_state=3).fit(cut(X, y, qid)) for _ in range(2)]
+    assert np.array_equal(drawn[0].predict(X), drawn[1].predict(X))
+    assert drawn[0].score(X, y, qid) > 0.75
+    items = {tuple(row) for row in X}
+    assert all(tuple(row) in items for row in drawn[0].function_.items)
+
+
+def test_sparse_blocks(data):
+    X, y, qid, _ = data
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    blocks = cut(csr_array(X), y, qid)
+    assert np.allclose(
+        rb.RankRLS(0.5, kernel="linear").fit(blocks).coef_,
+        rb.RankRLS(0.5, kernel="linear").fit(X, y, qid=qid).coef_,
+    )
+    assert rb.RankSVM(5.0, kernel="linear").fit(blocks).certificate_.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "words"),
+    [
+        (rb.RankSVM(), {}, "kernel is 'rbf' and X holds blocks; 'linear' is accepted"),
+        (rb.RankSVM(kernel="linear", penalty="l1"), {}, "penalty is 'l1' and X holds blocks"),
+        (rb.RankSVM(kernel="linear", graph="star"), {}, "graph is 'star' and X holds blocks"),
+        (rb.RankSVM(kernel="linear", query_weight="equal"), {}, "query_weight is 'equal'"),
+        (rb.RankSVM(kernel="linear"), dict(qid=[1]), "qid is given and X holds blocks"),
+        (rb.RankSVM(kernel="linear", lam=-1.0), {}, "lam is -1.0"),
+        (rb.RankSVM(kernel="linear", solver="qp"), {}, "storage float64, not blocks"),
+        (rb.RankRLS(), {}, "kernel is 'rbf' and basis is None"),
+        (rb.RankRLS(basis=[0, 1]), {}, "basis has row numbers and X holds blocks"),
+        (rb.RankRLS(basis=1000), {}, "basis is 1000"),
+        (rb.RankRLS(kernel="linear", penalty="l1"), {}, "penalty is 'l1' and X holds blocks"),
+        (rb.RankRLS(kernel="linear"), dict(y=[1]), "y is given and X holds blocks"),
+    ],
+)
+def test_what_is_no_sum_is_refused_and_nothing_is_fitted(data, model, given, words):
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=words):
+        model.fit(cut(*data[:3]), **given)
+    assert vars(model) == before
+
+
+def test_a_refit_forgets_names_and_keeps_its_fit_after_an_error(data):
+    pd = pytest.importorskip("pandas")
+    X, y, qid, _ = data
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = rb.RankSVM(5.0, kernel="linear").fit(frame, y, qid=qid)
+    with pytest.raises(ValueError, match="no preference"):
+        model.fit(rb.Blocks([rb.Block(X, np.zeros(300))]))
+    assert list(model.feature_names_in_) == list("abcdef")
+    model.fit(cut(X, y, qid))
+    assert not hasattr(model, "feature_names_in_")
