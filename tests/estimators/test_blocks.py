@@ -37,9 +37,7 @@ def test_ranksvm(data, loss, weighted):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(
-    "options", [dict(kernel="linear"), dict(kernel="linear", graph="identity")]
-)
+@pytest.mark.parametrize("graph", [None, "identity"])
 def test_rankrls(data, weighted, graph):
     X, y, qid, weight = data
     weight = weight if weighted else None

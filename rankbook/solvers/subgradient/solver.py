@@ -45,7 +45,7 @@ class SubgradientSolver(Solver):
     name = "subgradient"
     problems = ("RankSVMProblem", "SVMProblem", "MulticlassSVMProblem")
     kernels = ("linear",)
-    storages = frozenset({"float64", "float32"})
+    storages = frozenset({"float64", "float32", "blocks"})
     requires = ("numba",)
     summary = (
         "Linear SVMs by subgradient steps on one constraint at a time, from preferences that need "
@@ -84,9 +84,14 @@ class SubgradientSolver(Solver):
         """The solution at one lam > 0.
 
         ``info`` has updates, passes, converged, before_all (fewer steps than constraints), gap and
-        checks.
+        checks. Blocks take their own steps and are averaged, see
+        :mod:`rankbook.solvers.subgradient.averaged`.
         """
         lam = as_positive("lam", lam)
+        if getattr(problem, "storage", None) == "blocks":
+            from rankbook.solvers.subgradient.averaged import averaged_solution
+
+            return averaged_solution(self, problem, lam)
         from rankbook.solvers.subgradient.sampling import sampler_of
         from rankbook.solvers.subgradient.steps import checked_run
 
