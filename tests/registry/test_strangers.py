@@ -128,7 +128,7 @@ def test_what_is_provided_is_there(problem, provides, words):
         ("problems", (), "empty; 'RankSVMProblem' is accepted"),
         ("losses", {"hinges"}, "'hinges'; did you mean 'hinge'"),
         ("penalties", ["L1"], "'L1'; did you mean 'l1'"),
-        ("storages", {"sparse"}, "'sparse'. Accepted: csr, float32, float64"),
+        ("storages", {"sparse"}, "'sparse'. Accepted: blocks, csr, float32, float64"),
         ("problems", ("RankSVM",), "'RankSVM'; did you mean 'RankSVMProblem'"),
         ("problems", ("rankRLSproblem",), "'rankRLSproblem'; did you mean 'RankRLSProblem'"),
         ("problems", ("RankSVMProblem", "RAYLEIGH"), "did you mean 'RayleighProblem'"),
