@@ -104,13 +104,16 @@ def summarize(result):
 # %% ../../nbs/app/facts.ipynb #c030b
 def _data_facts(data):
     """Name and sizes of a data set."""
-    queries = None if data.qid is None else int(np.unique(data.qid).size)
+    queries, groups = (
+        None if ids is None else int(np.unique(ids).size) for ids in (data.qid, data.groups)
+    )
     return dict(
         name=data.name,
         items=len(data.y),
         features=data.X.shape[1],
         levels=int(np.unique(data.y).size),
         queries=queries,
+        groups=groups,
     )
 
 

@@ -56,7 +56,11 @@ def _checked_fields(data):
         )
     qid = None if data.qid is None else _as_labels("qid", data.qid, n, "iu", "whole numbers")
     parts = None if data.parts is None else _as_parts(data.parts, n)
-    return dict(X=X, y=as_vector("y", data.y, n), qid=qid, feature_names=names, parts=parts)
+    groups = data.groups
+    if groups is not None:
+        groups = _as_labels("groups", groups, n, "iuU", "whole numbers or words")
+    found = dict(X=X, y=as_vector("y", data.y, n), qid=qid, feature_names=names)
+    return found | dict(parts=parts, groups=groups)
 
 # %% ../../nbs/data/dataset.ipynb #c009
 def _facts(data):
@@ -71,6 +75,8 @@ def _facts(data):
     ]
     if data.qid is not None:
         facts.append(("queries", str(len(np.unique(data.qid)))))
+    if data.groups is not None:
+        facts.append(("groups", str(len(np.unique(data.groups)))))
     if data.parts is not None:
         facts.append(
             (
@@ -114,6 +120,9 @@ class Dataset:
         One for each column of `X`; default ``x0, x1, ...``.
     parts : array-like of str of shape (n,), optional
         "train", "validation" or "test" for data that come with their own split.
+    groups : array-like of int or str of shape (n,), optional
+        What each row belongs to, such as a user: the rows of one group stay in one part when the
+        data are split. Items of different groups are compared all the same.
 
     Raises
     ------
@@ -139,6 +148,7 @@ class Dataset:
     source: str = ""
     licence: str = ""
     parts: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
     def __post_init__(self):
         for field, value in _checked_fields(self).items():

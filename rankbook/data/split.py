@@ -28,23 +28,52 @@ def _assign(cards, n, rng):
 def _assign_rows(data, rows, cards, rng):
     """A card for each of the rows.
 
-    By query where there are queries, else such that each block of neighbouring y gets
-    every card.
+    By group where there are groups, else by query where there are queries, else such that each
+    block of neighbouring y gets every card.
     """
-    if data.qid is None:
+    units, what = (data.qid, "queries") if data.groups is None else (data.groups, "groups")
+    if units is None:
         order = np.lexsort((rng.random(rows.size), -data.y[rows]))
         assigned = np.empty(rows.size, dtype=int)
         assigned[order] = _assign(cards, rows.size, rng)
         return assigned
-    ids, query = np.unique(data.qid[rows], return_inverse=True)
+    ids, unit = np.unique(units[rows], return_inverse=True)
     if ids.size < len(set(cards)):
         raise ValueError(
-            f"data has {ids.size} queries to split into {len(set(cards))} parts; "
+            f"data has {ids.size} {what} to split into {len(set(cards))} parts; "
             "at least one for each part is accepted."
         )
     assigned = np.empty(ids.size, dtype=int)
     assigned[rng.permutation(ids.size)] = _assign(cards, ids.size, rng)
-    return assigned[query]
+    return assigned[unit]
+
+# %% ../../nbs/data/split.ipynb #cg07
+def _refuse_torn(labels, groups, message):
+    """A ValueError if rows that share a label do not share a group; the message takes two rows."""
+    order = np.lexsort((groups, labels))
+    same = labels[order][1:] == labels[order][:-1]
+    torn = np.flatnonzero(same & (groups[order][1:] != groups[order][:-1]))
+    if torn.size:
+        raise ValueError(message.format(*sorted(order[torn[0] : torn[0] + 2].tolist())))
+
+
+def _check_groups(data, part):
+    """Refuse groups that queries, or the data's own parts, do not leave whole."""
+    if data.groups is None:
+        return
+    if data.qid is not None:
+        _refuse_torn(
+            data.qid,
+            data.groups,
+            "groups has different entries in the rows {} and {}, which are of one query; "
+            "queries within one group are accepted.",
+        )
+    _refuse_torn(
+        data.groups,
+        part,
+        "groups has the same entry in the rows {} and {}, which are in different parts; "
+        "groups within one part are accepted.",
+    )
 
 # %% ../../nbs/data/split.ipynb #c009
 def split(data, seed=0):
@@ -54,8 +83,8 @@ def split(data, seed=0):
     ----------
     data : Dataset
         Its own parts are kept; a part that it lacks is assigned from its training part (from
-        everything, if it has no parts): two items, or queries, stay in training for one that goes
-        to each missing part.
+        everything, if it has no parts): two items, queries or groups stay in training for one that
+        goes to each missing part.
     seed : int >= 0, default 0
         Of the assignment.
 
@@ -68,13 +97,13 @@ def split(data, seed=0):
     Raises
     ------
     ValueError
-        If the data's own parts have no "train", there are fewer queries than parts, or `seed` is
-        negative.
+        If the data's own parts have no "train" or tear a group, a query has rows of two groups,
+        there are fewer queries or groups than parts, or `seed` is negative.
 
     Notes
     -----
-    O(n log n). Queries are never torn apart; without queries each part gets its share of each block
-    of neighbouring y.
+    O(n log n). Groups and queries are never torn apart; without them each part gets its share of
+    each block of neighbouring y.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(f"seed is {seed!r}; an integer >= 0 is accepted.")
@@ -83,6 +112,7 @@ def split(data, seed=0):
         if data.parts is None
         else data.parts.astype("U10")
     )
+    _check_groups(data, part)
     rows, missing = (
         np.flatnonzero(part == "train"),
         [name for name in PARTS[1:] if name not in part],
@@ -98,7 +128,8 @@ def split(data, seed=0):
     part[rows] = np.array(["train", *missing])[
         _assign_rows(data, rows, cards, np.random.default_rng(seed))
     ]
-    way = f"{'stratified by y' if data.qid is None else 'by query'}, seed {seed}"
+    unit = "group" if data.groups is not None else None if data.qid is None else "query"
+    way = f"{'stratified by y' if unit is None else f'by {unit}'}, seed {seed}"
     return (
         part,
         way

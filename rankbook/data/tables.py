@@ -18,7 +18,7 @@ from .readers import not_a_number, read_csv, read_parquet
 from .sources import Assumption, Source, format_of
 
 # %% ../../nbs/data/tables.ipynb #c022
-def _check_columns(path, columns, target, qid, drop):
+def _check_columns(path, columns, target, qid, drop, group_split=None):
     """Refuse names that are not columns, or that are given two parts."""
     if target is None:
         raise ValueError(
@@ -29,6 +29,7 @@ def _check_columns(path, columns, target, qid, drop):
     given = [
         ("target", target),
         ("qid", None if qid == "none" else qid),
+        ("group_split", group_split),
         *(("drop", name) for name in drop),
     ]
     given = [(argument, value) for argument, value in given if value is not None]
@@ -36,7 +37,7 @@ def _check_columns(path, columns, target, qid, drop):
         if value not in columns:
             raise unknown_name(argument, value, columns)
     for (first, value), (second, other) in combinations(given, 2):
-        if value == other and first != second:
+        if value == other and first != second and (first, second) != ("qid", "group_split"):
             raise ValueError(
                 f"{first} and {second} are both {value!r}; two different columns are accepted."
             )
@@ -45,8 +46,11 @@ def _check_columns(path, columns, target, qid, drop):
 _QUERY_NAMES = ("qid", "query", "query_id", "group", "session")
 
 
-def query_column(path, columns, target, qid, drop):
-    """The column of the query ids, or None: the one that is named, else one whose name says so."""
+def query_column(path, columns, target, qid, drop, group_split=None):
+    """The column of the query ids, or None: the one that is named, else one whose name says so.
+
+    The column of the groups is one of them only if there is no other.
+    """
     if qid is not None:
         return None if qid == "none" else qid
     found = [
@@ -54,6 +58,8 @@ def query_column(path, columns, target, qid, drop):
         for name in columns
         if name.lower() in _QUERY_NAMES and name != target and name not in drop
     ]
+    if len(found) > 1 and group_split in found:
+        found.remove(group_split)
     if len(found) > 1:
         raise ValueError(
             f"{path} has {len(found)} columns that may hold the query ids, "
@@ -112,14 +118,14 @@ def _finite(path, X, names, line=None):
     return X
 
 # %% ../../nbs/data/tables.ipynb #c029
-def _query_ids(path, column):
-    """Whole numbers for the queries of the rows."""
+def _query_ids(path, column, what="query id"):
+    """Whole numbers for the queries, or groups, of the rows."""
     import pandas as pd
 
     missing = column.isna().to_numpy()
     if missing.any():
         raise ValueError(
-            f"{path} has no query id in row {int(np.argmax(missing))}, column {column.name!r}; "
+            f"{path} has no {what} in row {int(np.argmax(missing))}, column {column.name!r}; "
             "every row needs one."
         )
     if pd.api.types.is_integer_dtype(column):
@@ -127,12 +133,12 @@ def _query_ids(path, column):
     return pd.factorize(column)[0].astype(np.int64)
 
 # %% ../../nbs/data/tables.ipynb #c031
-def _items_of_frame(source, frame, target, qid, drop):
+def _items_of_frame(source, frame, target, qid, drop, group_split=None):
     """A `Dataset` from a data frame that was read from `source`."""
     columns = list(frame.columns)
-    _check_columns(source, columns, target, qid, drop)
-    qid = query_column(source, columns, target, qid, drop)
-    features = [name for name in columns if name not in (target, qid, *drop)]
+    _check_columns(source, columns, target, qid, drop, group_split)
+    qid = query_column(source, columns, target, qid, drop, group_split)
+    features = [name for name in columns if name not in (target, qid, group_split, *drop)]
     if not features:
         raise ValueError(
             f"{source} has no columns besides target {target!r} and qid {qid!r}; "
@@ -149,6 +155,7 @@ def _items_of_frame(source, frame, target, qid, drop):
         np.delete(numbers, at, axis=1),
         numbers[:, at],
         qid=None if qid is None else _query_ids(source, frame[qid]),
+        groups=None if group_split is None else _query_ids(source, frame[group_split], "group"),
         name=source.stem,
         feature_names=features,
         description=f"Read from {source.name}, ranked by {target!r}{by}.",
@@ -266,7 +273,7 @@ def _refuse_columns(source, **given):
             )
 
 # %% ../../nbs/data/tables.ipynb #c038
-def read_table(path, target=None, qid=None, drop=()):
+def read_table(path, target=None, qid=None, drop=(), group_split=None):
     """Read items to rank from a file.
 
     Parameters
@@ -284,6 +291,9 @@ def read_table(path, target=None, qid=None, drop=()):
         and Parquet only.
     drop : sequence of str, optional
         Columns to leave out. For CSV and Parquet only.
+    group_split : str, optional
+        The column of what a row belongs to, such as a user: its rows stay in one part when the data
+        are split. It is no feature. For CSV and Parquet only.
 
     Returns
     -------
@@ -316,6 +326,7 @@ def read_table(path, target=None, qid=None, drop=()):
             if kind == "Parquet"
             else read_csv(source, None if kind == "CSV text" else "\t")
         )
-        return _items_of_frame(source, frame, target, qid, drop)
-    _refuse_columns(source, target=target, qid=qid, drop=drop or None)
+        return _items_of_frame(source, frame, target, qid, drop, group_split)
+    given = dict(target=target, qid=qid, drop=drop or None, group_split=group_split)
+    _refuse_columns(source, **given)
     return _items_of_svmlight(source)

@@ -20,6 +20,8 @@ from typer.testing import CliRunner
 from rankbook.app.cli.main import app
 from rankbook.app.cli.reading import save_picture
 from rankbook.app.cli.report import report
+from rankbook.app.select import select_model
+from rankbook.data.tables import read_table
 
 pytestmark = pytest.mark.usefixtures("workplace")
 
@@ -312,6 +314,75 @@ class TestColumns:
     def test_bad_drops(self, arguments, says):
         write_items("games.csv", queries=9)
         write_items("games.letor", queries=9)
+        assert says in refused("select", *arguments)
+
+    @pytest.mark.parametrize("queries", [None, 40])
+    def test_a_column_of_groups_is_on_one_side(self, queries):
+        write_items("games.csv", queries=queries, n=160)
+        frame = pd.read_csv("games.csv")
+        team = frame["query"].factorize()[0] % 12 if queries else np.arange(160) // 8
+        frame.assign(team=[f"team {i}" for i in team]).to_csv("teams.csv", index=False)
+        given = ["--target", "grade", "--group-split", "team", "--kernel", "linear"]
+        given += ["--qid", "query"] if queries else ["--drop", "query"]
+        facts = json.loads(run("select", "teams.csv", *given, "--json").stdout)
+        assert facts["data"]["features"] == 3 and facts["data"]["groups"] == np.unique(team).size
+        assert facts["split"]["how"] == "by group, seed 0"
+        columns = dict(qid="query") if queries else dict(qid="none", drop=["query"])
+        data = read_table("teams.csv", "grade", group_split="team", **columns)
+        found = select_model(data, kernel="linear")
+        owners = [set(team[part.rows]) for part in found.parts.values()]
+        assert sum(map(len, owners)) == len(set.union(*owners)) == np.unique(team).size
+        assert facts["disagreement"] == found.disagreement
+        assert facts["chosen"]["lam"] == found.solution.lam
+
+    def test_the_queries_may_be_the_groups(self):
+        write_items("games.csv", queries=30)
+        table = ["select", "games.csv", "--target", "grade", "--json"]
+        plain, same = (run(*table, *more) for more in ([], ["--group-split", "query"]))
+        facts = [json.loads(result.stdout) for result in (plain, same)]
+        assert "column 'query'" in same.stderr and facts[1]["split"]["how"] == "by group, seed 0"
+        assert facts[0]["disagreement"] == facts[1]["disagreement"]
+
+    @pytest.mark.parametrize(
+        "arguments, says",
+        [
+            (
+                ["games.csv", "--target", "grade", "--group-split", "tem"],
+                "--group-split is 'tem'; did you mean 'team'",
+            ),
+            (
+                ["games.csv", "--target", "grade", "--group-split", "grade"],
+                "target and group_split are both 'grade'",
+            ),
+            (
+                ["games.csv", "--target", "grade", "--group-split", "team", "--drop", "team"],
+                "group_split and drop are both 'team'",
+            ),
+            (
+                ["games.csv", "--target", "grade", "--group-split", "team", "--qid", "game"],
+                "--group-split has different entries in the rows",
+            ),
+            (
+                ["games.csv", "--target", "grade", "--group-split", "half", "--drop", "game"],
+                "2 groups to split into 3 parts",
+            ),
+            (
+                ["games.csv", "--target", "grade", "--group-split", "gap", "--qid", "game"],
+                "has no group in row 1, column 'gap'",
+            ),
+            (["games.letor", "--group-split", "a"], "--group-split is 'a'; None is accepted for"),
+            (["cancer", "--group-split", "a"], "--group-split is 'a'; None is accepted for the"),
+        ],
+    )
+    def test_bad_groups(self, arguments, says):
+        write_items("games.csv", queries=9)
+        write_items("games.letor", queries=9)
+        row = np.arange(80)
+        frame = pd.read_csv("games.csv").rename(columns={"query": "game"})
+        frame = frame.assign(team=row % 7, half=row // 40)
+        if "gap" in arguments:
+            frame["gap"] = ["x", None] + ["x"] * 78
+        frame.to_csv("games.csv", index=False)
         assert says in refused("select", *arguments)
 
     def test_a_target_of_words_is_not_to_be_dropped(self):
@@ -869,6 +940,7 @@ def test_help_names_every_option():
         "--target",
         "--qid",
         "--drop",
+        "--group-split",
         "--kernel",
         "--gamma",
         "--degree",

@@ -4,6 +4,7 @@ Parts that share nothing, a choice that brute force confirms, errors before work
 """
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -97,6 +98,42 @@ class TestSplit:
         part, _ = split(replace(data, parts=np.where(data.qid < 10, "test", "train")))
         assert np.array_equal(part == "test", data.qid < 10)
         assert all(np.unique(part[data.qid == q]).size == 1 for q in range(40))
+
+    @pytest.mark.parametrize("queries", [None, 60])
+    @pytest.mark.parametrize("seed", range(5))
+    def test_groups_stay_whole(self, queries, seed):
+        data = random_data(seed, n=300, queries=queries)
+        groups = np.random.default_rng(seed).integers(0, 20, 300)
+        groups = np.array([f"user {g}" for g in (groups if queries is None else data.qid // 3)])
+        part, how = split(replace(data, groups=groups), seed)
+        owners = [set(groups[part == name]) for name in PARTS]
+        assert how == f"by group, seed {seed}" and [len(one) for one in owners] == [10, 5, 5]
+        assert not (owners[0] & owners[1] or owners[0] & owners[2] or owners[1] & owners[2])
+        if queries is not None:
+            assert all(np.unique(part[data.qid == q]).size == 1 for q in set(data.qid))
+
+    def test_groups_stay_whole_beside_parts_of_their_own(self):
+        data = random_data(1, n=200)
+        groups = np.repeat(np.arange(20), 10)
+        data = replace(data, groups=groups, parts=np.where(groups < 5, "test", "train"))
+        part, how = split(data)
+        assert np.array_equal(part == "test", groups < 5) and how.endswith("by group, seed 0")
+        assert all(np.unique(part[groups == g]).size == 1 for g in range(20))
+        assert np.unique(groups[part == "validation"]).size == 5
+
+    def test_groups_that_would_be_torn(self):
+        data = random_data(1, n=200, queries=40)
+        groups = data.qid % 7
+        groups[9] = 8
+        with pytest.raises(ValueError, match="groups .* of one query; .* accepted") as error:
+            split(replace(data, groups=groups))
+        rows = [int(row) for row in re.search(r"rows (\d+) and (\d+)", str(error.value)).groups()]
+        assert 9 in rows and data.qid[rows[0]] == data.qid[rows[1]] and rows == sorted(rows)
+        parts = np.where(np.arange(200) == 3, "test", "train")
+        with pytest.raises(ValueError, match="groups .* different parts; .* accepted"):
+            split(replace(data, qid=None, groups=groups, parts=parts))
+        with pytest.raises(ValueError, match="data has 2 groups to split into 3 parts"):
+            split(replace(data, groups=data.qid % 2))
 
     def test_seeds(self):
         data = random_data(0)

@@ -59,7 +59,7 @@ def options(
 
 # %% ../../../nbs/app/cli/main.ipynb #c008
 OPTIONS = "target qid drop method kernel gamma degree coef0 graph lam_min lam_max rule seed solver"
-OPTIONS += " lam c name form ties metric loss penalty query_weight"
+OPTIONS += " lam c name form ties metric loss penalty query_weight group_split groups"
 ARGUMENT = re.compile(  # an option, as an error of Python names it
     rf"^({OPTIONS.replace(' ', '|')})(?= (is|has) )|\blam_(min|max)\b|^option(?= )"
 )
@@ -110,7 +110,7 @@ def _fail(error, *advice):
 def _option_for(found):
     """The option that an argument came by; options of a solver come by one of their own."""
     name = found[0].replace("_", "-")
-    return "--" + ("solver-option" if name == "option" else name)
+    return "--" + {"option": "solver-option", "groups": "group-split"}.get(name, name)
 
 # %% ../../../nbs/app/cli/main.ipynb #c045e
 COMMANDS = (select, fit, predict, evaluate, compare, path, convert, datasets)

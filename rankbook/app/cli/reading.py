@@ -58,7 +58,7 @@ def save_picture(figure, file):
     )
 
 # %% ../../../nbs/app/cli/reading.ipynb #c015
-def read_data(source, target=None, qid=None, drop=()):
+def read_data(source, target=None, qid=None, drop=(), group_split=None):
     """Items to rank: a built-in data set by name, or a table from a file.
 
     Parameters
@@ -66,7 +66,7 @@ def read_data(source, target=None, qid=None, drop=()):
     source : str or path
         One of :func:`rankbook.data.datasets.list_datasets`, else a file or "-" for
         :func:`rankbook.data.tables.read_table`.
-    target, qid : str, optional
+    target, qid, group_split : str, optional
         Columns of a file, see there.
     drop : sequence of str, optional
         Columns to leave out.
@@ -89,7 +89,7 @@ def read_data(source, target=None, qid=None, drop=()):
         if source != "-" and not Path(source).exists():
             raise _no_data(source)
         try:
-            return read_table(source, target, qid, drop)
+            return read_table(source, target, qid, drop, group_split)
         except NotNumbers as error:
             if error.columns:
                 error.add_note(
@@ -97,7 +97,8 @@ def read_data(source, target=None, qid=None, drop=()):
                     f"--drop {','.join(error.columns)}, or --qid {error.columns[0]}"
                 )
             raise
-    for name, value in (("target", target), ("qid", qid), ("drop", drop or None)):
+    given = dict(target=target, qid=qid, drop=drop or None, group_split=group_split)
+    for name, value in given.items():
         if value is not None:
             raise ValueError(
                 f"{name} is {value!r}; None is accepted for the built-in data {source!r}, "

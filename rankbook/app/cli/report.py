@@ -110,6 +110,7 @@ def _data_line(data):
             ("items", "item"),
             ("features", "feature"),
             ("queries", "query"),
+            ("groups", "group"),
             ("levels", "level"),
         )
         if data[key]

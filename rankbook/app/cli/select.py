@@ -19,6 +19,7 @@ from rankbook.app.cli.options import (
     Drop,
     Gamma,
     Graph,
+    GroupSplit,
     Json,
     Kernel,
     LamMax,
@@ -67,6 +68,16 @@ def _foretell(data, options):
     typer.echo(str(explain(problem, lam, "path", **auto)), err=True)
 
 
+def _say(facts, compiling, as_json):
+    """Print the facts on stdout, and the notes among them on stderr."""
+    facts["seconds"] = facts["seconds"] | dict(compiling=compiling)
+    typer.echo(
+        json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(report(facts))
+    )
+    for note in facts["notes"]:
+        typer.echo(f"rankbook: note: {note}", err=True)
+
+
 def _save(result, file):
     """Keep the chosen model in a file."""
     from rankbook.app.fitting import chosen_model
@@ -74,15 +85,16 @@ def _save(result, file):
     chosen_model(result).save(file)
 
 
-def _choose(source, target, qid, drop, options, verbose):
+def _choose(columns, options, verbose):
     """Read and choose; returns the ModelSelection and the seconds spent compiling.
 
-    Progress goes to stderr if that is a terminal.
+    `columns` are what :func:`rankbook.app.cli.reading.read_data` takes. Progress goes to stderr if
+    that is a terminal.
     """
     from rankbook.app.select import select_model
     from rankbook.base.jit import WAITING
 
-    data = read_data(source, target, qid, drop)
+    data = read_data(**columns)
     if verbose and options["method"] == "ranksvm":
         _foretell(data, options)
     elif verbose:
@@ -100,6 +112,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     target: Target = None,
     qid: Qid = None,
     drop: Drop = None,
+    group_split: GroupSplit = None,
     method: Method = "ranksvm",
     kernel: Kernel = "rbf",
     gamma: Gamma = None,
@@ -132,14 +145,10 @@ def select(  # noqa: PLR0913 -- an option of the command each
         of_solver = parse_options(solver_option, "--solver-option")
         options |= dict(seed=seed, solver=(solver, of_solver) if of_solver else solver)
         options |= dict(gamma=parse_gammas(gamma))
-        result, compiling = _choose(data, target, qid, parse_names(drop), options, verbose)
-        facts = result.summary()
-        facts["seconds"] = facts["seconds"] | dict(compiling=compiling)
-        typer.echo(
-            json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(report(facts))
-        )
-        for note in facts["notes"]:
-            typer.echo(f"rankbook: note: {note}", err=True)
+        columns = dict(source=data, target=target, qid=qid, drop=parse_names(drop))
+        columns |= dict(group_split=group_split)
+        result, compiling = _choose(columns, options, verbose)
+        _say(result.summary(), compiling, as_json)
         if save is not None:
             _save(result, save)
         if plot is not None:
