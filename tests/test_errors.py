@@ -50,6 +50,16 @@ def log(rows=3, **columns):
     return {name: column[:rows] for name, column in (table | columns).items()}
 
 
+def ranked(rows=3, **columns):
+    """One order of three items."""
+    table = dict(ranking=[7, 7, 7], item=["a", "b", "c"], rank=[1, 2, 3])
+    return {name: column[:rows] for name, column in (table | columns).items()}
+
+
+def of_rankings(columns, options):
+    return rb.Preferences.from_rankings(ranked(**columns), **options)
+
+
 def svm(items=X, graph=None, **options):
     return rb.RankSVMProblem(items, prefs() if graph is None else graph, **options)
 
@@ -325,6 +335,81 @@ PREFERENCES = [
         lambda: rb.Preferences.from_rankings([["a", ["b", "b"]]]),
         ValueError,
         r"^orders\[0\] is \['a', 'b', 'b'\]; .* accepted",
+    ),
+    *(
+        (
+            f"a table of orders with {what}",
+            lambda columns=columns, more=more: rb.Preferences.from_rankings(
+                ranked(**columns), **more
+            ),
+            kind,
+            said,
+        )
+        for what, columns, more, kind, said in (
+            (
+                "no such column",
+                {},
+                dict(rank="place"),
+                ValueError,
+                r"^rank is 'place', and the table has the columns .* accepted",
+            ),
+            (
+                "no row",
+                dict(rows=0),
+                {},
+                ValueError,
+                r"^the table has no row; .* accepted",
+            ),
+            (
+                "an item twice",
+                dict(item=["a", "b", "a"]),
+                {},
+                ValueError,
+                r"^item is 'a' in the rows 0 and 2 of ranking 7; .* accepted",
+            ),
+            (
+                "a rank that is NaN",
+                dict(rank=[1, np.nan, 2]),
+                {},
+                ValueError,
+                r"^rank has NaN at index 1; .* accepted",
+            ),
+            (
+                "a rank of text",
+                dict(rank=["1st", "2nd", "3rd"]),
+                {},
+                TypeError,
+                r"^rank cannot be read as numbers .*'1st'.* accepted",
+            ),
+            (
+                "a ranking that is None",
+                dict(ranking=np.array([7, None, 7], dtype=object)),
+                {},
+                ValueError,
+                r"^ranking is None in row 1; .* accepted",
+            ),
+            (
+                "an unknown item",
+                {},
+                dict(items=["a", "b"]),
+                ValueError,
+                r"^item is 'c' in row 2, which is not among the 2 items; .* accepted",
+            ),
+            (
+                "an item beyond n_items",
+                dict(item=[0, 1, 5]),
+                dict(n_items=3),
+                ValueError,
+                r"^item is 5 in row 2, which is not among the 3 items; .* accepted",
+            ),
+            (
+                "items and n_items",
+                {},
+                dict(items=["a", "b", "c"], n_items=3),
+                ValueError,
+                r"^items and n_items are both given; .* accepted",
+            ),
+        )
     ),
     (
         "pairs text",

@@ -9,7 +9,14 @@ __all__ = ['RULES', 'click_pairs', 'merged', 'clicks_read']
 import numpy as np
 
 from ..base.validation import as_choice, as_vector
-from .names import column_of, flags_of, is_table, refuse_missing, rows_of
+from rankbook.preferences.names import (
+    column_of,
+    flags_of,
+    is_table,
+    refuse_missing,
+    refuse_twice,
+    rows_of,
+)
 
 # %% ../../nbs/preferences/clicks.ipynb #pk03
 RULES = ("skip-above", "last-click", "skip-next")
@@ -79,20 +86,7 @@ def clicks_read(make, log, session, item, rank, click, rule, items):
     flag, query = flags_of("click", column_of(log, "click", click, m)), factorize(ids)[0]
     (rows,), n_items, names = rows_of(dict(item=name), items)
     for what, values, shown in (("item", rows, name), ("rank", place, place)):
-        _refuse_twice(what, values, shown, query, ids)
+        refuse_twice(what, values, shown, query, "session", ids)
     order = np.lexsort((place, query))
     better, worse = (rows[order[at]] for at in click_pairs(query[order], flag[order], rule))
     return merged(make(better, worse, n_items)).replaced(items=names)
-
-
-def _refuse_twice(what, values, shown, query, ids):
-    """A ValueError if a session has the same item, or rank, twice."""
-    order = np.lexsort((values, query))
-    again = (values[order][1:] == values[order][:-1]) & (query[order][1:] == query[order][:-1])
-    if again.any():
-        first, second = sorted(order[np.argmax(again) :][:2].tolist())
-        raise ValueError(
-            f"{what} is {shown[first : first + 1].tolist()[0]!r} in the rows {first} and {second} "
-            f"of session {ids[first : first + 1].tolist()[0]!r}; each {what} once in a session "
-            "is accepted."
-        )

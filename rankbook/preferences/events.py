@@ -16,6 +16,7 @@ from rankbook.preferences.names import (
     is_table,
     numbers_if_all,
     refuse_missing,
+    refuse_twice,
     rows_of,
 )
 
@@ -206,8 +207,6 @@ def _order_rows(read, n_items, items):
     Every error speaks of ``orders[i]``.
     """
     plain = [numbers_if_all(names) for names, _ in read]
-    if items is not None and n_items is not None:
-        raise ValueError("items and n_items are both given; one of them is accepted.")
     if items is None and all(names.dtype.kind not in "OUS" or not names.size for names in plain):
         most = np.iinfo(np.int32).max if n_items is None else as_count("n_items", n_items)
         rows = [as_index(f"orders[{i}]", names, most) for i, names in enumerate(plain)]
@@ -223,10 +222,44 @@ def _order_rows(read, n_items, items):
     return [rows for (rows,), *_ in found], *found[0][1:]
 
 
-def rankings_read(make, orders, n_items=None, items=None):
+def _table_rows(table, columns, items):
+    """The rows and places of each order in a table, the number of items and their names."""
+    item = column_of(table, "item", columns["item"])
+    if not item.size:
+        raise ValueError("the table has no row; at least one is accepted.")
+    ids = column_of(table, "ranking", columns["ranking"], item.size)
+    refuse_missing("ranking", ids)
+    from pandas import factorize
+
+    number = factorize(ids)[0]
+    place = as_vector("rank", column_of(table, "rank", columns["rank"], item.size), item.size)
+    (rows,), n_items, names = rows_of(dict(item=item), items)
+    refuse_twice("item", rows, item, number, "ranking", ids)
+    order = np.lexsort((place, number))
+    ends = np.flatnonzero(np.diff(number[order])) + 1
+    return *(np.split(values[order], ends) for values in (rows, place)), n_items, names
+
+# %% ../../nbs/preferences/events.ipynb #pe16
+def rankings_read(make, orders, n_items=None, items=None, **columns):
     """What :meth:`Preferences.from_rankings` says, for a class `make`."""
-    if isinstance(orders, str) or not hasattr(orders, "__iter__"):
-        raise TypeError(f"orders is {orders!r}; a sequence of orders is accepted.")
+    if isinstance(orders, str) or not (is_table(orders) or hasattr(orders, "__iter__")):
+        raise TypeError(f"orders is {orders!r}; a sequence of orders, or a table, is accepted.")
+    if items is not None and n_items is not None:
+        raise ValueError("items and n_items are both given; one of them is accepted.")
+    if is_table(orders):
+        items = range(as_count("n_items", n_items)) if n_items is not None else items
+        rows, places, n_items, names = _table_rows(orders, columns, items)
+    else:
+        rows, places, n_items, names = _sequence_rows(orders, n_items, items)
+    pairs = [compared(row, place) for row, place in zip(rows, places)]
+    better, worse = (np.concatenate(ends).astype(int) for ends in zip(*pairs))
+    ties = sum(row.size * (row.size - 1) // 2 for row in rows) - better.size
+    prefs = make(better, worse, n_items)
+    return prefs.replaced(graph="rankings", n_queries=len(rows), items=names, n_ties=ties)
+
+
+def _sequence_rows(orders, n_items, items):
+    """The rows and places of each of a sequence of orders, the number of items and their names."""
     read = [read_order(i, order) for i, order in enumerate(orders)]
     if not read:
         raise ValueError("orders is empty; at least one order is accepted.")
@@ -236,8 +269,4 @@ def rankings_read(make, orders, n_items=None, items=None):
             raise ValueError(
                 f"orders[{i}] is {read[i][0].tolist()}; a sequence of different items is accepted."
             )
-    pairs = [compared(row, place) for row, (_, place) in zip(rows, read)]
-    better, worse = (np.concatenate(ends).astype(int) for ends in zip(*pairs))
-    ties = sum(row.size * (row.size - 1) // 2 for row in rows) - better.size
-    prefs = make(better, worse, n_items)
-    return prefs.replaced(graph="rankings", n_queries=len(rows), items=names, n_ties=ties)
+    return rows, [place for _, place in read], n_items, names

@@ -6,7 +6,7 @@
 __all__ = ['Recorded']
 
 # %% ../../nbs/preferences/recorded.ipynb #pr02
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
@@ -147,22 +147,29 @@ class Recorded(SetOnce):
     @classmethod
     def from_rankings(
         cls,
-        orders: Sequence[Sequence | ArrayLike],
+        orders: Any,
         n_items: int | None = None,
         items: ArrayLike | None = None,
+        ranking: str | ArrayLike = "ranking",
+        item: str | ArrayLike = "item",
+        rank: str | ArrayLike = "rank",
     ) -> Self:
         """Prefer earlier items of each order.
 
         Parameters
         ----------
-        orders : sequence of sequences
+        orders : sequence of sequences, data frame or dict of columns
             Items of each order, best first, as row numbers or names; an order need not name every
             item. Items that share a place stand in a list, tuple or set within the order, and are
-            not compared; `n_ties` counts their pairs.
+            not compared; `n_ties` counts their pairs. A table has a row for each item of each
+            order.
         n_items : int, optional
             Number of items; by default one more than the largest row number, or those in `items`.
         items : sequence of n distinct names, optional
             As in :meth:`from_pairs`.
+        ranking, item, rank : str
+            Columns of a table: which order a row belongs to; the item; and its place, where smaller
+            is better and equal ones are shared.
 
         Returns
         -------
@@ -173,7 +180,12 @@ class Recorded(SetOnce):
         Raises
         ------
         ValueError
-            If there is no order, or an order names an item twice or one that is not known.
+            If there is no order or column, or an order names an item twice or one that is not
+            known.
+
+        Notes
+        -----
+        O(n log n + m) for n places and m pairs.
 
         Examples
         --------
@@ -181,8 +193,12 @@ class Recorded(SetOnce):
         >>> prefs = rb.Preferences.from_rankings([["tuna", ["eel", "egg"]]])
         >>> prefs.items, len(prefs), prefs.n_ties
         (('tuna', 'eel', 'egg'), 2, 1)
+        >>> long = dict(ranking=[7, 7, 7], item=["eel", "tuna", "egg"], rank=[2, 1, 2])
+        >>> len(rb.Preferences.from_rankings(long))
+        2
         """
-        return rankings_read(cls, orders, n_items, items)
+        columns = dict(ranking=ranking, item=item, rank=rank)
+        return rankings_read(cls, orders, n_items, items, **columns)
 
     @classmethod
     def from_clicks(

@@ -189,6 +189,26 @@ class TestPreferencesInAFile:
         said = refused("fit", "items.csv", "--name", "item", *options, "-o", "other")
         assert "tie" in said and not Path("other").exists()
 
+    def test_rankings(self):
+        places = pd.DataFrame(
+            dict(
+                who=["Ada", "Bob", "Ada", "Ada", "Bob"],
+                item=["milk", "wine", "beer", "tea", "milk"],
+                rank=[2, 1, 2, 1, 3],
+            )
+        )
+        places.to_csv("places.csv", index=False)
+        options = ["--preferences", "places.csv", "--form", "rankings", "--column", "ranking=who"]
+        prefs = rb.Preferences([0, 0, 3], [1, 2, 1], 4)
+        assert np.allclose(self.fitted(*options), self.by_hand(prefs), atol=1e-6)
+        given = ["fit", "items.csv", "--name", "item", *options]
+        assert "--ties is 'half'; None" in refused(*given, "--ties", "half", "-o", "other")
+        places.assign(rank=[2, 1, 2, "1st", 3]).to_csv("places.csv", index=False)
+        assert "rank cannot be read as numbers" in refused(*given, "-o", "other")
+        places.assign(item="tea").to_csv("places.csv", index=False)
+        said = refused(*given, "-o", "other")
+        assert "'tea' in the rows 0 and 2 of ranking 'Ada'" in said and not Path("other").exists()
+
     def test_rows_where_items_have_no_names(self):
         self.ITEMS.drop(columns="item").to_csv("rows.csv", index=False)
         pd.DataFrame(dict(winner=[1, 2], loser=[0, 3])).to_csv("pairs.csv", index=False)

@@ -124,6 +124,34 @@ def test_orders_with_groups():
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
+        st.lists(st.tuples(st.sampled_from(NAMES), st.integers(1, 4)), unique_by=lambda p: p[0]),
+        min_size=1,
+        max_size=6,
+    ).filter(any),
+    st.randoms(),
+)
+def test_orders_in_a_table(orders, random):
+    rows = [(f"r{i}", item, rank) for i, order in enumerate(orders) for item, rank in order]
+    random.shuffle(rows)
+    expected, ties = Counter(), 0
+    for order in orders:
+        for k, upper in order:
+            expected.update({(k, l, 1.0): 1.0 for l, lower in order if upper < lower})
+            ties += sum(l != k and upper == lower for l, lower in order)
+    frame = pd.DataFrame(rows, columns=["who", "item", "rank"])
+    prefs = rb.Preferences.from_rankings(frame, items=NAMES, ranking="who")
+    assert counted(prefs) == expected and 2 * prefs.n_ties == ties
+    assert prefs.n_queries == sum(map(bool, orders)) and prefs.n_items == len(NAMES)
+    number = frame.assign(item=frame.item.map(NAMES.index))
+    same = rb.Preferences.from_rankings(number, n_items=len(NAMES), ranking=frame.who)
+    assert same.items is None and np.array_equal(same.better, prefs.better)
+    columns = {"ranking": frame.who.tolist(), "item": frame.item.tolist(), "rank": frame["rank"]}
+    assert counted(rb.Preferences.from_rankings(columns)) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
         st.lists(st.tuples(st.sampled_from(NAMES), st.booleans()), unique_by=lambda p: p[0]),
         min_size=1,
         max_size=6,

@@ -25,6 +25,7 @@ table = {"winner": ["a", "b"], "loser": ["b", "c"], "votes": [1, 2], "drawn": [F
 prefs = rb.Preferences.from_pairs(table, weight="votes", tie="drawn", ties="half")
 prefs = rb.Preferences.from_pairs([("a", "b")], margin=[2.0], items=["a", "b"]).merged()
 prefs = rb.Preferences.from_rankings([["a", ["b", "c"]], ["c", "a"]], items=["a", "b", "c"])
+prefs = rb.Preferences.from_rankings(table, ranking="votes", item="winner", rank="loser")
 prefs = rb.Preferences.from_clicks(table, session="winner", rule="last-click")
 prefs = rb.Preferences.from_matches(table, result=("hg", "ag"), margin="difference", ties="drop")
 names: tuple | None = prefs.items

@@ -38,9 +38,6 @@ from rankbook.app.cli.reading import (
 )
 
 # %% ../../../nbs/app/cli/fit.ipynb #f05
-FORMS = ("pairs", "matches", "clicks")
-
-
 def read_training(source, target=None, qid=None, name=None, drop=(), with_scores=True):
     """The items to learn from: built in, or a file; see :func:`rankbook.data.items.read_items`.
 
@@ -62,6 +59,9 @@ def read_training(source, target=None, qid=None, name=None, drop=(), with_scores
         )
     return items
 
+# %% ../../../nbs/app/cli/fit.ipynb #f05b
+FORMS = ("pairs", "matches", "clicks", "rankings")
+
 
 def parse_columns(texts):
     """The dict of ARGUMENT=COLUMN texts."""
@@ -81,7 +81,7 @@ def read_preferences(file, form, columns, items, ties=None):
     Parameters
     ----------
     file : str
-    form : {"pairs", "matches", "clicks"}
+    form : {"pairs", "matches", "clicks", "rankings"}
     columns : dict
         Names of columns by arguments of ``Preferences.from_<form>``.
     items : ItemTable
@@ -100,7 +100,12 @@ def read_preferences(file, form, columns, items, ties=None):
 
     as_choice("form", form, FORMS)
     make = getattr(Preferences, f"from_{form}")
-    accepted = [name for name in inspect.signature(make).parameters if name != "items"][1:]
+    taken = list(inspect.signature(make).parameters)[1:]
+    accepted = [name for name in taken if name not in ("items", "n_items", "ties")]
+    if ties is not None and "ties" not in taken:
+        raise ValueError(
+            f"ties is {ties!r}; None is accepted for {form}, which have no ties to decide."
+        )
     for name in columns:
         if name not in accepted:
             raise unknown_name("--column", name, accepted)
@@ -115,14 +120,19 @@ def read_preferences(file, form, columns, items, ties=None):
 Out = option(Path, "Write the model to this file.", "-o", "--out")
 Name = option(str, "Column of a table that names the rows.")
 Events = option(str, "File that says who was preferred to whom, in place of a target.")
-Form = option(str, "Of that file: pairs, matches or clicks.")
+Form = option(
+    str,
+    "Of that file, a row for each: pairs (winner, loser), matches (home, away, result: H, D, A or"
+    " goals ahead), clicks (session, item, rank, click: all that was shown), rankings (ranking,"
+    " item, rank: 1 is best, equal ranks are not compared).",
+)
 Columns = option(
     list[str],
-    "ARGUMENT=COLUMN, for columns of that file with other names than winner, loser, home, away,"
-    " result, session, item, rank, click, weight; several times.",
+    "ARGUMENT=COLUMN, where a column of that file has another name than above, as rank=position,"
+    " or for more, as weight=votes; several times.",
     "--column",
 )
-Ties = option(str, "Ties of that file: refuse, drop or half.")
+Ties = option(str, "Of matches that are drawn, and pairs with a column tie: refuse, drop or half.")
 Method = option(str, "ranksvm or rankrls.")
 Lam = option(float, "Regularization parameter; 1 by default. rankbook select chooses one.")
 C = option(float, "In its place the C of svm_rank_learn: lambda is queries / C.", "-c", "--c")
