@@ -150,10 +150,17 @@ def _path_facts(path):
 
 
 def _curve_facts(curve):
-    """The minimum of a validation curve and where it is attained."""
-    best = [[low, high if np.isfinite(high) else None] for low, high in curve.best]
+    """The lambdas that were searched, the minimum of the curve and where it is attained."""
+    searched, *best = (
+        [float(low), float(high) if np.isfinite(high) else None]
+        for low, high in ((curve.breaks[-1], curve.breaks[0]), *curve.best)
+    )
     return dict(
-        intervals=int(curve.values.size), minimum=curve.minimum, best=best, exact=curve.exact
+        searched=searched,
+        intervals=int(curve.values.size),
+        minimum=curve.minimum,
+        best=best,
+        exact=curve.exact,
     )
 
 # %% ../../nbs/app/facts.ipynb #c033

@@ -117,7 +117,9 @@ def items_of(frame, source, features=None, target=None, qid=None, name=None, dro
         raise ValueError(f"{source} has names of columns but no rows.")
     if is_numbered(frame):  # the format says what its columns are
         target, qid = target or "label", qid or ("qid" if "qid" in columns else None)
-    query = query_column(source, columns, target, qid, (*(features or ()), name, *drop))
+    other = "makes it a feature" if features is None else "compares all rows"
+    others = (*(features or ()), name, *drop)
+    query = query_column(source, columns, target, qid, others, other=other)
     if features is None:
         features = [c for c in columns if c not in (target, query, name, *drop)]
         if not features:

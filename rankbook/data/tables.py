@@ -46,10 +46,11 @@ def _check_columns(path, columns, target, qid, drop, group_split=None):
 _QUERY_NAMES = ("qid", "query", "query_id", "group", "session")
 
 
-def query_column(path, columns, target, qid, drop, group_split=None):
+def query_column(path, columns, target, qid, drop, group_split=None, other="makes it a feature"):
     """The column of the query ids, or None: the one that is named, else one whose name says so.
 
-    The column of the groups is one of them only if there is no other.
+    The column of the groups is one of them only if there is no other. What qid="none" does instead
+    is said in the words of `other`.
     """
     if qid is not None:
         return None if qid == "none" else qid
@@ -68,7 +69,7 @@ def query_column(path, columns, target, qid, drop, group_split=None):
         )
     if not found:
         return None
-    warn(Assumption(f"query ids: column {found[0]!r} of {path}; qid='none' makes it a feature."))
+    warn(Assumption(f"query ids: column {found[0]!r} of {path}; qid='none' {other}."))
     return found[0]
 
 # %% ../../nbs/data/tables.ipynb #c025

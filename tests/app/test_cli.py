@@ -121,7 +121,7 @@ class TestFiles:
             run("select", "games.csv", "--target", "grade", "--qid", "query", "--json").stdout
         )
         assert facts["data"] == dict(
-            name="games", items=80, features=3, levels=3, queries=np.unique(qid).size
+            name="games", items=80, features=3, levels=3, queries=np.unique(qid).size, groups=None
         )
         assert (
             sum(facts["split"]["queries"].values()) == np.unique(qid).size
@@ -542,6 +542,31 @@ def facts():
 
 
 class TestReport:
+    @pytest.mark.parametrize(
+        "options, said",
+        [
+            ([], "down to 0, complete (solver path 0.1.0)"),
+            (["--lam-min", "0.5"], "down to 0, complete (solver path 0.1.0); searched above 0.5"),
+            (
+                ["--lam-min", "0.5", "--lam-max", "1"],
+                "down to 0, complete (solver path 0.1.0); searched from 0.5 to 1",
+            ),
+            (["--lam-max", "2"], "complete (solver path 0.1.0); searched below 2"),
+            (["--lam-min", "50"], "down to 50, lam_min (solver path 0.1.0)"),
+            (["--method", "rankrls", "--lam-min", "3"], "0.1.0); searched above 3"),
+        ],
+    )
+    def test_a_part_of_a_complete_path_is_not_called_the_whole(self, options, said):
+        x = np.r_[np.arange(30.0), np.arange(30.0) + 300]  # separable, so the path ends by itself
+        pd.DataFrame(dict(x=x, y=np.repeat([0, 1], 30))).to_csv("apart.csv", index=False)
+        given = ["select", "apart.csv", "--target", "y", "--kernel", "linear", *options]
+        (line,) = [one for one in run(*given).stdout.splitlines() if one.startswith("path")]
+        assert line.endswith(said), line
+        searched = json.loads(run(*given, "--json").stdout)["curve"]["searched"]
+        number = dict(zip(options[::2], options[1::2]))
+        assert searched[0] == float(number.get("--lam-min", 0))
+        assert searched[1] == (float(number["--lam-max"]) if "--lam-max" in number else None)
+
     def test_the_text_tells_what_the_json_does(self, facts):
         text = run("select", "cancer", "--graph", "star")
         lines = {
@@ -585,7 +610,11 @@ class TestReport:
     def test_many_intervals_are_counted(self, facts):
         facts = facts | dict(
             curve=dict(
-                exact=True, minimum=0.1, intervals=50, best=[[k, k + 0.5] for k in range(12)]
+                searched=[0.0, None],
+                exact=True,
+                minimum=0.1,
+                intervals=50,
+                best=[[k, k + 0.5] for k in range(12)],
             ),
             chosen=facts["chosen"] | dict(lam=2.25),
         )
@@ -600,7 +629,11 @@ class TestReport:
     def test_the_chosen_interval_is_always_listed(self, facts, k):
         facts = facts | dict(
             curve=dict(
-                exact=True, minimum=0.1, intervals=50, best=[[12 - j, 12.5 - j] for j in range(12)]
+                searched=[0.0, None],
+                exact=True,
+                minimum=0.1,
+                intervals=50,
+                best=[[12 - j, 12.5 - j] for j in range(12)],
             ),
             chosen=facts["chosen"] | dict(lam=12.25 - k),
         )
@@ -628,7 +661,13 @@ class TestReport:
             report(
                 facts
                 | dict(
-                    curve=dict(exact=True, minimum=0.1, intervals=3, best=[[low, high]]),
+                    curve=dict(
+                        searched=[0.0, None],
+                        exact=True,
+                        minimum=0.1,
+                        intervals=3,
+                        best=[[low, high]],
+                    ),
                     chosen=facts["chosen"] | dict(lam=lam),
                 )
             )
@@ -656,7 +695,9 @@ class TestReport:
 
     def test_open_intervals_and_no_breakpoints(self, facts):
         facts = facts | dict(
-            curve=dict(exact=True, minimum=0.5, intervals=1, best=[[0.0, None]]),
+            curve=dict(
+                searched=[0.0, None], exact=True, minimum=0.5, intervals=1, best=[[0.0, None]]
+            ),
             path=facts["path"] | dict(breakpoints=0, lam_max=None),
         )
         text = "\n".join(report(facts))

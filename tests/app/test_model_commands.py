@@ -217,6 +217,21 @@ class TestPreferencesInAFile:
         assert np.allclose(found, self.by_hand(rb.Preferences([1, 2], [0, 3], 4)), atol=1e-6)
 
 
+def test_a_column_of_queries_is_spoken_of_only_where_it_matters():
+    table = pd.DataFrame(dict(x=[1.0, 2, 3, 4], y=[0, 1, 1, 0]))
+    table.to_csv("plain.csv", index=False)
+    table.assign(session=[1, 1, 2, 2]).to_csv("new.csv", index=False)
+    done("fit", "plain.csv", "--target", "y", "-o", "m")
+    assert run("predict", "m", "new.csv").stderr == ""
+    assert run("predict", "m", "new.csv", "--ranked", "--qid", "session").stderr == ""
+    for command in (["predict", "m", "new.csv", "--ranked"], ["evaluate", "m", "new.csv"]):
+        said = run(*command).stderr
+        assert said == (
+            "rankbook: note: query ids: column 'session' of new.csv; --qid none compares all "
+            "rows.\n"
+        )
+
+
 class TestRefusals:
     @pytest.mark.parametrize(
         "options, said",

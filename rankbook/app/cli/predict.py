@@ -80,7 +80,7 @@ def predict(
 
     if out != "-":
         ending_of(out, TABLES)
-    with spoken_warnings():
+    with spoken_warnings(queries=ranked):
         found = load_model(model)
         items = read_for(found, data, qid=qid, name=name)
         frame = score_table(items, found.predict(items.X), ranked)

@@ -154,10 +154,12 @@ def _candidate_lines(candidates):
 
 
 def _path_line(facts):
-    """How far the path goes and how it ended."""
+    """How far the path goes, how it ended, and which part was searched if not all."""
     path = facts["path"]
+    part = _searched(facts["curve"]["searched"], path["lam_end"])
     if not facts["curve"]["exact"]:
-        return f"every lambda > 0, no breakpoints, {path['status']} (solver {facts['solver']})"
+        whole = f"every lambda > 0, no breakpoints, {path['status']}"
+        return f"{whole} (solver {facts['solver']}){part}"
     inner = f" through {path['info']['inner']}" if "inner" in path["info"] else ""
     span = (
         ""
@@ -166,8 +168,16 @@ def _path_line(facts):
     )
     return (
         f"{count(path['breakpoints'], 'breakpoint')}{span}, "
-        f"{path['status']} (solver {facts['solver']}{inner})"
+        f"{path['status']} (solver {facts['solver']}{inner}){part}"
     )
+
+
+def _searched(ends, lam_end):
+    """The part of a path that was searched, if it is not the whole one."""
+    low, high = ends
+    if high is None:
+        return f"; searched above {low:.6g}" if low > lam_end else ""
+    return f"; searched from {low:.6g} to {high:.6g}" if low > 0 else f"; searched below {high:.6g}"
 
 
 def _time_line(facts):
