@@ -217,9 +217,11 @@ class Recorded(SetOnce):
         ----------
         log : data frame or dict of columns
             A row for each item that was shown, clicked or not.
-        session, item, rank, click : str
+        session, item, rank, click : str or array-like of shape (n,)
             Columns: what was shown together; what it was; its place, where smaller is higher; and
-            whether it was clicked (True and False, or 1 and 0).
+            whether it was clicked (True and False, or 1 and 0). Where each row has features of its
+            own, such as those of a query and a document, the rows are the items:
+            ``item=range(len(log))``.
         rule : {"skip-above", "last-click", "skip-next"}, default "skip-above"
             A clicked item is preferred to those above it that were not clicked (Joachims, 2002);
             only the last click of a session is; or a clicked item is preferred to the next one

@@ -98,11 +98,13 @@ def _check_columns(source, known, make, columns):
         if column not in known
     }
     if missing:
+        what = "columns" if len(missing) > 1 else "column"
         wanted = " and ".join(map(repr, missing.values()))
         ways = " ".join(f"--column {name}=COLUMN" for name in missing)
         raise ValueError(
-            f"{source} has no column {wanted}; it has {', '.join(map(str, known))}. "
-            f"Say which is meant by {ways}."
+            f"{source} has no {what} {wanted}; it has {', '.join(map(str, known))}. Say which "
+            f"{'are' if len(missing) > 1 else 'is'} meant by {ways}, or what kind of file it is by "
+            "--form."
         )
 
 # %% ../../../nbs/app/cli/fit.ipynb #f05c
@@ -140,7 +142,23 @@ def read_preferences(file, form, columns, items, ties=None):
         columns = columns | dict(result=columns["result"].split(","))
     more = {} if ties is None else dict(ties=ties)
     rows = np.arange(len(items.X)) if items.name is None else items.name
+    _refuse_repeated(rows)
     return make(frame, items=rows, **columns, **more)
+
+
+def _refuse_repeated(names):
+    """Refuse names of which two rows have the same."""
+    import pandas as pd
+
+    again = pd.Series(names).duplicated().to_numpy()
+    if again.any():
+        second = int(again.argmax())
+        first = names.tolist().index(names.tolist()[second])
+        raise ValueError(
+            f"name has {names.tolist()[second]!r} in the rows {first} and {second}; distinct names "
+            "are accepted beside --preferences. Where every row that was shown has features of its "
+            "own, --target CLICKED --qid SESSION learns from one file."
+        )
 
 # %% ../../../nbs/app/cli/fit.ipynb #f07
 Out = option(Path, "Write the model to this file.", "-o", "--out")

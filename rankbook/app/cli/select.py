@@ -131,9 +131,10 @@ def select(  # noqa: PLR0913 -- an option of the command each
     as_json: Json = False,
     verbose: Verbose = False,
 ):
-    """Choose the lambda that orders validation data best; certify it.
+    """Choose lambda by validation data, and certify the choice.
 
-    Its whole range is searched, and the solution there comes with a proof that it is optimal.
+    Its whole range is searched for the best order of the validation part, and the solution there
+    comes with a proof that it is optimal.
     """
     options = dict(method=method, kernel=kernel, degree=degree, coef0=coef0, graph=graph)
     options |= dict(lam_min=lam_min, lam_max=lam_max, rule=rule, standardize=standardize)
