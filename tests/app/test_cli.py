@@ -966,7 +966,7 @@ def test_what_a_file_is(tmp_path):
     assert "rankbook path" in run("info", file).stdout
     content = Path(file).read_bytes()
     Path(file).write_bytes(content[:-40])
-    assert "m.rankbook" in refused("info", file) and "No such file" in refused("info", "no.file")
+    assert "m.rankbook" in refused("info", file) and "no such file" in refused("info", "no.file")
 
 
 def test_version():

@@ -39,8 +39,8 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     from rankbook.metrics.compare import compare as compare_scores
 
     with spoken_warnings():
-        items, first = ranking_of(a, data, target, qid, name)
-        second = ranking_of(b, data, target, qid, name)[1]
+        items, first = ranking_of(a, data, target, qid, name, "A")
+        second = ranking_of(b, data, target, qid, name, "B")[1]
         if items.qid is None:
             raise ValueError("data has no queries; data with query ids are accepted, see --qid.")
         found = compare_scores(

@@ -12,7 +12,13 @@ from typing import Annotated
 import typer
 
 from .options import Data, Drop, Json, Qid, Target
-from .reading import parse_names, read_data, spoken_warnings
+from rankbook.app.cli.reading import (
+    check_table,
+    parse_names,
+    read_data,
+    refuse_two,
+    spoken_warnings,
+)
 
 # %% ../../../nbs/app/cli/convert.ipynb #v05
 Output = Annotated[
@@ -38,8 +44,10 @@ def convert(
 
     A table then has the columns qid, if there are queries, target, and the features.
     """
-    from rankbook.data.writers import write_dataset
+    from rankbook.data.writers import NUMBERED, TABLES, write_dataset
 
+    check_table("FILE", file, (*TABLES, *NUMBERED), data)
+    refuse_two(as_json, file, "FILE")
     with spoken_warnings():
         found = read_data(data, target, qid, parse_names(drop))
         write_dataset(found, file)

@@ -14,7 +14,7 @@ import typer
 from .fit import Name
 from .options import Data, Json, Qid, Target, option
 from .predict import load_model, read_for
-from .reading import spoken_warnings
+from .reading import check_file, spoken_warnings
 
 # %% ../../../nbs/app/cli/evaluate.ipynb #e05
 def scores_in(file, n):
@@ -53,9 +53,13 @@ def is_table(file):
     return file.removesuffix(".gz").lower().endswith((".csv", ".tsv", ".parquet"))
 
 
-def ranking_of(file, data, target=None, qid=None, name=None):
-    """Items with scores y of a data file, and what a model, or a file of scores, gives them."""
-    model = None if is_table(file) else load_model(file)
+def ranking_of(file, data, target=None, qid=None, name=None, argument="MODEL"):
+    """Items with scores y of a data file, and what a model, or a file of scores, gives them.
+
+    The file came by the given argument.
+    """
+    check_file(argument, file)
+    model = None if is_table(file) else load_model(file, argument)
     items = read_for(model, data, target, qid, name)
     if items.y is None:
         raise ValueError(

@@ -32,6 +32,7 @@ from rankbook.app.cli.options import (
 from rankbook.app.cli.reading import (
     advice_on_words,
     built_in_items,
+    check_file,
     check_place,
     parse_gammas,
     parse_names,
@@ -135,6 +136,7 @@ def read_preferences(file, form, columns, items, ties=None):
         raise ValueError(
             f"ties is {ties!r}; None is accepted for {form}, which have no ties to decide."
         )
+    check_file("--preferences", file)
     source = Source(file)
     frame = read_frame(source)
     _check_columns(source, list(frame.columns), make, columns)
@@ -217,7 +219,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     """
     from rankbook.app.fitting import fit_items
 
-    check_place("--out", out)
+    check_place("--out", out, data, preferences)
     with spoken_warnings():
         by_events = preferences is not None
         items = read_training(data, target, qid, name, parse_names(drop), not by_events)

@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from .predict import named
+
 # %% ../../../nbs/app/cli/info.ipynb #in03
 def info_lines(facts: dict[str, Any]) -> list[str]:
     """Lines of text about a file.
@@ -74,6 +76,7 @@ def info(file: FileName, as_json: AsJson = False):
     """
     from rankbook.estimators.storage import file_facts
 
-    facts = file_facts(file)
+    with named("FILE", file):
+        facts = file_facts(file)
     text = json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(info_lines(facts))
     typer.echo(text)

@@ -29,9 +29,11 @@ from rankbook.app.cli.options import (
 )
 from rankbook.app.cli.reading import (
     check_place,
+    check_table,
     parse_gammas,
     parse_names,
     read_data,
+    refuse_two,
     spoken_warnings,
 )
 
@@ -84,12 +86,13 @@ def path(  # noqa: PLR0913 -- an option of the command each
 
     All items are learnt from. Without -o a summary is printed.
     """
-    from rankbook.data.writers import TABLES, ending_of, write_frame
+    from rankbook.data.writers import TABLES, write_frame
 
     if save is not None:
-        check_place("--save", save)
-    if out not in (None, "-"):
-        ending_of(out, TABLES)
+        check_place("--save", save, data, out)
+    if out is not None:
+        check_table("--out", out, TABLES, data)
+    refuse_two(as_json, out)
     with spoken_warnings():
         items = read_data(data, target, qid, parse_names(drop))
         found = whole_path(items, kernel, gamma, degree, coef0, graph, lam_min, standardize)

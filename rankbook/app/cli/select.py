@@ -140,7 +140,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     options |= dict(lam_min=lam_min, lam_max=lam_max, rule=rule, standardize=standardize)
     with spoken_warnings():
         if save is not None:
-            check_place("--save", save)
+            check_place("--save", save, data, plot)
         if plot is not None:
             check_picture(plot)
         of_solver = parse_options(solver_option, "--solver-option")

@@ -1,0 +1,383 @@
+"""Every command, called wrongly: one line that says what, exit code 2, and nothing written.
+
+What Python says of wrong calls stands in tests/test_errors.py.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from rankbook.app.cli.main import app
+
+pytestmark = pytest.mark.usefixtures("workplace")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder with a table of every kind, a model and a path, right and wrong ones."""
+    folder, home = tmp_path_factory.mktemp("wrong"), os.getcwd()
+    os.chdir(folder)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(40, 2)).round(3), columns=["a", "b"])
+    table["grade"] = (table.a > 0) + (table.b > 0) * 1
+    table["race"] = np.arange(40) // 4
+    table.to_csv("good.csv", index=False)
+    table.assign(a=[np.nan, *table.a[1:]]).to_csv("nan.csv", index=False)
+    table.assign(b=[*table.b[:-1], np.inf]).to_csv("inf.csv", index=False)
+    table.assign(race=7).to_csv("one.csv", index=False)
+    table.assign(grade=1).to_csv("equal.csv", index=False)
+    table.assign(word="x").to_csv("words.csv", index=False)
+    table[["a", "grade", "race"]].to_csv("few.csv", index=False)
+    table[:0].to_csv("none.csv", index=False)
+    pd.DataFrame(dict(winner=[0, 1], loser=[1, 2])).to_csv("pairs.csv", index=False)
+    pd.DataFrame(dict(row=range(40), score=range(40))).to_csv("scores.csv", index=False)
+    Path("empty.csv").touch()
+    Path("empty.rankbook").touch()
+    for name in ("folder", "folder.csv", "folder.svg", "folder.rankbook"):
+        Path(name).mkdir()
+    Path("text.rankbook").write_text("a model\n")
+    given = ["good.csv", "--qid", "race", "--kernel", "linear"]
+    for command in (
+        ["fit", *given, "--target", "grade", "-o", "m.rankbook"],
+        ["path", *given, "--target", "grade", "--save", "p.rankbook"],
+    ):
+        assert run(*command).exit_code == 0
+    whole = Path("m.rankbook").read_bytes()
+    Path("half.rankbook").write_bytes(whole[: len(whole) // 2])
+    at = whole.index(b"function_.weights") + 600
+    Path("flipped.rankbook").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    os.chdir(home)
+    return folder
+
+
+TARGET = ["--target", "grade", "--qid", "race"]
+PLAIN = ["fit", "good.csv", "--qid", "none", "-o", "new.rankbook"]
+FIT = [*TARGET, "-o", "new.rankbook"]
+
+OPTIONS_OF = {
+    name: {option for parameter in command.params for option in parameter.opts}
+    for name, command in typer.main.get_command(app).commands.items()
+}
+
+# what is wrong, the arguments, and what the one line says: the argument, what came, what is taken
+CALLS = [
+    # a missing file, a folder, an empty file
+    *(
+        (f"{what} for {command[0]}", [*command[:at], file, *command[at:]], said)
+        for command, at in (
+            (["select", *TARGET], 1),
+            (["fit", *FIT], 1),
+            (["path", *TARGET, "-o", "new.csv"], 1),
+            (["convert", "new.csv", *TARGET], 1),
+            (["predict", "m.rankbook", "-o", "new.csv"], 2),
+            (["evaluate", "m.rankbook", *TARGET], 2),
+            (["compare", "m.rankbook", "m.rankbook", *TARGET], 3),
+        )
+        for what, file, said in (
+            ("a missing file", "gone.csv", r"DATA is 'gone\.csv': there is no such file"),
+            ("a folder", "folder", r"DATA is 'folder', a folder; a file is accepted"),
+            ("an empty file", "empty.csv", r"empty\.csv is empty: it has 0 bytes"),
+            ("no rows", "none.csv", r"none\.csv has names of columns but no rows"),
+            ("NaN", "nan.csv", r"nan\.csv has nan \(or nothing\) in row 0, column 'a'; only fin"),
+            ("infinity", "inf.csv", r"inf\.csv has inf in row 39, column 'b'; only finite"),
+        )
+    ),
+    # models that are none
+    *(
+        (f"{what} for {command[0]}", [command[0], file, *command[1:]], said)
+        for command in (
+            ["predict", "good.csv", "-o", "new.csv"],
+            ["evaluate", "good.csv", *TARGET],
+            ["compare", "m.rankbook", "good.csv", *TARGET],
+            ["info"],
+        )
+        for what, file, said in (
+            ("no model", "gone.rankbook", r"gone\.rankbook.*no such file"),
+            ("a folder for a model", "folder", r"folder"),
+            ("an empty model", "empty.rankbook", r"empty\.rankbook.*(empty|not)"),
+            ("text for a model", "text.rankbook", r"text\.rankbook.* not "),
+            ("half a model", "half.rankbook", r"half\.rankbook"),
+            ("a model with a flipped bit", "flipped.rankbook", r"flipped\.rankbook"),
+        )
+    ),
+    (
+        "a path for a model",
+        ["predict", "p.rankbook", "good.csv"],
+        r"MODEL is 'p\.rankbook', which holds .*; a model is accepted",
+    ),
+    *(
+        (
+            f"fewer features for {command}",
+            [command, "m.rankbook", "few.csv", *more],
+            r"few\.csv has no column 'b', which the model knows; it has a, grade, race",
+        )
+        for command, more in (("predict", ["-o", "new.csv"]), ("evaluate", TARGET))
+    ),
+    # columns and other names
+    *(
+        (
+            f"an unknown {option} for {command[0]}",
+            [*command, *more, option, value],
+            rf"{option} is '{value}'; did you mean '{near}'\? Accepted: ",
+        )
+        for command in (
+            ["select", "good.csv"],
+            ["fit", "good.csv", "-o", "new.rankbook"],
+            ["path", "good.csv", "-o", "new.csv"],
+            ["convert", "good.csv", "new.csv"],
+            ["evaluate", "m.rankbook", "good.csv"],
+            ["compare", "m.rankbook", "m.rankbook", "good.csv"],
+        )
+        for option, value, near, more in (
+            ("--target", "grad", "grade", ()),
+            ("--qid", "rac", "race", ("--target", "grade")),
+            ("--kernel", "lniear", "linear", ("--target", "grade")),
+            ("--graph", "ful", "full", ("--target", "grade")),
+            ("--method", "rankrl", "rankrls", ("--target", "grade")),
+            ("--solver", "newtn", "newton", ("--target", "grade")),
+            ("--rule", "widst", "widest", ("--target", "grade")),
+            ("--group-split", "rce", "race", ("--target", "grade")),
+            ("--metric", "ndgc@5", "ndcg@5", ("--target", "grade")),
+        )
+        if option in OPTIONS_OF[command[0]]
+    ),
+    # options of numbers and words
+    *(
+        (f"{said} for {command[0]}", [*command, *wrong], said)
+        for command, wrongs in (
+            (["select", "good.csv", *TARGET], "lam-min lam-max gamma degree seed"),
+            (["fit", "good.csv", *FIT], "lam c gamma degree"),
+            (["path", "good.csv", *TARGET, "-o", "new.csv"], "lam-min gamma degree"),
+        )
+        for name, wrong, said in (
+            ("lam", ["--lam", "0"], "--lam is 0"),
+            ("lam-min", ["--lam-min", "-1"], "--lam-min is -1"),
+            ("lam-max", ["--lam-max", "nan"], "--lam-max is nan"),
+            ("c", ["--c", "-1"], "--c is -1"),
+            ("gamma", ["--gamma", "x"], "--gamma is 'x'; a number > 0"),
+            ("degree", ["--kernel", "poly", "--degree", "0"], "--degree is 0"),
+            ("seed", ["--seed", "-1"], "--seed is -1; an integer >= 0"),
+        )
+        if name in wrongs.split()
+    ),
+    (
+        "a metric of wrong depth",
+        ["evaluate", "m.rankbook", "good.csv", *TARGET, "--metric", "ndcg@0"],
+        "ndcg@0|k is 0",
+    ),
+    (
+        "a comparison by no mean over queries",
+        ["compare", "m.rankbook", "m.rankbook", "good.csv", *TARGET, "--metric", "disagreement"],
+        "--metric is disagreement, a mean over preferences; a mean over queries is accepted",
+    ),
+    (
+        "a comparison without queries",
+        ["compare", "scores.csv", "scores.csv", "good.csv", "--target", "grade", "--qid", "none"],
+        "data has no queries; data with query ids are accepted, see --qid",
+    ),
+    ("columns of words", ["fit", "words.csv", *FIT], "'word' .*--drop word, or --name word"),
+    ("columns of words to select", ["select", "words.csv", *TARGET], "'word' .*--drop word"),
+    (
+        "no target",
+        ["fit", "good.csv", "-o", "new.rankbook"],
+        "--target is None; name the column to rank by, one of: a, b, grade.*--preferences",
+    ),
+    # one query, equal grades
+    (
+        "one query to split",
+        ["select", "one.csv", *TARGET],
+        "data has 1 queries to split into 3 parts; at least one for each part is accepted",
+    ),
+    *(
+        (f"equal grades for {command[0]}", [*command, *TARGET], said)
+        for command, said in (
+            (
+                ["select", "equal.csv"],
+                r"data \(40 items\) has no preference: all y are equal",
+            ),
+            (["fit", "equal.csv", "-o", "new.rankbook"], "y .*(no preference|equal|levels)"),
+            (["path", "equal.csv", "-o", "new.csv"], r"data \(40 items\) has no preference"),
+            (["evaluate", "m.rankbook", "equal.csv"], "no preference|y_true"),
+        )
+    ),
+    # preferences in a file of their own
+    *(
+        (
+            f"preferences: {said}",
+            [*PLAIN, *given],
+            said,
+        )
+        for given, said in (
+            (["--preferences", "gone.csv"], "--preferences is 'gone.csv': there is no such file"),
+            (["--preferences", "folder"], "--preferences is 'folder', a folder"),
+            (["--preferences", "empty.csv"], "empty.csv is empty"),
+            (["--preferences", "pairs.csv", "--form", "pair"], "--form is 'pair'; did you mean"),
+            (
+                ["--preferences", "pairs.csv", "--form", "rankings"],
+                "pairs.csv has no columns 'ranking' and 'item' and 'rank'; it has winner, loser. "
+                "Say which are meant by --column ranking=COLUMN",
+            ),
+            (
+                ["--preferences", "pairs.csv", "--column", "winer=winner"],
+                "--column is 'winer'; did you mean 'winner'",
+            ),
+            (
+                ["--preferences", "pairs.csv", "--column", "weight=votes"],
+                "pairs.csv has no column 'votes'; .*--column weight=COLUMN",
+            ),
+            (
+                ["--preferences", "pairs.csv", "--ties", "drp"],
+                "--ties is 'drp'; did you mean",
+            ),
+            (
+                ["--preferences", "pairs.csv", "--form", "clicks", "--ties", "drop"],
+                "--ties is 'drop'; None is accepted for clicks",
+            ),
+            (["--preferences", "pairs.csv", "--target", "grade"], "--target is 'grade'; None is"),
+            (
+                ["--preferences", "pairs.csv", "--name", "race"],
+                "--name has 0 in the rows 0 and 1; distinct names are accepted",
+            ),
+        )
+    ),
+    # places to write to
+    *(
+        (f"{said}: {' '.join(command)}", command, said)
+        for start, option, ending in (
+            (["select", "good.csv", *TARGET], "--save", ".rankbook"),
+            (["select", "good.csv", *TARGET], "--plot", ".svg"),
+            (["fit", "good.csv", *TARGET], "--out", ".rankbook"),
+            (["path", "good.csv", *TARGET], "--save", ".rankbook"),
+            (["path", "good.csv", *TARGET], "--out", ".csv"),
+            (["predict", "m.rankbook", "good.csv"], "--out", ".csv"),
+        )
+        for command, said in (
+            (
+                [*start, option, f"gone/new{ending}"],
+                f"{option} is 'gone/new.*', but .* no folder 'gone'",
+            ),
+            (
+                [*start, option, f"folder{ending}"],
+                f"{option} is 'folder.*', a folder; a file is acc",
+            ),
+        )
+    ),
+    ("no folder to convert to", ["convert", "good.csv", "gone/n.csv", *TARGET], "FILE is 'gone/n"),
+    (
+        "a model on stdout",
+        ["fit", "good.csv", *TARGET, "-o", "-"],
+        "--out is '-', .* no text",
+    ),
+    (
+        "a model over its data",
+        ["fit", "good.csv", *TARGET, "-o", "good.csv"],
+        "--out is 'good.csv', which another argument names, too",
+    ),
+    (
+        "a model over its preferences",
+        ["fit", "good.csv", "--qid", "none", "--preferences", "pairs.csv", "-o", "./pairs.csv"],
+        "--out is 'pairs.csv', which another argument names",
+    ),
+    (
+        "scores over their items",
+        ["predict", "m.rankbook", "good.csv", "-o", "good.csv"],
+        "--out is 'good.csv', which another argument names",
+    ),
+    (
+        "data over themselves",
+        ["convert", "good.csv", "good.csv", *TARGET],
+        "FILE is 'good.csv', which another argument names",
+    ),
+    (
+        "two outputs to one file",
+        ["path", "good.csv", *TARGET, "-o", "new.csv", "--save", "new.csv"],
+        "--save is 'new.csv', which another argument names",
+    ),
+    (
+        "no ending of a table",
+        ["predict", "m.rankbook", "good.csv", "-o", "new.doc"],
+        "'new.doc' is '.doc'",
+    ),
+    ("no ending of data", ["convert", "good.csv", "new.doc", *TARGET], "'new.doc' is '.doc'"),
+    (
+        "no ending of a picture",
+        ["select", "good.csv", *TARGET, "--plot", "new.doc"],
+        "--plot is 'new.doc'",
+    ),
+    *(
+        (f"two outputs of {command[0]} to standard output", [*command, "--json"], said)
+        for command, said in (
+            (
+                ["path", "good.csv", *TARGET, "-o", "-"],
+                "--out is '-' and --json prints to",
+            ),
+            (["convert", "good.csv", "-", *TARGET], "FILE is '-' and --json prints to standard"),
+            (
+                ["predict", "m.rankbook", "good.csv", "-o", "new.csv"],
+                "--out is 'new.csv' and",
+            ),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("arguments, said", [call[1:] for call in CALLS], ids=[c[0] for c in CALLS])
+@pytest.mark.parametrize("json", [False, True])
+def test_a_wrong_call_is_one_line(files, monkeypatch, arguments, said, json):
+    """With --json, too: what is wrong is said on stderr, and stdout stays empty."""
+    if json and ("--json" in arguments or "--json" not in OPTIONS_OF[arguments[0]]):
+        pytest.skip("nothing else is called")
+    if json and arguments[0] == "predict" and ("-o" in arguments or "--out" in arguments):
+        at = arguments.index("-o" if "-o" in arguments else "--out")
+        if arguments[at + 1] == "new.csv":  # the two do not go together
+            arguments = arguments[:at] + arguments[at + 2 :]
+    monkeypatch.chdir(files)
+    before = {name: name.stat().st_mtime_ns for name in Path().rglob("*")}
+    result = run(*arguments, *(["--json"] if json else []))
+    assert result.exit_code == 2 and result.stdout == "", (result.stdout, result.exception)
+    *notes, line = result.stderr.splitlines()
+    assert line.startswith("rankbook: error: ") and re.search(said, line), line
+    assert all(note.startswith("rankbook: note: ") for note in notes)
+    assert "Traceback" not in result.stderr and "Errno" not in line
+    assert {name: name.stat().st_mtime_ns for name in Path().rglob("*")} == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["evaluate"],
+        ["fit", "good.csv"],
+        ["predict", "m.rankbook"],
+        ["fit", "good.csv", "--lamda", "1"],
+        ["fit", "good.csv", "-o", "new.rankbook", "--lam", "small"],
+        ["compare", "m.rankbook", "m.rankbook", "good.csv", "--resamples", "1.5"],
+        ["solve", "good.csv"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage(files, monkeypatch, arguments):
+    monkeypatch.chdir(files)
+    result = run(*arguments)
+    assert result.exit_code == 2 and not Path("new.rankbook").exists()
+    assert not arguments or (result.stdout == "" and "Error: " in result.stderr)
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("option, file", [("--save", "n.rankbook"), ("--plot", "n.png")])
+def test_a_folder_that_cannot_be_written_to(files, monkeypatch, option, file):
+    monkeypatch.chdir(files)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    result = run("select", "good.csv", *TARGET, option, file)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert f"{option} is '{file}', but the folder '.' cannot be written to" in result.stderr
