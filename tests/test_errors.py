@@ -5,7 +5,8 @@ It names the argument as the caller wrote it, what came and what is accepted.
 
 import copy
 import re
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,6 +97,30 @@ def table(tmp_path, text="a,b,y\n1,2,3\n4,5,6\n", name="t.csv"):
 
 # what the caller wrote, the type of the error, and what the message says
 PREFERENCES = [
+    (
+        "reweighted by too few",
+        lambda: prefs().reweighted(weight=[1.0]),
+        ValueError,
+        r"^weight has shape \(1,\); shape \(48,\) is accepted",
+    ),
+    (
+        "reweighted by a margin of NaN",
+        lambda: prefs().reweighted(margin=with_nan(np.ones(48), 2)),
+        ValueError,
+        r"^margin has NaN at index 2; .* accepted",
+    ),
+    (
+        "query_weighted by an unknown word",
+        lambda: prefs().query_weighted("same"),
+        ValueError,
+        r"^query_weight is 'same'. Accepted: equal",
+    ),
+    (
+        "query_weighted pairs",
+        lambda: rb.Preferences([0], [1], 2).query_weighted(),
+        ValueError,
+        r"^query_weight is given and the graph is of pairs.* accepted",
+    ),
     (
         "y with NaN",
         lambda: rb.Preferences.from_scores(with_nan(Y, 3)),
@@ -339,9 +364,7 @@ PREFERENCES = [
     *(
         (
             f"a table of orders with {what}",
-            lambda columns=columns, more=more: rb.Preferences.from_rankings(
-                ranked(**columns), **more
-            ),
+            partial(of_rankings, columns, more),
             kind,
             said,
         )
@@ -687,7 +710,70 @@ PREFERENCES = [
     ),
 ]
 
+OF_SCORES = dict.fromkeys(("ndcg", "average_precision", "err", "reciprocal_rank"), {})
+OF_SCORES |= dict.fromkeys(("kendall_tau", "pair_accuracy", "auc", "disagreement"), {})
+OF_SCORES |= dict.fromkeys(("precision_at_k", "recall_at_k"), {"k": 2})
+
+
+def metric_rows(name, options):
+    """What every metric refuses: the same, in the same words."""
+    metric, good = getattr(metrics, name), LABELS.astype(float)
+    numbers, accepted = r"cannot be read as numbers .* accepted", r"shape \(12,\) is accepted"
+    wrong = (
+        ("y_true with NaN", (with_nan(good, 3), Y), ValueError, "^y_true has NaN at index 3; .*"),
+        ("y_score with NaN", (good, with_nan(Y, 3)), ValueError, "^y_score has NaN at index 3; .*"),
+        ("y_score short", (good, Y[1:]), ValueError, rf"^y_score has shape \(11,\); {accepted}"),
+        ("y_score a matrix", (good, X), ValueError, rf"^y_score has shape \(12, 3\); {accepted}"),
+        ("y_score text", (good, Y.astype(str)), TypeError, f"^y_score {numbers}"),
+        ("y_true text", (Y.astype(str), Y), TypeError, f"^y_true {numbers}"),
+        ("qid with None", (good, Y, NONE_IN_QID), ValueError, "^qid has None at index 2; .* acc"),
+        ("qid short", (good, Y, QID[1:]), ValueError, r"^qid has shape \(11,\); .* accepted"),
+        ("a weight < 0", (good, Y, QID, -1 - Y), ValueError, "^sample_weight has -1.0 at index 0;"),
+        ("weights short", (good, Y, QID, Y[1:]), ValueError, r"^sample_weight has shape \(11,\)"),
+        ("nothing to order", (0 * Y, Y, QID), ValueError, "^y_true has no .* is accepted"),
+    )
+    rows = [
+        (f"{name} of {what}", partial(metric, *arguments, **options), kind, pattern)
+        for what, arguments, kind, pattern in wrong
+    ]
+    if name != "disagreement":  # it counts preferences, not queries
+        call = partial(metric, good, Y, empty="none", **options)
+        rows.append((f"{name} with empty", call, ValueError, "^empty is 'none'; .* is accepted"))
+    return rows
+
+
 METRICS = [
+    *(row for name, options in OF_SCORES.items() for row in metric_rows(name, options)),
+    (
+        "best_cuts of scores with NaN",
+        lambda: metrics.best_cuts(with_nan(Y, 1), LABELS),
+        ValueError,
+        r"^scores has NaN at index 1; .* accepted",
+    ),
+    (
+        "best_cuts of y too short",
+        lambda: metrics.best_cuts(Y, LABELS[1:]),
+        ValueError,
+        r"^y has shape \(11,\); shape \(12,\) is accepted",
+    ),
+    (
+        "best_cuts of an unknown loss",
+        lambda: metrics.best_cuts(Y, LABELS, loss="abs"),
+        ValueError,
+        r"^loss is 'abs'. Accepted: absolute, error",
+    ),
+    (
+        "best_cuts with tie_tol negative",
+        lambda: metrics.best_cuts(Y, LABELS, tie_tol=-1),
+        ValueError,
+        r"^tie_tol is -1; .* accepted",
+    ),
+    (
+        "interval of y_score with NaN",
+        lambda: metrics.interval(Y, with_nan(Y, 1), QID),
+        ValueError,
+        r"^y_score has NaN at index 1; .* accepted",
+    ),
     (
         "y_score too short",
         lambda: rb.disagreement(Y, Y[:3]),
@@ -1272,6 +1358,95 @@ PROBLEMS = [
 ]
 
 SOLVING = [
+    *(
+        (
+            f"kernel_path of {what}",
+            lambda problem=problem, wrong=wrong: rb.kernel_path(
+                problem or svm(kernel="rbf"), **(dict(lam=1.0, gammas=[1.0, 2.0]) | wrong)
+            ),
+            kind,
+            pattern,
+        )
+        for what, problem, wrong, kind, pattern in (
+            ("a number", 3, {}, TypeError, r"^problem is a int; a RankSVMProblem is accepted"),
+            ("lam < 0", None, dict(lam=-1.0), ValueError, r"^lam is -1.0; .* accepted"),
+            ("no gammas", None, dict(gammas=[]), ValueError, r"^gammas is empty; .* accepted"),
+            (
+                "a gamma < 0",
+                None,
+                dict(gammas=[1.0, -2.0]),
+                ValueError,
+                r"^gammas has -2.0 at index 1; .* accepted",
+            ),
+            (
+                "an unknown solver",
+                None,
+                dict(solver="qq"),
+                ValueError,
+                r"^solver is 'qq'. Accepted: epsilon",
+            ),
+        )
+    ),
+    (
+        "suggest_pairs of a number",
+        lambda: rb.suggest_pairs(3, 2),
+        TypeError,
+        r"^solution is a int; a Solution is accepted",
+    ),
+    (
+        "suggest_pairs of none",
+        lambda: rb.suggest_pairs(solution(), 0),
+        ValueError,
+        r"^k is 0; an integer >= 1 is accepted",
+    ),
+    (
+        "suggest_pairs with qid too short",
+        lambda: rb.suggest_pairs(solution(), 2, QID[1:]),
+        ValueError,
+        r"^qid has shape \(11,\); .* accepted",
+    ),
+    (
+        "suggest_pairs of X_new with NaN",
+        lambda: rb.suggest_pairs(solution(), 2, X_new=with_nan(X, 1, 1)),
+        ValueError,
+        r"^X_new has NaN in row 1, column 1; .* accepted",
+    ),
+    (
+        "suggest_pairs without an unknown pair",
+        lambda: rb.suggest_pairs(solution(), 2, exclude=[[0, 99]]),
+        ValueError,
+        r"^exclude has 99 at index 1; items 0 to 11 are accepted",
+    ),
+    (
+        "explain a number",
+        lambda: rb.explain(3),
+        TypeError,
+        r"^problem is a int; a RankSVMProblem is accepted",
+    ),
+    (
+        "explain lam < 0",
+        lambda: rb.explain(svm(), -1.0),
+        ValueError,
+        r"^lam is -1.0; .* accepted",
+    ),
+    (
+        "explain what nobody provides",
+        lambda: rb.explain(svm(), 1.0, "sove"),
+        ValueError,
+        r"^provides is 'sove'; did you mean 'solve'\? Accepted: path, solve",
+    ),
+    (
+        "auc_bound of a ranking SVM",
+        lambda: rb.auc_bound(solution()),
+        TypeError,
+        r"^solution is of a RankSVMProblem; that of a RayleighProblem is accepted",
+    ),
+    (
+        "unregister an unknown solver",
+        lambda: rb.unregister_solver("nobody"),
+        ValueError,
+        r"^name is 'nobody'. Accepted: ",
+    ),
     ("lam text", lambda: rb.solve(svm(), "1"), TypeError, r"^lam is '1'; .* accepted"),
     ("lam None", lambda: rb.solve(svm(), None), TypeError, r"^lam is None; .* accepted"),
     ("lam NaN", lambda: rb.solve(svm(), np.nan), ValueError, r"^lam is nan; .* accepted"),
@@ -1648,12 +1823,6 @@ PATHS = [
         lambda: plots.plot_decision(path(), 1.0),
         ValueError,
         r"^path is of items of shape \(12, 3\) .* accepted",
-    ),
-    (
-        "plot_roc of three levels",
-        lambda: plots.plot_roc(Y, Y),
-        ValueError,
-        r"^y_true has 3 different values .* accepted",
     ),
 ]
 
@@ -2382,6 +2551,34 @@ FILES = [
 ]
 
 EXPLAINED = [
+    *(
+        (f"{name} on no axes", call, TypeError, r"^ax is a str; a matplotlib Axes is accepted")
+        for name, call in (
+            ("plot_roc", lambda: plots.plot_roc(LABELS, Y, ax="left")),
+            ("plot_sets", lambda: plots.plot_sets(path(), ax="left")),
+            ("plot_path", lambda: plots.plot_path(path(), ax="left")),
+            (
+                "plot_validation_curve",
+                lambda: plots.plot_validation_curve(curve(), ax="left"),
+            ),
+            (
+                "plot_pair",
+                lambda: plots.plot_pair(rb.explain_pair(linear(), 0, 1), ax="left"),
+            ),
+        )
+    ),
+    (
+        "plot_roc of three levels",
+        lambda: plots.plot_roc(Y, Y),
+        ValueError,
+        r"^y_true has 3 different values .* accepted",
+    ),
+    (
+        "plot_decision of three features",
+        lambda: plots.plot_decision(path(), [1.0]),
+        ValueError,
+        r"^path is of items of shape \(12, 3\) .* accepted",
+    ),
     (
         "explain_pair of what is no model",
         lambda: rb.explain_pair("model", X[0], X[1]),
@@ -2572,3 +2769,24 @@ def test_statistics_that_refuse_a_block_are_as_they_were():
 def test_the_table_has_no_row_twice():
     rows = [row[0] for row in WITHOUT_FILES + WITH_FILES]
     assert len(rows) == len(set(rows)) >= 120
+
+
+OF_OBJECTS = {  # made by calls that have their lines, or by nobody's arguments
+    "Certificate",
+    "Comparison",
+    "Interval",
+    "LabelRankRLSProblem",
+    "LabelRankSVMProblem",
+    "SolutionPath",
+    "UndefinedMetric",
+    "ValidationCurve",
+    "list_solvers",
+}
+
+
+@pytest.mark.parametrize("module", [rb, metrics, plots], ids=lambda module: module.__name__)
+def test_every_public_name_that_takes_arguments_has_a_line(module):
+    text = Path(__file__).read_text(encoding="utf-8")
+    table = text[text.index("\nPREFERENCES = [") :]
+    names = {name for name in module.__all__ if callable(getattr(module, name))} - OF_OBJECTS
+    assert names and sorted(n for n in names if not re.search(rf"\b{n}\b", table)) == []
