@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from rankbook.app.cli.main import app
@@ -999,6 +1000,36 @@ def test_help_names_every_option():
         assert option in text
     text = run("--help").stdout
     assert "solvers" in text and "..." not in text.split("Commands:")[1]
+
+
+@pytest.mark.parametrize(
+    "typed, offered",
+    [
+        (["select", "x.csv", "--gr"], {"--graph", "--group-split"}),
+        (["fit", "x.csv", "--pre"], {"--preferences"}),
+        (["fit", "x.csv", "--col"], {"--column"}),
+        (["predict", "m", "x.csv", "--ra"], {"--ranked"}),
+        (["co"], {"compare", "convert"}),
+    ],
+)
+def test_completion(typed, offered):
+    words = dict(COMP_WORDS=" ".join(["rankbook", *typed]), COMP_CWORD=str(len(typed)))
+    ask = environment("cache") | dict(_RANKBOOK_COMPLETE="complete_bash") | words
+    found = subprocess.run(COMMAND, env=ask, capture_output=True, text=True, check=True)
+    assert set(found.stdout.split()) == offered
+
+
+def test_the_help_of_a_command_has_examples_that_it_understands():
+    from rankbook.app.cli.main import EXAMPLES
+
+    commands = typer.main.get_command(app).commands
+    for function, lines in EXAMPLES.items():
+        name = function.__name__
+        text = run(name, "--help").stdout
+        for line in lines:
+            program, command, *words = line.split()
+            assert line in text and (program, command) == ("rankbook", name)
+            commands[name].make_context(name, words, resilient_parsing=False)
 
 
 def test_the_cache_is_shown_and_cleared(tmp_path, monkeypatch):
