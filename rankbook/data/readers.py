@@ -9,6 +9,7 @@ __all__ = ['not_a_number', 'read_csv', 'read_parquet']
 import csv
 import io
 import warnings
+from functools import partial
 
 import numpy as np
 
@@ -26,12 +27,7 @@ def _is_number(word):
 
 
 def _check_names(path, names):
-    """Refuse columns that are not several, each with a name of its own."""
-    if len(names) == 1:
-        raise ValueError(
-            f"{path} has only one column, {names[0]!r}; a target and at least one feature are "
-            "needed, separated by commas, semicolons or tabs."
-        )
+    """Refuse columns that have no name, or that of another."""
     for j, name in enumerate(names):
         if not name:
             raise ValueError(
@@ -122,6 +118,7 @@ def read_csv(source, separator=None):
         separator = separator or _separator(source)
         header = read(header=None, nrows=1, dtype=str, keep_default_na=False)
         _check_header(source, [str(name).strip() for name in header.iloc[0]])
+        read = partial(read, skip_blank_lines=header.shape[1] > 1)  # in one column they are values
         # pandas only warns when it drops the end of a row
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)

@@ -137,6 +137,11 @@ def _query_ids(path, column, what="query id"):
 def _items_of_frame(source, frame, target, qid, drop, group_split=None):
     """A `Dataset` from a data frame that was read from `source`."""
     columns = list(frame.columns)
+    if len(columns) == 1:
+        raise ValueError(
+            f"{source} has only one column, {columns[0]!r}; a target and at least one feature are "
+            "needed, separated by commas, semicolons or tabs."
+        )
     _check_columns(source, columns, target, qid, drop, group_split)
     qid = query_column(source, columns, target, qid, drop, group_split)
     features = [name for name in columns if name not in (target, qid, group_split, *drop)]

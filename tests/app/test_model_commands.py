@@ -217,6 +217,26 @@ class TestPreferencesInAFile:
         assert np.allclose(found, self.by_hand(rb.Preferences([1, 2], [0, 3], 4)), atol=1e-6)
 
 
+def test_one_feature_needs_one_column():
+    table = pd.DataFrame(dict(x=[1.0, 2, 3, 4], y=[0, 0, 1, 1]))
+    table.to_csv("two.csv", index=False)
+    table[["x"]].to_csv("one.csv", index=False)
+    done("fit", "two.csv", "--target", "y", "--kernel", "linear", "-o", "m")
+    assert done("predict", "m", "one.csv") == done("predict", "m", "two.csv")
+    table[["x"]].set_axis(["score"], axis=1).to_csv("scores.csv", index=False)
+    assert "auc               1.0" in done("evaluate", "scores.csv", "two.csv", "--target", "y")
+    Path("gap.csv").write_text("x\n1\n\n3\n4\n")
+    assert "nan (or nothing) in row 1, column 'x'" in refused("predict", "m", "gap.csv")
+
+
+def test_a_file_that_is_read_twice_is_spoken_of_once():
+    table = pd.DataFrame(dict(x=range(8), y=[0, 1] * 4, session=np.arange(8) // 2))
+    table.to_csv("log.csv", index=False)
+    pd.DataFrame(dict(score=range(8))).to_csv("s.csv", index=False)
+    said = run("compare", "s.csv", "s.csv", "log.csv", "--target", "y").stderr
+    assert said.count("query ids") == said.count("\n") == 1
+
+
 def test_a_column_of_queries_is_spoken_of_only_where_it_matters():
     table = pd.DataFrame(dict(x=[1.0, 2, 3, 4], y=[0, 1, 1, 0]))
     table.to_csv("plain.csv", index=False)

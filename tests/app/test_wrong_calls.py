@@ -110,6 +110,14 @@ CALLS = [
             ("a model with a flipped bit", "flipped.rankbook", r"flipped\.rankbook"),
         )
     ),
+    ("a model on stdin", ["predict", "-", "good.csv"], "MODEL is '-', standard input; a file is"),
+    ("another model on stdin", ["compare", "m.rankbook", "-", "good.csv", *TARGET], "B is '-', st"),
+    (
+        "everything on stdin",
+        ["fit", "-", "--preferences", "-", "-o", "new.rankbook"],
+        "DATA and --preferences are both '-'; standard input is read once",
+    ),
+    ("no such data set", ["datasets", "cancr"], "NAME is 'cancr'; did you mean 'cancer'"),
     (
         "a path for a model",
         ["predict", "p.rankbook", "good.csv"],

@@ -78,10 +78,13 @@ NAME = typer.Argument(metavar="[NAME]", help="One of them, in full; this reads i
 
 def datasets(name: Annotated[str, NAME] = None, as_json: Json = False):
     """List the built-in data sets, or describe one."""
+    from rankbook.base.validation import unknown_name
     from rankbook.data.datasets import list_datasets, load
 
+    names = list_datasets()
+    if name not in (None, *names):
+        raise unknown_name("NAME", name, names)
     if name is None:
-        names = list_datasets()
         typer.echo(json.dumps(names) if as_json else "\n".join(names))
         return
     data = load(name)

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['FORMS', 'NO_COLUMNS', 'Out', 'Name', 'Events', 'Form', 'Columns', 'Ties', 'Method', 'Lam', 'C', 'Loss', 'Penalty',
-           'QueryWeight', 'read_training', 'parse_columns', 'read_preferences', 'fit', 'refuse_both', 'one_gamma',
-           'known_lam', 'say_fit']
+           'QueryWeight', 'read_training', 'parse_columns', 'read_preferences', 'fit', 'check_files', 'refuse_both',
+           'one_gamma', 'known_lam', 'say_fit']
 
 # %% ../../../nbs/app/cli/fit.ipynb #f02
 import json
@@ -219,7 +219,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     """
     from rankbook.app.fitting import fit_items
 
-    check_place("--out", out, data, preferences)
+    check_files(out, data, preferences)
     with spoken_warnings():
         by_events = preferences is not None
         items = read_training(data, target, qid, name, parse_names(drop), not by_events)
@@ -239,6 +239,13 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     say_fit(model, items, out, perf_counter() - start, as_json)
 
 # %% ../../../nbs/app/cli/fit.ipynb #f08
+def check_files(out, data, preferences):
+    """Refuse a place for the model that will not do, and standard input for two files."""
+    check_place("--out", out, data, preferences)
+    if data == preferences == "-":
+        raise ValueError("DATA and --preferences are both '-'; standard input is read once.")
+
+
 def refuse_both(**given):
     """Refuse what says who is better, beside --preferences."""
     for name, value in given.items():

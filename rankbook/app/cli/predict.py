@@ -31,6 +31,8 @@ Ranked = option(bool, "The best first, in each query.", "--ranked")
 @contextmanager
 def named(argument, file):
     """Say of a file that cannot be loaded by which argument it came."""
+    if file == "-":
+        raise ValueError(f"{argument} is '-', standard input; a file is accepted.")
     check_file(argument, file)
     try:
         yield
@@ -53,7 +55,7 @@ def load_model(file, argument="MODEL"):
         )
     return model
 
-
+# %% ../../../nbs/app/cli/predict.ipynb #p05b
 def columns_of(model):
     """The names of the columns that a model reads, or None."""
     names = getattr(model, "columns", None)

@@ -194,6 +194,7 @@ def spoken_warnings(queries=True):
     """
     from rankbook.data.sources import Assumption
 
+    said = set()
     with warnings.catch_warnings():
         warnings.simplefilter("always", Assumption)
         if not queries:
@@ -201,9 +202,10 @@ def spoken_warnings(queries=True):
 
         def note(message, category, *where, **more):
             kind = "note" if issubclass(category, Assumption) else "warning"
-            typer.echo(
-                f"rankbook: {kind}: " + str(message).replace("qid='none'", "--qid none"), err=True
-            )
+            text = f"rankbook: {kind}: " + str(message).replace("qid='none'", "--qid none")
+            if text not in said:  # a file that is read twice is spoken of once
+                typer.echo(text, err=True)
+            said.add(text)
 
         warnings.showwarning = note
         yield
