@@ -605,10 +605,16 @@ PREFERENCES = [
         r"^level_weight is given and y has 101 different scores; .* accepted",
     ),
     (
-        "preferences for RankRLSCV",
-        lambda: rb.RankRLSCV().fit(X, preferences=prefs()),
+        "cv of single items and preferences for RankRLSCV",
+        lambda: rb.RankRLSCV(cv="loo").fit(X, preferences=prefs()),
         ValueError,
-        r"^preferences is given, and what is left out .* accepted",
+        r"^cv is 'loo'; did you mean 'lpo'\? Accepted: .* no preference to judge",
+    ),
+    (
+        "fold_by of RankRLSCV with scores",
+        lambda: rb.RankRLSCV(fold_by="pair").fit(X, Y),
+        ValueError,
+        r"^fold_by is 'pair' and scores are given, .* 'item' is accepted",
     ),
     (
         "preferences of names that X has not",

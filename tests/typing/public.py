@@ -169,6 +169,8 @@ rls = rb.RankRLS(kernel="linear", penalty="l1").fit(X, y, qid, sample_weight=wei
 rls = rb.RankRLS(kernel="linear").fit(iter([(X, y, qid)]))
 lam = rls.certificate_.jitter + rls.statistics_.n_items + rls.predict(X)[0]
 rls_cv = rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.5, 1.0], cv="lpo", random_state=1).fit(X, y, qid)
+rls_cv = rb.RankRLSCV(fold_by="pair").fit(X, preferences=prefs)
+count = rls_cv.n_dropped_
 lam = rls_cv.lam_ + rls_cv.best_value_ + float(rls_cv.cv_values_.min())
 ranker = rb.LabelRanker(0.5, "ranksvm", label_kernel=np.eye(2)).fit(X, np.c_[y, -y], weight)
 best: np.ndarray = (
