@@ -569,6 +569,42 @@ PREFERENCES = [
         r"^query_weight is given and the graph is of pairs, .* accepted",
     ),
     (
+        "query_weight of regression",
+        lambda: rb.RankRLS(graph="identity", query_weight="equal").fit(X, Y),
+        ValueError,
+        r"^query_weight is given and graph is 'identity', .* None is accepted",
+    ),
+    (
+        "query_weight beside a graph",
+        lambda: rb.RankRLS(graph=np.ones((12, 12)), query_weight="equal").fit(X, Y),
+        ValueError,
+        r"^query_weight is given and graph is a ndarray, .* is accepted",
+    ),
+    (
+        "query_weight in numbers for blocks",
+        lambda: rb.RankRLS(kernel="linear", query_weight=[1.0]).fit(iter([(X, Y)])),
+        ValueError,
+        r"^query_weight holds numbers and X is a block, .* 'equal' is accepted",
+    ),
+    (
+        "query_weight in numbers for partial_fit",
+        lambda: rb.OnlineRankSVM(query_weight=[1.0, 2.0]).partial_fit(X, Y, QID),
+        ValueError,
+        r"^query_weight holds numbers and partial_fit .* 'equal' is accepted",
+    ),
+    (
+        "query_weight beside preferences for RankRLS",
+        lambda: rb.RankRLS(query_weight="equal").fit(X, preferences=prefs()),
+        ValueError,
+        r"^preferences and query_weight are both given; .* accepted",
+    ),
+    (
+        "query_weight beside preferences for OnlineRankSVM",
+        lambda: rb.OnlineRankSVM(query_weight="equal").fit(X, preferences=prefs()),
+        ValueError,
+        r"^preferences and query_weight are both given; .* accepted",
+    ),
+    (
         "query_weight beside preferences",
         lambda: rb.RankSVM(query_weight="equal").fit(X, preferences=prefs()),
         ValueError,

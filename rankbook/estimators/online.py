@@ -60,6 +60,10 @@ class OnlineRankSVM(OnlineEstimator):
         Steps of `fit` at most.
     random_state : None, int, numpy Generator or RandomState, default None
         Of the draws; None is seed 0, so that the same call gives the same answer.
+    query_weight : None, "equal" or array-like of shape (q,), default None
+        As in :class:`rankbook.RankSVM`: with "equal" each query is drawn as often as any other, and
+        the mean above is by these weights. A batch then is worth a step for each of its queries;
+        for `partial_fit` only "equal" is accepted.
 
     Attributes
     ----------
@@ -85,6 +89,20 @@ class OnlineRankSVM(OnlineEstimator):
     1.0
     """
 
+    def __init__(
+        self,
+        lam: float = 1e-4,
+        step: Literal["1/t", "1/sqrt(t)"] = "1/t",
+        average: bool | Literal["plain", "suffix"] = True,
+        tol: float = 1e-2,
+        draws: float = 1.0,
+        max_updates: int = 10_000_000,
+        random_state: Seed = None,
+        query_weight: Literal["equal"] | ArrayLike | None = None,
+    ) -> None:
+        super().__init__(lam, step, average, tol, draws, max_updates, random_state)
+        self.query_weight = query_weight
+
     def fit(
         self,
         X: ArrayLike,
@@ -102,7 +120,7 @@ class OnlineRankSVM(OnlineEstimator):
         """
         if preferences is None:
             return fit_online_ranking(self, X, y, qid, sample_weight)
-        others = dict(y=y, qid=qid, sample_weight=sample_weight)
+        others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
         return fit_online_preferences(self, X, preferences, **others)
 
     def partial_fit(
@@ -194,9 +212,9 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
     weight, y = read_weights(sample_weight, X), as_vector("y", y, len(X))
     if weight is not None and (weight == 1).all():
         weight = None
-    prefs = Preferences.from_scores(y, qid)
+    mass = _masses(estimator.query_weight, Preferences.from_scores(y, qid), weight, partial)
     stream = stream or start_stream(estimator, (1, X.shape[1]))
-    sampler = stream[0].from_scores(prefs.levels, weight)
+    sampler = stream[0].from_scores(*mass)
     total = float(sampler.table.ends[-1])
     if partial:
         stream = learn_batch(estimator, stream, X, sampler, total)
@@ -212,6 +230,19 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
     else:
         stream = learn_all(estimator, stream, X, sampler)
     return estimator._keep(stream, coef_=stream[0].read()[0][0])
+
+
+def _masses(query_weight, prefs, weight, partial):
+    """The levels of preferences of scores, and the weights (n,) of items to draw by, or None."""
+    if query_weight is None:
+        return prefs.levels, weight
+    if partial and not isinstance(query_weight, str):
+        raise ValueError(
+            "query_weight holds numbers and partial_fit sees some queries only; 'equal' is "
+            "accepted with it."
+        )
+    prefs = prefs if weight is None else prefs.item_weighted(weight)
+    return prefs.levels, prefs.query_weighted(query_weight).item_weight
 
 # %% ../../nbs/estimators/online.ipynb #3e3dcb6d
 @keeping_features

@@ -32,6 +32,7 @@ from .blocks import fit_rankrls_blocks
 from .targets import PreferencesLike, given_preferences
 from ..kernels.basis import METHODS, choose_basis
 from ..preferences.graph import Preferences
+from ..preferences.weights import query_item_weights
 from ..problems.rankrls import RankRLSProblem
 from rankbook.problems.rankrls_statistics import (
     RankingStatistics,
@@ -115,6 +116,11 @@ class RankRLS(Ranker):
     penalty : {"l2", "l1"}, default "l2"
         lam |f|^2, or lam |w|_1, which chooses features: for a linear kernel without a basis and
         data in memory, by the solver "homotopy".
+    query_weight : None, "equal" or array-like of shape (q,), default None
+        With "equal" the pairs of each query sum to 1, with the item weights in them, those of equal
+        scores among them; or what they sum to, in the order of the sorted ids (not for blocks).
+        Weights of levels go by `preferences` from :meth:`rankbook.Preferences.from_scores` with
+        ``margin="difference"``, which lists the pairs and leaves out those of equal scores.
 
     Attributes
     ----------
@@ -147,8 +153,9 @@ class RankRLS(Ranker):
         coef0: float = 1.0,
         random_state: Seed = None,
         penalty: Literal["l2", "l1"] = "l2",
+        query_weight: Literal["equal"] | ArrayLike | None = None,
     ) -> None:
-        self.penalty = penalty
+        self.penalty, self.query_weight = penalty, query_weight
         self.lam, self.kernel, self.gamma, self.basis, self.basis_method = (
             lam,
             kernel,
@@ -231,7 +238,7 @@ class RankRLS(Ranker):
             )
         X, y = read_scored(self, X, y, reset=statistics is None, least=1)
         grown = start_statistics(self, X) if statistics is None else merge_statistics(statistics)
-        weight = item_weights(self, sample_weight, len(X))
+        weight = item_weights(self, sample_weight, len(X), qid, whole=False)
         return _fit_statistics(self, grown.add(X, y, qid, weight))
 
 # %% ../../nbs/estimators/rankrls.ipynb #c007
@@ -263,22 +270,39 @@ def read_preferred(estimator, X, preferences, **others):
     return items, given_preferences(preferences, X, len(items), **others)
 
 # %% ../../nbs/estimators/rankrls.ipynb #c008
-def item_weights(estimator, sample_weight, n):
-    """The checked weights (n,) of items, or None."""
-    if sample_weight is None:
-        return None
-    if not (estimator.graph is None or isinstance(estimator.graph, str)):
+def item_weights(estimator, sample_weight, n, qid, whole=True):
+    """The checked weights (n,) of items, with those of their queries; or None.
+
+    `whole` says whether these are all queries, or blocks of them.
+    """
+    e, weight = estimator, None
+    given = dict(sample_weight=sample_weight, query_weight=e.query_weight)
+    given = [name for name, value in given.items() if value is not None]
+    if given and not (e.graph is None or isinstance(e.graph, str)):
         raise ValueError(
-            f"sample_weight is given and graph is a {type(estimator.graph).__name__}, which weighs "
+            f"{given[0]} is given and graph is a {type(e.graph).__name__}, which weighs "
             "pairs itself; None or 'identity' is accepted with it."
         )
-    weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
-    refuse_huge("sample_weight", weight)
-    if not weight.any():
+    if sample_weight is not None:
+        weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
+        refuse_huge("sample_weight", weight)
+        if not weight.any():
+            raise ValueError(
+                "sample_weight is zero for every item; at least one positive weight is accepted."
+            )
+    if e.query_weight is None:
+        return weight
+    if e.graph is not None:
         raise ValueError(
-            "sample_weight is zero for every item; at least one positive weight is accepted."
+            "query_weight is given and graph is 'identity', which compares no pairs; None is "
+            "accepted with it."
         )
-    return weight
+    if not (whole or isinstance(e.query_weight, str)):
+        raise ValueError(
+            "query_weight holds numbers and X is a block, of some queries only; 'equal' is "
+            "accepted with blocks."
+        )
+    return query_item_weights(qid, n, e.query_weight, weight)
 
 
 @keeping_features
@@ -305,9 +329,9 @@ def fit_rankrls(estimator, X, y, qid=None, sample_weight=None, preferences=None)
     e, graph = estimator, estimator.graph
     if preferences is None:
         X, y = read_scored(e, X, y)
-        weight = item_weights(e, sample_weight, len(X))
+        weight = item_weights(e, sample_weight, len(X), qid)
     else:
-        others = dict(y=y, qid=qid, sample_weight=sample_weight)
+        others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=e.query_weight)
         X, graph, weight = *read_preferred(e, X, preferences, **others), None
     as_choice("penalty", estimator.penalty, ("l2", "l1"))
     if estimator.penalty == "l1" and estimator.basis is not None:
@@ -369,7 +393,7 @@ def fit_blocks(estimator, blocks):
         X, y = read_scored(estimator, X, y, reset=statistics is None, least=1)
         qid, weight = (*rest, None, None)[:2]
         statistics = (start_statistics(estimator, X) if statistics is None else statistics).add(
-            X, y, qid, item_weights(estimator, weight, len(X))
+            X, y, qid, item_weights(estimator, weight, len(X), qid, whole=False)
         )
     if statistics is None:
         raise ValueError("X is an iterator without a block; at least one is accepted.")

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -187,3 +188,84 @@ def test_a_path_with_weights_of_levels_is_stored(graded, tmp_path):
     again, lam = rb.load(tmp_path / "p.npz"), path.breakpoints[5]
     assert np.array_equal(again.coef(lam), path.coef(lam))
     assert np.allclose(again.problem.prefs.weight, path.problem.prefs.weight)
+
+
+@pytest.mark.parametrize("asked", ["equal", [2.0, 0.5, 0.0, 3.0, 1.0]])
+@pytest.mark.parametrize(
+    "options",
+    [dict(kernel="linear"), dict(), dict(basis=np.arange(0, 40, 3)), dict(kernel="poly")],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_least_squares_with_weights_of_queries_is_the_explicit_list(asked, options, weighted):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 3, 40).astype(float)
+    qid = rng.permutation(np.repeat([7, 2, 9, 4, 5], [3, 12, 8, 16, 1]))
+    weight = rng.integers(0, 3, 40) / 2 if weighted else np.ones(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a query of one item
+        model = rb.RankRLS(lam=0.1, query_weight=asked, **options)
+        found = model.fit(X, y, qid, weight if weighted else None).predict(X)
+    i, j = np.triu_indices(40, 1)
+    i, j = (v[qid[i] == qid[j]] for v in (i, j))
+    number = np.unique(qid, return_inverse=True)[1][i]
+    of_pair = weight[i] * weight[j]
+    goal = np.ones(5) if isinstance(asked, str) else np.asarray(asked)
+    of_pair *= (goal / np.maximum(np.bincount(number, of_pair, 5), 1e-300))[number]
+    listed = rb.Preferences(i, j, 40, of_pair, y[i] - y[j])
+    explicit = rb.RankRLS(lam=0.1, **options).fit(X, preferences=listed).predict(X)
+    assert np.allclose(
+        listed.matvec(found), listed.matvec(explicit), rtol=0, atol=1e-10 * np.abs(found).max()
+    )
+
+
+def test_least_squares_takes_weights_of_levels_by_preferences():
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(30, 3)), rng.integers(0, 3, 30).astype(float)
+    qid = rng.integers(0, 4, 30)
+    table = {(2, 0): 3.0, (1, 0): 0.5}
+    options = dict(level_weight=table, query_weight="equal", margin="difference")
+    prefs = rb.Preferences.from_scores(y, qid, **options)
+    w = rb.RankRLS(lam=0.3, kernel="linear").fit(X, preferences=prefs).coef_
+    normal, right = 0.3 * np.eye(3), np.zeros(3)
+    for q in range(4):
+        pairs = [(a, b) for a in range(30) for b in range(30) if qid[a] == qid[b] == q]
+        pairs = [(a, b, table.get((y[a], y[b]), 1.0)) for a, b in pairs if y[a] > y[b]]
+        total = sum(c for *_, c in pairs)
+        for a, b, c in pairs:
+            d = X[a] - X[b]
+            normal += c / total * np.outer(d, d)
+            right += c / total * (y[a] - y[b]) * d
+    assert np.allclose(w, np.linalg.solve(normal, right), rtol=0, atol=1e-10)
+
+
+def test_least_squares_learns_queries_alike_from_blocks():
+    rng = np.random.default_rng(7)
+    X, y, qid = rng.normal(size=(40, 3)), rng.normal(size=40), np.repeat([3, 1, 2], [5, 25, 10])
+    model = rb.RankRLS(kernel="linear", query_weight="equal")
+    whole = model.fit(X, y, qid).coef_
+    parts = [(X[qid == q], y[qid == q], qid[qid == q]) for q in (3, 1, 2)]
+    assert np.allclose(model.fit(iter(parts)).coef_, whole, rtol=0, atol=1e-12)
+    model = rb.RankRLS(kernel="linear", query_weight="equal").fit(*parts[0])
+    for part in parts[1:]:
+        model.partial_fit(*part)
+    assert np.allclose(model.coef_, whole, rtol=0, atol=1e-12)
+
+
+def test_online_queries_weigh_as_their_items_do():
+    rng = np.random.default_rng(8)
+    X, qid = rng.normal(size=(60, 3)), np.repeat([3, 1, 2], [6, 34, 20])
+    y, weight = rng.integers(0, 3, 60).astype(float), rng.integers(1, 3, 60).astype(float)
+    prefs = rb.Preferences.from_scores(y, qid).item_weighted(weight)
+    for asked in ("equal", [1.0, 3.0, 0.5]):
+        by_items = prefs.query_weighted(asked).item_weight
+        online = rb.OnlineRankSVM(lam=0.02, query_weight=asked).fit(X, y, qid, weight)
+        same = rb.OnlineRankSVM(lam=0.02).fit(X, y, qid, by_items)
+        assert np.array_equal(online.coef_, same.coef_)
+        total = prefs.query_weighted(asked).weight.sum()
+        exact = rb.RankSVM(0.02 * total, kernel="linear", solver="qp", query_weight=asked)
+        exact.fit(X, y, qid, weight)
+        problem = exact.solution_.problem
+        reached = problem.certificate(0.02 * total, weights=online.coef_).primal
+        assert reached < 1.02 * exact.certificate_.primal
+    batch = rb.OnlineRankSVM(query_weight="equal").partial_fit(X, y, qid)
+    assert batch.n_updates_ == 3  # a step for each query

@@ -166,6 +166,7 @@ count = svm_cv.n_dropped_
 lam = svm_cv.lam_ + svm_cv.best_[0][0] + svm_cv.curve_.minimum + svm_cv.fold_curves_[0].minimum
 rls = rb.RankRLS(basis=3, basis_method="rpcholesky", graph="identity").fit(X, np.c_[y, y])
 rls = rb.RankRLS(kernel="linear", penalty="l1").fit(X, y, qid, sample_weight=weight)
+rls = rb.RankRLS(query_weight="equal").fit(X, y, qid)
 rls = rb.RankRLS(kernel="linear").fit(iter([(X, y, qid)]))
 lam = rls.certificate_.jitter + rls.statistics_.n_items + rls.predict(X)[0]
 rls_cv = rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.5, 1.0], cv="lpo", random_state=1).fit(X, y, qid)
