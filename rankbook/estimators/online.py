@@ -20,6 +20,7 @@ from ..base.validation import as_matrix, as_vector
 from .base import keeping_features, require_target, share_met
 from rankbook.estimators.stream import (
     OnlineEstimator,
+    drawing_weights,
     learn_all,
     learn_batch,
     read_margins,
@@ -212,7 +213,7 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
     weight, y = read_weights(sample_weight, X), as_vector("y", y, len(X))
     if weight is not None and (weight == 1).all():
         weight = None
-    mass = _masses(estimator.query_weight, Preferences.from_scores(y, qid), weight, partial)
+    mass = drawing_weights(estimator.query_weight, Preferences.from_scores(y, qid), weight, partial)
     stream = stream or start_stream(estimator, (1, X.shape[1]))
     sampler = stream[0].from_scores(*mass)
     total = float(sampler.table.ends[-1])
@@ -230,19 +231,6 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
     else:
         stream = learn_all(estimator, stream, X, sampler)
     return estimator._keep(stream, coef_=stream[0].read()[0][0])
-
-
-def _masses(query_weight, prefs, weight, partial):
-    """The levels of preferences of scores, and the weights (n,) of items to draw by, or None."""
-    if query_weight is None:
-        return prefs.levels, weight
-    if partial and not isinstance(query_weight, str):
-        raise ValueError(
-            "query_weight holds numbers and partial_fit sees some queries only; 'equal' is "
-            "accepted with it."
-        )
-    prefs = prefs if weight is None else prefs.item_weighted(weight)
-    return prefs.levels, prefs.query_weighted(query_weight).item_weight
 
 # %% ../../nbs/estimators/online.ipynb #3e3dcb6d
 @keeping_features

@@ -19,6 +19,7 @@ from .base import Ranker, fitted_attributes, keep_fit, keeping_features
 from .rankrls import read_preferred, read_scored
 from .targets import PreferencesLike
 from ..kernels.basis import choose_basis
+from ..metrics.graded import ndcg
 from ..preferences.laplacians import Queries
 from ..problems.rankrls import RankRLSProblem
 from ..registry.solve import solve_path
@@ -65,6 +66,8 @@ class RankRLSCV(Ranker):
         For preferences, what a fold leaves out, as in :class:`rankbook.RankSVMCV`: items with all
         of their preferences, preferences, or the items of whole groups. "lpo" is accepted by "item"
         and by "pair" (the preferences between two items, whose others stay), "query" by "group".
+    k : int, optional
+        Places that count for "ndcg"; all by default.
 
     Attributes
     ----------
@@ -111,8 +114,9 @@ class RankRLSCV(Ranker):
         random_state: Seed = None,
         n_jobs: int | None = None,
         fold_by: Literal["item", "pair", "group"] = "item",
+        k: int | None = None,
     ) -> None:
-        self.fold_by = fold_by
+        self.fold_by, self.k = fold_by, k
         self.lams, self.kernel, self.gamma, self.cv, self.metric, self.graph = (
             lams,
             kernel,
@@ -238,7 +242,9 @@ def choose_entry(values, lams, gammas, greater):
 # %% ../../nbs/estimators/rankrls_cv.ipynb #1ecf8ffd
 def _check_choices(estimator, given):
     """The metric as above; `fold_by`, `metric` and `cv` must go together, and with the data."""
-    metric = check_metric(estimator.metric)
+    metric, k = check_metric(estimator.metric), estimator.k
+    if k is not None and metric[0] != "ndcg":
+        raise ValueError(f"k is {k!r}; for the metric {estimator.metric!r} None is accepted.")
     as_choice("fold_by", estimator.fold_by, BY)
     if not given and estimator.fold_by != "item":
         raise ValueError(
@@ -255,7 +261,7 @@ def _check_choices(estimator, given):
             f"metric is {estimator.metric!r} and cv is 'lpo'; 'disagreement' is accepted, and 1 "
             "minus it is the AUC of two levels."
         )
-    return metric
+    return metric if k is None else (partial(ndcg, k=as_count("k", k)), True)
 
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c017
 def search_grid(follow, judge, gammas, n_jobs=None):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['start_stream', 'learn_batch', 'learn_all', 'stream_of', 'OnlineEstimator', 'read_rows', 'read_weights',
-           'read_margins']
+           'read_margins', 'drawing_weights']
 
 # %% ../../nbs/estimators/stream.ipynb #t002
 from copy import deepcopy
@@ -159,3 +159,16 @@ def read_margins(margin, n):
     margin = as_vector("margin", margin, n, minimum=0.0, strict=True)
     refuse_huge("margin", margin)
     return margin
+
+# %% ../../nbs/estimators/stream.ipynb #9eb90a50
+def drawing_weights(query_weight, prefs, weight, partial):
+    """The levels of preferences of scores, and the weights (n,) of items to draw by, or None."""
+    if query_weight is None:
+        return prefs.levels, weight
+    if partial and not isinstance(query_weight, str):
+        raise ValueError(
+            "query_weight holds numbers and partial_fit sees some queries only; 'equal' is "
+            "accepted with it."
+        )
+    prefs = prefs if weight is None else prefs.item_weighted(weight)
+    return prefs.levels, prefs.query_weighted(query_weight).item_weight
