@@ -293,18 +293,14 @@ def item_weights(estimator, sample_weight, n, qid, whole=True):
     if e.query_weight is None:
         return weight
     if e.graph is not None:
-        raise ValueError(
-            "query_weight is given and graph is 'identity', which compares no pairs; None is "
-            "accepted with it."
-        )
+        said = "graph is 'identity', which compares no pairs; None is accepted with it"
+        raise ValueError(f"query_weight is given and {said}.")
     if not (whole or isinstance(e.query_weight, str)):
-        raise ValueError(
-            "query_weight holds numbers and X is a block, of some queries only; 'equal' is "
-            "accepted with blocks."
-        )
+        said = "X is a block, of some queries only; 'equal' is accepted with blocks"
+        raise ValueError(f"query_weight holds numbers and {said}.")
     return query_item_weights(qid, n, e.query_weight, weight)
 
-
+# %% ../../nbs/estimators/rankrls.ipynb #2af56db7
 @keeping_features
 def fit_rankrls(estimator, X, y, qid=None, sample_weight=None, preferences=None):
     """Fit a :class:`RankRLS` to data in memory; nothing is set on it unless all went well.

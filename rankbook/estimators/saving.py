@@ -22,6 +22,7 @@ from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.nystroem import NystroemFunction, NystroemMap
 from ..paths.packing import demand, pack_kernel, pack_preferences, unpack_preferences
+from ..paths.packing_spectra import stored_subspace
 from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.posterior import ClassPosterior
@@ -50,22 +51,6 @@ def _kernel_function(**parts):
     demand((items is None) == (function.kernel.name == "precomputed"), "items")
     demand(items is None or (items.ndim == 2 and len(items) == count), "items and coef differ")
     return function
-
-
-def _nystroem_map(**parts):
-    known = ("kernel", "rule", "trace", "pivots", "factor", "landmarks", "n_items", "residual")
-    demand(set(parts) == set(known), "subspace has other parts")
-    shape, count, landmarks = parts["factor"].shape, parts["pivots"].size, parts["landmarks"]
-    square = shape == (count, count) or (parts["rule"] == "pca" and shape[0] == count)
-    demand(square and len(shape) == 2, f"factor has shape {shape} for {count} pivots")
-    demand((landmarks is None) == (parts["kernel"].name == "precomputed"), "landmarks")
-    demand(
-        landmarks is None or (landmarks.ndim == 2 and len(landmarks) == count),
-        "landmarks and pivots differ",
-    )
-    made = NystroemMap.__new__(NystroemMap)
-    made.__setstate__(parts)  # all that a pickle keeps of it
-    return made
 
 
 def _nystroem_function(subspace, weights):
@@ -107,7 +92,7 @@ PARTS = {  # of models, by the names that files give them
     "KernelFunction": Storable(KernelFunction, _fields_of, _kernel_function),
     "LinearFunction": Storable(LinearFunction, _fields_of, _linear_function),
     "NystroemFunction": Storable(NystroemFunction, _fields_of, _nystroem_function),
-    "NystroemMap": Storable(NystroemMap, NystroemMap.__getstate__, _nystroem_map),
+    "NystroemMap": Storable(NystroemMap, NystroemMap.__getstate__, stored_subspace),
     "Preferences": Storable(Preferences, _preferences_parts, unpack_preferences),
     "ValidationCurve": Storable(ValidationCurve, _fields_of, ValidationCurve),
     "csr_array": Storable(csr_array, _sparse_parts, _csr(csr_array)),
@@ -207,7 +192,10 @@ class Savable(BaseEstimator):
         Notes
         -----
         Arrays and JSON with a checksum; :func:`rankbook.load` reads it and runs no code of it. As
-        many bytes as the arrays have, and about 5000 more.
+        many bytes as the arrays have, and about 5000 more. Left out, beside the data, are the
+        preferences that `fit` was given with their names (a path that is saved keeps both), and
+        what says how the model is used and not what it is: :meth:`set_output`, and the metadata
+        requests of ``set_fit_request`` and its like, which joblib and pickles keep.
 
         Examples
         --------

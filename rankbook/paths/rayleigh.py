@@ -8,6 +8,7 @@ __all__ = ['lambda_path', 'manifold_spectrum', 'ManifoldPath']
 # %% ../../nbs/paths/rayleigh.ipynb #c002
 import numpy as np
 
+from ..base.types import File
 from ..base.validation import as_positive, as_vector
 from .exact import SolutionPath
 from .spectral import SpectralPath, scale_of
@@ -58,13 +59,16 @@ class ManifoldPath(SolutionPath):
         It answers for 0 <= weight < infinity.
     lam : float
         The fixed regularization parameter.
+
+    A `spectrum` that is known, as :func:`manifold_spectrum` gives it, need not be found again.
     """
 
-    def __init__(self, problem, lam):
+    def __init__(self, problem, lam, spectrum=None):
         super().__init__(
             problem, np.empty(0), "complete", 0.0, dict(along="manifold_weight", lam=lam)
         )
-        self.lam, (self.left, self.theta, self.right) = lam, manifold_spectrum(problem, lam)
+        found = manifold_spectrum(problem, lam) if spectrum is None else spectrum
+        self.lam, (self.left, self.theta, self.right) = lam, found
 
     @property
     def scale(self):
@@ -113,3 +117,12 @@ class ManifoldPath(SolutionPath):
             f"ManifoldPath(all manifold weights at lam = {self.lam:g}, "
             f"{self.solver or 'solver unknown'})"
         )
+
+    def save(self, file: File) -> None:
+        """Write the path and its problem to a file; :func:`rankbook.load` reads it.
+
+        See :func:`rankbook.paths.packing_spectra.save_spectral_path`.
+        """
+        from rankbook.paths.packing_spectra import save_spectral_path
+
+        save_spectral_path(self, file)

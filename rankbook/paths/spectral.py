@@ -8,6 +8,7 @@ __all__ = ['refined_weights', 'scale_of', 'SpectralPath', 'WeightPath']
 # %% ../../nbs/paths/spectral.ipynb #c002
 import numpy as np
 
+from ..base.types import File
 from ..base.validation import as_matrix, as_positive, require_columns
 from ..kernels.items import matvec, rmatvec
 from .exact import SolutionPath
@@ -99,6 +100,15 @@ class SpectralPath(SolutionPath):
         grid = self.spectrum.grid(as_lambdas(lams)).transpose(1, 0, 2)  # (r, len(lams), k)
         scores = self.problem.predict(grid.reshape(len(grid), -1), X_new)
         return shaped(self.problem, scores.reshape(len(scores), *grid.shape[1:]).transpose(1, 0, 2))
+
+    def save(self, file: File) -> None:
+        """Write the path and its problem to a file; :func:`rankbook.load` reads it.
+
+        See :func:`rankbook.paths.packing_spectra.save_spectral_path`.
+        """
+        from rankbook.paths.packing_spectra import save_spectral_path
+
+        save_spectral_path(self, file)
 
 # %% ../../nbs/paths/spectral.ipynb #c015
 class WeightPath(SpectralPath):

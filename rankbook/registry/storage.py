@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['STATUSES', 'KINDS', 'restore_continuation', 'is_falling', 'check_events', 'check_iterator', 'check_facts',
-           'unpack_events', 'unpack_path', 'unpack_label_path', 'unpack_weight_path', 'restored']
+           'unpack_events', 'unpack_path', 'unpack_label_path', 'unpack_weight_path', 'unpack_answers_path',
+           'unpack_spectral_path', 'restored']
 
 # %% ../../nbs/registry/storage.ipynb #c002
 import os
@@ -19,6 +20,7 @@ from ..base.validation import as_positive
 from ..paths.exact import RegularizationPath
 from ..paths.labels import LabelPath
 from rankbook.paths.packing import (
+    ANSWERS_KIND,
     KIND,
     LABEL_KIND,
     VERSION,
@@ -28,9 +30,14 @@ from rankbook.paths.packing import (
     unpack_iterator,
     unpack_labelled,
     unpack_problem,
+    unpack_rows,
     unpack_squares,
 )
+from ..paths.packing_spectra import SPECTRAL_KIND, unpack_rayleigh, unpack_spectrum
+from ..paths.packing_spectra import VERSION as SPECTRAL_VERSION
+from ..paths.rayleigh import ManifoldPath
 from ..paths.sets import EVENT, FREE, first_sets
+from ..paths.spectral import SpectralPath, WeightPath
 from .plugins import get_solver
 
 # %% ../../nbs/registry/storage.ipynb #c004
@@ -157,12 +164,55 @@ def unpack_weight_path(facts, arrays):
     path.solver = facts["solver"]
     return path
 
+# %% ../../nbs/registry/storage.ipynb #2d6b3fd2
+def unpack_answers_path(facts, arrays):
+    """The path of a ranking SVM from answers at some lambdas, which its solver puts together."""
+    problem = unpack_problem(facts, arrays)
+    check_facts(facts)
+    demand(facts["by"] in ("epsilon", "newton"), f"by is {facts['by']!r}")
+    path = get_solver(facts["by"]).stored(problem, facts, arrays)
+    path.solver = facts["solver"]
+    return path
+
+# %% ../../nbs/registry/storage.ipynb #544e61cf
+def unpack_spectral_path(facts, arrays):
+    """The path from its facts and arrays; a ValueError if these do not fit together."""
+    info = facts["info"]
+    demand(isinstance(info, dict) and isinstance(facts["solver"], str), "info or solver")
+    path = (_rayleigh_path if "signs" in arrays else _squares_path)(facts, arrays, info)
+    path.solver, tol = facts["solver"], facts["tol"]
+    path.tol = None if tol is None else as_positive("tol", tol)
+    return path
+
+
+def _squares_path(facts, arrays, info):
+    problem, by_weights = unpack_squares(facts, arrays), "normal" in arrays
+    demand(not problem.coef_is_weights, "the penalty is l1")
+    demand(not by_weights or (problem.is_factored and problem.basis is None), "normal")
+    p = problem.X.shape[1] if by_weights else problem.n_coef
+    spectrum = unpack_spectrum(arrays, p, problem.target.b.shape[1])
+    if by_weights:
+        return WeightPath(problem, spectrum, *unpack_rows(arrays, normal=(p, p)), info)
+    return SpectralPath(problem, spectrum, info)
+
+# %% ../../nbs/registry/storage.ipynb #fec8f555
+def _rayleigh_path(facts, arrays, info):
+    problem = unpack_rayleigh(facts, arrays)
+    spectrum = unpack_spectrum(arrays, problem.coef_shape[0], 1)
+    demand(info.get("along") in ("lam", "manifold_weight"), "info says no direction")
+    if info["along"] == "lam":
+        return SpectralPath(problem, spectrum, info)
+    lam = as_positive("lam", info["lam"], zero=True)
+    return ManifoldPath(problem, lam, (spectrum.left, spectrum.values, spectrum.right[:, 0]))
+
 # %% ../../nbs/registry/storage.ipynb #c005
 # what a file may hold, and what makes it whole again
 KINDS = {
     KIND: (VERSION, unpack_path),
     LABEL_KIND: (VERSION, unpack_label_path),
     WEIGHT_KIND: (VERSION, unpack_weight_path),
+    ANSWERS_KIND: (VERSION, unpack_answers_path),
+    SPECTRAL_KIND: (SPECTRAL_VERSION, unpack_spectral_path),
 }
 
 

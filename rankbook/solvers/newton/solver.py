@@ -12,7 +12,7 @@ from ...base.progress import progress_bar
 from ...base.validation import as_positive
 from ...problems.solution import Solution
 from ...registry.declaration import Solver
-from .path import follow
+from .path import follow, stored_path
 from .steps import minimise
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #c004
@@ -88,6 +88,10 @@ class NewtonSolver(Solver):
         lam_max.
         """
         return follow(problem, lam_min, self.eps)
+
+    def stored(self, problem, facts, arrays):
+        """The path whose arrays a file holds, looked at."""
+        return stored_path(problem, facts, arrays)
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #c006
 def starting_weights(problem, start):

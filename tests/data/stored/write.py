@@ -61,6 +61,18 @@ def paths():
     yield "path-labels", rb.solve_path(labels, max_events=60)
     weights = rb.RankSVMProblem(X, prefs, kernel="linear", penalty="l1")
     yield "path-weights", rb.solve_path(weights, max_events=40)
+    named = rb.Preferences.from_pairs([("tea", "milk"), ("milk", "cola"), ("tea", "cola")])
+    yield "path-named", rb.solve_path(rb.RankSVMProblem(X[:3], named, "linear"), solver="path")
+    few = rb.Preferences.from_pairs(np.c_[np.arange(10), np.arange(10, 20)], items=range(N))
+    problem = rb.RankSVMProblem(X, few, "linear")
+    yield "path-epsilon", rb.solve_path(problem, solver=("epsilon", dict(eps=0.2)))
+    yield "path-newton", rb.solve_path(problem, solver=("newton", dict(eps=0.2)))
+    yield "path-rls", rb.solve_path(rb.RankRLSProblem(X, Y, np.arange(N) % 2, kernel="linear"))
+    yield "path-rls-basis", rb.solve_path(rb.RankRLSProblem(X, Y, basis=[1, 5, 8]))
+    problem = rb.RayleighProblem(X, HALF, n_components=4)
+    yield "path-rayleigh", rb.solve_path(problem)
+    along = dict(along="manifold_weight", lam=0.1)
+    yield "path-manifold", rb.solve_path(problem, solver=("rayleigh", along))
 
 
 def main(version):
