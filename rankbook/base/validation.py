@@ -12,6 +12,8 @@ import sys
 
 import numpy as np
 
+from .tables import refuse_unread
+
 # %% ../../nbs/base/validation.ipynb #c004
 def unknown_name(argument, value, known):
     """A ValueError for a name that is not one of the known ones.
@@ -192,8 +194,7 @@ def as_matrix(name, value):
 # %% ../../nbs/base/validation.ipynb #c010
 def as_array(name, value):
     """`value` as an array of any kind; None and rows of unequal lengths are refused."""
-    if value is None:
-        raise TypeError(f"{name} is None; an array is accepted.")
+    refuse_unread(name, value)
     try:
         return np.asarray(value)
     except ValueError as error:  # numpy speaks of an inhomogeneous shape
@@ -215,10 +216,7 @@ def _text_in(A):
 
 
 def as_numbers(name, value):
-    """`value` as a C-ordered float64 array of any shape.
-
-    Text, dates and complex numbers are refused.
-    """
+    """`value` as a C-ordered float64 array of any shape; no text, dates or complex numbers."""
     A = as_array(name, value)
     if A.dtype.kind == "c":
         raise TypeError(f"{name} has complex entries; real numbers are accepted.")

@@ -46,6 +46,7 @@ FITTED = (
     "nystroem_map_",
     "pivots_",
     "statistics_",
+    "label_names_",
 )
 
 

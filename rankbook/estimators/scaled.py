@@ -7,12 +7,13 @@ __all__ = ['ScaledModel']
 
 # %% ../../nbs/estimators/scaled.ipynb #sc02
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.ownership import own
+from ..base.tables import refuse_unread
 from ..base.types import File
 from ..base.validation import as_matrix, as_vector, require_columns
 from .saving import SCALED_KIND, VERSION, Savable, save_model
@@ -75,6 +76,7 @@ class ScaledModel:
 
     def transform(self, X_new: ArrayLike) -> np.ndarray:
         """What the model sees of raw items X_new (p, d); of a data frame the columns must agree."""
+        refuse_unread("X_new", X_new)
         names = getattr(X_new, "columns", None)
         if self.columns is not None and names is not None and tuple(names) != self.columns:
             missing = [name for name in self.columns if name not in set(names)]
@@ -85,8 +87,24 @@ class ScaledModel:
         return (X_new - self.centre) * self.factor
 
     def predict(self, X_new: ArrayLike) -> np.ndarray:
-        """The model's prediction for raw items X_new (p, d)."""
-        return self.model.predict(self.transform(X_new))
+        """The model's prediction for raw items X_new (p, d).
+
+        An array, or what :meth:`set_output` asked for, with the index of X_new.
+        """
+        found = self.model.predict(self.transform(X_new))
+        indexed = hasattr(found, "set_axis") and hasattr(X_new, "iloc")  # both of pandas
+        return found.set_axis(X_new.index) if indexed else found
+
+    def set_output(self, *, predict: Literal["default", "pandas", "polars"] | None = None) -> Self:
+        """Say what `predict` returns, as :meth:`rankbook.RankSVM.set_output` of the model itself.
+
+        Returns
+        -------
+        ScaledModel
+            Itself.
+        """
+        self.model.set_output(predict=predict)
+        return self
 
     def save(self, file: File) -> None:
         """Write model and scale to one file, as an estimator's own ``save`` does."""

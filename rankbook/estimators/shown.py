@@ -23,10 +23,11 @@ from ..kernels.linear_map import KernelFunction, LinearFunction
 CONTAINERS = ("default", "pandas", "polars")
 
 
-def contained(values, X, container, name):
+def contained(values, X, container, name, labels=None):
     """Predictions (p,) or (p, k) of items X as an array, or as a Series or DataFrame.
 
-    One of pandas has the index of X, if X is a pandas DataFrame, else numbers from 0.
+    One of pandas has the index of X, if X is a pandas DataFrame, else numbers from 0. Columns are
+    named after `labels` (k,), or by numbers.
     """
     if container == "default":
         return values
@@ -35,11 +36,14 @@ def contained(values, X, container, name):
 
         if values.ndim == 1:
             return pl.Series(name, values)
-        return pl.DataFrame({f"{name} {j}": column for j, column in enumerate(values.T)})
+        names = [f"{name} {j}" for j in range(values.shape[1])] if labels is None else labels
+        return pl.DataFrame(dict(zip(names, values.T)))
     import pandas as pd
 
     index = X.index if isinstance(X, pd.DataFrame) else None
-    return pd.Series(values, index, name=name) if values.ndim == 1 else pd.DataFrame(values, index)
+    if values.ndim == 1:
+        return pd.Series(values, index, name=name)
+    return pd.DataFrame(values, index, labels)
 
 # %% ../../nbs/estimators/shown.ipynb #sh07
 def certificate_words(certificate):
@@ -87,7 +91,8 @@ class Shown(Savable):
         predict : {"default", "pandas", "polars"}, optional
             "default" is an array; "pandas" a Series with the index of the data frame that is
             predicted, numbers from 0 for other items; "polars" a Series. Several scores for each
-            item are a DataFrame. None leaves it as it is.
+            item are a DataFrame, whose columns have the names of the labels if those are known.
+            None leaves it as it is.
 
         Returns
         -------
@@ -125,7 +130,7 @@ class Shown(Savable):
     def _contained(self, values: np.ndarray, X: Any) -> Any:
         """Predictions of items X as they are wanted."""
         container = getattr(self, "_predict_output", "default")
-        return contained(values, X, container, self.predicts)
+        return contained(values, X, container, self.predicts, vars(self).get("label_names_"))
 
     def __sklearn_clone__(self):
         other = super().__sklearn_clone__()

@@ -323,3 +323,82 @@ def test_pictures_can_be_switched_off_and_pipelines_keep_theirs():
     html = estimator_html_repr(pipeline)
     assert html.count("RankSVM") > 1 and "<th>fitted</th>" not in html
     assert "sk-top-container" in estimator_html_repr(model)
+
+
+# Labels, scaled models, and tables that are not there yet
+
+
+def test_names_of_labels_are_those_of_predictions(kind, tmp_path):
+    scores = np.c_[X, X[:, 0] - X[:, 1]]
+    labels = frame(kind, ["tea", "milk", "cola"], scores)
+    for model in (rb.LabelRanker(), rb.LabelRanker(kernel="linear", method="ranksvm")):
+        model.fit(frame(kind), labels).save(tmp_path / "m")
+        plain = model.predict(frame(kind))
+        assert list(model.label_names_) == ["tea", "milk", "cola"]
+        for one in (model, rb.load(tmp_path / "m"), pickle.loads(pickle.dumps(model))):
+            table = one.set_output(predict=kind).predict(frame(kind))
+            assert list(table.columns) == ["tea", "milk", "cola"]
+            assert np.array_equal(np.asarray(table), plain)
+            assert one.score(frame(kind), labels) == model.score(X, scores)
+        with pytest.raises(ValueError, match=r"y has the columns \['cola', 'milk', 'tea'\]"):
+            model.score(frame(kind), labels[["cola", "milk", "tea"]])
+        assert not hasattr(model.fit(X, scores), "label_names_")  # numbers again
+    numbered = rb.LabelRanker().fit(X, pd.DataFrame(scores)).set_output(predict="pandas")
+    assert numbered.predict(X).columns.tolist() == [0, 1, 2]
+
+
+def test_a_scaled_model_predicts_what_was_asked_for(tmp_path):
+    from rankbook.estimators.scaled import ScaledModel
+
+    A, centre, factor = frame("pandas"), X.mean(axis=0), 1 / X.std(axis=0)
+    rows = (X - centre) * factor
+    for ranker, y in (
+        (rb.RankSVM(kernel="linear"), Y),
+        (rb.OrdinalRanker(rb.RankRLS()), np.array(["a", "b", "c"])[Y]),
+        (rb.LabelRanker(), frame("pandas", ["p", "q"])),
+    ):
+        ScaledModel(ranker.fit(rows, y), centre, factor, COLUMNS).save(tmp_path / "m")
+        model = rb.load(tmp_path / "m")
+        plain = model.predict(A)
+        assert type(plain) is np.ndarray
+        found = model.set_output(predict="pandas").predict(A)
+        assert found.index.tolist() == INDEX and np.array_equal(np.asarray(found), plain)
+        assert model.predict(X).index.tolist() == list(range(40))
+        if found.ndim == 2:
+            assert found.columns.tolist() == ["p", "q"]
+        assert np.array_equal(model.set_output(predict="default").predict(A), plain)
+    pl = pytest.importorskip("polars")
+    scaled = ScaledModel(rb.RankRLS().fit(rows, Y), centre, factor).set_output(predict="polars")
+    assert isinstance(scaled.predict(A), pl.Series)
+    with pytest.raises(ValueError, match="predict is 'numpy'"):
+        scaled.set_output(predict="numpy")
+
+
+def test_a_lazy_frame_is_refused_in_words():
+    pl = pytest.importorskip("polars")
+    from rankbook.estimators.scaled import ScaledModel
+
+    lazy, y = frame("polars").lazy(), pl.DataFrame({"y": Y}).lazy()
+    said = r"is a LazyFrame, which holds no values yet; .* call \.collect\(\)"
+    scaled = ScaledModel(rb.RankRLS().fit(X, Y), np.zeros(2), np.ones(2), COLUMNS)
+    labels = rb.LabelRanker().fit(X, X)
+    for name, call in (
+        ("X_new", lambda: scaled.predict(lazy)),
+        ("X", lambda: labels.predict(lazy)),
+        ("y", lambda: labels.score(X, lazy)),
+        ("y", lambda: rb.LabelRanker().fit(X, lazy)),
+        ("X", lambda: rb.RankSVMProblem(lazy, rb.Preferences.from_scores(Y))),
+        ("y_true", lambda: rb.metrics.ndcg(y, Y)),
+        ("X", lambda: rb.RankSVM().fit(lazy, preferences=[(0, 1)])),
+        ("qid", lambda: rb.RankSVM().fit(X, Y, qid=y)),
+    ):
+        with pytest.raises(TypeError, match=f"{name} {said}"):
+            call()
+    for name in NAMES:
+        target = (Y > 0).astype(float) if name in BINARY else Y
+        with pytest.raises(TypeError, match=f"X {said}"):
+            fresh(name).fit(lazy, target)
+        with pytest.raises(TypeError, match=f"X {said}"):
+            fitted(name).predict(lazy)
+        with pytest.raises(TypeError, match=f"y {said}"):
+            fresh(name).fit(X, y)
