@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from ..base.ownership import locked
-from ..base.validation import require_kind
+from ..base.validation import as_choice, require_kind
 from ..data.blocks import BlockedItems, Blocks, Parts, block_facts
 from ..kernels.kernel import Kernel
 from ..preferences.graph import Preferences
@@ -48,11 +48,13 @@ class NoLoss:
         return 0.0
 
 
-def block_loss(block):
+def block_loss(block, query_weight=None):
     """The loss over the preferences of a block, and how many there are. O(n log n)."""
     prefs = Preferences.from_scores(block.y, block.qid)
     prefs = prefs if block.weight is None else prefs.item_weighted(block.weight)
     m = len(prefs)
+    if m and query_weight is not None:
+        prefs = prefs.query_weighted(query_weight)
     return (NoLoss(prefs.n_items) if m == 0 or weighs_nothing(prefs) else loss_of(prefs)), m
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb08
@@ -77,6 +79,8 @@ class BlockedLoss:
     Parameters
     ----------
     blocks : Blocks
+    query_weight : None or "equal"
+        With "equal" the preferences of each query sum to 1.
 
     Attributes
     ----------
@@ -88,9 +92,9 @@ class BlockedLoss:
     Costs of blocks add up; nothing of the size of n leaves its block.
     """
 
-    def __init__(self, blocks):
+    def __init__(self, blocks, query_weight=None):
         self.blocks = blocks
-        self.losses = blocks.map(block_loss, blocks.items)
+        self.losses = blocks.map(block_loss, blocks.items, query_weight)
 
     def evaluate(self, scores, derivative):
         """The :class:`rankbook.preferences.sums.Sums` of a derivative at scores, which are Parts.
@@ -156,6 +160,8 @@ class BlockRankSVMProblem(RankSVMProblem):
         Items with scores; all preferences between items of a query count.
     loss : {"hinge", "squared"}, default "hinge"
         As in :class:`RankSVMProblem`.
+    query_weight : None or "equal", default None
+        With "equal" the preferences of each query sum to 1, with the weights of items in them.
 
     Attributes
     ----------
@@ -188,11 +194,16 @@ class BlockRankSVMProblem(RankSVMProblem):
     storage = "blocks"
 
     def __init__(
-        self, blocks: Blocks, loss: Literal["hinge", "squared"] | Hinge | SquaredHinge = "hinge"
+        self,
+        blocks: Blocks,
+        loss: Literal["hinge", "squared"] | Hinge | SquaredHinge = "hinge",
+        query_weight: Literal["equal"] | None = None,
     ) -> None:
         require_kind("blocks", blocks, Blocks)
         self.kernel, self.penalty, self.loss = Kernel("linear"), as_penalty("l2"), as_loss(loss)
-        self.blocks, self.facts = blocks, block_facts(blocks)
+        if query_weight is not None:
+            as_choice("query_weight", query_weight, ("equal",))
+        self.blocks, self.facts, self.query_weight = blocks, block_facts(blocks), query_weight
         self.n_items, d = self.facts.n_items, self.facts.n_features
         self.X = BlockedItems(blocks, (self.n_items, d))
         self.n_preferences = blocks.reduce(_number, self.summed.losses)
@@ -208,7 +219,7 @@ class BlockRankSVMProblem(RankSVMProblem):
     @cached_property
     def summed(self) -> BlockedLoss:
         """The loss over the preferences of all blocks."""
-        return BlockedLoss(self.blocks)
+        return BlockedLoss(self.blocks, self.query_weight)
 
     def matvec(self, v: Parts) -> Parts:
         """K v = X X'v, for Parts v."""

@@ -49,6 +49,20 @@ def test_rankrls(data, weighted, graph):
     assert again.statistics_.n_queries == np.unique(qid).size + 1
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_queries_of_equal_weight(data, weighted):
+    X, y, qid, weight = data
+    weight = weight if weighted else None
+    options = dict(kernel="linear", query_weight="equal")
+    svm, rls = (cls(0.05, **options) for cls in (rb.RankSVM, rb.RankRLS))
+    whole = rb.RankRLS(0.05, **options).fit(X, y, qid=qid, sample_weight=weight)
+    assert np.allclose(rls.fit(cut(X, y, qid, weight)).coef_, whole.coef_, rtol=1e-10)
+    whole = rb.RankSVM(0.05, **options, solver=("newton", dict(tol=1e-9)))
+    whole.fit(X, y, qid=qid, sample_weight=weight)
+    primal = svm.fit(cut(X, y, qid, weight)).certificate_.primal
+    assert np.isclose(primal, whole.certificate_.primal, rtol=1e-5)
+
+
 def test_rankrls_with_a_basis(data):
     X, y, qid, _ = data
     model = rb.RankRLS(0.5, basis=X[:9]).fit(cut(X, y, qid))
@@ -78,7 +92,13 @@ def test_sparse_blocks(data):
         (rb.RankSVM(), {}, "kernel is 'rbf' and X holds blocks; 'linear' is accepted"),
         (rb.RankSVM(kernel="linear", penalty="l1"), {}, "penalty is 'l1' and X holds blocks"),
         (rb.RankSVM(kernel="linear", graph="star"), {}, "graph is 'star' and X holds blocks"),
-        (rb.RankSVM(kernel="linear", query_weight="equal"), {}, "query_weight is 'equal'"),
+        (rb.RankSVM(kernel="linear", query_weight=[1.0]), {}, r"query_weight is \[1.0\] and X hol"),
+        (rb.RankRLS(kernel="linear", query_weight=[1.0]), {}, r"query_weight is \[1.0\] and X hol"),
+        (
+            rb.RankRLS(kernel="linear", query_weight="equal", graph="identity"),
+            {},
+            "query_weight is given and graph",
+        ),
         (rb.RankSVM(kernel="linear"), dict(qid=[1]), "qid is given and X holds blocks"),
         (rb.RankSVM(kernel="linear", lam=-1.0), {}, "lam is -1.0"),
         (rb.RankSVM(kernel="linear", solver="qp"), {}, "storage float64, not blocks"),
