@@ -2,6 +2,7 @@
 
     python -m benchmarks                        all of it: about ten minutes
     python -m benchmarks linear quality         some
+    python -m benchmarks which --out which.csv  which method for which data: ten minutes more
     python -m benchmarks --full --out all.md    larger data: an hour or more
 
 Peers that are not installed get a line that says so: pip install "rankbook[benchmarks]" brings
@@ -19,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from rankbook.base.validation import unknown_name
 
-from .report import REMARK, as_csv, as_markdown, machine_facts, markdown_head, markdown_row
+from .report import as_csv, as_markdown, machine_facts, markdown_head, markdown_row
 
 NAMES = {
     "interior": "one lambda of a ranking SVM with a kernel, beside PIQP and Clarabel",
@@ -29,7 +30,9 @@ NAMES = {
     "quality": "held-out queries, beside LightGBM and XGBoost",
     "projected": "an approximate kernel, and what it proves of the exact one",
     "rayleigh": "Rayleigh rankers on many items, beside scikit-learn",
+    "which": "all methods beside LightGBM and XGBoost, tuned alike; a table of its own",
 }
+ALONE = "which"
 
 
 def benchmark_name(text):
@@ -79,7 +82,10 @@ def parse(arguments):
     parser.add_argument(
         "--liblinear", type=program, metavar="PATH", help="train of liblinear-ranksvm"
     )
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if ALONE in options.names and len(set(options.names)) > 1:
+        parser.error(f"{ALONE!r} has columns of its own, so it is run alone.")
+    return options
 
 
 def run(names, scale, peers):
@@ -89,7 +95,7 @@ def run(names, scale, peers):
     """
     for name in names:
         rows = import_module(f"benchmarks.{name}").rows
-        if scale != "tiny":
+        if scale != "tiny" and name != ALONE:  # that one starts processes, each of which has run
             list(rows("tiny", peers))  # so that a program that fails does so at once
         for row in rows(scale, peers):
             yield name, row
@@ -99,15 +105,21 @@ def main(arguments=None):
     """Measure, print, write."""
     options = parse(arguments)
     warnings.simplefilter("ignore")
+    names = options.names or [name for name in NAMES if name != ALONE]
     found = []
-    print(markdown_head())
     with threadpool_limits(1):
         facts = machine_facts()
         peers = dict(svm_rank=options.svm_rank, liblinear=options.liblinear)
-        for pair in run(options.names or list(NAMES), options.scale, peers):
+        for pair in run(names, options.scale, peers):
+            if not found:
+                print(markdown_head(type(pair[1])))
             print(markdown_row(*pair), flush=True)
             found.append(pair)
-    print(f"\n{REMARK}\n", *(f"- {name}: {value}" for name, value in facts.items()), sep="\n")
+    print(
+        f"\n{type(found[0][1]).REMARK}\n",
+        *(f"- {name}: {value}" for name, value in facts.items()),
+        sep="\n",
+    )
     if options.out:
         as_text = as_csv if options.out.suffix == ".csv" else as_markdown
         options.out.write_text(as_text(found, facts), encoding="utf-8")

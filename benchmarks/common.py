@@ -8,6 +8,7 @@ import resource
 import time
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,6 +35,12 @@ class Row:
     note : str
         For instance why a peer was not measured.
     """
+
+    REMARK: ClassVar[str] = (
+        "Seconds are those of the processor, medians of up to three rounds in which ours and its "
+        "peers take turns, and depend on the machine and on what else runs on it; ratios of one "
+        "run are what counts."
+    )
 
     what: str
     items: int

@@ -16,11 +16,6 @@ PACKAGES = (
     "rankbook numpy scipy scikit-learn numba cvxpy clarabel piqp lightgbm xgboost rlscore "
     "pynndescent"
 ).split()
-REMARK = (
-    "Seconds are those of the processor, medians of up to three rounds in which ours and its peers "
-    "take turns, and depend on the machine and on what else runs on it; ratios of one run are what "
-    "counts."
-)
 HEADER = (
     "benchmark, what, items, ours (s), quality, peer, peer (s), ours / peer, peer's quality, note"
 ).split(", ")
@@ -72,18 +67,30 @@ def quality(measure, value):
     )
 
 
+def shown(value):
+    """A cell that is no number with digits; nothing for None."""
+    return "" if value is None else str(value)
+
+
 def table_line(cells):
     """A line of a Markdown table."""
     return "| " + " | ".join(cells) + " |"
 
 
-def markdown_head():
+def columns(kind):
+    """The names of the table's columns for a kind of row."""
+    return HEADER if kind is Row else [field.name for field in fields(kind)]
+
+
+def markdown_head(kind=Row):
     """The first two lines of the table."""
-    return table_line(HEADER) + "\n" + table_line(["---"] * len(HEADER))
+    return table_line(columns(kind)) + "\n" + table_line(["---"] * len(columns(kind)))
 
 
 def markdown_row(benchmark, row):
     """A row as a line of the table."""
+    if not isinstance(row, Row):
+        return table_line([number(x) if isinstance(x, float) else shown(x) for x in astuple(row)])
     return table_line(
         [
             benchmark,
@@ -102,7 +109,8 @@ def markdown_row(benchmark, row):
 
 def as_markdown(found, facts):
     """Table, remark and machine; `found` has pairs (benchmark, Row)."""
-    lines = [markdown_head(), *(markdown_row(*pair) for pair in found), "", REMARK, ""]
+    kind = type(found[0][1])
+    lines = [markdown_head(kind), *(markdown_row(*pair) for pair in found), "", kind.REMARK, ""]
     return "\n".join(lines + [f"- {name}: {value}" for name, value in facts.items()]) + "\n"
 
 
@@ -111,7 +119,7 @@ def as_csv(found, facts):
     text = io.StringIO()
     text.writelines(f"# {name}: {value}\n" for name, value in facts.items())
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(["benchmark", *(field.name for field in fields(Row))])
+    table.writerow(["benchmark", *(field.name for field in fields(found[0][1]))])
     for benchmark, row in found:
         values = (f"{x:.4g}" if isinstance(x, float) else x for x in astuple(row))
         table.writerow([benchmark, *values])

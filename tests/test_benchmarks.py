@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-NAMES = ["interior", "paths", "linear", "rankrls", "quality", "projected", "rayleigh"]
+NAMES = ["interior", "paths", "linear", "rankrls", "quality", "projected", "rayleigh", "which"]
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +40,7 @@ def test_help_lists_the_names(capsys):
         (["linaer"], "NAME is 'linaer'; did you mean 'linear'? Accepted: interior, linear, paths"),
         (["--svm-rank", "nowhere"], "'nowhere' is no file; the path of a program is accepted."),
         (["--full", "--tiny"], "not allowed with"),
+        (["which", "linear"], "'which' has columns of its own, so it is run alone."),
         (["--liblinear", __file__], "may not be executed; the path of a program is accepted."),
         (["--out", "nowhere/table.md"], "'nowhere/table.md' cannot be written; a file in a"),
         (["--out", "."], "'.' cannot be written; a file in a folder that can be written to is"),
@@ -51,7 +52,7 @@ def test_what_is_unknown_is_refused(capsys, arguments, says):
     assert ended.value.code == 2 and says in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "which"])
 def test_each_runs_on_tiny_data(name):
     module = part(name)
     rows = list(module.rows("tiny", {}))
@@ -74,6 +75,49 @@ def test_a_missing_peer_gets_a_row_that_says_so(capsys, monkeypatch):
         ("liblinear-ranksvm", "not given: --liblinear PATH"),
     ):
         assert any(f"| {peer} |" in line and line.endswith(f"| {why} |") for line in lines)
+
+
+@pytest.fixture(scope="module")
+def judged(root):
+    """The rows of `which` on tiny data, without peers."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(root))
+        module = part("which")
+        patched.setattr(module, "find_spec", lambda name: None)
+        return list(module.rows("tiny", {}))
+
+
+def test_which_has_a_row_for_each_metric(judged):
+    module = part("which")
+    measured = [row for row in judged if row.metric]
+    assert {row.metric for row in measured} == set(module.METRICS)
+    assert {row.part for row in measured} == {"all", "fold 1", "fold 2"}
+    assert all(row.low <= row.value <= row.high and row.units > 1 for row in measured)
+    assert all(row.fits and row.seconds > 0 and not row.versus for row in measured)
+    assert {(row.data, row.method, row.note) for row in judged if row.note} == {
+        ("generated", "RayleighRankerCV", "does not apply: for two classes"),
+        ("generated", "LightGBM, lambdarank", "not installed"),
+        ("two classes", "LightGBM, lambdarank", "not installed"),
+    }
+
+
+def test_which_pools_the_queries_of_folds(judged):
+    linear = {
+        row.part: row
+        for row in judged
+        if row.data == "generated" and row.method.startswith("RankRLS") and row.metric == "NDCG@10"
+    }
+    folds = [linear[f"fold {k}"] for k in (1, 2)]
+    assert linear["all"].units == sum(fold.units for fold in folds)
+    assert np.isclose(linear["all"].value, np.mean([fold.value for fold in folds]))
+
+
+def test_which_keeps_to_its_budget():
+    """Three fits to the 80 items that train, then the best, here the first, to the 160 of both."""
+    trial, calls = part("which_fit").Trial(next(part("which_data").generated()), 3, 60.0), []
+    fit = lambda X, y, qid, options: calls.append(len(y)) or {(): lambda X: X[:, 0]}
+    predict, found = trial.search(fit, [dict(lam=k) for k in range(9)])
+    assert calls == [80, 80, 80, 160] and trial.done == 3 and found == dict(lam=0)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.md"])
