@@ -1941,6 +1941,37 @@ STATISTICS = [
         ValueError,
         r"^lam is 0; .* accepted",
     ),
+    (
+        "a block of other lengths",
+        lambda: rb.Block(X, Y[1:], name="b"),
+        ValueError,
+        r"^b: y has .* accepted",
+    ),
+    (
+        "a block of text",
+        lambda: rb.Block([["a"]], [1]),
+        (TypeError, ValueError),
+        r"^block: X .* accepted",
+    ),
+    ("no blocks", lambda: rb.Blocks([]), ValueError, r"^blocks is empty; .* accepted"),
+    (
+        "blocks that are an array",
+        lambda: rb.BlockRankSVMProblem(X),
+        TypeError,
+        r"^blocks is a ndarray; .* accepted",
+    ),
+    (
+        "query_weight of blocks",
+        lambda: rb.BlockRankSVMProblem(rb.Blocks([rb.Block(X, Y)]), query_weight="all"),
+        ValueError,
+        r"^query_weight is 'all'. Accepted: equal",
+    ),
+    (
+        "loss of blocks",
+        lambda: rb.BlockRankSVMProblem(rb.Blocks([rb.Block(X, Y)]), loss="log"),
+        ValueError,
+        r"^loss is 'log'. Accepted: hinge",
+    ),
 ]
 
 DATA = [
