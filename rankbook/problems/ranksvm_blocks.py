@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from ..base.ownership import locked
-from ..base.validation import as_choice, require_kind
-from ..data.blocks import BlockedItems, Blocks, Parts, block_facts
+from ..base.validation import as_choice
+from ..data.blocks import BlockedItems, BlocksLike, Parts, block_facts, require_blocks
 from ..kernels.kernel import Kernel
 from ..preferences.graph import Preferences
 from ..preferences.sums import Sums, loss_of, weighs_nothing
@@ -78,7 +78,7 @@ class BlockedLoss:
 
     Parameters
     ----------
-    blocks : Blocks
+    blocks : BlocksLike
     query_weight : None or "equal"
         With "equal" the preferences of each query sum to 1.
 
@@ -156,8 +156,9 @@ class BlockRankSVMProblem(RankSVMProblem):
 
     Parameters
     ----------
-    blocks : Blocks
-        Items with scores; all preferences between items of a query count.
+    blocks : BlocksLike
+        Items with scores, in :class:`rankbook.Blocks` or what :func:`rankbook.dask_blocks`
+        returns; all preferences between items of a query count.
     loss : {"hinge", "squared"}, default "hinge"
         As in :class:`RankSVMProblem`.
     query_weight : None or "equal", default None
@@ -195,11 +196,11 @@ class BlockRankSVMProblem(RankSVMProblem):
 
     def __init__(
         self,
-        blocks: Blocks,
+        blocks: BlocksLike,
         loss: Literal["hinge", "squared"] | Hinge | SquaredHinge = "hinge",
         query_weight: Literal["equal"] | None = None,
     ) -> None:
-        require_kind("blocks", blocks, Blocks)
+        require_blocks("blocks", blocks)
         self.kernel, self.penalty, self.loss = Kernel("linear"), as_penalty("l2"), as_loss(loss)
         if query_weight is not None:
             as_choice("query_weight", query_weight, ("equal",))
@@ -242,8 +243,7 @@ class BlockRankSVMProblem(RankSVMProblem):
     def random_signs(self) -> Parts:
         """Signs of the items, the same as if they were in one place."""
         first = np.concatenate([[0], np.cumsum(self.facts.rows)[:-1]]).tolist()
-        places = Parts(self.blocks, zip(self.facts.rows, first))
-        return self.blocks.map(_signs, places)
+        return self.blocks.map(_signs, self.summed.losses, Parts(self.blocks, first))
 
     def coefficients(self, w: np.ndarray) -> np.ndarray:
         """A ValueError: there are weights, and no coefficients of items in other places."""
@@ -276,6 +276,6 @@ def _hessian(block, summed, bands):
     return hessian(block.X, summed[0], bands)
 
 
-def _signs(place):
-    """Signs of one block's items, from their number and the number of the first."""
-    return random_signs(*place)
+def _signs(summed, first):
+    """Signs of one block's items, from the number of the first."""
+    return random_signs(summed[0].n_items, first)

@@ -90,7 +90,9 @@ def test_what_blocks_cannot_be_asked():
     assert solution.predict(np.ones((2, 6))).shape == (2,)
     with pytest.raises(ValueError, match="takes the storage .* not blocks"):
         rb.solve(problem, 5.0, solver="qp")
-    with pytest.raises(TypeError, match="blocks is a list; .*Blocks is accepted"):
+    with pytest.raises(
+        TypeError, match="blocks is a list; rankbook.Blocks, or what .* is accepted"
+    ):
         rb.BlockRankSVMProblem([])
 
 
