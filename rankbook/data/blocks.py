@@ -70,9 +70,21 @@ class Block:
         except (TypeError, ValueError) as error:
             from_row = f" (from row {self.first})" if self.first else ""
             raise type(error)(f"{self.name}{from_row}: {error}") from error
-        for name, value in zip(("X", "y", "qid", "weight"), found):
-            keep = (own if isinstance(value, np.ndarray) else own_rows) if copy else lent
-            object.__setattr__(self, name, None if value is None else keep(value))
+        self.__setstate__({n: _kept(v, copy) for n, v in zip(("X", "y", "qid", "weight"), found)})
+
+    def __setstate__(self, state):
+        # what came from another process may lie at any address
+        vars(self).update({name: _kept(value, copy=False) for name, value in state.items()})
+
+
+def _kept(value, copy):
+    """A read-only copy, or view where numpy can compute with what is there; other values as is."""
+    if isinstance(value, np.ndarray):
+        return own(value) if copy or not value.flags.aligned else lent(value)
+    if not hasattr(value, "indptr"):
+        return value
+    aligned = value.data.flags.aligned and value.indices.flags.aligned
+    return own_rows(value) if copy or not aligned else lent(value)
 
 
 def _as_block(X, y, qid, weight):
