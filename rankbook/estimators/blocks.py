@@ -12,7 +12,7 @@ import operator
 import numpy as np
 
 from ..base.validation import as_choice, as_count
-from ..data.blocks import Blocks, block_facts
+from ..data.blocks import block_facts
 from .base import fitted_attributes, keep_fit
 from ..kernels.basis import METHODS, choose_basis
 from ..preferences.weights import query_item_weights
@@ -64,7 +64,7 @@ def fit_ranksvm_blocks(estimator, blocks, **given):
     ----------
     estimator : RankSVM
         With a linear kernel and the L2 penalty.
-    blocks : Blocks
+    blocks : BlocksLike
     **given
         The other arguments of ``fit``, which must be None.
 
@@ -156,7 +156,7 @@ def fit_rankrls_blocks(estimator, blocks, **given):
     ----------
     estimator : RankRLS
         Linear, or with a basis: a number of items, or these.
-    blocks : Blocks
+    blocks : BlocksLike
     **given
         The other arguments of ``fit``, which must be None.
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 from ..base.limits import refuse_huge
 from ..base.types import Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_choice, as_count, as_matrix, as_positive, as_vector
-from ..data.blocks import Blocks
+from ..data.blocks import BlocksLike
 from rankbook.estimators.base import (
     Ranker,
     finite_items,
@@ -173,7 +173,7 @@ class RankRLS(Ranker):
 
     def fit(
         self,
-        X: Items | Iterator[tuple] | Blocks,
+        X: Items | Iterator[tuple] | BlocksLike,
         y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -190,7 +190,7 @@ class RankRLS(Ranker):
         :class:`rankbook.RankSVM`: f should differ by their margins, exactly, so that the sum of
         c (delta - (f(better) - f(worse)))^2 is minimised.
         """
-        if isinstance(X, Blocks):
+        if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
             return fit_rankrls_blocks(self, X, **others)
         if not hasattr(X, "__next__"):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ..base.limits import refuse_huge, warn
 from ..base.types import GraphName, Items, KernelLike, SolverLike
 from ..base.validation import as_count
-from ..data.blocks import Blocks
+from ..data.blocks import BlocksLike
 from rankbook.estimators.base import (
     Ranker,
     finite_items,
@@ -135,7 +135,7 @@ class RankSVM(Ranker):
     @keeping_features
     def fit(
         self,
-        X: Items | Blocks,
+        X: Items | BlocksLike,
         y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -179,7 +179,7 @@ class RankSVM(Ranker):
         >>> bool(model.predict([[5.0]]) > model.predict([[4.0]]))
         True
         """
-        if isinstance(X, Blocks):
+        if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
             return fit_ranksvm_blocks(self, X, **others)
         if preferences is None:

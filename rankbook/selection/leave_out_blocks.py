@@ -67,7 +67,7 @@ def leave_query_out(blocks, statistics, lams):
 
     Parameters
     ----------
-    blocks : Blocks
+    blocks : BlocksLike
         Without weights of items.
     statistics : RankingStatistics
         Of these blocks.
