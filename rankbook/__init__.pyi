@@ -3,6 +3,7 @@
 from . import kernels, metrics, plots
 from .data import datasets
 from .data.blocks import Block, Blocks
+from .data.file_blocks import read_blocks
 from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker
 from .estimators.online import OnlineRankSVM, OnlineSVC
@@ -85,6 +86,7 @@ __all__ = [
     "merge_statistics",
     "metrics",
     "plots",
+    "read_blocks",
     "register_solver",
     "solve",
     "solve_path",

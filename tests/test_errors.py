@@ -2074,6 +2074,24 @@ DATA = [
         r"^drop is 'a'; .* accepted",
     ),
     (
+        "blocks from no files",
+        lambda tmp: rb.read_blocks(str(tmp / "*.csv"), "y"),
+        FileNotFoundError,
+        r"^paths is .*: no file has a name like this",
+    ),
+    (
+        "blocks from a number",
+        lambda tmp: rb.read_blocks(3, "y"),
+        TypeError,
+        r"^paths is 3; .* accepted",
+    ),
+    (
+        "blocks with an unknown feature",
+        lambda tmp: rb.read_blocks(table(tmp), "y", features=["aa"]),
+        ValueError,
+        r"^features is 'aa'; .* Accepted",
+    ),
+    (
         "drop a number",
         lambda tmp: read_table(table(tmp), "y", drop=3),
         TypeError,

@@ -430,6 +430,7 @@ KEEPS_NOTHING = {
     "unregister_solver",
     "get_solver",
     "load",
+    "read_blocks",
     "choose_lambda",
     "suggest_pairs",
     "explain",

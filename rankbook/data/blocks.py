@@ -344,7 +344,7 @@ def require_whole(found):
             if query in seen:
                 raise ValueError(
                     f"the query {query!r} is in {seen[query]} and in {name}; "
-                    "queries that are in one block each are accepted."
+                    "queries that are in one block each are accepted: sort the items by query."
                 )
             seen[query] = name
 

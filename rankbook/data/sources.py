@@ -58,6 +58,8 @@ class Source:
     as often as asked for.
     """
 
+    first_row, first_line = 0, 1  # numbers of what comes first
+
     def __init__(self, path):
         if path == "-":
             self.label = self.name = self.stem = "standard input"

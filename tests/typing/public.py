@@ -216,6 +216,8 @@ axes: np.ndarray = rb.plots.plot_decision(path, [lam, 2 * lam], y, axes=[ax, ax]
 
 blocks = rb.Blocks([rb.Block(X, y, qid), rb.Block(X, [0, 1], weight=weight, name="b", copy=False)])
 solution = rb.solve(rb.BlockRankSVMProblem(blocks, loss="squared"), lam)
+blocks = rb.read_blocks("a.parquet", "y", qid="q", features=["a"], weight="w", rows=100)
+blocks = rb.read_blocks(["a.csv", Path("b.csv")], target="y", drop=("c",))
 
 two = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2))
 rb.solve_path(two, solver="path").save("path.npz")

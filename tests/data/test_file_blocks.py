@@ -1,0 +1,282 @@
+"""Blocks from files against the same files read as a whole."""
+
+import gzip
+import os
+import pickle
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rankbook as rb
+from rankbook.data.blocks import block_facts
+from rankbook.data.dataset import Dataset
+from rankbook.data.file_blocks import files_of
+from rankbook.data.tables import NotNumbers, read_table
+from rankbook.data.writers import write_dataset
+
+pytestmark = pytest.mark.usefixtures("workplace")
+NAMES = ["a.parquet", "a.csv", "a.tsv", "a.txt", "a.csv.gz", "a.txt.gz"]
+
+
+def made(n=300, d=3, queries=20, seed=0, first=0):
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((n, d)) < 0.2, 0.0, rng.normal(size=(n, d)))
+    X[0, -1] = 1.0  # so that text knows how many features there are
+    qid = first + np.sort(rng.integers(0, queries, n))
+    names = [f"feature {j + 1}" for j in range(d)]
+    return Dataset(X, rng.integers(0, 3, n), qid=qid, feature_names=names)
+
+
+def roles(name):
+    return {} if ".txt" in name else dict(target="target", qid="qid")
+
+
+def parts(blocks, *names):
+    return [np.concatenate(blocks.map(getattr, blocks.items, name).values) for name in names]
+
+
+def same(blocks, *wholes):
+    """Whether blocks hold what data sets do, in their order, to the last bit."""
+    for name, found in zip(("X", "y", "qid"), parts(blocks, "X", "y", "qid")):
+        assert np.array_equal(found, np.concatenate([getattr(data, name) for data in wholes]))
+    block_facts(blocks)  # each query is in one block
+    return True
+
+
+class TestSameAsTheWhole:
+    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("rows", [1, 7, 100, 10_000])
+    def test_one_file(self, name, rows):
+        write_dataset(made(), name)
+        blocks = rb.read_blocks(name, **roles(name), rows=rows)
+        assert same(blocks, read_table(name, **roles(name)))
+        assert len(blocks) == {1: 20, 10_000: 1}.get(rows, len(blocks)) and blocks.is_stored
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_several_files(self, name):
+        names = [f"{k}{name}" for k in range(3)]
+        for k, each in enumerate(names):
+            write_dataset(made(seed=k, first=100 * k), each)
+        wholes = [read_table(each, **roles(name)) for each in names]
+        assert same(rb.read_blocks(f"?{name}", **roles(name), rows=50), *wholes)
+        some = rb.read_blocks([Path(names[1]), names[0]], **roles(name))
+        assert len(some) == 2 and same(some, wholes[1], wholes[0])
+
+    @pytest.mark.parametrize("group", [1, 3, 64, 1000])
+    @pytest.mark.parametrize("rows", [1, 40, 200])
+    def test_queries_over_row_groups(self, group, rows):
+        data = made()
+        frame = pd.DataFrame(data.X, columns=data.feature_names)
+        frame = frame.assign(y=data.y, qid=data.qid)
+        frame.to_parquet("a.parquet", row_group_size=group, index=False)
+        blocks = rb.read_blocks("a.parquet", "y", "qid", rows=rows)
+        assert same(blocks, read_table("a.parquet", "y", "qid"))
+        largest = np.bincount(data.qid).max()
+        sizes = [len(y) for y in blocks.map(getattr, blocks.items, "y").values]
+        assert max(sizes) <= 2 * rows + 2 * largest
+
+    @pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.txt"])
+    def test_queries_over_chunks(self, name, monkeypatch):
+        monkeypatch.setattr("rankbook.data.pieces.CHUNK", 7)
+        monkeypatch.setattr("rankbook.data.text_pieces.CHUNK", 7)
+        data = made()
+        write_dataset(data, name)
+        assert same(rb.read_blocks(name, **roles(name), rows=20), read_table(name, **roles(name)))
+
+    def test_one_huge_query_and_single_items(self):
+        data = made(queries=1)
+        qid = np.r_[data.qid[:-2] + 5, 1, 2]
+        write_dataset(Dataset(data.X, data.y, qid=qid), "a.parquet")
+        blocks = rb.read_blocks("a.parquet", "target", "qid", rows=1)
+        assert blocks.map(len, blocks.map(getattr, blocks.items, "y")).values == (298, 1, 1)
+
+    @pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.svm"])
+    def test_without_queries_a_file_is_one_block(self, name):
+        data = made()
+        write_dataset(Dataset(data.X, data.y), name)
+        given = {} if name == "a.svm" else dict(target="target", qid="none")
+        blocks = rb.read_blocks(name, **given, rows=10)
+        assert len(blocks) == 1 and blocks.items.values[0].read().qid is None
+        assert np.array_equal(*parts(blocks, "X"), data.X)
+
+
+class TestColumns:
+    def test_chosen_features_weights_and_order(self):
+        frame = pd.DataFrame(dict(w=[1, 2], b=[3.0, 4], q=[1, 1], a=[5, 6], y=[0, 1]))
+        frame.to_parquet("a.parquet", index=False)
+        block = rb.read_blocks("a.parquet", "y", "q", ["a", "b"], "w").items.values[0].read()
+        assert block.X.tolist() == [[5, 3], [6, 4]] and block.weight.tolist() == [1, 2]
+        block = rb.read_blocks("a.parquet", "y", "q", drop=["w"]).items.values[0].read()
+        assert block.X.tolist() == [[3, 5], [4, 6]] and block.weight is None
+
+    def test_single_precision_stays(self):
+        frame = pd.DataFrame(dict(a=np.arange(3, dtype="f4"), b=np.ones(3, "f4"), y=[0, 1, 2]))
+        frame.to_parquet("a.parquet", index=False)
+        block = rb.read_blocks("a.parquet", "y").items.values[0].read()
+        assert block.X.dtype == np.float32 and block.y.dtype == np.float64
+
+    def test_a_query_column_that_is_guessed_is_said_once(self):
+        pd.DataFrame(dict(qid=[1, 1], y=[0, 1], a=[1.0, 2.0])).to_csv("a.csv", index=False)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            block_facts(rb.read_blocks("a.csv", "y"))
+        assert len(said) == 1 and "query ids: column 'qid' of a.csv" in str(said[0].message)
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    def test_text_of_all_sorts(self, end):
+        rows = ['q;y;x;"a note"', "007;1;1,5;0", "", "007;0;2;0", '"a;7";1;-3,25;0', '"a;7";0;0;1']
+        Path("a.csv").write_bytes(end.join(rows).encode("utf-8-sig"))
+        with pytest.warns(UserWarning, match="commas as decimal points") as said:
+            blocks = rb.read_blocks("a.csv", "y", "q", rows=1)
+            X, qid = parts(blocks, "X", "qid")
+        assert len(said) == 1 and len(blocks) == 2
+        assert qid.tolist() == ["007", "007", "a;7", "a;7"]
+        assert X.tolist() == [[1.5, 0], [2, 0], [-3.25, 0], [0, 1]]
+
+    def test_line_breaks_in_quotes(self):
+        Path("a.csv").write_text('q,y,x\n"a\nb",1,2\n"a\nb",0,3\nc,1,4\nc,0,5\n')
+        blocks = rb.read_blocks("a.csv", "y", "q", rows=1)
+        assert parts(blocks, "qid")[0].tolist() == ["a\nb", "a\nb", "c", "c"]
+
+    def test_features_that_one_file_does_not_mention(self):
+        Path("1.txt").write_text("1 qid:1 1:2\n0 qid:1 2:1\n")
+        Path("2.txt").write_text("# nothing\n1 qid:2 4:3\n0 qid:2\n")
+        (X,) = parts(rb.read_blocks("?.txt"), "X")
+        assert X.tolist() == [[2, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 3], [0, 0, 0, 0]]
+        (X,) = parts(rb.read_blocks("?.txt", features=["feature 4", "feature 9"]), "X")
+        assert X.tolist() == [[0, 0], [0, 0], [3, 0], [0, 0]]
+
+
+def write(**texts):
+    for name, text in texts.items():
+        Path(name.replace("_", ".")).write_text(text)
+
+
+CSV = "q,y,x\n1,0,1\n1,1,2\n2,0,3\n2,1,4\n"
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        "text, error, words",
+        [
+            (CSV + "3,1,\n", ValueError, r"b.csv has nan .* in row 4, column 'x'"),
+            (CSV + "3,1,inf\n", ValueError, r"b.csv has inf in row 4, column 'x'"),
+            (CSV + "3,1,red\n", NotNumbers, r"b.csv has columns .* 'x' \('red' in row 4\)"),
+            (CSV + ",1,5\n", ValueError, r"b.csv has no query id in row 4, column 'q'"),
+            (CSV + "3,1,5,9\n", ValueError, r"b.csv cannot be read as CSV text"),
+            (CSV + "1,1,5\n", ValueError, r"query 1 is in b.csv \(rows 0 .* and in b.csv \(rows 4"),
+        ],
+    )
+    def test_a_row_is_named_as_in_the_file(self, text, error, words):
+        write(b_csv=text)
+        with pytest.raises(error, match=words):
+            block_facts(rb.read_blocks("b.csv", "y", "q", rows=1))
+
+    def test_a_line_of_svmlight_text(self):
+        write(a_txt="1 qid:1 1:2\n0 qid:1 1:1\n\n1 qid:2 1:nan\n")
+        with pytest.raises(ValueError, match=r"row 2, column 'feature 1'.* line 4, '1 qid:2"):
+            block_facts(rb.read_blocks("a.txt", rows=1))
+        write(a_txt="1 qid:1 1:2\n0 qid:1 2:1 1:3\n")
+        with pytest.raises(ValueError, match="a.txt is not SVMlight text in line 2"):
+            block_facts(rb.read_blocks("a.txt"))
+        write(a_txt="1 qid:1 1:2\n0 qid:1 one:1\n")
+        with pytest.raises(ValueError, match="a.txt is not SVMlight text in line 2"):
+            rb.read_blocks("a.txt")
+        write(a_txt="1 qid:1 1:2\n0 1:1\n")
+        with pytest.raises(ValueError, match="a.txt has qid on some .* line 2"):
+            rb.read_blocks("a.txt")
+
+    def test_a_query_in_two_files(self):
+        write(a_csv=CSV, b_csv="q,y,x\n2,0,1\n")
+        with pytest.raises(ValueError, match=r"query 2 is in a.csv .* b.csv .*: sort .* by query"):
+            rb.BlockRankSVMProblem(rb.read_blocks("?.csv", "y", "q"))
+
+    @pytest.mark.parametrize(
+        "other, given, words",
+        [
+            ("q,y,z\n3,1,2\n", {}, "b.csv has no column 'x', which a.csv has; it has q, y, z"),
+            ("q,y,x,z\n3,1,2,3\n", {}, "b.csv has a column 'z', which a.csv has not"),
+            ("q,y,z\n3,1,2\n", dict(features=["x"]), "b.csv has no column 'x'"),
+            (CSV, dict(target="grade"), "target is 'grade'. Accepted: q, x, y"),
+            (CSV, dict(target=None), "target is None; name the column of a.csv to rank by"),
+            (CSV, dict(qid="qd"), "qid is 'qd'; did you mean 'q'"),
+            (CSV, dict(weight="w"), "weight is 'w'. Accepted: q, x, y"),
+            (CSV, dict(drop=["w"]), "drop is 'w'. Accepted: q, x, y"),
+            (CSV, dict(features=["y"]), "features is 'y'. Accepted: x"),
+            (CSV, dict(features=[]), "a.csv has no columns besides target 'y' and qid 'q'"),
+            (CSV, dict(weight="y"), "each column once is accepted"),
+            (CSV, dict(rows=0), "rows is 0"),
+        ],
+    )
+    def test_columns(self, other, given, words):
+        write(a_csv=CSV, b_csv=other)
+        with pytest.raises(ValueError, match=words):
+            rb.read_blocks("?.csv", **(dict(target="y", qid="q") | given))
+
+    def test_files(self):
+        write(a_csv=CSV, b_txt="1 qid:1 1:2\n", c_txt="1 1:2\n", d_csv="q,y,x\n")
+        with pytest.raises(ValueError, match="b.txt is SVMlight text and a.csv is not"):
+            rb.read_blocks(["a.csv", "b.txt"], "y", "q")
+        with pytest.raises(ValueError, match="c.txt has no qid and b.txt has"):
+            rb.read_blocks("?.txt")
+        with pytest.raises(ValueError, match="target is 'y'; None is accepted for b.txt"):
+            rb.read_blocks("b.txt", "y")
+        with pytest.raises(ValueError, match="d.csv has names of columns but no rows"):
+            rb.read_blocks("d.csv", "y", "q")
+        assert len(rb.read_blocks(["a.csv", "d.csv"], "y", "q")) == 1
+        with pytest.raises(FileNotFoundError, match="'\\*.parquet': no file has a name"):
+            rb.read_blocks("*.parquet", "y")
+        with pytest.raises(FileNotFoundError, match="'e.csv': there is no such file"):
+            rb.read_blocks("e.csv", "y")
+        with pytest.raises(TypeError, match="paths is 3; a path"):
+            rb.read_blocks(3)
+        for wrong, words in (([], "paths is empty"), (["a.csv"] * 2, "'a.csv' twice")):
+            with pytest.raises(ValueError, match=words):
+                files_of(wrong)
+        with pytest.raises(ValueError, match="standard input is read only once"):
+            rb.read_blocks("-", "y")
+        Path("a.parquet").write_bytes(b"PAR1 and then nothing")
+        with pytest.raises(ValueError, match="a.parquet cannot be read as Parquet"):
+            rb.read_blocks("a.parquet", "y")
+        Path("a.parquet.gz").write_bytes(gzip.compress(b"PAR1"))
+        with pytest.raises(ValueError, match="Parquet packed by gzip; unpacked"):
+            rb.read_blocks("a.parquet.gz", "y")
+
+    def test_a_file_that_changes(self):
+        write(a_csv=CSV)
+        blocks = rb.read_blocks("a.csv", "y", "q")
+        write(a_csv=CSV.replace("4", "5.5"))
+        with pytest.raises(ValueError, match="a.csv has changed since it was looked at"):
+            block_facts(blocks)
+        blocks = rb.read_blocks("a.csv", "y", "q")
+        os.remove("a.csv")
+        with pytest.raises(FileNotFoundError):
+            block_facts(blocks)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_reads_a_block_can_be_sent(name):
+    write_dataset(made(), name)
+    for stored in rb.read_blocks(name, **roles(name), rows=100).items.values:
+        sent = pickle.dumps(stored.read)
+        assert len(sent) < 2000
+        ours, theirs = stored.read(), pickle.loads(pickle.dumps(pickle.loads(sent)()))
+        assert np.array_equal(ours.X, theirs.X) and ours.name == theirs.name
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.txt"])
+def test_a_solution_is_that_of_the_whole(name):
+    data = made()
+    write_dataset(data, name)
+    prefs = rb.Preferences.from_scores(data.y, data.qid)
+    one = rb.solve(
+        rb.RankSVMProblem(data.X, prefs, kernel="linear"), 2.0, solver="newton", tol=1e-9
+    )
+    many = rb.BlockRankSVMProblem(rb.read_blocks(name, **roles(name), rows=40))
+    found = rb.solve(many, 2.0, tol=1e-9)
+    assert many.n_preferences == len(prefs)
+    assert np.allclose(found.weights, one.weights, rtol=1e-4, atol=1e-6)
+    assert found.certificate.relative_gap <= 1e-9
