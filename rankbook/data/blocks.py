@@ -10,6 +10,7 @@ __all__ = ['GROUP', 'Block', 'nbytes_of', 'Parts', 'added', 'in_groups', 'Stored
 # %% ../../nbs/data/blocks.ipynb #bk03
 import operator
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import InitVar, dataclass
 from functools import reduce
 from itertools import islice
@@ -224,9 +225,17 @@ class Blocks:
         return in_groups(combine, self._values(function, arguments))
 
     def _values(self, function, arguments):
-        """The function's values, one block after the other."""
-        for number in range(len(self)):
-            yield function(*(value_at(each, number) for each in arguments))
+        """The function's values, one block after the other; the next is read meanwhile."""
+        at = lambda number: [value_at(each, number) for each in arguments]
+        if not self.is_stored:
+            yield from (function(*at(number)) for number in range(len(self)))
+            return
+        with ThreadPoolExecutor(1) as reader:
+            ahead = reader.submit(at, 0)
+            for number in range(1, len(self) + 1):
+                values = ahead.result()
+                ahead = reader.submit(at, number) if number < len(self) else None
+                yield function(*values)
 
 # %% ../../nbs/data/blocks.ipynb #bk19q
 @runtime_checkable

@@ -31,14 +31,15 @@ def hessian_product(X, summed, bands, p):
 def hessian(X, summed, bands):
     """X'BX (d, d), symmetric. O(n d^2 + n d log n) time, and 16 numbers for each item."""
     d = X.shape[1]
-    H, unit = np.empty((d, d)), np.eye(d)
+    H = np.zeros((d, d))  # the lower half of it
     for start in range(0, d, COLUMNS):
         some = slice(start, start + COLUMNS)
-        columns = matvec(X, unit[:, some])
+        columns = X[:, some] if isinstance(X, np.ndarray) else X[:, some].toarray()
+        columns = np.array(columns, dtype=np.float64, order="F")
         for j in range(columns.shape[1]):
             columns[:, j] = summed.curvature(bands, columns[:, j])
-        H[:, some] = rmatvec(X, columns)
-    return (H + H.T) / 2
+        H[start:, some] = rmatvec(X[:, start:], columns)
+    return np.tril(H) + np.tril(H, -1).T
 
 # %% ../../nbs/problems/hessian.ipynb #hs09
 def random_signs(n, first=0):
