@@ -29,6 +29,7 @@ NAMES = {
     "rankrls": "RankRLS, beside factors and products of its size, scikit-learn and RLScore",
     "quality": "held-out queries, beside LightGBM and XGBoost",
     "projected": "an approximate kernel, and what it proves of the exact one",
+    "files": "a linear ranking SVM on items in a file, beside the same in memory",
     "rayleigh": "Rayleigh rankers on many items, beside scikit-learn",
     "which": "all methods beside LightGBM and XGBoost, tuned alike; a table of its own",
 }

@@ -9,7 +9,17 @@ import pytest
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-NAMES = ["interior", "paths", "linear", "rankrls", "quality", "projected", "rayleigh", "which"]
+NAMES = [
+    "interior",
+    "paths",
+    "linear",
+    "rankrls",
+    "quality",
+    "projected",
+    "files",
+    "rayleigh",
+    "which",
+]
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@
 __all__ = []
 
 # %% ../../nbs/metrics/interface.ipynb #c002
+from .blocks import over_blocks
 from .cascade import err, reciprocal_rank
 from .compare import Comparison, Interval, compare, interval
 from .cutoff import precision_at_k, recall_at_k
@@ -30,6 +31,7 @@ __all__ = [
     "interval",
     "kendall_tau",
     "ndcg",
+    "over_blocks",
     "pair_accuracy",
     "precision_at_k",
     "recall_at_k",

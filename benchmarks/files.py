@@ -1,0 +1,125 @@
+"""What a linear ranking SVM costs whose items are in a Parquet file, and how much memory it takes.
+
+The items are written piece by piece into a temporary folder (TMPDIR), 8 bytes for each number: 4 GB
+for ten million with 50 features. Each measurement is a process of its own, whose peak memory is
+what the system says. "In memory" is the same problem with all items read at once.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import numpy as np
+
+import rankbook as rb
+
+from .common import Row, cpu_seconds
+
+SIZES = {"tiny": (2_000, 5), "usual": (1_000_000, 50), "full": (10_000_000, 50)}
+ROWS = 1 << 18  # of a row group, and of a block
+SIZE = 100  # items of a query
+LARGEST = 1_000_000  # items that are read at once, too
+SHARE = 1e-3  # lambda for each preference
+
+
+def write(path, n, d):
+    """Items with five levels of a noisy linear score, a row group at a time."""
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    rng = np.random.default_rng(0)
+    w, writer = rng.normal(size=d) / np.sqrt(d), None
+    names = ["y", "qid", *(f"x{j}" for j in range(d))]
+    for first in range(0, n, ROWS // SIZE * SIZE):
+        m = min(ROWS // SIZE * SIZE, n - first)
+        X = rng.normal(size=(d, m))
+        score = (w @ X + rng.normal(size=m)).reshape(-1, SIZE)
+        y = score.argsort(axis=1).argsort(axis=1).ravel() * 5 // SIZE
+        table = pyarrow.table([y, np.arange(first, first + m) // SIZE, *X], names=names)
+        options = dict(compression="none", use_dictionary=False)
+        writer = writer or ParquetWriter(path, table.schema, **options)
+        writer.write_table(table, row_group_size=ROWS)
+    writer.close()
+
+
+def peak_memory():
+    """The most memory that this process ever had, in GB."""
+    facts = Path("/proc/self/status")
+    if facts.exists():
+        lines = dict(line.partition(":")[::2] for line in facts.read_text().splitlines())
+        return int(lines["VmHWM"].split()[0]) * 1024 / 1e9
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e9  # bytes on macOS
+
+
+def items_of(block):
+    """The number of items of a block, which is read for it."""
+    return len(block.y)
+
+
+def whole_of(path):
+    """The problem with all items in memory."""
+    data = rb.read_blocks(path, "y", "qid", rows=1 << 62).items.values[0].read()
+    prefs = rb.Preferences.from_scores(data.y, data.qid)
+    return rb.RankSVMProblem(data.X, prefs, kernel="linear", copy=False)
+
+
+def measure(path, how):
+    """Facts about a solution, as a dict; what is compiled is compiled before."""
+    X, y = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) % 5
+    small = rb.Blocks([rb.Block(X, y, np.arange(200) // 20)])
+    rb.solve(rb.BlockRankSVMProblem(small), 1.0)
+    before, facts, start, spent = peak_memory(), {}, perf_counter(), cpu_seconds()
+    if how == "blocks":
+        blocks = rb.read_blocks(path, "y", "qid", rows=ROWS)
+        facts["cut"], start = perf_counter() - start, perf_counter()
+        blocks.reduce(items_of, blocks.items)
+        facts["pass"], start = perf_counter() - start, perf_counter()
+        problem = rb.BlockRankSVMProblem(blocks)
+    else:
+        problem = whole_of(path)
+    facts["made"], start = perf_counter() - start, perf_counter()
+    lam = SHARE * (problem.n_preferences if how == "blocks" else len(problem.prefs))
+    solution = rb.solve(problem, lam, solver="newton")
+    facts["gap"] = solution.certificate.relative_gap
+    facts |= dict(solved=perf_counter() - start, steps=solution.info["steps"])
+    return facts | dict(processor=cpu_seconds() - spent, before=before, peak=peak_memory())
+
+
+def measured(path, how):
+    """The same, in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.files", str(path), how]
+    root = Path(__file__).resolve().parents[1]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=root)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def rows(scale, peers):
+    """All rows."""
+    n, d = SIZES[scale]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "items.parquet"
+        write(path, n, d)
+        ours = measured(path, "blocks")
+        theirs = measured(path, "memory") if n <= LARGEST else None
+    what = f"one lambda, linear, hinge loss, from Parquet, {d} features"
+    note = (
+        f"wall clock: cut {ours['cut']:.1f} s, a pass {ours['pass']:.2f} s, problem "
+        f"{ours['made']:.1f} s, {ours['steps']} steps {ours['solved']:.1f} s"
+    )
+    for name, measure in (("peak", "peak memory, GB"), ("gap", "gap")):
+        row = dict(measure=measure, quality=ours[name], rounds=1, note=note)
+        if theirs is not None:
+            ratio = ours["processor"] / theirs["processor"]
+            row |= dict(peer="in memory", peer_seconds=theirs["processor"], ratio=ratio)
+            row |= dict(peer_quality=theirs[name])
+        yield Row(what, n, ours["processor"], **row)
+        note = ""
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(*sys.argv[1:])))
