@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['SAMPLE', 'refuse_beside', 'query_option', 'require_options', 'fit_ranksvm_blocks', 'sampled_rows', 'basis_of_blocks',
-           'block_statistics', 'statistics_of_blocks', 'fit_rankrls_blocks']
+           'block_statistics', 'statistics_of_blocks', 'fit_rankrls_blocks', 'known_features', 'blocked_search']
 
 # %% ../../nbs/estimators/blocks.ipynb #eb03
 import operator
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..registry.choice import choose_solver
 from ..registry.plugins import progress_option
 from ..registry.solve import solve
+from ..selection.leave_out_blocks import leave_query_out
 
 # %% ../../nbs/estimators/blocks.ipynb #eb05
 def refuse_beside(**given):
@@ -39,7 +41,7 @@ def refuse_beside(**given):
 
 def query_option(estimator):
     """The weights of queries that an estimator asks for: None or "equal"."""
-    weight = estimator.query_weight
+    weight = getattr(estimator, "query_weight", None)
     if not (weight is None or isinstance(weight, str) and weight == "equal"):
         raise ValueError(
             f"query_weight is {weight!r} and X holds blocks; None or 'equal' is accepted with them."
@@ -106,7 +108,7 @@ def sampled_rows(block, share, seed):
     return [np.asarray(some if isinstance(some, np.ndarray) else some.toarray(), dtype=float)]
 
 
-def basis_of_blocks(estimator, blocks, n):
+def basis_of_blocks(estimator, blocks, gamma=None):
     """The basis of an estimator, (r, d) or None: as given, or so many items of a sample."""
     basis = estimator.basis
     if basis is None or np.ndim(basis) == 2:
@@ -116,13 +118,15 @@ def basis_of_blocks(estimator, blocks, n):
             "basis has row numbers and X holds blocks; a number of items, or items (r, d), are "
             "accepted with them."
         )
+    n = block_facts(blocks).n_items
     count = as_count("basis", basis, 1, n, ", the number of items,")
-    as_choice("basis_method", estimator.basis_method, METHODS)
+    method = getattr(estimator, "basis_method", "random")
+    as_choice("basis_method", method, METHODS)
     share = min(1.0, SAMPLE * count / n)
     rows = blocks.reduce(sampled_rows, blocks.items, share, 0, combine=operator.add)
     sample = np.concatenate(rows)
     e = estimator
-    options = e.basis_method, e.kernel, e.gamma, e.degree, e.coef0, e.random_state
+    options = method, e.kernel, gamma, e.degree, e.coef0, e.random_state
     return sample[choose_basis(sample, min(count, len(sample)), *options)]
 
 
@@ -135,18 +139,23 @@ def block_statistics(block, empty, query_weight=None):
     return merge_statistics(empty).add(X, block.y, block.qid, weight)
 
 # %% ../../nbs/estimators/blocks.ipynb #eb11
-def statistics_of_blocks(estimator, blocks):
+def statistics_of_blocks(estimator, blocks, gamma, basis):
     """The :class:`rankbook.RankingStatistics` of all blocks for a RankRLS. A pass; O(n p^2)."""
-    facts, e = block_facts(blocks), estimator
-    basis = basis_of_blocks(e, blocks, facts.n_items)
-    empty = RankingStatistics(basis, e.graph, e.kernel, e.gamma, e.degree, e.coef0)
-    if e.graph is not None and e.query_weight is not None:
+    e = estimator
+    empty = RankingStatistics(basis, e.graph, e.kernel, gamma, e.degree, e.coef0)
+    query_weight = query_option(e)
+    if e.graph is not None and query_weight is not None:
         raise ValueError(
             "query_weight is given and graph is 'identity', which compares no pairs; None is "
             "accepted with it."
         )
-    options = empty, query_option(e)
-    return blocks.reduce(block_statistics, blocks.items, *options, combine=merge_statistics)
+    options = empty, query_weight
+    found = blocks.reduce(block_statistics, blocks.items, *options, combine=merge_statistics)
+    if not found.tells_apart:
+        raise ValueError(
+            "blocks have no two different scores in any query; at least one difference is accepted."
+        )
+    return found
 
 
 def fit_rankrls_blocks(estimator, blocks, **given):
@@ -172,13 +181,56 @@ def fit_rankrls_blocks(estimator, blocks, **given):
     """
     refuse_beside(**given)
     require_options(estimator, penalty="l2")
-    statistics = statistics_of_blocks(estimator, blocks)
-    if not statistics.tells_apart:
-        raise ValueError(
-            "blocks have no two different scores in any query; at least one difference is accepted."
-        )
+    basis, gamma = basis_of_blocks(estimator, blocks, estimator.gamma), estimator.gamma
+    statistics = statistics_of_blocks(estimator, blocks, gamma, basis)
     solution = StatisticsSolver(statistics).solve(estimator.lam)
-    d = statistics.n_features if statistics.basis is None else statistics.basis.shape[1]
+    found = fitted_attributes(solution) | dict(statistics_=statistics)
+    return keep_fit(estimator, found | known_features(estimator, statistics))
+
+
+def known_features(estimator, statistics):
+    """The number of features, as a fitted attribute; names of an earlier fit are forgotten."""
     vars(estimator).pop("feature_names_in_", None)
-    found = fitted_attributes(solution) | dict(statistics_=statistics, n_features_in_=d)
-    return keep_fit(estimator, found)
+    basis = statistics.basis
+    return dict(n_features_in_=statistics.n_features if basis is None else basis.shape[1])
+
+# %% ../../nbs/estimators/blocks.ipynb #eb13b
+def blocked_search(estimator, blocks, lams, **given):
+    """`follow` and `judge` of a :class:`rankbook.RankRLSCV` for blocks, as for data in memory.
+
+    Parameters
+    ----------
+    estimator : RankRLSCV
+        With ``cv="query"`` and the metric "disagreement".
+    blocks : BlocksLike
+    lams : ndarray of shape (l,)
+    **given
+        The other arguments of ``fit``, which must be None.
+
+    Returns
+    -------
+    follow, judge : callable
+        ``follow(gamma)`` has a method ``solution(lam)``; ``judge(gamma)`` is the share (l,) of
+        wrong pairs of queries left out, and what follow gives.
+
+    Raises
+    ------
+    ValueError
+        If the estimator asks for what is no sum over queries.
+    """
+    refuse_beside(**given)
+    require_options(estimator, cv="query", metric="disagreement", graph=None)
+    first = None if estimator.gamma is None else float(np.ravel(estimator.gamma)[0])
+    basis = basis_of_blocks(estimator, blocks, first)  # the same items for every gamma
+
+    def follow(gamma):
+        """The statistics of all blocks, and their solutions."""
+        statistics = statistics_of_blocks(estimator, blocks, gamma, basis)
+        return SimpleNamespace(statistics=statistics, solution=StatisticsSolver(statistics).solve)
+
+    def judge(gamma):
+        """The value of every lambda, and the solutions."""
+        path = follow(gamma)
+        return leave_query_out(blocks, path.statistics, lams), path
+
+    return follow, judge

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike
 
 from ..base.types import Folds, KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_vector
+from ..data.blocks import BlocksLike
 from .base import Ranker, fitted_attributes, keep_fit, keeping_features
+from .blocks import blocked_search, known_features
 from .rankrls import read_preferred, read_scored
 from .targets import PreferencesLike
 from ..kernels.basis import choose_basis
@@ -136,7 +138,7 @@ class RankRLSCV(Ranker):
     @keeping_features
     def fit(
         self,
-        X: ArrayLike,
+        X: ArrayLike | BlocksLike,
         y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         *,
@@ -148,7 +150,8 @@ class RankRLSCV(Ranker):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d), or blocks
+            Blocks alone, for ``cv="query"``; see :mod:`rankbook.estimators.blocks`.
         y : array-like of shape (n,) or (n, k)
         qid : array-like of shape (n,), optional
         preferences : Preferences or pairs, optional
@@ -181,7 +184,10 @@ class RankRLSCV(Ranker):
         (0.0, 1.0)
         """
         lams, gammas, (metric, greater) = _check_grid(self, preferences is not None)
-        if preferences is None:
+        if isinstance(X, BlocksLike):
+            others = dict(y=y, qid=qid, preferences=preferences)
+            (follow, judge), n_dropped = blocked_search(self, X, lams, **others), 0
+        elif preferences is None:
             follow, judge, n_dropped = scored_search(self, X, y, qid, metric, lams)
         else:
             follow, judge, n_dropped = preferred_search(self, X, preferences, qid, lams, y=y)
@@ -197,6 +203,8 @@ class RankRLSCV(Ranker):
             gammas_=gammas,
             n_dropped_=n_dropped,
         )
+        if isinstance(X, BlocksLike):
+            found |= known_features(self, path.statistics)
         return keep_fit(self, found | fitted_attributes(path.solution(lams[row])))
 
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c014

@@ -75,6 +75,28 @@ def test_rankrls_with_a_basis(data):
     assert all(tuple(row) in items for row in drawn[0].function_.items)
 
 
+@pytest.mark.parametrize("options", [dict(kernel="linear"), dict(basis=7), dict(gamma=[0.1, 1.0])])
+def test_rankrls_cv(data, options):
+    X, y, qid, _ = data
+    options = dict(options, basis=X[:7]) if "kernel" not in options else options
+    lams = np.logspace(-2, 3, 6)
+    model = rb.RankRLSCV(lams, cv="query", **options).fit(cut(X, y, qid))
+    assert model.cv_values_.shape == (6, np.size(options.get("gamma")))
+    for gamma, column in zip(model.gammas_, model.cv_values_.T):
+        kinds = dict(kernel=options.get("kernel", "rbf"), gamma=gamma, basis=options.get("basis"))
+        for lam, value in zip(lams[::3], column[::3]):
+            shares = []
+            for q in np.unique(qid):
+                out = qid == q
+                if np.unique(y[out]).size > 1:
+                    rest = rb.RankRLS(lam, **kinds).fit(X[~out], y[~out], qid=qid[~out])
+                    shares.append(rb.disagreement(y[out], rest.predict(X[out])))
+            assert np.isclose(value, np.mean(shares), atol=1e-12)
+    best = rb.RankRLS(model.lam_, **dict(kinds, gamma=model.gamma_)).fit(X, y, qid=qid)
+    assert np.allclose(model.predict(X), best.predict(X), rtol=1e-8)
+    assert model.n_features_in_ == 6 and model.best_value_ == model.cv_values_.min()
+
+
 def test_sparse_blocks(data):
     X, y, qid, _ = data
     X = np.where(np.abs(X) > 0.5, X, 0.0)
@@ -107,6 +129,9 @@ def test_sparse_blocks(data):
         (rb.RankRLS(basis=1000), {}, "basis is 1000"),
         (rb.RankRLS(kernel="linear", penalty="l1"), {}, "penalty is 'l1' and X holds blocks"),
         (rb.RankRLS(kernel="linear"), dict(y=[1]), "y is given and X holds blocks"),
+        (rb.RankRLSCV(kernel="linear"), {}, "cv is 5 and X holds blocks; 'query' is accepted"),
+        (rb.RankRLSCV(kernel="linear", cv="query", metric="ndcg"), {}, "metric is 'ndcg' and X"),
+        (rb.RankRLSCV(kernel="linear", cv="query"), dict(qid=[1]), "qid is given and X holds"),
     ],
 )
 def test_what_is_no_sum_is_refused_and_nothing_is_fitted(data, model, given, words):
