@@ -104,8 +104,13 @@ def read_items(path, features=None, *, target=None, qid=None, name=None, drop=()
     return items_of(read_frame(source), source, features, target, qid, name, drop)
 
 # %% ../../nbs/data/items.ipynb #i09
-def items_of(frame, source, features=None, target=None, qid=None, name=None, drop=()):
-    """The items of a DataFrame that was read from `source`; see :func:`read_items`."""
+def items_of(  # noqa: PLR0913 -- a part of a table each
+    frame, source, features=None, target=None, qid=None, name=None, drop=(), start=0
+):
+    """The items of a DataFrame that was read from `source`, from row `start` on.
+
+    See :func:`read_items`.
+    """
     columns = list(frame.columns)
     for argument, value in (("target", target), ("qid", qid), ("name", name)):
         if value is not None and (argument, value) != ("qid", "none") and value not in columns:
@@ -127,10 +132,9 @@ def items_of(frame, source, features=None, target=None, qid=None, name=None, dro
     else:
         frame = with_features(frame, source, features)
     own = lambda column: None if column is None else frame[column].to_numpy()
-    y = None if target is None else finite_numbers(source, frame[[target]])[:, 0]
-    return ItemTable(
-        finite_numbers(source, frame[list(features)]), list(features), y, own(query), own(name)
-    )
+    y = None if target is None else finite_numbers(source, frame[[target]], start=start)[:, 0]
+    X = finite_numbers(source, frame[list(features)], start=start)
+    return ItemTable(X, list(features), y, own(query), own(name))
 
 # %% ../../nbs/data/items.ipynb #i10
 def is_numbered(frame):

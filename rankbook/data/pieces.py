@@ -158,13 +158,13 @@ class ParquetTable(FileTable):
             first += m
         yield (), [(0, 1)]
 
-    def _batches(self, columns, first, stop):
-        """Record batches with the rows from `first` up to `stop`."""
+    def _batches(self, columns, first, stop, rows=CHUNK):
+        """Record batches of so many rows or fewer, with the rows from `first` up to `stop`."""
         ends = list(accumulate(self.sizes))
         groups = [i for i, n in enumerate(self.sizes) if ends[i] > first and ends[i] - n < stop]
         at = ends[groups[0]] - self.sizes[groups[0]] if groups else 0
         try:
-            for batch in self._opened().iter_batches(CHUNK, groups, columns):
+            for batch in self._opened().iter_batches(rows, groups, columns):
                 rows = slice(max(first - at, 0), min(stop - at, batch.num_rows))
                 if rows.start < rows.stop:
                     yield batch.slice(rows.start, rows.stop - rows.start)
@@ -177,7 +177,8 @@ class ParquetTable(FileTable):
     def frame(self, piece, columns, ids=None):
         """Some columns of a piece as a DataFrame; `ids` is for text."""
         self.require_unchanged()
-        batches = list(self._batches(columns, piece.first, piece.stop))
+        rows = piece.stop - piece.first  # one batch is brought into one array soonest
+        batches = list(self._batches(columns, piece.first, piece.stop, rows))
         return _frame(batches, columns)
 
 

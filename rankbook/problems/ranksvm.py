@@ -163,6 +163,10 @@ class RankSVMProblem(KernelMap):
         """X'BX (d, d)."""
         return hessian(self.X, self.summed, bands)
 
+    def zero_scores(self) -> np.ndarray:
+        """The scores (n,) of the zero function."""
+        return np.zeros(self.n_items)
+
     def random_signs(self) -> np.ndarray:
         """Signs (n,) of the items."""
         return random_signs(self.n_items)

@@ -245,6 +245,10 @@ class BlockRankSVMProblem(RankSVMProblem):
         """The loss over the preferences of all blocks."""
         return BlockedLoss(self.blocks, self.query_weight)
 
+    def zero_scores(self) -> Parts:
+        """The scores of the zero function."""
+        return self.blocks.map(_zeros, self.summed.losses)
+
     def matvec(self, v: Parts) -> Parts:
         """K v = X X'v, for Parts v."""
         return self.X @ (self.X.T @ v)
@@ -279,6 +283,11 @@ class BlockRankSVMProblem(RankSVMProblem):
 def _number(summed):
     """Preferences of one block."""
     return summed[1]
+
+
+def _zeros(summed):
+    """A zero for each item of one block."""
+    return np.zeros(summed[0].n_items)
 
 
 def _squares(block):

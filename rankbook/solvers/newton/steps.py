@@ -220,9 +220,8 @@ def carried(problem, lam, point, width, new):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019
 def at_zero(problem):
-    """The :class:`rankbook.preferences.sums.Sums` of the loss at f = 0. O(n d + n log n)."""
-    nothing = np.zeros(problem.X.shape[1])
-    return problem.summed.evaluate(matvec(problem.X, nothing), problem.loss.derivative)
+    """The :class:`rankbook.preferences.sums.Sums` of the loss at f = 0. O(n log n)."""
+    return problem.summed.evaluate(problem.zero_scores(), problem.loss.derivative)
 
 
 def first_weights(problem, lam):

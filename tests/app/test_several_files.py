@@ -1,0 +1,177 @@
+"""Several files on the command line: fitted, scored and measured in blocks, as one would be."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import rankbook as rb
+from rankbook.app.cli.main import app
+from rankbook.data.dataset import Dataset
+from rankbook.data.writers import write_dataset
+
+pytestmark = pytest.mark.usefixtures("workplace")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def done(*arguments):
+    result = run(*arguments)
+    assert result.exit_code == 0, (result.stderr, result.exception)
+    return result.stdout
+
+
+def refused(*arguments):
+    result = run(*arguments)
+    assert result.exit_code == 2 and result.stdout == "", (result.stdout, result.exception)
+    assert result.stderr.startswith("rankbook: error: ") and result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def documents(n=240, levels=3):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4)) * [1, 10, 0.1, 1]
+    X[:, 3] = 2.0  # a constant
+    y = np.digitize(X @ [1, 0.1, 10, 0] + rng.normal(size=n), np.linspace(-1, 1, levels - 1))
+    names = [f"feature {j}" for j in range(1, 5)]
+    return Dataset(X, y, qid=np.sort(rng.integers(0, 24, n)), feature_names=names)
+
+
+def rows_of(data, rows):
+    return Dataset(data.X[rows], data.y[rows], data.qid[rows], feature_names=data.feature_names)
+
+
+@pytest.fixture(params=["parquet", "csv", "letor"])
+def ending(request):
+    """The ending of files whole, 0, 1 and 2, which hold together what the first does."""
+    data = documents()
+    write_dataset(data, f"whole.{request.param}")
+    for k in range(3):
+        write_dataset(rows_of(data, data.qid % 3 == k), f"{k}.{request.param}")
+    return request.param
+
+
+def told(ending):
+    return [] if ending == "letor" else ["--target", "target", "--qid", "qid"]
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--lam", "3", "--no-standardize"], ["--loss", "squared"], ["-c", "2"]]
+)
+def test_a_fit_is_that_of_the_whole(ending, options):
+    said = []
+    for files, more in (
+        ([f"?.{ending}"], []),
+        ([f"whole.{ending}"], ["--kernel", "linear", "--solver", "newton"]),
+    ):
+        columns = told(ending)
+        text = done("fit", *files, *columns, *options, *more, "-o", "m.rankbook", "--json")
+        model = rb.load("m.rankbook")
+        said.append((json.loads(text), model.predict(documents().X), model))
+    (ours, f, model), (theirs, g, _) = said
+    for name in ("items", "features", "model", "lam", "kernel"):
+        assert ours[name] == theirs[name]
+    assert np.isclose(ours["primal"], theirs["primal"], rtol=2e-6)
+    assert ours["relative_gap"] <= 1e-6 and np.allclose(f - f[0], g - g[0], atol=0.02)
+    assert model.about["data"] == f"?.{ending}" and ours["solver"].startswith("newton ")
+
+
+def test_scores_and_measures_are_those_of_the_whole(ending):
+    done("fit", f"[012].{ending}", *told(ending), "-o", "m.rankbook")
+    model, data = rb.load("m.rankbook"), documents()
+    done("predict", "m.rankbook", f"2.{ending}", f"0.{ending}", "-o", "scores.csv")
+    found = pd.read_csv("scores.csv")
+    wholes = [rows_of(data, data.qid % 3 == k) for k in (2, 0)]
+    expected = np.concatenate([model.predict(each.X) for each in wholes])
+    assert np.allclose(found["score"], expected, rtol=1e-12)
+    assert found["row"].tolist() == [i for each in wholes for i in range(len(each.y))]
+    assert found["qid"].tolist() == [q for each in wholes for q in each.qid]
+    assert found["file"].unique().tolist() == [f"2.{ending}", f"0.{ending}"]
+    best = json.loads(done("predict", "m.rankbook", f"?.{ending}", "--ranked", "--json"))
+    assert [row["rank"] for row in best if row["qid"] == 5] == [*range(1, sum(data.qid == 5) + 1)]
+
+    for more in ([], ["--metric", "ndcg@3", "--metric", "auc"][:2], ["--by-query"]):
+        ours, theirs = (
+            json.loads(done("evaluate", "m.rankbook", f"{name}.{ending}", *more, "--json"))
+            for name in ("?", "whole")
+        )
+        if "--by-query" in more:
+            ours, theirs = (pd.DataFrame(each) for each in (ours, theirs))
+            pd.testing.assert_frame_equal(ours, theirs)
+            continue
+        assert ours["items"] == theirs["items"] == 240
+        assert list(ours["metrics"]) == list(theirs["metrics"])
+        assert np.allclose(*(list(e["metrics"].values()) for e in (ours, theirs)), rtol=1e-12)
+        for a, b in zip(ours["level_auc"], theirs["level_auc"], strict=True):
+            assert a["better"] == b["better"] and np.isclose(a["auc"], b["auc"], rtol=1e-12)
+    assert done("evaluate", "m.rankbook", f"?.{ending}") == done(
+        "evaluate", "m.rankbook", f"whole.{ending}"
+    )
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["--kernel", "rbf"], "--kernel is 'rbf', and DATA is several files"),
+        (["--method", "rankrls"], "--method is 'rankrls', and DATA is several files"),
+        (["--solver", "qp"], "--solver is 'qp', and DATA is several files"),
+        (["--graph", "star"], "--graph is 'star', and DATA is several files"),
+        (["--gamma", "1"], "--gamma is '1', and DATA is several files"),
+        (["--penalty", "l1"], "--penalty is 'l1', and DATA is several files"),
+        (["--query-weight", "equal"], "--query-weight is 'equal', and DATA is several files"),
+        (["--preferences", "p.csv"], "preferences is 'p.csv', and DATA is several files"),
+        (["--name", "qid"], "--name is 'qid', and DATA is several files"),
+        (["--lam", "1", "-c", "2"], "--lam is 1.0 and c is 2.0; one of the two"),
+        (["--lam", "-1"], "--lam is -1.0"),
+        (["--target", "grade"], "--target is 'grade'"),
+        (["--drop", "none"], "--drop is 'none'"),
+    ],
+)
+def test_what_blocks_cannot_do(options, words):
+    for k in range(2):
+        write_dataset(rows_of(documents(), documents().qid % 2 == k), f"{k}.csv")
+    columns = ["--target", "target", "--qid", "qid"]
+    assert words in refused("fit", "0.csv", "1.csv", *columns, *options, "-o", "m.rankbook")
+    assert not Path("m.rankbook").exists()
+
+
+def test_files_that_are_none():
+    assert "DATA is '*.csv': no file" in refused("fit", "*.csv", "--target", "y", "-o", "m")
+    write_dataset(documents(), "a.csv")
+    write_dataset(documents(), "b.csv")
+    columns = ["--target", "target", "--qid", "qid"]
+    assert "'c.csv': there is no such" in refused("fit", "a.csv", "c.csv", *columns, "-o", "m")
+    assert "DATA has 'a.csv' twice" in refused("fit", "a.csv", "a.csv", *columns, "-o", "m")
+    said = refused("fit", "a.csv", "b.csv", *columns, "-o", "m")
+    assert "the query 0 is in a.csv (rows 0 to 239) and in b.csv" in said
+
+
+def test_what_a_model_misses():
+    data = documents()
+    write_dataset(data, "a.csv")
+    done("fit", "?.csv", "--target", "target", "--qid", "qid", "-o", "m.rankbook")
+    frame = pd.read_csv("a.csv").drop(columns="feature 2")
+    for k in range(2):
+        frame[frame.qid % 2 == k].to_csv(f"b{k}.csv", index=False)
+    for command in ("predict", "evaluate"):
+        said = refused(command, "m.rankbook", "b?.csv")
+        assert "b0.csv has no column 'feature 2', which the model knows" in said
+    frame["feature 2"] = np.arange(len(frame), dtype=float)
+    frame.loc[frame.index[-1], "feature 2"] = np.nan
+    frame[:200].to_csv("b0.csv", index=False)
+    frame[200:].to_csv("b1.csv", index=False)
+    for command in ("predict", "evaluate"):
+        assert "b1.csv has nan (or nothing) in row 39, column 'feature 2'" in refused(
+            command, "m.rankbook", "b?.csv"
+        )
+    pd.DataFrame(dict(score=[1.0])).to_csv("scores.csv", index=False)
+    said = refused("evaluate", "scores.csv", "b0.csv", "b1.csv")
+    assert "MODEL is 'scores.csv', a table of scores, and DATA is several files" in said
+    assert "metric is 'ndgc@5'" in refused(
+        "evaluate", "m.rankbook", "a.csv", "b0.csv", "--metric", "ndgc@5"
+    )
