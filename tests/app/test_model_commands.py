@@ -67,6 +67,10 @@ class TestNumbersOfPython:
             ),
             (["--method", "rankrls", "--lam", "0.5"], rb.RankRLS(lam=0.5)),
             (
+                ["--method", "rankrls", "--query-weight", "equal"],
+                rb.RankRLS(query_weight="equal"),
+            ),
+            (
                 ["--query-weight", "equal", "--kernel", "linear", "--lam", "0.01"],
                 rb.RankSVM(query_weight="equal", kernel="linear", lam=0.01),
             ),
@@ -263,7 +267,6 @@ class TestRefusals:
             (["train.letor", "--method", "rankrls", "--loss", "squared"], "rankrls"),
             (["train.letor", "--method", "rank"], "rank"),
             (["train.letor", "--query-weight", "same"], "--query-weight is 'same'"),
-            (["train.letor", "--method", "rankrls", "--query-weight", "equal"], "rankrls"),
             (["table.csv"], "target is None"),
             (["table.csv", "--target", "grad"], "did you mean 'grade'"),
             (["table.csv", "--target", "grade", "--name", "nam"], "nam"),

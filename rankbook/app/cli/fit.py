@@ -187,7 +187,7 @@ Lam = option(float, "Regularization parameter; 1 by default. rankbook select cho
 C = option(float, "In its place the C of svm_rank_learn: lambda is queries / C.", "-c", "--c")
 Loss = option(str, "Of ranksvm: hinge or squared.")
 Penalty = option(str, "l2, or l1 for a linear kernel.")
-QueryWeight = option(str, "equal: the preferences of each query weigh one in sum; of ranksvm.")
+QueryWeight = option(str, "equal: the preferences of each query weigh one in sum.")
 
 # %% ../../../nbs/app/cli/fit.ipynb #f6c42c3f
 def fit(  # noqa: PLR0913 -- an option of the command each
