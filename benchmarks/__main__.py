@@ -31,6 +31,7 @@ NAMES = {
     "projected": "an approximate kernel, and what it proves of the exact one",
     "files": "a linear ranking SVM on items in a file, beside the same in memory",
     "rayleigh": "Rayleigh rankers on many items, beside scikit-learn",
+    "dask": "a linear ranking SVM on Dask, beside memory, with one worker and two",
     "which": "all methods beside LightGBM and XGBoost, tuned alike; a table of its own",
 }
 ALONE = "which"

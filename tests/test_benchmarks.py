@@ -18,6 +18,7 @@ NAMES = [
     "projected",
     "files",
     "rayleigh",
+    "dask",
     "which",
 ]
 

@@ -1,0 +1,103 @@
+"""What a linear ranking SVM costs on the workers of a Dask cluster.
+
+Workers are processes of this machine with one thread each. Seconds are of the clock, the best of
+the rounds in which all take turns: with one worker beside the same blocks in this process, and
+with two workers and twice the items beside one worker (weak scaling: the ratio is 1 if a step takes
+as long). Data are sent before the clock starts. Both run to the same answer, bit for bit.
+
+The bytes that travel are counted in this process, which holds client and scheduler: everything that
+they write for a step of Newton's method, but for heartbeats.
+"""
+
+import time
+from contextlib import contextmanager
+
+import numpy as np
+
+import rankbook as rb
+
+from .common import Row, if_installed, linear_graded
+
+SIZES = {"tiny": 400, "usual": 1_000_000, "full": 1_000_000}
+BLOCKS = 2  # of a worker
+SHARE = 1e-3  # lambda for each preference
+# glibc gives back what numpy frees at once, unless told otherwise: Dask's default is 64 kB
+PATIENT = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 30}
+
+
+def in_blocks(n, blocks):
+    """Items in memory, in so many blocks of whole queries."""
+    X, y, qid = linear_graded(n)
+    cuts = 100 * np.linspace(0, n // 100, blocks + 1).astype(int)
+    return rb.Blocks(
+        rb.Block(X[i:j], y[i:j], qid[i:j], name=f"block {k}", copy=False)
+        for k, (i, j) in enumerate(zip(cuts, cuts[1:]))
+    )
+
+
+def solved(problem):
+    """Weights and number of steps of one solution, and its seconds for a step."""
+    start = time.perf_counter()
+    answer = rb.solve(problem, SHARE * problem.n_preferences, solver="newton")
+    steps = answer.info["steps"]
+    return (time.perf_counter() - start) / steps, answer.weights, steps
+
+
+@contextmanager
+def problem_on(workers, blocks):
+    """The problem on a cluster of so many processes."""
+    import dask
+    from dask.distributed import Client, LocalCluster
+
+    options = dict(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+    with dask.config.set(PATIENT), LocalCluster(**options) as cluster, Client(cluster) as client:
+        yield rb.BlockRankSVMProblem(rb.dask_blocks(blocks, client=client))
+
+
+@contextmanager
+def counted_bytes():
+    """A list of the bytes of each message that client and scheduler write."""
+    from distributed.comm import tcp
+
+    write, sizes = tcp.TCP.write, []
+
+    async def counted(self, message, *args, **options):
+        size = await write(self, message, *args, **options)
+        if not (isinstance(message, dict) and "heartbeat" in str(message.get("op", ""))):
+            sizes.append(size)
+        return size
+
+    tcp.TCP.write = counted
+    try:
+        yield sizes
+    finally:
+        tcp.TCP.write = write
+
+
+def rows(scale, peers):
+    """All rows."""
+    n, rounds = SIZES[scale], 1 if scale == "tiny" else 5
+    if if_installed("distributed", None) is not None:
+        yield Row("linear ranking SVM on Dask", n, note="distributed is not installed")
+        return
+    one, two = in_blocks(n, BLOCKS), in_blocks(2 * n, 2 * BLOCKS)
+    here = rb.BlockRankSVMProblem(one)
+    with problem_on(1, one) as single, problem_on(2, two) as double:
+        times = []
+        for _ in range(rounds + 1):  # the first one compiles
+            found = [solved(problem) for problem in (here, single, double)]
+            assert np.array_equal(found[0][1], found[1][1])  # the same answer, to the last bit
+            times.append([seconds for seconds, *_ in found])
+    times = np.array(times[1:] if rounds > 1 else times)
+    memory, alone, both = times.min(axis=0)
+    what = "a step of Newton's method on Dask"
+    overhead = dict(peer="in memory", peer_seconds=memory, ratio=alone / memory, rounds=rounds)
+    yield Row(f"{what}, 1 worker", n, alone, **overhead)
+    scaling = dict(peer="1 worker", peer_seconds=alone, ratio=both / alone, rounds=rounds)
+    yield Row(f"{what}, 2 workers", 2 * n, both, **scaling)
+    for size in (n // 4, n):
+        with problem_on(1, in_blocks(size, BLOCKS)) as problem:
+            solved(problem)
+            with counted_bytes() as sizes:
+                steps = solved(problem)[2]
+            yield Row(f"{what}, bytes", size, measure="bytes", quality=sum(sizes) / steps)

@@ -1,0 +1,468 @@
+"""Blocks on a Dask cluster against the same blocks in this process."""
+
+import operator
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pickle import dumps
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import rankbook as rb
+from rankbook.data.blocks import GROUP, BlockedItems, Blocks, Stored, block_facts, nbytes_of
+
+distributed = pytest.importorskip("distributed", reason='needs pip install "rankbook[dask]"')
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = dict(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+    with distributed.LocalCluster(**options) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def processes():
+    """A client of two workers that are processes, and start again when they are killed."""
+    options = dict(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def data(n=240, d=5, size=20, seed=0):
+    """Items with grades and weights, in queries of one size and in order."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.round(X[:, 0] - X[:, 1] + rng.normal(size=n)).clip(-2, 2)
+    return X, y, np.arange(n) // size, rng.integers(1, 3, n).astype(float)
+
+
+def in_memory(X, y, qid, weight=None, rows=60):
+    """Blocks of so many rows."""
+    cuts = [slice(i, i + rows) for i in range(0, len(y), rows)]
+    pick = lambda i: None if weight is None else weight[i]
+    return Blocks(
+        rb.Block(X[i], y[i], qid[i], pick(i), name=f"block {k}") for k, i in enumerate(cuts)
+    )
+
+
+def arrays(*values, rows=60):
+    return [None if v is None else da.from_array(v, chunks=(rows, *v.shape[1:])) for v in values]
+
+
+def same(one, other):
+    """Whether two solutions are the same to the last bit, after the same steps."""
+    return (
+        np.array_equal(one.weights, other.weights)
+        and one.info == other.info
+        and one.certificate == other.certificate
+    )
+
+
+CALLS = []  # what workers, which are threads of this process, have done
+
+
+def counted(block, w):
+    CALLS.append(block.name)
+    return block.X @ w
+
+
+def read_and_counted(block):
+    CALLS.append(block.name)
+    return block
+
+
+QUICK = dict(lam=200.0, tol=0.01)  # a few steps
+
+
+def solved(blocks, **options):
+    return rb.solve(rb.BlockRankSVMProblem(blocks, **options), **QUICK)
+
+
+# The same answers
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_sent_out_give_the_same_answer(client, loss, weighted):
+    X, y, qid, weight = data()
+    here = in_memory(X, y, qid, weight if weighted else None)
+    assert same(solved(here, loss=loss), solved(rb.dask_blocks(here, client=client), loss=loss))
+
+
+@pytest.mark.parametrize("store", [np.float32, csr_array], ids=["float32", "csr"])
+def test_storages(client, store):
+    X, y, qid, _ = data()
+    X = np.where(np.abs(X) > 1, X, 0)
+    stored = csr_array(X) if store is csr_array else X.astype(np.float32)
+    if store is csr_array:
+        items = da.from_array(X, chunks=(60, 5)).map_blocks(csr_array)
+    else:
+        (items,) = arrays(stored)
+    there = rb.dask_blocks(items, *arrays(y, qid))
+    name = "csr" if store is csr_array else "float32"
+    assert block_facts(there).storages == {name}
+    assert same(solved(in_memory(stored, y, qid)), solved(there))
+
+
+def test_paths(client):
+    X, y, qid, _ = data()
+    here = in_memory(X, y, qid)
+    problems = [rb.BlockRankSVMProblem(b) for b in (here, rb.dask_blocks(*arrays(X, y, qid)))]
+    one, other = (rb.solve_path(problem, 20.0, eps=0.1) for problem in problems)
+    assert np.array_equal(one.breakpoints, other.breakpoints)
+    assert problems[0].lam_max == problems[1].lam_max
+
+
+def test_more_blocks_than_a_group_are_added_alike(client):
+    rng = np.random.default_rng(0)
+    here = Blocks(rb.Block(rng.normal(size=(1, 2)), [k], [k]) for k in range(2 * GROUP + 3))
+    there = rb.dask_blocks(here)
+    total = [b.reduce(lambda block: block.X.sum(), b.items) for b in (here, there)]
+    names = [b.reduce(lambda block: [block.name], b.items, combine=operator.add) for b in (here,)]
+    assert total[0] == total[1] and len(names[0]) == len(there)
+
+
+def test_values_are_kept_as_long_as_somebody_may_ask(client):
+    X, y, qid, _ = data()
+    here = in_memory(X, y, qid)
+    there = rb.dask_blocks(here)
+    CALLS.clear()
+    f = there.map(counted, there.items, np.ones(5))
+    assert not CALLS  # nobody asked
+    assert f @ f == f @ f and len(CALLS) == 4
+    doubled = f + f
+    assert np.allclose(np.concatenate(client.gather(list(doubled.values))), 2 * X.sum(axis=1))
+    w = np.ones(5)
+    late = there.map(counted, there.items, w)
+    w[:] = 7  # what was noted is what was meant
+    assert late @ late == f @ f
+
+
+def test_a_large_argument_is_sent_once(client):
+    here = Blocks(rb.Block(np.ones((2, 3)), [0, 1], [k, k]) for k in range(3))
+    there, large = rb.dask_blocks(here), np.arange(30_000.0)
+    function = lambda block, v: float(v.sum()) + block.X.sum()
+    results = [blocks.reduce(function, blocks.items, large) for blocks in (here, there)]
+    assert results[0] == results[1]
+
+
+def test_stored_blocks_are_read_by_the_workers(client):
+    X, y, qid, _ = data()
+    blocks = in_memory(X, y, qid).items.values
+    stored = Blocks(Stored(partial(read_and_counted, block)) for block in blocks)
+    each_time, once = rb.dask_blocks(stored), rb.dask_blocks(stored, keep=True)
+    assert each_time.is_stored and not once.is_stored
+    expected = solved(stored)
+    CALLS.clear()
+    assert same(expected, solved(each_time)) and len(CALLS) > 8
+    assert same(solved(Blocks(blocks)), solved(once))
+    CALLS.clear()
+    solved(once)
+    assert not CALLS
+
+
+# Collections
+
+
+def test_partitions_in_all_shapes(client):
+    X, y, qid, weight = data()
+    expected = solved(in_memory(X, y, qid, weight))
+    everything = da.ones(240, chunks=60) > 0
+    frame = dd.from_dask_array(da.from_array(X, chunks=(60, 5)), columns=list("abcde"))
+    for name, value in (("grade", y), ("query", qid), ("weight", weight)):
+        frame[name] = dd.from_dask_array(da.from_array(value, chunks=60), index=frame.index)
+    for given in (
+        arrays(X, y, qid, weight),
+        [da.from_array(X, chunks=(60, 2)), *arrays(y, qid, weight, rows=50)],
+        [each[everything] for each in arrays(X, y, qid, weight)],  # unknown lengths
+        (frame, "grade", "query", "weight"),
+        (frame[list("abcde")], frame["grade"], frame["query"], frame["weight"]),
+    ):
+        found = solved(rb.dask_blocks(*given, client=client))
+        assert np.allclose(found.weights, expected.weights, rtol=1e-10, atol=1e-12)
+        assert found.info == expected.info
+
+
+def test_one_query_without_ids(client):
+    X, y, _, _ = data(n=60)
+    there = rb.dask_blocks(*arrays(X, y))
+    assert same(solved(there), solved(Blocks([rb.Block(X, y)])))
+
+
+def test_empty_partitions_are_no_blocks(client):
+    X, y, qid, _ = data()
+    there = da.arange(240, chunks=60) >= 60
+    blocks = rb.dask_blocks(*(each[there] for each in arrays(X, y, qid)))
+    assert blocks.names == ("partition 1", "partition 2", "partition 3")
+    with pytest.raises(ValueError, match="X has no rows in any partition"):
+        rb.dask_blocks(*(each[there & ~there] for each in arrays(X, y, qid)))
+
+
+@pytest.mark.parametrize("order", ["in order", "in none", "names"])
+def test_queries_that_span_partitions(client, order):
+    X, y, qid, weight = data()
+    if order != "in order":
+        qid = np.random.default_rng(1).permutation(qid)
+    if order == "names":
+        qid = np.array([f"q{k}" for k in qid])
+    given = arrays(X, y, qid, weight, rows=70)
+    with pytest.raises(ValueError, match="the query .* is in partition 0 and in partition 1"):
+        rb.dask_blocks(*given)
+    there = rb.dask_blocks(*given, shuffle=True)
+    facts = block_facts(there)  # no query spans two
+    assert facts.n_items == 240 and len(there) == 4
+    rows = there.reduce(lambda b: [(b.qid, b.y, b.X, b.weight)], there.items, combine=operator.add)
+    found = [np.concatenate(part) for part in zip(*rows)]
+    sort = lambda q, *rest: [each[np.lexsort((rest[1][:, 0], q))] for each in (q, *rest)]
+    for one, other in zip(sort(*found), sort(qid, y, X, weight)):
+        assert np.array_equal(one, other)
+    again = rb.dask_blocks(*given, shuffle=True)
+    assert block_facts(again) == facts  # the same call, the same answer
+
+
+def test_sparse_rows_move(client):
+    X, y, qid, _ = data()
+    X = np.where(np.abs(X) > 1, X, 0)
+    items = da.from_array(X, chunks=(70, 5)).map_blocks(csr_array)
+    there = rb.dask_blocks(items, *arrays(y, qid, rows=70), shuffle=True)
+    assert block_facts(there).storages == {"csr"}
+    found = solved(there)
+    assert np.allclose(found.weights, solved(in_memory(X, y, qid)).weights, rtol=0.1)
+
+
+# What is wrong is named
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        (dict(X=np.ones((4, 2))), TypeError, "X is a ndarray; a dask array"),
+        (dict(X=da.ones(240, chunks=60)), ValueError, "X has 1 dimensions"),
+        (dict(y=np.ones(240)), TypeError, "y is a ndarray; a dask array or series"),
+        (dict(y=da.ones(239, chunks=60)), ValueError, "y has 239 entries and X has 240 rows"),
+        (dict(qid=None), ValueError, "partition 1 has no qid, and there are 4 blocks"),
+        (dict(qid=None, shuffle=True), ValueError, "partition . has no qid; query ids"),
+        (dict(client=3), TypeError, "client is a int; a dask.distributed.Client is accepted"),
+        (
+            dict(X=Blocks([rb.Block(np.ones((2, 1)), [0, 1])])),
+            ValueError,
+            "y is given and X is Blocks",
+        ),
+    ],
+)
+def test_what_is_refused(client, change, error, words):
+    X, y, qid, _ = data()
+    given = dict(zip(("X", "y", "qid"), arrays(X, y, qid))) | change
+    with pytest.raises(error, match=words):
+        rb.dask_blocks(**given)
+
+
+def test_partitions_that_do_not_agree(client):
+    X, y, qid, _ = data()
+    some = da.ones(240, chunks=60) > 0
+    items, grades, ids = arrays(X, y, qid)
+    with pytest.raises(ValueError, match="y has 3 partitions and X has 4; the same"):
+        rb.dask_blocks(items[some], da.from_array(y, chunks=80), ids)
+    with pytest.raises(ValueError, match="partition 0: y has shape"):
+        rb.dask_blocks(items[some], grades[some & (da.arange(240, chunks=60) > 5)], ids[some])
+    frame = dd.from_dask_array(items, columns=list("abcde"))
+    with pytest.raises(ValueError, match="qid is 'q', which X does not have; one of a, b"):
+        rb.dask_blocks(frame, "a", "q")
+
+
+def test_an_entry_that_is_not_finite_is_named_by_partition_and_row(client):
+    X, y, qid, _ = data()
+    X[130, 3] = np.nan
+    with pytest.raises(ValueError, match=r"partition 2 \(from row 120\): X has NaN in row 10, col"):
+        rb.dask_blocks(*arrays(X, y, qid))
+
+
+def test_without_a_client():
+    code = (
+        "import dask.array as da, rankbook as rb\n"
+        "try: rb.dask_blocks(da.ones((2, 1)), da.ones(2))\n"
+        "except ValueError as error: print(error)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "client is None, and no client was made" in result.stdout, result.stderr
+
+
+def test_without_dask(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r'needs distributed.*pip install "rankbook\[dask\]"'):
+        rb.dask_blocks(Blocks([rb.Block([[0.0]], [1])]))
+
+
+def test_rankbook_does_not_import_dask():
+    code = (
+        "import sys, rankbook as rb; rb.dask_blocks, rb.RankSVM; "
+        "print([m for m in ('dask', 'distributed') if m in sys.modules])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+# What travels, and what stays
+
+
+def sent_and_gathered(client, monkeypatch, n):
+    """Bytes of tasks that are sent and of results that are gathered for a sum, at most."""
+    X, y, qid, _ = data(n=n, size=10)
+    problem = rb.BlockRankSVMProblem(rb.dask_blocks(in_memory(X, y, qid, rows=n // 4)))
+    sizes, send, gather = [], client.map, client.gather
+
+    def counted_map(function, *columns, **options):
+        plain = [v for column in columns for v in column if not hasattr(v, "key")]
+        sizes.append(len(dumps(function)) + len(dumps(plain)))
+        return send(function, *columns, **options)
+
+    def counted_gather(futures):
+        found = gather(futures)
+        sizes.append(len(dumps(found)))
+        return found
+
+    monkeypatch.setattr(client, "map", counted_map)
+    monkeypatch.setattr(client, "gather", counted_gather)
+    steps = rb.solve(problem, 0.1 * problem.n_preferences, tol=0.01).info["steps"]
+    monkeypatch.undo()
+    return max(sizes), sum(sizes) / steps
+
+
+def test_what_travels_does_not_grow_with_the_data(client, monkeypatch):
+    small, large = (sent_and_gathered(client, monkeypatch, n) for n in (400, 6400))
+    assert large[0] <= small[0] + 100 and large[0] < 3000
+    assert large[1] < 2 * small[1]
+
+
+def held_bytes(cluster):
+    return sum(worker.nbytes for worker in cluster.scheduler.workers.values())
+
+
+def settled(value):
+    """A number that is the same half a second later."""
+    last = None
+    while last != (last := value()):
+        time.sleep(0.5)
+    return last
+
+
+def test_workers_forget_what_nobody_asks_for(client, cluster):
+    before = settled(lambda: held_bytes(cluster))
+    X, y, qid, _ = data()
+    blocks = rb.dask_blocks(in_memory(X, y, qid))
+    assert block_facts(blocks).n_items == 240
+    assert held_bytes(cluster) >= before + nbytes_of(X)  # Dask knows how large they are
+    solution = solved(blocks)
+    assert solution.certificate.relative_gap < 0.01
+    blocks.release()
+    assert settled(lambda: held_bytes(cluster)) == before
+    with pytest.raises(RuntimeError, match="these blocks were released"):
+        block_facts(blocks)
+
+
+def test_an_interrupt_frees_what_was_computed(client, cluster):
+    X, y, qid, _ = data()
+    blocks = rb.dask_blocks(in_memory(X, y, qid))
+    problem = rb.BlockRankSVMProblem(blocks)
+    expected = rb.solve(problem, **QUICK)
+    blocks._last = ()
+    before = settled(lambda: held_bytes(cluster))
+    slow = lambda block, f: time.sleep(0.4) or block.X.sum() + f.sum()
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    with pytest.raises(KeyboardInterrupt):
+        try:
+            timer.start()
+            f = BlockedItems(blocks, X.shape) @ np.ones(5)
+            blocks.reduce(slow, blocks.items, f)
+        finally:
+            del f
+    assert settled(lambda: held_bytes(cluster)) == before > 0
+    assert same(rb.solve(problem, **QUICK), expected)  # and all goes on
+
+
+# Faults
+
+
+def at_call(client, monkeypatch, number, act):
+    """Do something as soon as the client waits for its answer of that number."""
+    gather, calls = client.gather, []
+
+    def watched(futures):
+        calls.append(1)
+        if len(calls) == number:
+            threading.Timer(0.002, act).start()
+        return gather(futures)
+
+    monkeypatch.setattr(client, "gather", watched)
+
+
+def made(n, k):
+    """The chunk of a number, made on a worker."""
+    return np.random.default_rng(k).normal(size=(n, 4))
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_the_middle(processes, monkeypatch):
+    from dask import delayed
+
+    chunks = [da.from_delayed(delayed(made)(60, k), (60, 4), float) for k in range(4)]
+    X = da.concatenate(chunks)
+    y, qid = da.round(X[:, 0] - X[:, 1] + X[:, 2] * X[:, 3]), da.arange(240, chunks=60) // 20
+    plain = X.compute(), y.compute(), qid.compute()
+    problem = rb.BlockRankSVMProblem(rb.dask_blocks(X, y, qid))
+    pid = next(iter(processes.run(os.getpid).values()))
+    at_call(processes, monkeypatch, 12, lambda: os.kill(pid, signal.SIGKILL))
+    found = rb.solve(problem, **QUICK)
+    assert same(found, solved(in_memory(*plain)))
+    assert pid not in processes.run(os.getpid).values()
+
+
+@pytest.mark.slow
+def test_a_lost_block_is_named(processes, monkeypatch):
+    X, y, qid, _ = data()
+    blocks = rb.dask_blocks(in_memory(X, y, qid))
+    problem = rb.BlockRankSVMProblem(blocks)
+    (address,) = processes.who_has([blocks.items.values[2]]).popitem()[1]
+    pid = processes.run(os.getpid)[address]
+    at_call(processes, monkeypatch, 12, lambda: os.kill(pid, signal.SIGKILL))
+    with pytest.raises(RuntimeError, match="block .*: lost, with the worker that had it") as caught:
+        rb.solve(problem, **QUICK)
+    assert "block 2" in str(caught.value)
+
+
+@pytest.mark.slow
+def test_the_scheduler_gone(tmp_path, monkeypatch):
+    file, programs = str(tmp_path / "scheduler.json"), []
+    start = lambda *command: programs.append(
+        subprocess.Popen([sys.executable, "-m", "dask", *command, "--scheduler-file", file])
+    )
+    try:
+        start("scheduler", "--port", "0", "--no-dashboard")
+        start("worker", "--no-nanny", "--nthreads", "1", "--no-dashboard")
+        client = distributed.Client(scheduler_file=file, timeout=30)
+        client.wait_for_workers(1, timeout=30)
+        X, y, qid, _ = data()
+        problem = rb.BlockRankSVMProblem(rb.dask_blocks(in_memory(X, y, qid), client=client))
+        at_call(client, monkeypatch, 8, programs[0].kill)
+        for _ in range(2):
+            with pytest.raises(ConnectionError, match="the Dask scheduler tcp://.* does not answ"):
+                rb.solve(problem, **QUICK)
+        client.close(timeout=1)
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
