@@ -70,7 +70,7 @@ def merged(prefs):
 def clicks_read(make, log, session, item, rank, click, rule, items):
     """What :meth:`Preferences.from_clicks` says, for a class `make`."""
     as_choice("rule", rule, RULES)
-    if not is_table(log):
+    if not is_table("log", log):
         raise TypeError(
             f"log is a {type(log).__name__}; a data frame, or a dict of columns, is accepted."
         )

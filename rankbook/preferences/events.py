@@ -58,7 +58,7 @@ def tied_pairs(better, worse, weight, margin, tie, ties):
 # %% ../../nbs/preferences/events.ipynb #pe07
 def read_pairs(pairs, winner, loser):
     """The columns of winners and losers of a table, or of a sequence of pairs."""
-    if is_table(pairs):
+    if is_table("pairs", pairs):
         found = column_of(pairs, "winner", winner)
         return found, column_of(pairs, "loser", loser, found.size)
     if isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
@@ -70,7 +70,7 @@ def read_pairs(pairs, winner, loser):
         return pairs[:, 0], pairs[:, 1]
     rows = list(pairs)
     for i, row in enumerate(rows):
-        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
+        if isinstance(row, str) or not hasattr(row, "__getitem__") or len(row) != 2:
             raise ValueError(f"pairs has {row!r} in row {i}; pairs (winner, loser) are accepted.")
     return tuple(_objects([row[i] for row in rows]) for i in (0, 1))
 
@@ -141,7 +141,7 @@ def read_results(matches, result, m):
             for i, name in enumerate(result)
         )
         return home - away, True
-    column = column_of(matches, "result", result, m)
+    column = numbers_if_all(column_of(matches, "result", result, m))
     if column.dtype.kind in "iuf":
         return as_vector("result", column, m), True
     ahead = {"H": 1.0, "D": 0.0, "A": -1.0}
@@ -160,7 +160,7 @@ def matches_read(  # noqa: PLR0913 -- what a record may have
 ):
     """What :meth:`Preferences.from_matches` says, for a class `make`."""
     as_choice("margin", margin, ("one", "difference"))
-    if not is_table(matches):
+    if not is_table("matches", matches):
         raise TypeError(
             f"matches is a {type(matches).__name__}; a data frame, or a dict of columns, is "
             "accepted."
@@ -186,7 +186,12 @@ def read_order(i, order):
     if isinstance(order, np.ndarray) and order.dtype != object:
         return order, None
     groups = [
-        list(part) if isinstance(part, list | tuple | set | frozenset) else [part] for part in order
+        sorted(part, key=repr)  # a set of text stands in another order in each process
+        if isinstance(part, set | frozenset)
+        else list(part)
+        if isinstance(part, list | tuple)
+        else [part]
+        for part in order
     ]
     return _objects([name for group in groups for name in group]), np.repeat(
         np.arange(len(groups)), [len(group) for group in groups]
@@ -216,7 +221,8 @@ def _order_rows(read, n_items, items):
         raise ValueError(f"n_items is {n_items} and orders have names; items=... is accepted.")
     if items is None:
         joined = np.concatenate([names.astype(object) for names in plain])
-        refuse_missing("orders", joined)
+        for i, names in enumerate(plain):
+            refuse_missing(f"orders[{i}]", names)
         items = list(dict.fromkeys(joined.tolist()))
     found = [rows_of({f"orders[{i}]": names}, items) for i, names in enumerate(plain)]
     return [rows for (rows,), *_ in found], *found[0][1:]
@@ -242,11 +248,12 @@ def _table_rows(table, columns, items):
 # %% ../../nbs/preferences/events.ipynb #pe16
 def rankings_read(make, orders, n_items=None, items=None, **columns):
     """What :meth:`Preferences.from_rankings` says, for a class `make`."""
-    if isinstance(orders, str) or not (is_table(orders) or hasattr(orders, "__iter__")):
+    table = is_table("orders", orders)
+    if isinstance(orders, str) or not (table or hasattr(orders, "__iter__")):
         raise TypeError(f"orders is {orders!r}; a sequence of orders, or a table, is accepted.")
     if items is not None and n_items is not None:
         raise ValueError("items and n_items are both given; one of them is accepted.")
-    if is_table(orders):
+    if table:
         items = range(as_count("n_items", n_items)) if n_items is not None else items
         rows, places, n_items, names = _table_rows(orders, columns, items)
     else:

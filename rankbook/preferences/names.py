@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..base.tables import refuse_unread
 from ..base.validation import as_array, as_index
 
 # %% ../../nbs/preferences/names.ipynb #pn04
@@ -56,15 +57,18 @@ def column_names(table):
     return list(getattr(table, "column_names", getattr(table, "columns", ())))
 
 
-def is_table(value):
-    """Whether columns can be had by their names."""
+def is_table(argument, value):
+    """Whether columns can be had by their names; one that was not yet read is refused."""
+    if value is not None:
+        refuse_unread(argument, value)
     return isinstance(value, Mapping) or hasattr(value, "columns")
 
-
+# %% ../../nbs/preferences/names.ipynb #pn04b
 def flags_of(argument, column):
     """A column of True and False, or 1 and 0, as booleans."""
     values = column.tolist()
-    wrong = [i for i, v in enumerate(values) if not (isinstance(v, int | float) and v in (0, 1))]
+    number = int | float | np.number | np.bool_
+    wrong = [i for i, v in enumerate(values) if not (isinstance(v, number) and v in (0, 1))]
     if wrong:
         raise ValueError(
             f"{argument} is {values[wrong[0]]!r} in row {wrong[0]}; True and False, or 1 and 0, "
@@ -74,7 +78,7 @@ def flags_of(argument, column):
 
 
 def refuse_missing(argument, column):
-    """A ValueError for the first missing entry of a column: None, NaN, NaT or pandas.NA."""
+    """Refuse the first missing entry of a column, None, NaN, NaT or pandas.NA, and lists."""
     if column.dtype.kind in "iubUS":
         return
     from pandas import isna
@@ -84,6 +88,11 @@ def refuse_missing(argument, column):
         raise ValueError(
             f"{argument} is {column[missing[0]]} in row {missing[0]}; a name in every row is "
             "accepted."
+        )
+    if column.dtype.kind == "O" and any(t.__hash__ is None for t in set(map(type, column))):
+        i, name = next((i, v) for i, v in enumerate(column) if type(v).__hash__ is None)
+        raise TypeError(
+            f"{argument} is {name!r} in row {i}; a name, as a number or text, is accepted."
         )
 
 # %% ../../nbs/preferences/names.ipynb #9f85b927
@@ -115,6 +124,23 @@ def _rows_told(columns):
     codes, names = factorize(mixed)
     return [codes[i::width] for i in range(width)], len(names), tuple(names.tolist())
 
+
+def _as_names(items):
+    """Names of rows as an index of pandas, where those of several levels are tuples."""
+    import pandas as pd
+
+    if isinstance(items, pd.MultiIndex):
+        return items.to_flat_index()
+    if isinstance(items, pd.Index):
+        return items
+    listed = isinstance(items, list | tuple | range) and not any(isinstance(v, list) for v in items)
+    if not listed and (isinstance(items, str) or np.ndim(items) != 1 or hasattr(items, "toarray")):
+        raise TypeError(
+            f"items is a {type(items).__name__}; a sequence of names, one for each row, is "
+            "accepted, for instance X.index."
+        )
+    return pd.Index(list(items), tupleize_cols=False)
+
 # %% ../../nbs/preferences/names.ipynb #pn07
 def rows_of(columns, items=None):
     """The rows of the names in some columns, the number of items, and their names.
@@ -144,17 +170,13 @@ def rows_of(columns, items=None):
         return _rows_told(columns)
     import pandas as pd
 
-    if isinstance(items, str) or np.ndim(items) != 1 or hasattr(items, "toarray"):
-        raise TypeError(
-            f"items is a {type(items).__name__}; a sequence of names, one for each row, is "
-            "accepted, for instance X.index."
-        )
-    index = items if isinstance(items, pd.Index) else pd.Index(list(items))
+    index = _as_names(items)
     for wrong, what in ((index.isna(), "a missing name"), (index.duplicated(), "a second")):
         if wrong.any():
             i = int(np.argmax(wrong))
             raise ValueError(
-                f"items has {what}{'' if 'missing' in what else f' {index[i]!r}'} at index {i}; "
+                f"items has {what}{'' if 'missing' in what else f' {index.tolist()[i]!r}'} at "
+                f"index {i}; "
                 "distinct names are accepted."
             )
     rows = [_looked_up(argument, column, index) for argument, column in columns.items()]

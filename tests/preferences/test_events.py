@@ -1,5 +1,8 @@
 """Preferences from pairs, orders, clicks and matches, against plain loops over the records."""
 
+import os
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -222,3 +225,64 @@ def test_merged_preferences_pose_the_same_problem():
         for each in (prefs, prefs.merged())
     )
     assert len(prefs.merged()) < len(prefs) and np.isclose(one, other, rtol=1e-8)
+
+
+def test_names_of_two_levels_are_tuples():
+    levels = pd.MultiIndex.from_tuples([("b", 0), ("a", 1), ("a", 2)])
+    frame = pd.DataFrame(dict(winner=[("a", 1), ("a", 2)], loser=[("b", 0), ("a", 1)]))
+    for items in (levels, list(levels), tuple(levels), [("b", 0), ("a", 1), ("a", 2)]):
+        prefs = rb.Preferences.from_pairs(frame, items=items)
+        assert prefs.items == tuple(levels) and prefs.better.tolist() == [1, 2]
+    X = pd.DataFrame(dict(x=[0.0, 1.0, 2.0]), index=levels)
+    model = rb.RankSVM(kernel="linear").fit(X, preferences=frame)
+    assert model.coef_[0] > 0
+    uneven = [("a",), ("a", 1)]
+    again = rb.Preferences.from_pairs([uneven], items=uneven)
+    assert again.items == tuple(uneven)
+
+
+def test_flags_and_goals_of_numpy_in_columns_of_objects():
+    def column(*values):
+        out = np.empty(len(values), dtype=object)
+        out[:] = values
+        return out
+
+    log = dict(session=[1, 1], item=["a", "b"], rank=[1, 2])
+    for flags in ((np.int64(0), np.int64(1)), (np.False_, np.True_), (0.0, 1.0)):
+        prefs = rb.Preferences.from_clicks(log | dict(click=column(*flags)))
+        assert counted(prefs) == {("b", "a", 1.0): 1.0}
+    games = dict(home=["a", "b"], away=["b", "c"], result=column(2, np.int64(-1)))
+    prefs = rb.Preferences.from_matches(games, margin="difference")
+    assert counted(prefs) == {("a", "b", 2.0): 1.0, ("c", "b", 1.0): 1.0}
+
+
+def test_a_set_has_one_order_in_every_process():
+    call = "import rankbook as rb; print(rb.Preferences.from_rankings([['a', set('bcdef')]]).items)"
+    for seed in ("1", "2"):
+        run = [sys.executable, "-c", call]
+        environment = os.environ | dict(PYTHONHASHSEED=seed)
+        found = subprocess.run(run, capture_output=True, text=True, env=environment, check=True)
+        assert found.stdout.strip() == str(tuple("abcdef"))
+
+
+@pytest.mark.parametrize("what", ["pairs", "orders", "log", "matches"])
+def test_a_table_without_values_is_refused(what):
+    polars = pytest.importorskip("polars")
+    make = dict(pairs="from_pairs", orders="from_rankings", log="from_clicks")
+    method = getattr(rb.Preferences, make.get(what, "from_matches"))
+    with pytest.raises(TypeError, match=rf"^{what} is a LazyFrame.* accepted: call .collect"):
+        method(polars.DataFrame(dict(winner=[1], loser=[0])).lazy())
+
+
+@pytest.mark.parametrize(
+    ("make", "records", "kind", "said"),
+    [
+        ("from_pairs", [{"a", "b"}], ValueError, "^pairs has {.* in row 0"),
+        ("from_pairs", [("a", ["b"])], TypeError, r"^loser is \['b'\] in row 0"),
+        ("from_rankings", [["a"], ["b", None]], ValueError, r"^orders\[1\] is None in row 1"),
+        ("from_rankings", [["a", ["b", ["c"]]]], TypeError, r"^orders\[0\] is \['c'\] in row 2"),
+    ],
+)
+def test_names_that_are_none(make, records, kind, said):
+    with pytest.raises(kind, match=said + ".* accepted"):
+        getattr(rb.Preferences, make)(records)
