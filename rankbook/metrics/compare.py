@@ -241,7 +241,7 @@ def wilcoxon_p(d, weight):
         return 1.0
     from scipy.stats import wilcoxon
 
-    return float(wilcoxon(d).pvalue)
+    return float(wilcoxon(np.round(d / np.abs(d).max(), 12)).pvalue)  # equal but for rounding
 
 # %% ../../nbs/metrics/compare.ipynb #b20
 @dataclass(frozen=True)

@@ -260,9 +260,12 @@ def _one_by_one(metric, y_true, y_score, number, weight, options):
     for i in queries:
         more = options if weight is None else options | dict(sample_weight=weight[i])
         try:
-            values.append(metric(y_true[i], y_score[i], **more))
+            value = metric(y_true[i], y_score[i], **more)
         except UndefinedMetric:
-            values.append(np.nan)
+            value = np.nan
+        if np.ndim(value) or isinstance(value, str):
+            raise TypeError(f"metric returned {value!r}; a number for each query is accepted.")
+        values.append(value)
     return np.array(values, dtype=np.float64)
 
 # %% ../../nbs/metrics/queries.ipynb #c041

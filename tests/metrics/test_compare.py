@@ -8,7 +8,7 @@ import pytest
 
 from rankbook import metrics
 from rankbook.metrics import UndefinedMetric, compare, interval
-from rankbook.metrics.compare import bootstrap_interval, sign_flip_p
+from rankbook.metrics.compare import bootstrap_interval, sign_flip_p, wilcoxon_p
 
 
 @pytest.fixture(scope="module")
@@ -169,3 +169,23 @@ def test_the_tables(two):
     assert lines[0].split() == ["recall@3", "40", "queries"] and "99.5% interval" in str(found)
     assert f"{found.wins}, {found.ties}, {found.losses}" in found._repr_html_()
     assert "ndcg@10 (gain='linear')" in str(interval(y, a, qid, gain="linear", k=10, metric="ndcg"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_differences_that_rounding_alone_tells_apart_share_a_rank(seed):
+    rng = np.random.default_rng(seed)
+    thirds = rng.integers(1, 4, 10) * rng.choice([-1, 1], 10)
+    size = np.abs(thirds)
+    rank = np.array([(size < s).sum() + ((size == s).sum() + 1) / 2 for s in size])
+    sums = [signs @ rank for signs in map(np.array, product((0, 1), repeat=10))]
+    observed = rank[thirds > 0].sum()
+    share = 2 * min(np.mean(sums <= observed), np.mean(sums >= observed))
+    noisy = thirds / 3 * (1 + 1e-15 * rng.normal(size=10))
+    for scale in (1.0, 1e-9, 1e9):
+        assert wilcoxon_p(scale * noisy, np.ones(10)) == pytest.approx(min(1.0, share))
+
+
+@pytest.mark.parametrize("value", ["x", np.ones(2), [0.5]])
+def test_a_function_that_returns_no_number(value):
+    with pytest.raises(TypeError, match="^metric returned .*; a number for each query is accepted"):
+        interval([1, 0, 1, 0], [1, 0, 1, 0], [1, 1, 2, 2], metric=lambda y, s: value)
