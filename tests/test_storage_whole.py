@@ -117,6 +117,35 @@ def test_a_name_as_long_as_the_system_allows(tmp_path):
     write_whole(tmp_path / ("a" * 250 + ".npz"), lambda handle: handle.write(b"x"))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
+def test_a_link_stays_and_leads_where_it_led(tmp_path):
+    for there in (True, False):
+        target, link = tmp_path / f"target {there}", tmp_path / f"link {there}"
+        if there:
+            target.write_bytes(b"before")
+        link.symlink_to(target)
+        write_whole(link, lambda handle: handle.write(b"x"))
+        assert link.is_symlink() and target.read_bytes() == b"x" and not target.is_symlink()
+    with pytest.raises(FileNotFoundError, match="link none"):
+        (tmp_path / "link none").symlink_to(tmp_path / "none" / "file")
+        write_whole(tmp_path / "link none", lambda handle: handle.write(b"x"))
+    assert (tmp_path / "link none").is_symlink() and len(list(tmp_path.iterdir())) == 5
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
+def test_a_pipe_is_written_into_and_stays(tmp_path, part):
+    pipe, link, copy = tmp_path / "pipe", tmp_path / "link", tmp_path / "copy"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for file in (pipe, link):
+        with ThreadPoolExecutor(1) as pool:
+            read = pool.submit(pipe.read_bytes)
+            part.save(file)
+            copy.write_bytes(read.result())
+        assert stat.S_ISFIFO(pipe.stat().st_mode) and link.is_symlink()
+        same(rb.load(copy), part)
+
+
 def test_a_folder_in_the_place_of_the_file(tmp_path):
     (tmp_path / "a").mkdir()
     with pytest.raises(OSError):

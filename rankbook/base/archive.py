@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import stat
 import uuid
 import zipfile
 from pathlib import Path
@@ -39,7 +40,8 @@ def write_whole(file, write):
     Parameters
     ----------
     file : str or path
-        Its permissions are those of any new file.
+        Its permissions are those of any new file. A link stays and leads where it led; a pipe or
+        a device, as /dev/stdout, is written into, as nothing can be put in its place.
     write : callable
         Takes a binary file, open for writing.
 
@@ -49,13 +51,18 @@ def write_whole(file, write):
         If there is no such folder, or the file cannot be written; what was there stays as it was.
     """
     file = Path(file)
-    half = file.parent / f".{uuid.uuid4().hex}.part"  # nobody else's
+    if _is_special(file):
+        with open(file, "wb") as handle:
+            write(handle)
+        return
+    place = Path(os.path.realpath(file))
+    half = place.parent / f".{uuid.uuid4().hex}.part"  # nobody else's
     try:
         with open(half, "xb") as handle:
             write(handle)
             handle.flush()
             os.fsync(handle.fileno())
-        os.replace(half, file)
+        os.replace(half, place)
     except OSError as error:
         if error.filename != str(half):
             raise
@@ -64,6 +71,15 @@ def write_whole(file, write):
         ) from error  # in the name that the caller knows
     finally:
         half.unlink(missing_ok=True)
+
+
+def _is_special(file):
+    """Whether there is something that is neither a file nor a folder: a pipe, or a device."""
+    try:
+        mode = os.stat(file).st_mode
+    except OSError:  # none is there
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 # %% ../../nbs/base/archive.ipynb #c008
 def write_archive(file, kind, version, facts, arrays):
@@ -180,7 +196,8 @@ def _read_header(text, file, kind):
     """The header of a file as a dict of kind, version and facts."""
     try:
         header = json.loads(bytes(text))
-        if isinstance(header["version"], int) and isinstance(header["facts"], dict):
+        known = type(header["version"]) is int and header["version"] >= 1
+        if known and isinstance(header["facts"], dict):
             return {"kind": str(header["kind"]), **header}
     except (ValueError, KeyError, TypeError, RecursionError):
         pass

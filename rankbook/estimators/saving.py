@@ -21,7 +21,13 @@ from ..base.values import Storable, Unstorable, ValueWriter
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.nystroem import NystroemFunction, NystroemMap
-from ..paths.packing import demand, pack_kernel, pack_preferences, unpack_preferences
+from rankbook.paths.packing import (
+    are_indices,
+    demand,
+    pack_kernel,
+    pack_preferences,
+    unpack_preferences,
+)
 from ..paths.packing_spectra import stored_subspace
 from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
@@ -47,6 +53,8 @@ def _kernel_function(**parts):
     function = KernelFunction(**parts)
     count, items = len(function.coef), function.items
     demand(function.support.shape == (count,), "support and coef differ in length")
+    place = function.support if function.columns is None else function.columns
+    demand(are_indices(place, function.n_items), "support is outside the items")
     demand(isinstance(function.kernel, Kernel), "kernel is none")
     demand((items is None) == (function.kernel.name == "precomputed"), "items")
     demand(items is None or (items.ndim == 2 and len(items) == count), "items and coef differ")

@@ -63,8 +63,11 @@ def check_attributes(model, fitted):
     d = fitted["n_features_in_"]
     demand(type(d) is int and d > 0, f"n_features_in_ is {d!r}")
     if hasattr(model, "partial_fit") and "function_" not in fitted:  # it learns from a stream
-        demand(fitted["coef_"].shape[-1] == d, f"coef_ has shape {fitted['coef_'].shape}")
-        return demand("classes_" in fitted or fitted["coef_"].ndim == 1, "classes_ is missing")
+        coef, classes = fitted["coef_"], fitted.get("classes_", (0, 1))
+        demand("classes_" in fitted or not hasattr(model, "decision_function"), "classes_")
+        rows = () if len(classes) == 2 else (len(classes),)
+        demand(len(classes) > 1 and coef.shape == (*rows, d), f"coef_ has shape {coef.shape}")
+        return
     demand(hasattr(fitted["function_"], "predict"), "function_ is none")
     weights = getattr(fitted["function_"], "weights", None)
     demand(

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankbook as rb
-from rankbook.base.archive import read_archive, write_archive
+from rankbook.base.archive import open_archive, read_archive, write_archive
 from rankbook.estimators.saving import KIND, SCALED_KIND, VERSION
 from rankbook.estimators.scaled import ScaledModel
 from rankbook.estimators.storage import file_facts, model_classes
@@ -488,3 +488,38 @@ def test_there_is_a_file_of_every_class():
     assert {path.name for path in STORED.glob("*.rankbook")} == set(said)
     assert {one["class"] for one in said.values()} >= set(model_classes()) | {"ScaledModel"}
     assert sum(path.stat().st_size for path in STORED.iterdir()) < 200_000
+
+
+def altered_parts():
+    """Files of models, and arrays of them that are changed so that they do not fit."""
+    rbf, kernel, svc = "ranksvm-rbf", "ranksvm-precomputed", "online-svc"
+    support, coef = "model.fitted.function_.support", "model.fitted.coef_"
+    for name in (rbf, kernel):
+        yield name, support, lambda a: np.r_[a[:-1], 127]
+        yield name, support, lambda a: np.r_[-1, a[1:]]
+        yield name, support, lambda a: a.astype(float)
+        yield name, support, lambda a: np.ones(len(a), dtype=bool)
+    yield svc, "model.fitted.classes_", lambda a: a[:0]
+    yield svc, "model.fitted.classes_", lambda a: a[:1]
+    yield svc, coef, lambda a: a[:1]
+    yield svc, coef, lambda a: a[..., :1]
+
+
+@pytest.mark.parametrize(("name", "array", "change"), altered_parts())
+def test_parts_that_would_fail_in_predict_are_refused(tmp_path, name, array, change):
+    file = tmp_path / "m.rankbook"
+    header, arrays = open_archive(STORED / f"{name}-0.1.0.rankbook", "file")
+    arrays[array] = change(arrays[array])
+    write_archive(file, header["kind"], header["version"], header["facts"], arrays)
+    with pytest.raises(ValueError, match="do not fit together"):
+        rb.load(file)
+
+
+@pytest.mark.parametrize("version", [0, -1, True, 1.0, None])
+def test_a_version_is_a_number_from_1_up(tmp_path, stored, version):
+    file = tmp_path / "m.rankbook"
+    file.write_bytes(stored[1])
+    _, facts, arrays = read_archive(file, {KIND: VERSION})
+    write_archive(file, KIND, version, facts, arrays)
+    with pytest.raises(ValueError, match="header is not that of"):
+        rb.load(file)
