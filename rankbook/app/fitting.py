@@ -98,12 +98,14 @@ def lam_of_c(c, n_queries):
     return n_queries / as_positive("c", c)
 
 # %% ../../nbs/app/fitting.ipynb #f12
-def chosen_model(selection):
+def chosen_model(selection, about=()):
     """The model of a search as one that can be saved.
 
     Parameters
     ----------
     selection : ModelSelection
+    about : dict, optional
+        What else to keep with the model.
 
     Returns
     -------
@@ -127,6 +129,6 @@ def chosen_model(selection):
             model.set_params(graph=settings["graph"])
         keep_fit(model, fitted_attributes(solution))
     model.n_features_in_ = selection.centre.size
-    about = dict(settings, disagreement=selection.disagreement, data=selection.data.name)
+    facts = dict(settings, disagreement=selection.disagreement, data=selection.data.name)
     names = selection.data.feature_names
-    return ScaledModel(model, selection.centre, selection.factor, names, about)
+    return ScaledModel(model, selection.centre, selection.factor, names, facts | dict(about))

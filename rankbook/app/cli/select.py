@@ -78,11 +78,12 @@ def _say(facts, compiling, as_json):
         typer.echo(f"rankbook: note: {note}", err=True)
 
 
-def _save(result, file):
-    """Keep the chosen model in a file."""
+def _save(result, file, columns):
+    """Keep the chosen model in a file, with the target and the queries that it was chosen by."""
     from rankbook.app.fitting import chosen_model
 
-    chosen_model(result).save(file)
+    about = {name: columns[name] for name in ("target", "qid")}
+    chosen_model(result, about).save(file)
 
 
 def _choose(columns, options, verbose):
@@ -151,6 +152,6 @@ def select(  # noqa: PLR0913 -- an option of the command each
         result, compiling = _choose(columns, options, verbose)
         _say(result.summary(), compiling, as_json)
         if save is not None:
-            _save(result, save)
+            _save(result, save, columns)
         if plot is not None:
             save_picture(result.figure(), plot)
