@@ -304,8 +304,8 @@ class TestColumns:
                 ["games.csv", "--target", "grade", "--qid", "a", "--drop", "a"],
                 "qid and drop are both 'a'",
             ),
-            (["games.letor", "--drop", "a"], "drop is ['a']; None is accepted for games.letor"),
-            (["cancer", "--drop", "a"], "drop is ['a']; None is accepted for the built-in data"),
+            (["games.letor", "--drop", "a"], "drop is ['a']; it is not accepted for games.letor"),
+            (["cancer", "--drop", "a"], "drop is ['a']; it is not accepted for the built-in data"),
             (
                 ["games.csv", "--target", "grade", "--qid", "query", "--drop", "a,b,c"],
                 "no columns besides target 'grade' and qid 'query'",
@@ -371,8 +371,8 @@ class TestColumns:
                 ["games.csv", "--target", "grade", "--group-split", "gap", "--qid", "game"],
                 "has no group in row 1, column 'gap'",
             ),
-            (["games.letor", "--group-split", "a"], "--group-split is 'a'; None is accepted for"),
-            (["cancer", "--group-split", "a"], "--group-split is 'a'; None is accepted for the"),
+            (["games.letor", "--group-split", "a"], "--group-split is 'a'; it is not accepted for"),
+            (["cancer", "--group-split", "a"], "--group-split is 'a'; it is not accepted for the"),
         ],
     )
     def test_bad_groups(self, arguments, says):
@@ -723,13 +723,13 @@ class TestErrors:
     @pytest.mark.parametrize(
         "arguments, says",
         [
-            (["games.csv"], "--target is None; name the column of games.csv"),
+            (["games.csv"], "--target is missing; name the column of games.csv"),
             (["games.csv", "--target", "garde"], "did you mean 'grade'"),
             (["games.csv", "--target", "grade", "--qid", "quarry"], "did you mean 'query'"),
-            (["games.letor", "--target", "grade"], "--target is 'grade'; None is accepted"),
+            (["games.letor", "--target", "grade"], "--target is 'grade'; it is not accepted"),
             (
                 ["cancer", "--target", "y"],
-                "--target is 'y'; None is accepted for the built-in data 'cancer'",
+                "--target is 'y'; it is not accepted for the built-in data 'cancer'",
             ),
             (["lies.parquet"], "not Parquet as its ending"),
             (["words.csv", "--target", "y"], "columns that are not numbers"),

@@ -198,7 +198,7 @@ CALLS = [
     (
         "no target",
         ["fit", "good.csv", "-o", "new.rankbook"],
-        "--target is None; name the column to rank by, one of: a, b, grade.*--preferences",
+        "--target is missing; name the column to rank by, one of: a, b, grade.*--preferences",
     ),
     # one query, equal grades
     (
@@ -249,9 +249,9 @@ CALLS = [
             ),
             (
                 ["--preferences", "pairs.csv", "--form", "clicks", "--ties", "drop"],
-                "--ties is 'drop'; None is accepted for clicks",
+                "--ties is 'drop'; it is not accepted for clicks",
             ),
-            (["--preferences", "pairs.csv", "--target", "grade"], "--target is 'grade'; None is"),
+            (["--preferences", "pairs.csv", "--target", "grade"], "--target is 'grade'; it is not"),
             (
                 ["--preferences", "pairs.csv", "--name", "race"],
                 "--name has 0 in the rows 0 and 1; distinct names are accepted",
