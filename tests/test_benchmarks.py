@@ -48,7 +48,10 @@ def test_help_lists_the_names(capsys):
 @pytest.mark.parametrize(
     "arguments, says",
     [
-        (["linaer"], "NAME is 'linaer'; did you mean 'linear'? Accepted: dask, files, interior, linear"),
+        (
+            ["linaer"],
+            "NAME is 'linaer'; did you mean 'linear'? Accepted: dask, files, interior, linear",
+        ),
         (["--svm-rank", "nowhere"], "'nowhere' is no file; the path of a program is accepted."),
         (["--full", "--tiny"], "not allowed with"),
         (["which", "linear"], "'which' has columns of its own, so it is run alone."),

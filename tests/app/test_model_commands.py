@@ -66,10 +66,7 @@ class TestNumbersOfPython:
                 rb.RankSVM(penalty="l1", kernel="linear"),
             ),
             (["--method", "rankrls", "--lam", "0.5"], rb.RankRLS(lam=0.5)),
-            (
-                ["--method", "rankrls", "--query-weight", "equal"],
-                rb.RankRLS(query_weight="equal"),
-            ),
+            (["--method", "rankrls", "--query-weight", "equal"], rb.RankRLS(query_weight="equal")),
             (
                 ["--query-weight", "equal", "--kernel", "linear", "--lam", "0.01"],
                 rb.RankSVM(query_weight="equal", kernel="linear", lam=0.01),
@@ -115,6 +112,16 @@ class TestNumbersOfPython:
         )
         facts = json.loads(done("info", "m.rankbook", "--json"))
         assert facts["about"]["method"] == method and facts["about"]["rule"] == "widest"
+
+    def test_what_select_saves_knows_its_target_and_queries(self):
+        write_dataset(documents(3), "all.csv")
+        by = ["--target", "target", "--qid", "qid"]
+        done("select", "all.csv", *by, "--kernel", "linear", "--save", "m.rankbook")
+        about = json.loads(done("info", "m.rankbook", "--json"))["about"]
+        assert about["target"] == "target" and about["qid"] == "qid"
+        table, scores = read_table("all.csv", "target", "qid"), rb.load("m.rankbook")
+        said = json.loads(done("evaluate", "m.rankbook", "all.csv", "--json"))["metrics"]
+        assert said["disagreement"] == rb.disagreement(table.y, scores.predict(table.X), table.qid)
 
     def test_evaluation(self, letor):
         _, test = letor
@@ -206,7 +213,9 @@ class TestPreferencesInAFile:
         prefs = rb.Preferences([0, 0, 3], [1, 2, 1], 4)
         assert np.allclose(self.fitted(*options), self.by_hand(prefs), atol=1e-6)
         given = ["fit", "items.csv", "--name", "item", *options]
-        assert "--ties is 'half'; None" in refused(*given, "--ties", "half", "-o", "other")
+        assert "--ties is 'half'; it is not accepted for rankings" in refused(
+            *given, "--ties", "half", "-o", "other"
+        )
         places.assign(rank=[2, 1, 2, "1st", 3]).to_csv("places.csv", index=False)
         assert "rank cannot be read as numbers" in refused(*given, "-o", "other")
         places.assign(item="tea").to_csv("places.csv", index=False)
@@ -219,6 +228,29 @@ class TestPreferencesInAFile:
         done("fit", "rows.csv", "--preferences", "pairs.csv", "--kernel", "linear", "-o", "m")
         found = rb.load("m").predict(self.ITEMS[["a", "b"]].to_numpy())
         assert np.allclose(found, self.by_hand(rb.Preferences([1, 2], [0, 3], 4)), atol=1e-6)
+
+    def test_names_where_items_have_no_names(self):
+        self.ITEMS.drop(columns="item").to_csv("rows.csv", index=False)
+        pd.DataFrame(dict(winner=["tea"], loser=["milk"])).to_csv("pairs.csv", index=False)
+        said = refused("fit", "rows.csv", "--preferences", "pairs.csv", "-o", "m")
+        assert "pairs.csv has 'tea' in the column 'winner'" in said and "--name COLUMN" in said
+
+    def test_two_columns_are_two_options(self):
+        pd.DataFrame(dict(won=["tea"], lost=["milk"])).to_csv("pairs.csv", index=False)
+        self.ITEMS.to_csv("items.csv", index=False)
+        given = "fit", "items.csv", "--name", "item", "--preferences", "pairs.csv", "-o", "m"
+        said = refused(*given, "--column", "winner=won,loser=lost")
+        assert "--column is 'winner=won,loser=lost'; one ARGUMENT=COLUMN" in said
+        said = refused(*given, "--column", "won=winner")
+        assert "the argument comes first: --column winner=won" in said
+
+    def test_preferences_are_counted(self):
+        pd.DataFrame(dict(winner=[1, 2], loser=[0, 3])).to_csv("pairs.csv", index=False)
+        self.ITEMS.drop(columns="item").to_csv("rows.csv", index=False)
+        for method in ("ranksvm", "rankrls"):
+            given = "fit", "rows.csv", "--preferences", "pairs.csv", "--method", method, "-o", "m"
+            assert "4 items, 2 features, 2 preferences" in done(*given)
+            assert json.loads(done(*given, "--json"))["preferences"] == 2
 
 
 def test_one_feature_needs_one_column():
@@ -267,7 +299,7 @@ class TestRefusals:
             (["train.letor", "--method", "rankrls", "--loss", "squared"], "rankrls"),
             (["train.letor", "--method", "rank"], "rank"),
             (["train.letor", "--query-weight", "same"], "--query-weight is 'same'"),
-            (["table.csv"], "target is None"),
+            (["table.csv"], "--target is missing"),
             (["table.csv", "--target", "grad"], "did you mean 'grade'"),
             (["table.csv", "--target", "grade", "--name", "nam"], "nam"),
             (["no.csv", "--target", "grade"], "no such file"),
