@@ -87,7 +87,7 @@ def parse_columns(texts):
             )
     return {argument: column for argument, _, column in pairs}
 
-
+# %% ../../../nbs/app/cli/fit.ipynb #f05d
 def _check_columns(source, known, make, columns):
     """Refuse arguments that `make` does not have, and columns that the file does not have."""
     import inspect
