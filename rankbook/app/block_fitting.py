@@ -19,7 +19,7 @@ from ..estimators.base import fitted_attributes, keep_fit
 from ..estimators.ranksvm import RankSVM
 from ..estimators.scaled import ScaledModel
 from ..metrics.blocks import metric_sums, quotients
-from ..metrics.queries import named
+from ..metrics.queries import RULES, named
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..registry.solve import solve
 
@@ -132,7 +132,7 @@ class BlockMeasures:
 
     Attributes
     ----------
-    n_items : int
+    n_items, n_queries : int
     sums : tuple
         For each measure its sum and number, or a ValueError that says why there is none.
     levels : frozenset
@@ -142,6 +142,7 @@ class BlockMeasures:
     """
 
     n_items: int
+    n_queries: int
     sums: tuple
     levels: frozenset
     pairs: dict
@@ -161,7 +162,8 @@ def measured(block, model, names):
             sums.append(metric_sums(name, y, scores, qid))
         except ValueError as error:  # grades that it does not take
             sums.append(error)
-    return BlockMeasures(len(y), tuple(sums), frozenset(levels), pairs)
+    n_queries = 1 if qid is None else np.unique(qid).size
+    return BlockMeasures(len(y), n_queries, tuple(sums), frozenset(levels), pairs)
 
 
 def together(first, second):
@@ -173,7 +175,8 @@ def together(first, second):
     )
     keys = first.pairs | second.pairs
     pairs = {k: add(first.pairs.get(k, (0, 0)), second.pairs.get(k, (0, 0))) for k in keys}
-    return BlockMeasures(first.n_items + second.n_items, sums, first.levels | second.levels, pairs)
+    sizes = first.n_items + second.n_items, first.n_queries + second.n_queries
+    return BlockMeasures(*sizes, sums, first.levels | second.levels, pairs)
 
 
 def measures_of_blocks(blocks, model, metrics=None):
@@ -181,10 +184,10 @@ def measures_of_blocks(blocks, model, metrics=None):
 
     Returns
     -------
-    n_items : int
-    found : dict from names to numbers
-    level_aucs : list of dict
-        As of :func:`rankbook.app.measures.level_aucs`.
+    dict
+        items and queries, their numbers; metrics, a dict from names to numbers; queries_counted,
+        over how many queries each is a mean; level_auc, a list of dict, as of
+        :func:`rankbook.app.measures.level_aucs`.
     """
     names = USUAL if metrics is None else tuple(metrics)
     for name in names:
@@ -207,7 +210,13 @@ def measures_of_blocks(blocks, model, metrics=None):
     for better, worse in combinations(levels, 2) if several else ():
         total, number = sums.pairs.get((better, worse), (0.0, 0.0))
         rows.append(dict(better=better, worse=worse, auc=total / number if number else None))
-    return sums.n_items, found, rows
+    counted = {
+        name: int(each[1])
+        for name, each in zip(names, sums.sums)
+        if name in found and not RULES[named(name)[0]].pooled
+    }
+    sizes = dict(items=sums.n_items, queries=sums.n_queries)
+    return sizes | dict(metrics=found, queries_counted=counted, level_auc=rows)
 
 # %% ../../nbs/app/block_fitting.ipynb #bf13
 def query_values(block, model, names):

@@ -350,6 +350,8 @@ class TestRefusals:
 
     def test_a_metric_that_is_none(self, letor):
         pd.DataFrame(dict(row=range(90), score=range(90))).to_csv("s.csv", index=False)
+        said = refused("evaluate", "s.csv", "test.letor", "--metric", "mrr@5")
+        assert "--metric is 'mrr@5', which is called 'reciprocal_rank@5' here. Accepted" in said
         for metric in ("ndgc@10", "ndcg@0", "ndcg@x", "auc"):
             refused("evaluate", "s.csv", "test.letor", "--metric", metric)
         refused("compare", "s.csv", "s.csv", "test.letor", "--metric", "disagreement")

@@ -15,7 +15,7 @@ import typer
 from .fit import Name
 from .options import Json, Qid, Target, option
 from .predict import columns_of, known_columns, load_model, read_for
-from .reading import check_file, spoken_warnings
+from .reading import check_file, parse_names, spoken_warnings
 from .several import DataFiles, several_files
 
 # %% ../../../nbs/app/cli/evaluate.ipynb #e05
@@ -77,7 +77,8 @@ Ranking = typer.Argument(
 Metrics = option(
     list[str],
     "disagreement, auc, ndcg@K, average_precision, reciprocal_rank, err, precision@K, recall@K,"
-    " kendall_tau, ...; several times.",
+    " kendall_tau, ...: names separated by commas, or several times --metric. MRR is"
+    " reciprocal_rank, MAP average_precision.",
     "--metric",
 )
 ByQuery = option(bool, "A row for each query.", "--by-query")
@@ -95,10 +96,18 @@ def evaluate(
 ):
     """Measure how well a model, or a file of scores, orders data.
 
-    The target and the queries of a model are those that it was fitted to.
+    The target and the queries of a model are those that it was fitted to. A query with nothing to
+    measure, as NDCG without a grade above 0, is left out of the mean, and it is said of how many.
     """
-    from rankbook.app.measures import USUAL, level_aucs, measures, measures_by_query
+    from rankbook.app.measures import (
+        USUAL,
+        level_aucs,
+        measures,
+        measures_by_query,
+        queries_counted,
+    )
 
+    metric = parse_names(metric) or None
     with spoken_warnings():
         files = several_files(data)
         if files is not None:
@@ -109,16 +118,23 @@ def evaluate(
             return say_queries("all" if items.qid is None else ids, values, as_json)
         found = measures(items.y, scores, items.qid, metric)
         pairs = [] if metric else level_aucs(items.y, scores, items.qid)
-    say_measures(len(scores), found, pairs, as_json)
+        counted = queries_counted(items.y, scores, items.qid, found)
+    queries = 1 if items.qid is None else len(set(items.qid))
+    facts = dict(items=len(scores), queries=queries, metrics=found, queries_counted=counted)
+    say_measures(facts | dict(level_auc=pairs), as_json)
 
-
-def say_measures(n, found, pairs, as_json):
-    """Print the measures of n items."""
+# %% ../../../nbs/app/cli/evaluate.ipynb #e06b
+def say_measures(facts, as_json):
+    """Print measures, and over how many queries each is a mean, where some are left out."""
     if as_json:
-        typer.echo(json.dumps(dict(items=n, metrics=found, level_auc=pairs), indent=2))
+        typer.echo(json.dumps(facts, indent=2))
         return
-    typer.echo("\n".join(f"{name:18}{value:.6f}" for name, value in found.items()))
-    for row in pairs:
+    queries = facts["queries"]
+    for name, value in facts["metrics"].items():
+        some = facts["queries_counted"].get(name, queries)
+        left_out = f"  over {some} of {queries} queries" if some < queries else ""
+        typer.echo(f"{name:18}{value:.6f}{left_out}")
+    for row in facts["level_auc"]:
         area = "no query has both" if row["auc"] is None else f"{row['auc']:.6f}"
         levels = f"auc {row['better']:g} > {row['worse']:g}"
         typer.echo(f"{levels:18}{area}")
@@ -176,5 +192,5 @@ def evaluate_files(ranking, files, target, qid, metric, by_query, as_json):
     if by_query:
         ids, values = measures_of_queries(blocks, model, metric or USUAL[:4])
         return say_queries(ids, values, as_json)
-    n, found, pairs = measures_of_blocks(blocks, model, metric)
-    return say_measures(n, found, [] if metric else pairs, as_json)
+    facts = measures_of_blocks(blocks, model, metric)
+    return say_measures(facts | (dict(level_auc=[]) if metric else {}), as_json)
