@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from .dask_data import predict_dask
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.limits import refuse_huge
@@ -23,6 +24,7 @@ from rankbook.base.validation import (
     as_vector,
     refuse_text,
 )
+from ..data.dask_collections import is_dask
 from .shown import Shown
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.objects import ObjectKernel
@@ -207,9 +209,12 @@ class Ranker(Shown):
     def predict(self, X: Items) -> np.ndarray:
         """Scores (p,) of items X (p, d); higher is preferred.
 
-        An array, or what :meth:`set_output` asked for. O(p n d), or O(p d) for the linear kernel.
+        An array, or what :meth:`set_output` asked for; of a dask collection a dask array or series.
+        O(p n d), or O(p d) for the linear kernel.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return predict_dask(self, X)
         return self._contained(self.function_.predict(finite_items(self, X, reset=False)), X)
 
     if not TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from .dask_data import fit_dask
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
@@ -19,6 +20,7 @@ from ..base.limits import refuse_huge
 from ..base.types import Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_choice, as_count, as_matrix, as_positive, as_vector
 from ..data.blocks import BlocksLike
+from ..data.dask_collections import is_dask
 from rankbook.estimators.base import (
     Ranker,
     finite_items,
@@ -190,6 +192,8 @@ class RankRLS(Ranker):
         :class:`rankbook.RankSVM`: f should differ by their margins, exactly, so that the sum of
         c (delta - (f(better) - f(worse)))^2 is minimised.
         """
+        if is_dask(X):
+            return fit_dask(self, X, y, qid, sample_weight, preferences)
         if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
             return fit_rankrls_blocks(self, X, **others)

@@ -12,10 +12,12 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from .dask_data import fit_dask
 
 from ..base.types import Folds, KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_vector
 from ..data.blocks import BlocksLike
+from ..data.dask_collections import is_dask
 from .base import Ranker, fitted_attributes, keep_fit, keeping_features
 from .blocks import blocked_search, known_features
 from .rankrls import read_preferred, read_scored
@@ -183,6 +185,8 @@ class RankRLSCV(Ranker):
         >>> model.best_value_, model.lam_
         (0.0, 1.0)
         """
+        if is_dask(X):
+            return fit_dask(self, X, y, qid, preferences=preferences)
         lams, gammas, (metric, greater) = _check_grid(self, preferences is not None)
         if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, preferences=preferences)

@@ -13,11 +13,13 @@ from functools import cached_property, partial
 from typing import Literal, Self
 
 from numpy.typing import ArrayLike
+from .dask_data import fit_dask
 
 from ..base.limits import refuse_huge, warn
 from ..base.types import GraphName, Items, KernelLike, SolverLike
 from ..base.validation import as_count
 from ..data.blocks import BlocksLike
+from ..data.dask_collections import is_dask
 from rankbook.estimators.base import (
     Ranker,
     finite_items,
@@ -179,6 +181,8 @@ class RankSVM(Ranker):
         >>> bool(model.predict([[5.0]]) > model.predict([[4.0]]))
         True
         """
+        if is_dask(X):
+            return fit_dask(self, X, y, qid, sample_weight, preferences)
         if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
             return fit_ranksvm_blocks(self, X, **others)

@@ -11,6 +11,7 @@ from functools import partial
 from pickle import dumps
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -183,9 +184,8 @@ def test_partitions_in_all_shapes(client):
     X, y, qid, weight = data()
     expected = solved(in_memory(X, y, qid, weight))
     everything = da.ones(240, chunks=60) > 0
-    frame = dd.from_dask_array(da.from_array(X, chunks=(60, 5)), columns=list("abcde"))
-    for name, value in (("grade", y), ("query", qid), ("weight", weight)):
-        frame[name] = dd.from_dask_array(da.from_array(value, chunks=60), index=frame.index)
+    table = pd.DataFrame(X, columns=list("abcde")).assign(grade=y, query=qid, weight=weight)
+    frame = dd.from_pandas(table, npartitions=4, sort=False)
     for given in (
         arrays(X, y, qid, weight),
         [da.from_array(X, chunks=(60, 2)), *arrays(y, qid, weight, rows=50)],
@@ -425,7 +425,7 @@ def test_a_worker_killed_in_the_middle(processes, monkeypatch):
     plain = X.compute(), y.compute(), qid.compute()
     problem = rb.BlockRankSVMProblem(rb.dask_blocks(X, y, qid))
     pid = next(iter(processes.run(os.getpid).values()))
-    at_call(processes, monkeypatch, 12, lambda: os.kill(pid, signal.SIGKILL))
+    at_call(processes, monkeypatch, 5, lambda: os.kill(pid, signal.SIGKILL))
     found = rb.solve(problem, **QUICK)
     assert same(found, solved(in_memory(*plain)))
     assert pid not in processes.run(os.getpid).values()
@@ -438,7 +438,7 @@ def test_a_lost_block_is_named(processes, monkeypatch):
     problem = rb.BlockRankSVMProblem(blocks)
     (address,) = processes.who_has([blocks.items.values[2]]).popitem()[1]
     pid = processes.run(os.getpid)[address]
-    at_call(processes, monkeypatch, 12, lambda: os.kill(pid, signal.SIGKILL))
+    at_call(processes, monkeypatch, 5, lambda: os.kill(pid, signal.SIGKILL))
     with pytest.raises(RuntimeError, match="block .*: lost, with the worker that had it") as caught:
         rb.solve(problem, **QUICK)
     assert "block 2" in str(caught.value)
@@ -448,7 +448,18 @@ def test_a_lost_block_is_named(processes, monkeypatch):
 def test_the_scheduler_gone(tmp_path, monkeypatch):
     file, programs = str(tmp_path / "scheduler.json"), []
     start = lambda *command: programs.append(
-        subprocess.Popen([sys.executable, "-m", "dask", *command, "--scheduler-file", file])
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "dask",
+                *command,
+                "--host",
+                "127.0.0.1",
+                "--scheduler-file",
+                file,
+            ]
+        )
     )
     try:
         start("scheduler", "--port", "0", "--no-dashboard")
@@ -457,7 +468,7 @@ def test_the_scheduler_gone(tmp_path, monkeypatch):
         client.wait_for_workers(1, timeout=30)
         X, y, qid, _ = data()
         problem = rb.BlockRankSVMProblem(rb.dask_blocks(in_memory(X, y, qid), client=client))
-        at_call(client, monkeypatch, 8, programs[0].kill)
+        at_call(client, monkeypatch, 5, programs[0].kill)
         for _ in range(2):
             with pytest.raises(ConnectionError, match="the Dask scheduler tcp://.* does not answ"):
                 rb.solve(problem, **QUICK)
