@@ -1955,6 +1955,12 @@ STATISTICS = [
     ),
     ("no blocks", lambda: rb.Blocks([]), ValueError, r"^blocks is empty; .* accepted"),
     (
+        "an array on Dask",
+        lambda: pytest.importorskip("distributed") and rb.dask_blocks(X, Y, client=3),
+        TypeError,
+        r"^client is a int; .* accepted",
+    ),
+    (
         "blocks that are an array",
         lambda: rb.BlockRankSVMProblem(X),
         TypeError,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from .dask_data import predict_dask
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.limits import refuse_huge
@@ -25,6 +24,7 @@ from rankbook.base.validation import (
     refuse_text,
 )
 from ..data.dask_collections import is_dask
+from .dask_data import predict_dask
 from .shown import Shown
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.objects import ObjectKernel

@@ -12,7 +12,6 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from .dask_data import fit_dask
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
@@ -31,6 +30,7 @@ from rankbook.estimators.base import (
     require_target,
 )
 from .blocks import fit_rankrls_blocks
+from .dask_data import fit_dask
 from .targets import PreferencesLike, given_preferences
 from ..kernels.basis import METHODS, choose_basis
 from ..preferences.graph import Preferences

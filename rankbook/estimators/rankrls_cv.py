@@ -12,7 +12,6 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from .dask_data import fit_dask
 
 from ..base.types import Folds, KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_vector
@@ -20,6 +19,7 @@ from ..data.blocks import BlocksLike
 from ..data.dask_collections import is_dask
 from .base import Ranker, fitted_attributes, keep_fit, keeping_features
 from .blocks import blocked_search, known_features
+from .dask_data import fit_dask
 from .rankrls import read_preferred, read_scored
 from .targets import PreferencesLike
 from ..kernels.basis import choose_basis

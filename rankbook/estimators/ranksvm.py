@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from typing import Literal, Self
 
 from numpy.typing import ArrayLike
-from .dask_data import fit_dask
 
 from ..base.limits import refuse_huge, warn
 from ..base.types import GraphName, Items, KernelLike, SolverLike
@@ -29,6 +28,7 @@ from rankbook.estimators.base import (
     require_target,
 )
 from .blocks import fit_ranksvm_blocks
+from .dask_data import fit_dask
 from .targets import PreferencesLike, given_preferences, weighted_preferences
 from ..kernels.nystroem import NystroemFunction
 from ..problems.certificate import Certificate

