@@ -76,7 +76,7 @@ def counted_bytes():
 
 def rows(scale, peers):
     """All rows."""
-    n, rounds = SIZES[scale], 1 if scale == "tiny" else 5
+    n, rounds = SIZES[scale], 1 if scale == "tiny" else 3
     if if_installed("distributed", None) is not None:
         yield Row("linear ranking SVM on Dask", n, note="distributed is not installed")
         return
