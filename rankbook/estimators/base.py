@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['FITTED', 'fitted_attributes', 'keep_fit', 'keeping_features', 'require_target', 'finite_items', 'refuse_data',
-           'refuse_lengths', 'refuse_objects', 'Ranker', 'share_met', 'takes_sparse']
+           'refuse_lengths', 'refuse_objects', 'finite_scores', 'Ranker', 'share_met', 'takes_sparse']
 
 # %% ../../nbs/estimators/base.ipynb #t002
 from typing import TYPE_CHECKING, Any
@@ -188,6 +188,19 @@ def refuse_objects(estimator, X):
                 "kernel.add(objects) for new ones, is accepted."
             ) from None
 
+# %% ../../nbs/estimators/base.ipynb #c013s
+def finite_scores(predict, X):
+    """The scores that a function gives items; a ValueError if they overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = predict(X)
+    if not np.isfinite(scores).all():
+        i = int(np.argmin(np.isfinite(scores).reshape(len(scores), -1).all(axis=1)))
+        raise ValueError(
+            f"X has entries so large that the score of row {i} overflows; smaller ones are "
+            "accepted."
+        )
+    return scores
+
 # %% ../../nbs/estimators/base.ipynb #c010
 class Ranker(Shown):
     """Base of the estimators.
@@ -215,7 +228,8 @@ class Ranker(Shown):
         check_is_fitted(self)
         if is_dask(X):
             return predict_dask(self, X)
-        return self._contained(self.function_.predict(finite_items(self, X, reset=False)), X)
+        items = finite_items(self, X, reset=False)
+        return self._contained(finite_scores(self.function_.predict, items), X)
 
     if not TYPE_CHECKING:
 

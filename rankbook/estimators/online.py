@@ -17,7 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.limits import refuse_huge
 from ..base.types import Seed
 from ..base.validation import as_matrix, as_vector
-from .base import keeping_features, require_target, share_met
+from rankbook.estimators.base import (
+    finite_scores,
+    keeping_features,
+    require_target,
+    share_met,
+)
 from rankbook.estimators.stream import (
     OnlineEstimator,
     drawing_weights,
@@ -174,7 +179,8 @@ class OnlineRankSVM(OnlineEstimator):
         An array, or what :meth:`set_output` asked for.
         """
         check_is_fitted(self, "coef_")
-        return self._contained(read_rows(self, X, reset=False) @ self.coef_, X)
+        items = read_rows(self, X, reset=False)
+        return self._contained(finite_scores(lambda Z: Z @ self.coef_, items), X)
 
     def score(
         self,

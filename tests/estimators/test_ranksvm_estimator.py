@@ -442,3 +442,24 @@ def test_a_basis_says_what_shapes_a_precomputed_kernel_may_have():
     for basis in ([0, 1], [0, 1, 2, 3]):
         with pytest.raises(ValueError, match=r"\(5, 5\), or \(n, r\) with the indices of r basis"):
             rb.RankRLSProblem(narrow, y, kernel="precomputed", basis=basis)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        rb.RankSVM(kernel="linear"),
+        rb.RankSVM(kernel="poly", approximate_kernel=4),
+        rb.RankSVM(kernel="poly"),
+        rb.RankRLS(kernel="poly"),
+        rb.OnlineRankSVM(),
+    ],
+    ids=repr,
+)
+def test_scores_that_overflow_are_refused(model):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    model.fit(X, X.sum(axis=1).round())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="entries so large that .* overflows; .* accepted"):
+            model.predict([[1.0, 1.0], [1.7e308, 1.7e308]])
+    assert np.isfinite(model.predict(X)).all()
