@@ -136,7 +136,8 @@ def read_csv(source, separator=None, decimal=None, dtype=None):
         csv.Error,
     ) as error:
         raise ValueError(f"{source} cannot be read as CSV text: {error}") from error
-    return frame if commas is None else chosen_decimals(source, frame, commas)
+    frame = frame if commas is None else chosen_decimals(source, frame, commas)
+    return frame.rename(columns=str.strip)
 
 # %% ../../nbs/data/readers.ipynb #c019
 def read_parquet(source):

@@ -415,3 +415,14 @@ def test_mq2008_from_the_shell():
     said = json.loads(done("evaluate", "m.rankbook", folder / "S5.txt", "--json"))
     assert Path("m.rankbook").stat().st_size < 20_000
     assert 0.6 < said["metrics"]["ndcg@10"] < 0.8
+
+
+def test_json_has_the_numbers_in_full(letor):
+    done("fit", "train.letor", "--kernel", "linear", "-o", "m.rankbook")
+    expected = rb.load("m.rankbook").predict(letor[1].X).tolist()
+    rows = json.loads(done("predict", "m.rankbook", "test.letor", "--json"))
+    assert [row["score"] for row in rows] == expected
+    metric = ["--metric", "kendall_tau", "--by-query"]
+    rows = json.loads(done("evaluate", "m.rankbook", "test.letor", *metric, "--json"))
+    taus = rb.metrics.by_query("kendall_tau", letor[1].y, expected, letor[1].qid)[1]
+    assert [row["kendall_tau"] for row in rows] == [None if t != t else t for t in taus.tolist()]

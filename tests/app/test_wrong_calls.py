@@ -193,6 +193,12 @@ CALLS = [
         ["compare", "scores.csv", "scores.csv", "good.csv", "--target", "grade", "--qid", "none"],
         "data has no queries; data with query ids are accepted, see --qid",
     ),
+    (
+        "two columns for one argument",
+        ["fit", "few.csv", "--preferences", "pairs.csv", "-o", "new.rankbook"]
+        + ["--column", "winner=winner", "--column", "winner=loser"],
+        "--column is winner=winner and winner=loser; one column for each argument is accepted",
+    ),
     ("columns of words", ["fit", "words.csv", *FIT], "'word' .*--drop word, or --name word"),
     ("columns of words to select", ["select", "words.csv", *TARGET], "'word' .*--drop word"),
     (

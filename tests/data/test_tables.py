@@ -3,8 +3,10 @@
 import codecs
 import gzip
 import io
+import os
 import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -711,3 +713,29 @@ class TestBadLine:
             ),
         ):
             read_table(put("a.svm", "1 1:0.5\n# more\n\n2 1:1 2:nan\n"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", ["63", "pipe.csv"])
+def test_a_pipe_is_a_file_that_is_read_once(name, packed):
+    content = TABLE.encode()
+    expected = read_table(put("a.csv", content), "mpg", "race")
+    name += ".gz" * (packed and "." in name)  # a name with an ending must say what it holds
+    os.mkfifo(name)
+    with ThreadPoolExecutor(1) as pool, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        written = pool.submit(put, name, gzip.compress(content) if packed else content)
+        assert same(read_table(name, "mpg", "race"), expected)
+        written.result()
+
+
+def test_closed_standard_input_is_refused(monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(ValueError, match="^path is '-', and standard input is closed; .* accepted"):
+        read_table("-", "y")
+
+
+def test_spaces_around_names_do_not_count():
+    found = read_table(put("a.csv", "age , mpg ,race \n3,18.5,b\n4,15,a\n"), "mpg", "race")
+    assert found.feature_names == ("age",) or found.feature_names == ["age"]

@@ -144,11 +144,11 @@ def say_queries(ids, values, as_json):
     """Print a row for each query, under its id, as CSV or JSON."""
     import pandas as pd
 
-    from rankbook.data.writers import write_frame
+    from rankbook.data.writers import json_rows, write_frame
 
     frame = pd.DataFrame(dict(qid=ids) | values)
     if as_json:
-        typer.echo(frame.to_json(orient="records", double_precision=15))
+        typer.echo(json_rows(frame))
     else:
         write_frame(frame)
 

@@ -85,7 +85,14 @@ def parse_columns(texts):
                 f"--column is {argument + sign + column!r}; one ARGUMENT=COLUMN is accepted, and "
                 "--column several times."
             )
-    return {argument: column for argument, _, column in pairs}
+    columns = {}
+    for argument, _, column in pairs:
+        if columns.setdefault(argument, column) != column:
+            raise ValueError(
+                f"--column is {argument}={columns[argument]} and {argument}={column}; one column "
+                "for each argument is accepted."
+            )
+    return columns
 
 # %% ../../../nbs/app/cli/fit.ipynb #f05d
 def _check_columns(source, known, make, columns):

@@ -106,7 +106,7 @@ def predict(
 
     Columns that the model does not know are ignored; one that it misses is an error.
     """
-    from rankbook.data.writers import TABLES, write_frame
+    from rankbook.data.writers import TABLES, json_rows, write_frame
 
     files = several_files(data)
     check_table("--out", out, TABLES, *(files or data), model)
@@ -123,7 +123,7 @@ def predict(
             frame = predict_files(found, files, qid, name)
         frame = best_first(frame) if ranked else frame
     if as_json:
-        typer.echo(frame.to_json(orient="records", double_precision=15))
+        typer.echo(json_rows(frame))
     else:
         write_frame(frame, out)
 
