@@ -6,6 +6,9 @@
 __all__ = ['metric_sums', 'over_blocks', 'block_sums', 'quotients']
 
 # %% ../../nbs/metrics/blocks.ipynb #mb02
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
 
 from ..base.validation import as_vector, query_numbers
@@ -52,7 +55,14 @@ def _missed(y_true, y_score, qid, weight, tie_tol=1e-12):
     return float((unit * (missed + with_ties)).sum() / 2), float((unit * pairs).sum())
 
 # %% ../../nbs/metrics/blocks.ipynb #mb07
-def over_blocks(metric, blocks, model, *, empty="skip", **options) -> float:
+def over_blocks(
+    metric: str | Callable[..., float],
+    blocks: Any,
+    model: Any,
+    *,
+    empty: Literal["skip", 0, 1] = "skip",
+    **options,
+) -> float:
     """A metric of a model on blocks of whole queries.
 
     Parameters
