@@ -205,6 +205,7 @@ Form = option(
     "Of that file, a row for each: pairs (winner, loser), matches (home, away, result: H, D, A or"
     " goals ahead), clicks (session, item, rank, click: all that was shown), rankings (ranking,"
     " item, rank: 1 is best, equal ranks are not compared).",
+    values=" ".join(FORMS),
 )
 Columns = option(
     list[str],
@@ -213,16 +214,27 @@ Columns = option(
     " margin=difference (of goals), rule=last-click; several times.",
     "--column",
 )
-Ties = option(str, "Of matches that are drawn, and pairs with a column tie: refuse, drop or half.")
-Method = option(str, "ranksvm or rankrls.")
-FitKernel = option(
-    str, "rbf, linear or poly; rbf by default, linear for several files.", "--kernel"
+Ties = option(
+    str,
+    "Of matches that are drawn, and pairs with a column tie: refuse, drop or half.",
+    values="refuse drop half",
 )
-Lam = option(float, "Regularization parameter; 1 by default. rankbook select chooses one.")
+Method = option(str, "ranksvm or rankrls.", values="ranksvm rankrls")
+FitKernel = option(
+    str,
+    "rbf, linear or poly; rbf by default, linear for several files.",
+    "--kernel",
+    values="rbf linear poly",
+)
+Lam = option(
+    float,
+    "Regularization parameter; 1 by default. rankbook select chooses one for a target, RankSVMCV in"
+    " Python for preferences, too.",
+)
 C = option(float, "In its place the C of svm_rank_learn: lambda is queries / C.", "-c", "--c")
-Loss = option(str, "Of ranksvm: hinge or squared.")
-Penalty = option(str, "l2, or l1 for a linear kernel.")
-QueryWeight = option(str, "equal: the preferences of each query weigh one in sum.")
+Loss = option(str, "Of ranksvm: hinge or squared.", values="hinge squared")
+Penalty = option(str, "l2, or l1 for a linear kernel.", values="l1 l2")
+QueryWeight = option(str, "equal: the preferences of each query weigh one in sum.", values="equal")
 
 # %% ../../../nbs/app/cli/fit.ipynb #f6c42c3f
 def fit(  # noqa: PLR0913 -- an option of the command each

@@ -14,12 +14,19 @@ from typing import Annotated
 import typer
 
 # %% ../../../nbs/app/cli/options.ipynb #o03
-def option(kind, help, *names):
+def option(kind, help, *names, values=None):
     """The type of an option of the command line, with its help.
 
-    Give `names` if they are not the argument's.
+    Give `names` if they are not the argument's, and as `values`, words in a text, what the shell
+    may complete; other words are refused where the option is used.
     """
-    return Annotated[kind, typer.Option(*names, help=help)]
+
+    def complete(incomplete: str):
+        return [word for word in values.split() if word.startswith(incomplete)]
+
+    return Annotated[
+        kind, typer.Option(*names, help=help, autocompletion=complete if values else None)
+    ]
 
 
 FORMATS = (
@@ -58,12 +65,17 @@ Rule = option(
     str,
     "widest: the middle of the widest best interval; largest: the largest best lambda; "
     "one_se: the largest lambda within one standard error of the best.",
+    values="widest largest one_se",
 )
-Method = option(str, "ranksvm, rankrls, or rayleigh for two levels of the target.")
-Kernel = option(str, "rbf, linear or poly.")
+Method = option(
+    str,
+    "ranksvm, rankrls, or rayleigh for two levels of the target.",
+    values="ranksvm rankrls rayleigh",
+)
+Kernel = option(str, "rbf, linear or poly.", values="rbf linear poly")
 Degree = option(int, "Of poly; 3 by default.")
 Coef0 = option(float, "Of poly; 1 by default.")
-Graph = option(str, "Training preferences: full or star.")
+Graph = option(str, "Training preferences: full or star.", values="full star")
 LamMin = option(float, "Smallest lambda to consider; the path ends there.")
 LamMax = option(float, "Largest lambda to consider.")
 Seed = option(int, "Of the split.")
