@@ -18,7 +18,7 @@ import rankbook as rb
 
 from .common import Row, if_installed, linear_graded
 
-SIZES = {"tiny": 400, "usual": 1_000_000, "full": 1_000_000}
+SIZES = {"tiny": 1600, "usual": 1_000_000, "full": 1_000_000}
 BLOCKS = 2  # of a worker
 SHARE = 1e-3  # lambda for each preference
 # glibc gives back what numpy frees at once, unless told otherwise: Dask's default is 64 kB
