@@ -1,6 +1,7 @@
 """Several files on the command line: fitted, scored and measured in blocks, as one would be."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -175,3 +176,53 @@ def test_what_a_model_misses():
     assert "metric is 'ndgc@5'" in refused(
         "evaluate", "m.rankbook", "a.csv", "b0.csv", "--metric", "ndgc@5"
     )
+
+
+class TestCluster:
+    """The same work by processes of Dask."""
+
+    def files(self):
+        pytest.importorskip("distributed", reason="needs dask and distributed")
+        data = documents()
+        for k in range(3):
+            write_dataset(rows_of(data, data.qid % 3 == k), f"{k}.parquet")
+        return ["--target", "target", "--qid", "qid"]
+
+    @pytest.mark.slow
+    def test_two_workers(self):
+        columns = self.files()
+        said = [
+            json.loads(done("fit", "?.parquet", *columns, *more, "-o", "m.rankbook", "--json"))
+            for more in ([], ["--workers", "2"])
+        ]
+        ours, theirs = said
+        assert np.isclose(ours["primal"], theirs["primal"], rtol=1e-10)
+        assert ours["items"] == theirs["items"] == 240 and theirs["relative_gap"] <= 1e-6
+        one = json.loads(
+            done("fit", "0.parquet", *columns, "--workers", 1, "-o", "m.rankbook", "--json")
+        )
+        assert one["solver"].startswith("newton") and one["items"] < 240
+
+    @pytest.mark.slow
+    def test_a_cluster_that_runs_already(self):
+        columns = self.files()
+        from distributed import LocalCluster
+
+        with LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as cluster:
+            at = cluster.scheduler_address
+            text = done("fit", "?.parquet", *columns, "--scheduler", at, "-o", "m", "--json")
+        assert json.loads(text)["items"] == 240
+
+    def test_what_is_refused(self):
+        columns = self.files()
+        fit = ["fit", "?.parquet", *columns, "-o", "m"]
+        said = refused(*fit, "--workers", 2, "--scheduler", "tcp://127.0.0.1:1")
+        assert "--workers is 2 and --scheduler is 'tcp://127.0.0.1:1'; one of the two" in said
+        assert "--workers is 0" in refused(*fit, "--workers", 0)
+        assert "--kernel is 'rbf'" in refused(*fit, "--workers", 2, "--kernel", "rbf")
+
+    def test_without_dask(self, monkeypatch):
+        columns = self.files()
+        monkeypatch.setitem(sys.modules, "distributed", None)
+        said = refused("fit", "?.parquet", *columns, "--workers", 2, "-o", "m")
+        assert '--workers needs distributed, which is not installed: pip install "rank' in said

@@ -38,7 +38,14 @@ from rankbook.app.cli.reading import (
     parse_names,
     spoken_warnings,
 )
-from .several import DataFiles, fit_files, refuse_in_blocks, several_files
+from rankbook.app.cli.several import (
+    DataFiles,
+    Scheduler,
+    Workers,
+    fit_files,
+    refuse_in_blocks,
+    several_files,
+)
 
 # %% ../../../nbs/app/cli/fit.ipynb #f05
 def read_training(source, target=None, qid=None, name=None, drop=(), with_scores=True):
@@ -261,24 +268,26 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     query_weight: QueryWeight = None,
     standardize: Scale = True,
     solver: SolverName = "auto",
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     as_json: Json = False,
 ):
     """Fit a ranker at one lambda, and write it to a file.
 
     It learns from all items: from a column of scores, or preferences in a file of their own.
     """
-    files = several_files(data)
+    files = several_files(data, always=(workers, scheduler) != (None, None))
     check_files(out, files or data, preferences)
     columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
     options = dict(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, loss=loss)
     options |= dict(penalty=penalty, graph=graph, query_weight=query_weight, solver=solver)
     about = dict(data=names_of(data), method=method, target=target, qid=qid, name=name)
-    start, lam = perf_counter(), partial(known_lam, lam, c)
+    start, lam, cluster = perf_counter(), partial(known_lam, lam, c), (workers, scheduler)
     with spoken_warnings():
         if files is not None:
             refuse_in_blocks(preferences=preferences, name=name, method=method, **options)
             columns.pop("name")
-            model, n = fit_files(files, columns, lam, loss, standardize, about)
+            model, n = fit_files(files, columns, lam, loss, standardize, about, cluster)
             prefs = None
         else:
             events = preferences and (preferences, form, parse_columns(column), ties)
