@@ -1961,6 +1961,12 @@ STATISTICS = [
         r"^client is a int; .* accepted",
     ),
     (
+        "a metric over blocks that there is not",
+        lambda: metrics.over_blocks("ndgc", rb.Blocks([rb.Block(X, Y)]), None),
+        ValueError,
+        r"^metric is 'ndgc'; did you mean 'ndcg'",
+    ),
+    (
         "blocks that are an array",
         lambda: rb.BlockRankSVMProblem(X),
         TypeError,

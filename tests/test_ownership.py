@@ -430,6 +430,7 @@ KEEPS_NOTHING = {
     "unregister_solver",
     "get_solver",
     "load",
+    "dask_blocks",  # what it sends stays with the workers: tests/data/test_dask_blocks.py
     "read_blocks",
     "choose_lambda",
     "suggest_pairs",

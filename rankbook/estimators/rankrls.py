@@ -159,21 +159,10 @@ class RankRLS(Ranker):
         penalty: Literal["l2", "l1"] = "l2",
         query_weight: Literal["equal"] | ArrayLike | None = None,
     ) -> None:
+        self.lam, self.kernel, self.gamma, self.graph = lam, kernel, gamma, graph
+        self.basis, self.basis_method, self.random_state = basis, basis_method, random_state
+        self.degree, self.coef0, self.solver = degree, coef0, solver
         self.penalty, self.query_weight = penalty, query_weight
-        self.lam, self.kernel, self.gamma, self.basis, self.basis_method = (
-            lam,
-            kernel,
-            gamma,
-            basis,
-            basis_method,
-        )
-        self.solver, self.graph, self.degree, self.coef0, self.random_state = (
-            solver,
-            graph,
-            degree,
-            coef0,
-            random_state,
-        )
 
     def fit(
         self,

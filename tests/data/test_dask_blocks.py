@@ -25,7 +25,7 @@ dd = pytest.importorskip("dask.dataframe")
 
 @pytest.fixture(scope="module")
 def cluster():
-    options = dict(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+    options = dict(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
     with distributed.LocalCluster(**options) as cluster:
         yield cluster
 
@@ -39,7 +39,7 @@ def client(cluster):
 @pytest.fixture
 def processes():
     """A client of two workers that are processes, and start again when they are killed."""
-    options = dict(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    options = dict(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 

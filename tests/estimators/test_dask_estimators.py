@@ -14,7 +14,7 @@ dd = pytest.importorskip("dask.dataframe")
 
 @pytest.fixture(scope="module")
 def client():
-    options = dict(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+    options = dict(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 

@@ -285,10 +285,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     start, lam, cluster = perf_counter(), partial(known_lam, lam, c), (workers, scheduler)
     with spoken_warnings():
         if files is not None:
-            refuse_in_blocks(preferences=preferences, name=name, method=method, **options)
-            columns.pop("name")
-            model, n = fit_files(files, columns, lam, loss, standardize, about, cluster)
-            prefs = None
+            refuse_in_blocks(preferences=preferences, method=method, **options)
+            model, n, prefs = fit_files(files, columns, lam, loss, standardize, about, cluster)
         else:
             events = preferences and (preferences, form, parse_columns(column), ties)
             model, n, prefs = fit_one(data[0], columns, events, lam, options, standardize, about)

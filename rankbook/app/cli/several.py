@@ -115,7 +115,7 @@ def fit_files(files, columns, lam, loss, standardize, about, cluster=(None, None
     ----------
     files : list of str
     columns : dict
-        target, qid and drop, of :func:`rankbook.read_blocks`.
+        target, qid and drop, of :func:`rankbook.read_blocks`; name, which must be None.
     lam : callable
         Of a function that counts the queries; see :func:`rankbook.app.cli.fit.known_lam`.
     loss : str, optional
@@ -129,11 +129,14 @@ def fit_files(files, columns, lam, loss, standardize, about, cluster=(None, None
     -------
     model : ScaledModel
     n_items : int
+    preferences : None
+        None were given.
     """
     from rankbook.app.block_fitting import fit_blocks
     from rankbook.data.file_blocks import read_blocks
 
-    blocks = read_blocks(files, **columns)
+    refuse_in_blocks(name=columns["name"])
+    blocks = read_blocks(files, **{key: columns[key] for key in ("target", "qid", "drop")})
     lam = lam(lambda: blocks.reduce(number_of_queries, blocks.items))
     how = dict(loss=loss or "hinge", standardize=standardize, about=about)
     names = blocks.items.values[0].read.columns.features
@@ -142,4 +145,4 @@ def fit_files(files, columns, lam, loss, standardize, about, cluster=(None, None
         model, facts = fit_blocks(
             blocks, names, lam=1.0 if lam is None else lam, **how, progress=progress, send=send
         )
-    return model, facts.n_items
+    return model, facts.n_items, None
