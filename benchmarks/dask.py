@@ -49,7 +49,7 @@ def problem_on(workers, blocks):
     import dask
     from dask.distributed import Client, LocalCluster
 
-    options = dict(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
+    options = dict(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
     with dask.config.set(PATIENT), LocalCluster(**options) as cluster, Client(cluster) as client:
         yield rb.BlockRankSVMProblem(rb.dask_blocks(blocks, client=client))
 

@@ -208,7 +208,7 @@ class TestCluster:
         columns = self.files()
         from distributed import LocalCluster
 
-        with LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as cluster:
+        with LocalCluster(1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
             at = cluster.scheduler_address
             text = done("fit", "?.parquet", *columns, "--scheduler", at, "-o", "m", "--json")
         assert json.loads(text)["items"] == 240

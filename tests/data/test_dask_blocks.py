@@ -25,7 +25,9 @@ dd = pytest.importorskip("dask.dataframe")
 
 @pytest.fixture(scope="module")
 def cluster():
-    options = dict(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
+    options = dict(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
+    )
     with distributed.LocalCluster(**options) as cluster:
         yield cluster
 
@@ -39,7 +41,7 @@ def client(cluster):
 @pytest.fixture
 def processes():
     """A client of two workers that are processes, and start again when they are killed."""
-    options = dict(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+    options = dict(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0")
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 

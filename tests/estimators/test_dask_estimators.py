@@ -14,7 +14,9 @@ dd = pytest.importorskip("dask.dataframe")
 
 @pytest.fixture(scope="module")
 def client():
-    options = dict(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
+    options = dict(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
+    )
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 

@@ -94,7 +94,9 @@ def sending(workers=None, scheduler=None):
     distributed = import_extra("distributed", "dask", asked)
     with ExitStack() as stack:
         if workers is not None:
-            options = dict(threads_per_worker=1, dashboard_address=":0", silence_logs=ERROR)
+            options = dict(
+                threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=ERROR
+            )
             cluster = distributed.LocalCluster(as_count("--workers", workers), **options)
             scheduler = stack.enter_context(cluster)
         client = stack.enter_context(distributed.Client(scheduler, timeout="10s"))
