@@ -284,6 +284,17 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     -----
     Blocks of this process have no recipe: where their worker dies they are lost. Partitions and
     files are computed or read again. A pass over the data; O(queries) comes to this process.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> from dask.distributed import Client, LocalCluster
+    >>> options = dict(n_workers=1, processes=False, dashboard_address="127.0.0.1:0")
+    >>> blocks = rb.Blocks(rb.Block([[0.0], [1.0]], [0, 1], [q, q]) for q in (1, 2))
+    >>> with LocalCluster(**options) as cluster, Client(cluster) as client:
+    ...     model = rb.RankSVM(kernel="linear").fit(rb.dask_blocks(blocks, client=client))
+    >>> model.predict([[2.0], [3.0]]).argsort().tolist()
+    [0, 1]
     """
     client = as_client(client)
     if isinstance(X, Blocks):
