@@ -24,11 +24,11 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "data_dir" in getattr(item, "fixturenames", ()):
             item.add_marker("data")
-        if "data" in item.keywords and not folder:
+        if item.get_closest_marker("data") and not folder:
             item.add_marker(
                 pytest.mark.skip(reason="data: RANKBOOK_DATA names no folder of data files")
             )
-        if "slow" in item.keywords and not config.getoption("--slow"):
+        if item.get_closest_marker("slow") and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
 
 

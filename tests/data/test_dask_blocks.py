@@ -1,5 +1,6 @@
 """Blocks on a Dask cluster against the same blocks in this process."""
 
+import gc
 import operator
 import os
 import signal
@@ -355,7 +356,8 @@ def held_bytes(cluster):
 
 
 def settled(value):
-    """A number that is the same half a second later."""
+    """A number that is the same half a second later, when what earlier tests left is collected."""
+    gc.collect()
     last = None
     while last != (last := value()):
         time.sleep(0.5)
