@@ -14,7 +14,7 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import EntryPoint, distributions
+from importlib.metadata import distributions
 from typing import Any, TypeVar
 
 from ..base.types import SolverLike
@@ -56,7 +56,7 @@ class Record:
         if isinstance(self.target, type):
             return check_class(self.target)
         self.check_name()
-        is_strange = self.origin != HOME and isinstance(self.target, EntryPoint)
+        is_strange = self.origin != HOME and not isinstance(self.target, Unreadable)
         cls = check_class(imported(self.target) if is_strange else self.target.load())
         if (own := getattr(cls, "name", "")) and own != self.name:
             raise ValueError(

@@ -13,7 +13,7 @@ from stub_plugins import EXIT, GOOD, HANGS, SLOW_IMPORT
 
 import rankbook as rb
 from rankbook.problems.solution import Solution
-from rankbook.registry import answers
+from rankbook.registry import answers, plugins
 from rankbook.registry.declaration import Solver
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -286,6 +286,18 @@ def test_an_import_that_hangs_is_a_row_and_later_a_solver(install, problem, impa
     assert row_of("zero")["state"] == "ready"
     assert rb.solve(problem, 1.0, solver="zero").solver == "zero 1.0 (engine 7)"
     assert not answers.IMPORTING
+
+
+def test_entry_points_found_by_a_later_importlib_metadata_are_no_less_strange(
+    install, problem, impatient, monkeypatch
+):
+    """Its finder replaces that of Python as soon as anybody imports it, as dask does."""
+    later = pytest.importorskip("importlib_metadata")
+    monkeypatch.setattr(plugins, "distributions", later.distributions)
+    install("slow-solver", SLOW_IMPORT.format(1.5) + textwrap.dedent(GOOD))
+    assert row_of("zero")["state"].startswith("broken: TimeoutError: its import took over 0.2 s")
+    answers.IMPORTING["slow_solver_plugin"].join()
+    assert row_of("zero")["state"] == "ready"
 
 
 @pytest.fixture(autouse=True)
