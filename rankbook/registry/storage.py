@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['STATUSES', 'KINDS', 'restore_continuation', 'is_falling', 'check_events', 'check_iterator', 'check_facts',
            'unpack_events', 'unpack_path', 'unpack_label_path', 'unpack_weight_path', 'unpack_answers_path',
-           'unpack_spectral_path', 'restored']
+           'put_together', 'unpack_spectral_path', 'restored']
 
 # %% ../../nbs/registry/storage.ipynb #c002
 import os
@@ -158,18 +158,18 @@ def unpack_weight_path(facts, arrays):
     """The path of a problem with the L1 penalty, which its solver puts together."""
     problem = (unpack_squares if "squares" in facts else unpack_problem)(facts, arrays)
     demand(problem.coef_is_weights, "the penalty is not l1")
-    check_facts(facts)
-    demand(facts["by"] in ("homotopy", "simplex"), f"by is {facts['by']!r}")
-    path = get_solver(facts["by"]).stored(problem, facts, arrays)
-    path.solver = facts["solver"]
-    return path
+    return put_together(problem, facts, arrays, ("homotopy", "simplex"))
 
 # %% ../../nbs/registry/storage.ipynb #2d6b3fd2
 def unpack_answers_path(facts, arrays):
     """The path of a ranking SVM from answers at some lambdas, which its solver puts together."""
-    problem = unpack_problem(facts, arrays)
+    return put_together(unpack_problem(facts, arrays), facts, arrays, ("epsilon", "newton"))
+
+
+def put_together(problem, facts, arrays, solvers):
+    """The path that the solver named in the facts, one of these, makes of what it stored."""
     check_facts(facts)
-    demand(facts["by"] in ("epsilon", "newton"), f"by is {facts['by']!r}")
+    demand(facts["by"] in solvers, f"by is {facts['by']!r}")
     path = get_solver(facts["by"]).stored(problem, facts, arrays)
     path.solver = facts["solver"]
     return path
