@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from shell import refused, run
 from typer.testing import CliRunner
 
 from rankbook.app.cli.main import app
@@ -28,22 +29,6 @@ pytestmark = pytest.mark.usefixtures("workplace")
 
 HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
 COMMAND = [sys.executable, "-c", "from rankbook.app.cli.main import main; main()"]
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def refused(*arguments):
-    """The one line of a command that must fail with exit code 2 and print nothing else."""
-    result = run(*arguments)
-    assert result.exit_code == 2 and result.stdout == "", (result.stdout, result.exception)
-    assert (
-        result.stderr.startswith("rankbook: error: ")
-        and result.stderr.count("\n") == 1
-        and result.stderr.endswith("\n")
-    )
-    return result.stderr
 
 
 def write_items(name, queries=None, levels=3, n=80):

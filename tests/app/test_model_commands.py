@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from shell import done, refused, run
 
 import rankbook as rb
-from rankbook.app.cli.main import app
 from rankbook.app.select import select_model
 from rankbook.data.dataset import Dataset
 from rankbook.data.split import scaling
@@ -17,25 +16,6 @@ from rankbook.data.tables import read_table
 from rankbook.data.writers import write_dataset
 
 pytestmark = pytest.mark.usefixtures("workplace")
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def done(*arguments):
-    """What a command prints that must succeed."""
-    result = run(*arguments)
-    assert result.exit_code == 0, (result.stderr, result.exception)
-    return result.stdout
-
-
-def refused(*arguments):
-    """The one line of a command that must fail with exit code 2 and print nothing else."""
-    result = run(*arguments)
-    assert result.exit_code == 2 and result.stdout == "", (result.stdout, result.exception)
-    assert result.stderr.startswith("rankbook: error: ") and result.stderr.count("\n") == 1
-    return result.stderr
 
 
 def documents(seed, n=90, levels=3):

@@ -11,15 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
-from typer.testing import CliRunner
+from shell import run
 
 from rankbook.app.cli.main import app
 
 pytestmark = pytest.mark.usefixtures("workplace")
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")
