@@ -122,3 +122,21 @@ def weighted_queries():
     X = rng.normal(size=(90, 3)) * [1.0, 10, 0.1] + 5
     y = np.round(X @ [1.0, 0.2, -5] + rng.normal(size=90))
     return X, y, rng.permutation(np.repeat(np.arange(9), 10)), rng.integers(0, 4, 90).astype(float)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A Dask cluster of two workers in this process."""
+    distributed = pytest.importorskip("distributed", reason='needs pip install "rankbook[dask]"')
+    options = dict(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    with distributed.LocalCluster(**options, processes=False) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    """What asks that cluster."""
+    from distributed import Client
+
+    with Client(cluster) as client:
+        yield client

@@ -24,21 +24,6 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    options = dict(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
-    )
-    with distributed.LocalCluster(**options) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="module")
-def client(cluster):
-    with distributed.Client(cluster) as client:
-        yield client
-
-
 @pytest.fixture
 def processes():
     """A client of two workers that are processes, and start again when they are killed."""
@@ -245,7 +230,9 @@ def test_sparse_rows_move(client):
     there = rb.dask_blocks(items, *arrays(y, qid, rows=70), shuffle=True)
     assert block_facts(there).storages == {"csr"}
     found = solved(there)
-    assert np.allclose(found.weights, solved(in_memory(X, y, qid)).weights, rtol=0.1)
+    expected = solved(in_memory(X, y, qid))
+    radius = found.certificate.radius + expected.certificate.radius  # both are that near to one
+    assert np.linalg.norm(found.weights - expected.weights) <= radius
 
 
 # What is wrong is named

@@ -13,15 +13,6 @@ dd = pytest.importorskip("dask.dataframe")
 
 
 @pytest.fixture(scope="module")
-def client():
-    options = dict(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
-    )
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
 def table():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(240, 4))
@@ -39,7 +30,7 @@ def on_dask(table, rows=60):
 
 
 MODELS = [
-    rb.RankSVM(100.0, kernel="linear", solver=("newton", dict(tol=1e-4))),
+    rb.RankSVM(100.0, kernel="linear", solver=("newton", dict(tol=1e-8))),
     rb.RankRLS(2.0, kernel="linear"),
     rb.RankRLSCV(lams=[0.1, 1.0, 10.0], kernel="linear", cv="query"),
 ]
@@ -49,9 +40,12 @@ MODELS = [
 def test_arrays(client, table, model):
     X, y, qid = in_memory(table)
     expected = model.fit(X, y, qid=qid).coef_
+    radius = model.certificate_.radius
     items, grades, ids = on_dask(table)
     model.fit(items, grades, qid=ids)
-    assert np.allclose(model.coef_, expected, atol=0.02) and model.n_features_in_ == 4
+    radius += model.certificate_.radius  # both are that near to the optimum
+    assert radius < 1e-3 and model.n_features_in_ == 4
+    assert np.linalg.norm(model.coef_ - expected) <= radius + 1e-12
     scores = model.predict(items)
     assert scores.chunks == ((60,) * 4,) and scores.dtype == float
     assert np.allclose(scores.compute(), X @ model.coef_)
