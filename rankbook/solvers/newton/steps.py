@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['FIRST_WIDTH', 'MAX_STEPS', 'STEPS_OF_A_WIDTH', 'Point', 'evaluated', 'likely_diagonal', 'rough_direction',
-           'direct_step', 'directions', 'step_length', 'taken', 'newton_step', 'continued_width', 'carried', 'at_zero',
+           'direct_step', 'directions', 'step_length', 'taken', 'newton_step', 'continued_width', 'carried',
            'first_weights', 'started', 'spanned', 'Search', 'minimise']
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c003
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kernels.items import matvec, rmatvec
+from ...kernels.items import matvec
 from ...kernels.linear_map import BLOCK, LARGEST_MATRIX
 from ...preferences.sums import Derivative, smoothed_hinge
 
@@ -48,18 +48,16 @@ class Point:
     bands: tuple
 
 
-def evaluated(problem, lam, w, f, derivative, sums=None):
+def evaluated(problem, lam, w, f, derivative, found=None):
     """The :class:`Point` at weights w with scores f.
 
-    `derivative` is a :class:`rankbook.preferences.sums.Derivative`.
-
-    O(n d + n log n); O(n d) if its :class:`rankbook.preferences.sums.Sums` are given.
+    `derivative` is a :class:`rankbook.preferences.sums.Derivative`. O(n d + n log n); O(d) if what
+    `problem.sums_at` says is given.
     """
-    sums = problem.summed.evaluate(f, derivative) if sums is None else sums
+    sums, correlation, product = problem.sums_at(f, derivative) if found is None else found
     value = lam / 2 * float(w @ w) + sums.loss
-    correlation = rmatvec(problem.X, sums.score_gradient)
     dual = problem.loss.scaling(lam, sums, float(correlation @ correlation)).value
-    rounding = sums.loss - sums.margin + float(f @ sums.score_gradient)
+    rounding = sums.loss - sums.margin + product
     rounding = 0.0 if problem.loss.is_smooth else rounding
     gradient = lam * w - correlation
     lacking = float(gradient @ gradient) / (2 * lam)
@@ -131,11 +129,9 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014
 def step_length(problem, lam, point, p, q, derivative):
-    """A t where the slope along p is at most a tenth as steep as at 0, and the sums there.
+    """A t where the slope along p is at most a tenth as steep as at 0, and `sums_at` there.
 
-    The vector q is X p.
-
-    O(n log n) for each t that is tried: 1 first, at most a hundred.
+    The vector q is X p. O(n d + n log n) for each t that is tried: 1 first, at most a hundred.
     """
     flat, bent = lam * float(point.w @ p), lam * float(p @ p)
     start = float(point.gradient @ p)
@@ -143,11 +139,11 @@ def step_length(problem, lam, point, p, q, derivative):
         return 0.0, None
     low, high, t = 0.0, np.inf, 1.0
     for _ in range(100):
-        sums = problem.summed.evaluate(point.f + t * q, derivative)
-        slope = flat + t * bent - float(q @ sums.score_gradient)
+        found = problem.sums_at(point.f + t * q, derivative)
+        slope = flat + t * bent - float(p @ found[1])
         if slope <= -start / 10:
             if t == 1 or slope >= start / 10:
-                return t, sums
+                return t, found
             low, t = t, (t + high) / 2
         else:
             high = t
@@ -158,7 +154,7 @@ def step_length(problem, lam, point, p, q, derivative):
             )
         if low and high - low <= 1e-3 * high:
             break
-    return low, problem.summed.evaluate(point.f + low * q, derivative) if low else None
+    return low, problem.sums_at(point.f + low * q, derivative) if low else None
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014c
 def taken(problem, lam, point, p, diagonal, derivative):
@@ -167,10 +163,10 @@ def taken(problem, lam, point, p, diagonal, derivative):
     Progress is a lower objective, or one equal to rounding with half the gradient or half the gap.
     """
     q, slope = matvec(problem.X, p), float(point.gradient @ p)
-    t, sums = step_length(problem, lam, point, p, q, derivative)
-    if sums is None:
+    t, found = step_length(problem, lam, point, p, q, derivative)
+    if found is None:
         return None, 0.0
-    trial = evaluated(problem, lam, point.w + t * p, point.f + t * q, derivative, sums)
+    trial = evaluated(problem, lam, point.w + t * p, point.f + t * q, derivative, found)
     noise, size = 1e-12 * abs(point.value), lambda g: float(g @ (g / diagonal))
     falls = trial.value <= point.value + 1e-4 * t * slope and -t * slope > noise
     halved = trial.gap <= point.gap / 2 or size(trial.gradient) <= size(point.gradient) / 4
@@ -200,8 +196,8 @@ def carried(problem, lam, point, width, new):
     It is the point itself, or where it goes if the band keeps its preferences.
     """
     straight, derivative = Derivative(width / 2, width / 2, 1 / new, 0.5), smoothed_hinge(new)
-    sums = problem.summed.evaluate(point.f, straight)
-    gradient = lam * point.w - rmatvec(problem.X, sums.score_gradient)
+    sums, correlation, _ = problem.sums_at(point.f, straight)
+    gradient = lam * point.w - correlation
     p = next(
         directions(
             problem,
@@ -213,24 +209,17 @@ def carried(problem, lam, point, width, new):
         )
     )
     w, f = point.w + p, point.f + matvec(problem.X, p)
-    ahead, stays = (problem.summed.evaluate(scores, derivative) for scores in (f, point.f))
-    if lam / 2 * float(w @ w) + ahead.loss < lam / 2 * float(point.w @ point.w) + stays.loss:
-        return evaluated(problem, lam, w, f, derivative)
-    return evaluated(problem, lam, point.w, point.f, derivative, stays)
+    ahead = evaluated(problem, lam, w, f, derivative)
+    stays = evaluated(problem, lam, point.w, point.f, derivative)
+    return ahead if ahead.value < stays.value else stays
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019
-def at_zero(problem):
-    """The :class:`rankbook.preferences.sums.Sums` of the loss at f = 0. O(n log n)."""
-    return problem.summed.evaluate(problem.zero_scores(), problem.loss.derivative)
-
-
 def first_weights(problem, lam):
     """The weights (d,) of the best multiple of the slopes at f = 0.
 
-    This is the solution itself for lam >= lam_max. O(n d + n log n).
+    This is the solution itself for lam >= lam_max. O(n d + n log n) once for a problem.
     """
-    sums = at_zero(problem)
-    w = rmatvec(problem.X, sums.score_gradient)
+    sums, w = problem.at_zero
     return problem.loss.scaling(lam, sums, float(w @ w)).scale / lam * w
 
 
@@ -267,7 +256,7 @@ class Search:
         self.point, self.width, self.steps = point, width, 0
         self.last_minimum = None  # and its width
         self.ratio = 0.1  # of the next width to this one, at least
-        self.unit = min(1.0, at_zero(problem).loss)
+        self.unit = min(1.0, problem.at_zero[0].loss)
 
     @property
     def goal(self):
