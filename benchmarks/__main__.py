@@ -32,6 +32,7 @@ NAMES = {
     "files": "a linear ranking SVM on items in a file, beside the same in memory",
     "rayleigh": "Rayleigh rankers on many items, beside scikit-learn",
     "dask": "a linear ranking SVM on Dask, beside memory, with one worker and two",
+    "blocks": "what a block, a solution and a scheduler cost: the numbers of a plan",
     "which": "all methods beside LightGBM and XGBoost, tuned alike; a table of its own",
 }
 ALONE = "which"
