@@ -11,8 +11,10 @@ from .items import plot_decision, plot_roc
 from .pair import plot_pair
 from .path import plot_path
 from .sets import plot_sets
+from .slider import LambdaSlider
 
 __all__ = [
+    "LambdaSlider",
     "plot_decision",
     "plot_pair",
     "plot_path",

@@ -242,9 +242,9 @@ def test_a_path_that_ends_early_is_drawn_to_its_end(three):
 
 def test_the_default_choice_is_spread_and_can_be_repeated():
     values = np.random.default_rng(1).permutation(100.0 + np.arange(101))
-    chosen = path_plots._spread(values)
+    chosen = path_plots.spread_ranks(values)
     assert np.array_equal(values[chosen], [200, 180, 160, 140, 120, 100])
-    assert np.array_equal(chosen, path_plots._spread(values))
+    assert np.array_equal(chosen, path_plots.spread_ranks(values))
 
 
 def test_margins_that_differ_have_no_common_line():
