@@ -4,7 +4,8 @@
     python tools/readme.py --check    exit with 1 when README.md is not what would be written
 
 Prose is copied, with relative links turned from the folder of the notebook to the root; code
-becomes a python block, printed text the block after it. Nothing but the standard library is needed.
+becomes a python block, printed text the block after it. A cell with the tag "site" is left out:
+it needs a page that runs scripts. Nothing but the standard library is needed.
 """
 
 import json
@@ -16,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK, README = ROOT / "nbs" / "index.ipynb", ROOT / "README.md"
 NOTE = "<!-- Written by tools/readme.py from nbs/index.ipynb: edit the notebook, not this file. -->"
+SITE = "site"  # the tag of what is shown there only
 LINK = re.compile(r"(\]\(|(?:src|href)=\")([^)\s\"]+)")
 FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
@@ -59,6 +61,8 @@ def readme():
     """The whole of README.md."""
     parts = [NOTE]
     for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
+        if SITE in cell["metadata"].get("tags", []):
+            continue
         parts += (
             [prose("".join(cell["source"]).strip())]
             if cell["cell_type"] == "markdown"

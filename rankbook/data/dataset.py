@@ -37,30 +37,35 @@ def _as_parts(value, size):
     return parts
 
 # %% ../../nbs/data/dataset.ipynb #c007
+def _as_names(name, value, count, what):
+    """A list of str, one for each column or row of X, or None."""
+    if value is None:
+        return None
+    if np.ndim(value) != 1:
+        raise TypeError(f"{name} is {value!r}; a list of names is accepted.")
+    if len(value) != count:
+        raise ValueError(
+            f"{name} has {len(value)} names; {count} are accepted, one for each {what} of X."
+        )
+    return [str(one) for one in value]
+
+
 def _checked_fields(data):
     """The fields of a `Dataset` as arrays of the promised shapes and types."""
     X = as_matrix("X", data.X)
     n, d = X.shape
     if n == 0:
         raise ValueError(f"X has shape {X.shape}; at least one row is accepted.")
-    if not (data.feature_names is None or np.ndim(data.feature_names) == 1):
-        raise TypeError(f"feature_names is {data.feature_names!r}; a list of names is accepted.")
-    names = (
-        [f"x{j}" for j in range(d)]
-        if data.feature_names is None
-        else [str(name) for name in data.feature_names]
-    )
-    if len(names) != d:
-        raise ValueError(
-            f"feature_names has {len(names)} names; {d} are accepted, one for each column of X."
-        )
+    features = _as_names("feature_names", data.feature_names, d, "column")
+    names = [f"x{j}" for j in range(d)] if features is None else features
     qid = None if data.qid is None else _as_labels("qid", data.qid, n, "iu", "whole numbers")
     parts = None if data.parts is None else _as_parts(data.parts, n)
     groups = data.groups
     if groups is not None:
         groups = _as_labels("groups", groups, n, "iuU", "whole numbers or words")
     found = dict(X=X, y=as_vector("y", data.y, n), qid=qid, feature_names=names)
-    return found | dict(parts=parts, groups=groups)
+    rows = _as_names("item_names", data.item_names, n, "row")
+    return found | dict(parts=parts, groups=groups, item_names=rows)
 
 # %% ../../nbs/data/dataset.ipynb #c009
 def _facts(data):
@@ -123,6 +128,8 @@ class Dataset:
     groups : array-like of int or str of shape (n,), optional
         What each row belongs to, such as a user: the rows of one group stay in one part when the
         data are split. Items of different groups are compared all the same.
+    item_names : list of str, optional
+        What each row is called, for the reader.
 
     Raises
     ------
@@ -149,6 +156,7 @@ class Dataset:
     licence: str = ""
     parts: np.ndarray | None = None
     groups: np.ndarray | None = None
+    item_names: list | None = None
 
     def __post_init__(self):
         for field, value in _checked_fields(self).items():

@@ -177,7 +177,7 @@ def load_auto() -> Dataset:
     -------
     Dataset
         X (392, 7); y in miles per gallon, 127 levels: 75245 preferences. Six of the 398 published
-        rows lack horsepower and are dropped.
+        rows lack horsepower and are dropped. The names of the cars are `item_names`.
 
     Examples
     --------
@@ -186,8 +186,9 @@ def load_auto() -> Dataset:
     ['cylinders', 'displacement', 'horsepower', 'weight', 'acceleration', 'model year', 'origin']
     """
     lines = find_file("auto").read_text(encoding="ascii").splitlines()
-    rows = [line.split("\t")[0].split() for line in lines]  # the name of the car follows a tab
-    table = np.array([row for row in rows if "?" not in row], dtype=np.float64)
+    rows = [line.split("\t") for line in lines]  # the name of the car follows a tab
+    rows = [(numbers.split(), name.strip('"')) for numbers, name in rows if "?" not in numbers]
+    table = np.array([numbers for numbers, _ in rows], dtype=np.float64)
     return Dataset(
         table[:, 1:],
         table[:, 0],
@@ -207,6 +208,7 @@ def load_auto() -> Dataset:
         ),
         source="Quinlan (1993), Auto MPG, UCI",
         licence="CC BY 4.0",
+        item_names=[name for _, name in rows],
     )
 
 # %% ../../nbs/data/datasets.ipynb #c047

@@ -58,7 +58,7 @@ def ticks_svg(high, low, bottom, symbol):
         f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{said}</text>'
         for x, said in ((across(lam, high, low), said) for lam, said in marks)
     )
-    return f'{text}<text x="{LEFT - 5}" y="{bottom + 16}" text-anchor="end">{symbol}</text>'
+    return f'{text}<text x="{LEFT - 20}" y="{bottom + 16}" text-anchor="end">{symbol}</text>'
 
 
 def panel_svg(panel, title):
@@ -151,7 +151,7 @@ def scores_svg(slider, now):
         f'<circle class="rb-item"{tint[i]} cx="{at:.1f}" cy="{upward(here[i], PANEL):.1f}" r="4"/>'
         for i in range(now.size)
     )
-    frame = panel_svg(PANEL, "scores, from the last to the first")
+    frame = panel_svg(PANEL, "scores, between the last and the first")
     return frame + panel_marks(PANEL, ["first", "last"]) + lines + mark_svg(at, PANEL) + dots
 
 # %% ../../nbs/plots/slider_page.ipynb #sp12
@@ -208,9 +208,10 @@ def key_html(slider):
     if not slider.proven.any():
         return '<p class="rb-key">No order is proven.</p>'
     low, high = slider.interval
+    said = f"proven for every {slider.symbol} from {high:.3g} to {low:.3g}"
     return (
-        f'<p class="rb-key"><span><i class="rb-yes"></i>proven for {slider.symbol} from {high:.3g} '
-        f'to {low:.3g}</span><span><i class="rb-no"></i>proven the other way round</span></p>'
+        f'<p class="rb-key"><span><i class="rb-yes"></i>{said}</span>'
+        '<span><i class="rb-no"></i>proven the other way round</span></p>'
     )
 
 
