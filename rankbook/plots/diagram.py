@@ -9,7 +9,7 @@ __all__ = ['LETTER', 'LINE', 'PAD', 'GAP', 'MIDDLE', 'PAPER', 'places', 'draw_di
 from .axes import COLOURS
 
 # %% ../../nbs/plots/diagram.ipynb #d06
-LETTER, LINE, PAD, GAP = 0.085, 0.17, 0.13, 0.36  # inches
+LETTER, LINE, PAD, GAP = 0.085, 0.17, 0.13, 0.42  # inches
 
 
 def places(rows, width):
@@ -50,7 +50,8 @@ def places(rows, width):
             if (i + 0.5) * slot - wide / 2 < right - 1e-9 or (i + 0.5) * slot + wide / 2 > width:
                 raise ValueError(f"rows has no room for {name!r} in {width:g} inches.")
             right = (i + 0.5) * slot + wide / 2
-            boxes[name] = ((i + 0.5) * slot, -top - tall / 2, wide, tall)
+            high = (name.count("\n") + 1) * LINE + PAD
+            boxes[name] = ((i + 0.5) * slot, -top - tall / 2, wide, high)
         top += tall + GAP
     return boxes, top - GAP
 
@@ -120,5 +121,8 @@ def draw_diagram(rows, arrows, marked=(), width=5.6):
         ax.add_patch(FancyArrowPatch((x0, y0), (x1, y1), **ends, **line))
         for text in words:
             x, y = (x0 + x1) / 2, (y0 + y1) / 2
+            if y0 == y1:  # above the arrow, in the middle between the edges
+                x += (boxes[start][2] - boxes[end][2]) / 4 * (1 if x0 < x1 else -1)
+                y += 0.1
             ax.text(x, y, text, fontsize=8.5, style="italic", **MIDDLE, bbox=PAPER)
     return ax
