@@ -211,7 +211,10 @@ def pair_accuracy(
 def _query_auc(lists):
     """The AUC (q,) of each list."""
     if lists.place.size and level_numbers(lists).max() > 1:
-        raise ValueError("y_true has more than two different values in a query; two are accepted.")
+        raise ValueError(
+            "y_true has more than two different values in a query; at most two are accepted for "
+            "the AUC, and for graded y_true disagreement or pair_accuracy."
+        )
     return 1.0 - _query_disagreement(lists)
 
 
