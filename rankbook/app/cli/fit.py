@@ -235,8 +235,8 @@ FitKernel = option(
 )
 Lam = option(
     float,
-    "Regularization parameter; 1 by default. rankbook select chooses one for a target, RankSVMCV in"
-    " Python for preferences, too.",
+    "Regularization parameter; 1 by default. rankbook select chooses one for a target in one file,"
+    " RankSVMCV in Python for preferences, too.",
 )
 C = option(float, "In its place the C of svm_rank_learn: lambda is queries / C.", "-c", "--c")
 Loss = option(str, "Of ranksvm: hinge or squared.", values="hinge squared")

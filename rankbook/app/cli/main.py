@@ -129,6 +129,7 @@ EXAMPLES = {
         " --column rank=position -o m.rankbook",
         "rankbook fit teams.csv --name team --preferences season.csv --form matches"
         " --ties half -o m.rankbook",
+        "rankbook fit 'logs/*.parquet' --target grade --lam 1000 -o logs.rankbook",
     ),
     predict: ("rankbook predict cars.rankbook new.csv --name name --ranked",),
     evaluate: ("rankbook evaluate cars.rankbook new.csv --target mpg",),

@@ -58,7 +58,7 @@ Gamma = option(
 OneGamma = option(str, "Of rbf and poly: a number; 1/features by default.")
 Scale = option(
     bool,
-    "Scale features to mean 0 and deviation 1 of the training part.",
+    "Scale features to mean 0 and deviation 1 of the items learnt from.",
     "--standardize/--no-standardize",
 )
 Rule = option(

@@ -9,6 +9,7 @@ __all__ = ['PICTURES', 'check_picture', 'check_place', 'check_table', 'check_fil
 
 # %% ../../../nbs/app/cli/reading.ipynb #t002
 import difflib
+import glob
 import json
 import os
 import warnings
@@ -177,6 +178,11 @@ def _no_data(source):
     """The error for a source that is neither a file nor a name."""
     from rankbook.data.datasets import list_datasets
 
+    if glob.has_magic(str(source)):
+        return FileNotFoundError(
+            f"DATA is {str(source)!r}: there is no such file. A pattern is accepted by rankbook "
+            "fit, predict and evaluate, which read several files; here one file, or built-in data."
+        )
     near = difflib.get_close_matches(str(source), list_datasets(), n=1)
     hint = f"; did you mean {near[0]!r}?" if near else "."
     return FileNotFoundError(
