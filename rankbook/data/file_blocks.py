@@ -123,7 +123,9 @@ def columns_of(table, target=None, qid=None, features=None, weight=None, drop=()
         raise TypeError(f"features is {features!r}; a list of names is accepted.")
     if weight is not None and weight not in columns:
         raise unknown_name("weight", weight, columns)
-    query = query_column(table, columns, target, qid, (*(features or ()), weight, *drop))
+    other = "makes it a feature" if features is None else "compares all rows"
+    named = (*(features or ()), weight, *drop)
+    query = query_column(table, columns, target, qid, named, other=other)
     others = {target, query, weight, *drop}
     if features is None:
         features = [name for name in columns if name not in others]
