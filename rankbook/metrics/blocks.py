@@ -6,6 +6,7 @@
 __all__ = ['metric_sums', 'over_blocks', 'block_sums', 'quotients']
 
 # %% ../../nbs/metrics/blocks.ipynb #mb02
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -107,13 +108,21 @@ def over_blocks(
     1.0
     """
     named(metric, options)  # a wrong name before any work
+    if not hasattr(blocks, "reduce"):
+        raise TypeError(
+            f"blocks is a {type(blocks).__name__}; rankbook.Blocks, or what rankbook.dask_blocks "
+            "returns, is accepted."
+        )
     sums = blocks.reduce(block_sums, blocks.items, model, ((metric, options),), empty)
     return quotients(sums, ((metric, options),))[0]
 
 
 def block_sums(block, model, metrics, empty="skip"):
     """:func:`metric_sums` of some metrics (name, options) for one block, as a tuple."""
-    known = block.y, model.predict(block.X), block.qid, block.weight
+    with warnings.catch_warnings():  # of scikit-learn: blocks do not name their features
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        scores = model.predict(block.X)
+    known = block.y, scores, block.qid, block.weight
     return tuple(metric_sums(each, *known, empty=empty, **more) for each, more in metrics)
 
 

@@ -92,3 +92,13 @@ def test_what_is_refused():
         metrics.over_blocks("ndgc@10", blocks, First())
     with pytest.raises(ValueError, match="empty is 2"):
         metrics.over_blocks("ndcg@10", blocks, First(), empty=2)
+
+
+def test_a_model_of_a_data_frame_measures_blocks_without_a_warning(recwarn):
+    pd = pytest.importorskip("pandas")
+    X, y, qid, _ = made()
+    model = rb.RankRLS(kernel="linear").fit(pd.DataFrame(X, columns=["a", "b"]), y, qid=qid)
+    found = metrics.over_blocks("pair_accuracy", cut(X, y, qid, None), model)
+    assert not recwarn.list
+    scores = model.predict(pd.DataFrame(X, columns=["a", "b"]))
+    assert np.isclose(found, metrics.pair_accuracy(y, scores, qid), rtol=1e-12)
