@@ -1954,6 +1954,25 @@ STATISTICS = [
         r"^block: X .* accepted",
     ),
     ("no blocks", lambda: rb.Blocks([]), ValueError, r"^blocks is empty; .* accepted"),
+    ("arrays as blocks", lambda: rb.Blocks([X]), TypeError, r"^blocks has a ndarray; .* accepted"),
+    (
+        "lambda of a ranking SVM on blocks",
+        lambda: rb.RankSVMCV(kernel="linear").fit(rb.Blocks([rb.Block(X, Y)])),
+        TypeError,
+        r"^X is Blocks; .* accepted by fit of RankSVM, RankRLS and RankRLSCV",
+    ),
+    (
+        "scores of blocks",
+        lambda: rb.RankRLS().fit(X, Y).predict(rb.Blocks([rb.Block(X, Y)])),
+        TypeError,
+        r"^X is Blocks; .* accepted",
+    ),
+    (
+        "a metric over what is no blocks",
+        lambda: metrics.over_blocks("ndcg", X, None),
+        TypeError,
+        r"^blocks is a ndarray; .* accepted",
+    ),
     (
         "an array on Dask",
         lambda: pytest.importorskip("distributed") and rb.dask_blocks(X, Y, client=3),

@@ -189,6 +189,8 @@ class Blocks:
     ------
     ValueError
         If there are none.
+    TypeError
+        If one is something else.
 
     Examples
     --------
@@ -205,11 +207,19 @@ class Blocks:
         blocks = tuple(blocks)
         if not blocks:
             raise ValueError("blocks is empty; at least one block is accepted.")
+        for block in blocks:
+            if not isinstance(block, (Block, Stored)):
+                raise TypeError(
+                    f"blocks has a {type(block).__name__}; each a rankbook.Block is accepted."
+                )
         self.items = Parts(self, blocks)
         self.is_stored = any(isinstance(block, Stored) for block in blocks)
 
     def __len__(self) -> int:
         return len(self.items.values)
+
+    def __repr__(self) -> str:
+        return f"Blocks({len(self)} blocks{', read when used' * self.is_stored})"
 
     def map(self, function: Callable[..., Any], *arguments: Any) -> Parts:
         """The function's values, one for each block, as :class:`Parts`."""
@@ -353,7 +363,8 @@ def require_whole(found):
             if query in seen:
                 raise ValueError(
                     f"the query {query!r} is in {seen[query]} and in {name}; "
-                    "queries that are in one block each are accepted: sort the items by query."
+                    "queries that are in one block each are accepted: sort the items by query, or "
+                    "on Dask take rankbook.dask_blocks(..., shuffle=True)."
                 )
             seen[query] = name
 

@@ -21,6 +21,7 @@ from rankbook.base.validation import (
     as_vector,
     refuse_text,
 )
+from ..data.blocks import BlocksLike
 from ..data.dask_collections import is_dask
 from .dask_data import predict_dask
 from .shown import Shown
@@ -34,8 +35,8 @@ from ..problems.solution import Solution
 from ..registry.options import with_options
 
 # %% auto #0
-__all__ = ['FITTED', 'fitted_attributes', 'keep_fit', 'keeping_features', 'require_target', 'finite_items', 'refuse_data',
-           'refuse_lengths', 'refuse_objects', 'finite_scores', 'Ranker', 'share_met', 'takes_sparse']
+__all__ = ['FITTED', 'fitted_attributes', 'keep_fit', 'keeping_features', 'require_target', 'refuse_blocks', 'finite_items',
+           'refuse_data', 'refuse_lengths', 'refuse_objects', 'finite_scores', 'Ranker', 'share_met', 'takes_sparse']
 
 # %% ../../nbs/estimators/base.ipynb #c015k
 FITTED = (
@@ -114,12 +115,22 @@ def require_target(y, accepted):
             f"requires y to be passed, but the target y is None; {accepted} are accepted."
         )
 
+
+def refuse_blocks(X):
+    """A TypeError that says who takes blocks, if X is blocks."""
+    if isinstance(X, BlocksLike):
+        raise TypeError(
+            f"X is {type(X).__name__}; an array of shape (n, d) is accepted. Blocks are accepted "
+            "by fit of RankSVM, RankRLS and RankRLSCV, and by rankbook.metrics.over_blocks."
+        )
+
 # %% ../../nbs/estimators/base.ipynb #c013
 def finite_items(estimator, X, y=None, reset=True):
     """scikit-learn's checks, then our own, which say where the first NaN stands.
 
     Before them a column of text is refused, and the message says which.
     """
+    refuse_blocks(X)
     refuse_objects(estimator, X)
     refuse_data(X, y)
     sparse = takes_sparse(estimator)

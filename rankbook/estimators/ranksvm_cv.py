@@ -20,6 +20,7 @@ from rankbook.estimators.base import (
     finite_items,
     keep_fit,
     keeping_features,
+    refuse_blocks,
     require_target,
 )
 from .fold_curves import fold_curve, graded_folds, rescale, run_folds
@@ -320,6 +321,7 @@ class RankSVMCV(Ranker):
         """
         _check_choices(self, preferences is not None)
         models = models_to_try(self)
+        refuse_blocks(X)
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...,")
             X, prefs, deal = graded_data(self, X, y, qid, sample_weight)
