@@ -34,13 +34,18 @@ def known_rows(collection):
     return None if np.isnan(rows).any() else rows
 
 
-def delayed_parts(collection):
-    """The partitions of a collection, one after the other."""
-    parts = collection.to_delayed()
+def delayed_parts(collection, as_is=False):
+    """The partitions of a collection, one after the other.
+
+    A column of a data frame is in fewer than the frame, where Dask reads small files together; if
+    `as_is`, it is in the same, for which more than the column is read.
+    """
+    joins = hasattr(collection, "chunks") or not as_is
+    parts = collection.to_delayed(optimize_graph=joins)
     return parts.ravel().tolist() if isinstance(parts, np.ndarray) else parts
 
 
-def item_partitions(X):
+def item_partitions(X, as_is=False):
     """Delayed partitions of items, and how many rows each has, or None."""
     if not is_dask(X):
         raise TypeError(
@@ -50,7 +55,7 @@ def item_partitions(X):
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimensions; a matrix (n, d) is accepted.")
     X = X.rechunk({1: -1}) if hasattr(X, "rechunk") else X
-    return delayed_parts(X), known_rows(X)
+    return delayed_parts(X, as_is), known_rows(X)
 
 
 def vector_partitions(name, value, count, rows):
@@ -70,10 +75,12 @@ def vector_partitions(name, value, count, rows):
                 "accepted."
             )
         value = value.rechunk((rows,))
-    parts = delayed_parts(value)
+    parts = delayed_parts(value, as_is=True)
     if len(parts) != count:
         raise ValueError(
-            f"{name} has {len(parts)} partitions and X has {count}; the same are accepted."
+            f"{name} has {len(parts)} partitions and X has {count}; the same are accepted. Dask "
+            "joins files when it reads few of their columns: of a data frame better take X whole, "
+            f"and {name} as the name of its column."
         )
     return parts
 
@@ -104,10 +111,11 @@ def partition_blocks(client, X, y, qid, weight):
     """The :class:`DaskBlocks` of collections."""
     from dask import delayed
 
-    parts, rows = item_partitions(X)
+    by_name = isinstance(y, str) and hasattr(X, "columns")
+    parts, rows = item_partitions(X, as_is=not by_name)
     firsts = [0] * len(parts) if rows is None else [0, *accumulate(rows)][:-1]
     places = [(f"partition {k}", first) for k, first in enumerate(firsts)]
-    if isinstance(y, str) and hasattr(X, "columns"):
+    if by_name:
         require_columns_of(X, (y, qid, weight))
         make = delayed(partial(block_of_frame, columns=(y, qid, weight)), pure=False)
         made = [make(*place, part) for place, part in zip(places, parts)]
@@ -251,10 +259,11 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     ----------
     X : dask array of shape (n, d), dask data frame, or Blocks
         Items: partitions become blocks where they are; float32 and sparse chunks are kept as they
-        are. Or the blocks of this process, to be sent out.
+        are. Or the blocks of this process, to be sent out. A few large partitions are quicker than
+        many small ones: each sum over the data takes a task for each.
     y : dask array or series of shape (n,), or str
         Their scores, or the name of the column of a data frame X; so are `qid` and `weight`, which
-        are no features then. Not given with Blocks.
+        are no features then, and files are read once. Not given with Blocks.
     qid, weight : the same, optional
         What names their queries, by default one query; weights of items.
     client : dask.distributed.Client, optional

@@ -262,6 +262,19 @@ def test_what_is_refused(client, change, error, words):
         rb.dask_blocks(**given)
 
 
+def test_columns_of_a_frame_of_small_files(client, tmp_path):
+    X, y, qid, _ = data()  # Dask reads files together for a column, and not for the whole frame
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(y=y, q=qid)
+    for k in range(4):
+        frame[60 * k : 60 * (k + 1)].to_parquet(tmp_path / f"{k}.parquet", index=False)
+    read = dd.read_parquet(str(tmp_path / "*.parquet"))
+    items = read[list("abcde")]
+    assert len(read.y.to_delayed()) < len(read.to_delayed())
+    named, given = rb.dask_blocks(read, "y", "q"), rb.dask_blocks(items, read.y, read.q)
+    total = lambda blocks: blocks.reduce(lambda b: b.X.T @ b.y, blocks.items)
+    assert len(named) == len(given) == 4 and np.array_equal(total(named), total(given))
+
+
 def test_partitions_that_do_not_agree(client):
     X, y, qid, _ = data()
     some = da.ones(240, chunks=60) > 0
