@@ -177,7 +177,8 @@ class RankRLS(Ranker):
 
         With item weights >= 0, (n,), a pair weighs the product of its two, so that an item of
         weight 2 counts as two. Or fit to an iterator of blocks, see :func:`fit_blocks`, or to
-        :class:`rankbook.Blocks`, see :mod:`rankbook.estimators.blocks`.
+        :class:`rankbook.Blocks`, see :mod:`rankbook.estimators.blocks`, or to a dask array or data
+        frame with y and qid of Dask, or names of columns, see :func:`rankbook.dask_blocks`.
 
         Or fit to `preferences` in place of y, qid and sample_weight, as for
         :class:`rankbook.RankSVM`: f should differ by their margins, exactly, so that the sum of

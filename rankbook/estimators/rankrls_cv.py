@@ -152,8 +152,9 @@ class RankRLSCV(Ranker):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or blocks
-            Blocks alone, for ``cv="query"``; see :mod:`rankbook.estimators.blocks`.
+        X : array-like of shape (n, d), Blocks, or a dask array or data frame
+            For ``cv="query"``: blocks alone, as of :func:`rankbook.read_blocks`; or a collection of
+            Dask, with y and qid of Dask or names of columns, see :func:`rankbook.dask_blocks`.
         y : array-like of shape (n,) or (n, k)
         qid : array-like of shape (n,), optional
         preferences : Preferences or pairs, optional

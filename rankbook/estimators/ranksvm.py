@@ -152,8 +152,10 @@ class RankSVM(Ranker):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or Blocks
-            Blocks alone, with a linear kernel; see :mod:`rankbook.estimators.blocks`.
+        X : array-like of shape (n, d), Blocks, or a dask array or data frame
+            With a linear kernel: blocks alone, as of :func:`rankbook.read_blocks` for files larger
+            than memory; or a collection of Dask, see :func:`rankbook.dask_blocks`, with y, qid and
+            sample_weight of Dask or names of columns of X.
         y : array-like of shape (n,)
             Scores; higher is preferred.
         qid : array-like of shape (n,), optional
