@@ -124,12 +124,22 @@ def require_finite_rows(path, X, names, line=None, start=0):
 
 # %% ../../nbs/data/tables.ipynb #c029
 def require_ids(path, column, start=0, what="query id"):
-    """A ValueError if a row, the first of which is number `start`, has no query id."""
+    """A ValueError if a row, the first of which is number `start`, has no query id.
+
+    Nor may it be a floating point number so large that it may stand for several whole ones.
+    """
     missing = column.isna().to_numpy()
     if missing.any():
         raise ValueError(
             f"{path} has no {what} in row {start + int(np.argmax(missing))}, "
             f"column {column.name!r}; every row needs one."
+        )
+    values = column.to_numpy()
+    if values.dtype.kind == "f" and (inexact := np.abs(values) >= 2**53).any():
+        row = int(np.argmax(inexact))
+        raise ValueError(
+            f"{path} has the {what} {values[row]} in row {start + row}, column {column.name!r}; "
+            "whole numbers, text, or floating point numbers below 2**53 are accepted."
         )
 
 

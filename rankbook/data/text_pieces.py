@@ -61,6 +61,11 @@ class CSVTable(FileTable):
             rows = list(islice(records(stream), 1 + CHUNK))
         (_, _, self.header), *rows = rows
         self.header = self.header.rstrip(b"\r\n") + b"\n"
+        if b"\r" in self.header:
+            raise ValueError(
+                f"{self} has a carriage return alone at the end of a line; a line feed, or both, "
+                "is accepted in files that are read in blocks."
+            )
         start = Piece(0, 0, 0, rows[-1][0] + len(rows[-1][2]) if rows else len(self.header))
         read = lambda decimal: read_csv(Excerpt(self, start), self.separator, decimal)
         frame = read(".")
@@ -72,16 +77,19 @@ class CSVTable(FileTable):
 
     def chunks(self, qid, whole):
         """Ids and places of rows, see :func:`cuts`."""
-        kinds, first = set(), 0
+        kinds, first, before, run = set(), 0, [], 0
         with opened(self.path) as stream:
             rows, end = islice(records(stream), 1, None), (0, 1)
             while some := list(islice(rows, CHUNK)):
                 places = np.array([row[:2] for row in some])
                 numbers = np.arange(first, first + len(some))
                 ids = ids_of(numbers, whole)
-                if qid is not None:
-                    ids = self._ids(qid, [row[2] for row in some], first)
-                    kinds.add(ids.dtype.kind)
+                if qid is not None:  # the row before them is read alike, be it a number or a word
+                    lines = [*before, *(row[2] for row in some)]
+                    found = self._ids(qid, lines, first - len(before))
+                    ids = run + np.r_[[0][len(before) :], (found[1:] != found[:-1]).cumsum()]
+                    before, run = lines[-1:], ids[-1]
+                    kinds.add(found.dtype.kind)
                 yield ids, places
                 first, end = first + len(some), (some[-1][0] + len(some[-1][2]), 0)
         self.ids_are_text = not kinds <= set("iuf")
@@ -94,7 +102,8 @@ class CSVTable(FileTable):
         content = io.BytesIO(self.header + b"".join(rows))
         options = dict(sep=self.separator, skipinitialspace=True, index_col=False)
         try:
-            found = pd.read_csv(content, usecols=[qid], **options)[qid]
+            at = self.columns.index(qid)
+            found = pd.read_csv(content, usecols=[at], **options).iloc[:, 0]
         except (pd.errors.ParserError, UnicodeDecodeError) as error:
             raise ValueError(f"{self} cannot be read as CSV text: {error}") from error
         if len(found) != len(rows):
