@@ -18,7 +18,7 @@ from ..data.blocks import Block, Blocks, Stored
 from ..estimators.base import fitted_attributes, keep_fit
 from ..estimators.ranksvm import RankSVM
 from ..estimators.scaled import ScaledModel
-from ..metrics.blocks import metric_sums, quotients
+from ..metrics.blocks import block_scores, metric_sums, quotients
 from ..metrics.queries import RULES, named
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..registry.solve import solve
@@ -150,7 +150,7 @@ class BlockMeasures:
 
 def measured(block, model, names):
     """The :class:`BlockMeasures` of a block for the scores of a model."""
-    y, scores, qid = block.y, model.predict(block.X), block.qid
+    y, scores, qid = block.y, block_scores(block, model), block.qid
     levels, pairs = sorted(set(np.unique(y).tolist()), reverse=True), {}
     for better, worse in combinations(levels, 2) if len(levels) <= MOST_LEVELS else ():
         here = (y == better) | (y == worse)
@@ -221,7 +221,7 @@ def measures_of_blocks(blocks, model, metrics=None):
 # %% ../../nbs/app/block_fitting.ipynb #bf13
 def query_values(block, model, names):
     """Ids (q,) of a block's queries, and the values (q, metrics)."""
-    ids, values = measures_by_query(block.y, model.predict(block.X), block.qid, names)
+    ids, values = measures_by_query(block.y, block_scores(block, model), block.qid, names)
     return ids, np.stack([values[name] for name in names], axis=1)
 
 

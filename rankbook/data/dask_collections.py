@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.limits import import_extra
-from .blocks import Block, Blocks, block_facts
+from .blocks import Block, Blocks, block_facts, facts_of, require_same
 from .dask_blocks import DaskBlocks, require_scheduler, sent_out
 
 if TYPE_CHECKING:
@@ -85,9 +85,11 @@ def vector_partitions(name, value, count, rows):
     return parts
 
 # %% ../../nbs/data/dask_collections.ipynb #dc07
-def as_block(name, first, X, y, qid, weight):
+def as_block(name, first, X, y, qid, weight, names=None):
     """The block of a partition, on a worker; None if it is empty."""
-    return None if X.shape[0] == 0 else Block(X, y, qid, weight, name, first, copy=False)
+    if X.shape[0] == 0:
+        return None
+    return Block(X, y, qid, weight, name, first, copy=False, feature_names=names)
 
 
 def block_of_frame(name, first, frame, columns):
@@ -181,9 +183,10 @@ def new_homes(found):
 # %% ../../nbs/data/dask_collections.ipynb #dc11
 def rows_of(block, ids, inside=True):
     """The block of the rows of some queries, or of all other rows; None if there are none."""
-    rows = np.isin(block.qid, ids, invert=not inside)
+    rows = np.isin(block.qid, np.asarray(ids).astype(block.qid.dtype), invert=not inside)
     pick = lambda value: None if value is None else value[rows]
-    return as_block(block.name, 0, *map(pick, (block.X, block.y, block.qid, block.weight)))
+    some = map(pick, (block.X, block.y, block.qid, block.weight))
+    return as_block(block.name, 0, *some, block.feature_names)
 
 
 def joined(name, blocks):
@@ -193,10 +196,15 @@ def joined(name, blocks):
     blocks = [block for block in blocks if block is not None]
     if not blocks:
         return None
+    require_same([facts_of(block)[0] for block in blocks])
     stack = np.concatenate if all(isinstance(b.X, np.ndarray) for b in blocks) else vstack
-    vectors = [[getattr(block, key) for block in blocks] for key in ("y", "qid", "weight")]
-    rest = [None if some[0] is None else np.concatenate(some) for some in vectors]
-    return as_block(name, 0, stack([block.X for block in blocks]), *rest)
+    y, qid = (np.concatenate([getattr(block, key) for block in blocks]) for key in ("y", "qid"))
+    weight = None
+    if any(block.weight is not None for block in blocks):  # items without one weigh 1
+        weights = [np.ones(len(b.y)) if b.weight is None else b.weight for b in blocks]
+        weight = np.concatenate(weights)
+    X = stack([block.X for block in blocks])
+    return as_block(name, 0, X, y, qid, weight, blocks[0].feature_names)
 
 
 def whole_queries(blocks: DaskBlocks) -> DaskBlocks:

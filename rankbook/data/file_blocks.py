@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['files_of', 'open_table', 'Columns', 'columns_of', 'require_columns', 'FileBlock', 'BlockReader', 'numbers',
-           'open_tables', 'cut', 'read_blocks']
+           'open_tables', 'require_width', 'cut', 'read_blocks']
 
 # %% ../../nbs/data/file_blocks.ipynb #fb02
 import glob
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.limits import require_memory
 from ..base.ownership import locked
 from ..base.validation import as_count, as_vector, unknown_name
 from .blocks import Block, Blocks, Stored
@@ -195,7 +196,8 @@ class BlockReader:
         if columns.weight is not None:
             given = finite_numbers(self.table, frame[[columns.weight]], start=start)[:, 0]
             weight = as_vector(f"{columns.weight!r} of {self.name}", given, minimum=0.0)
-        return FileBlock(X, y, qid, weight, self.name, start)
+        names = None if isinstance(self.table, NumberedTable) else columns.features
+        return FileBlock(X, y, qid, weight, self.name, start, feature_names=names)
 
 
 def numbers(table, frame, start):
@@ -222,6 +224,16 @@ def open_tables(paths):
     return tables
 
 
+def require_width(table, width, pieces):
+    """A MemoryError if the widest dense block of SVMlight text would not fit in memory."""
+    rows = max(piece.stop - piece.first for _, piece in pieces)
+    require_memory(
+        (9 * rows + 70) * width,  # the numbers, a mask, and the names of the features
+        f"a dense block of {rows} rows and {width} features in {table}",
+        "number the features without gaps, or make blocks of fewer rows",
+    )
+
+
 def cut(tables, qid, rows, whole=True):
     """Pairs (table, piece) of all pieces of files, which from then on are read alike."""
     pieces = [(table, piece) for table in tables for piece in table.pieces(qid, rows, whole)]
@@ -229,6 +241,7 @@ def cut(tables, qid, rows, whole=True):
         if isinstance(table, NumberedTable):
             first, last = zip(*(each.indices for each in tables))
             table.indices = min(first), max(last)
+            require_width(table, max(last), pieces)
         if isinstance(table, CSVTable) and any(getattr(t, "ids_are_text", False) for t in tables):
             table.ids_are_text = True
     return pieces

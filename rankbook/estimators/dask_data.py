@@ -42,9 +42,6 @@ def fit_dask(estimator, X, y, qid=None, sample_weight=None, preferences=None):
     except BaseException:  # an interrupt, too
         blocks.release()
         raise
-    if hasattr(X, "columns"):
-        used = [each for each in (y, qid, sample_weight) if isinstance(each, str)]
-        estimator.feature_names_in_ = np.array([c for c in X.columns if c not in used], object)
     return estimator
 
 # %% ../../nbs/estimators/dask_data.ipynb #de07

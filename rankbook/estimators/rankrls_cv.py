@@ -209,7 +209,7 @@ class RankRLSCV(Ranker):
             n_dropped_=n_dropped,
         )
         if isinstance(X, BlocksLike):
-            found |= known_features(self, path.statistics)
+            found |= known_features(self, path.facts)
         return keep_fit(self, found | fitted_attributes(path.solution(lams[row])))
 
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c014

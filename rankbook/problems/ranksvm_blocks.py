@@ -221,7 +221,8 @@ class BlockRankSVMProblem(RankSVMProblem):
     TypeError
         If `blocks` is something else.
     ValueError
-        If blocks do not fit together, a query is in two of them, or there is no preference.
+        If blocks do not fit together, a query is in two of them, or there is no preference, or
+        none with a weight above 0.
 
     Notes
     -----
@@ -253,11 +254,16 @@ class BlockRankSVMProblem(RankSVMProblem):
         self.blocks, self.facts, self.query_weight = blocks, block_facts(blocks), query_weight
         self.n_items, d = self.facts.n_items, self.facts.n_features
         self.X = BlockedItems(blocks, (self.n_items, d))
-        self.n_preferences = blocks.reduce(_number, self.summed.losses)
+        self.n_preferences, n_weighing = blocks.reduce(_numbers, self.summed.losses)
         if not self.n_preferences:
             raise ValueError(
                 "blocks have no preference: all scores are equal in every query; "
                 "at least one preference is accepted."
+            )
+        if not n_weighing:
+            raise ValueError(
+                "blocks have weight 0 for every preference; at least one positive weight is "
+                "accepted."
             )
         self.prefs = BlockPreferences(self.n_items, self.n_preferences)
         self.n_coef = self.n_items
@@ -307,9 +313,9 @@ class BlockRankSVMProblem(RankSVMProblem):
         )
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb14
-def _number(summed):
-    """Preferences of one block."""
-    return summed[1]
+def _numbers(summed):
+    """Preferences of one block, and whether one of them weighs."""
+    return summed[1], int(not isinstance(summed[0], NoLoss))
 
 
 def _zeros(summed):

@@ -1,7 +1,10 @@
 """Sums over blocks of whole queries."""
 
+import pickle
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from rankbook.data.blocks import Block, BlockedItems, Blocks, Parts, Stored, added, block_facts
 from rankbook.kernels.items import matvec, rmatvec
@@ -63,6 +66,9 @@ def test_results_are_added_in_the_order_of_the_blocks():
         (dict(X=np.ones((2, 2)), y=[0, np.inf]), ": y has"),
         (dict(X=np.ones((2, 2)), y=[0, 1], weight=[1.0, -1.0]), ": weight"),
         (dict(X=np.ones((2, 2)), y=[0, 1], qid=[1]), ": qid has"),
+        (dict(X=np.ones((0, 2)), y=[]), ": X has no rows; at least one"),
+        (dict(X=csr_array((0, 2)), y=[]), ": X has no rows; at least one"),
+        (dict(X=np.ones((1, 2)), y=[1], feature_names=["a"]), ": feature_names has 1 names; 2 are"),
     ],
 )
 def test_what_is_wrong_in_a_block_is_named(given, words):
@@ -82,6 +88,26 @@ def test_what_is_wrong_in_a_block_is_named(given, words):
             [Block(np.ones((2, 2)), [0, 1], [0, 1], name="next")],
             "the query 1 is in good and in",
         ),
+        (
+            [Block(np.ones((2, 2)), [0, 1], ["1", "1"], name="words")],
+            "words has query ids that are text, and those of good are numbers; ids of one kind",
+        ),
+        (
+            [Block(np.ones((2, 2)), [0, 1], np.array(["1", "2"], object), name="words")],
+            "words has query ids that are text",
+        ),
+        (
+            [Block(np.ones((2, 2)), [0, 1], np.array(["2020", "2021"], "M8[s]"), name="dates")],
+            r"dates has query ids that are datetime64\[s\], and those of good are numbers",
+        ),
+        (
+            [Block([[1.0, 2], [1, 1e200]], [0, 1], [2, 2], name="huge", first=7)],
+            r"huge \(from row 7\): X has 1e\+200 in row 1, column 1; numbers up to 1e\+100",
+        ),
+        (
+            [Block(np.ones((2, 2)), [0, 1], [2, 2], name="named", feature_names=["a", "b"])],
+            "good has no names of features, and another block has",
+        ),
     ],
 )
 def test_blocks_that_do_not_fit_together(others, words):
@@ -90,9 +116,61 @@ def test_blocks_that_do_not_fit_together(others, words):
         block_facts(Blocks([good, *others]))
 
 
+def test_names_in_another_order():
+    two = [
+        Block(np.ones((1, 2)), [1], [k], name=f"b{k}", feature_names=names)
+        for k, names in enumerate(("ab", "ba"))
+    ]
+    with pytest.raises(ValueError, match="b1 has 'b' in column 0 and b0 has 'a'; equal names"):
+        block_facts(Blocks(two))
+
+
+def test_ids_of_one_kind_that_differ_in_type():
+    ids = (np.array([2**53, 2**53 + 1]), np.array([2**53 + 2], np.uint64), np.array([0.5]))
+    ids += (np.array([2**70, 2**70 + 1], object), np.array([7], np.int8))
+    facts = block_facts(Blocks(Block(np.ones((len(q), 1)), q, q) for q in ids))
+    assert facts.rows == [2, 1, 1, 2, 1]
+    with pytest.raises(ValueError, match="the query 7.0 is in block 4 and in block 5"):
+        block_facts(Blocks(Block(np.ones((len(q), 1)), q, q) for q in (*ids, np.array([7.0]))))
+
+
+def test_entries_that_are_all_too_small():
+    small = Block([[1e-200]], [1], [1])
+    with pytest.raises(ValueError, match="X has no number above 1e-200 in size; numbers of 1e-150"):
+        block_facts(Blocks([small]))
+    block_facts(Blocks([small, Block([[1.0]], [1], [2])]))
+
+
+def test_names_are_those_of_a_data_frame():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame([[0.0, 1.0], [2.0, 3.0]], columns=["age", "size"])
+    block = pickle.loads(pickle.dumps(Block(frame, [0, 1], [1, 1])))
+    assert block.feature_names == ("age", "size") and block.named_items().equals(frame)
+    assert block_facts(Blocks([block])).feature_names == ("age", "size")
+    numbered = Block(frame.set_axis([0, 1], axis=1), [0, 1])
+    assert numbered.feature_names is None and numbered.named_items() is numbered.X
+    with pytest.raises(TypeError, match="block: X has columns named 'age', 1; names that are all"):
+        Block(frame.set_axis(["age", 1], axis=1), [0, 1])
+    sparse = Block(csr_array(frame.to_numpy()), [0, 1], feature_names=["age", "size"])
+    assert sparse.named_items() is sparse.X
+
+
 def test_there_is_at_least_one_block():
     with pytest.raises(ValueError, match="blocks is empty; at least one"):
         Blocks([])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (3, "blocks is a int; a list of Block"),
+        (Block([[1.0]], [1]), "blocks is a Block; a list of Block"),
+        ([Block([[1.0]], [1]), 3], r"blocks\[1\] is a int; rankbook.Block is accepted"),
+    ],
+)
+def test_what_is_no_block(wrong, words):
+    with pytest.raises(TypeError, match=words):
+        Blocks(wrong)
 
 
 def test_a_block_that_borrows():

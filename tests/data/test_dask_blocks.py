@@ -223,6 +223,22 @@ def test_queries_that_span_partitions(client, order):
     assert block_facts(again) == facts  # the same call, the same answer
 
 
+def test_rows_with_and_without_weights_move(client):
+    X, y, qid, weight = data()
+    here = [rb.Block(X[:90], y[:90], qid[:90]), rb.Block(X[90:], y[90:], qid[90:], weight[90:])]
+    there = rb.dask_blocks(Blocks(here), client=client, shuffle=True)
+    found = there.reduce(lambda block: float(block.weight.sum()), there.items)
+    assert found == 90 + weight[90:].sum()
+
+
+@pytest.mark.parametrize("unit", ["ns", "D"])
+def test_dates_move(client, unit):
+    X, y, qid, _ = data()
+    dates = (np.datetime64("2020-01-01") + qid).astype(f"M8[{unit}]")
+    there = rb.dask_blocks(*arrays(X, y, dates, rows=50), client=client, shuffle=True)
+    assert block_facts(there).n_items == 240
+
+
 def test_sparse_rows_move(client):
     X, y, qid, _ = data()
     X = np.where(np.abs(X) > 1, X, 0)

@@ -141,6 +141,30 @@ class TestColumns:
         blocks = rb.read_blocks("a.csv", "y", "q", rows=1)
         assert parts(blocks, "qid")[0].tolist() == ["a\nb", "a\nb", "c", "c"]
 
+    def test_ids_that_become_words_between_two_chunks(self, monkeypatch):
+        monkeypatch.setattr("rankbook.data.text_pieces.CHUNK", 3)
+        write(a_csv="q,y,x\n1,0,1\n1,1,2\n2,0,3\n2,1,4\na,0,5\na,1,6\na,0,7\n3,1,8\n")
+        blocks = rb.read_blocks("a.csv", "y", "q", rows=1)
+        assert block_facts(blocks).rows == [2, 2, 3, 1]
+        assert parts(blocks, "qid")[0].tolist() == [*"1122aaa3"]
+
+    def test_spaces_around_names(self):
+        write(a_csv=" q , y ,x \n1,0,5\n1,1,6\n2,0,7\n")
+        assert block_facts(rb.read_blocks("a.csv", "y", "q", rows=1)).rows == [2, 1]
+
+    def test_names_of_features_reach_the_estimator(self):
+        write(a_csv="q,b,y,a\n1,0.5,0,1\n1,1,1,2\n", b_csv="a,y,q,b\n3,0,2,1\n4,1,2,0\n")
+        blocks = rb.read_blocks("?.csv", "y", "q")
+        model = rb.RankSVM(kernel="linear").fit(blocks)
+        assert model.feature_names_in_.tolist() == ["b", "a"]
+        frame = pd.DataFrame(dict(b=[0.0], a=[1.0]))
+        assert model.predict(frame).tolist() == [model.coef_[1]]
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(frame[["a", "b"]])
+        assert rb.metrics.over_blocks("disagreement", blocks, model) == 0
+        Path("a.txt").write_text("1 qid:1 1:2\n0 qid:1 2:1\n")  # LETOR has no names
+        assert not hasattr(model.fit(rb.read_blocks("a.txt")), "feature_names_in_")
+
     def test_features_that_one_file_does_not_mention(self):
         Path("1.txt").write_text("1 qid:1 1:2\n0 qid:1 2:1\n")
         Path("2.txt").write_text("# nothing\n1 qid:2 4:3\n0 qid:2\n")
@@ -244,6 +268,30 @@ class TestRefused:
         Path("a.parquet.gz").write_bytes(gzip.compress(b"PAR1"))
         with pytest.raises(ValueError, match="Parquet packed by gzip; unpacked"):
             rb.read_blocks("a.parquet.gz", "y")
+
+    @pytest.mark.parametrize("id", ["inf", "9007199254740993.0"])
+    @pytest.mark.parametrize("read", [rb.read_blocks, read_table])
+    def test_ids_that_may_stand_for_several(self, id, read):
+        write(a_csv=CSV + f"{id},1,1\n")
+        with pytest.raises(ValueError, match="a.csv has the query id .* in row 4, column 'q'; who"):
+            block_facts(read("a.csv", "y", "q"))
+
+    def test_ids_of_two_kinds(self):
+        frame = pd.DataFrame(dict(q=[1, 1], y=[0, 1], x=[1.0, 2.0]))
+        frame.to_parquet("a.parquet")
+        frame.assign(q=["1", "1"]).to_parquet("b.parquet")
+        with pytest.raises(ValueError, match="b.parquet .* has query ids that are text, and those"):
+            block_facts(rb.read_blocks("?.parquet", "y", "q"))
+
+    def test_a_feature_of_a_huge_number(self):
+        write(a_txt="1 qid:1 1:2\n", b_txt="1 qid:2 1:2 2000000000000:1\n")
+        with pytest.raises(MemoryError, match="a dense block of 1 rows and 2000000000000 features"):
+            rb.read_blocks("?.txt")
+
+    def test_lines_that_end_in_carriage_returns_alone(self):
+        Path("a.csv").write_bytes(CSV.replace("\n", "\r").encode())
+        with pytest.raises(ValueError, match="a.csv has a carriage return alone at the end of a l"):
+            rb.read_blocks("a.csv", "y", "q")
 
     def test_a_file_that_changes(self):
         write(a_csv=CSV)

@@ -1,8 +1,11 @@
 """Estimators on blocks against the same data in one place."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 import rankbook as rb
 
@@ -151,3 +154,62 @@ def test_a_refit_forgets_names_and_keeps_its_fit_after_an_error(data):
     assert list(model.feature_names_in_) == list("abcdef")
     model.fit(cut(X, y, qid))
     assert not hasattr(model, "feature_names_in_")
+
+
+FITTED = (
+    rb.RankSVM(5.0, kernel="linear"),
+    rb.RankRLS(kernel="linear"),
+    rb.RankRLSCV([0.1, 1.0], kernel="linear", cv="query"),
+)
+
+
+@pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+def test_names_of_features(data, model, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y, qid, _ = data
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    by_query = np.argsort(qid, kind="stable")
+    frame, y, qid = frame.iloc[by_query], y[by_query], qid[by_query]
+    cuts = np.searchsorted(qid, [0, 7, 100])
+    parts = [slice(i, j) for i, j in zip(cuts, cuts[1:])]
+    blocks = rb.Blocks(rb.Block(frame.iloc[i], y[i], qid[i]) for i in parts)
+    model = clone(model).fit(blocks)
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    assert model.feature_names_in_.dtype == object and model.n_features_in_ == 6
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame[list("bacdef")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        share = rb.metrics.over_blocks("disagreement", blocks, model)
+    assert np.isclose(share, 1 - model.score(frame, y, qid))
+    other = rb.Blocks([rb.Block(frame[list("bacdef")], y, qid)])
+    with pytest.raises(ValueError, match="feature names should match"):
+        rb.metrics.over_blocks("disagreement", other, model)
+    model.save(tmp_path / "a.rb")
+    assert rb.load(tmp_path / "a.rb").feature_names_in_.tolist() == list("abcdef")
+    model.fit(cut(*data[:3]))
+    assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+def test_blocks_that_do_not_fit_together(model):
+    X, y = np.eye(4), [0.0, 1, 2, 3]
+    first = rb.Block(X, y, [1, 1, 2, 2], name="first")
+    for other, words in (
+        (rb.Block(X, y, ["1", "1", "4", "4"], name="other"), "other has query ids that are text"),
+        (rb.Block(X, y, [3, 3, 2, 2], name="other"), "the query 2 is in first and in other"),
+        (rb.Block(X, y, name="other"), "other has no qid, and there are 2 blocks"),
+        (rb.Block(X[:, :3], y, [3] * 4, name="other"), "other has 3 features and first has 4"),
+        (rb.Block(1e200 * X, y, [3] * 4, name="other"), r"other: X has 1e\+200 in row 0"),
+    ):
+        model = clone(model)
+        with pytest.raises(ValueError, match=words):
+            model.fit(rb.Blocks([first, other]))
+        assert vars(model) == vars(clone(model))
+
+
+def test_weights_that_are_all_zero():
+    X, y = np.eye(4), [0.0, 1, 2, 3]
+    blocks = rb.Blocks([rb.Block(X, y, [1, 1, 2, 2], [0, 0, 1, 0])])
+    with pytest.raises(ValueError, match="blocks have weight 0 for every preference; at least one"):
+        rb.RankSVM(kernel="linear").fit(blocks)

@@ -66,6 +66,25 @@ def test_frames(client, table):
     assert np.allclose(rb.RankSVM(100.0, kernel="linear").fit(blocks).coef_, model.coef_)
 
 
+def test_names_of_features(client, table):
+    frame = dd.from_pandas(table, npartitions=4, sort=False)
+    blocks = rb.dask_blocks(frame, "grade", "query", "weight")
+    model = rb.RankRLS(kernel="linear").fit(blocks)
+    assert model.feature_names_in_.tolist() == list("abcd")
+    assert rb.metrics.over_blocks("disagreement", blocks, model) < 0.5
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame[list("bacd")]).compute()
+    shuffled = dd.from_pandas(table.sample(frac=1, random_state=0), npartitions=3, sort=False)
+    shuffled = rb.dask_blocks(shuffled, "grade", "query", shuffle=True)
+    assert rb.RankRLS(kernel="linear").fit(shuffled).feature_names_in_[-1] == "weight"
+    numbered = table[list("abcd")].set_axis(range(4), axis=1)
+    items, grades, ids = (
+        dd.from_pandas(each, npartitions=4, sort=False)
+        for each in (numbered, table["grade"], table["query"])
+    )
+    assert not hasattr(model.fit(items, grades, qid=ids), "feature_names_in_")
+
+
 def test_a_fit_that_fails_changes_nothing_and_frees_the_workers(client, table):
     items, grades, ids = on_dask(table)
     model = rb.RankSVM(100.0, kernel="linear").fit(items, grades, qid=ids)
