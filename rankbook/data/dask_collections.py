@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.limits import import_extra
-from .blocks import Block, Blocks, block_facts, facts_of, require_same
+from .block_facts import block_facts, facts_of, require_same
+from .blocks import Block, Blocks
 from .dask_blocks import DaskBlocks, require_scheduler, sent_out
 
 if TYPE_CHECKING:

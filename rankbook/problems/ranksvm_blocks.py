@@ -17,12 +17,12 @@ import numpy as np
 
 from ..base.ownership import locked
 from ..base.validation import as_choice
+from ..data.block_facts import block_facts
 from rankbook.data.blocks import (
     BlockedItems,
     BlocksLike,
     Parts,
     added,
-    block_facts,
     require_blocks,
 )
 from ..kernels.items import rmatvec

@@ -17,7 +17,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import rankbook as rb
-from rankbook.data.blocks import GROUP, BlockedItems, Blocks, Stored, block_facts, nbytes_of
+from rankbook.data.block_facts import block_facts
+from rankbook.data.blocks import GROUP, BlockedItems, Blocks, Stored, nbytes_of
 
 distributed = pytest.importorskip("distributed", reason='needs pip install "rankbook[dask]"')
 da = pytest.importorskip("dask.array")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import rankbook as rb
-from rankbook.data.blocks import block_facts
+from rankbook.data.block_facts import block_facts
 from rankbook.data.dataset import Dataset
 from rankbook.data.file_blocks import files_of
 from rankbook.data.tables import NotNumbers, read_table
