@@ -253,10 +253,10 @@ class Blocks:
         blocks = tuple(blocks)
         if not blocks:
             raise ValueError("blocks is empty; at least one block is accepted.")
-        for block in blocks:
+        for k, block in enumerate(blocks):
             if not isinstance(block, (Block, Stored)):
                 raise TypeError(
-                    f"blocks has a {type(block).__name__}; each a rankbook.Block is accepted."
+                    f"blocks[{k}] is a {type(block).__name__}; rankbook.Block is accepted."
                 )
         self.items = Parts(self, blocks)
         self.is_stored = any(isinstance(block, Stored) for block in blocks)
