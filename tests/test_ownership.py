@@ -382,6 +382,10 @@ CASES = {
     ),
     "OnlineRankSVM": (fitted(rb.OnlineRankSVM(random_state=0), *Y), predicts),
     "OnlineSVC": (fitted(rb.OnlineSVC(random_state=0), "X", "labels"), predicts),
+    "plots.LambdaSlider": (
+        lambda b: rb.plots.LambdaSlider(rb.solve_path(svm(b), lam_min=0.1), items=b["new"]),
+        lambda slider, new: [slider.at([1.0, 2.0]), slider.proven, slider._repr_html_()],
+    ),
     "ValidationCurve": (
         lambda b: rb.validation_curve(
             rb.solve_path(svm(b)), b["new"], rb.Preferences.from_scores(b["y"][:5])

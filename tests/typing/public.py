@@ -212,6 +212,8 @@ ax = rb.plots.plot_path(path, "weights", names=["size", "age"])
 ax = rb.plots.plot_validation_curve(curve, lam=lam, label="one")
 ax = rb.plots.plot_roc(y, X[:, 0], label="one")
 ax = rb.plots.plot_pair(why, ax, k=5, names=("a", "b"))
+slider: rb.plots.LambdaSlider = rb.plots.LambdaSlider(path, curve, X, names=["a", "b"], lam=lam)
+ranked: list[str] = slider.order(lam)
 axes: np.ndarray = rb.plots.plot_decision(path, [lam, 2 * lam], y, axes=[ax, ax], names=["a", "b"])
 
 blocks = rb.Blocks([rb.Block(X, y, qid), rb.Block(X, [0, 1], weight=weight, name="b", copy=False)])
