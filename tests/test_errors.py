@@ -2002,7 +2002,12 @@ STATISTICS = [
         r"^block: X .* accepted",
     ),
     ("no blocks", lambda: rb.Blocks([]), ValueError, r"^blocks is empty; .* accepted"),
-    ("arrays as blocks", lambda: rb.Blocks([X]), TypeError, r"^blocks\[0\] is a ndarray; .* accepted"),
+    (
+        "arrays as blocks",
+        lambda: rb.Blocks([X]),
+        TypeError,
+        r"^blocks\[0\] is a ndarray; .* accepted",
+    ),
     (
         "lambda of a ranking SVM on blocks",
         lambda: rb.RankSVMCV(kernel="linear").fit(rb.Blocks([rb.Block(X, Y)])),
