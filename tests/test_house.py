@@ -521,6 +521,13 @@ def test_readme_links_lead_somewhere():
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
+def test_readme_leaves_out_what_needs_a_page_with_scripts():
+    (index,) = (path for path in NOTEBOOKS if path.name == "index.ipynb")
+    tagged = [c for c in cells(index) if "site" in c["metadata"].get("tags", [])]
+    assert any("rb-slider" in text for c in tagged for o in c["outputs"] for text in texts_of(o))
+    assert "LambdaSlider" not in readme() and "rb-slider" not in readme()
+
+
 def test_readme_leads_to_every_part_and_is_short():
     folders = {
         str(path.relative_to(ROOT).parts[1]) for path in NOTEBOOKS if path.parent.name != "nbs"
