@@ -23,7 +23,7 @@ minors = range(
 )
 groups = {key.removeprefix(ENTRY_POINTS): lines(key) for key in cfg if key.startswith(ENTRY_POINTS)}
 extras = {key.removesuffix(EXTRA): cfg[key].split() for key in cfg if key.endswith(EXTRA)}
-home = f"https://github.com/{cfg['user']}/{cfg['repo']}"
+home = cfg["git_url"]
 
 setup(
     name=cfg["lib_name"],

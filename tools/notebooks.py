@@ -4,10 +4,14 @@
                                                     of any fails
     python tools/notebooks.py selection/curve [...] only these
     python tools/notebooks.py --write [...]         keep the outputs in the notebooks, cleaned
+    python tools/notebooks.py --compare [...]       exit with 1, too, where an output is not the
+                                                    stored one: text to the letter, pictures and
+                                                    tables as they are drawn
 
 Two run at a time.
 """
 
+import difflib
 import os
 import re
 import subprocess
@@ -15,6 +19,7 @@ import sys
 import time
 from base64 import b64decode, b64encode
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from io import BytesIO
 from pathlib import Path
 
@@ -26,6 +31,8 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "nbs"
 SECONDS_A_CELL, WORKERS = 600, 2
+LINES, LINE = 12, 160  # of each difference are told, and letters of a line
+MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
 
 
 def find(names):
@@ -88,10 +95,42 @@ def compact_pictures(notebook):
                 output.data["image/svg+xml"] = compact(svg)
 
 
-def execute(path, write):
-    """Run one notebook; returns None, or the error as a text."""
+def shown(cell):
+    """What a cell of code shows: (kind, text) of each output, printed lines put together."""
+    parts = []
+    for output in cell.get("outputs", []):
+        if output.output_type == "stream":
+            if parts and parts[-1][0] == output.name:
+                parts[-1] = (output.name, parts[-1][1] + output.text)
+            else:
+                parts.append((output.name, output.text))
+        else:
+            parts += sorted((kind, str(data)) for kind, data in output.get("data", {}).items())
+    return [(kind, MEMORY_ADDRESS.sub("", text).rstrip()) for kind, text in parts]
+
+
+def differences(stored, fresh):
+    """Where the outputs of a notebook that just ran are not the stored ones: one text a cell."""
+    told = []
+    for before, after in zip(stored.cells, fresh.cells):
+        if (was := shown(before)) != (now := shown(after)):
+            lines = [
+                [line for part in parts for line in part[1].splitlines()] for parts in (was, now)
+            ]
+            changed = difflib.unified_diff(*lines, "stored", "fresh", n=0, lineterm="")
+            kinds = [" ".join(kind for kind, _ in parts) or "nothing" for parts in (was, now)]
+            told.append(
+                f"cell {before.get('id')} ({kinds[0]} stored, {kinds[1]} fresh)\n"
+                + "\n".join(f"    {line[:LINE]}" for line in list(changed)[2:][:LINES])
+            )
+    return told
+
+
+def execute(path, write, compare=False):
+    """Run one notebook; returns None, or what went wrong as a text."""
     start, name = time.perf_counter(), path.relative_to(NOTEBOOKS)
     notebook = nbformat.read(path, 4)
+    stored = deepcopy(notebook)
     client = NotebookClient(
         notebook,
         timeout=SECONDS_A_CELL,
@@ -104,9 +143,12 @@ def execute(path, write):
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         print(f"FAILED  {name}", flush=True)
         return f"{name}\n{error}"
+    forget_notice(notebook)
+    compact_pictures(notebook)
+    if compare and (told := differences(stored, notebook)):
+        print(f"DIFFERS {name}", flush=True)
+        return "\n".join([str(name), *told])
     if write:
-        forget_notice(notebook)
-        compact_pictures(notebook)
         nbformat.write(notebook, path)
         subprocess.run(
             [Path(sys.executable).parent / "nbdev_clean", "--fname", path], cwd=ROOT, check=True
@@ -116,19 +158,26 @@ def execute(path, write):
 
 def main(arguments):
     """Run what was asked for and report every failure."""
-    write = "--write" in arguments
-    paths = find([argument for argument in arguments if argument != "--write"])
+    options = {argument for argument in arguments if argument.startswith("--")}
+    if unknown := options - {"--write", "--compare"}:
+        raise SystemExit(f"{__doc__.strip()}\n\nUnknown options: {' '.join(sorted(unknown))}")
+    write, compare = "--write" in options, "--compare" in options
+    paths = find([argument for argument in arguments if argument not in options])
     os.environ["SOURCE_DATE_EPOCH"] = "0"  # or every stored picture would carry today's date
     os.environ.setdefault(
         "OMP_NUM_THREADS", "1"
     )  # two kernels with all threads each get in each other's way
     with ThreadPoolExecutor(WORKERS) as pool:
-        errors = [error for error in pool.map(lambda path: execute(path, write), paths) if error]
+        runs = pool.map(lambda path: execute(path, write, compare), paths)
+        errors = [error for error in runs if error]
     for error in errors:
         print(f"\n{'=' * 100}\n{error}", file=sys.stderr)
     if errors:
         raise SystemExit(f"{len(errors)} of {len(paths)} notebooks failed")
-    print(f"{len(paths)} notebooks ran without an error")
+    print(
+        f"{len(paths)} notebooks ran without an error"
+        + ", and every output is the stored one" * compare
+    )
 
 
 if __name__ == "__main__":

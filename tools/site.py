@@ -1,0 +1,101 @@
+"""Build the site, _site/, from the notebooks as they are.
+
+    python tools/site.py
+
+What is read, and in which order, is said by nbs/_toc.yml. Sphinx reads a copy in build/site, where
+the pages are written that are no notebooks, and where npm (which has to be there) puts MathJax.
+Outputs are those stored in the notebooks. A warning is an error.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from configparser import ConfigParser
+from pathlib import Path
+from time import perf_counter
+
+ROOT = Path(__file__).resolve().parents[1]
+WORK, SITE, WEBSITE = ROOT / "build" / "site", ROOT / "_site", ROOT / "tools" / "website"
+SOURCE, NPM = WORK / "source", WORK / "npm"
+MATHJAX = "tex-svg.js"
+
+
+def repository():
+    """Where a file of the repository is looked at."""
+    parser = ConfigParser(delimiters=["="])
+    parser.read(ROOT / "settings.ini", encoding="utf-8")
+    return f"{parser['DEFAULT']['git_url']}/blob/{parser['DEFAULT']['branch']}"
+
+
+def fetch_packages():
+    """Have npm install what package-lock.json names, unless it is there."""
+    NPM.mkdir(parents=True, exist_ok=True)
+    lock = (WEBSITE / "package-lock.json").read_text(encoding="utf-8")
+    if (NPM / "installed").exists() and (NPM / "installed").read_text(encoding="utf-8") == lock:
+        return
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(WEBSITE / name, NPM)
+    if (npm := shutil.which("npm")) is None:
+        raise SystemExit("npm is not there: MathJax comes from its registry")
+    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+    subprocess.run(command, cwd=NPM, check=True)
+    (NPM / "installed").write_text(lock, encoding="utf-8")
+
+
+def write_sources():
+    """Copy the notebooks, write the other pages, delete what belongs to neither."""
+    from website import pages
+
+    SOURCE.mkdir(parents=True, exist_ok=True)
+    names = pages.copy_notebooks(SOURCE) | pages.write(SOURCE, repository())
+    for path in SOURCE.rglob("*"):
+        if path.is_file() and path.relative_to(SOURCE).as_posix() not in names:
+            path.unlink()
+
+
+def run_sphinx():
+    """Read and write all pages, two at a time."""
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", WEBSITE, "-d", WORK / "doctrees"]
+    command += ["-j", "2", "--fail-on-warning", "--keep-going", "--quiet", SOURCE, SITE]
+    if code := subprocess.run(command, cwd=ROOT).returncode:
+        raise SystemExit(code)
+
+
+def finish():
+    """Put MathJax beside the pages, and tell a host of pages that nothing is to be left out."""
+    folder = SITE / "_static" / "mathjax"
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(NPM / "node_modules" / "mathjax" / "es5" / MATHJAX, folder)
+    shutil.copy(NPM / "node_modules" / "mathjax" / "LICENSE", folder)
+    (SITE / ".nojekyll").touch()
+
+
+def report(start):
+    """One line: pages, sizes and times."""
+    files = [path for path in SITE.rglob("*") if path.is_file()]
+    pages = [path for path in files if path.suffix == ".html"]
+    largest = max(pages, key=lambda path: path.stat().st_size)
+    times = os.times()
+    print(
+        f"{len(pages)} pages, {sum(p.stat().st_size for p in files) / 1e6:.1f} MB; the largest, "
+        f"{largest.relative_to(SITE)}, {largest.stat().st_size / 1e6:.2f} MB; "
+        f"{perf_counter() - start:.0f} s, of processor time "
+        f"{times.user + times.system + times.children_user + times.children_system:.0f} s"
+    )
+
+
+def main():
+    """All of it."""
+    if sys.argv[1:]:
+        raise SystemExit(f"{__doc__.strip()}\n\nUnknown arguments: {' '.join(sys.argv[1:])}")
+    start = perf_counter()
+    fetch_packages()
+    write_sources()
+    run_sphinx()
+    finish()
+    report(start)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""What Sphinx is told: notebooks as they are, one theme, and nothing from another host."""
+
+import sys
+from configparser import ConfigParser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from website import contents, reference  # noqa: E402
+
+_parser = ConfigParser(delimiters=["="])
+_parser.read(ROOT / "settings.ini", encoding="utf-8")
+_settings = _parser["DEFAULT"]
+_home, _branch = _settings["git_url"], _settings["branch"]
+
+project, author = _settings["title"], _settings["author"]
+copyright = _settings["copyright"]
+release = version = _settings["version"]
+language = "en"
+
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+source_suffix = {".ipynb": "myst-nb", ".md": "myst-nb", ".rst": "restructuredtext"}
+templates_path, html_static_path = ["templates"], ["static"]
+html_css_files = ["site.css"]
+
+# Notebooks: outputs are those stored, which tools/notebooks.py --compare holds to be true.
+nb_execution_mode = "off"
+nb_custom_formats = {
+    ".ipynb": ["website.reader.read", {"repository": f"{_home}/blob/{_branch}"}, False]
+}
+nb_merge_streams = True
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 4
+myst_dmath_double_inline = True
+
+# The reference. Types are in the docstrings, with shapes.
+autodoc_typehints = "none"
+autodoc_member_order = "alphabetical"
+numpydoc_show_class_members = False
+numpydoc_attributes_as_param_list = True
+default_role = "py:obj"
+add_module_names = False
+
+# Mathematics from the site itself.
+mathjax_path = "mathjax/tex-svg.js"
+mathjax3_config = {"options": {"enableMenu": False}}
+
+html_theme = "sphinx_book_theme"
+html_title = project
+html_last_updated_fmt = None
+html_show_sphinx = False
+html_sourcelink_suffix = ""
+html_theme_options = {
+    "repository_url": _home,
+    "repository_branch": _branch,
+    "repository_provider": "github",
+    "path_to_docs": _settings["nbs_path"],
+    "use_repository_button": True,
+    "use_download_button": True,
+    "launch_buttons": {
+        "binderhub_url": "https://mybinder.org",
+        "colab_url": "https://colab.research.google.com",
+        "notebook_interface": "jupyterlab",
+    },
+    "show_navbar_depth": 1,
+    "collapse_navbar": True,
+    "home_page_in_toc": True,
+    "footer_content_items": ["cite.html", "copyright.html"],
+}
+
+
+def add_trees(app, docname, source):
+    """Give the first page the trees of all parts, which the sidebar shows."""
+    if docname == root_doc:
+        import nbformat
+
+        notebook = nbformat.reads(source[0], as_version=4)
+        cell = nbformat.v4.new_markdown_cell(contents.first_page_trees(contents.table()), id="all")
+        notebook.cells.append(cell)
+        source[0] = nbformat.writes(notebook)
+
+
+root_doc = contents.table()["root"]
+
+
+def setup(app):
+    """What is ours: the links of names, and the trees of the first page."""
+    app.add_post_transform(reference.LinkNames)
+    app.connect("autodoc-process-docstring", reference.escape, priority=900)  # after numpydoc
+    app.connect("missing-reference", reference.resolve)
+    app.connect("source-read", add_trees)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

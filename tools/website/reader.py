@@ -1,0 +1,94 @@
+"""Read a notebook as the site shows it; the file stays as it is.
+
+Directives of nbdev become tags of cells and disappear from the code, pictures get a text for those
+who do not see them, a chapter says which module it becomes, and links to files of the repository
+lead to their pages.
+"""
+
+import ast
+import re
+
+import nbformat
+from website import reference
+
+DIRECTIVE = re.compile(r"^#\|\s*(\S+)[^\n]*\n?", re.MULTILINE)
+TAGS = {
+    "default_exp": "remove-cell",
+    "hide": "remove-cell",
+    "hide_input": "remove-input",
+    "hide_output": "remove-output",
+}
+LABELS = ("set_title", "set_xlabel", "set_ylabel", "suptitle", "title", "xlabel", "ylabel")
+PAGES = {
+    "_toc.yml": "book/contents",
+    "../CITATION.cff": "reference/cite",
+    "../CHANGELOG.md": "reference/changelog",
+    "../CONTRIBUTING.md": "reference/contributing",
+}
+FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+ANCHOR = re.compile(r"(\]\([^)\s]*#)([^)\s]+)\)")
+
+
+def read(text, repository):
+    """The notebook in `text`, for MyST-NB; links to other files go to `repository`."""
+    notebook = nbformat.reads(text, as_version=4)
+    module, heading = None, ""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = with_links(cell.source, repository)
+            heading = (re.findall(r"^#+ (.*)$", cell.source, re.MULTILINE) or [heading])[-1]
+        elif cell.cell_type == "code":
+            if named := re.search(r"^#\|\s*default_exp\s+(\S+)", cell.source, re.MULTILINE):
+                module = named[1]
+            read_directives(cell)
+            describe_pictures(cell, heading)
+    if module:
+        first = notebook.cells[0]
+        first.source += "\n\n" + reference.of_module(module)
+    return notebook
+
+
+def read_directives(cell):
+    """Turn the directives of a cell of code into tags."""
+    tags = cell.metadata.setdefault("tags", [])
+    for directive in DIRECTIVE.findall(cell.source):
+        if (tag := TAGS.get(directive)) and tag not in tags:
+            tags.append(tag)
+    cell.source = DIRECTIVE.sub("", cell.source)
+
+
+def labels(source):
+    """What a cell of code writes on its pictures: titles and names of axes."""
+    for node in ast.walk(ast.parse(re.sub(r"^[%!].*$", "", source, flags=re.MULTILINE))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "attr", "")
+        values = node.args[:1] if name in LABELS else []
+        values += [word.value for word in node.keywords if word.arg in LABELS]
+        for value in values:
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value.value
+
+
+def describe_pictures(cell, heading):
+    """Give the pictures of a cell a text: what they are about, and what is written on them."""
+    if any("image" in kind for output in cell.outputs for kind in output.get("data", {})):
+        said = [re.sub(r"[$\\{}`*]", "", text) for text in [heading, *labels(cell.source)]]
+        picture = {"alt": "Picture: " + "; ".join(dict.fromkeys(said))}
+        cell.metadata["mystnb"] = {"image": picture}
+
+
+def with_links(source, repository):
+    """Prose with links to files at the root turned to their pages, or to the repository."""
+
+    def target(match):
+        name = match[1]
+        if name in PAGES:
+            return f"](/{PAGES[name]})"
+        return f"]({repository}/{name.removeprefix('../')})"
+
+    parts = FENCE.split(source)
+    for i, part in enumerate(parts[::2]):
+        part = re.sub(r"\]\((_toc\.yml|\.\./[A-Z]+(?:\.[a-z]+)?)\)", target, part)
+        parts[2 * i] = ANCHOR.sub(lambda match: f"{match[1]}{match[2].lower()})", part)
+    return "".join(parts)
