@@ -8,6 +8,7 @@ Outputs are those stored in the notebooks. A warning is an error.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -55,20 +56,35 @@ def write_sources():
 
 
 def run_sphinx():
-    """Read and write all pages, two at a time."""
+    """Read and write all pages, two at a time, into an empty folder."""
+    shutil.rmtree(SITE, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", WEBSITE, "-d", WORK / "doctrees"]
-    command += ["-j", "2", "--fail-on-warning", "--keep-going", "--quiet", SOURCE, SITE]
+    command += ["-E", "-j", "2", "--fail-on-warning", "--keep-going", "--quiet", SOURCE, SITE]
     if code := subprocess.run(command, cwd=ROOT).returncode:
         raise SystemExit(code)
 
 
 def finish():
-    """Put MathJax beside the pages, and tell a host of pages that nothing is to be left out."""
+    """Put MathJax beside the pages, leave out what no reader needs, tell a host to serve all."""
     folder = SITE / "_static" / "mathjax"
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(NPM / "node_modules" / "mathjax" / "es5" / MATHJAX, folder)
     shutil.copy(NPM / "node_modules" / "mathjax" / "LICENSE", folder)
     (SITE / ".nojekyll").touch()
+    for path in [*(SITE / "_static").rglob("*.map"), *(SITE / "_static" / "locales").rglob("*.*")]:
+        path.unlink()
+    for path in SITE.rglob("*.html"):
+        path.write_text(shorter(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def shorter(page):
+    """A page without marks of code that change no colour, and without space between its tags."""
+    page = re.sub(r'<span class="(?:n|p|w)">([^<]*)</span>', r"\1", page)
+    page = page.replace('<span class="o">.</span>', ".")
+    parts = re.split(r"(<(pre|script|style|textarea)\b.*?</\2>)", page, flags=re.DOTALL)
+    parts = [part for i, part in enumerate(parts) if i % 3 != 2]  # without names of the tags
+    parts[::2] = [re.sub(r"\s*\n\s*", "\n", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def report(start):

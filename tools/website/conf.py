@@ -48,8 +48,8 @@ mathjax3_config = {"options": {"enableMenu": False}}
 
 html_theme = "sphinx_book_theme"
 html_title = project
-html_last_updated_fmt = None
-html_show_sphinx = False
+html_favicon = "static/favicon.svg"
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_sourcelink_suffix = ""
 html_theme_options = {
     "repository_url": _home,
@@ -66,6 +66,7 @@ html_theme_options = {
     "show_navbar_depth": 1,
     "collapse_navbar": True,
     "home_page_in_toc": True,
+    "navbar_persistent": [],
     "footer_content_items": ["cite.html", "copyright.html"],
 }
 

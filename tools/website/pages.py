@@ -85,7 +85,7 @@ def citation():
         author.get("name") or f"{author['given-names']} {author['family-names']}"
         for author in cff["authors"]
     )
-    title, abstract = f"{cff['title']}, version {cff['version']}", cff["abstract"].rstrip(".")
+    abstract = cff["abstract"].rstrip(".")
     return f"""# Cite this
 
 {cff["message"]}

@@ -1,4 +1,4 @@
-"""The reference: a page for each public name, made from its docstring, and links that lead there."""
+"""The reference: a page for each public name, made from its docstring, and links to them."""
 
 import inspect
 import re
