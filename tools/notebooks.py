@@ -5,8 +5,9 @@
     python tools/notebooks.py selection/curve [...] only these
     python tools/notebooks.py --write [...]         keep the outputs in the notebooks, cleaned
     python tools/notebooks.py --compare [...]       exit with 1, too, where an output is not the
-                                                    stored one: text to the letter, pictures and
-                                                    tables as they are drawn
+                                                    stored one: words to the letter, numbers and
+                                                    places in pictures but for rounding, and the
+                                                    numbers of a cell tagged `measured` not at all
 
 Two run at a time.
 """
@@ -21,6 +22,7 @@ from base64 import b64decode, b64encode
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from io import BytesIO
+from itertools import repeat
 from pathlib import Path
 
 import nbformat
@@ -32,7 +34,14 @@ ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "nbs"
 SECONDS_A_CELL, WORKERS = 600, 2
 LINES, LINE = 12, 160  # of each difference are told, and letters of a line
-MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
+# Another processor adds in another order: numbers may differ by this share, or this much where they
+# stand for nothing but rounding, and places in a picture by a point.
+SHARE, ROUNDING, POINT = 0.02, 1e-6, 1.0
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+# Names that are made of what they name, images within pictures, places in memory.
+UNSEEN = re.compile(
+    r"(?<=[\"#])[mpCh][0-9a-f]{10}\b|data:image/png;base64,[^\"]*| at 0x[0-9a-f]{6,}"
+)
 
 
 def find(names):
@@ -106,24 +115,48 @@ def shown(cell):
                 parts.append((output.name, output.text))
         else:
             parts += sorted((kind, str(data)) for kind, data in output.get("data", {}).items())
-    return [(kind, MEMORY_ADDRESS.sub("", text).rstrip()) for kind, text in parts]
+    return parts
+
+
+def near(was, now, unit):
+    """Whether two numbers are the same but for rounding, which some counts hang on, too."""
+    was, now = float(was), float(now)
+    return abs(was - now) <= max(unit, SHARE * max(abs(was), abs(now)))
+
+
+def agree(was, now, measured):
+    """Whether two texts, or pictures, are the same but for numbers that are near."""
+    if was == now:
+        return True
+    drawn = "<svg" in was
+    texts = [re.sub(r"\s+", " ", UNSEEN.sub("", text)) for text in (was, now)]
+    words, numbers = zip(*((NUMBER.split(text), NUMBER.findall(text)) for text in texts))
+    unit = POINT if drawn else ROUNDING
+    return words[0] == words[1] and (measured or all(map(near, *numbers, repeat(unit))))
 
 
 def differences(stored, fresh):
     """Where the outputs of a notebook that just ran are not the stored ones: one text a cell."""
     told = []
     for before, after in zip(stored.cells, fresh.cells):
-        if (was := shown(before)) != (now := shown(after)):
-            lines = [
-                [line for part in parts for line in part[1].splitlines()] for parts in (was, now)
-            ]
-            changed = difflib.unified_diff(*lines, "stored", "fresh", n=0, lineterm="")
+        was, now = shown(before), shown(after)
+        measured = "measured" in before.metadata.get("tags", [])
+        if [kind for kind, _ in was] == [kind for kind, _ in now]:
+            pairs = [(a, b) for (_, a), (_, b) in zip(was, now) if not agree(a, b, measured)]
+            told += [f"cell {before.get('id')}\n{changes(*pair)}" for pair in pairs]
+        else:
             kinds = [" ".join(kind for kind, _ in parts) or "nothing" for parts in (was, now)]
-            told.append(
-                f"cell {before.get('id')} ({kinds[0]} stored, {kinds[1]} fresh)\n"
-                + "\n".join(f"    {line[:LINE]}" for line in list(changed)[2:][:LINES])
-            )
+            told.append(f"cell {before.get('id')}: {kinds[0]} stored, {kinds[1]} fresh")
     return told
+
+
+def changes(was, now):
+    """The lines that differ, not too many; of a picture, which is one line, where it begins to."""
+    if "<svg" in was:
+        start = len(os.path.commonprefix([was, now]))
+        was, now = (text[max(start - 60, 0) : start + 60] for text in (was, now))
+    lines = difflib.unified_diff(was.splitlines(), now.splitlines(), n=0, lineterm="")
+    return "\n".join(f"    {line[:LINE]}" for line in list(lines)[2:][:LINES])
 
 
 def execute(path, write, compare=False):
