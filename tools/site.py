@@ -71,8 +71,9 @@ def finish():
     shutil.copy(NPM / "node_modules" / "mathjax" / "es5" / MATHJAX, folder)
     shutil.copy(NPM / "node_modules" / "mathjax" / "LICENSE", folder)
     (SITE / ".nojekyll").touch()
-    for path in [*(SITE / "_static").rglob("*.map"), *(SITE / "_static" / "locales").rglob("*.*")]:
-        path.unlink()
+    for pattern in ("*.map", "locales/**/*.*", "*macros.html"):
+        for path in (SITE / "_static").rglob(pattern):
+            path.unlink()
     for path in SITE.rglob("*.html"):
         path.write_text(shorter(path.read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -1,0 +1,76 @@
+"""The built site behind a server, and a browser that looks at it; skipped where either is missing.
+
+python tools/site.py && pytest tests/site
+"""
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "_site"
+AXE = ROOT / "build" / "site" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
+
+
+def pytest_generate_tests(metafunc):
+    """A test that takes a page is run on each."""
+    if "page_name" in metafunc.fixturenames:
+        skip = pytest.mark.skip(reason="no site: `python tools/site.py` builds it")
+        metafunc.parametrize("page_name", PAGES or [pytest.param("none", marks=skip)])
+
+
+@pytest.fixture(scope="session")
+def site():
+    """The folder of the site."""
+    if not PAGES:
+        pytest.skip("no site: `python tools/site.py` builds it")
+    return SITE
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """A server of files that says nothing."""
+
+    protocol_version = "HTTP/1.1"  # a connection for many files
+
+    def log_message(self, *arguments):
+        """Nothing."""
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Where the site is served."""
+    handler = functools.partial(Quiet, directory=site)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser(site):
+    """Chromium, as the system has it."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is in `.[site]`")
+    if (program := next(filter(None, map(shutil.which, BROWSERS)), None)) is None:
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
+    sandbox = [] if os.getuid() else ["--no-sandbox"]  # which root cannot have
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=program, args=sandbox)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def context(browser):
+    """A window's worth of state, with axe in every page and nothing that moves."""
+    context = browser.new_context(viewport={"width": 1300, "height": 900}, reduced_motion="reduce")
+    context.add_init_script(AXE.read_text(encoding="utf-8"))
+    yield context
+    context.close()

@@ -1,0 +1,104 @@
+"""What a reader's browser makes of the pages, in light and dark, wide and narrow."""
+
+import re
+
+import pytest
+
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1300, "height": 900}
+RULES = ["color-contrast", "image-alt", "svg-img-alt", "role-img-alt"]
+# Text outside code, mathematics included only where it was not typeset.
+PROSE = """() => {
+  const copy = document.querySelector("article").cloneNode(true);
+  copy.querySelectorAll("pre, code, script, style, mjx-container").forEach(e => e.remove());
+  return copy.textContent;
+}"""
+LOOK = """async ([theme, rules]) => {
+  document.documentElement.dataset.theme = theme;
+  document.documentElement.dataset.mode = theme;
+  const seen = new Set();  // of code, one piece of each colour is enough
+  document.querySelectorAll("pre span[class]").forEach(piece => {
+    const kind = piece.className + piece.closest("[class*=highlight-]")?.className;
+    seen.has(kind) ? piece.remove() : seen.add(kind);
+  });
+  const found = await axe.run(document, {runOnly: rules, resultTypes: ["violations"]});
+  return found.violations.flatMap(v => v.nodes.map(n => `${v.id}: ${n.html.slice(0, 200)} `
+    + n.any.map(check => check.message).join(" ")));
+}"""
+
+
+@pytest.fixture
+def tab(context):
+    """A tab that collects what goes wrong, and lets nothing out to other hosts."""
+    tab = context.new_page()
+    tab.faults, tab.foreign = [], []
+    tab.on("console", lambda said: said.type == "error" and tab.faults.append(said.text))
+    tab.on("pageerror", lambda error: tab.faults.append(str(error)))
+    tab.on("requestfailed", lambda request: tab.faults.append(f"failed: {request.url}"))
+    tab.on(
+        "response", lambda got: got.status >= 400 and tab.faults.append(f"{got.status} {got.url}")
+    )
+    tab.on(
+        "request",
+        lambda request: (
+            re.match(r"https?://(?!127\.0\.0\.1[:/])", request.url)
+            and tab.foreign.append(request.url)
+        ),
+    )
+    yield tab
+    tab.close()
+
+
+def typeset(tab):
+    """Wait until mathematics, if there is any, is drawn."""
+    tab.evaluate("() => window.MathJax?.startup?.promise")
+
+
+def test_a_page_is_sound(tab, address, page_name):
+    tab.set_viewport_size(DESK)
+    tab.goto(address + page_name, wait_until="load")
+    typeset(tab)
+    assert tab.faults == [] and tab.foreign == []
+    if page_name != "search.html":
+        assert "$" not in tab.evaluate(PROSE), "mathematics that was not read"
+    assert tab.locator("mjx-merror, [data-mjx-error]").count() == 0, "mathematics with an error"
+    tab.set_viewport_size(PHONE)
+    width = tab.evaluate("() => document.scrollingElement.scrollWidth")
+    assert width <= PHONE["width"], f"{width} wide on a telephone"
+    tab.set_viewport_size(DESK)
+    for theme in ("light", "dark"):
+        assert tab.evaluate(LOOK, [theme, RULES]) == [], theme
+    assert tab.faults == [] and tab.foreign == []
+
+
+def test_search_finds_what_a_chapter_is_about(tab, address):
+    tab.goto(f"{address}search.html?q=star+graph")
+    found = tab.locator("#search-results li a").filter(has_text="Pairs")
+    found.first.wait_for(timeout=20_000)
+    assert "preferences/pairs.html" in found.first.get_attribute("href")
+    assert tab.faults == [] and tab.foreign == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_reader_chooses_light_or_dark(tab, address, theme):
+    tab.goto(f"{address}index.html")
+    tab.locator("button.theme-switch-button:visible").click()
+    tab.locator(f"button.theme-change-button[data-mode={theme}]").click()
+    assert tab.evaluate("() => document.documentElement.dataset.theme") == theme
+    tab.goto(f"{address}guides/football.html")
+    assert tab.evaluate("() => document.documentElement.dataset.theme") == theme
+    tab.evaluate("() => localStorage.clear()")
+
+
+def test_the_sidebar_opens_the_part_that_is_read_only(tab, address):
+    tab.goto(f"{address}preferences/graph.html")
+    links = tab.locator(".bd-sidebar-primary nav a:visible").count()
+    assert 40 < links < 90
+    captions = tab.locator(".bd-sidebar-primary .caption-text").all_inner_texts()
+    assert captions == ["Start", "Book", "Guides", "Reference"]
+
+
+def test_one_goes_on_to_the_next_chapter(tab, address):
+    tab.goto(f"{address}guides/first_ranking.html")
+    tab.locator("a.right-next").click()
+    tab.wait_for_url("**/guides/which.html")

@@ -1,0 +1,87 @@
+"""The files of the site: links lead somewhere, and nothing is large or lives elsewhere."""
+
+import re
+from functools import cache
+from html.parser import HTMLParser
+from urllib.parse import unquote, urldefrag
+
+MEGABYTE = 1_000_000
+
+
+class Reader(HTMLParser):
+    """The names of places in a page, what it links to, and what a browser loads with it."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.loaded = set(), [], []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.ids |= {given[key] for key in ("id", "name") if given.get(key)}
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        if tag in ("img", "script", "iframe", "source", "video", "object", "embed"):
+            self.loaded += [given[key] for key in ("src", "data") if given.get(key)]
+        if tag == "link" and given.get("rel") in ("stylesheet", "icon", "preload", "preconnect"):
+            self.loaded.append(given["href"])
+
+
+@cache
+def read(path):
+    """A page, read once."""
+    return Reader(path)
+
+
+def test_links_within_the_site_resolve(site, page_name):
+    page = site / page_name
+    for link in read(page).links + read(page).loaded:
+        if re.match(r"[a-z]+:|//", link):
+            continue
+        target, place = urldefrag(link)
+        goal = (page.parent / unquote(target.partition("?")[0])).resolve() if target else page
+        goal = goal / "index.html" if goal.is_dir() else goal
+        assert goal.is_file(), f"{link} leads nowhere"
+        if place and goal.suffix == ".html":
+            assert unquote(place) in read(goal).ids, f"{link}: no such place on the page"
+
+
+def test_nothing_is_loaded_from_another_host(site, page_name):
+    foreign = [link for link in read(site / page_name).loaded if re.match(r"https?:|//", link)]
+    assert foreign == []
+
+
+def test_every_page_can_be_reached(site):
+    seen, waiting = set(), [site / "index.html"]
+    while waiting:
+        page = waiting.pop()
+        if page in seen or not page.is_file() or page.suffix != ".html":
+            continue
+        seen.add(page)
+        waiting += [(page.parent / urldefrag(link)[0]).resolve() for link in read(page).links]
+    pages = set(site.rglob("*.html")) - {site / "search.html", site / "genindex.html"}
+    assert pages - seen == set()
+
+
+def test_the_site_is_small(site):
+    sizes = {path: path.stat().st_size for path in site.rglob("*") if path.is_file()}
+    assert sum(sizes.values()) < 40 * MEGABYTE
+    assert max(size for path, size in sizes.items() if path.suffix == ".html") < 1.5 * MEGABYTE
+
+
+def test_a_chapter_can_be_downloaded_and_opened_elsewhere(site):
+    page = (site / "preferences" / "graph.html").read_text(encoding="utf-8")
+    links = read(site / "preferences" / "graph.html").links
+    assert any(link.endswith("_sources/preferences/graph.ipynb") for link in links)
+    assert any(
+        "mybinder.org" in link and link.endswith("nbs/preferences/graph.ipynb") for link in links
+    )
+    assert any("colab" in link and link.endswith("nbs/preferences/graph.ipynb") for link in links)
+    assert "#|" not in re.sub(r"<[^>]*>", "", page), "a directive of nbdev is shown"
+
+
+def test_a_name_in_prose_leads_to_the_reference(site):
+    links = read(site / "preferences" / "graph.html").links
+    assert "../reference/rankbook.Preferences.html#rankbook.Preferences" in links
+    back = read(site / "reference" / "rankbook.Preferences.html").links
+    assert "../preferences/graph.html" in back
