@@ -6,6 +6,7 @@ Also whether notebooks, package and README.md agree.
 import ast
 import configparser
 import json
+import operator
 import pickle
 import re
 import shutil
@@ -15,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted(
@@ -372,6 +374,44 @@ def test_the_notice_of_a_compilation_is_not_stored():
     ]
 
 
+@pytest.mark.parametrize(
+    "stored, fresh, same",
+    [
+        ("gap 2.6e-16 of 888.0858", "gap -1.3e-16 of 888.0858", True),
+        ("200 of 900 pass", "203 of 900 pass", True),
+        ("200 of 900 pass", "230 of 900 pass", False),
+        ("Accepted: l1, l2.", "Accepted: l1, l2, l3.", False),
+        ("solver qp 0.1.0", "solver path 0.1.0", False),
+        ('<svg><use xlink:href="#m0123456789" x="7.25"/>',) * 2 + (True,),
+        (
+            '<svg><use href="#m0123456789" x="7.25"/>',
+            '<svg><use href="#mabcdef0123" x="7.9"/>',
+            True,
+        ),
+        (
+            '<svg><use href="#m0123456789" x="7.25"/>',
+            '<svg><use href="#m0123456789" x="9"/>',
+            False,
+        ),
+    ],
+)
+def test_outputs_are_compared_but_for_rounding(stored, fresh, same):
+    differences = from_tools("notebooks", "differences")
+    import nbformat.v4 as v4
+
+    notebooks = [
+        v4.new_notebook(
+            cells=[v4.new_code_cell("1", outputs=[v4.new_output("stream", name="stdout", text=t)])]
+        )
+        for t in (stored, fresh)
+    ]
+    assert bool(differences(*notebooks)) is not same
+    for notebook in notebooks:
+        notebook.cells[0].metadata["tags"] = ["measured"]
+    words = "Accepted" in stored or "solver" in stored
+    assert bool(differences(*notebooks)) is words
+
+
 def exports_to(path):
     """The module that a notebook says it is exported to, or None."""
     found = re.findall(
@@ -399,17 +439,48 @@ def test_a_notebook_lies_where_its_module_lies(path):
         )
 
 
-def test_the_table_of_contents_has_every_notebook_once():
-    import yaml
+def table_of_contents():
+    return yaml.safe_load((ROOT / "nbs" / "_toc.yml").read_text(encoding="utf-8"))
 
-    toc = yaml.safe_load((ROOT / "nbs" / "_toc.yml").read_text(encoding="utf-8"))
-    listed = [
-        toc["root"],
-        *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"]),
-    ]
-    assert sorted(listed) == sorted(
+
+def listed(entries):
+    """Every entry of the table of contents, those below others included."""
+    for entry in entries:
+        yield entry
+        yield from listed(entry.get("chapters", []))
+
+
+def test_the_table_of_contents_has_every_notebook_once():
+    toc = table_of_contents()
+    assert [part["caption"] for part in toc["parts"]] == ["Start", "Book", "Guides", "Reference"]
+    entries = [entry for part in toc["parts"] for entry in listed(part["chapters"])]
+    notebooks = [toc["root"], *(entry["notebook"] for entry in entries if "notebook" in entry)]
+    assert sorted(notebooks) == sorted(
         path.relative_to(ROOT / "nbs").with_suffix("").as_posix() for path in NOTEBOOKS
     )
+
+
+def test_the_reference_has_every_public_name_once():
+    import rankbook
+    from rankbook import datasets, kernels, metrics, plots, testing
+
+    public = set()
+    for module in (rankbook, metrics, kernels, plots, datasets, testing):
+        values = [getattr(module, name) for name in module.__all__]
+        public |= {value for value in values if hasattr(value, "__qualname__")}
+    entries = [e for part in table_of_contents()["parts"] for e in listed(part["chapters"])]
+    names = [name for entry in entries for name in entry.get("names", [])]
+    found = [
+        operator.attrgetter(name.removeprefix("rankbook."))(rankbook)
+        for name in names
+        if not name.startswith("rankbook.testing.")
+    ]
+    found += [
+        getattr(testing, name.rpartition(".")[2])
+        for name in names
+        if name.startswith("rankbook.testing.")
+    ]
+    assert len(found) == len(set(found)) and set(found) == public
 
 
 @pytest.mark.parametrize(
