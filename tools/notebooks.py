@@ -77,6 +77,20 @@ def forget_notice(notebook):
             ]
 
 
+def join_streams(notebook):
+    """Put together what was printed in a row: in how many pieces it arrived is chance."""
+    for cell in notebook.cells:
+        joined = []
+        for output in cell.get("outputs", []):
+            if output.output_type == "stream" and joined:
+                if joined[-1].get("name") == output.name:
+                    joined[-1].text += output.text
+                    continue
+            joined.append(output)
+        if joined:
+            cell.outputs = joined
+
+
 def fewer_colours(match):
     """An image within a picture, of 256 colours: a quarter of the size, and the same to the eye."""
     data = BytesIO()
@@ -105,14 +119,11 @@ def compact_pictures(notebook):
 
 
 def shown(cell):
-    """What a cell of code shows: (kind, text) of each output, printed lines put together."""
+    """What a cell of code shows: (kind, text) of each output."""
     parts = []
     for output in cell.get("outputs", []):
         if output.output_type == "stream":
-            if parts and parts[-1][0] == output.name:
-                parts[-1] = (output.name, parts[-1][1] + output.text)
-            else:
-                parts.append((output.name, output.text))
+            parts.append((output.name, output.text))
         else:
             parts += sorted((kind, str(data)) for kind, data in output.get("data", {}).items())
     return parts
@@ -164,6 +175,7 @@ def execute(path, write, compare=False):
     start, name = time.perf_counter(), path.relative_to(NOTEBOOKS)
     notebook = nbformat.read(path, 4)
     stored = deepcopy(notebook)
+    join_streams(stored)
     client = NotebookClient(
         notebook,
         timeout=SECONDS_A_CELL,
@@ -177,6 +189,7 @@ def execute(path, write, compare=False):
         print(f"FAILED  {name}", flush=True)
         return f"{name}\n{error}"
     forget_notice(notebook)
+    join_streams(notebook)
     compact_pictures(notebook)
     if compare and (told := differences(stored, notebook)):
         print(f"DIFFERS {name}", flush=True)

@@ -18,7 +18,7 @@ from time import perf_counter
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK, SITE, WEBSITE = ROOT / "build" / "site", ROOT / "_site", ROOT / "tools" / "website"
-SOURCE, NPM = WORK / "source", WORK / "npm"
+SOURCE, BUILT, NPM = WORK / "source", WORK / "html", WORK / "npm"
 MATHJAX = "tex-svg.js"
 
 
@@ -57,25 +57,27 @@ def write_sources():
 
 def run_sphinx():
     """Read and write all pages, two at a time, into an empty folder."""
-    shutil.rmtree(SITE, ignore_errors=True)
+    shutil.rmtree(BUILT, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", WEBSITE, "-d", WORK / "doctrees"]
-    command += ["-E", "-j", "2", "--fail-on-warning", "--keep-going", "--quiet", SOURCE, SITE]
+    command += ["-E", "-j", "2", "--fail-on-warning", "--keep-going", "--quiet", SOURCE, BUILT]
     if code := subprocess.run(command, cwd=ROOT).returncode:
         raise SystemExit(code)
 
 
 def finish():
     """Put MathJax beside the pages, leave out what no reader needs, tell a host to serve all."""
-    folder = SITE / "_static" / "mathjax"
+    folder = BUILT / "_static" / "mathjax"
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(NPM / "node_modules" / "mathjax" / "es5" / MATHJAX, folder)
     shutil.copy(NPM / "node_modules" / "mathjax" / "LICENSE", folder)
-    (SITE / ".nojekyll").touch()
+    (BUILT / ".nojekyll").touch()
     for pattern in ("*.map", "locales/**/*.*", "*macros.html"):
-        for path in (SITE / "_static").rglob(pattern):
+        for path in (BUILT / "_static").rglob(pattern):
             path.unlink()
-    for path in SITE.rglob("*.html"):
+    for path in BUILT.rglob("*.html"):
         path.write_text(shorter(path.read_text(encoding="utf-8")), encoding="utf-8")
+    shutil.rmtree(SITE, ignore_errors=True)
+    shutil.move(BUILT, SITE)
 
 
 def shorter(page):
