@@ -16,10 +16,15 @@ PROSE = """() => {
 LOOK = """async ([theme, rules]) => {
   document.documentElement.dataset.theme = theme;
   document.documentElement.dataset.mode = theme;
-  const seen = new Set();  // of code, one piece of each colour is enough
-  document.querySelectorAll("pre span[class]").forEach(piece => {
-    const kind = piece.className + piece.closest("[class*=highlight-]")?.className;
-    seen.has(kind) ? piece.remove() : seen.add(kind);
+  // Of mathematics and code, one piece of each colour is enough.
+  document.querySelectorAll("article mjx-container").forEach((piece, i) => i && piece.remove());
+  const seen = new Set();
+  const kind = piece => piece.className + piece.closest("[class*=highlight-]")?.className;
+  const first = piece => !seen.has(kind(piece)) && seen.add(kind(piece));
+  document.querySelectorAll("pre span[class]").forEach(piece => first(piece) || piece.remove());
+  document.querySelectorAll("pre").forEach(block => {
+    const empty = !block.querySelector("span[class]");
+    first(block) || (empty && block.closest(".highlight")?.remove());
   });
   const found = await axe.run(document, {runOnly: rules, resultTypes: ["violations"]});
   return found.violations.flatMap(v => v.nodes.map(n => `${v.id}: ${n.html.slice(0, 200)} `
