@@ -46,11 +46,12 @@ def targets():
     found = {}
     for name in contents.public_names(contents.table()):
         value, short = value_of(name), name.removeprefix("rankbook.")
+        last = short.rpartition(".")[2]
         ways = {name, address(value), f"rb.{short}", short}
-        if hasattr(import_module("rankbook"), short.rpartition(".")[2]):
-            ways |= {f"{front}.{short.rpartition('.')[2]}" for front in ("rb", "rankbook")}
-        if short.rpartition(".")[2] not in WORDS:
-            ways.add(short.rpartition(".")[2])
+        if getattr(import_module("rankbook"), last, None) is value:
+            ways |= {f"rb.{last}", f"rankbook.{last}"}
+        if last not in WORDS:
+            ways.add(last)
         below = list(members(value)) if inspect.isclass(value) else []
         for way in ways:
             found.setdefault(way, name)

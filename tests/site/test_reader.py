@@ -1,0 +1,91 @@
+"""What becomes of a cell on its way to the site; nothing has to be built for this."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sphinx", reason="sphinx is in `.[site]`")
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from website import contents, reader, reference  # noqa: E402
+
+PICTURE = {"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": "<svg/>"}}
+
+
+def read(*cells):
+    """The cells that the site shows of a notebook of these cells: (kind, text, outputs)."""
+    made = [
+        {"cell_type": kind, "id": f"c{i}", "metadata": {}, "source": text}
+        | ({"outputs": outputs, "execution_count": None} if kind == "code" else {})
+        for i, (kind, text, *outputs) in enumerate(cells)
+    ]
+    book = {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return reader.read(json.dumps(book), repository="https://example.org/blob").cells
+
+
+@pytest.mark.parametrize(
+    "source, shown, tags",
+    [
+        ("#| export\ndef f(): ...", "def f(): ...", []),
+        ("#| hide\nimport os", "import os", ["remove-cell"]),
+        ("#| default_exp base.jit", "", ["remove-cell"]),
+        ("#|hide_input\n1", "1", ["remove-input"]),
+        ("x = 1  #| no directive", "x = 1  #| no directive", []),
+    ],
+)
+def test_directives_become_tags(source, shown, tags):
+    cell = read(("markdown", "# A"), ("code", source))[1]
+    assert cell.source == shown and cell.metadata.tags == tags
+
+
+def test_a_picture_is_described_by_its_heading_and_its_labels():
+    drawn = 'ax.set(xlabel="$\\\\lambda$", ylabel="error")\nax.set_title("A path")'
+    cell = read(("markdown", "# A\n\n## The curve"), ("code", drawn, PICTURE))[1]
+    assert cell.metadata.mystnb.image.alt == "Picture: The curve; lambda; error; A path"
+
+
+@pytest.mark.parametrize(
+    "prose, shown",
+    [
+        ("[a](../CHANGELOG.md)", "[a](/reference/changelog)"),
+        ("[a](../LICENSE)", "[a](https://example.org/blob/LICENSE)"),
+        ("[a](gap.ipynb#How-many)", "[a](gap.ipynb#how-many)"),
+        ("```\n[a](../LICENSE)\n```", "```\n[a](../LICENSE)\n```"),
+    ],
+)
+def test_links_lead_to_pages(prose, shown):
+    assert read(("markdown", prose))[0].source == shown
+
+
+def test_a_chapter_says_where_its_names_are_described():
+    cells = read(("markdown", "# Pairs"), ("code", "#| default_exp metrics.pairs"))
+    assert "`rankbook.metrics.pairs`" in cells[0].source
+    assert "[`metrics.auc`](/reference/rankbook.metrics.auc.rst)" in cells[0].source
+
+
+@pytest.mark.parametrize(
+    "code, name",
+    [
+        ("RankSVM", "rankbook.RankSVM"),
+        ('RankSVM(kernel="linear")', "rankbook.RankSVM"),
+        ("rb.solve(problem, lam)", "rankbook.solve"),
+        ("Preferences.from_pairs", "rankbook.Preferences.from_pairs"),
+        ("rb.auc", "rankbook.metrics.auc"),
+        ("rb.load", "rankbook.load"),
+        ("rb.datasets.load", "rankbook.datasets.load"),
+        ("solve", None),  # also what every solver calls its method
+        ("X", None),
+        ("pip install rankbook", None),
+    ],
+)
+def test_code_in_prose_is_a_public_name(code, name):
+    assert reference.target_of(code) == name
+
+
+def test_every_entry_has_a_page_of_its_own():
+    toc = contents.table()
+    places = [contents.page_of(entry) for entry in contents.entries(toc)]
+    places += [reference.page_of(name) for name in contents.public_names(toc)]
+    assert len({place.lower() for place in places}) == len(places)
