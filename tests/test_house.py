@@ -390,7 +390,7 @@ def test_the_notice_of_a_compilation_is_not_stored():
         ),
         (
             '<svg><use href="#m0123456789" x="7.25"/>',
-            '<svg><use href="#m0123456789" x="9"/>',
+            '<svg><use href="#m0123456789" x="19"/>',
             False,
         ),
     ],

@@ -35,8 +35,8 @@ NOTEBOOKS = ROOT / "nbs"
 SECONDS_A_CELL, WORKERS = 600, 2
 LINES, LINE = 12, 160  # of each difference are told, and letters of a line
 # Another processor adds in another order: numbers may differ by this share, or this much where they
-# stand for nothing but rounding, and places in a picture by a point.
-SHARE, ROUNDING, POINT = 0.02, 1e-6, 1.0
+# stand for nothing but rounding, and places in a picture by some points.
+SHARE, ROUNDING, POINT = 0.02, 1e-6, 3.0
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 # Names that are made of what they name, images within pictures, places in memory.
 UNSEEN = re.compile(
