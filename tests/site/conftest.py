@@ -20,10 +20,14 @@ PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"
 
 
 def pytest_generate_tests(metafunc):
-    """A test that takes a page is run on each."""
+    """A test that takes a page is run on each, and in a browser on some, without --slow."""
+    skip = pytest.mark.skip(reason="no site: `python tools/site.py` builds it")
+    pages = PAGES or [pytest.param("none", marks=skip)]
     if "page_name" in metafunc.fixturenames:
-        skip = pytest.mark.skip(reason="no site: `python tools/site.py` builds it")
-        metafunc.parametrize("page_name", PAGES or [pytest.param("none", marks=skip)])
+        metafunc.parametrize("page_name", pages)
+    if "page_shown" in metafunc.fixturenames:
+        every = 1 if metafunc.config.getoption("--slow") else 15
+        metafunc.parametrize("page_shown", pages[::every])
 
 
 @pytest.fixture(scope="session")

@@ -59,12 +59,12 @@ def typeset(tab):
     tab.evaluate("() => window.MathJax?.startup?.promise")
 
 
-def test_a_page_is_sound(tab, address, page_name):
+def test_a_page_is_sound(tab, address, page_shown):
     tab.set_viewport_size(DESK)
-    tab.goto(address + page_name, wait_until="load")
+    tab.goto(address + page_shown, wait_until="load")
     typeset(tab)
     assert tab.faults == [] and tab.foreign == []
-    if page_name != "search.html":
+    if page_shown != "search.html":
         assert "$" not in tab.evaluate(PROSE), "mathematics that was not read"
     assert tab.locator("mjx-merror, [data-mjx-error]").count() == 0, "mathematics with an error"
     tab.set_viewport_size(PHONE)
