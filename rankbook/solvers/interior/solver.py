@@ -115,7 +115,8 @@ def to_solution(problem, lam, scaled, best, tol, info):
     implied = system.project(program.pairs.gather(sparse))
     primal, lower = program.values(implied, sparse)
     multipliers = np.zeros(len(problem.prefs))
-    if (primal - lower) / max(1 / scaled.value_unit, abs(primal)) <= max(10 * gap, tol / 1e5):
+    own, near = max(gap, tol), max(10 * gap, tol / 1e5)  # as good as is asked for, and hardly worse
+    if (primal - lower) / max(1 / scaled.value_unit, abs(primal)) <= min(own, near):
         multipliers[scaled.kept] = scaled.dual_unit * sparse
         return Solution(problem, lam, dual=limited(problem, multipliers), info=info)
     multipliers[scaled.kept] = scaled.dual_unit * dual
