@@ -233,8 +233,8 @@ def test_far_below_lam_max_it_goes_on_until_it_is_there():
 @pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-4, 1e-6])
 def test_a_loose_tolerance_is_kept_at_small_lambdas(share, tol):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 4))
-    y = np.round(X @ [1, -1, 0.5, 0] + 0.7 * rng.normal(size=120))
+    X = rng.normal(size=(300, 4))
+    y = np.round(X @ [1, -1, 0.5, 0] + 0.7 * rng.normal(size=300))
     problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), kernel="linear")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
