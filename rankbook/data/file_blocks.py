@@ -246,7 +246,7 @@ def cut(tables, qid, rows, whole=True):
             table.ids_are_text = True
     return pieces
 
-
+# %% ../../nbs/data/file_blocks.ipynb #fb14r
 def read_blocks(
     paths: str | PathLike | Sequence[str | PathLike],
     target: str | None = None,

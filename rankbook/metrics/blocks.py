@@ -6,6 +6,7 @@
 __all__ = ['metric_sums', 'over_blocks', 'block_scores', 'block_sums', 'quotients']
 
 # %% ../../nbs/metrics/blocks.ipynb #mb02
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -117,9 +118,15 @@ def over_blocks(
 
 
 def block_scores(block, model):
-    """Scores of a block's items by a model, which is given the names of features if it has some."""
-    has_names = getattr(model, "feature_names_in_", None) is not None
-    return model.predict(block.named_items() if has_names else block.X)
+    """Scores of a block's items by a model, which is given the names of features if it has some.
+
+    To a block without names a model with names says nothing.
+    """
+    if block.feature_names is not None and getattr(model, "feature_names_in_", None) is not None:
+        return model.predict(block.named_items())
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return model.predict(block.X)
 
 
 def block_sums(block, model, metrics, empty="skip"):

@@ -243,7 +243,7 @@ class LambdaSlider(SetOnce):
     >>> names = ["Ann", "Bea", "Cem", "Dov", "Eve"]
     >>> slider = rb.plots.LambdaSlider(path, items=data.X[::4], names=names)
     >>> slider.order(0.1)
-    ['Dov', 'Eve', 'Bea', 'Ann', 'Cem']
+    ['Eve', 'Dov', 'Ann', 'Bea', 'Cem']
     """
 
     def __init__(
