@@ -626,7 +626,7 @@ def test_readme_has_two_commands_of_one_line():
     assert len(commands) == 2
     assert not any("\n" in command for command in commands)
     assert commands[0].endswith("rankbook select cancer")
-    assert commands[1].endswith("pytest")
+    assert commands[1].endswith(".venv/bin/pytest -n2 --dist=loadfile")
 
 
 def test_readme_example_gives_the_output_it_shows():
