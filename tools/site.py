@@ -7,6 +7,7 @@ the pages are written that are no notebooks, and where npm (which has to be ther
 Outputs are those stored in the notebooks. A warning is an error.
 """
 
+import json
 import os
 import re
 import shutil
@@ -76,6 +77,8 @@ def finish():
             path.unlink()
     for path in BUILT.rglob("*.html"):
         path.write_text(shorter(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in (BUILT / "_sources").rglob("*.ipynb"):
+        path.write_text(without_outputs(path.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.rmtree(SITE, ignore_errors=True)
     shutil.move(BUILT, SITE)
 
@@ -88,6 +91,15 @@ def shorter(page):
     parts = [part for i, part in enumerate(parts) if i % 3 != 2]  # without names of the tags
     parts[::2] = [re.sub(r"\s*\n\s*", "\n", part) for part in parts[::2]]
     return "".join(parts)
+
+
+def without_outputs(notebook):
+    """A notebook to download and run: what it shows is on its page already."""
+    notebook = json.loads(notebook)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+    return json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))
 
 
 def report(start):
