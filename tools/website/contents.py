@@ -1,6 +1,6 @@
 """The table of contents: nbs/_toc.yml as chapters, and the pages that only list others.
 
-An entry names what it is: a `notebook`, a `page` that lists chapters of its own, an `api` page that
+An entry names what it is: a `notebook`, the `page` that lists all chapters, an `api` page that
 lists names, a `file` at the root of the repository, the `commands` of the command line, or how to
 `cite`. The value is where it lies, and so where the page will be.
 """
@@ -70,18 +70,25 @@ def first_page_trees(toc):
     )
 
 
-def listing(entry, toc):
-    """The page of a part of the book: its chapters, each with the line below its title.
+def chapters(entry):
+    """The chapters of a part of the book, each with the line below its title."""
+    names = [chapter["notebook"] for chapter in entry["chapters"]]
+    return "\n".join("- [{1}](/{0}.ipynb): {2}".format(n, *head(n)) for n in names)
 
-    A part without chapters of its own lists those of all.
-    """
-    lines, names = [f"# {entry['title']}", entry["about"]], []
-    for part in [entry] if "chapters" in entry else entries(toc):
-        if "page" in part and "chapters" in part:
-            names = [chapter["notebook"] for chapter in part["chapters"]]
-            if part is not entry:
-                lines.append(f"## [{part['title']}](/{part['page']}.md)")
-            lines.append("\n".join("- [{1}](/{0}.ipynb): {2}".format(n, *head(n)) for n in names))
-    if "chapters" in entry:
-        lines.append(tree(names, ":hidden:"))
+
+def opened(entry, notebook):
+    """A notebook that opens a part of the book, with the list of its chapters below."""
+    names = [chapter["notebook"] for chapter in entry["chapters"]]
+    text = f"## Chapters\n\n{chapters(entry)}\n\n{tree(names, ':hidden:')}"
+    notebook["cells"].append(dict(cell_type="markdown", id="chapters", metadata={}, source=text))
+    return notebook
+
+
+def listing(entry, toc):
+    """The page of all chapters, part by part."""
+    lines = [f"# {entry['title']}", entry["about"]]
+    for part in entries(toc):
+        if "notebook" in part and "chapters" in part:
+            lines.append("## [{1}](/{0}.ipynb)".format(part["notebook"], head(part["notebook"])[0]))
+            lines.append(chapters(part))
     return "\n\n".join(lines) + "\n"

@@ -1,5 +1,6 @@
 """Pages that are no notebooks: lists of chapters and names, the command line, how to cite."""
 
+import json
 import re
 import shutil
 
@@ -17,6 +18,9 @@ def write(source, repository):
         place = contents.page_of(entry)
         if "page" in entry:
             texts[f"{place}.md"] = contents.listing(entry, toc)
+        elif "notebook" in entry and "chapters" in entry:
+            notebook = json.loads((contents.NOTEBOOKS / f"{place}.ipynb").read_text("utf-8"))
+            texts[f"{place}.ipynb"] = json.dumps(contents.opened(entry, notebook))
         elif "api" in entry:
             texts[f"{place}.rst"] = reference.listing(entry)
             texts |= {f"{reference.page_of(n)}.rst": reference.page(n) for n in entry["names"]}
