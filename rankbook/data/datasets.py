@@ -202,7 +202,7 @@ def load_auto() -> Dataset:
             "model year",
             "origin",
         ],
-        description="392 cars and their miles per gallon; 6 rows without horsepower are dropped.",
+        description="392 cars and their miles per gallon; 6 of the 398 lack horsepower: left out.",
         source="Quinlan (1993), Auto MPG, UCI",
         licence="CC BY 4.0",
         item_names=[name for _, name in rows],

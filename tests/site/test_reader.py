@@ -89,3 +89,17 @@ def test_every_entry_has_a_page_of_its_own():
     places = [contents.page_of(entry) for entry in contents.entries(toc)]
     places += [reference.page_of(name) for name in contents.public_names(toc)]
     assert len({place.lower() for place in places}) == len(places)
+
+
+@pytest.mark.parametrize(
+    "code, outputs, tags",
+    [
+        ("x = 1\n" * 20, [PICTURE], ["hide-input"]),
+        ("x = 1\n" * 20, [], []),
+        ("x = 1", [PICTURE], []),
+        ("def f():\n    return 1\n\n\n" + "x = 1\n" * 20, [PICTURE], []),
+    ],
+)
+def test_long_code_of_a_picture_is_folded(code, outputs, tags):
+    cell = read(("markdown", "# A"), ("code", code, *outputs))[1]
+    assert cell.metadata.tags == tags

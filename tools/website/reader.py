@@ -25,6 +25,7 @@ PAGES = {
     "../CHANGELOG.md": "reference/changelog",
     "../CONTRIBUTING.md": "reference/contributing",
 }
+LONG = 12  # lines of code
 FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 ANCHOR = re.compile(r"(\]\([^)\s]*#)([^)\s]+)\)")
 
@@ -42,6 +43,7 @@ def read(text, repository):
                 module = named[1]
             read_directives(cell)
             describe_pictures(cell, heading)
+            fold_code_of_pictures(cell)
     if module:
         first = notebook.cells[0]
         first.source += "\n\n" + reference.of_module(module)
@@ -70,9 +72,25 @@ def labels(source):
                 yield value.value
 
 
+def has_pictures(cell):
+    """Whether a cell of code shows a picture."""
+    return any("image" in kind for output in cell.outputs for kind in output.get("data", {}))
+
+
+def fold_code_of_pictures(cell):
+    """Fold long code of a picture that defines nothing: one looks first, and then reads."""
+    is_long = len(cell.source.strip().splitlines()) > LONG
+    if (
+        has_pictures(cell)
+        and is_long
+        and not re.search(r"^(def|class) ", cell.source, re.MULTILINE)
+    ):
+        cell.metadata["tags"].append("hide-input")
+
+
 def describe_pictures(cell, heading):
     """Give the pictures of a cell a text: what they are about, and what is written on them."""
-    if any("image" in kind for output in cell.outputs for kind in output.get("data", {})):
+    if has_pictures(cell):
         said = [re.sub(r"[$\\{}`*]", "", text) for text in [heading, *labels(cell.source)]]
         picture = {"alt": "Picture: " + "; ".join(dict.fromkeys(said))}
         cell.metadata["mystnb"] = {"image": picture}
