@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import rankbook as rb
@@ -136,3 +137,26 @@ def test_searches_on_the_cluster(client, table, kind):
 def count_done(client):
     """How many tasks the workers have been given so far."""
     return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_a_fit_whose_cluster_goes_away_leaves_nothing_half_done(table, model, monkeypatch):
+    from rankbook.data.dask_blocks import DaskBlocks
+
+    options = dict(processes=False, dashboard_address="127.0.0.1:0")
+    cluster = distributed.LocalCluster(n_workers=1, **options)
+    client, sums, reduce = distributed.Client(cluster), [], DaskBlocks.reduce
+
+    def reduce_once(self, *arguments, **options):
+        if sums:
+            client.close()
+            cluster.close()
+        sums.append(arguments)
+        return reduce(self, *arguments, **options)
+
+    monkeypatch.setattr(DaskBlocks, "reduce", reduce_once)
+    items, grades, ids = on_dask(table)
+    fresh = clone(model)
+    with pytest.raises(ConnectionError, match="the Dask scheduler .* does not answer"):
+        fresh.fit(items, grades, qid=ids)
+    assert len(sums) == 2 and not [name for name in vars(fresh) if name.endswith("_")]
