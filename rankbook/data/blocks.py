@@ -26,19 +26,23 @@ from ..kernels.items import lent, matvec, own_rows, rmatvec
 def as_feature_names(X, given=None):
     """Names of the columns of items, a tuple of str, or None where they have none.
 
-    A TypeError if some columns of a data frame have text for a name, and others have not.
+    A TypeError if some columns of a data frame have text for a name, and others have not, or if
+    what is given is no list of text; a ValueError if it has another length.
     """
-    names = getattr(X, "columns", None) if given is None else given
-    if names is None:
-        return None
-    names, d = tuple(names), np.shape(X)[1]
-    are_text = [isinstance(name, str) for name in names]
-    if given is None and not any(are_text):
-        return None
-    if not all(are_text):
+    if given is None:
+        names = tuple(getattr(X, "columns", ()))
+        if not any(isinstance(name, str) for name in names):
+            return None
+    elif isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"feature_names is {given!r}; a list of names is accepted.")
+    else:
+        names = tuple(given)
+    d = np.shape(X)[1]
+    if not all(isinstance(name, str) for name in names):
+        whose = "X has columns named" if given is None else "feature_names has"
         raise TypeError(
-            f"X has columns named {', '.join(map(repr, names[:5]))}; names that are all text, or "
-            "none of them, are accepted."
+            f"{whose} {', '.join(map(repr, names[:5]))}; names that are all text are accepted"
+            f"{', or none of them' * (given is None)}."
         )
     if len(names) != d:
         raise ValueError(

@@ -120,7 +120,7 @@ def test_blocks_that_do_not_fit_together(others, words):
 def test_names_in_another_order():
     two = [
         Block(np.ones((1, 2)), [1], [k], name=f"b{k}", feature_names=names)
-        for k, names in enumerate(("ab", "ba"))
+        for k, names in enumerate((["a", "b"], ["b", "a"]))
     ]
     with pytest.raises(ValueError, match="b1 has 'b' in column 0 and b0 has 'a'; equal names"):
         block_facts(Blocks(two))
@@ -179,3 +179,17 @@ def test_a_block_that_borrows():
     assert np.shares_memory(Block(X, [0, 1], copy=False).X, X)
     assert not np.shares_memory(Block(X, [0, 1]).X, X)
     assert not Block(X, [0, 1], copy=False).X.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "names, error, says",
+    [
+        ("ab", TypeError, "^block: feature_names is 'ab'; a list of names is accepted"),
+        (7, TypeError, "^block: feature_names is 7; a list of names is accepted"),
+        ([1, "b"], TypeError, "^block: feature_names has 1, 'b'; names that are all text are"),
+        (["a"], ValueError, "^block: feature_names has 1 names; 2 are accepted"),
+    ],
+)
+def test_names_that_are_none_are_refused_by_the_name_of_their_argument(names, error, says):
+    with pytest.raises(error, match=says):
+        Block(np.eye(2), [0, 1], feature_names=names)
