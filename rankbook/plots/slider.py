@@ -137,7 +137,7 @@ def pair_distances(problem, items, a, b):
 
 
 def proven_order(path, items, low, high):
-    """A matrix (p, p): whether an item is certainly above another for low < lam < high.
+    """A matrix (p, p): whether an item is certainly above another between low and high.
 
     See the chapter for what that means. Costs the crossings of p^2 / 2 pairs and 9 certificates.
     """
@@ -218,8 +218,11 @@ class LambdaSlider(SetOnce):
     interval : (float, float)
         Around `lam`, where the curve is constant; without a curve all of the slider.
     proven : ndarray of bool of shape (p, p)
-        Whether an item is certainly above another for every lambda of `interval`: the path changes
-        their order nowhere in it, and the certificates at nine lambdas of it prove that order.
+        Whether an item is certainly above another in `interval`: the path changes their order
+        nowhere in it, and the certificates at nine lambdas of it prove that order. For every lambda
+        of it if the path `is_exact`.
+    is_exact : bool
+        Whether the path is, as those of the solver "path".
     breaks, values : ndarrays
         The curve as it is drawn: exact up to 600 breaks; of more, at 600 lambdas and in `interval`.
 
@@ -260,7 +263,7 @@ class LambdaSlider(SetOnce):
         self.high, self.low, self.lam = slider_range(path, curve, lam)
         items, self.names = chosen_items(path, items, names, self.lam)
         self.symbol = "weight" if isinstance(path, ManifoldPath) else "λ"
-        self.curve = curve
+        self.curve, self.is_exact = curve, isinstance(path, RegularizationPath)
         lams, scores, exact = scores_along(path, items, self.high, self.low, self.lam)
         nodes, error = choose_nodes(lams, scores, np.searchsorted(-lams, -self.lam))
         self.lams, self.scores = locked(lams[nodes]), locked(seven_digits(scores[nodes]))

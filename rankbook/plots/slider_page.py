@@ -208,7 +208,8 @@ def key_html(slider):
     if not slider.proven.any():
         return '<p class="rb-key">No order is proven.</p>'
     low, high = slider.interval
-    said = f"proven for every {slider.symbol} from {high:.3g} to {low:.3g}"
+    where = "for every" if slider.is_exact else "at nine"
+    said = f"proven {where} {slider.symbol} from {high:.3g} to {low:.3g}"
     return (
         f'<p class="rb-key"><span><i class="rb-yes"></i>{said}</span>'
         '<span><i class="rb-no"></i>proven the other way round</span></p>'

@@ -106,6 +106,7 @@ def test_what_is_proven_holds_by_brute_force(solver):
     above = (f[:, :, None] > f[:, None, :]).all(axis=0)
     assert not (slider.proven & ~above).any() and (curve.at(lams) == curve.optimum).all()
     if solver == "path":
+        assert slider.is_exact and "proven for every λ from" in slider._repr_html_()
         assert np.array_equal(slider.proven, above)
     if solver == "simplex":  # no ball is known
         assert not slider.proven.any()
@@ -119,6 +120,11 @@ def test_what_an_approximate_path_proves_the_optimum_keeps():
     f = np.array([exact.predict(NEW, lam) for lam in np.geomspace(slider.low, slider.high, 200)])
     above = (f[:, :, None] > f[:, None, :]).all(axis=0)
     assert not (slider.proven & ~above).any()
+    nearer = rb.solve_path(problem, lam_min=1e-2, solver="epsilon", eps=1e-5)
+    nearer = LambdaSlider(nearer, items=NEW, lam=1.0)
+    page = nearer._repr_html_()
+    assert not nearer.is_exact and nearer.proven.any() and not (nearer.proven & ~above).any()
+    assert "proven at nine λ from" in page and "for every" not in page
 
 
 def test_a_curve_of_many_intervals_is_kept_where_it_matters(path):
