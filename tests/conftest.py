@@ -4,6 +4,7 @@ Data if there are any, no network, the same words on stderr on every run, --slow
 """
 
 import os
+import shutil
 import socket
 from pathlib import Path
 
@@ -140,3 +141,19 @@ def client(cluster):
 
     with Client(cluster) as client:
         yield client
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")  # while it is there, nothing else can run a loop in this thread
+def browser():
+    """Chromium, as the system has it; skipped without."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is in `.[site]`")
+    if (program := next(filter(None, map(shutil.which, BROWSERS)), None)) is None:
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
+    sandbox = [] if os.getuid() else ["--no-sandbox"]  # which root cannot have
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=program, args=sandbox)
+        yield opened
+        opened.close()

@@ -3,9 +3,6 @@
 By keyboard it does what Python says, beside another one; with scripts off it is a still picture.
 """
 
-import os
-import shutil
-
 import numpy as np
 import pytest
 
@@ -15,20 +12,6 @@ from rankbook.plots.slider import LambdaSlider
 RNG = np.random.default_rng(3)
 X, NEW = RNG.normal(size=(30, 3)), RNG.normal(size=(9, 3))
 STEPS = 1000
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-
-
-@pytest.fixture(scope="module")
-def engine():
-    """Chromium, as the system has it."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    if (program := next(filter(None, map(shutil.which, BROWSERS)), None)) is None:
-        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
-    sandbox = [] if os.getuid() else ["--no-sandbox"]  # which root cannot have
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=program, args=sandbox)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +35,12 @@ def file(sliders, tmp_path_factory):
 
 
 @pytest.fixture
-def visit(engine, file):
+def visit(browser, file):
     """Open the page in a window of its own, which may fail in nothing and ask for nothing."""
     opened, faults = [], []
 
     def open_page(**window):
-        tab = engine.new_context(**window).new_page()
+        tab = browser.new_context(**window).new_page()
         tab.on("pageerror", lambda error: faults.append(str(error)))
         tab.on("console", lambda said: said.type == "error" and faults.append(said.text))
         tab.on("request", lambda request: request.url == file or faults.append(request.url))

@@ -5,8 +5,6 @@ python tools/site.py && pytest tests/site
 
 import functools
 import http.server
-import os
-import shutil
 import threading
 from pathlib import Path
 
@@ -15,7 +13,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_site"
 AXE = ROOT / "build" / "site" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 
 
@@ -58,21 +55,8 @@ def address(site):
         server.shutdown()
 
 
-@pytest.fixture(scope="session")
-def browser(site):
-    """Chromium, as the system has it."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is in `.[site]`")
-    if (program := next(filter(None, map(shutil.which, BROWSERS)), None)) is None:
-        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
-    sandbox = [] if os.getuid() else ["--no-sandbox"]  # which root cannot have
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=program, args=sandbox)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="session")
-def context(browser):
+@pytest.fixture(scope="module")
+def context(site, browser):
     """A window's worth of state, with axe in every page and nothing that moves."""
     context = browser.new_context(viewport={"width": 1300, "height": 900}, reduced_motion="reduce")
     context.add_init_script(AXE.read_text(encoding="utf-8"))
