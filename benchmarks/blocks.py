@@ -1,9 +1,10 @@
 """What a linear ranking SVM asks of a block of items, of a worker's network, and of a scheduler.
 
-These are the numbers of a plan: seconds of the processor for one block that has been read, for each
-thing that Newton's method asks of it; how often a solution asks; and what client and scheduler
-need, and send, for a sum over so many blocks that compute nothing. Client and scheduler run in this
-process, the worker in another, so the seconds of this process are theirs.
+These are the numbers of a plan: seconds of the processor for one block that has been read, for
+each thing that Newton's method asks of it; how often a solution asks; what a solution takes on a
+block in this process, beside the same items without blocks; and what client and scheduler need, and
+send, for a sum over so many blocks that compute nothing. Client and scheduler run in this process,
+the worker in another, so the seconds of this process are theirs.
 """
 
 import time
@@ -60,6 +61,18 @@ def of_a_block(stored):
     yield Row("a block: memory", len(block.y), measure="bytes", quality=kept)
 
 
+def beside_no_blocks(block):
+    """Rows of a solution on one block in this process, and on the same items without blocks."""
+    blocks = rb.BlockRankSVMProblem(rb.Blocks([block]))
+    prefs = rb.Preferences.from_scores(block.y, block.qid)
+    whole = rb.RankSVMProblem(block.X, prefs, kernel="linear", copy=False)
+    lam = SHARE * len(prefs)
+    ours, plain = (partial(rb.solve, each, lam, solver="newton") for each in (blocks, whole))
+    gap = {"gap": lambda solution: solution.certificate.relative_gap}
+    what = "one block in this process"
+    yield from compare(what, len(block.y), ours, {"no blocks": plain}, gap, rounds=ROUNDS)
+
+
 def of_a_solution(block):
     """Rows of the number of steps, and of the sums of a step."""
     for part in (PARTS, 1):
@@ -109,6 +122,7 @@ def rows(scale, peers):
         [stored] = rb.read_blocks(path, "y", "qid", rows=2 * n).items.values
         yield from of_a_block(stored)
         yield from of_a_solution(stored.read())
+        yield from beside_no_blocks(stored.read())
     if if_installed("distributed", None) is not None:
         yield Row("a sum over blocks", 0, note="distributed is not installed")
         return
