@@ -77,6 +77,8 @@ def finish():
             path.unlink()
     for path in BUILT.rglob("*.html"):
         path.write_text(shorter(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in (BUILT / "_images").rglob("*.svg"):
+        path.write_text(shorter_picture(path.read_text(encoding="utf-8")), encoding="utf-8")
     for path in (BUILT / "_sources").rglob("*.ipynb"):
         path.write_text(without_outputs(path.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.rmtree(SITE, ignore_errors=True)
@@ -85,12 +87,19 @@ def finish():
 
 def shorter(page):
     """A page without marks of code that change no colour, and without space between its tags."""
-    page = re.sub(r'<span class="(?:n|p|w)">([^<]*)</span>', r"\1", page)
-    page = page.replace('<span class="o">.</span>', ".")
+    page = re.sub(r'<span class="[npwo]">([^<]*)</span>', r"\1", page)
+    page = re.sub(r'<span class="(\w{1,3})">', r"<span class=\1>", page)
     parts = re.split(r"(<(pre|script|style|textarea)\b.*?</\2>)", page, flags=re.DOTALL)
     parts = [part for i, part in enumerate(parts) if i % 3 != 2]  # without names of the tags
     parts[::2] = [re.sub(r"\s*\n\s*", "\n", part) for part in parts[::2]]
     return "".join(parts)
+
+
+def shorter_picture(svg):
+    """A picture drawn to a tenth of a point, with short names of letters and few spaces."""
+    svg = re.sub(r"(?<![\d.#])(\d\d+\.\d)\d+", r"\1", svg).replace("DejaVuSans", "D")
+    svg = re.sub(r'(?<= d=")[^"]*', lambda d: re.sub(r" ?([A-Za-z]) ?", r"\1", d[0]), svg)
+    return re.sub(r'(?<= style=")[^"]*', lambda s: re.sub(r"([:;]) ", r"\1", s[0]), svg)
 
 
 def without_outputs(notebook):

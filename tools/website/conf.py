@@ -67,6 +67,7 @@ html_theme_options = {
     "collapse_navbar": True,
     "home_page_in_toc": True,
     "navbar_persistent": [],
+    "primary_sidebar_end": [],  # without a place for advertisements
     "footer_content_items": ["cite.html", "copyright.html"],
 }
 
