@@ -23,8 +23,8 @@ def notes_on(result):
     -------
     list of str
         Empty if the path is whole, or goes as deep as doubles hold and as low as was asked for, the
-        solution is optimal to 1e-6, orders more than half of the validation data and its
-        predictions confirm the curve.
+        validation data tell lambdas apart, the solution is optimal to 1e-6, orders more than half
+        of them and its predictions confirm the curve.
     """
     path, certificate, notes = result.best.path, result.solution.certificate, []
     if path.status not in ("complete", "lam_min", "rounding"):
@@ -38,6 +38,11 @@ def notes_on(result):
         notes.append(
             f"The path begins at lambda {start:.6g}, below all that were considered; "
             "above it the function changes by a factor only."
+        )
+    elif np.ptp(result.best.curve.values) == 0 and result.best.curve.minimum < 0.5:
+        notes.append(
+            "Every lambda orders the validation data equally well, so they are no reason to take "
+            "this one; more validation data may tell lambdas apart."
         )
     if result.best.curve.minimum >= 0.5:
         notes.append(
