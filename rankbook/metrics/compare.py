@@ -165,7 +165,7 @@ def interval(  # noqa: PLR0913 -- a metric's arguments, and the bootstrap's
         Query ids, in any order; at least two queries must have a value.
     sample_weight : array-like of shape (n,), optional
         Of the metric: weights of queries or of items.
-    metric : str or callable, default "ndcg@10"
+    metric : str or callable, default ``"ndcg@10"``
         The name of a metric, a metric of :mod:`rankbook.metrics`, or a function of one query as for
         :func:`by_query`. Not the disagreement, which is no mean over queries.
     confidence : float in (0, 1), default 0.95
@@ -334,7 +334,7 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
         Query ids, in any order; at least two queries must have a value.
     sample_weight : array-like of shape (n,), optional
         Of the metric: weights of queries or of items.
-    metric : str or callable, default "ndcg@10"
+    metric : str or callable, default ``"ndcg@10"``
         As for :func:`interval`.
     confidence : float in (0, 1), default 0.95
         Of the interval of the difference.

@@ -52,7 +52,7 @@ def precision_at_k(
 ) -> float:
     """The share of relevant items among the first k, averaged over queries.
 
-    By name it is "precision@10".
+    By name it is ``"precision@10"``.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def recall_at_k(
 ) -> float:
     """The share of the relevant items that is among the first k, averaged over queries.
 
-    By name it is "recall@10".
+    By name it is ``"recall@10"``.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ def _unknown_metric(metric, known):
 
 
 def named(metric, options=()):
-    """The function and its options for a metric: a function, or a name as "auc" or "ndcg@10".
+    """The function and its options for a metric: a function, or a name as "auc" or ``"ndcg@10"``.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def by_query(
     Parameters
     ----------
     metric : str or callable
-        A metric of this package or its name, as "auc" or "ndcg@10"; or any function
+        A metric of this package or its name, as "auc" or ``"ndcg@10"``; or any function
         ``metric(y_true, y_score)`` that gets the items of one query and returns a float. It gets
         ``sample_weight=`` too, if that is given.
     y_true, y_score : array-like of shape (n,), float

@@ -59,7 +59,7 @@ def scorer(
     Parameters
     ----------
     metric : str or callable
-        The name of a metric, as "auc" or "ndcg@10", or a metric of :mod:`rankbook.metrics`. The
+        The name of a metric, as "auc" or ``"ndcg@10"``, or a metric of :mod:`rankbook.metrics`. The
         :func:`rankbook.disagreement` is given a minus sign, for a scorer has to be greater where
         it is better.
     queries : pandas.Series, optional
