@@ -79,6 +79,8 @@ def finish():
         path.write_text(shorter(path.read_text(encoding="utf-8")), encoding="utf-8")
     for path in (BUILT / "_images").rglob("*.svg"):
         path.write_text(shorter_picture(path.read_text(encoding="utf-8")), encoding="utf-8")
+    search = BUILT / "_static" / "searchtools.js"
+    search.write_text(reading_only(search.read_text(encoding="utf-8")), encoding="utf-8")
     for path in (BUILT / "_sources").rglob("*.ipynb"):
         path.write_text(without_outputs(path.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.rmtree(SITE, ignore_errors=True)
@@ -100,6 +102,14 @@ def shorter_picture(svg):
     svg = re.sub(r"(?<![\d.#])(\d\d+\.\d)\d+", r"\1", svg).replace("DejaVuSans", "D")
     svg = re.sub(r'(?<= d=")[^"]*', lambda d: re.sub(r" ?([A-Za-z]) ?", r"\1", d[0]), svg)
     return re.sub(r'(?<= style=")[^"]*', lambda s: re.sub(r"([:;]) ", r"\1", s[0]), svg)
+
+
+def reading_only(search):
+    """Sphinx's search, whose excerpts of a page begin with its text, and not with its buttons."""
+    before, found, after = search.partition('[".headerlink", ')
+    if not found:
+        raise SystemExit("searchtools.js of this Sphinx takes its excerpts in another way.")
+    return f'{before}{found}".bd-header-article", ".onlyprint", {after}'
 
 
 def without_outputs(notebook):
