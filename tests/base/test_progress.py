@@ -17,6 +17,18 @@ def test_a_bar_counts_and_says_how_far(capsys):
     assert "steps" in capsys.readouterr().err
 
 
+def test_a_bar_says_how_far_this_step_is_not_the_last_one(capsys):
+    bar = progress_bar(True, "steps")
+    with bar as tell:
+        bar.bar.mininterval = 0  # draw every step
+        for step in range(1, 4):
+            tell(step, f"gap {10.0**-step:.0e}")
+    drawn = capsys.readouterr().err.split("\r")
+    for step in range(1, 4):
+        line = next(line for line in drawn if line.startswith(f"{step}.00 steps"))
+        assert f"gap {10.0**-step:.0e}" in line
+
+
 def test_an_exception_closes_it():
     bar = progress_bar(True, "steps")
     with pytest.raises(KeyboardInterrupt), bar:
