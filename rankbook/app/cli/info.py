@@ -33,7 +33,7 @@ def info_lines(facts: dict[str, Any]) -> list[str]:
     rows += [("kind", f"{facts['kind']}, version {facts['version']}{later}")]
     rows += [(name.replace("_", " "), facts[name]) for name in plain if name in facts]
     given = facts.get("parameters") or facts.get("problem") or {}
-    rows += [("parameters", _pairs(given))] if isinstance(given, dict) else []
+    rows += [("parameters", _pairs(given))] if given and isinstance(given, dict) else []
     sizes = {name: facts[name] for name in ("n_features_in", "lam", "gamma") if name in facts}
     rows += [("fitted", _pairs(sizes))] if sizes else []
     names = facts.get("feature_names_in") or facts.get("columns")
