@@ -72,7 +72,7 @@ def finish():
     shutil.copy(NPM / "node_modules" / "mathjax" / "es5" / MATHJAX, folder)
     shutil.copy(NPM / "node_modules" / "mathjax" / "LICENSE", folder)
     (BUILT / ".nojekyll").touch()
-    for pattern in ("*.map", "locales/**/*.*", "*macros.html"):
+    for pattern in ("*.map", "locales/**/*.*", "*macros.html", "scripts/fontawesome.js"):
         for path in (BUILT / "_static").rglob(pattern):
             path.unlink()
     for path in BUILT.rglob("*.html"):
@@ -91,6 +91,8 @@ def shorter(page):
     """A page without marks of code that change no colour, and without space between its tags."""
     page = re.sub(r'<span class="[npwo]">([^<]*)</span>', r"\1", page)
     page = re.sub(r'<span class="(\w{1,3})">', r"<span class=\1>", page)
+    page = page.replace('<a class="reference internal"', "<a class=reference")
+    page = re.sub(r"<script defer src=\S*fontawesome.js\S*></script>", "", page)  # its fonts do
     parts = re.split(r"(<(pre|script|style|textarea)\b.*?</\2>)", page, flags=re.DOTALL)
     parts = [part for i, part in enumerate(parts) if i % 3 != 2]  # without names of the tags
     parts[::2] = [re.sub(r"\s*\n\s*", "\n", part) for part in parts[::2]]
@@ -98,10 +100,41 @@ def shorter(page):
 
 
 def shorter_picture(svg):
-    """A picture drawn to a tenth of a point, with short names of letters and few spaces."""
-    svg = re.sub(r"(?<![\d.#])(\d\d+\.\d)\d+", r"\1", svg).replace("DejaVuSans", "D")
-    svg = re.sub(r'(?<= d=")[^"]*', lambda d: re.sub(r" ?([A-Za-z]) ?", r"\1", d[0]), svg)
+    """A picture drawn to a tenth of a point, each corner from the one before, with short names."""
+    svg = svg[svg.index("<svg") :].replace("DejaVuSans", "D").replace("xlink:href=", "href=")
+    svg = re.sub(r"(?<![\d.#])(\d\d+\.\d)\d+", r"\1", svg)
+    svg = re.sub(r' transform="translate\((\S+) (\S+)\)"/>', r' x="\1" y="\2"/>', svg)
+    svg = svg.replace(' y="0"/>', "/>")
+    svg = re.sub(r'(?<= d=")[^"]*', corners, svg)
     return re.sub(r'(?<= style=")[^"]*', lambda s: re.sub(r"([:;]) ", r"\1", s[0]), svg)
+
+
+def corners(path):
+    """The commands of a path with each place seen from the one before, if it has simple ones."""
+    if not re.fullmatch(r"(?:[MLQC][-\d. ]+|[zZ] ?)+", path[0]):
+        return path[0]
+    parts = [
+        (kind, [float(x) for x in numbers.split()])
+        for kind, numbers in re.findall(r"([MLQCzZ])([-\d. ]*)", path[0])
+    ]
+    widest = max((abs(x) for _, numbers in parts for x in numbers), default=0)
+    digits = 0 if widest > 1000 else 1 if widest > 10 else 2  # of letters, of lines, of marks
+    here, text, last = [0, 0], "", ""
+    for kind, numbers in parts:
+        grid = [round(x * 10**digits) for x in numbers]
+        steps = [decimal(x - here[i % 2], digits) for i, x in enumerate(grid)]
+        here = grid[-2:] or begin
+        begin = here if kind == "M" else begin
+        text += (" " if kind == last else kind.lower()) + " ".join(steps)
+        last = "" if kind in "Mz" else kind
+    return text.replace(" -", "-")
+
+
+def decimal(number, digits):
+    """A whole number of tenths, or of hundredths, as a decimal number without useless letters."""
+    text = f"{number / 10**digits:.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if digits else text
+    return re.sub(r"^(-?)0\.", r"\1.", text) if text != "-0" else "0"
 
 
 def reading_only(search):
