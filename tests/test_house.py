@@ -507,6 +507,17 @@ def test_a_site_hides_plumbing_and_nothing_else(path):
         )
 
 
+READ = [path for path in NOTEBOOKS if path.parent.name in ("guides", "papers")]
+
+
+@pytest.mark.parametrize("path", READ, ids=ids(READ))
+def test_whoever_pastes_a_guide_sees_all_its_code(path):
+    hidden = [
+        "".join(c["source"]) for c in cells(path) if "remove-cell" in c["metadata"].get("tags", [])
+    ]
+    assert [source for source in hidden if not source.startswith("%") or "\n" in source] == []
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
 def test_a_notebook_that_draws_is_set_up_in_one_line(path):
     code = ["".join(cell["source"]) for cell in cells(path)]

@@ -119,7 +119,7 @@ def corners(path):
     ]
     widest = max((abs(x) for _, numbers in parts for x in numbers), default=0)
     digits = 0 if widest > 1000 else 1 if widest > 10 else 2  # of letters, of lines, of marks
-    here, text, last = [0, 0], "", ""
+    here, begin, text, last = [0, 0], [0, 0], "", ""
     for kind, numbers in parts:
         grid = [round(x * 10**digits) for x in numbers]
         steps = [decimal(x - here[i % 2], digits) for i, x in enumerate(grid)]
