@@ -79,7 +79,8 @@ def fit_ranksvm_blocks(estimator, blocks, **given):
 
     Notes
     -----
-    O(n d + n log n) for each of some dozen steps, and three passes over blocks in files.
+    A pass of O(n d + n log n) over the blocks for each gradient and for each product with the
+    curvature, a hundred or so in all.
     """
     refuse_beside(**given)
     require_options(
@@ -201,8 +202,8 @@ def fit_rankrls_blocks(estimator, blocks, **given):
 
     Notes
     -----
-    One pass over the items and O(n p^2 + p^3) for p features or basis items; one more pass before
-    it for a basis that is to be chosen.
+    One pass over the items and O(n p^2 + p^3) for p features or basis items; two more passes
+    before it for a basis that is to be chosen.
     """
     refuse_beside(**given)
     require_options(estimator, penalty="l2")

@@ -209,10 +209,11 @@ def key_html(slider):
         return '<p class="rb-key">No order is proven.</p>'
     low, high = slider.interval
     where = "for every" if slider.is_exact else "at nine"
-    said = f"proven {where} {slider.symbol} from {high:.3g} to {low:.3g}"
+    said = f"the function's order, proven {where} {slider.symbol} from {high:.3g} to {low:.3g}"
     return (
         f'<p class="rb-key"><span><i class="rb-yes"></i>{said}</span>'
-        '<span><i class="rb-no"></i>proven the other way round</span></p>'
+        '<span><i class="rb-no"></i>proven the other way round</span>'
+        '<span><i class="rb-open"></i>not proven</span></p>'
     )
 
 
@@ -232,6 +233,8 @@ def slider_html(slider):
         f"<div>{said_html(slider)}{list_html(slider.names, now, slider.proven)}{key_html(slider)}"
         f'</div><div class="rb-plot" style="{place}">{picture_html(slider, now)}'
         f'<input type="range" min="0" max="1000" value="{step}" hidden="hidden" '
+        # or JupyterLab takes the arrow keys for its own
+        'data-lm-suppress-shortcuts="true" '
         f'aria-label="{slider.symbol}, falling"/><button type="button" hidden="hidden">back to '
         f"{slider.symbol} = {slider.lam:.3g}</button></div>"
         "<noscript>A still picture: where scripts run, a slider moves it.</noscript>"

@@ -46,7 +46,11 @@ def left_out_scores(R, e, values, right, lams):
 
 # %% ../../nbs/selection/leave_out_blocks.ipynb #lb08
 def block_disagreement(block, empty, V, values, right, lams):
-    """Sums (l,) of the shares of wrong pairs of a block's queries left out, and their number."""
+    """Sums (l,) of the shares of wrong pairs of a block's queries left out, and their number.
+
+    And whether the block has weights of items, as 0 or 1.
+    """
+    weighed = int(block.weight is not None)
     X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
     Z = (X if empty.basis is None else basis_rows(empty, X)) @ V
     number = Queries(block.qid, len(Z)).query
@@ -57,9 +61,9 @@ def block_disagreement(block, empty, V, values, right, lams):
         scores[:, items] = left_out_scores(R, e, values, right, lams)
     count = int((pair_counts(block.y, number) > 0).sum())
     if count == 0:
-        return np.zeros(lams.size), 0
+        return np.zeros(lams.size), 0, weighed
     rounding = 1e-12 * np.abs(scores).max(axis=1)
-    return count * measure("disagreement", scores, block.y, number, rounding), count
+    return count * measure("disagreement", scores, block.y, number, rounding), count, weighed
 
 
 def leave_query_out(blocks, statistics, lams):
@@ -88,13 +92,13 @@ def leave_query_out(blocks, statistics, lams):
     One pass over the items, O(n p^2 + l n s (s + p)) for queries of s items, and O(p^3) before it.
     """
     lams, p = as_lambdas(lams), statistics.n_features
-    if any(blocks.reduce(_weighed, blocks.items)):
-        raise ValueError("blocks have weights of items; blocks without are accepted here.")
     values, V = decomposed(np.array(statistics.products[:p, :p]))
     right = V.T @ statistics.products[:p, p]
     options = V, values, right, lams
     empty = _without_sums(statistics)
-    total, count = blocks.reduce(block_disagreement, blocks.items, empty, *options)
+    total, count, weighed = blocks.reduce(block_disagreement, blocks.items, empty, *options)
+    if weighed:
+        raise ValueError("blocks have weights of items; blocks without are accepted here.")
     if count < 2:
         raise ValueError(
             f"blocks have {count} queries with two different scores; at least 2 are accepted: "
@@ -103,11 +107,6 @@ def leave_query_out(blocks, statistics, lams):
     return total / count
 
 # %% ../../nbs/selection/leave_out_blocks.ipynb #lb09
-def _weighed(block):
-    """Whether a block has weights, in a list."""
-    return [block.weight is not None]
-
-
 def _without_sums(statistics):
     """Statistics of the same basis with nothing in them: small to send."""
     from rankbook.problems.rankrls_statistics import RankingStatistics
