@@ -4,10 +4,11 @@
                                                     of any fails
     python tools/notebooks.py selection/curve [...] only these
     python tools/notebooks.py --write [...]         keep the outputs in the notebooks, cleaned
-    python tools/notebooks.py --compare [...]       exit with 1, too, where an output is not the
-                                                    stored one: words to the letter, numbers and
-                                                    places in pictures but for rounding, and the
-                                                    numbers of a cell tagged `measured` not at all
+    python tools/notebooks.py --compare [...]       exit with 2 where no cell fails and an output
+                                                    is not the stored one: words to the letter,
+                                                    numbers and places in pictures but for rounding,
+                                                    and the numbers of a cell tagged `measured` not
+                                                    at all
 
 Two run at a time.
 """
@@ -33,14 +34,15 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "nbs"
 SECONDS_A_CELL, WORKERS = 600, 2
+FAILED, DIFFERENT = 1, 2  # what the script exits with
 LINES, LINE = 12, 160  # of each difference are told, and letters of a line
 # Another processor adds in another order: numbers may differ by this share, or this much where they
 # stand for nothing but rounding, and places in a picture by some points.
 SHARE, ROUNDING, POINT = 0.02, 1e-6, 3.0
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-# Names that are made of what they name, images within pictures, places in memory.
+# Names that are made of what they name or by chance, images within pictures, places in memory.
 UNSEEN = re.compile(
-    r"(?<=[\"#])[mpCh][0-9a-f]{10}\b|data:image/png;base64,[^\"]*| at 0x[0-9a-f]{6,}"
+    r"(?<=[\"#])[mpCh][0-9a-f]{10}\b|\bT_[0-9a-f]{5}(?=[_\"])|data:image/png;base64,[^\"]*| at 0x[0-9a-f]{6,}"
 )
 
 
@@ -171,7 +173,7 @@ def changes(was, now):
 
 
 def execute(path, write, compare=False):
-    """Run one notebook; returns None, or what went wrong as a text."""
+    """Run one notebook; returns None, or what went wrong: a code to exit with, and a text."""
     start, name = time.perf_counter(), path.relative_to(NOTEBOOKS)
     notebook = nbformat.read(path, 4)
     stored = deepcopy(notebook)
@@ -187,13 +189,13 @@ def execute(path, write, compare=False):
         client.execute()
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         print(f"FAILED  {name}", flush=True)
-        return f"{name}\n{error}"
+        return FAILED, f"{name}\n{error}"
     forget_notice(notebook)
     join_streams(notebook)
     compact_pictures(notebook)
     if compare and (told := differences(stored, notebook)):
         print(f"DIFFERS {name}", flush=True)
-        return "\n".join([str(name), *told])
+        return DIFFERENT, "\n".join([str(name), *told])
     if write:
         nbformat.write(notebook, path)
         subprocess.run(
@@ -216,10 +218,13 @@ def main(arguments):
     with ThreadPoolExecutor(WORKERS) as pool:
         runs = pool.map(lambda path: execute(path, write, compare), paths)
         errors = [error for error in runs if error]
-    for error in errors:
+    for _, error in errors:
         print(f"\n{'=' * 100}\n{error}", file=sys.stderr)
     if errors:
-        raise SystemExit(f"{len(errors)} of {len(paths)} notebooks failed")
+        codes = [code for code, _ in errors]
+        counts = f"{codes.count(FAILED)} failed, {codes.count(DIFFERENT)} differ"
+        print(f"of {len(paths)} notebooks {counts}", file=sys.stderr)
+        raise SystemExit(min(codes))
     print(
         f"{len(paths)} notebooks ran without an error"
         + ", and every output is the stored one" * compare

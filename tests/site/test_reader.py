@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from website import contents, reader, reference  # noqa: E402
 
+MODULE = ("code", "#| default_exp base.jit")
 PICTURE = {"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": "<svg/>"}}
 
 
@@ -103,3 +104,10 @@ def test_every_entry_has_a_page_of_its_own():
 def test_long_code_of_a_picture_is_folded(code, outputs, tags):
     cell = read(("markdown", "# A"), ("code", code, *outputs))[1]
     assert cell.metadata.tags == tags
+
+
+def test_long_code_at_the_head_of_a_chapter_is_folded():
+    long = "def f():\n    return 1\n\n\n" + "x = 1\n" * 20
+    cells = read(("markdown", "# A"), *[("code", long), ("markdown", "B")] * 2, MODULE)
+    head, later = cells[1], cells[3]
+    assert head.metadata.tags == ["hide-input"] and later.metadata.tags == []

@@ -33,21 +33,26 @@ ANCHOR = re.compile(r"(\]\([^)\s]*#)([^)\s]+)\)")
 def read(text, repository):
     """The notebook in `text`, for MyST-NB; links to other files go to `repository`."""
     notebook = nbformat.reads(text, as_version=4)
-    module, heading = None, ""
+    named = re.search(r"^#\|\s*default_exp\s+(\S+)", sources(notebook), re.MULTILINE)
+    module, heading, texts = named and named[1], "", 0
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
+            texts += 1
             cell.source = with_links(cell.source, repository)
             heading = (re.findall(r"^#+ (.*)$", cell.source, re.MULTILINE) or [heading])[-1]
         elif cell.cell_type == "code":
-            if named := re.search(r"^#\|\s*default_exp\s+(\S+)", cell.source, re.MULTILINE):
-                module = named[1]
             read_directives(cell)
             describe_pictures(cell, heading)
-            fold_code_of_pictures(cell)
+            fold_long_code(cell, at_head=texts == 1 and module)
     if module:
         first = notebook.cells[0]
         first.source += "\n\n" + reference.of_module(module)
     return notebook
+
+
+def sources(notebook):
+    """All code of a notebook."""
+    return "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
 
 
 def read_directives(cell):
@@ -77,14 +82,15 @@ def has_pictures(cell):
     return any("image" in kind for output in cell.outputs for kind in output.get("data", {}))
 
 
-def fold_code_of_pictures(cell):
-    """Fold long code of a picture that defines nothing: one looks first, and then reads."""
-    is_long = len(cell.source.strip().splitlines()) > LONG
-    if (
-        has_pictures(cell)
-        and is_long
-        and not re.search(r"^(def|class) ", cell.source, re.MULTILINE)
-    ):
+def fold_long_code(cell, at_head):
+    """Fold long code of a picture: one looks first, and then reads.
+
+    Not if it defines what is used later, unless it is at the head of a chapter.
+    """
+    if len(cell.source.strip().splitlines()) <= LONG:
+        return
+    defines = re.search(r"^(def|class) ", cell.source, re.MULTILINE)
+    if at_head or (has_pictures(cell) and not defines):
         cell.metadata["tags"].append("hide-input")
 
 
