@@ -42,7 +42,8 @@ SHARE, ROUNDING, POINT = 0.02, 1e-6, 3.0
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 # Names that are made of what they name or by chance, images within pictures, places in memory.
 UNSEEN = re.compile(
-    r"(?<=[\"#])[mpCh][0-9a-f]{10}\b|\bT_[0-9a-f]{5}(?=[_\"])|data:image/png;base64,[^\"]*| at 0x[0-9a-f]{6,}"
+    r"(?<=[\"#])[mpCh][0-9a-f]{10}\b|\bT_[0-9a-f]{5}(?=[_\"])"
+    r"|data:image/png;base64,[^\"]*| at 0x[0-9a-f]{6,}"
 )
 
 
