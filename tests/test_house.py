@@ -510,6 +510,13 @@ def test_a_site_hides_plumbing_and_nothing_else(path):
 READ = [path for path in NOTEBOOKS if path.parent.name in ("guides", "papers")]
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
+def test_a_data_frame_shows_no_raw_mathematics(path):
+    shown = [o.get("data", {}) for cell in cells(path) for o in cell.get("outputs", [])]
+    tables = ["".join(data.get("text/html", "")) for data in shown]
+    assert [table for table in tables if "dataframe" in table and "$" in table] == []
+
+
 @pytest.mark.parametrize("path", READ, ids=ids(READ))
 def test_whoever_pastes_a_guide_sees_all_its_code(path):
     hidden = [
