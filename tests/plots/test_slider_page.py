@@ -166,3 +166,8 @@ def test_the_thumb_stands_below_the_line(visit, sliders):
         first(tab).locator("input").fill(str(step))
         thumb = box["x"] + 8 + (box["width"] - 16) * step / STEPS
         assert at.bounding_box()["x"] == pytest.approx(thumb, abs=2)
+
+
+def test_jupyterlab_leaves_the_arrow_keys_to_a_slider(sliders):
+    for slider in sliders:
+        assert 'data-lm-suppress-shortcuts="true"' in slider._repr_html_()

@@ -1,0 +1,69 @@
+"""Pictures of the site are written shorter, and stay where they are; nothing has to be built."""
+
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = ("selection/crossings", "solvers/path/solver", "problems/l2", "kernels/joint")
+PATH = re.compile(r'(?<= d=")[^"]*')
+
+
+@pytest.fixture(scope="module")
+def site_tool():
+    """tools/site.py, whose name is that of a module of Python."""
+    pytest.importorskip("sphinx", reason="sphinx is in `.[site]`")
+    spec = importlib.util.spec_from_file_location("site_tool", ROOT / "tools" / "site.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def places(path):
+    """Commands of a path and where they go, whether each place is seen from the one before."""
+    here, begin, found = [0.0, 0.0], [0.0, 0.0], []
+    for kind, text in re.findall(r"([MLQCzZmlqc])([^A-Za-z]*)", path):
+        numbers = [float(x) for x in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", text)]
+        size = dict(m=2, l=2, q=4, c=6, z=0)[kind.lower()]
+        for i in range(0, max(len(numbers), 1), max(size, 1)):
+            some = numbers[i : i + size]
+            if kind.islower():
+                some = [x + here[k % 2] for k, x in enumerate(some)]
+            here = some[-2:] or begin
+            begin = here if kind in "Mm" else begin
+            found.append((kind.lower(), some))
+    return found
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_lines_and_letters_stay_where_they_are(site_tool, chapter):
+    notebook = json.loads((ROOT / "nbs" / f"{chapter}.ipynb").read_text(encoding="utf-8"))
+    outputs = [o.get("data", {}) for cell in notebook["cells"] for o in cell.get("outputs", [])]
+    pictures = ["".join(data["image/svg+xml"]) for data in outputs if "image/svg+xml" in data]
+    assert pictures
+    for svg in pictures:
+        short = site_tool.shorter_picture(svg)
+        assert len(short) < len(svg)
+        pairs = list(zip(PATH.findall(svg), PATH.findall(short), strict=True))
+        for long, brief in pairs:
+            was, now = places(long), places(brief)
+            assert [kind for kind, _ in was] == [kind for kind, _ in now]
+            widest = max((abs(x) for _, xs in was for x in xs), default=0)
+            unit = 1 if widest > 1000 else 0.1 if widest > 10 else 0.01
+            for (_, before), (_, after) in zip(was, now):
+                assert after == pytest.approx(before, abs=1.1 * unit)
+
+
+def test_a_search_shows_text_and_no_buttons(site_tool):
+    before = 'for (const removalQuery of [".headerlink", "script", "style"]) {'
+    assert ".bd-header-article" in site_tool.reading_only(before)
+    with pytest.raises(SystemExit, match="in another way"):
+        site_tool.reading_only("nothing of the kind")
