@@ -245,10 +245,6 @@ def cells(path, kind="code"):
     ]
 
 
-def is_exported(cell):
-    return re.match(r"#\|\s*export", "".join(cell["source"])) is not None
-
-
 ABSOLUTE_PATH = re.compile(
     r"""(?:^|[\s'"(=])(?:/(?:[\w.@+-]+/)+[\w.@+-]+|[A-Za-z]:\\\w)""", re.MULTILINE
 )
