@@ -117,9 +117,11 @@ class KernelFunction:
 
 # %% ../../nbs/kernels/linear_map.ipynb #c013
 def balanced(problem, coef):
-    """Coefficients (n,) or (n, k) that add up to 0 where the problem is centred.
+    """Coefficients (n,) or (n, k) less their mean where the problem is centred.
 
-    What does so to rounding stays as it is, its zeros are exact.
+    There K is the centred kernel matrix, to which a constant in all coefficients adds nothing: the
+    objective, a solution and its predictions are all of the balanced ones. What adds up to 0 to
+    rounding stays as it is, its zeros are exact.
     """
     if not getattr(problem, "is_centred", False) or getattr(problem, "coef_is_weights", False):
         return coef
@@ -206,7 +208,7 @@ class KernelMap(SetOnce):
         """
         if not self.is_factored:
             f = self.matvec(coef)
-            return f, float(np.sum(coef * f))
+            return f, float(np.sum(balanced(self, coef) * f))
         w = self.weights(coef) if weights is None else weights
         return matvec(self.X, w), float(np.sum(w * w))
 
@@ -239,6 +241,7 @@ class KernelMap(SetOnce):
 
     def expansion(self, coef: np.ndarray, items: np.ndarray) -> KernelFunction:
         """The :class:`KernelFunction` with coefficients of the given items."""
+        coef = balanced(self, coef)
         used = coef.reshape(len(coef), -1).any(axis=1)
         items = items[used]
         kept = None if self.kernel.name == "precomputed" else own(self.X[items])
@@ -249,7 +252,9 @@ class KernelMap(SetOnce):
     def predict(self, coef: np.ndarray, X_new: Items) -> np.ndarray:
         """Scores (p,), or (p, k) for coef (n, k), of new items X_new (p, d).
 
-        f(x) = sum_i coef_i k(x, x_i), or coef'x for the L1 penalty.
+        f(x) = sum_i coef_i k(x, x_i), or coef'x for the L1 penalty. Where only differences of f
+        count, the mean of the coefficients is subtracted first, as everywhere; see
+        :func:`balanced`.
 
         For a precomputed kernel X_new is the kernel (p, n) between new and training items.
         """

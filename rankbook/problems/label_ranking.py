@@ -18,7 +18,7 @@ from ..base.types import GraphName, KernelLike
 from ..base.validation import as_matrix, as_numbers, as_vector
 from ..kernels.joint import joint, joint_features, label_factor
 from ..kernels.kernel import Kernel, check_gram, require_square
-from ..kernels.linear_map import KernelFunction, LinearFunction
+from ..kernels.linear_map import KernelFunction, LinearFunction, balanced
 from ..kernels.nystroem import kernel_diagonal
 from ..preferences.graph import Preferences
 from .rankrls import RankRLSProblem
@@ -149,7 +149,7 @@ class LabelMap:
         """
         if v.ndim == 2:
             return np.column_stack([v[:, :0], *(self.matvec(column) for column in v.T)])
-        return self.object_product(self.table(v) @ self.label_gram)[self.pairs]
+        return self.object_product(self.table(balanced(self, v)) @ self.label_gram)[self.pairs]
 
     @cached_property
     def diagonal(self) -> np.ndarray:
@@ -175,7 +175,7 @@ class LabelMap:
 
     def label_function(self, coef: np.ndarray) -> LinearFunction | KernelFunction:
         """The function that gives new objects (p, d) their scores (p, k) of all labels."""
-        B = self.table(coef) @ self.label_gram
+        B = self.table(balanced(self, coef)) @ self.label_gram
         if self.object_kernel.name == "linear":
             return LinearFunction(own(self.objects.T @ B))
         used = np.flatnonzero(B.any(axis=1))
