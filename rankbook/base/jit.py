@@ -87,7 +87,7 @@ class Kept:
         return (
             "the sources changed since this process began"
             if self.possible
-            else f"{cache_root()} cannot be written to"
+            else f"{cache_root()} cannot be used"
         )
 
 

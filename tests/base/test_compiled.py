@@ -307,3 +307,88 @@ def test_everything_works_without_the_compiler():
         assert np.allclose(
             numbers, [x for x in plain[name] if not isinstance(x, str)], rtol=1e-5, atol=1e-6
         ), name
+
+
+# Folders that another user could reach
+
+PLANT = """
+import os, pickle, sys
+from pathlib import Path
+
+class Evil:
+    def __reduce__(self):
+        return os.system, (f"touch {sys.argv[2]}",)
+
+for file in Path(sys.argv[1]).rglob("*.nbi"):
+    file.write_bytes(pickle.dumps(Evil()))
+"""
+
+
+def give_away(folder):
+    """Let a folder belong to another user."""
+    if os.geteuid():
+        pytest.skip("only root can give a folder away")
+    os.chown(folder, 4321, -1)
+
+
+WEAK = {
+    "group": lambda folder: folder.chmod(0o770),
+    "others": lambda folder: folder.chmod(0o702),
+    "sticky": lambda folder: folder.chmod(0o1777),
+    "owner": give_away,
+    "parent": lambda folder: folder.parent.chmod(0o777),
+    "grandparent": lambda folder: folder.parents[2].chmod(0o720),
+    "owner above": lambda folder: give_away(folder.parents[1]),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME"])
+@pytest.mark.parametrize("how", WEAK)
+def test_a_folder_that_another_user_could_change_is_refused(tmp_path, monkeypatch, how, variable):
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, str(tmp_path / "cache"))
+    root = jit_cache.cache_root()
+    assert root.is_relative_to(tmp_path)
+    folder = jit_cache.open_folder(root, "state")
+    assert folder == root.resolve() / "state"
+    (folder / "planted").write_text("x")
+    WEAK[how](folder)
+    with pytest.warns(RuntimeWarning, match="^compiled code is not kept, because .*/cache"):
+        assert jit_cache.open_folder(root, "state") is None
+    assert (folder / "planted").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("is_weak", [False, True])
+def test_code_that_another_user_could_have_planted_is_not_run(checkout, is_weak):
+    run(checkout)
+    subprocess.run([sys.executable, "-c", PLANT, checkout / "cache", checkout / "ran"], check=True)
+    if is_weak:
+        states(checkout)[0].chmod(0o777)
+    before = sorted((checkout / "cache").rglob("*"))
+    out, said = run(checkout)
+    assert out == "42" and (checkout / "ran").exists() == (not is_weak)
+    if is_weak:
+        assert said.count("compiled code is not kept, because other users may write to") == 1
+        assert "not kept, as" in said and sorted((checkout / "cache").rglob("*")) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mask", [0o000, 0o002, 0o022, 0o077])
+def test_folders_are_private_whatever_the_umask(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        folder = jit_cache.open_folder(tmp_path / "a" / "compiled", "state")
+    finally:
+        os.umask(before)
+    for place in (folder, *folder.parents[:2]):
+        assert place.stat().st_mode & 0o777 == 0o700 and place.is_relative_to(tmp_path.resolve())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_folder_below_a_sticky_one_is_kept(tmp_path):
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all").chmod(0o1777)
+    assert jit_cache.open_folder(tmp_path / "all", "state") is not None
