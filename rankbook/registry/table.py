@@ -15,10 +15,16 @@ from .answers import silence_of
 from .contract import words_of
 from .declaration import Solver
 from .options import NEEDED, options_of
-from .plugins import AT_RUN_TIME, installed_records, missing_modules, shadow_of
+from rankbook.registry.plugins import (
+    AT_RUN_TIME,
+    HOME,
+    installed_records,
+    missing_modules,
+    shadow_of,
+)
 
 # %% ../../nbs/registry/table.ipynb #c038
-def _state(record, installed, load):
+def _state(record, installed, allow_plugins):
     """The state of a record as a text, and the class if it could be loaded.
 
     The text is `ready`, `missing …`, `shadowed by …` or a clash, or `not loaded`; after `ready`
@@ -36,7 +42,7 @@ def _state(record, installed, load):
     ]
     if rivals and record.origin != "run time":
         return f"broken: {' and '.join(rivals)} provides this name too", None
-    if not (load or record.origin == "run time"):
+    if not (allow_plugins or record.origin in (HOME, "run time")):
         return "not loaded", None
     cls = record.load()
     missing = missing_modules(cls)
@@ -110,16 +116,14 @@ class SolverTable(list):
         return as_html([columns, *([row[column] for column in columns] for row in self)])
 
 # %% ../../nbs/registry/table.ipynb #c041
-def list_solvers(load: bool = True) -> SolverTable:
+def list_solvers(allow_plugins: bool = False) -> SolverTable:
     """Every known solver, whatever its state.
-
-    A plugin that cannot be imported is a row that says so.
 
     Parameters
     ----------
-    load : bool, default True
-        Whether to import what is installed. Else the state of what has to be imported is
-        "not loaded", and nothing is known of it but its name and origin.
+    allow_plugins : bool, default False
+        Whether to import the solvers of other distributions. Otherwise their state is "not loaded",
+        and the row has only name and origin. A plugin that cannot be imported is "broken: …".
 
     Returns
     -------
@@ -137,7 +141,7 @@ def list_solvers(load: bool = True) -> SolverTable:
     """
     installed = installed_records()
     records = (*AT_RUN_TIME.values(), *installed)
-    return SolverTable(row_of(record, installed, load) for record in records)
+    return SolverTable(row_of(record, installed, allow_plugins) for record in records)
 
 
 def rows_about(name: str) -> SolverTable:
@@ -150,10 +154,10 @@ def rows_about(name: str) -> SolverTable:
     return SolverTable(row_of(record, installed, True) for record in found)
 
 
-def row_of(record, installed, load):
+def row_of(record, installed, allow_plugins):
     """All about one record, a dict of texts; what goes wrong is its state, `broken: …`."""
     try:
-        state, cls = _state(record, installed, load)
+        state, cls = _state(record, installed, allow_plugins)
         said = {attribute: _words(cls, attribute) for attribute in DECLARED + MORE}
         said["options"] = _options(cls)
     except KeyboardInterrupt:

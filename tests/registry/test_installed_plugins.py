@@ -13,7 +13,7 @@ import pytest
 PLUGINS = Path(__file__).parents[1] / "plugins"
 LIST = """
 import json, sys, rankbook as rb
-rows = {(row["name"], row["origin"]): row["state"] for row in rb.list_solvers()}
+rows = {(row["name"], row["origin"]): row["state"] for row in rb.list_solvers(allow_plugins=True)}
 print(json.dumps({" of ".join(key): state for key, state in rows.items()}))
 """
 USE = """

@@ -25,7 +25,7 @@ def problem():
 
 def rows():
     """The rows of the list, by name and distribution; the list must print whatever is in it."""
-    table = rb.list_solvers()
+    table = rb.list_solvers(allow_plugins=True)
     assert str(table) and repr(table) and table._repr_html_().startswith("<table>")
     return {(row["name"], row["origin"]): row for row in table}
 
@@ -150,7 +150,7 @@ RUDE = {
 def test_declarations_that_make_no_sense_hide_nobody(install, line):
     install("rude-solver", GOOD + f"    Zero.{line}\n")
     assert ("zero", "rude-solver 1.0") in rows() and built_in_are_ready()
-    assert "<script>" not in rb.list_solvers()._repr_html_()
+    assert "<script>" not in rb.list_solvers(True)._repr_html_()
 
 
 def test_a_missing_requirement_is_said_without_importing_it(install, problem):

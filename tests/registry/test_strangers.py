@@ -40,7 +40,7 @@ class Zero(Solver):
 
 
 def row_of(name):
-    return next(row for row in rb.list_solvers() if row["name"] == name)
+    return next(row for row in rb.list_solvers(allow_plugins=True) if row["name"] == name)
 
 
 def others_are_well(problem):
@@ -104,7 +104,7 @@ def test_a_declaration_without_sense_names_class_attribute_and_what_is_accepted(
     ):
         with pytest.raises(TypeError, match=f"^{attribute} of Odd is {words}.* is accepted"):
             call()
-    assert "odd" not in {row["name"] for row in rb.list_solvers(load=False)}
+    assert "odd" not in {row["name"] for row in rb.list_solvers()}
 
 
 @pytest.mark.parametrize(
@@ -239,12 +239,12 @@ def test_true_is_no_number_of_seconds(problem, forget):
 
 
 @pytest.mark.parametrize("name", ["auto", "My Solver", "Zero", "zero solver", "a--b", "-a", ""])
-@pytest.mark.parametrize("load", [True, False])
+@pytest.mark.parametrize("allow", [True, False])
 def test_an_entry_point_that_nobody_could_ask_for_is_a_row_with_the_reason(
-    install, problem, name, load
+    install, problem, name, allow
 ):
     install("odd-solver", GOOD.replace('"zero"', f"{name!r}"), points={name: "Zero"})
-    (row,) = (r for r in rb.list_solvers(load=load) if r["origin"] == "odd-solver 1.0")
+    (row,) = (r for r in rb.list_solvers(allow_plugins=allow) if r["origin"] == "odd-solver 1.0")
     assert row["state"].startswith("broken: ValueError: the name of its entry point is")
     assert others_are_well(problem)
     assert rb.solve(problem, 1.0).certificate.is_optimal(1e-6)
@@ -313,7 +313,7 @@ def test_two_names_of_a_module_that_hangs_cost_one_wait(install, impatient):
     points = dict(one="Zero", two="Zero", three="Zero")
     install("slow-solver", SLOW_IMPORT.format(3), points=points)
     start = time.perf_counter()
-    states = [row["state"] for row in rb.list_solvers() if row["name"] in points]
+    states = [row["state"] for row in rb.list_solvers(True) if row["name"] in points]
     assert all("its import took over" in state for state in states) and len(states) == 3
     assert time.perf_counter() - start < 2
 
@@ -322,7 +322,7 @@ def test_a_package_that_asks_for_its_own_solver_while_it_is_imported(install, tm
     package = tmp_path / "eager"
     package.mkdir()
     (package / "__init__.py").write_text(
-        "import rankbook as rb\nmade = rb.get_solver('zero')\nrow = rb.list_solvers()\n"
+        "import rankbook as rb\nmade = rb.get_solver('zero')\nrow = rb.list_solvers(True)\n"
     )
     (package / "inside.py").write_text(textwrap.dedent(GOOD))
     install("eager-solver", "", points={"zero": "Zero"})

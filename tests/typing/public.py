@@ -143,7 +143,7 @@ fits = Zero().can_solve(ranking) is True
 answers: list[rb.Solution] = [rb.solve(ranking, lam, Zero), rb.solve(squares, lam, Zero())]
 options = rb.solve(ranking, lam, ("path", {"max_events": 50}), allow_plugins=True)
 solver = rb.get_solver("newton", tol=1e-9)
-states: list[str] = [row["state"] for row in rb.list_solvers(load=True)]
+states: list[str] = [row["state"] for row in rb.list_solvers(allow_plugins=True)]
 quickest: str = rb.explain(ranking)[0].solver
 longest: float = rb.explain(ranking, lam, provides="path")[-1].seconds
 rb.unregister_solver("zero")

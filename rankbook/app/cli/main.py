@@ -23,7 +23,7 @@ from .info import info
 from .new_solver import new_solver
 from .path import path
 from .predict import predict
-from .report import count
+from .report import count, say
 from .select import select
 
 # %% ../../../nbs/app/cli/main.ipynb #c003a
@@ -108,7 +108,7 @@ def _fail(error, *advice):
         said = CALL.sub(r"--\1 \2", ARGUMENT.sub(_option_for, said))
         for of_python, of_the_shell in ABSENT:  # nobody can type None
             said = said.replace(of_python, of_the_shell)
-    typer.echo("rankbook: error: " + " ".join(" ".join([said, *notes, *advice]).split()), err=True)
+    say("rankbook: error: " + " ".join(" ".join([said, *notes, *advice]).split()), err=True)
     raise typer.Exit(2) from None
 
 
@@ -146,17 +146,20 @@ for command in COMMANDS:
 @app.command()
 def solvers(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="One of them, in full.")] = None,
+    allow_plugins: Annotated[
+        bool, typer.Option("--allow-plugins", help="Import plugins, to say which are broken.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ):
-    """List the installed solvers and their state, or describe one."""
+    """List the installed solvers and their state, or describe one, which imports it."""
     from rankbook.registry.table import as_page, list_solvers, rows_about
 
     with one_line_errors():
-        table = list_solvers() if name is None else rows_about(name)
+        table = list_solvers(allow_plugins) if name is None else rows_about(name)
         if as_json:
             typer.echo(json.dumps(list(table), indent=2))
         else:
-            typer.echo("\n\n".join(map(as_page, table)) if name else str(table))
+            say("\n\n".join(map(as_page, table)) if name else str(table))
 
 # %% ../../../nbs/app/cli/main.ipynb #c045b
 @app.command()
