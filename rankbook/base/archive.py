@@ -196,9 +196,10 @@ def _read_header(text, file, kind):
     """The header of a file as a dict of kind, version and facts."""
     try:
         header = json.loads(bytes(text))
+        kind_is_text = isinstance(header["kind"], str) and header["kind"].isprintable()
         known = type(header["version"]) is int and header["version"] >= 1
-        if known and isinstance(header["facts"], dict):
-            return {"kind": str(header["kind"]), **header}
+        if kind_is_text and known and isinstance(header["facts"], dict):
+            return header
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise ValueError(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from ..base.tables import printable
 from ..base.validation import as_choice, as_matrix
 from .base import Ranker
 from .online import OnlineRankSVM
@@ -90,7 +91,8 @@ class PairExplanation:
     def __str__(self) -> str:
         rows = [*self.rows(SHOWN), ("f(a) - f(b)", self.difference)]
         width = max(len(name) for name, _ in rows)
-        return "\n".join([*(f"{name:{width}}  {value:+.6g}" for name, value in rows), self.verdict])
+        lines = [*(f"{name:{width}}  {value:+.6g}" for name, value in rows), self.verdict]
+        return printable("\n".join(lines))
 
     def _repr_html_(self) -> str:
         rows = [*self.rows(SHOWN), ("f(a) - f(b)", self.difference)]

@@ -18,9 +18,11 @@ from ..base.types import File
 from ..base.values import Storable, ValueReader
 from .saving import KIND, PARTS, SCALED_KIND, VERSION, Savable, model_parts
 from ..kernels.linear_map import LinearFunction
+from ..paths.packing import KIND as PATH_KIND
+from ..paths.packing import VERSION as PATH_VERSION
 from ..paths.packing import demand
 from ..problems.certificate import Certificate
-from ..registry.storage import KINDS, restored
+from ..registry.storage import KINDS, restored, unpack_path
 
 # %% ../../nbs/estimators/storage.ipynb #st04
 def model_classes():
@@ -105,12 +107,15 @@ def unpack_scaled(facts, arrays):
 EVERY_KIND = KINDS | {KIND: (VERSION, unpack_model), SCALED_KIND: (VERSION, unpack_scaled)}
 
 
-def load(file: File) -> Any:
+def load(file: File, *, allow_plugins: bool = False) -> Any:
     """What was saved in a file: the model or path whose method ``save`` wrote it.
 
     Parameters
     ----------
     file : str or path
+    allow_plugins : bool, default False
+        Whether to import the solver of a path that can be resumed, if the file names one that is
+        not rankbook's own. Otherwise such a path answers all questions but cannot be resumed.
 
     Returns
     -------
@@ -118,7 +123,7 @@ def load(file: File) -> Any:
         Of the class that was saved. A model predicts bit for bit what the one that was saved did;
         it has its parameters and fitted attributes, but not ``solution_``. A
         :class:`rankbook.RegularizationPath` can be resumed if the one that was saved could be, and
-        its solver is installed.
+        its solver is rankbook's own, or installed and allowed.
 
     Raises
     ------
@@ -142,7 +147,8 @@ def load(file: File) -> Any:
     >>> bool((again.predict([[2.0]]) == model.predict([[2.0]])).all())
     True
     """
-    return restored(file, EVERY_KIND)
+    path = partial(unpack_path, allow_plugins=allow_plugins)
+    return restored(file, EVERY_KIND | {PATH_KIND: (PATH_VERSION, path)})
 
 # %% ../../nbs/estimators/storage.ipynb #st12
 def shown_value(written):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.ownership import SetOnce, locked, own
+from ..base.tables import printable
 from ..base.types import File, Items
 from ..base.validation import as_positive
 from .reading import solution_at
@@ -271,7 +272,7 @@ class RegularizationPath(SolutionPath):
             return self
         if self.continuation is None:
             why = self.info.get("reason", "its solver left nothing to go on with")
-            raise ValueError(f"this path ({self.status}) cannot be resumed: {why}.")
+            raise ValueError(f"this path ({self.status}) cannot be resumed: {printable(str(why))}.")
         if lam_min is not None and as_positive("lam_min", lam_min) >= self.domain[0]:
             raise ValueError(
                 f"lam_min is {lam_min!r}; "

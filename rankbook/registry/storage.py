@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['STATUSES', 'KINDS', 'restore_continuation', 'is_falling', 'check_events', 'check_iterator', 'check_facts',
-           'unpack_events', 'unpack_path', 'unpack_label_path', 'unpack_weight_path', 'unpack_answers_path',
-           'put_together', 'unpack_spectral_path', 'restored']
+           'check_said', 'unpack_events', 'unpack_path', 'unpack_label_path', 'unpack_weight_path',
+           'unpack_answers_path', 'put_together', 'unpack_spectral_path', 'restored']
 
 # %% ../../nbs/registry/storage.ipynb #c002
 import os
@@ -38,13 +38,14 @@ from ..paths.packing_spectra import VERSION as SPECTRAL_VERSION
 from ..paths.rayleigh import ManifoldPath
 from ..paths.sets import EVENT, FREE, first_sets
 from ..paths.spectral import SpectralPath, WeightPath
-from .plugins import get_solver
+from .plugins import HOME, find_record, get_solver
 
 # %% ../../nbs/registry/storage.ipynb #c004
-def restore_continuation(path, arrays):
+def restore_continuation(path, arrays, allow_plugins=False):
     """Let the solver of a loaded path make it fit to be resumed.
 
-    It does so if the file holds what that takes.
+    It does so if the file holds what that takes. A solver that is not rankbook's own is only
+    imported if the caller allows it.
     """
     state = {
         name.removeprefix("go_on_"): a for name, a in arrays.items() if name.startswith("go_on_")
@@ -52,8 +53,11 @@ def restore_continuation(path, arrays):
     if not state:
         return
     demand(path.iterator is not None, "the checkpoints are missing")
+    name = path.solver.split()[0]
     try:
-        solver = get_solver(path.solver.split()[0])
+        if not allow_plugins and find_record(name).origin != HOME:
+            raise ValueError(f"the solver {name!r} is a plugin; load it with allow_plugins=True")
+        solver = get_solver(name)
     except (ValueError, ImportError) as error:
         path.info["reason"] = str(error)
         return
@@ -110,8 +114,15 @@ def check_facts(facts):
     status, lam_end = facts["status"], as_positive("lam_end", facts["lam_end"], zero=True)
     demand(status in STATUSES, f"status is {status!r}")
     demand((lam_end > 0) != (status == "complete"), f"status is {status!r} and lam_end {lam_end}")
-    demand(isinstance(facts["info"], dict) and isinstance(facts["solver"], str), "info or solver")
+    check_said(facts)
     return lam_end
+
+
+def check_said(facts):
+    """Refuse `info` that is no dict, and a solver whose name is no text for a screen."""
+    solver = facts["solver"]
+    demand(isinstance(facts["info"], dict), "info is no dict")
+    demand(isinstance(solver, str) and solver.isprintable(), f"solver is {solver!r}")
 
 
 def unpack_events(problem, facts, arrays):
@@ -139,10 +150,10 @@ def unpack_events(problem, facts, arrays):
     return path
 
 
-def unpack_path(facts, arrays):
+def unpack_path(facts, arrays, allow_plugins=False):
     """The path of a ranking SVM with its problem, fit to be resumed if the file allows it."""
     path = unpack_events(unpack_problem(facts, arrays), facts, arrays)
-    restore_continuation(path, arrays)
+    restore_continuation(path, arrays, allow_plugins)
     return path
 
 
@@ -177,8 +188,8 @@ def put_together(problem, facts, arrays, solvers):
 # %% ../../nbs/registry/storage.ipynb #544e61cf
 def unpack_spectral_path(facts, arrays):
     """The path from its facts and arrays; a ValueError if these do not fit together."""
+    check_said(facts)
     info = facts["info"]
-    demand(isinstance(info, dict) and isinstance(facts["solver"], str), "info or solver")
     path = (_rayleigh_path if "signs" in arrays else _squares_path)(facts, arrays, info)
     path.solver, tol = facts["solver"], facts["tol"]
     path.tol = None if tol is None else as_positive("tol", tol)

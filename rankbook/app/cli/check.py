@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from .reading import parse_options
+from .report import say
 
 # %% ../../../nbs/app/cli/check.ipynb #k003
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Of a solver: see rankbook solvers.")]
@@ -43,6 +44,6 @@ def check(
         said = re.sub("^solver is", "NAME is", re.sub("^option (?!--)", "--option ", str(error)))
         raise type(error)(said) from error
     table = check_solver(asked, time_limit=time_limit)
-    typer.echo(json.dumps([asdict(row) for row in table], indent=2) if as_json else str(table))
+    say(json.dumps([asdict(row) for row in table], indent=2) if as_json else str(table))
     if table.failed:
         raise typer.Exit(1)

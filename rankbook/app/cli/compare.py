@@ -15,6 +15,7 @@ from .evaluate import ranking_of
 from .fit import Name
 from .options import Data, Json, Qid, Target, option
 from .reading import spoken_warnings
+from .report import say
 
 # %% ../../../nbs/app/cli/compare.ipynb #c05
 First = typer.Argument(metavar="A", help="A model's file, or a table of scores.")
@@ -53,7 +54,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
             n_resamples=resamples,
             random_state=seed,
         )
-    typer.echo(json.dumps(comparison_facts(found), indent=2) if as_json else str(found))
+    say(json.dumps(comparison_facts(found), indent=2) if as_json else str(found))
 
 # %% ../../../nbs/app/cli/compare.ipynb #c06
 def comparison_facts(found):

@@ -19,6 +19,7 @@ from rankbook.app.cli.reading import (
     refuse_two,
     spoken_warnings,
 )
+from .report import say
 
 # %% ../../../nbs/app/cli/convert.ipynb #v05
 Output = Annotated[
@@ -51,7 +52,7 @@ def convert(
     with spoken_warnings():
         found = read_data(data, target, qid, parse_names(drop))
         write_dataset(found, file)
-    typer.echo(json.dumps(facts_about(found)) if as_json else repr(found), err=file == "-")
+    say(json.dumps(facts_about(found)) if as_json else repr(found), err=file == "-")
 
 
 def facts_about(data):
@@ -92,4 +93,4 @@ def datasets(name: Annotated[str, NAME] = None, as_json: Json = False):
         typer.echo(json.dumps(facts_about(data), indent=2))
         return
     about = (("about", data.description), ("source", data.source), ("licence", data.licence))
-    typer.echo("\n".join([repr(data), *(f"{label}: {text}" for label, text in about if text)]))
+    say("\n".join([repr(data), *(f"{label}: {text}" for label, text in about if text)]))

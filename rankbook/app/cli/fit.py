@@ -14,8 +14,6 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-import typer
-
 from rankbook.app.cli.options import (
     Coef0,
     Degree,
@@ -38,6 +36,7 @@ from rankbook.app.cli.reading import (
     parse_names,
     spoken_warnings,
 )
+from .report import say
 from rankbook.app.cli.several import (
     DataFiles,
     Scheduler,
@@ -377,7 +376,7 @@ def say_fit(model, n_items, prefs, file, seconds, as_json):
         seconds=seconds,
     )
     if as_json:
-        typer.echo(json.dumps(facts, indent=2))
+        say(json.dumps(facts, indent=2))
         return
     known = "" if prefs is None else f", {len(prefs)} preferences"
     rows = (
@@ -388,4 +387,4 @@ def say_fit(model, n_items, prefs, file, seconds, as_json):
         ("written", facts["file"]),
         ("time", f"{seconds:.1f} s"),
     )
-    typer.echo("\n".join(f"{label:13}{text}" for label, text in rows))
+    say("\n".join(f"{label:13}{text}" for label, text in rows))

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from .predict import named
+from .report import say
 
 # %% ../../../nbs/app/cli/info.ipynb #in03
 def info_lines(facts: dict[str, Any]) -> list[str]:
@@ -79,4 +80,4 @@ def info(file: FileName, as_json: AsJson = False):
     with named("FILE", file):
         facts = file_facts(file)
     text = json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(info_lines(facts))
-    typer.echo(text)
+    say(text)

@@ -10,8 +10,6 @@ import json
 import sys
 from pathlib import Path
 
-import typer
-
 from rankbook.app.cli.options import (
     Coef0,
     Data,
@@ -36,6 +34,7 @@ from rankbook.app.cli.reading import (
     refuse_two,
     spoken_warnings,
 )
+from .report import say
 
 # %% ../../../nbs/app/cli/path.ipynb #p05
 Events = option(
@@ -101,7 +100,7 @@ def path(  # noqa: PLR0913 -- an option of the command each
         if out is not None:
             write_frame(found.to_frame(), out)
     said = json.dumps(path_facts(found)) if as_json else repr(found)
-    typer.echo(said, err=out == "-")
+    say(said, err=out == "-")
     if found.status == "interrupted":
         raise KeyboardInterrupt
 

@@ -16,7 +16,7 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
-import typer
+from .report import say
 
 # %% ../../../nbs/app/cli/reading.ipynb #c011
 PICTURES = (".pdf", ".png", ".svg")
@@ -210,7 +210,7 @@ def spoken_warnings(queries=True):
             kind = "note" if issubclass(category, Assumption) else "warning"
             text = f"rankbook: {kind}: " + str(message).replace("qid='none'", "--qid none")
             if text not in said:  # a file that is read twice is spoken of once
-                typer.echo(text, err=True)
+                say(text, err=True)
             said.add(text)
 
         warnings.showwarning = note

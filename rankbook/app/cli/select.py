@@ -46,7 +46,7 @@ from rankbook.app.cli.reading import (
     save_picture,
     spoken_warnings,
 )
-from .report import count, report
+from .report import count, report, say
 
 # %% ../../../nbs/app/cli/select.ipynb #c031
 def _foretell(data, options):
@@ -71,11 +71,9 @@ def _foretell(data, options):
 def _say(facts, compiling, as_json):
     """Print the facts on stdout, and the notes among them on stderr."""
     facts["seconds"] = facts["seconds"] | dict(compiling=compiling)
-    typer.echo(
-        json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(report(facts))
-    )
+    say(json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(report(facts)))
     for note in facts["notes"]:
-        typer.echo(f"rankbook: note: {note}", err=True)
+        say(f"rankbook: note: {note}", err=True)
 
 
 def _save(result, file, columns):
