@@ -185,6 +185,29 @@ def test_another_shift_gives_the_same_function_of_lambda(name, seed):
         assert one.certificate(lam).primal == pytest.approx(other.certificate(lam).primal, rel=TOL)
 
 
+def test_equal_sums_in_another_order_end_the_descent():
+    """At lam = 1 the slope of an edge is the sum of its turns exactly, and rounding hid its end."""
+    X = [[2, 0, 2, 1, 1, 0, 1], [1, 0, 0, 2, 2, 2, 2], [2, 0, 0, 0, 0, 2, 2]]
+    X = np.array([*X, [2, 0, 1, 0, 1, 1, 0], [1, 2, 0, 2, 1, 1, 2]], dtype=float)
+    problem = l1(X, rb.Preferences.from_scores([2, 1, 1, 3, 0]))
+    found = rb.solve(problem, 1.0).certificate
+    assert found.is_optimal(TOL) and found.primal == pytest.approx(highs(problem, 1.0), rel=TOL)
+
+
+def test_a_violation_that_is_rounding_ends_the_descent():
+    """At 1e-8 lam_max, edges whose slopes are rounding errors were exchanged for ever."""
+    rng = np.random.default_rng([36, 264])
+    n, d = int(rng.integers(4, 40)), int(rng.integers(1, 8))
+    X, *_ = (
+        rng.integers(0, 2, (n, d)).astype(float),
+        rng.integers(0, 3, (n, d)),
+        rng.normal(size=(n, d)),
+    )
+    y = rng.integers(0, int(rng.integers(2, 5)), n)
+    problem = l1(X, rb.Preferences.from_scores(y))
+    assert rb.solve(problem, 1e-8 * problem.lam_max).certificate.is_optimal(1e-7)
+
+
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.data())
 def test_any_small_integers(data):
