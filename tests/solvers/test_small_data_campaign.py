@@ -83,7 +83,7 @@ def cone_program(X, prefs, lam, penalty, loss, kernel):
 def answers(problem, rng, number):
     """(lam, solver, its tolerance, solution) of all that "auto" may choose, one at a time.
 
-    With L1 the path, too, at 1, lam_max, far below it, where the solution jumps and anywhere; with
+    With L1 the path, too, at 1, lam_max, 1e-5 lam_max, where the solution jumps and anywhere; with
     L2 at one of these, and "qp" on a part of the data sets.
     """
     top = problem.penalty.lam_max(problem)  # of the hinge for the squared hinge and L2
@@ -93,7 +93,7 @@ def answers(problem, rng, number):
         path = rb.solve_path(problem)
         assert path.status == "complete"
         jump = rng.choice(path.breakpoints) if path.breakpoints.size else top
-        lams = (1.0, top, anywhere, 1e-6 * top, jump)
+        lams = (1.0, top, anywhere, 1e-5 * top, jump)
         for lam in lams[: 5 if number % CONE == 0 else 1] + (lams[1 + number % 4],):
             yield lam, "path", EXACT, path.solution(lam)
             yield lam, "auto", EXACT, rb.solve(problem, lam)
