@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.ownership import SetOnce, locked, own
+from ..base.ownership import Seal, SetOnce, locked, own
 from ..base.tables import printable
 from ..base.types import File, Items
 from ..base.validation import as_positive
@@ -63,6 +63,7 @@ class SolutionPath:
     solver: str
     info: dict[str, Any]
     tol: float | None = None
+    seal: Seal | None = None  # of the problem, if a plugin made the path
 
     def __init__(
         self,
@@ -104,8 +105,14 @@ class SolutionPath:
         """
         lam = _in_domain(self, lam)
         solution = Solution(self.problem, lam, **self.read(lam), solver=self.solver)
+        self.require_whole()
         solution.warn_above(self.tol)
         return solution
+
+    def require_whole(self) -> None:
+        """A RuntimeError if a plugin that made the path has changed its problem since."""
+        if self.seal is not None:
+            self.seal.check(f"solver {self.solver!r}")
 
     def nearest(self, lam: float) -> Solution:
         """The solution at lam; below an end that rounding set, the function at that end.

@@ -103,9 +103,10 @@ class Preferences(Recorded):
         self._margin, self._level_weight = own_vector("margin", margin, self._m), None
 
     def _list(self):
-        if self._pairs is None:
-            self._pairs = list_pairs(self.graph, *self._levels)
-        return self._pairs
+        pairs = self._pairs  # another thread may forget them in between
+        if pairs is None:
+            pairs = self._pairs = list_pairs(self.graph, *self._levels)
+        return pairs
 
     def __len__(self) -> int:
         return self._m
@@ -162,12 +163,12 @@ class Preferences(Recorded):
     @property
     def weight(self) -> np.ndarray:
         """(m,) float64: the cost c of violating each preference."""
-        items, levels = self._item_weight, self.level_weight
-        if self._weight is None and (items is not None or levels is not None):
+        items, levels, weight = self._item_weight, self.level_weight, self._weight
+        if weight is None and (items is not None or levels is not None):
             k, l = self.better, self.worse
             found = 1.0 if levels is None else levels.of(k, l)
-            self._weight = locked(found if items is None else items[k] * items[l] * found)
-        return np.broadcast_to(1.0, self._m) if self._weight is None else self._weight
+            weight = self._weight = locked(found if items is None else items[k] * items[l] * found)
+        return np.broadcast_to(1.0, self._m) if weight is None else weight
 
     @property
     def margin(self) -> np.ndarray:

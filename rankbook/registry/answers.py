@@ -21,8 +21,10 @@ PATIENCE = 10.0  # seconds for an answer that should take microseconds
 
 
 def is_ours(solver):
-    """Whether the class of a solver instance is one of rankbook's own."""
-    return str(type(solver).__module__).partition(".")[0] == "rankbook"
+    """Whether a solver is an instance of one of rankbook's own classes, with its methods."""
+    cls, name = type(solver), str(type(solver).__module__)
+    own = name.startswith("rankbook.") and vars(sys.modules[name]).get(cls.__name__) is cls
+    return own and not vars(solver).keys() & {"solve", "path"}
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.limits import available_memory, warn
+from ..base.ownership import Seal
 from ..base.tables import as_html, as_text
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_positive
@@ -135,7 +136,7 @@ def strangers():
 
 def said_by_plugins(problem, lam, provides):
     """Predictions (list) by plugins themselves, of those that provide what is asked for."""
-    found = []
+    found, seal = [], Seal(problem)
     for name in strangers():
         try:
             solver = get_solver(name)
@@ -146,6 +147,7 @@ def said_by_plugins(problem, lam, provides):
             raise
         except BaseException as error:  # whatever a stranger's code may raise
             seconds, obstacle = np.inf, words_of(error)
+        seal.check(f"solver {name!r}")
         found.append(Prediction(name, seconds, 0, obstacle))
     return found
 

@@ -152,6 +152,7 @@ def blocks_of(path, X_val, tie_tol):
         return
     for lams, G in blocks:
         yield score_block(np.ascontiguousarray(lams), np.ascontiguousarray(G), tie_tol)
+    path.require_whole()
 
 # %% ../../nbs/selection/crossings.ipynb #c049
 def _all_scores(blocks, cross, entries=1 << 23):
