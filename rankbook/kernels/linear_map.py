@@ -7,6 +7,7 @@ __all__ = ['BLOCK', 'LARGEST_MATRIX', 'LinearFunction', 'KernelFunction', 'balan
            'least_coefficients']
 
 # %% ../../nbs/kernels/linear_map.ipynb #c002
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -152,7 +153,7 @@ class KernelMap(SetOnce):
     X: "np.ndarray | csr_array"
     kernel: "Kernel"
 
-    CACHED = ("gram", "diagonal", "feature_units", "moments")  # quickly made again
+    CACHED = ("gram", "diagonal", "feature_units", "moments", "null_space")  # quickly made again
     is_centred = coef_is_weights = False
     offset: np.ndarray | None = None  # what was subtracted from the items of a linear kernel, (d,)
     landmarks = property(lambda self: self.X)
@@ -298,6 +299,28 @@ class KernelMap(SetOnce):
         )
         with solvable("X'X"):
             return tuple(locked(part) for part in np.linalg.eigh((M + M.T) / 2))
+
+    @cached_property
+    def null_space(self) -> np.ndarray:
+        """An orthonormal basis (d, k) of the weights that give all items one score.
+
+        Up to rounding, as in :func:`least_coefficients`. O(d^3): three d of the items decide where
+        they have full rank; else O(n d k) for the k directions that these do not span.
+        """
+        X, unit, (n, d) = self.X, self.feature_units, self.X.shape
+        places = np.unique(np.linspace(0, n - 1, min(n, 3 * d)).astype(np.intp))
+        rows = X[places] if isinstance(X, np.ndarray) else X[places].toarray()
+        S, none = centred(self, rows * unit), d * np.finfo(float).eps
+        with suppress(np.linalg.LinAlgError):  # the usual case
+            if np.linalg.cholesky(S.T @ S).diagonal().min(initial=1.0) > 1e-3:
+                return locked(np.empty((d, 0)))
+        values, V = np.linalg.eigh(S.T @ S)
+        N = unit[:, None] * V[:, values <= none]
+        if N.size and n > len(rows):
+            S = centred(self, matvec(X, N))
+            values, V = np.linalg.eigh(S.T @ S)
+            N = N @ V[:, values <= none]
+        return locked(np.linalg.qr(N)[0])
 
     def coefficients(self, w: np.ndarray) -> np.ndarray:
         """Coefficients (n,) or (n, k) of least length for the weights w (d,) or (d, k).

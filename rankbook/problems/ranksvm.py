@@ -29,7 +29,7 @@ from rankbook.preferences.sums import (
 from .certificate import Certificate
 from .hessian import hessian, hessian_product, random_signs
 from .l1 import L1
-from .l2 import L2
+from .l2 import L2, significant_weights
 from .losses import Hinge, SquaredHinge, as_loss
 from .penalties import as_penalty
 
@@ -183,8 +183,13 @@ class RankSVMProblem(KernelMap):
 
     @cached_property
     def at_zero(self) -> tuple[Sums, np.ndarray]:
-        """The same for f = 0, of a linear kernel, without what is as long as the items."""
+        """The same for f = 0, of a linear kernel, without what is as long as the items.
+
+        What of X'g is a rounding error is 0, but for items in blocks.
+        """
         sums, correlation, _ = self.sums_at(self.zero_scores(), self.loss.derivative)
+        if isinstance(sums.score_gradient, np.ndarray):
+            correlation = significant_weights(self, sums.score_gradient)
         return replace(sums, score_gradient=None, bands=None), locked(correlation)
 
     def zero_scores(self) -> np.ndarray:

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FIRST_WIDTH', 'MAX_STEPS', 'STEPS_OF_A_WIDTH', 'Point', 'evaluated', 'likely_diagonal', 'rough_direction',
            'direct_step', 'directions', 'step_length', 'taken', 'newton_step', 'continued_width', 'carried',
-           'first_weights', 'started', 'spanned', 'Search', 'minimise']
+           'first_weights', 'started', 'spanned', 'Search', 'in_span', 'finished', 'minimise']
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c003
 from dataclasses import dataclass
@@ -301,6 +301,30 @@ class Search:
         return True
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c020
+def in_span(problem, small, w):
+    """The weights (d,) less what gives all items one score; `small` is as :func:`spanned` gives it.
+
+    Above LARGEST_MATRIX both features and items, and for items in blocks, as they are.
+    """
+    if len(w) <= LARGEST_MATRIX and problem.storage != "blocks":
+        return w - problem.null_space @ (problem.null_space.T @ w)
+    if small is None:
+        return w
+    length = np.linalg.norm(small[0].X, axis=0)
+    basis = small[1][:, length > len(length) * np.finfo(float).eps * length.max()]
+    return basis @ (basis.T @ w)
+
+
+def finished(problem, lam, derivative, point, small):
+    """The point evaluated anew, in the span of the items where that is no worse."""
+    point = started(problem, lam, derivative, point.w)
+    w = in_span(problem, small, point.w)
+    if np.array_equal(w, point.w):
+        return point
+    inside = started(problem, lam, derivative, w)
+    return inside if inside.value <= point.value + 1e-12 * abs(point.value) else point
+
+
 def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, width: None):
     """Newton's method until the gap is at most tol max(1, objective).
 
@@ -325,14 +349,16 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
         Of the smoothed hinge whose dual certifies it.
     steps : int
     """
-    before, small = 0, spanned(problem)
+    smoothed, before = problem.loss.smoothed, 0
+    if not problem.at_zero[1].any():  # 0 is the solution, whose multipliers are all at bound
+        return started(problem, lam, smoothed(1e-9), np.zeros(problem.X.shape[1])), 1e-9, 0
+    small = spanned(problem)
     if small is not None:
         start = None if w is None else small[1].T @ w
         point, width, before = minimise(small[0], lam, tol, start, width, watch)
         w = small[1] @ point.w
     elif w is None:
         w = first_weights(problem, lam)
-    smoothed = problem.loss.smoothed
     search = Search(problem, lam, tol, started(problem, lam, smoothed(width), w), width)
     best = search.point, search.width
     for steps in range(MAX_STEPS):
@@ -341,10 +367,10 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
         if point.gap < best[0].gap:
             best = point, width
         if point.gap <= search.goal:
-            point = started(problem, lam, smoothed(width), point.w)
+            point = finished(problem, lam, smoothed(width), point, small)
             if point.gap <= search.goal:
                 return point, width, before + steps
         if not search.advance():
             break
     point, width = best
-    return started(problem, lam, smoothed(width), point.w), width, before + steps
+    return finished(problem, lam, smoothed(width), point, small), width, before + steps
