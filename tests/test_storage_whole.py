@@ -1,8 +1,10 @@
 """Files from many threads at once, and files that claim what they do not hold."""
 
+import errno
 import io
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -11,10 +13,13 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import rankbook as rb
+from rankbook.base import archive
 from rankbook.base.archive import read_archive, write_archive, write_whole
+from rankbook.data.writers import write_frame
 from rankbook.paths.packing import KIND, VERSION
 
 
@@ -153,6 +158,142 @@ def test_a_folder_in_the_place_of_the_file(tmp_path):
     assert [f.name for f in tmp_path.iterdir()] == ["a"]
     with pytest.raises(IsADirectoryError if os.name == "posix" else PermissionError):
         rb.load(tmp_path / "a")
+
+
+# Disks that fail, and processes that are killed
+
+
+class Disk:
+    """Counts what is asked of a disk, in what is written to one folder; call `fails` fails."""
+
+    def __init__(self, monkeypatch, folder, fails, error):
+        self.folder, self.fails, self.error, self.asked = str(folder), fails, error, 0
+        disk, replace, fsync = self, os.replace, os.fsync
+
+        class Raw(io.FileIO):
+            def write(self, content):
+                disk.ask()
+                return super().write(content)
+
+        def opened(file, mode="r", *more):
+            is_new = "x" in mode and str(file).startswith(disk.folder)
+            return io.BufferedWriter(Raw(file, "x"), 512) if is_new else open(file, mode, *more)
+
+        monkeypatch.setattr(archive, "open", opened, raising=False)
+        monkeypatch.setattr(os, "fsync", lambda handle: [disk.ask(), fsync(handle)])
+        monkeypatch.setattr(os, "replace", lambda *names: [disk.ask(), replace(*names)])
+
+    def ask(self):
+        self.asked += 1
+        if self.asked == self.fails:
+            raise self.error
+
+
+def fill(handle):
+    for _ in range(20):
+        handle.write(bytes(300))
+
+
+def saves(part):
+    """Everything that writes a file, by name."""
+    model = rb.RankSVM(kernel="linear").fit(np.eye(3), [0, 1, 2])
+    frame = pd.DataFrame(dict(score=np.arange(500.0)))
+    return {
+        "bytes": lambda file: write_whole(file, fill),
+        "path": part.save,
+        "model": model.save,
+        "a.csv": lambda file: write_frame(frame, file),
+        "a.csv.gz": lambda file: write_frame(frame, file),
+        "a.parquet": lambda file: write_frame(frame, file),
+    }
+
+
+ERRORS = {
+    "full": OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+    "broken": OSError(errno.EIO, os.strerror(errno.EIO)),
+    "interrupted": KeyboardInterrupt(),
+}
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("what", ["bytes", "path", "model", "a.csv", "a.csv.gz", "a.parquet"])
+def test_the_kth_write_fsync_or_rename_fails_for_every_k(tmp_path, part, what, error):
+    """The file that was there stays as it was, nothing else is left, and the error names it."""
+    file, save, k = tmp_path / what, saves(part)[what], 0
+    while True:
+        k += 1
+        file.write_bytes(b"before")
+        with pytest.MonkeyPatch.context() as patch:
+            disk = Disk(patch, tmp_path, k, ERRORS[error])
+            try:
+                save(file)
+            except (OSError, KeyboardInterrupt) as raised:
+                assert type(raised) is type(ERRORS[error])
+                assert not isinstance(raised, OSError) or (
+                    raised.filename == str(file) and raised.errno == ERRORS[error].errno
+                )
+                assert file.read_bytes() == b"before"
+            else:
+                assert disk.asked == k - 1
+                break
+        assert [name.name for name in tmp_path.iterdir()] == [what]
+    assert k > 3 and file.read_bytes() != b"before"
+    assert [name.name for name in tmp_path.iterdir()] == [what]
+
+
+KILLED = """
+import sys, time
+from rankbook.base.archive import write_whole
+
+def fill(handle):
+    handle.write(bytes(10**6))
+    handle.flush()
+    print("half", flush=True)
+    sys.stdin.readline()
+    handle.write(b"end")
+
+write_whole(sys.argv[1], fill)
+"""
+
+
+def half_saved(file):
+    """A process that has written a part of a file and waits."""
+    pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", KILLED, file], **pipes)
+    assert process.stdout.readline() == "half\n"
+    return process
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_the_next_save_removes_what_killed_ones_left(tmp_path):
+    file = tmp_path / "one"
+    killed = [half_saved(file) for _ in range(2)]
+    other = half_saved(tmp_path / "other")
+    alive = half_saved(file)
+    for process, end in zip([*killed, other], (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL)):
+        process.send_signal(end)
+        process.wait()
+    assert len(list(tmp_path.glob(".*.part"))) == 4
+    write_whole(file, lambda handle: handle.write(b"new"))
+    left = [name for name in tmp_path.iterdir() if name.name.endswith(".part")]
+    assert (
+        len(left) == 2 and file.read_bytes() == b"new"
+    )  # of the other file, of the living process
+    alive.communicate("go on\n")
+    assert alive.returncode == 0 and file.stat().st_size == 10**6 + 3
+    write_whole(tmp_path / "other", lambda handle: handle.write(b"new"))
+    assert sorted(name.name for name in tmp_path.iterdir()) == ["one", "other"]
+
+
+def test_a_file_that_cannot_be_locked_is_left_alone(tmp_path, monkeypatch):
+    """As on a file system without locks: saving works, and no file is taken for dead."""
+
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(archive.fcntl, "flock", refuse)
+    write_whole(tmp_path / "one", lambda _: write_whole(tmp_path / "one", fill))
+    assert [name.name for name in tmp_path.iterdir()] == ["one"]
 
 
 # What is no path at all

@@ -10,13 +10,21 @@ import hashlib
 import json
 import math
 import os
+import platform
 import re
 import stat
 import uuid
 import zipfile
+from contextlib import suppress
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 NUMBERS = "biuf"  # kinds of dtypes that a file may hold
 
@@ -56,21 +64,51 @@ def write_whole(file, write):
             write(handle)
         return
     place = Path(os.path.realpath(file))
-    half = place.parent / f".{uuid.uuid4().hex}.part"  # nobody else's
+    # what a part of this target is called on this machine; a name of its own follows
+    start = place.parent / f".{crc32(os.fsencode(f'{platform.node()} {place.name}')):08x}"
+    handle = None
     try:
-        with open(half, "xb") as handle:
+        for left in place.parent.glob(f"{start.name}.*.part"):
+            _remove_if_dead(left)
+        with _open_locked(start) as handle:
             write(handle)
             handle.flush()
             os.fsync(handle.fileno())
-        os.replace(half, place)
+            if fcntl is None:  # Windows renames no file that is open
+                handle.close()
+            os.replace(handle.name, place)  # before the lock is released
     except OSError as error:
-        if error.filename != str(half):
+        if error.errno is None or not str(error.filename or start).startswith(str(start)):
             raise
         raise type(error)(
             error.errno, error.strerror, str(file)
         ) from error  # in the name that the caller knows
     finally:
-        half.unlink(missing_ok=True)
+        if handle is not None:
+            Path(handle.name).unlink(missing_ok=True)
+
+
+def _open_locked(start):
+    """A new file, open for writing. A lock on it ends with the process, however that ends."""
+    while True:
+        handle = open(f"{start}.{uuid.uuid4().hex}.part", "xb")
+        with suppress(OSError):  # a file system without locks
+            if fcntl:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.path.exists(handle.name):  # not taken for dead before it was locked
+            return handle
+        handle.close()
+
+
+def _remove_if_dead(half):
+    """Remove a half-written file unless a living process has it open."""
+    with suppress(OSError):  # it is locked, or gone
+        if fcntl is None:  # Windows does not remove files that are open
+            half.unlink()
+            return
+        with open(half, "r+b") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            half.unlink()
 
 
 def _is_special(file):
