@@ -121,7 +121,7 @@ def fit_blocks(
     problem = BlockRankSVMProblem(send(blocks), loss=loss)
     model = RankSVM(lam=lam, kernel="linear", loss=loss, solver="newton")
     solution = solve(problem, lam, solver="newton", progress=progress)
-    keep_fit(model, fitted_attributes(solution))
+    keep_fit(model, fitted_attributes(solution) | dict(by_query_=problem.facts.has_ids))
     model.n_features_in_ = d
     return ScaledModel(model, centre, factor, columns, dict(about)), problem.facts
 

@@ -127,7 +127,8 @@ def chosen_model(selection, about=()):
         model = FITTED[settings["method"]](**options)
         if settings["method"] == "ranksvm":
             model.set_params(graph=settings["graph"])
-        keep_fit(model, fitted_attributes(solution))
+        by_query = selection.data.qid is not None
+        keep_fit(model, fitted_attributes(solution) | dict(by_query_=by_query))
     model.n_features_in_ = selection.centre.size
     facts = dict(settings, disagreement=selection.disagreement, data=selection.data.name)
     names = selection.data.feature_names

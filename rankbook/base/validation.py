@@ -197,6 +197,8 @@ def as_array(name, value):
     refuse_unread(name, value)
     try:
         return np.asarray(value)
+    except TypeError as error:
+        raise TypeError(f"{name} cannot be read as an array: {error}") from error
     except ValueError as error:  # numpy speaks of an inhomogeneous shape
         raise ValueError(f"{name} has rows of unequal lengths; an array is accepted.") from error
 

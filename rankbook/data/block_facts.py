@@ -64,6 +64,8 @@ class BlockFacts:
     storages : set of str
         Of {"float64", "float32", "csr"}.
     feature_names : tuple of str, or None
+    has_ids : bool
+        Whether the items have query ids.
     """
 
     n_items: int
@@ -71,6 +73,7 @@ class BlockFacts:
     rows: list
     storages: set
     feature_names: Any = None
+    has_ids: bool = False
 
 
 def require_same(found):
@@ -154,4 +157,5 @@ def as_facts(found):
         )
     rows, first = [block.shape[0] for block in found], found[0]
     storages = {block.storage for block in found}
-    return BlockFacts(sum(rows), first.shape[1], rows, storages, first.feature_names)
+    names, has_ids = first.feature_names, first.ids is not None
+    return BlockFacts(sum(rows), first.shape[1], rows, storages, names, has_ids)

@@ -29,6 +29,7 @@ from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.objects import ObjectKernel
 from ..metrics.pairs import disagreement
 from ..metrics.queries import UndefinedMetric
+from ..metrics.scorers import refuse_without_ids
 from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.solution import Solution
@@ -228,6 +229,7 @@ class Ranker(Shown):
     coef_: np.ndarray
     support_: np.ndarray
     dual_coef_: np.ndarray
+    by_query_: bool
     n_features_in_: int
 
     loss, approximate_kernel, stores = "hinge", None, False  # unless an estimator says otherwise
@@ -269,8 +271,10 @@ class Ranker(Shown):
     ) -> float:
         """The share of preferences that the predicted scores agree with, a tie counting 1/2.
 
-        A preference weighs the product of its items' weights (n,).
+        A preference weighs the product of its items' weights (n,). A model that was fitted with
+        query ids needs them here, too, or Preferences as y, which have them.
         """
+        refuse_without_ids(self, y, qid)
         return share_met(y, np.asarray(self.predict(X)), qid, sample_weight)
 
     def __sklearn_tags__(self):
@@ -286,9 +290,8 @@ def share_met(y, scores, qid=None, sample_weight=None):
 
     Errors speak of y and X.
     """
-    if not isinstance(y, Preferences):
-        y = as_vector("y", y)
-        refuse_lengths(scores, y)
+    y = y if isinstance(y, Preferences) else as_vector("y", y)
+    refuse_lengths(scores, y)
     if (
         sample_weight is not None
         and not as_vector("sample_weight", sample_weight, len(scores), minimum=0.0).any()

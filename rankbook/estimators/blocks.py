@@ -98,9 +98,9 @@ def fit_ranksvm_blocks(estimator, blocks, **given):
 
 
 def known_features(estimator, facts):
-    """Number and names of the features, as fitted attributes; names of an earlier fit go."""
+    """What a fit to blocks adds to the fitted attributes; names of an earlier fit go."""
     vars(estimator).pop("feature_names_in_", None)
-    found = dict(n_features_in_=facts.n_features)
+    found = dict(n_features_in_=facts.n_features, by_query_=facts.has_ids)
     if facts.feature_names is not None:
         found["feature_names_in_"] = np.array(facts.feature_names, object)
     return found

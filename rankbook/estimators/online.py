@@ -39,7 +39,9 @@ from rankbook.estimators.targets import (
     as_classes,
     class_numbers,
     given_preferences,
+    read_target,
 )
+from ..metrics.scorers import refuse_without_ids
 from ..preferences.graph import Preferences
 from ..problems.svm import ClassPreferences, LabelConstraints
 
@@ -76,6 +78,8 @@ class OnlineRankSVM(OnlineEstimator):
     coef_ : ndarray of shape (d,)
     n_updates_ : int
         Steps taken.
+    by_query_ : bool
+        As for :class:`rankbook.RankSVM`.
     converged_ : bool
         Whether twice as many steps improved the objective by no more than `tol` says. It is no
         certificate: without an average, or with the step 1/sqrt(t), the weights may still be
@@ -112,7 +116,7 @@ class OnlineRankSVM(OnlineEstimator):
     def fit(
         self,
         X: ArrayLike,
-        y: ArrayLike | None = None,
+        y: ArrayLike | Preferences | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -124,6 +128,7 @@ class OnlineRankSVM(OnlineEstimator):
         `preferences` in place of y, qid and sample_weight, as for :class:`rankbook.RankSVM`, with
         margins > 0.
         """
+        y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
         if preferences is None:
             return fit_online_ranking(self, X, y, qid, sample_weight)
         others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
@@ -132,7 +137,7 @@ class OnlineRankSVM(OnlineEstimator):
     def partial_fit(
         self,
         X: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike | Preferences,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -140,7 +145,11 @@ class OnlineRankSVM(OnlineEstimator):
 
         Nothing happens if it has no preference.
         """
-        return fit_online_ranking(self, X, y, qid, sample_weight, partial=True)
+        y, qid, sample_weight, preferences = read_target(y, qid, sample_weight)
+        if preferences is None:
+            return fit_online_ranking(self, X, y, qid, sample_weight, partial=True)
+        others = dict(qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
+        return fit_online_preferences(self, X, preferences, partial=True, **others)
 
     @keeping_features
     def partial_fit_pairs(
@@ -193,6 +202,7 @@ class OnlineRankSVM(OnlineEstimator):
 
         A preference weighs the product of its items' weights (n,).
         """
+        refuse_without_ids(self, y, qid)
         return share_met(y, np.asarray(self.predict(X)), qid, sample_weight)
 
     def __sklearn_tags__(self):
@@ -236,25 +246,31 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
         )
     else:
         stream = learn_all(estimator, stream, X, sampler)
-    return estimator._keep(stream, coef_=stream[0].read()[0][0])
+    by_query = qid is not None or (partial and getattr(estimator, "by_query_", False))
+    return estimator._keep(stream, coef_=stream[0].read()[0][0], by_query_=by_query)
 
 # %% ../../nbs/estimators/online.ipynb #3e3dcb6d
 @keeping_features
-def fit_online_preferences(estimator, X, preferences, **others):
-    """Fit an :class:`OnlineRankSVM` anew, to preferences between the rows of X.
+def fit_online_preferences(estimator, X, preferences, partial=False, **others):
+    """Fit an :class:`OnlineRankSVM` anew, or go on, to preferences between the rows of X.
 
     `others` must be None.
     """
-    items = read_rows(estimator, X, True)
+    stream = stream_of(estimator) if partial else None
+    items = read_rows(estimator, X, stream is None)
     refuse_huge("X", items)
     prefs = given_preferences(preferences, X, len(items), **others)
-    stream = start_stream(estimator, (1, items.shape[1]))
+    stream = stream or start_stream(estimator, (1, items.shape[1]))
     weight = read_weights(prefs.weight, prefs.better, "weight of preferences")
     weight = None if (weight == 1).all() else weight
     margin = read_margins(prefs.margin, len(prefs))
     sampler = stream[0].from_list(prefs.better, prefs.worse, weight, margin)
-    stream = learn_all(estimator, stream, items, sampler)
-    return estimator._keep(stream, coef_=stream[0].read()[0][0])
+    if partial:
+        stream = learn_batch(estimator, stream, items, sampler, float(prefs.weight.sum()))
+    else:
+        stream = learn_all(estimator, stream, items, sampler)
+    by_query = prefs.queries is not None or (partial and getattr(estimator, "by_query_", False))
+    return estimator._keep(stream, coef_=stream[0].read()[0][0], by_query_=by_query)
 
 # %% ../../nbs/estimators/online.ipynb #c023
 class OnlineSVC(ClassifierMixin, OnlineEstimator):

@@ -29,7 +29,7 @@ from rankbook.estimators.base import (
 )
 from .blocks import fit_rankrls_blocks
 from .dask_data import fit_dask
-from .targets import PreferencesLike, given_preferences
+from .targets import PreferencesLike, given_preferences, read_target
 from ..kernels.basis import METHODS, choose_basis
 from ..preferences.graph import Preferences
 from ..preferences.weights import query_item_weights
@@ -128,7 +128,7 @@ class RankRLS(Ranker):
 
     Attributes
     ----------
-    solution_, function_, certificate_, solver_, coef_, support_, dual_coef_
+    solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_
         As for :class:`rankbook.RankSVM`; those of a basis count in `support_`.
     statistics_ : RankingStatistics
         Sums over queries; only after learning from blocks.
@@ -167,7 +167,7 @@ class RankRLS(Ranker):
     def fit(
         self,
         X: Items | Iterator[tuple] | BlocksLike,
-        y: ArrayLike | None = None,
+        y: ArrayLike | Preferences | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -182,8 +182,11 @@ class RankRLS(Ranker):
 
         Or fit to `preferences` in place of y, qid and sample_weight, as for
         :class:`rankbook.RankSVM`: f should differ by their margins, exactly, so that the sum of
-        c (delta - (f(better) - f(worse)))^2 is minimised.
+        c (delta - (f(better) - f(worse)))^2 is minimised. Preferences in place of y stand for
+        scores, query ids and item weights if they were made from scores, and have the same meaning
+        as `preferences` if not.
         """
+        y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
         if is_dask(X):
             return fit_dask(self, X, y, qid, sample_weight, preferences)
         if isinstance(X, BlocksLike):
@@ -223,6 +226,12 @@ class RankRLS(Ranker):
         >>> model.statistics_.n_queries, bool(model.predict([[2.0]]) > model.predict([[1.0]]))
         (2, True)
         """
+        y, qid, sample_weight, single = read_target(y, qid, sample_weight)
+        if single is not None:
+            raise ValueError(
+                "y is a Preferences with single pairs, which partial_fit cannot add; scores, or "
+                "Preferences.from_scores, are accepted."
+            )
         statistics = getattr(self, "statistics_", None)
         if statistics is None and hasattr(self, "solution_"):
             statistics = problem_statistics(self)
@@ -337,7 +346,8 @@ def fit_rankrls(estimator, X, y, qid=None, sample_weight=None, preferences=None)
         X, y, qid, graph, e.kernel, e.gamma, e.degree, e.coef0, basis, weight, e.penalty
     )
     solution = solve(problem, e.lam, choose_solver(problem, e.solver))
-    return keep_fit(e, fitted_attributes(solution))
+    by_query = qid is not None or getattr(graph, "queries", None) is not None
+    return keep_fit(e, fitted_attributes(solution) | dict(by_query_=by_query))
 
 # %% ../../nbs/estimators/rankrls.ipynb #c010
 def refuse_level(statistics):
@@ -352,7 +362,8 @@ def refuse_level(statistics):
 def _fit_statistics(estimator, statistics):
     """Solve statistics and set what was found."""
     solution = StatisticsSolver(statistics).solve(as_positive("lam", estimator.lam))
-    return keep_fit(estimator, fitted_attributes(solution) | dict(statistics_=statistics))
+    found = dict(statistics_=statistics, by_query_=bool(statistics.seen))
+    return keep_fit(estimator, fitted_attributes(solution) | found)
 
 
 def problem_statistics(estimator):

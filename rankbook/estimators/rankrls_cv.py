@@ -21,9 +21,10 @@ from .base import Ranker, fitted_attributes, keep_fit, keeping_features
 from .blocks import blocked_search, known_features
 from .dask_data import fit_dask
 from .rankrls import read_preferred, read_scored
-from .targets import PreferencesLike
+from .targets import PreferencesLike, read_target
 from ..kernels.basis import choose_basis
 from ..metrics.graded import ndcg
+from ..preferences.graph import Preferences
 from ..preferences.laplacians import Queries
 from ..problems.rankrls import RankRLSProblem
 from ..registry.solve import solve_path
@@ -83,7 +84,7 @@ class RankRLSCV(Ranker):
     lams_, gammas_ : ndarray of shape (l,) and list
     n_dropped_ : int
         Of the preferences, those that no fold judges; 0 for scores.
-    solution_, function_, certificate_, solver_, n_features_in_
+    solution_, function_, certificate_, solver_, by_query_, n_features_in_
         Of the fit to all data, as in :class:`rankbook.RankRLS`; also coef_ of a linear kernel,
         support_ and dual_coef_ of others.
 
@@ -141,7 +142,7 @@ class RankRLSCV(Ranker):
     def fit(
         self,
         X: ArrayLike | BlocksLike,
-        y: ArrayLike | None = None,
+        y: ArrayLike | Preferences | None = None,
         qid: ArrayLike | None = None,
         *,
         preferences: PreferencesLike | None = None,
@@ -186,6 +187,12 @@ class RankRLSCV(Ranker):
         >>> model.best_value_, model.lam_
         (0.0, 1.0)
         """
+        y, qid, weight, preferences = read_target(y, qid, None, preferences)
+        if weight is not None:
+            raise ValueError(
+                "y is a Preferences with item weights, and RankRLSCV takes none; Preferences "
+                "without them are accepted."
+            )
         if is_dask(X):
             return fit_dask(self, X, y, qid, preferences=preferences)
         lams, gammas, (metric, greater) = _check_grid(self, preferences is not None)
@@ -207,6 +214,7 @@ class RankRLSCV(Ranker):
             lams_=lams,
             gammas_=gammas,
             n_dropped_=n_dropped,
+            by_query_=(qid if preferences is None else preferences.queries) is not None,
         )
         if isinstance(X, BlocksLike):
             found |= known_features(self, path.facts)

@@ -27,8 +27,14 @@ from rankbook.estimators.base import (
 )
 from .blocks import fit_ranksvm_blocks
 from .dask_data import fit_dask
-from .targets import PreferencesLike, given_preferences, weighted_preferences
+from rankbook.estimators.targets import (
+    PreferencesLike,
+    given_preferences,
+    read_target,
+    weighted_preferences,
+)
 from ..kernels.nystroem import NystroemFunction
+from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.projected import EXACT_GAP, FEWEST, ProjectedProblem, grown
 from ..problems.ranksvm import RankSVMProblem
@@ -98,6 +104,8 @@ class RankSVM(Ranker):
     exact_certificate_ : Certificate
         Of an approximate kernel: what the answer proves of the problem with the kernel itself. It
         is computed when first asked for, O(n^2 d), from ``solution_``.
+    by_query_ : bool
+        Whether it was fitted with query ids, which :meth:`score` then needs.
     solver_ : str
         Name and version.
     solution_ : Solution
@@ -110,7 +118,7 @@ class RankSVM(Ranker):
     >>> model = rb.RankSVM(lam=0.1, kernel="linear").fit(X, y, qid=qid)
     >>> model.predict([[1.0, 1.0], [4.0, 1.0]]).argsort()[::-1].tolist()  # best first
     [1, 0]
-    >>> model.score(X, y), model.certificate_.is_optimal()
+    >>> model.score(X, y, qid=qid), model.certificate_.is_optimal()
     (1.0, True)
     """
 
@@ -140,7 +148,7 @@ class RankSVM(Ranker):
     def fit(
         self,
         X: Items | BlocksLike,
-        y: ArrayLike | None = None,
+        y: ArrayLike | Preferences | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -156,8 +164,9 @@ class RankSVM(Ranker):
             With a linear kernel: blocks alone, as of :func:`rankbook.read_blocks` for files larger
             than memory; or a collection of Dask, see :func:`rankbook.dask_blocks`, with y, qid and
             sample_weight of Dask or names of columns of X.
-        y : array-like of shape (n,)
-            Scores; higher is preferred.
+        y : array-like of shape (n,), or Preferences
+            Scores; higher is preferred. Or preferences between the rows of X, which scikit-learn's
+            tools split with X; those made from scores stand for scores, query ids and item weights.
         qid : array-like of shape (n,), optional
             Query ids in any order; only items of one query are compared.
         sample_weight : array-like of shape (n,), optional
@@ -165,8 +174,7 @@ class RankSVM(Ranker):
         preferences : Preferences or pairs, optional
             Between the rows of X, in place of y, qid and sample_weight: a
             :class:`rankbook.Preferences`, each with its own weight and margin; or pairs (better,
-            worse) of row numbers, shape (m, 2), or of names in ``X.index`` where X is a pandas data
-            frame.
+            worse) of names in ``X.index``, shape (m, 2), where X is a pandas data frame.
 
         Returns
         -------
@@ -181,10 +189,12 @@ class RankSVM(Ranker):
         Examples
         --------
         >>> import rankbook as rb
-        >>> model = rb.RankSVM(kernel="linear").fit([[0.0], [1.0], [3.0]], preferences=[(2, 0)])
+        >>> prefs = rb.Preferences([2], [0], n_items=3)
+        >>> model = rb.RankSVM(kernel="linear").fit([[0.0], [1.0], [3.0]], prefs)
         >>> bool(model.predict([[5.0]]) > model.predict([[4.0]]))
         True
         """
+        y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
         if is_dask(X):
             return fit_dask(self, X, y, qid, sample_weight, preferences)
         if isinstance(X, BlocksLike):
@@ -200,8 +210,10 @@ class RankSVM(Ranker):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
             prefs = given_preferences(preferences, rows, X.shape[0], **others)
         if self.approximate_kernel is None:
-            return keep_fit(self, fitted_attributes(solved(self, problem_of(self, X, prefs))))
-        return keep_fit(self, fitted_projected(self, X, prefs))
+            found = fitted_attributes(solved(self, problem_of(self, X, prefs)))
+        else:
+            found = fitted_projected(self, X, prefs)
+        return keep_fit(self, found | dict(by_query_=prefs.queries is not None))
 
     @cached_property
     def exact_certificate_(self) -> Certificate:

@@ -25,7 +25,13 @@ from rankbook.estimators.base import (
 )
 from .fold_curves import fold_curve, graded_folds, rescale, run_folds
 from .ranksvm import RankSVM, problem_of
-from .targets import PreferencesLike, given_preferences, weighted_preferences
+from rankbook.estimators.targets import (
+    PreferencesLike,
+    given_preferences,
+    read_target,
+    weighted_preferences,
+)
+from ..preferences.graph import Preferences
 from ..registry.choice import shared_follower
 from ..registry.plugins import of_one_lambda
 from ..selection.curve import ValidationCurve
@@ -242,7 +248,7 @@ class RankSVMCV(Ranker):
     n_dropped_ : int
         Of the preferences, those that are validated in no fold, as their items are in different
         ones.
-    solution_, function_, certificate_, solver_, n_features_in_
+    solution_, function_, certificate_, solver_, by_query_, n_features_in_
         Of the fit on all data, as in :class:`rankbook.RankSVM`; also coef_ of a linear kernel,
         support_ and dual_coef_ of others.
 
@@ -299,7 +305,7 @@ class RankSVMCV(Ranker):
     def fit(
         self,
         X: Items,
-        y: ArrayLike | None = None,
+        y: ArrayLike | Preferences | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -319,6 +325,7 @@ class RankSVMCV(Ranker):
         -------
         RankSVMCV
         """
+        y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
         _check_choices(self, preferences is not None)
         models = models_to_try(self)
         refuse_blocks(X)

@@ -119,7 +119,7 @@ def reciprocal_rank(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float
+    y_true : array-like of shape (n,), float, or Preferences of scores
         Items with y_true > 0 are relevant.
     y_score : array-like of shape (n,), float
     qid : array-like of shape (n,), optional
@@ -141,7 +141,7 @@ def reciprocal_rank(
     UndefinedMetric
         A ValueError: if no query has a relevant item, and such are left out.
     TypeError
-        If an argument is a Preferences.
+        If `y_true` is a Preferences that was not made from scores.
 
     Notes
     -----
@@ -189,7 +189,7 @@ def err(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float
+    y_true : array-like of shape (n,), float, or Preferences of scores
         Grades from 0 to `max_grade`; an item of grade y stops the reader with the chance
         ``(2**y - 1) / 2**max_grade``.
     y_score : array-like of shape (n,), float
@@ -216,7 +216,7 @@ def err(
     ValueError
         If a grade is below 0 or above `max_grade`.
     TypeError
-        If an argument is a Preferences.
+        If `y_true` is a Preferences that was not made from scores.
 
     Notes
     -----

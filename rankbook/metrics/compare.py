@@ -326,7 +326,7 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float
+    y_true : array-like of shape (n,), float, or Preferences of scores
         Grades.
     a, b : array-like of shape (n,), float
         The scores of the two.
@@ -376,8 +376,8 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
     """
     confidence = _as_confidence(confidence)
     n_resamples, seed = as_count("n_resamples", n_resamples, low=100), as_seed(random_state)
-    y_true = as_grades(y_true)
-    a, b = (as_vector(name, scores, y_true.size) for name, scores in (("a", a), ("b", b)))
+    n = as_grades(y_true)[0].size
+    a, b = (as_vector(name, scores, n) for name, scores in (("a", a), ("b", b)))
     name, values, weight = query_values(metric, y_true, (a, b), qid, sample_weight, empty, options)
     d = np.where(tie(*values), 0.0, values[0] - values[1])
     low, high = bootstrap_interval(d, weight, confidence, n_resamples, seed)

@@ -56,7 +56,7 @@ def precision_at_k(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float
+    y_true : array-like of shape (n,), float, or Preferences of scores
         Items with y_true > 0 are relevant.
     y_score : array-like of shape (n,), float
     qid : array-like of shape (n,), optional
@@ -78,7 +78,7 @@ def precision_at_k(
     UndefinedMetric
         A ValueError: if no query has a relevant item, and such are left out.
     TypeError
-        If an argument is a Preferences.
+        If `y_true` is a Preferences that was not made from scores.
 
     Notes
     -----
@@ -113,7 +113,7 @@ def recall_at_k(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float
+    y_true : array-like of shape (n,), float, or Preferences of scores
         Items with y_true > 0 are relevant.
     y_score : array-like of shape (n,), float
     qid : array-like of shape (n,), optional
@@ -135,7 +135,7 @@ def recall_at_k(
     UndefinedMetric
         A ValueError: if no query has a relevant item, and such are left out.
     TypeError
-        If an argument is a Preferences.
+        If `y_true` is a Preferences that was not made from scores.
 
     Notes
     -----

@@ -69,9 +69,8 @@ def ndcg(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float
-        Grades >= 0, and up to 1000 if the gain is exponential. Preferences are not accepted, for a
-        gain needs a grade.
+    y_true : array-like of shape (n,), float, or Preferences of scores
+        Grades >= 0, and up to 1000 if the gain is exponential.
     y_score : array-like of shape (n,), float
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
@@ -95,7 +94,7 @@ def ndcg(
         A ValueError: if no query has a grade above 0, or none of these a weight above 0, and such
         are left out.
     TypeError
-        If an argument is a Preferences.
+        If `y_true` is a Preferences that was not made from scores.
 
     Notes
     -----
@@ -145,9 +144,8 @@ def average_precision(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float
-        Items with y_true > 0 are relevant. Preferences are not accepted, for they do not say what
-        is relevant.
+    y_true : array-like of shape (n,), float, or Preferences of scores
+        Items with y_true > 0 are relevant.
     y_score : array-like of shape (n,), float
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
@@ -167,7 +165,7 @@ def average_precision(
     UndefinedMetric
         A ValueError: if no query has a relevant item, and such are left out.
     TypeError
-        If an argument is a Preferences.
+        If `y_true` is a Preferences that was not made from scores.
 
     Notes
     -----

@@ -46,8 +46,8 @@ def kendall_tau(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float
-        Grades. For preferences use :func:`rankbook.disagreement`.
+    y_true : array-like of shape (n,), float, or Preferences of scores
+        Grades. For other preferences use :func:`rankbook.disagreement`.
     y_score : array-like of shape (n,), float
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
@@ -67,7 +67,7 @@ def kendall_tau(
     UndefinedMetric
         A ValueError: if all queries are empty, and left out.
     TypeError
-        If an argument is a Preferences.
+        If `y_true` is a Preferences that was not made from scores.
 
     Notes
     -----

@@ -17,26 +17,17 @@ from rankbook.metrics.queries import (
     UndefinedMetric,
     averaged,
     counted_by,
+    refuse_beside_preferences,
     refuse_swapped,
 )
 from ..preferences.graph import Preferences
 from ..preferences.missed_pairs import missed_share, pairs_by_query
 
 # %% ../../nbs/metrics/pairs.ipynb #c029a
-def _refuse_with_preferences(**given):
-    """Refuse arguments that a graph of preferences answers itself."""
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(
-                f"{name} is given, and y_true is a Preferences; None is accepted then, "
-                "since preferences know their queries and weights."
-            )
-
-
 def _as_preferences(y_true, qid, sample_weight):
     """The preferences that `y_true` is or, made from grades, stands for; None if it is empty."""
     if isinstance(y_true, Preferences):
-        _refuse_with_preferences(qid=qid, sample_weight=sample_weight)
+        refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         return y_true
     y_true = as_vector("y_true", y_true)
     if y_true.size == 0:
@@ -169,8 +160,8 @@ def pair_accuracy(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float
-        Grades, of which the higher are preferred within a query. For preferences use
+    y_true : array-like of shape (n,), float, or Preferences of scores
+        Grades, of which the higher are preferred within a query. For other preferences use
         :func:`disagreement`.
     y_score : array-like of shape (n,), float
         The score of each item; higher is better.
@@ -192,7 +183,7 @@ def pair_accuracy(
     UndefinedMetric
         A ValueError: if all queries are empty, and left out.
     TypeError
-        If an argument is a Preferences.
+        If `y_true` is a Preferences that was not made from scores.
 
     Notes
     -----
@@ -290,7 +281,7 @@ def auc(
     """
     refuse_swapped(y_score)
     if isinstance(y_true, Preferences):
-        _refuse_with_preferences(qid=qid, sample_weight=sample_weight)
+        refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         y_true, qid, sample_weight = _levels_of(y_true)
     values = np.unique(as_vector("y_true", y_true))
     if values.size > 2:

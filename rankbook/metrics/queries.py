@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['RULES', 'NAMES', 'ELSEWHERE', 'UndefinedMetric', 'refuse_swapped', 'Rule', 'counted_by', 'takes_k', 'named',
-           'as_grades', 'query_weights', 'empty_value', 'by_query', 'mean_over_queries', 'averaged', 'as_places']
+           'refuse_beside_preferences', 'as_grades', 'query_weights', 'empty_value', 'by_query', 'mean_over_queries',
+           'averaged', 'as_places']
 
 # %% ../../nbs/metrics/queries.ipynb #t002
 import inspect
@@ -138,17 +139,39 @@ def _check_options(metric, options):
         raise ValueError(f"k is None for {metric.__name__}; an integer >= 1 is accepted.")
 
 # %% ../../nbs/metrics/queries.ipynb #q106
-def as_grades(y_true):
-    """`y_true` as a finite vector.
+def refuse_beside_preferences(**given):
+    """Refuse arguments that a graph of preferences answers itself."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} is given, and y_true is a Preferences; None is accepted then, "
+                "since preferences know their queries and weights."
+            )
 
-    Preferences are refused, for they say who is better and not how good.
+
+def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
+    """`y_true` as a finite vector, and query ids and weights of the items, or None.
+
+    Preferences that were made from scores have all three. Their item weights count for metrics
+    that weigh items. Others are refused, because they say which item is better and not how good
+    it is.
     """
-    if isinstance(y_true, Preferences):
+    if not isinstance(y_true, Preferences):
+        return as_vector("y_true", y_true), qid, sample_weight
+    refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+    if y_true.scores is None:
         raise TypeError(
-            "y_true is a Preferences; grades of shape (n,) are accepted here. "
-            "For preferences use disagreement."
+            "y_true is a Preferences that was not made from scores; grades of shape (n,), or "
+            "Preferences.from_scores, are accepted here. For other preferences use disagreement."
         )
-    return as_vector("y_true", y_true)
+    if weighs == "queries":
+        return y_true.scores, y_true.queries, None
+    if y_true.has_pair_weights:
+        raise ValueError(
+            "y_true is a Preferences with weights of single preferences; weights of items are "
+            "accepted here. For other weights use disagreement."
+        )
+    return y_true.scores, y_true.queries, y_true.item_weight
 
 
 def query_weights(weight, number):
@@ -170,10 +193,10 @@ def query_weights(weight, number):
     return weight[first]
 
 
-def _checked(y_true, y_score, qid, sample_weight):
+def _checked(y_true, y_score, qid, sample_weight, weighs="queries"):
     """Distinct query ids (q,), and items as vectors (n,): grade, score, query number, weight."""
     refuse_swapped(y_score)
-    y_true = as_grades(y_true)
+    y_true, qid, sample_weight = as_grades(y_true, qid, sample_weight, weighs)
     n = y_true.size
     y_score = as_vector("y_score", y_score, n)
     number = np.zeros(n, dtype=np.intp)
@@ -194,7 +217,7 @@ def empty_value(empty):
 # %% ../../nbs/metrics/queries.ipynb #c037
 def by_query(
     metric: str | Callable[..., float],
-    y_true: ArrayLike,
+    y_true: ArrayLike | Preferences,
     y_score: ArrayLike,
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -211,8 +234,8 @@ def by_query(
         ``metric(y_true, y_score)`` that gets the items of one query and returns a float. It gets
         ``sample_weight=`` too, if that is given.
     y_true, y_score : array-like of shape (n,), float
-        What is known of the items, and their scores. Preferences are not accepted: a metric gets
-        grades.
+        What is known of the items, and their scores. Preferences made from scores are accepted as
+        grades with their queries, and with their item weights if the metric weighs items.
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
@@ -247,8 +270,9 @@ def by_query(
     """
     metric, options = named(metric, options)
     fill = empty_value(empty)
-    ids, y_true, y_score, number, weight = _checked(y_true, y_score, qid, sample_weight)
     rule = RULES.get(metric)
+    weighs = "queries" if rule is None else rule.weighs
+    ids, y_true, y_score, number, weight = _checked(y_true, y_score, qid, sample_weight, weighs)
     if rule is None:
         values = _one_by_one(metric, y_true, y_score, number, weight, options)
         return ids, np.where(np.isnan(values), fill, values)
@@ -307,7 +331,8 @@ def averaged(rule, y_true, y_score, qid, sample_weight, empty, **options):
     out.
     """
     fill = empty_value(empty)
-    _, y_true, y_score, number, weight = _checked(y_true, y_score, qid, sample_weight)
+    checked = _checked(y_true, y_score, qid, sample_weight, rule.weighs)
+    _, y_true, y_score, number, weight = checked
     of_queries = query_weights(weight, number) if rule.weighs == "queries" else None
     lists = RankedLists(y_true, y_score, number, weight if of_queries is None else None)
     values = _filled(rule.values(lists, **options), fill, lists)

@@ -51,6 +51,8 @@ def pack_preferences(prefs):
     order, level, query = prefs.levels
     scores, queries = np.empty_like(level), np.empty_like(query)
     scores[order], queries[order] = level, query
+    scores = scores if prefs.scores is None else prefs.scores
+    facts |= dict(has_ids=prefs.queries is not None)
     return facts, arrays | dict(scores=scores, queries=queries)
 
 
@@ -58,6 +60,9 @@ def unpack_preferences(facts, arrays):
     """Preferences from their facts and arrays; a ValueError if these do not fit together."""
     if "scores" in arrays:
         prefs = Preferences.from_scores(arrays["scores"], arrays["queries"], facts["graph"])
+        if arrays["scores"].dtype.kind != "f":  # an earlier version kept the levels alone
+            prefs = prefs.replaced(_scores=None)
+        prefs = prefs if facts.get("has_ids", True) else prefs.replaced(_query=None)
     else:
         demand(facts["graph"] in ("pairs", "rankings"), f"graph is {facts['graph']!r}")
         demand(
@@ -88,7 +93,7 @@ def _names_and_ties(facts, n):
     demand(type(n_ties) is int and n_ties >= 0, f"n_ties is {n_ties!r}")
     if items is not None:
         plain = isinstance(items, list) and {type(v) for v in items} <= {str, int, float, bool}
-        demand(plain and len(items) == len(set(items)) == n, "items are no names")
+        demand(plain and len(items) == n, "items are no names")
     return dict(items=None if items is None else tuple(items), n_ties=n_ties)
 
 # %% ../../nbs/paths/packing.ipynb #c007

@@ -69,7 +69,7 @@ def lambdas(path, n, high, low):
 def _scores_along(path, lams, entries):
     """Scores (len(lams), q) of items, or of entries (example, class); 0 for the entry -1."""
     problem = path.problem
-    classes = getattr(problem.prefs, "shape", (0, 1))[1]
+    classes = getattr(problem.prefs, "coef_shape", (0, 1))[1]
     rows, where = np.unique(np.maximum(entries, 0) // classes, return_inverse=True)
     scores = np.array([path.predict(problem.X[rows], lam).ravel() for lam in lams])
     return scores[:, where * classes + entries % classes] * (entries >= 0)
@@ -77,7 +77,7 @@ def _scores_along(path, lams, entries):
 
 def _preference_label(problem, better, worse, names):
     """A preference in the legend; for two classes the example."""
-    count = getattr(problem.prefs, "shape", (0, 1))[1]
+    count = getattr(problem.prefs, "coef_shape", (0, 1))[1]
     if is_binary(problem):
         return names[max(better, worse)]
     if count > 1:  # classes of one example

@@ -7,7 +7,7 @@ __all__ = ['Preferences', 'has_positive_margins']
 
 # %% ../../nbs/preferences/graph.ipynb #c003
 from copy import copy
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from ..base.ownership import locked, own
 from ..base.validation import as_count, as_vector
 from rankbook.preferences.pairs import (
     as_pairs,
+    chosen_pairs,
     find_cycle,
     incidence_matrix,
     list_pairs,
@@ -56,6 +57,12 @@ class Preferences(Recorded):
     n_ties : int
         Ties among the records that it was made from.
 
+    Notes
+    -----
+    Preferences are a target ``y`` for scikit-learn: they have a `shape`, with an entry for each
+    item, and ``prefs[rows]`` are the preferences between some rows. Their length is the number of
+    preferences.
+
     Examples
     --------
     >>> import rankbook as rb
@@ -95,7 +102,7 @@ class Preferences(Recorded):
     def _begin(self, n_items, graph, n_queries=None, n_levels=None):
         self.n_items, self.graph = as_count("n_items", n_items), graph
         self.n_queries, self.n_levels = n_queries, n_levels
-        self._levels = self._pairs = self.items = None
+        self._levels = self._pairs = self._scores = self._query = self.items = None
         self.n_ties = 0
 
     def _attach(self, weight, margin):
@@ -110,6 +117,95 @@ class Preferences(Recorded):
 
     def __len__(self) -> int:
         return self._m
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(n_items,): an entry for each item, as scikit-learn asks of a target y."""
+        return (self.n_items,)
+
+    ndim = 1
+
+    def __getitem__(self, rows: Any) -> Self:
+        """The preferences between some rows, which are numbered by their place among these.
+
+        Parameters
+        ----------
+        rows : slice, or array-like of int or bool
+            As for an array of shape (n_items,). Of a row that is repeated each copy takes part.
+
+        Returns
+        -------
+        Preferences
+            With the weights, margins, scores, queries and names of these rows. A graph of scores
+            stays one, and lists no pair; but a star graph with weights or margins of single
+            preferences becomes a list of those between the rows.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> prefs = rb.Preferences([3, 1], [0, 2], n_items=4)[[0, 3, 2]]
+        >>> prefs.shape, prefs.better, prefs.worse
+        ((3,), array([1], dtype=int32), array([0], dtype=int32))
+        """
+        chosen = np.arange(self.n_items)[rows]
+        if chosen.ndim != 1 or not chosen.size:
+            raise TypeError(
+                f"rows chooses items of shape {chosen.shape}; a slice, a mask or a vector of row "
+                "numbers that chooses at least one item is accepted."
+            )
+        return self._among(chosen)
+
+    def __array__(self, dtype=None, copy=None) -> NoReturn:
+        raise TypeError(
+            "a Preferences is no array of numbers; it is accepted as y by rankers and as y_true "
+            "by metrics."
+        )
+
+    def _among(self, rows):
+        cut = lambda values: None if values is None else locked(values[rows])
+        by_item = self._item_weight is not None or self._level_weight is not None
+        of_pairs = [None if by_item else self._weight, self._margin]
+        single = any(values is not None for values in of_pairs)
+        listed = self._levels is None or (single and self.graph == "star")
+        if listed or single:
+            kept, *pairs = chosen_pairs(*self._list(), rows, self.n_items)
+        if listed:
+            bare = dict(graph="pairs", n_queries=None, n_levels=None, _levels=None)
+            facts = bare if self._levels else {}
+            facts |= dict(n_items=rows.size, _pairs=tuple(pairs), _m=kept.size)
+            found = self.replaced(**facts)
+        else:
+            order, *starts = self._levels
+            level, query = np.empty_like(order), np.empty_like(order)
+            level[order], query[order] = starts
+            found = type(self).from_scores(level[rows], query[rows], self.graph)
+            if single:  # in the order in which the full graph lists its pairs
+                place = np.empty_like(rows)
+                place[found._levels[0]] = np.arange(rows.size)
+                kept = kept[np.lexsort([place[ends] for ends in pairs[::-1]])]
+        weight, margin = (v if v is None else locked(v[kept]) for v in of_pairs)
+        level = self._level_weight and (cut(self._level_weight[0]), self._level_weight[1])
+        names = None if self.items is None else tuple(self.items[i] for i in rows.tolist())
+        return found.replaced(
+            items=names,
+            n_ties=self.n_ties,
+            _scores=cut(self._scores),
+            _query=cut(self._query),
+            _weight=weight,
+            _margin=margin,
+            _item_weight=cut(self._item_weight),
+            _level_weight=level,
+        )
+
+    @property
+    def scores(self) -> np.ndarray | None:
+        """(n,) float64: the scores that the graph was made from, or None."""
+        return self._scores
+
+    @property
+    def queries(self) -> np.ndarray | None:
+        """(n,) int: the number of each item's query, or None if it was made without query ids."""
+        return self._query
 
     @property
     def is_listed(self) -> bool:

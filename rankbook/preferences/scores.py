@@ -8,7 +8,7 @@ __all__ = ['scores_read']
 # %% ../../nbs/preferences/scores.ipynb #ps02
 import numpy as np
 
-from ..base.ownership import locked
+from ..base.ownership import locked, own
 from ..base.validation import as_choice, as_vector, query_numbers
 from .pairs import count_pairs, sorted_levels
 from .weights import level_table
@@ -21,13 +21,14 @@ def scores_read(make, y, qid=None, graph="full", margin="one", level_weight=None
     y = as_vector("y", y)
     if not y.size:
         raise ValueError("y has shape (0,); at least one score is accepted.")
-    qid = query_numbers(qid, y.size)
+    number = query_numbers(qid, y.size)
     prefs = make.__new__(make)
-    order, level_start, query_start = found = tuple(locked(a) for a in sorted_levels(y, qid))
+    order, level_start, query_start = found = tuple(locked(a) for a in sorted_levels(y, number))
     levels, query_of_level = np.unique(level_start, return_index=True)
     n_levels = int(np.bincount(query_start[query_of_level]).max(initial=0))
     prefs._begin(y.size, graph, np.unique(query_start).size, n_levels)
     prefs._levels, prefs._m = found, count_pairs(graph, *found)
+    prefs._scores, prefs._query = own(y), locked(number) if qid is not None else None
     prefs._attach(None, None)
     delta = None if margin == "one" else prefs.matvec(y)
     if level_weight is None:

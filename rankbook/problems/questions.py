@@ -185,7 +185,7 @@ def suggest_pairs(
     --------
     >>> import rankbook as rb
     >>> X = [[0.0], [1.0], [3.0], [3.5]]
-    >>> model = rb.RankSVM(kernel="linear").fit(X, preferences=[(2, 0)])
+    >>> model = rb.RankSVM(kernel="linear").fit(X, rb.Preferences([2], [0], n_items=len(X)))
     >>> rb.suggest_pairs(model.solution_, k=2).tolist()
     [[3, 1], [2, 1]]
     """

@@ -226,7 +226,7 @@ class ClassPreferences(Preferences):
         n, others = len(number), np.arange(k)[None, :] != number[:, None]
         better, worse = np.repeat(np.arange(n) * k + number, k - 1), np.flatnonzero(others)
         prefs = cls(better, worse, n * k, np.repeat(weight, k - 1), np.repeat(margin, k - 1))
-        prefs.shape = (n, k)
+        prefs.coef_shape = (n, k)
         return prefs
 
     def matvec(self, scores):
@@ -235,7 +235,7 @@ class ClassPreferences(Preferences):
 
     def rmatvec(self, dual):
         """What multipliers (m,) add up to, (n, K)."""
-        return super().rmatvec(dual).reshape(self.shape)
+        return super().rmatvec(dual).reshape(self.coef_shape)
 
 # %% ../../nbs/problems/svm.ipynb #c023
 class JointItems:
@@ -246,7 +246,7 @@ class JointItems:
     def __init__(self, problem):
         self.problem, p = problem, problem.prefs
         self.prefs = Preferences(p.better, p.worse, p.n_items, p.weight, p.margin)
-        self.diagonal = np.repeat(problem.diagonal, p.shape[1])
+        self.diagonal = np.repeat(problem.diagonal, p.coef_shape[1])
 
     def matvec(self, v):
         """The product of the kernel of the n K items with v (n K,)."""

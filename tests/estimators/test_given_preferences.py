@@ -40,8 +40,6 @@ def test_pairs_names_and_preferences_are_the_same(model, data):
     prefs = rb.Preferences(*pairs.T, N)
     expected = model.fit(X, preferences=prefs).predict(X)
     for items, given in (
-        (X, pairs),
-        (X, pairs.tolist()),
         (frame, names),
         (frame, names.tolist()),
         (frame, [tuple(pair) for pair in names]),
@@ -63,22 +61,23 @@ def test_what_is_refused_leaves_nothing_behind(model, data):
     X, names = frame.to_numpy(), np.array(frame.index)[pairs]
     fresh = type(model)(**model.get_params())
     other = rb.Preferences.from_pairs(names)  # rows as they come, not as in X
+    prefs = rb.Preferences(*pairs.T, N)
     for items, given, beside, said in (
         (X, pairs, dict(y=np.arange(N)), "preferences and y are both given"),
         (X, pairs, dict(qid=np.arange(N)), "preferences and qid are both given"),
         (X, pairs, dict(sample_weight=np.ones(N)), "preferences and sample_weight are both"),
-        (X, names, {}, "preferences is neither .* is not among the 30 items"),
-        (X, pairs[:, :1], {}, "preferences is neither .* in row 0"),
-        (X, pairs + 20, {}, "preferences is neither .* is not among the 30 items"),
-        (X, [], {}, "preferences is neither .* has no row"),
-        (X, 7, {}, "preferences is neither .* is a int"),
+        (X, pairs, {}, "preferences is a ndarray, and X has no index .*n_items=len"),
+        (X, 7, {}, "preferences is a int, and X has no index"),
+        (frame, names[:, :1], {}, "preferences is neither .* in row 0"),
+        (frame, [], {}, "preferences is neither .* has no row"),
+        (frame, 7, {}, "preferences is neither .* is a int"),
         (frame, pairs, {}, "preferences is neither .* is not among the 30 items"),
         (frame, other, {}, "preferences has the item .* where X.index has"),
         (X, rb.Preferences([0], [1], N - 1), {}, "29 items and X has 30 rows"),
         (X, rb.Preferences([0], [1], N, weight=[0.0]), {}, "none of positive weight"),
         (X, rb.Preferences.from_scores(np.ones(N)), {}, "0 preferences, none"),
-        (1e200 * X, pairs, {}, "X has"),
-        (np.where(X == X[3, 1], np.nan, X), pairs, {}, "X has NaN in row 3, column 1"),
+        (1e200 * X, prefs, {}, "X has"),
+        (np.where(X == X[3, 1], np.nan, X), prefs, {}, "X has NaN in row 3, column 1"),
     ):
         with pytest.raises((ValueError, TypeError), match=said):
             fresh.fit(items, preferences=given, **beside)
@@ -87,11 +86,12 @@ def test_what_is_refused_leaves_nothing_behind(model, data):
 
 def test_a_graph_or_a_foreign_basis_beside_preferences_is_refused(data):
     X, pairs = data[0].to_numpy(), data[1]
-    for options in (dict(graph="identity"), dict(graph=rb.Preferences(*pairs.T, N))):
+    prefs = rb.Preferences(*pairs.T, N)
+    for options in (dict(graph="identity"), dict(graph=prefs)):
         with pytest.raises(ValueError, match="preferences and graph are both given"):
-            rb.RankRLS(**options).fit(X, preferences=pairs)
+            rb.RankRLS(**options).fit(X, preferences=prefs)
     with pytest.raises(ValueError, match="preferences is given and basis holds items"):
-        rb.RankRLS(basis=X[:3]).fit(X, preferences=pairs)
+        rb.RankRLS(basis=X[:3]).fit(X, preferences=prefs)
     with pytest.raises(ValueError, match="preferences is given and X is an iterator"):
         rb.RankRLS(kernel="linear").fit(iter([(X, pairs[:, 0])]), preferences=pairs)
     with pytest.raises(ValueError, match="margin has -1.0"):

@@ -574,7 +574,7 @@ WITH_PREFERENCES = [
     ((FULL, S, Q), {}, ValueError, "qid is given, and y_true is a Preferences; None is accepted"),
     ((FULL, S), dict(sample_weight=W), ValueError, "sample_weight is given, and y_true"),
 ]
-WITHOUT = [((FULL, S), {}, TypeError, "y_true is a Preferences; grades of shape")]
+WITHOUT = [((Preferences([1], [0], 4), S), {}, TypeError, "y_true is a Preferences that was not")]
 BAD = {
     disagreement: WITH_PREFERENCES
     + [

@@ -97,7 +97,7 @@ def test_weights_where_they_are_asked_for(graded):
 
 def test_it_is_copied_and_pickled(graded):
     X, y, qid, _ = graded
-    model = rb.RankSVM(kernel="linear").fit(X, y, qid)
+    model = rb.RankSVM(kernel="linear").fit(X, y)
     series = pd.Series(qid)
     for made in (scorer("ndcg@3"), scorer("ndcg", k=3, queries=series)):
         for again in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):

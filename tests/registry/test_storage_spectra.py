@@ -183,7 +183,7 @@ def test_parts_that_do_not_fit_are_refused(tmp_path, name):
         rb.load(file)
 
 
-@pytest.mark.parametrize("items", [["a", "a"], ["a"], 3, [[1], [2]], [None, "a"]])
+@pytest.mark.parametrize("items", [["a"], 3, [[1], [2]], [None, "a"]])
 def test_names_that_are_none_are_refused(tmp_path, items):
     prefs = rb.Preferences.from_pairs([("a", "b")])
     path = rb.solve_path(SVM([[0.0], [1.0]], prefs, "linear"), solver="path")

@@ -143,7 +143,7 @@ def test_the_estimator_s_table_is_that_of_learning_again(kind, cv, by):
 
 def test_splitters_pairs_names_and_several_gammas():
     X, prefs, group = data("rbf")
-    pairs = np.column_stack([prefs.better, prefs.worse])
+    pairs = rb.Preferences(prefs.better, prefs.worse, len(X))
     tried = dict(lams=LAMS, gamma=[0.1, 0.4], fold_by="item")
     a = rb.RankRLSCV(cv=KFold(3), **tried).fit(X, preferences=pairs)
     b = rb.RankRLSCV(cv=list(KFold(3).split(X)), n_jobs=2, **tried).fit(X, preferences=pairs)

@@ -6,7 +6,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 import rankbook as rb
 from rankbook.metrics.pairs import disagreement
-from rankbook.selection.pair_folds import among, pair_folds
+from rankbook.selection.pair_folds import pair_folds
 
 
 @pytest.fixture(params=range(3))
@@ -63,7 +63,7 @@ def test_splitters_and_given_parts(graph):
 def test_preferences_of_scores_among_some_items_are_those_of_their_scores():
     y, qid = np.arange(20) % 4, np.arange(20) // 7
     items = np.random.default_rng(0).permutation(20)[:12]
-    some = among(rb.Preferences.from_scores(y, qid), items)
+    some = rb.Preferences.from_scores(y, qid)[items]
     alone = rb.Preferences.from_scores(y[items], qid[items])
     assert rows(some, items) == rows(alone, items)
 

@@ -33,6 +33,9 @@ count: int = prefs.n_ties + len(prefs) + prefs.n_items
 arrays: list[np.ndarray] = [prefs.better, prefs.worse, prefs.weight, prefs.margin]
 incidence: csr_array = prefs.incidence()
 cycle: list[int] | None = prefs.find_cycle()
+some: rb.Preferences = prefs[:2][[0, 0, 1]][np.array([True, False, True])]
+entries: tuple[int] = some.shape
+known: list[np.ndarray | None] = [prefs.scores, prefs.queries]
 prefs = prefs.reweighted(weight=weight[: len(prefs)]).item_weighted(weight)
 differences: np.ndarray = prefs.rmatvec(prefs.matvec(X[:, 0]))
 
@@ -47,6 +50,7 @@ share += rb.metrics.reciprocal_rank(y, rows[0], qid, weight, k=3, empty="skip")
 share += rb.metrics.err(y, X[:, 0], k=3, max_grade=4) + rb.metrics.kendall_tau(y, X[:, 0], qid)
 share += rb.metrics.precision_at_k(y, X[:, 0], k=3) + rb.metrics.recall_at_k(y, X[:, 0], qid, k=3)
 share += rb.metrics.ndcg(y, X[:, 0], gain="linear", empty=1)
+share += rb.metrics.ndcg(prefs, X[:, 0]) + rb.metrics.pair_accuracy(prefs, X[:, 0])
 ids, values = rb.metrics.by_query("ndcg@3", y, X[:, 0], qid, empty=0, gain="linear")
 share += rb.metrics.scorer("ndcg@10", gain="linear")(None, X, y)
 bounds: rb.metrics.Interval = rb.metrics.interval(y, X[:, 0], qid, metric="err@3", max_grade=2)
@@ -154,11 +158,17 @@ svm = rb.RankSVM(lam=0.1, kernel="linear", solver="newton", penalty="l1").fit(
     sparse, y, qid, weight
 )
 svm = rb.RankSVM(solver=Zero, approximate_kernel=3).fit(rows, y, qid=qid)
-svm = rb.RankSVM().fit(X, preferences=prefs).fit(X, preferences=[("a", "b")])
-rls = rb.RankRLS().fit(X, preferences=prefs).fit(X, preferences=[[0, 1]])
-stream = rb.OnlineRankSVM().fit(X, preferences=prefs).fit(X, preferences=np.zeros((2, 2), int))
+svm = rb.RankSVM().fit(X, prefs).fit(X, preferences=[("a", "b")])
+rls = rb.RankRLS().fit(X, prefs[:2]).fit(X, preferences=prefs)
+stream = rb.OnlineRankSVM().fit(X, prefs[np.array([True, False])]).partial_fit(X, prefs)
 scores = svm.predict(X) + svm.coef_[0] + svm.dual_coef_[0] * svm.support_[0]
-share = svm.score(X, y, qid) + svm.certificate_.relative_gap + svm.solution_.lam
+share = (
+    svm.score(X, y, qid)
+    + svm.score(X, prefs)
+    + svm.by_query_
+    + svm.certificate_.relative_gap
+    + svm.solution_.lam
+)
 svm_cv = rb.RankSVMCV(cv=3, rule="one_se", metric="auc", n_jobs=2).fit(X, y, qid)
 svm_cv = rb.RankSVMCV(fold_by="pair", query_weight=None).fit(X, preferences=prefs)
 svm = rb.RankSVM(query_weight="equal").fit(X, y, qid)
