@@ -9,6 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -654,9 +655,33 @@ PREFERENCES = [
     ),
     (
         "preferences of names that X has not",
-        lambda: rb.RankSVM().fit(X, preferences=[("a", "b")]),
+        lambda: rb.RankSVM().fit(pd.DataFrame(X), preferences=[("a", "b")]),
         ValueError,
         r"^preferences is neither .* winner is 'a' in row 0, .* accepted",
+    ),
+    (
+        "preferences of row numbers",
+        lambda: rb.RankSVM().fit(X, preferences=[(0, 1)]),
+        TypeError,
+        r"^preferences is a list, and X has no index .*n_items=len\(X\)\) is accepted",
+    ),
+    (
+        "rows of preferences that are none",
+        lambda: prefs()[0],
+        TypeError,
+        r"^rows chooses items of shape \(\); .* accepted",
+    ),
+    (
+        "preferences in place of labels",
+        lambda: rb.OrdinalRanker().fit(X, prefs()),
+        TypeError,
+        r"^y cannot be read as an array: a Preferences is no array of numbers; .* accepted",
+    ),
+    (
+        "a model that was fitted by query and is judged without query ids",
+        lambda: rb.RankRLS().fit(X, Y, QID).score(X, Y),
+        ValueError,
+        r"^qid is None and the model was fitted with query ids; .* by set_score_request",
     ),
     (
         "fold_by with scores",
@@ -959,9 +984,9 @@ METRICS = [
     ),
     (
         "preferences for pair accuracy",
-        lambda: metrics.pair_accuracy(prefs(), Y),
+        lambda: metrics.pair_accuracy(rb.Preferences([1], [0], len(Y)), Y),
         TypeError,
-        r"^y_true is a Preferences; grades .* accepted.* use disagreement",
+        r"^y_true is a Preferences that was not made from scores; grades .* use disagreement",
     ),
     (
         "nothing relevant",
