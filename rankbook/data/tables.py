@@ -101,7 +101,10 @@ def finite_numbers(path, frame, target=None, start=0):
             "or encode them as numbers first.",
             features,
         )
-    X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    try:
+        X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    except OverflowError:  # an integer of hundreds of digits, which is infinite as a float
+        X = frame.astype(str).to_numpy(dtype=np.float64)
     return require_finite_rows(path, X, list(frame.columns), start=start)
 
 

@@ -9,6 +9,7 @@ __all__ = ['KIND', 'SCALED_KIND', 'VERSION', 'LEFT_OUT', 'PARTS', 'named_solver'
 # %% ../../nbs/estimators/saving.ipynb #sa02
 from dataclasses import fields
 from importlib.metadata import version
+from numbers import Real
 
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
@@ -67,6 +68,13 @@ def _nystroem_function(subspace, weights):
     return NystroemFunction(subspace, weights)
 
 
+def _certificate(**parts):
+    for name, value in parts.items():
+        is_unknown = value is None and name.startswith("quotient")
+        demand(is_unknown or isinstance(value, Real), f"{name} is {value!r}")
+    return Certificate(**parts)
+
+
 def _posterior(**parts):
     p = parts["means"].shape[1]
     shapes = dict(means=(2, p), covariances=(2, p, p), priors=(2,))
@@ -94,7 +102,7 @@ def _preferences_parts(prefs):
 
 
 PARTS = {  # of models, by the names that files give them
-    "Certificate": Storable(Certificate, _fields_of, Certificate),
+    "Certificate": Storable(Certificate, _fields_of, _certificate),
     "ClassPosterior": Storable(ClassPosterior, _fields_of, _posterior),
     "Kernel": Storable(Kernel, pack_kernel, Kernel),
     "KernelFunction": Storable(KernelFunction, _fields_of, _kernel_function),
