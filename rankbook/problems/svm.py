@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike
 from ..base.limits import require_memory
 from ..base.ownership import SetOnce, own
 from ..base.types import KernelLike
-from ..base.validation import as_ids, as_vector
+from ..base.validation import as_ids, as_matrix, as_vector
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelMap
-from ..kernels.nystroem import check_items
+from ..kernels.nystroem import check_items, kernel_diagonal
 from ..preferences.graph import Preferences
+from ..preferences.missed_pairs import TIE_TOL
 from .certificate import Certificate
 from .l2 import L2
 from .losses import Hinge
@@ -135,6 +136,21 @@ class LabelledProblem(KernelMap):
         """
         return self.penalty.certificate(self.joint, lam, flat(coef), dual, weights)
 
+    def tie_width(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
+        """How far apart two scores of each new example may be and tie, (p,).
+
+        It is TIE_TOL of |x| sum_i |coef_i| |x_i|, lengths in feature space: that bounds the terms
+        of a score, and so the rounding error of their sum, even where the sum is 0.
+        """
+        X_new, sizes = as_matrix("X_new", X_new), np.ones(self.n_items)
+        if self.kernel.name == "precomputed":
+            size = np.abs(X_new).max(axis=1)
+        else:
+            size, sizes = (
+                np.sqrt(np.abs(kernel_diagonal(X, self.kernel))) for X in (X_new, self.X)
+            )
+        return TIE_TOL * size * (sizes @ np.abs(coef)).max()
+
 # %% ../../nbs/problems/svm.ipynb #c014
 class SVMProblem(LabelledProblem):
     """The support vector machine for two classes, without intercept.
@@ -204,8 +220,12 @@ class SVMProblem(LabelledProblem):
         return np.pad(rows, ((0, 1), (0, 0) if self.is_factored else (0, 1)))
 
     def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
-        """Labels (p,) of new examples (p, d): the positive class where the score is above 0."""
-        return self.classes_[(self.predict(coef, X_new) > 0).astype(int)]
+        """Labels (p,) of new examples (p, d): the positive class where the score is above 0.
+
+        A score that is 0 but for rounding, see :meth:`tie_width`, is 0.
+        """
+        positive = self.predict(coef, X_new) > self.tie_width(coef, X_new)
+        return self.classes_[positive.astype(int)]
 
     def __repr__(self) -> str:
         return f"SVMProblem({self.n_items} examples, {self.kernel!r})"
@@ -333,9 +353,12 @@ class MulticlassSVMProblem(LabelledProblem):
     def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Labels (p,) of new examples (p, d).
 
-        A label is the class of the highest score, the first of equals.
+        A label is the class of the highest score, the first of those that tie with it, see
+        :meth:`tie_width`.
         """
-        return self.classes_[self.predict(coef, X_new).argmax(axis=1)]
+        F = self.predict(coef, X_new)
+        tied = F >= F.max(axis=1, keepdims=True) - self.tie_width(coef, X_new)[:, None]
+        return self.classes_[tied.argmax(axis=1)]
 
     def __repr__(self) -> str:
         return (

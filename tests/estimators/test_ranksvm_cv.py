@@ -220,6 +220,24 @@ def test_the_refit_is_the_fit_at_the_chosen_lambda(mixture):
     assert any(low < model.lam_ < high for low, high in model.best_)
 
 
+@pytest.mark.parametrize(
+    "options", [dict(penalty="l1"), dict(penalty="l1", loss="squared"), dict(solver="path")]
+)
+def test_the_model_is_the_optimum_that_the_curve_judged(options):
+    """One fold trains on all that counts and judges items of weight 0, where optima are several."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(6, 20)), int(rng.integers(2, 6))
+        X, y = rng.integers(0, 3, (n + 12, d)).astype(float), rng.integers(0, 3, n + 12)
+        y[:2] = y[-2:] = [0, 2]
+        cv, weight = [(np.arange(n + 12), np.arange(n, n + 12))], np.r_[np.ones(n), np.zeros(12)]
+        model = RankSVMCV(kernel="linear", cv=cv, metric="ndcg", **options)
+        model.fit(X, y, sample_weight=weight)
+        scores = model.predict(X[n:]) - model.predict(X[:1])
+        value = metrics.ndcg(y[n:], np.round(scores / max(1e-300, np.abs(scores).max()), 9))
+        assert model.curve_.at(model.lam_) == pytest.approx(value, abs=1e-9), seed
+
+
 @pytest.mark.parametrize("metric", ["disagreement", "auc"])
 def test_the_rules(mixture, metric):
     fit = {

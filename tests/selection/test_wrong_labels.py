@@ -24,13 +24,25 @@ def test_it_is_what_classify_says(kind, k, kernel, grid):
     curve = rb.validation_curve(path, X_val, y_val, metric="error")
     low = max(path.domain[0], 1e-6)
     for lam in np.geomspace(low, 3 * (problem.lam_max or 1.0), 120)[1:]:
-        scores = path.predict(X_val, lam)
-        if scores.ndim == 1:
-            scores = np.c_[np.zeros(24), scores]
-        tied = scores >= scores.max(axis=1, keepdims=True) - 1e-9 * np.abs(scores).max()
-        wrong = np.mean(tied.argmax(axis=1) != y_val)  # classify, but for rounding of ties
+        wrong = np.mean(problem.classify(path.coef(lam), X_val) != y_val)
         near = np.abs(curve.breaks[1:-1] / lam - 1).min(initial=1.0) < 1e-6
         assert near or curve.at(lam) == pytest.approx(wrong)
+
+
+def test_symmetric_data_tie_whatever_the_last_bit_is():
+    """Classes 0 and 1 mirror each other, and the first of them is the label of every tie."""
+    X = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [-1, -1], [-1, -1]], dtype=float)
+    grid = np.array([(a, b) for a in range(-2, 3) for b in range(-2, 3)], dtype=float)
+    problem, labels = rb.MulticlassSVMProblem(X, [0, 1, 2, 2, 0, 1]), np.arange(25) % 3
+    path = rb.solve_path(problem)
+    curve = rb.validation_curve(path, grid, labels, metric="error")
+    for lam in (0.03, 0.3, 1.7, 3.0, 7.0):
+        coef = path.coef(lam)
+        found = problem.classify(coef, grid)
+        assert 1 not in found and curve.at(lam) == np.mean(found != labels)
+        assert (found == [problem.classify(coef, x[None])[0] for x in grid]).all()
+        swapped = problem.classify(coef[:, [1, 0, 2]], grid)
+        assert (swapped == found).all()
 
 
 @pytest.mark.parametrize(
