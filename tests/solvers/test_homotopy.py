@@ -100,6 +100,12 @@ def test_one_lambda_is_a_point_of_the_path(path):
         assert found.certificate.primal == pytest.approx(primal, rel=TOL, abs=1e-12)
 
 
+def test_a_hair_below_lam_max_nothing_has_happened(path):
+    lam = np.nextafter(path.problem.lam_max or 1.0, 0.0)
+    found = rb.solve(path.problem, lam, solver="homotopy")
+    assert found.certificate.is_optimal(TOL) and np.abs(found.coef).max() < 1e-9
+
+
 def test_scores_at_breakpoints_are_the_weights(path):
     X_new = np.random.default_rng(3).normal(size=(5, path.problem.n_coef))
     blocks = list(path.breakpoint_scores(X_new))

@@ -165,6 +165,8 @@ class HomotopySolver(Solver):
         seen = follow(piece_of(problem), lam_min or 0.0, self.max_events)
         lams, rows = list(seen.lams), list(seen.rows)
         lams[0] = problem.lam_max
+        if seen.status == "lam_min":  # a lam_min that is lam_max but for rounding is no event
+            lams[-1] = lam_min
         if seen.status not in ("complete", "lam_min"):  # the last one is a breakpoint and the end
             lams, rows = [*lams, lams[-1]], [*rows, rows[-1]]
         info = dict(events=seen.events, tied=seen.tied, largest_support=seen.largest)
