@@ -84,7 +84,7 @@ def change_arrays(rng, arrays):
         elif kind == 6:
             a = arrays[other]
         else:
-            a = a * [1e200, 0, -1, 1e-200][rng.integers(4)]
+            a = a * np.array([1e200, 0.0, -1.0, 1e-200])[rng.integers(4)]
     arrays[name] = np.asarray(a)
     if rng.integers(20) == 0:
         del arrays[name]

@@ -58,7 +58,10 @@ def _kernel_function(**parts):
     demand(are_indices(place, function.n_items), "support is outside the items")
     demand(isinstance(function.kernel, Kernel), "kernel is none")
     demand((items is None) == (function.kernel.name == "precomputed"), "items")
-    demand(items is None or (items.ndim == 2 and len(items) == count), "items and coef differ")
+    fits = items is None or (
+        items.ndim == 2 and items.shape[0] == count and items.dtype.kind == "f"
+    )
+    demand(fits, "items are no floats, or not as many as coef")
     return function
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.archive import open_archive
+from ..base.tables import as_html
 from ..base.types import File
 from ..base.values import Storable, ValueReader
 from .saving import KIND, PARTS, SCALED_KIND, VERSION, Savable, model_parts
@@ -53,6 +54,8 @@ def made_model(cls, params, fitted):
     if fitted:
         check_attributes(model, fitted)
     vars(model).update(fitted)
+    if fitted and hasattr(model, "_facts"):
+        as_html(model._facts())  # raises if what is shown of a model is missing or no text
     return model
 
 
@@ -77,6 +80,7 @@ def check_attributes(model, fitted):
         f"function_ has other than {d} weights",
     )
     demand(isinstance(fitted["certificate_"], Certificate), "certificate_ is none")
+    demand("posterior_" in fitted or not hasattr(model, "predict_proba"), "posterior_ is missing")
 
 # %% ../../nbs/estimators/storage.ipynb #st05
 def read_values(facts, arrays):

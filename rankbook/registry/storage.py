@@ -10,6 +10,7 @@ __all__ = ['STATUSES', 'KINDS', 'restore_continuation', 'is_falling', 'check_eve
 # %% ../../nbs/registry/storage.ipynb #c002
 import os
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -183,6 +184,7 @@ def put_together(problem, facts, arrays, solvers):
     demand(facts["by"] in solvers, f"by is {facts['by']!r}")
     path = get_solver(facts["by"]).stored(problem, facts, arrays)
     path.solver = facts["solver"]
+    demand(path.tol is None or isinstance(path.tol, Real), f"tol is {path.tol!r}")
     return path
 
 # %% ../../nbs/registry/storage.ipynb #544e61cf
