@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from ..base.limits import import_extra, warn
+from ..base.limits import import_extra, require_memory, warn
 from .sources import Assumption
 
 # %% ../../nbs/data/readers.ipynb #c014
@@ -145,8 +145,13 @@ def read_parquet(source):
     import pandas as pd
 
     import_extra("pyarrow", "data", f"reading {source} as Parquet")
+    from pyarrow.parquet import read_metadata
+
     try:
         file = source.path if source.content is None else io.BytesIO(source.content)
+        rows, columns = (size := read_metadata(file)).num_rows, size.num_columns
+        need = f"the table of {rows:,} rows and {columns:,} columns in {source}"
+        require_memory(8 * rows * columns, need, "read a part of it by rankbook.read_blocks")
         frame = pd.read_parquet(file).rename(columns=str)
     except (OSError, ValueError) as error:  # every error of pyarrow is one of the two
         raise ValueError(f"{source} cannot be read as Parquet: {error}") from error

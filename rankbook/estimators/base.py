@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base.limits import refuse_huge
+from ..base.limits import refuse_huge, within_memory
 from ..base.types import Items
 from rankbook.base.validation import (
     as_array,
@@ -97,7 +97,8 @@ def keeping_features(fit):
         names = ("n_features_in_", "feature_names_in_")
         before = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
         try:
-            return fit(estimator, *args, **options)
+            with within_memory(f"{type(estimator).__name__}.{fit.__name__}"):
+                return fit(estimator, *args, **options)
         except BaseException:  # an interrupt, too
             for name in names:
                 if name in before:
@@ -234,6 +235,7 @@ class Ranker(Shown):
 
     loss, approximate_kernel, stores = "hinge", None, False  # unless an estimator says otherwise
 
+    @within_memory("predict", "predict fewer items at a time")
     def predict(self, X: Items) -> np.ndarray:
         """Scores (p,) of items X (p, d); higher is preferred.
 

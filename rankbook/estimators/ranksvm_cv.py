@@ -39,7 +39,7 @@ from rankbook.estimators.targets import (
     weighted_preferences,
 )
 from ..preferences.graph import Preferences
-from ..registry.choice import shared_follower
+from ..registry.choice import announce, choose_solver, shared_follower
 from ..registry.plugins import of_one_lambda, of_paths
 from ..selection.curve import ValidationCurve
 from ..selection.one_se import largest_within
@@ -342,8 +342,11 @@ class RankSVMCV(Ranker):
             others = dict(y=y, sample_weight=sample_weight, query_weight=self.query_weight)
             X, prefs, deal = given_data(self, X, preferences, qid, **others)
         # too large is said before any work
-        follower = shared_follower(problem_of(models[0], X, prefs), self.solver)
+        whole = problem_of(models[0], X, prefs)
+        follower = shared_follower(whole, self.solver)
         folds, n_dropped = deal()
+        named = choose_solver(whole, follower, "path")
+        announce(whole, named, "path", len(models) * len(folds))
         models = [model.set_params(solver=follower) for model in models]
         return keep_fit(self, chosen(self, models, X, prefs, folds) | dict(n_dropped_=n_dropped))
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from ..base.limits import solvable
+from ..base.limits import solvable, within_memory
 from ..base.ownership import Seal
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
 from ..problems.solution import Solution
 from .answers import is_ours, naming, staying_alive
-from .choice import choose_solver
+from .choice import announce, choose_solver
 from .declaration import Solver, owners_of, solver_fit
 from .options import with_options
 from .plugins import get_solver, gives, label_of, who_is
@@ -72,7 +72,8 @@ def _run(solver, name, method, problem, argument):
             raise ValueError(f"solver is {label!r}, which cannot solve this problem: {fits}")
         with naming(who), solvable(f"a matrix of the solver {label!r} at lam = {argument!r}"):
             if seal is None:
-                return label, getattr(solver, method)(problem, argument), None
+                with within_memory(f"the solver {label!r}"):
+                    return label, getattr(solver, method)(problem, argument), None
             with staying_alive(who, method):
                 return label, getattr(solver, method)(problem, argument), seal
     finally:
@@ -94,6 +95,7 @@ def _name_in(solver):
     return name if isinstance(name, str) else ""
 
 # %% ../../nbs/registry/solve.ipynb #c030
+@within_memory("this problem")
 def solve(
     problem: Problem,
     lam: float,
@@ -135,6 +137,7 @@ def solve(
     name = choose_solver(problem, solver, hard_margin=lam == 0, allow_plugins=allow_plugins)
     chosen = get_solver(name, **options)
     lam = as_positive("lam", lam, zero=getattr(chosen, "hard_margin", False))
+    announce(problem, name)
     label, result, _ = _run(chosen, _name_in(name), "solve", problem, lam)
     if not isinstance(result, Solution) or result.problem is not problem or result.lam != lam:
         raise TypeError(
@@ -166,6 +169,7 @@ def solve_path(
 ) -> "SolutionPath": ...
 
 
+@within_memory("this path")
 def solve_path(
     problem: Problem,
     lam_min: float | None = None,
@@ -212,6 +216,7 @@ def solve_path(
             f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}; "
             "lam_min <= lam_max is accepted."
         )
+    announce(problem, name, "path")
     label, path, seal = _run(chosen, _name_in(name), "path", problem, lam_min)
     if not isinstance(path, SolutionPath) or path.problem is not problem:
         raise TypeError(

@@ -17,6 +17,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import rankbook as rb
+from rankbook.data import dask_blocks
 from rankbook.data.block_facts import block_facts
 from rankbook.data.blocks import GROUP, BlockedItems, Blocks, Stored, nbytes_of
 
@@ -450,6 +451,47 @@ def test_a_worker_killed_in_the_middle(processes, monkeypatch):
     found = rb.solve(problem, **QUICK)
     assert same(found, solved(in_memory(*plain)))
     assert pid not in processes.run(os.getpid).values()
+
+
+@pytest.mark.parametrize(
+    "states, words",
+    [
+        ([{f"worker {k}": "running"} for k in range(9)], "lost again and again"),
+        ([{"one": "running"}, *[{"one": "paused"}] * 9], "paused or are gone for 5 s"),
+        ([{"one": "running"}, *[{}] * 9], "paused or are gone for 5 s"),
+    ],
+    ids=["restarts", "pauses", "nobody left"],
+)
+def test_a_cluster_that_never_answers_ends_in_an_error(states, words, monkeypatch):
+    def no_answer(futures, timeout):
+        raise distributed.TimeoutError
+
+    seen, clock = iter(states), iter(range(100))
+    monkeypatch.setattr(distributed, "wait", no_answer)
+    monkeypatch.setattr(dask_blocks, "PATIENCE", 5)
+    monkeypatch.setattr(dask_blocks.time, "monotonic", lambda: next(clock))
+    client = type("Client", (), dict(run_on_scheduler=lambda self, function: next(seen)))()
+    with pytest.raises(RuntimeError, match=words):
+        dask_blocks.wait_for(client, [])
+
+
+def large_block(k):
+    """A block of 32 MB, made on a worker."""
+    X = np.random.default_rng(k).normal(size=(200_000, 20))
+    return rb.Block(X, np.arange(200_000) % 3, np.full(200_000, k))
+
+
+@pytest.mark.slow
+def test_a_worker_with_too_little_memory_ends_in_an_error():
+    options = dict(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    with (
+        distributed.LocalCluster(**options, memory_limit="200MB") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        blocks = Blocks(Stored(partial(large_block, k)) for k in range(4))
+        there = rb.dask_blocks(blocks, client=client)
+        with pytest.raises(RuntimeError, match="workers with more memory, or smaller blocks"):
+            rb.RankSVM(kernel="linear").fit(there)
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """The choice of a solver: what is predicted, what does not fit, and what the choice is made of."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -184,25 +186,53 @@ def test_a_plugin_of_a_known_name_may_lack_can_solve(monkeypatch):
     assert "qp" in {p.solver for p in explain(problem())}
 
 
-def test_hours_are_announced_and_advice_fits_the_problem(monkeypatch):
-    monkeypatch.setattr(choice, "HOUR", 1e-3)
-    with pytest.warns(UserWarning, match="predicted to need [0-9,]+ hours; .* Use approximate_k"):
-        choose_solver(problem())
-    monkeypatch.setattr(choice, "HOUR", 0.9 * explain(problem())[0].seconds)
-    with pytest.warns(UserWarning, match="predicted to need more than an hour; "):
-        choose_solver(problem())
-    monkeypatch.setattr(choice, "HOUR", 1e-3)
-    scores = np.arange(30)
-    star = rb.Preferences.from_scores(scores, graph="star")
-    pairs = rb.Preferences([0], [1], 30)
-    X = scores[:, None]
-    for prefs, kernel, advice in (
-        (star, "rbf", "approximate_kernel with a lam that is not too small, or fewer items"),
-        (star, "linear", "or fewer items"),
-        (pairs, "linear", "or fewer items"),
-    ):
-        with pytest.warns(UserWarning, match=f"Use {advice}"):
-            choose_solver(rb.RankSVMProblem(X, prefs, kernel=kernel))
+ITEMS = np.random.default_rng(0).normal(size=(12_000, 30))
+GRADES = np.arange(12_000) % 3
+MANY = rb.Preferences.from_scores(GRADES)
+
+
+@pytest.mark.parametrize(
+    "fit, words",
+    [
+        (lambda: rb.RankSVM(solver="path").fit(ITEMS, GRADES), "one solution by .* 'path' is"),
+        (lambda: rb.RankSVM(solver="qp").fit(ITEMS[:3000], GRADES[:3000]), "'qp' is predicted"),
+        (lambda: rb.RankRLS().fit(ITEMS, GRADES), "one solution by the solver 'rls' is"),
+        (lambda: rb.LabelRanker().fit(ITEMS, ITEMS[:, :4]), "the solver 'kronecker' is"),
+        (
+            lambda: rb.RankSVM(kernel="linear", penalty="l1").fit(ITEMS, GRADES),
+            "one solution by the solver 'simplex' is predicted to need",
+        ),
+        (
+            lambda: rb.RankSVMCV(kernel="linear", penalty="l1", cv=3).fit(ITEMS, GRADES),
+            "3 times a path by the solver 'simplex' is predicted to need [0-9,]+ (hours|days)",
+        ),
+        (lambda: rb.solve_path(rb.RankSVMProblem(ITEMS, MANY), solver="path"), "a path by"),
+    ],
+    ids=["path", "qp", "rls", "labels", "l1", "folds", "long path"],
+)
+def test_every_route_says_beforehand_what_it_will_take(fit, words, monkeypatch):
+    """Each warning is an error here, so that nothing begins."""
+    monkeypatch.setattr(choice, "HOUR", 60.0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".* is predicted to need")
+        with pytest.raises(UserWarning, match=words):
+            fit()
+    assert not MANY.is_listed
+
+
+def test_what_would_take_a_month_is_refused_unless_a_solver_is_named(monkeypatch):
+    monkeypatch.setattr(choice, "available_memory", lambda: 23 * 2**30)
+    large = rb.RankSVMProblem(
+        np.zeros((20_000, 1)), rb.Preferences.from_scores(np.arange(20_000) % 4)
+    )
+    words = (
+        "predicted to need [0-9,]+ days, more than 30 days. Use approximate_kernel=.auto., kernel"
+    )
+    with pytest.raises(ValueError, match=words):
+        choose_solver(large)
+    with pytest.raises(ValueError, match=words):
+        rb.solve(large, 1.0)
+    assert choose_solver(large, "path") == "path"
 
 
 def test_cross_validation_refuses_before_any_fold(monkeypatch):

@@ -441,7 +441,7 @@ def test_an_inaccurate_end_is_accepted_on_the_strength_of_its_certificate():
 
 def test_a_program_that_would_not_fit_is_refused_before_a_preference_is_listed():
     prefs = Preferences.from_scores(np.arange(200_000) % 2)
-    with pytest.raises(MemoryError, match="20,000,000,000,000 bytes.*star"):
+    with pytest.raises(MemoryError, match="25,480,812,435,456 bytes.*star"):
         QPSolver().solve(RankSVMProblem(np.zeros((200_000, 1)), prefs, kernel="linear"), 1.0)
     assert prefs._pairs is None
 

@@ -8,9 +8,9 @@ __all__ = ['rayleigh_rows', 'rayleigh_program', 'solve_rayleigh_qp']
 # %% ../../../nbs/solvers/qp/rayleigh.ipynb #c002
 import numpy as np
 
-from ...base.limits import require_memory
 from ...base.validation import as_positive
 from ...problems.solution import Solution
+from .nodes import require_program
 
 # %% ../../../nbs/solvers/qp/rayleigh.ipynb #c004
 def rayleigh_rows(problem, lam):
@@ -69,11 +69,8 @@ def solve_rayleigh_qp(problem, lam, form, run, label):
     lam = as_positive("lam", lam, zero=True)
     if form == "dual":
         raise ValueError("form is 'dual'; 'auto' or 'primal' is accepted for a RayleighProblem.")
-    require_memory(
-        1000 * problem.n_items * problem.coef_shape[0],
-        f"the quadratic program of {problem.n_items:,} items",
-        'use the solver "rayleigh"',
-    )
+    n, rank = problem.n_items, problem.coef_shape[0]
+    require_program(f"{n:,} items", 'use the solver "rayleigh"', n, n * rank, rank)
     program, read = rayleigh_program(cp, problem, lam)
     status, has_values = run(program)
     solution = (

@@ -11,14 +11,20 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
-from ...base.limits import require_memory
 from ...base.validation import as_positive, unknown_name
 from ...preferences.graph import Preferences
 from ...problems.l2 import refuse_signed
 from ...problems.solution import Solution
 from ...registry.declaration import Solver, is_kind
 from .least_squares import least_squares_program
-from .nodes import dual_form, primal_form, reduced, smaller_form, squared_norm
+from rankbook.solvers.qp.nodes import (
+    dual_form,
+    primal_form,
+    reduced,
+    require_program,
+    smaller_form,
+    squared_norm,
+)
 from .rayleigh import solve_rayleigh_qp
 from .squared import solve_squared_qp
 from .svm import solve_svm_qp
@@ -200,12 +206,18 @@ def _version(backend):
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c055
 def _require_memory(problem):
-    """A MemoryError for a program that would not fit, before any preference is listed."""
-    m, n = problem.n_preferences, min(problem.n_items, 2 * problem.n_preferences)
-    require_memory(
-        2000 * m + (0 if problem.is_factored else 100 * n**2),
-        f"the quadratic program of {m:,} preferences",
+    """A MemoryError for a program that may not fit, before any preference is listed."""
+    m = problem.n_preferences
+    n = min(problem.n_items, 2 * m)
+    rank = min(n, problem.X.shape[1]) if problem.is_factored else n
+    levels = problem.prefs.levels
+    sizes = [n] if levels is None else np.unique(levels[2], return_counts=True)[1]
+    require_program(
+        f"{m:,} preferences",
         'use graph="star", another solver, or a subsample of the items',
+        m + n,
+        n * rank,
+        linked=min(n * int(max(sizes)), m**2),
     )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c057
@@ -278,11 +290,14 @@ def solve_least_squares_qp(problem, lam, form, backend, settings):
     lam, backend = as_positive("lam", lam), _check_backend(backend)
     if form == "dual":
         raise ValueError("form is 'dual'; 'auto' or 'primal' is accepted for a RankRLSProblem.")
-    require_memory(
-        100 * problem.n_items * len(problem.landmarks),
-        f"the quadratic program of {problem.n_items:,} items",
-        'use the solver "rls" or "sparse-rls"',
-    )
+    rows = n = problem.n_items
+    if hasattr(problem.target, "prefs"):
+        rows = len(problem.target.prefs)
+    elif problem.graph.kind != "identity" and not hasattr(problem.graph, "query"):
+        rows = problem.graph.W.nnz // 2
+    rank = min(n, problem.X.shape[1]) if problem.is_factored else len(problem.landmarks)
+    other = 'use the solver "rls" or "sparse-rls"'
+    require_program(f"{n:,} items", other, rows + n, rows * rank, rank)
     columns, status = [], []
     for column in range(problem.target.b.shape[1]):
         program, read = least_squares_program(cp, problem, lam, column)

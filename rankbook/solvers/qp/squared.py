@@ -8,9 +8,9 @@ __all__ = ['squared_program', 'solve_squared_qp']
 # %% ../../../nbs/solvers/qp/squared.ipynb #c002
 import numpy as np
 
-from ...base.limits import require_memory
 from ...base.validation import as_positive
 from ...problems.solution import Solution
+from .nodes import require_program
 from .svm import svm_features
 
 # %% ../../../nbs/solvers/qp/squared.ipynb #c004
@@ -51,11 +51,9 @@ def solve_squared_qp(problem, lam, form, run, label):
     lam = as_positive("lam", lam)
     if form == "dual":
         raise ValueError("form is 'dual'; 'auto' or 'primal' is accepted for loss='squared'.")
-    require_memory(
-        2000 * problem.n_preferences,
-        f"the quadratic program of {problem.n_preferences:,} preferences",
-        'use the solver "newton"',
-    )
+    rank = min(problem.X.shape) if problem.is_factored else problem.n_items
+    m = problem.n_preferences
+    require_program(f"{m:,} preferences", 'use the solver "newton"', m, m * rank, rank)
     program, read = squared_program(cp, problem, lam)
     status, has_values = run(program)
     if has_values:

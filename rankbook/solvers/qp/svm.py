@@ -8,11 +8,11 @@ __all__ = ['svm_features', 'binary_lines', 'multiclass_lines', 'svm_program', 's
 # %% ../../../nbs/solvers/qp/svm.ipynb #c002
 import numpy as np
 
-from ...base.limits import require_memory
 from ...base.validation import as_positive
 from ...kernels.linear_map import centred
 from ...problems.solution import Solution
 from ...registry.declaration import is_kind
+from .nodes import require_program
 
 # %% ../../../nbs/solvers/qp/svm.ipynb #c004
 def svm_features(problem):
@@ -113,11 +113,11 @@ def solve_svm_qp(problem, lam, form, run, label):
         raise ValueError(
             f"form is 'dual'; 'auto' or 'primal' is accepted for a {type(problem).__name__}."
         )
-    require_memory(
-        2000 * problem.n_preferences,
-        f"the quadratic program of {problem.n_preferences:,} constraints",
-        'use the solver "subgradient"',
-    )
+    rows, classes = problem.n_preferences, 1 if is_kind(problem, "SVMProblem") else 2
+    rank = min(problem.X.shape) if problem.is_factored else problem.n_items
+    columns = rank if classes == 1 else rank * len(problem.classes_)
+    other = 'use the solver "subgradient"'
+    require_program(f"{rows:,} constraints", other, rows, classes * rows * rank, columns)
     program, read = svm_program(cp, problem, lam)
     status, has_values = run(program)
     solution = best_answer(problem, lam, *read(), label, status) if has_values else None
