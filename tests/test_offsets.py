@@ -22,35 +22,6 @@ def grid_items(n=40, d=3, seed=0, digits=20):
     return X, np.round(X @ rng.normal(size=d) + rng.normal(size=n)), np.arange(n) % 3
 
 
-@pytest.mark.parametrize("offset", OFFSETS)
-@pytest.mark.parametrize(
-    "kernel, solver",
-    [("linear", "path"), ("linear", "newton"), ("linear", "qp"), ("rbf", "path"), ("rbf", "qp")],
-)
-def test_the_ranking_svm_does_not_see_an_offset(kernel, solver, offset):
-    X, y, qid = grid_items()
-    prefs = rb.Preferences.from_scores(y, qid)
-    for lam in (0.1, 10.0):
-        near, far = (
-            rb.solve(rb.RankSVMProblem(Z, prefs, kernel=kernel), lam, solver=solver).certificate
-            for Z in (X, X + offset)
-        )
-        assert far.primal == pytest.approx(near.primal, rel=1e-6) and far.relative_gap < 1e-6
-
-
-@pytest.mark.parametrize("offset", OFFSETS)
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_rankrls_does_not_see_an_offset(kernel, offset):
-    X, y, qid = grid_items()
-    near, far = (
-        rb.solve(rb.RankRLSProblem(Z, y, qid, kernel=kernel), 1.0, solver="rls")
-        for Z in (X, X + offset)
-    )
-    assert far.certificate.primal == pytest.approx(
-        near.certificate.primal, rel=1e-6
-    ) and far.certificate.is_optimal(1e-9)
-
-
 @pytest.mark.parametrize("storage", ["float64", "float32", "csr"])
 def test_newton_on_stored_items_does_not_see_an_offset(storage):
     X, y, qid = grid_items(200, digits=6)
@@ -68,21 +39,6 @@ def test_newton_on_stored_items_does_not_see_an_offset(storage):
         a.certificate.primal, rel=1e-6
     )
     assert storage != "csr" or b.problem.X.nnz <= np.count_nonzero(far)
-
-
-def test_the_l1_path_does_not_see_an_offset():
-    X, y, _ = grid_items()
-    near, far = (
-        rb.solve_path(
-            rb.RankSVMProblem(Z, rb.Preferences.from_scores(y), kernel="linear", penalty="l1"),
-            solver="simplex",
-        )
-        for Z in (X, X + 1e8)
-    )
-    lams = np.geomspace(near.breakpoints[0] / 50, near.breakpoints[0], 5)
-    assert [far.certificate(lam).primal for lam in lams] == pytest.approx(
-        [near.certificate(lam).primal for lam in lams], rel=1e-6
-    )
 
 
 def test_an_rbf_kernel_close_to_constant_keeps_its_digits():
@@ -111,19 +67,6 @@ def test_a_constant_added_to_a_kernel_changes_nothing(kernel):
     assert [shifted.certificate(lam).primal for lam in (0.02, 1.0)] == pytest.approx(
         [plain.certificate(lam).primal for lam in (0.02, 1.0)], rel=1e-7
     )
-
-
-def test_a_validation_curve_does_not_see_an_offset():
-    X, y, _ = grid_items(60)
-    curves = []
-    for Z in (X, X + 1e8):
-        path = rb.solve_path(
-            rb.RankSVMProblem(Z[::2], rb.Preferences.from_scores(y[::2]), kernel="linear"),
-            lam_min=1e-2,
-        )
-        curves.append(rb.validation_curve(path, Z[1::2], rb.Preferences.from_scores(y[1::2])))
-    lams = np.geomspace(0.011, 100, 300)
-    assert np.mean(curves[0].at(lams) != curves[1].at(lams)) < 0.01  # but next to a break
 
 
 # Units of features

@@ -150,14 +150,6 @@ def test_bad_sample_weight(mixture, weights):
         RankSVM().fit(mixture.X, mixture.y, sample_weight=weights)
 
 
-def test_zero_weight_removes(mixture):
-    w = np.ones(60)
-    w[::7] = 0
-    a = RankSVM().fit(mixture.X, mixture.y, sample_weight=w)
-    b = RankSVM().fit(mixture.X[w > 0], mixture.y[w > 0])
-    assert np.allclose(a.predict(mixture.X), b.predict(mixture.X), atol=1e-8)
-
-
 def test_pickle_and_clone(mixture):
     model = RankSVM(lam=0.3).fit(mixture.X, mixture.y)
     copy = pickle.loads(pickle.dumps(model))

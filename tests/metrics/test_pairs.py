@@ -411,27 +411,6 @@ def test_item_weights_of_a_million_pairs_are_not_listed(monkeypatch):
     assert np.isclose(disagreement(y, scores, sample_weight=weight), expected, rtol=1e-12)
 
 
-def test_copies_of_items_are_integer_weights():
-    """What tells item weights from query weights; for average precision, too, where copies tie."""
-    rng = np.random.default_rng(9)
-    y, scores, qid, times = (
-        rng.integers(0, 2, 60),
-        rng.integers(0, 9, 60),
-        rng.integers(0, 4, 60),
-        rng.integers(0, 4, 60),
-    )
-    copies = np.repeat(np.arange(60), times)
-    for metric in (disagreement, auc, average_precision):
-        assert np.isclose(
-            metric(y, scores, qid, times),
-            metric(y[copies], scores[copies], qid[copies]),
-            rtol=1e-13,
-        )
-        assert np.isclose(
-            metric(y, scores, qid, 1e300 * times), metric(y, scores, qid, times), rtol=1e-13
-        )
-
-
 def test_weights_against_scikit_learn():
     metrics = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(10)

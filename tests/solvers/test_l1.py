@@ -430,17 +430,6 @@ def test_paths_repeat_themselves_and_survive_a_pickle():
     )
 
 
-def test_order_of_rows_does_not_matter():
-    X, prefs = CORPUS["plain"]
-    order = np.random.default_rng(0).permutation(16)
-    place = np.argsort(order)
-    other = l1(X[order], rb.Preferences(place[prefs.better], place[prefs.worse], 16))
-    one, other = follow(l1(X, prefs)), follow(other)
-    assert np.allclose(one.breakpoints, other.breakpoints) and np.allclose(
-        one.weights, other.weights
-    )
-
-
 # Bad input, and who refuses what
 
 

@@ -159,19 +159,6 @@ def test_others_refuse_storage_and_loss_in_one_sentence(solver):
             run(rb.RankSVMProblem(X.astype(float), prefs, loss="squared"), 1.0, solver)
 
 
-def test_permuting_items_changes_nothing():
-    X, prefs = CASES["queries"]
-    rng = np.random.default_rng(3)
-    y, qid = rng.integers(0, 4, 60), rng.integers(0, 4, 60)
-    order = rng.permutation(60)
-    one, other = (
-        rb.RankSVMProblem(X[o], rb.Preferences.from_scores(y[o], qid[o]), kernel="linear")
-        for o in (np.arange(60), order)
-    )
-    a, b = (p.weights(rb.solve(p, 1.0, solver="newton", tol=1e-10).coef) for p in (one, other))
-    assert np.allclose(a, b, atol=1e-4 * np.abs(a).max())
-
-
 def test_read_only_and_strided_items():
     X, prefs = CASES["queries"]
     wide = np.repeat(X, 2, axis=1)

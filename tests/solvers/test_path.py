@@ -529,20 +529,6 @@ def test_scale_of_the_kernel(scale):
         )
 
 
-@pytest.mark.parametrize("offset", [1e2, 1e4])
-def test_linear_features_far_from_zero(offset):
-    """Differences of items do not change when all items are moved."""
-    X, y = standardised("cancer", rows=60)
-    prefs = rb.Preferences.from_scores(y)
-    near, far = (
-        follow(rb.RankSVMProblem(X[:, :3] + perturbation, prefs, "linear"))
-        for perturbation in (0, offset)
-    )
-    for lam in random_lams(near, 20, depth=1e-3):
-        assert far.certificate(lam).relative_gap < TOL
-        assert far.certificate(lam).primal == pytest.approx(near.certificate(lam).primal, rel=1e-7)
-
-
 def test_unequal_weights_over_six_decades():
     X, y = standardised("cancer", rows=60)
     prefs, rng = rb.Preferences.from_scores(y), np.random.default_rng(0)
@@ -591,65 +577,6 @@ def test_blocks_of_events_do_not_matter(small):
         assert np.array_equal(follow(problem, chunk=chunk).events, path.events)
 
 
-def test_order_of_rows_and_queries(small):
-    X, y, problem, path = small
-    rng = np.random.default_rng(3)
-    order = rng.permutation(len(y))
-    check_same_function(path, follow(plain(X[order], y[order], None, "full")), X, X)
-    qid = rng.integers(0, 4, len(y))
-    first = follow(rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid=qid)))
-    names = np.array(["d", "a", "c", "b"])[qid[order]]
-    check_same_function(
-        first,
-        follow(rb.RankSVMProblem(X[order], rb.Preferences.from_scores(y[order], qid=names))),
-        X,
-        X,
-    )
-
-
-def test_order_of_preferences(small):
-    X, y, problem, path = small
-    order = np.random.default_rng(4).permutation(len(problem.prefs))
-    prefs = rb.Preferences(problem.prefs.better[order], problem.prefs.worse[order], len(y))
-    other = follow(rb.RankSVMProblem(X, prefs))
-    check_same_function(path, other, X, X)
-
-
-def test_repeated_preferences_are_heavier_ones(small):
-    X, y, problem, _ = small
-    better, worse = problem.prefs.better, problem.prefs.worse
-    twice = follow(
-        rb.RankSVMProblem(X, rb.Preferences(np.r_[better, better], np.r_[worse, worse], len(y)))
-    )
-    heavy = follow(rb.RankSVMProblem(X, problem.prefs.reweighted(weight=np.full(len(better), 2.0))))
-    check_exact(twice)
-    check_same_function(heavy, twice, X, X)
-
-
-def test_scaled_features_weights_and_margins(small):
-    X, y, _, _ = small
-    prefs = rb.Preferences.from_scores(y)
-    base = follow(rb.RankSVMProblem(X[:, :3], prefs, "linear"))
-    check_same_function(
-        base,
-        follow(rb.RankSVMProblem(10 * X[:, :3], prefs, "linear")),
-        X[:, :3],
-        10 * X[:, :3],
-        times=100,
-    )
-    weighted = follow(
-        rb.RankSVMProblem(X[:, :3], prefs.reweighted(weight=np.full(len(prefs), 7.0)), "linear")
-    )
-    check_same_function(base, weighted, X[:, :3], X[:, :3], times=7)
-    wide = follow(
-        rb.RankSVMProblem(X[:, :3], prefs.reweighted(margin=np.full(len(prefs), 4.0)), "linear")
-    )
-    for lam in random_lams(base, 12):
-        assert np.allclose(
-            4 * base.predict(X[:, :3], lam), wide.predict(X[:, :3], lam / 4), rtol=1e-7, atol=1e-9
-        )
-
-
 def test_precomputed_and_callable_kernels_follow_the_same_path(small):
     X, y, problem, path = small
     rbf = lambda A, B: np.exp(-((A[:, None] - B[None]) ** 2).sum(-1) / X.shape[1])
@@ -694,23 +621,6 @@ def test_read_only_and_strided_kernels(small, kernel):
 
 
 # Preferences that weigh nothing
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_preferences_of_weight_zero_are_as_good_as_absent(seed):
-    rng = np.random.default_rng(seed)
-    X, y = rng.normal(size=(14, 2)), rng.integers(0, 3, 14)
-    prefs = rb.Preferences.from_scores(y)
-    weight = rng.integers(0, 2, len(prefs)).astype(float)
-    kept = np.flatnonzero(weight)
-    with_zeros = follow(rb.RankSVMProblem(X, prefs.reweighted(weight=weight)))
-    without = follow(
-        rb.RankSVMProblem(X, rb.Preferences(prefs.better[kept], prefs.worse[kept], 14))
-    )
-    check_exact(with_zeros)
-    assert np.allclose(with_zeros.breakpoints[0], without.breakpoints[0], rtol=1e-12)
-    assert set(with_zeros.events["pair"]) <= set(kept)
-    check_same_function(without, with_zeros, X, X)
 
 
 def test_a_weightless_preference_does_not_start_the_path():

@@ -149,25 +149,6 @@ def test_weight_zero_is_as_good_as_absent_and_items_without_preference_get_no_co
         np.testing.assert_allclose(a.coef, b.coef, atol=1e-9)
 
 
-def test_rows_and_preferences_may_be_permuted():
-    rng = np.random.default_rng(3)
-    X, n = rng.normal(size=(10, 2)), 10
-    prefs = random_weights(Preferences.from_scores(rng.integers(0, 3, n)), rng)
-    items, pairs = rng.permutation(n), rng.permutation(len(prefs))
-    place = np.argsort(items)
-    moved = Preferences(
-        place[prefs.better[pairs]],
-        place[prefs.worse[pairs]],
-        n,
-        weight=prefs.weight[pairs],
-        margin=prefs.margin[pairs],
-    )
-    a = QPSolver().solve(RankSVMProblem(X, prefs), 0.2)
-    b = QPSolver().solve(RankSVMProblem(np.asfortranarray(X[items]), moved), 0.2)
-    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1e-8)
-    np.testing.assert_allclose(a.problem.matvec(a.coef)[items], b.problem.matvec(b.coef), atol=1e-6)
-
-
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_units_of_weights_margins_and_kernel_do_not_matter(unit):
     rng = np.random.default_rng(4)
