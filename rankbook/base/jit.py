@@ -31,7 +31,9 @@ from rankbook.base.jit_cache import (
     source_stamp,
 )
 
-OPTIONS = dict(no_cfunc_wrapper=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+OPTIONS = dict(
+    no_cfunc_wrapper=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy"
+)
 
 # %% ../../nbs/base/jit.ipynb #c004
 class Kept:

@@ -18,6 +18,8 @@ from itertools import product
 
 import numpy as np
 
+from .progress import WAITING
+
 # %% ../../nbs/base/limits.ipynb #c020
 try:
     from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_DATA, getrlimit
@@ -187,7 +189,15 @@ INSIDE = ("rankbook", "sklearn", "contextlib")  # packages whose lines the user 
 
 def warn(message, category=UserWarning):
     """Warn in the name of the first line outside this package and scikit-learn."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    frame, waiting = sys._getframe(1), WAITING.get()
+    inside = INSIDE if waiting is None else (*INSIDE, "threading")
+    while frame.f_globals.get("__name__", "").split(".")[0] in inside:
+        if frame.f_back is not None:
+            frame = frame.f_back
+        elif waiting is not None:  # a thread begins where it is waited for
+            frame, waiting = waiting, None
+        else:
+            break
+    where, names = (frame.f_code.co_filename, frame.f_lineno), frame.f_globals
+    registry = names.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, category, *where, names.get("__name__"), registry)

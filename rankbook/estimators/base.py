@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.limits import refuse_huge, within_memory
+from ..base.progress import interruptible
 from ..base.types import Items
 from rankbook.base.validation import (
     as_array,
@@ -88,9 +89,18 @@ def keep_fit(estimator, found):
 def keeping_features(fit):
     """A function that fits, and puts back the number and names of features if it raises.
 
-    scikit-learn sets these first of all; with this nothing is half done.
+    scikit-learn sets these first of all; with this nothing is half done. Ctrl-C ends a `fit`, if
+    not a `partial_fit`, even in compiled code.
     """
     from functools import wraps
+
+    from sklearn import config_context, get_config
+
+    def configured(estimator, config, *args, **options):
+        with config_context(**config):  # scikit-learn has one for each thread
+            return fit(estimator, *args, **options)
+
+    run = interruptible(configured)
 
     @wraps(fit)
     def safely(estimator, *args, **options):
@@ -98,6 +108,8 @@ def keeping_features(fit):
         before = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
         try:
             with within_memory(f"{type(estimator).__name__}.{fit.__name__}"):
+                if fit.__name__ == "fit":
+                    return run(estimator, get_config(), *args, **options)
                 return fit(estimator, *args, **options)
         except BaseException:  # an interrupt, too
             for name in names:

@@ -253,7 +253,8 @@ class RegularizationPath(SolutionPath):
             Where to end; by default where the path was meant to end, and if that is reached at the
             end of all events.
         **options
-            Of the solver: for "path" max_events (further ones), progress and stop.
+            Of the solver: for "path" max_events (further ones), progress, stop and
+            keep_interrupted.
 
         Returns
         -------

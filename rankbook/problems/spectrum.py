@@ -36,16 +36,15 @@ class Spectrum:
 def decomposed(A):
     """Eigenvalues (r,) and eigenvectors (r, r) of a symmetric matrix. O(r^3).
 
-    The matrix A is positive semi-definite and is overwritten; the eigenvalues are rounded up to 0
+    The matrix A is positive semi-definite; the eigenvalues are rounded up to 0
     at least.
 
-    By divide and conquer, the fastest driver of LAPACK for all eigenvectors.
+    By divide and conquer, the fastest driver of LAPACK for all eigenvectors. It is numpy's, since
+    scipy's would keep Ctrl-C waiting for minutes.
     """
-    from scipy.linalg import eigh
-
     require_finite(A, "the matrix of products of the items")
     with solvable("the matrix of products of the items"):
-        values, V = eigh(A, driver="evd", overwrite_a=True, check_finite=False)
+        values, V = np.linalg.eigh(A)
     return np.maximum(values, 0.0), V
 
 # %% ../../nbs/problems/spectrum.ipynb #c008
@@ -115,13 +114,13 @@ def refined_solution(A, t, lam, product, steps=10):
     It is None if A + lam is indefinite to rounding. The matrix A is symmetric, positive
     semi-definite, in C order and overwritten; `product(v)` is A v for v (r, k).
     """
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+    from scipy.linalg import cho_solve
 
     A[np.diag_indices_from(A)] += lam
     require_finite(A, "the matrix of products of the items")
-    try:  # the transpose is in the order of LAPACK, which overwrites it in its place
-        factor = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError:
+    try:
+        factor = np.linalg.cholesky(A).T, False
+    except np.linalg.LinAlgError:
         return None
     size = lambda v: np.abs(v).max(axis=0, initial=0.0)
     c = cho_solve(factor, t, check_finite=False)

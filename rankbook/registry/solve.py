@@ -12,6 +12,7 @@ import numpy as np
 
 from ..base.limits import solvable, within_memory
 from ..base.ownership import Seal
+from ..base.progress import interruptible
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
 from ..problems.solution import Solution
@@ -64,6 +65,8 @@ def _run(solver, name, method, problem, argument):
             f"{' and '.join(m for m in ('path', 'solve') if hasattr(solver, m))} but not {method}; "
             f"{owners_of(problem, method)} this problem."
         )
+    keeps = getattr(solver, "keep_interrupted", False)  # it handles Ctrl-C in the main thread
+    call = getattr(solver, method) if keeps else interruptible(getattr(solver, method))
     seal = None if is_ours(solver) else sealed(problem)
     try:
         with naming(who):
@@ -73,9 +76,9 @@ def _run(solver, name, method, problem, argument):
         with naming(who), solvable(f"a matrix of the solver {label!r} at lam = {argument!r}"):
             if seal is None:
                 with within_memory(f"the solver {label!r}"):
-                    return label, getattr(solver, method)(problem, argument), None
+                    return label, call(problem, argument), None
             with staying_alive(who, method):
-                return label, getattr(solver, method)(problem, argument), seal
+                return label, call(problem, argument), seal
     finally:
         if seal is not None:
             seal.check(f"solver {who}")
@@ -95,6 +98,7 @@ def _name_in(solver):
     return name if isinstance(name, str) else ""
 
 # %% ../../nbs/registry/solve.ipynb #c030
+@interruptible
 @within_memory("this problem")
 def solve(
     problem: Problem,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.ownership import own
+from ..base.progress import interruptible
 from ..base.validation import as_choice, as_numbers, as_positive, require_kind
 from ..paths.exact import SolutionPath
 from ..paths.labels import LabelPath
@@ -281,6 +282,7 @@ def _label_curve(path, X_val, y_val, others, metric, tie_tol):
     return _as_curve(path, lam[starts], values[np.r_[0, np.append(starts[1:], lam.size)]], metric)
 
 
+@interruptible
 def validation_curve(
     path: SolutionPath,
     X_val: ArrayLike,

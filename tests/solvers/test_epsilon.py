@@ -550,8 +550,8 @@ def test_copies_that_nothing_tells_apart():
     ).values.tolist() == [0.5]
 
 
-@pytest.mark.parametrize("after", [0, 1, 2, 7])
-def test_ctrl_c_leaves_what_is_certified(after):
+@pytest.mark.parametrize("after", [0, 2])
+def test_ctrl_c_stays_ctrl_c(after):
     class Interrupted(rb.Solver):
         name = "interrupted"
         left = after
@@ -562,15 +562,8 @@ def test_ctrl_c_leaves_what_is_certified(after):
                 raise KeyboardInterrupt
             return rb.solve(problem, lam, solver="path")
 
-    problem = build("plain", "rbf")
-    path = follow(problem, 1e-2, inner=Interrupted())
-    assert path.status == "interrupted" and path.info["solves"] == after
-    assert path.domain[0] == path.breakpoints[-1] >= DEPTH * problem.lam_max
-    check(path, 1e-2)
-    ((lams, G),) = path.breakpoint_scores(problem.X)
-    assert lams[-1] == path.domain[0]
-    with pytest.raises(ValueError, match="interrupted"):
-        path.coef(0.99 * path.domain[0])
+    with pytest.raises(KeyboardInterrupt):
+        follow(build("plain", "rbf"), 1e-2, inner=Interrupted())
 
 
 def test_the_refinement_never_goes_on_for_ever():

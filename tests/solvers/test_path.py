@@ -726,7 +726,7 @@ def test_ctrl_c_ends_a_path_where_it_was_recorded(monkeypatch):
         return result
 
     monkeypatch.setattr(following, "follow", interrupted)
-    path = rb.solve_path(problem, chunk=300)
+    path = rb.solve_path(problem, chunk=300, keep_interrupted=True)
     assert path.status == "interrupted" and path.events.size
     check_events(path)
     check_exact(path, [path.domain[0], *random_lams(path, 20, depth=1e-9)])
@@ -746,7 +746,7 @@ def test_a_signal_ends_a_path_where_it_was_recorded():
     timer = threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,))
     timer.start()
     try:
-        path = rb.solve_path(problem)
+        path = rb.solve_path(problem, keep_interrupted=True)
     except KeyboardInterrupt:
         pytest.skip("the signal came before or after the path")
     finally:

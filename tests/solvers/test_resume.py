@@ -154,7 +154,7 @@ def listening():
 @pytest.mark.parametrize("call", [1, 2, 5])
 def test_after_ctrl_c(whole, monkeypatch, listening, call):
     monkeypatch.setattr(following, "follow", interrupt_at(call, following.follow))
-    part = rb.solve_path(whole.problem, chunk=64)
+    part = rb.solve_path(whole.problem, chunk=64, keep_interrupted=True)
     monkeypatch.undo()
     assert (
         part.status == "interrupted" and part.events.size and len(part.events) < len(whole.events)
@@ -168,7 +168,7 @@ def test_a_second_ctrl_c_is_obeyed_at_once_and_cannot_be_resumed(whole, monkeypa
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(following, "follow", interrupt_at(2, following.follow, twice))
-    part = rb.solve_path(whole.problem, chunk=64)
+    part = rb.solve_path(whole.problem, chunk=64, keep_interrupted=True)
     assert part.status == "interrupted" and np.array_equal(part.events, whole.events[:64])
     with pytest.raises(ValueError, match="cannot be resumed"):
         part.resume()
@@ -178,8 +178,21 @@ def test_ctrl_c_pressed_in_stop(whole, listening):
     def stop(path):
         raise KeyboardInterrupt
 
-    part = rb.solve_path(whole.problem, chunk=64, stop=stop)
+    part = rb.solve_path(whole.problem, chunk=64, stop=stop, keep_interrupted=True)
     assert part.status == "interrupted"
+    same(part.resume(), whole)
+
+
+@pytest.mark.parametrize("call", [1, 2, 5])
+def test_ctrl_c_is_raised_unless_the_path_is_to_be_kept(whole, monkeypatch, listening, call):
+    part = rb.solve_path(whole.problem, chunk=64, max_events=100)
+    monkeypatch.setattr(following, "follow", interrupt_at(call, following.follow))
+    with pytest.raises(KeyboardInterrupt):
+        rb.solve_path(whole.problem, chunk=64)
+    monkeypatch.setattr(following, "follow", interrupt_at(call, following.follow))
+    with pytest.raises(KeyboardInterrupt):
+        part.resume()
+    monkeypatch.undo()
     same(part.resume(), whole)
 
 

@@ -8,7 +8,9 @@ __all__ = ['app', 'OPTIONS', 'ARGUMENT', 'CALL', 'CANNOT', 'ABSENT', 'EXAMPLES',
 
 # %% ../../../nbs/app/cli/main.ipynb #c003
 import json
+import os
 import re
+import sys
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -92,8 +94,13 @@ def one_line_errors():
             raise  # of these kinds a solver that fails speaks; those derived from them are bugs
         _fail(error)
     except KeyboardInterrupt:
-        typer.echo("rankbook: interrupted", err=True)
-        raise typer.Exit(130) from None
+        _end_interrupted()
+
+
+def _end_interrupted():
+    """Say that Ctrl-C ended the command, with the code that a shell gives it."""
+    typer.echo("rankbook: interrupted", err=True)
+    raise typer.Exit(130) from None
 
 
 def _fail(error, *advice):
@@ -101,6 +108,10 @@ def _fail(error, *advice):
 
     An argument is named as the option that it came by; one that a solver names is its own.
     """
+    cause = error
+    while (cause := cause.__cause__ or cause.__context__) is not None:
+        if isinstance(cause, KeyboardInterrupt):  # an import turned it into another error
+            _end_interrupted()
     said, notes = str(error), [f"({note})" for note in getattr(error, "__notes__", ())]
     if CANNOT in said:
         advice += ("On the command line: --method, --kernel and --graph make the problem.",)
@@ -178,4 +189,10 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove it.")] = F
 # %% ../../../nbs/app/cli/main.ipynb #c047
 def main():
     """What the command `rankbook` runs."""
-    app(prog_name="rankbook")
+    try:
+        app(prog_name="rankbook")
+    except (KeyboardInterrupt, SystemExit) as end:
+        if getattr(end, "code", 130) != 130:
+            raise
+        sys.stdout.flush()
+        os._exit(130)  # at once: what was interrupted may still be in compiled code

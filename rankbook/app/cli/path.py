@@ -101,8 +101,6 @@ def path(  # noqa: PLR0913 -- an option of the command each
             write_frame(found.to_frame(), out)
     said = json.dumps(path_facts(found)) if as_json else repr(found)
     say(said, err=out == "-")
-    if found.status == "interrupted":
-        raise KeyboardInterrupt
 
 
 def path_facts(path):

@@ -47,29 +47,25 @@ def refine(problem, lam_min, eps, solve_at):
     -------
     done : list of Breakpoint
     status : str
-        "lam_min", "complete" if the last breakpoint serves all smaller lambdas, or
-        "interrupted".
+        "lam_min", or "complete" if the last breakpoint serves all smaller lambdas.
     largest : float
         The largest relative gap on the way.
     """
     weight, done, ahead, largest = problem.prefs.weight, [top_breakpoint(problem)], [], 0.0
-    try:
-        while True:
-            below = largest_gap_below(weight, done[-1])
-            if below <= eps:
-                return done, "complete", max(largest, below)
-            if done[-1].lam <= lam_min:
-                return done, "lam_min", largest
-            if not ahead:
-                ahead.append(solve_at(lam_min))
-            gap = largest_gap(weight, done[-1], ahead[-1])
-            if gap <= eps:
-                done.append(ahead.pop())
-                largest = max(largest, gap)
-            else:
-                ahead.append(solve_at(_refuse_narrow(done[-1].lam, ahead[-1].lam, gap, eps)))
-    except KeyboardInterrupt:  # what is done is certified, what is ahead is not
-        return done, "interrupted", largest
+    while True:
+        below = largest_gap_below(weight, done[-1])
+        if below <= eps:
+            return done, "complete", max(largest, below)
+        if done[-1].lam <= lam_min:
+            return done, "lam_min", largest
+        if not ahead:
+            ahead.append(solve_at(lam_min))
+        gap = largest_gap(weight, done[-1], ahead[-1])
+        if gap <= eps:
+            done.append(ahead.pop())
+            largest = max(largest, gap)
+        else:
+            ahead.append(solve_at(_refuse_narrow(done[-1].lam, ahead[-1].lam, gap, eps)))
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c039
 def _refuse_narrow(upper, lower, gap, eps):
@@ -145,8 +141,8 @@ class EpsilonPath(SolutionPath):
     Attributes
     ----------
     problem, domain, status, solver
-        As in :class:`rankbook.SolutionPath`; the status is "lam_min", "complete" (for every
-        lam > 0) or "interrupted".
+        As in :class:`rankbook.SolutionPath`; the status is "lam_min" or "complete" (for every
+        lam > 0).
     breakpoints : ndarray of shape (T,)
         The lambdas that were solved and lam_max, strictly decreasing; lam f(x) is affine in lam in
         between.
@@ -294,7 +290,7 @@ def run(problem, lam_min, inner, eps, progress=False):
 
     with progress_bar(progress, "solves") as tell:
         done, status, largest = refine(problem, lam_min, 0.999 * eps, solve_at)
-    end = {"complete": 0.0, "lam_min": lam_min, "interrupted": done[-1].lam}[status]
+    end = {"complete": 0.0, "lam_min": lam_min}[status]
     label = labels[-1] if labels else getattr(inner, "name", "") or type(inner).__name__
     info = dict(solves=len(labels), inner=label, eps=eps, largest_gap=largest)
     rows = (np.array([getattr(one, name) for one in done]) for name in PARTS)

@@ -154,10 +154,7 @@ def next_point(piece, point, top, lam_min):
 
 
 def follow(piece, lam_min=0.0, max_events=None):
-    """Follow the weights from the largest lambda down to lam_min: a :class:`Trace`.
-
-    Ctrl-C ends it between two events, with status "interrupted".
-    """
+    """Follow the weights from the largest lambda down to lam_min: a :class:`Trace`."""
     w = np.zeros(piece.X.shape[1])
     point, seen = Point(np.inf, w, piece.evaluate(w)), Trace()
     top = float(np.abs(point.q).max())
@@ -174,8 +171,6 @@ def follow(piece, lam_min=0.0, max_events=None):
             point, tied = next_point(piece, point, top, lam_min)
             seen.add(point)
             seen.events, seen.tied = seen.events + 1, seen.tied + tied
-    except KeyboardInterrupt:
-        return seen.end("interrupted")
     except ArithmeticError as error:
         return seen.end("numerical", str(error))
     return seen.end("lam_min" if lam_min else "complete")

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...base.limits import require_memory
 from ...base.ownership import writable, writable_matrix
-from ...base.progress import progress_bar
+from ...base.progress import interruptible, progress_bar
 from ...paths.depth import trusted
 from ...paths.exact import RegularizationPath
 from ...paths.replay import Checkpoint, PathIterator
@@ -171,13 +171,18 @@ def begin(problem, perturbation, seed, lam_min, chunk):
 class noted_interrupt:
     """A context in which the first Ctrl-C only sets `came`; the second is raised as usual.
 
-    Outside the main thread it does nothing.
+    Outside the main thread, and unless it is asked for, it does nothing.
     """
+
+    def __init__(self, asked=True):
+        self.asked = asked
 
     def __enter__(self):
         self.came, self.before = False, None
-        if threading.current_thread() is threading.main_thread() and callable(
-            signal.getsignal(signal.SIGINT)
+        if (
+            self.asked
+            and threading.current_thread() is threading.main_thread()
+            and callable(signal.getsignal(signal.SIGINT))
         ):
             self.before = signal.signal(signal.SIGINT, self.note)
         return self
@@ -212,7 +217,7 @@ def reached(run):
     return f"lambda {run.checkpoints[-1].lam:.3g}{end}"
 
 
-def follow_on(run, max_events=None, tell=None, stop=None):
+def follow_on(run, max_events=None, tell=None, stop=None, keep_interrupted=False):
     """Follow to an end.
 
     Parameters
@@ -225,6 +230,8 @@ def follow_on(run, max_events=None, tell=None, stop=None):
         Called with the number of events and the lambda reached, as a text, after every chunk.
     stop : callable, optional
         Called with the path so far after every chunk; a true answer ends it.
+    keep_interrupted : bool, default False
+        Whether Ctrl-C ends it, at the end of a chunk; else it raises KeyboardInterrupt.
 
     Returns
     -------
@@ -234,7 +241,7 @@ def follow_on(run, max_events=None, tell=None, stop=None):
     """
     last = np.inf if max_events is None else run.total + max_events
     try:
-        with noted_interrupt() as interrupt:
+        with noted_interrupt(keep_interrupted) as interrupt:
             while run.total < last:
                 code = run_chunk(run, int(min(run.chunk, last - run.total)))
                 if tell is not None:
@@ -246,7 +253,9 @@ def follow_on(run, max_events=None, tell=None, stop=None):
                 if stop is not None and stop(as_path(run, "interrupted")):
                     return "stopped"
     except KeyboardInterrupt:
-        return "interrupted"
+        if keep_interrupted:
+            return "interrupted"
+        raise
     return "max_events"
 
 # %% ../../../nbs/solvers/path/run.ipynb #c019
@@ -339,7 +348,15 @@ def copied(run, lam_min):
     )
 
 # %% ../../../nbs/solvers/path/run.ipynb #c026
-def resume(run, status, lam_min=None, max_events=None, progress=False, stop=None):
+def resume(
+    run,
+    status,
+    lam_min=None,
+    max_events=None,
+    progress=False,
+    stop=None,
+    keep_interrupted=False,
+):
     """The path that goes on where a run ended.
 
     Parameters
@@ -353,7 +370,7 @@ def resume(run, status, lam_min=None, max_events=None, progress=False, stop=None
     max_events : int, optional
         Further events after which to stop.
     progress : bool, default False
-    stop : callable, optional
+    stop, keep_interrupted
         As in :class:`rankbook.solvers.path.solver.PathSolver`.
 
     Returns
@@ -364,4 +381,5 @@ def resume(run, status, lam_min=None, max_events=None, progress=False, stop=None
         lam_min = 0.0 if status == "lam_min" else run.lam_min
     onward = copied(run, float(lam_min))
     with progress_bar(progress, "events") as tell:
-        return as_path(onward, follow_on(onward, max_events, tell, stop))
+        follow = follow_on if keep_interrupted else interruptible(follow_on)
+        return as_path(onward, follow(onward, max_events, tell, stop, keep_interrupted))

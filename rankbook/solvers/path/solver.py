@@ -47,13 +47,15 @@ class PathSolver(Solver):
         Of the perturbations.
     chunk : int, default 2048
         Events between two checkpoints.
+    keep_interrupted : bool, default False
+        Whether Ctrl-C ends the path, at the end of a chunk and with status "interrupted", so that
+        ``path.resume()`` can go on. By default it raises KeyboardInterrupt at once.
 
     Notes
     -----
     An event costs O(|A|^2 + |A| n) with a kernel matrix, with a linear kernel
     O(|A|^2 + |A| d + d^2) and O(d) for each listed item. Memory: the kernel matrix, 80 bytes a
-    preference, 14 bytes an event, 8 |A| bytes a checkpoint. Ctrl-C ends with status "interrupted";
-    ``path.resume()`` goes on.
+    preference, 14 bytes an event, 8 |A| bytes a checkpoint.
     """
 
     name = "path"
@@ -66,11 +68,19 @@ class PathSolver(Solver):
     reference = "Zapien, Gasso, Gaertner and Canu (2009), section 5"
 
     def __init__(
-        self, max_events=None, stop=None, progress=False, perturbation=1e-8, seed=0, chunk=2048
+        self,
+        max_events=None,
+        stop=None,
+        progress=False,
+        perturbation=1e-8,
+        seed=0,
+        chunk=2048,
+        keep_interrupted=False,
     ):
         check_options(chunk, seed, max_events, perturbation, stop)
         self.max_events, self.stop, self.progress = max_events, stop, progress
         self.perturbation, self.seed, self.chunk = perturbation, seed, chunk
+        self.keep_interrupted = keep_interrupted
 
     def can_solve(self, problem):
         """True, or a sentence that says why not: margins of 0 have no lambda to begin at."""
@@ -94,7 +104,8 @@ class PathSolver(Solver):
             return LabelPath(problem, self.path(problem.ranking, lam_min))
         run = begin(problem, self.perturbation, self.seed, lam_min or 0.0, self.chunk)
         with progress_bar(self.progress, "events") as tell:
-            return as_path(run, follow_on(run, self.max_events, tell, self.stop))
+            code = follow_on(run, self.max_events, tell, self.stop, self.keep_interrupted)
+        return as_path(run, code)
 
     def restore(self, path, arrays):
         """Make a path that was read from a file fit to be resumed.

@@ -226,8 +226,7 @@ def follow_chunk(state, lam_min, size):
 def run(state, lam_min, max_events, progress=False):
     """Follow to an end.
 
-    Returns the state, all events, all weights (sparse), and a code of `follow` or a status. Ctrl-C
-    ends it between two chunks.
+    Returns the state, all events, all weights (sparse), and a code of `follow` or a status.
     """
     from scipy.sparse import csr_array, vstack
 
@@ -237,23 +236,19 @@ def run(state, lam_min, max_events, progress=False):
         0,
         End.LOG_FULL,
     )
-    try:
-        end = np.inf if max_events is None else max_events
-        with progress_bar(progress, "events") as tell:
-            while code in (End.LOG_FULL, End.ROOM_FULL) and total < end:
-                left = CHUNK if max_events is None else min(CHUNK, max_events - total)
-                state, more, weights, code = follow_chunk(state, lam_min, left)
-                events.append(more)
-                rows.append(weights)
-                total += more.size
-                tell(total, f"lam {state.now.lam:.3g}")
-    except KeyboardInterrupt:
-        code = "interrupted"
-    kept = min(len(events), len(rows))
+    end = np.inf if max_events is None else max_events
+    with progress_bar(progress, "events") as tell:
+        while code in (End.LOG_FULL, End.ROOM_FULL) and total < end:
+            left = CHUNK if max_events is None else min(CHUNK, max_events - total)
+            state, more, weights, code = follow_chunk(state, lam_min, left)
+            events.append(more)
+            rows.append(weights)
+            total += more.size
+            tell(total, f"lam {state.now.lam:.3g}")
     return (
         state,
-        np.concatenate(events[:kept]),
-        vstack(rows[:kept], format="csr"),
+        np.concatenate(events),
+        vstack(rows, format="csr"),
         "max_events" if code in (End.LOG_FULL, End.ROOM_FULL) else code,
     )
 
