@@ -675,7 +675,7 @@ PREFERENCES = [
         "preferences in place of labels",
         lambda: rb.OrdinalRanker().fit(X, prefs()),
         TypeError,
-        r"^y cannot be read as an array: a Preferences is no array of numbers; .* accepted",
+        r"^y cannot be read as an array: a Preferences is not an array of numbers; .* accepted",
     ),
     (
         "a model that was fitted by query and is judged without query ids",

@@ -65,7 +65,7 @@ def write_whole(file, write):
             write(handle)
         return
     place = Path(os.path.realpath(file))
-    # what a part of this target is called on this machine; a name of its own follows
+    # parts of this target on this machine begin like this; a random name follows
     start = place.parent / f".{crc32(os.fsencode(f'{platform.node()} {place.name}')):08x}"
     handle = None
     try:
@@ -90,13 +90,13 @@ def write_whole(file, write):
 
 
 def _open_locked(start):
-    """A new file, open for writing. A lock on it ends with the process, however that ends."""
+    """A new file, open for writing and locked; the lock ends with the process."""
     while True:
         handle = open(f"{start}.{uuid.uuid4().hex}.part", "xb")
         with suppress(OSError):  # a file system without locks
             if fcntl:
                 fcntl.flock(handle, fcntl.LOCK_EX)
-        if os.path.exists(handle.name):  # not taken for dead before it was locked
+        if os.path.exists(handle.name):  # else another save removed it before it was locked
             return handle
         handle.close()
 

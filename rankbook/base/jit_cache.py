@@ -60,11 +60,11 @@ def folder_name(sources):
 
 # %% ../../nbs/base/jit_cache.ipynb #c010
 def weakness(folder):
-    """Why another user could put code into a folder, a text; None if only its owner and root can.
+    """The reason why another user could put code into a folder, as a text, or None.
 
-    The folder and those above it must belong to this user or to root, and the others may write to
-    none of them. Above it, the sticky bit is enough, as ``/tmp`` has it: it keeps others from
-    replacing a folder that is not theirs.
+    The folder and those above it must belong to this user or to root, and no other user may write
+    to them. A folder above it may be open if it has the sticky bit, like ``/tmp``: other users
+    cannot replace a folder in it that is not theirs.
     """
     if os.name != "posix":
         return None
@@ -79,7 +79,7 @@ def weakness(folder):
 
 
 def open_folder(root, name):
-    """Make a folder for compiled code ready, which only this user may enter if it is new.
+    """Make a folder for compiled code ready; only this user may enter a new one.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def open_folder(root, name):
     Returns
     -------
     Path or None
-        Without links. None if nothing can be written there, or, with a warning, if another user
-        could; see :func:`weakness`.
+        The folder, its links resolved. None if it cannot be written, or, with a warning, if another
+        user could write to it; see :func:`weakness`.
     """
     folder = Path(os.path.realpath(root / name))
     try:

@@ -27,7 +27,7 @@ except ImportError:  # Windows
     RLIMIT_AS = RLIMIT_DATA = RLIM_INFINITY = None
 
 PROC, CGROUP = "/proc", "/sys/fs/cgroup"
-UNLIMITED = 2**62  # what version 1 says is about 2^63
+UNLIMITED = 2**62  # bytes; where there is no limit, version 1 gives about 2^63
 GROUP_FILES = {  # by version: folders of the tree, the limit, what is used, and what can be dropped
     1: (("memory", ""), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     2: (("", "unified"), "memory.max", "memory.current", "inactive_file"),
@@ -35,7 +35,7 @@ GROUP_FILES = {  # by version: folders of the tree, the limit, what is used, and
 
 
 class OutOfMemory(MemoryError):
-    """A refusal in the package's words."""
+    """A MemoryError whose message is this package's own."""
 
 
 def _lines(path):
@@ -62,7 +62,9 @@ def available_memory():
             continue
         trees, limit, usage, cache = GROUP_FILES[1 if controllers else 2]
         names = group.strip("/").split("/")
-        for tree, depth in product(trees, range(len(names) + 1)):  # groups around it have limits
+        for tree, depth in product(
+            trees, range(len(names) + 1)
+        ):  # the groups around it have limits, too
             folder = "/".join([CGROUP, tree, *names[:depth]])
             for most in _lines(f"{folder}/{limit}"):
                 if most != "max" and int(most) < UNLIMITED:
@@ -97,10 +99,10 @@ def in_words(nbytes):
 
 @contextmanager
 def within_memory(what, instead="use fewer items, or a limit of memory that is higher"):
-    """A context: where an allocation fails, a MemoryError in the package's words.
+    """A context that turns a failed allocation into a MemoryError that says what needed memory.
 
-    Arguments are those of :func:`require_memory`, whose own refusals pass, as do errors with notes:
-    those of a plugin.
+    Arguments as in :func:`require_memory`. Its own errors pass unchanged, and so do errors with
+    notes, which come from plugins.
     """
     try:
         yield
@@ -194,7 +196,7 @@ def warn(message, category=UserWarning):
     while frame.f_globals.get("__name__", "").split(".")[0] in inside:
         if frame.f_back is not None:
             frame = frame.f_back
-        elif waiting is not None:  # a thread begins where it is waited for
+        elif waiting is not None:  # go on in the thread that waits for this one
             frame, waiting = waiting, None
         else:
             break

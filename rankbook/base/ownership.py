@@ -99,6 +99,7 @@ class SetOnce:
         )
 
 # %% ../../nbs/base/ownership.ipynb #se02
+# random odd factors of the words of a checksum
 KEY = np.random.default_rng().integers(0, 1 << 63, 1024, dtype=np.uint64) * 2 + 1
 
 
@@ -114,7 +115,7 @@ def checksum(A):
 
 
 def same(one, other):
-    """Whether two values that were computed for one purpose agree; objects are not compared."""
+    """Whether two values of a cached attribute agree; objects without a value are not compared."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return checksum(one) == checksum(other)
     if type(one) is type(other) is tuple:
@@ -123,9 +124,9 @@ def same(one, other):
 
 
 class Seal:
-    """What an object held, to be compared with what it holds later.
+    """A record of what an object holds, to find out later whether it was changed.
 
-    A copy or a pickle of a seal is None: it is about this object alone.
+    A copy or a pickle of a seal is None, because a seal concerns one object alone.
     """
 
     KINDS = ("rankbook.kernels", "rankbook.preferences", "rankbook.problems", "scipy.sparse")
@@ -155,7 +156,7 @@ class Seal:
                     self._look(f"{label}.{name}".lstrip("."), part)
 
     def check(self, who: str) -> None:
-        """A RuntimeError if something was changed, which it puts down to `who`."""
+        """A RuntimeError that names `who` if the object was changed; attributes are put back."""
         found = [label for label, A, known in self.arrays.values() if checksum(A) != known]
         for label, part, before in self.held.values():
             now = vars(part)
@@ -176,7 +177,7 @@ class Seal:
 
 
 def _is_harmless(part, name, before, value):
-    """Whether a change of an attribute is a value that was computed, or dropped, in between."""
+    """Whether an attribute changed only because a cached value was computed or dropped."""
     kind, was = type(part), before.get(name)
     if isinstance(part, type):
         return False

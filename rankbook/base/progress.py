@@ -44,9 +44,9 @@ WAITING = ContextVar("WAITING", default=None)  # the frame of the main thread th
 
 
 def interruptible(function):
-    """A function that Ctrl-C ends within a second, though it may be in compiled code.
+    """A function that Ctrl-C ends within a second, even in compiled code.
 
-    Outside the main thread it is called as it is.
+    Outside the main thread the function is called directly.
     """
 
     @wraps(function)

@@ -10,12 +10,12 @@ import re
 from html import escape
 
 # %% ../../nbs/base/tables.ipynb #t04
-# control characters but tab and newline, and those that turn the direction of writing
+# control characters except tab and newline, and those that change the direction of writing
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(text):
-    """A text in which characters that command a terminal are replaced by escapes."""
+    """A text in which characters that control a terminal are replaced by escapes."""
     return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text)
 
 

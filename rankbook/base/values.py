@@ -159,8 +159,8 @@ class ValueReader:
         Raises
         ------
         ValueError, KeyError, TypeError
-            If it is none, its parts do not fit together, or it is many times larger, or much
-            deeper, once every reference to an earlier value is followed.
+            If it is not a value, its parts do not fit together, or it becomes many times larger or
+            too deep when its references to earlier values are followed.
         """
         (size, depth), self.size, self.depth = (self.size, self.depth), 1, 0
         self.read_so_far += 1

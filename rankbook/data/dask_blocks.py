@@ -43,8 +43,8 @@ def lost_blocks(blocks):
 
 
 LOST_AGAIN = (
-    "workers are lost again and again over the same work, which is usually a lack of memory; "
-    "workers with more memory, or smaller blocks, are accepted."
+    "workers are lost again and again over the same work, usually because they lack memory; "
+    "use workers with more memory, or smaller blocks."
 )
 PATIENCE, RESTARTS = 60.0, 4  # seconds that all workers may pause; how often each may be lost
 
@@ -76,7 +76,7 @@ def wait_for(client, futures):
         if time.monotonic() - active > PATIENCE:
             raise RuntimeError(
                 f"all workers have paused or are gone for {PATIENCE:.0f} s, usually for lack of "
-                "memory; workers with more memory, or smaller blocks, are accepted."
+                "memory; use workers with more memory, or smaller blocks."
             )
 
 
@@ -351,8 +351,8 @@ def sent_out(blocks: Blocks, client: "Client", keep: bool = False) -> DaskBlocks
         sent = iter(client.scatter(own, hash=False))
     except OSError as error:  # a connection that a worker closed
         raise RuntimeError(
-            f"a worker was lost while blocks were sent to it ({error}); workers with more memory, "
-            "or blocks that the workers read themselves, are accepted."
+            f"a worker was lost while blocks were sent to it ({error}); use workers with more "
+            "memory, or blocks that the workers read themselves."
         ) from error
     values = [value if is_read else next(sent) for value, is_read in zip(values, read)]
     if keep and any(read):

@@ -47,18 +47,18 @@ def _existing_file(path):
     return path
 
 
-STEP, RATIO = 2**24, 200  # bytes that are read at a time, and how far gzip may unpack beyond them
+STEP, RATIO = 2**24, 200  # bytes read at a time; the largest factor by which gzip may unpack
 
 
 def _read_all(name, stream, most=math.inf):
-    """All bytes of a stream, of which at most `most` are accepted, as long as memory lasts."""
+    """All bytes of a stream; an error if they are more than `most`, or than memory can hold."""
     found = bytearray()
     while step := stream.read(STEP):
         found += step
         if len(found) > most:
             raise ValueError(
-                f"{name} unpacks to more than {RATIO} times its size, as no table does; "
-                "unpack it by gunzip if it is one."
+                f"{name} unpacks to more than {RATIO} times its size, which no table does; "
+                "if it is a table, unpack it with gunzip."
             )
         require_memory(2 * len(found), f"reading {name}", "read a smaller part of it")
     return bytes(found)

@@ -89,15 +89,15 @@ def keep_fit(estimator, found):
 def keeping_features(fit):
     """A function that fits, and puts back the number and names of features if it raises.
 
-    scikit-learn sets these first of all; with this nothing is half done. Ctrl-C ends a `fit`, if
-    not a `partial_fit`, even in compiled code.
+    scikit-learn sets these first of all; with this a failed fit changes nothing. Ctrl-C ends `fit`
+    even in compiled code; it ends `partial_fit` only between two calls of compiled code.
     """
     from functools import wraps
 
     from sklearn import config_context, get_config
 
     def configured(estimator, config, *args, **options):
-        with config_context(**config):  # scikit-learn has one for each thread
+        with config_context(**config):  # scikit-learn keeps one configuration for each thread
             return fit(estimator, *args, **options)
 
     run = interruptible(configured)

@@ -60,12 +60,12 @@ def graded_folds(estimator, X, y, query, weight):
 
 
 def followed(problem, solver, lam_min, progress=False):
-    """The path of a problem by a solver, and what "auto" stood for.
+    """The path of a problem by a solver, and the name of the solver that "auto" chose.
 
     Raises
     ------
     KeyboardInterrupt
-        If the path was interrupted: half a path is no ground for a choice.
+        If the path was interrupted, because part of a path does not determine the best lambda.
     """
     follower = choose_solver(problem, solver, provides="path")
     path = solve_path(problem, lam_min, of_paths(follower, progress))

@@ -83,8 +83,8 @@ def refuse_other_labels(known, found):
 def label_orders(F, random_state=None):
     """The columns of each row of F (p, k), largest first. O(p k log k).
 
-    Neighbours tie that differ by at most TIE_TOL of the row's largest size. A chain of ties keeps
-    the order of the columns, or gets one that is drawn by lot.
+    Neighbours in this order tie if they differ by at most TIE_TOL times the row's largest absolute
+    value. Tied columns keep their order, or get a random order if there is a `random_state`.
     """
     order = np.argsort(-F, axis=1, kind="stable")
     s = np.take_along_axis(F, order, axis=1)
@@ -229,8 +229,8 @@ class LabelRanker(Ranker):
     def rank(self, X: ArrayLike, random_state: Seed = None) -> np.ndarray:
         """The labels (p, k) of objects X (p, d), best first.
 
-        Of scores that are equal but for a rounding error the first label, or with a `random_state`
-        any of them, drawn by lot for each object.
+        Labels whose scores are equal up to rounding keep their order, or get a random order for
+        each object if there is a `random_state`.
 
         Examples
         --------

@@ -252,7 +252,7 @@ def fit_online_ranking(estimator, X, y, qid=None, sample_weight=None, partial=Fa
 # %% ../../nbs/estimators/online.ipynb #3e3dcb6d
 @keeping_features
 def fit_online_preferences(estimator, X, preferences, partial=False, **others):
-    """Fit an :class:`OnlineRankSVM` anew, or go on, to preferences between the rows of X.
+    """Fit an :class:`OnlineRankSVM`, anew or further, to preferences between the rows of X.
 
     `others` must be None.
     """

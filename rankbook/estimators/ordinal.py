@@ -136,7 +136,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
             options = dict(sample_weight=weight)
         ranker.fit(X, levels, **options)
         scores = np.asarray(ranker.predict(X))
-        far = 2 * np.abs(scores).max()  # so that scores tie by the size of the largest
+        far = 2 * np.abs(scores).max()  # so that ties are relative to the largest score
         cuts = best_cuts(scores + far, levels, self.loss, **options) - far
         self.classes_, self.cuts_, self.ranker_ = classes, cuts, ranker
         return self

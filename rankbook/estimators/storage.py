@@ -55,7 +55,7 @@ def made_model(cls, params, fitted):
         check_attributes(model, fitted)
     vars(model).update(fitted)
     if fitted and hasattr(model, "_facts"):
-        as_html(model._facts())  # raises if what is shown of a model is missing or no text
+        as_html(model._facts())  # raises if a fact shown of the model is missing or not text
     return model
 
 
@@ -119,7 +119,7 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
     file : str or path
     allow_plugins : bool, default False
         Whether to import the solver of a path that can be resumed, if the file names one that is
-        not rankbook's own. Otherwise such a path answers all questions but cannot be resumed.
+        not rankbook's own. Otherwise such a path can be read but not resumed.
 
     Returns
     -------

@@ -59,12 +59,12 @@ def weighted_preferences(y, qid, graph, sample_weight, query_weight=None):
 
 # %% ../../nbs/estimators/targets.ipynb #et31
 def read_target(y, qid=None, sample_weight=None, preferences=None):
-    """The arguments y, qid, sample_weight and preferences of a ``fit`` whose y may be Preferences.
+    """Read a target y that may be Preferences: y, qid, sample_weight and preferences of a ``fit``.
 
     Raises
     ------
     ValueError
-        If y is Preferences, and what they hold is given beside them.
+        If y is Preferences and another argument gives what they already hold.
     """
     if not isinstance(y, Preferences):
         return y, qid, sample_weight, preferences
@@ -112,7 +112,7 @@ def given_preferences(preferences, X, n, **others):
         if not hasattr(X, "iloc"):
             raise TypeError(
                 f"preferences is a {type(preferences).__name__}, and X has no index of names, so "
-                "that row numbers would be wrong after a split; "
+                "row numbers would be wrong after a split; "
                 "rb.Preferences(better, worse, n_items=len(X)) is accepted."
             )
         try:

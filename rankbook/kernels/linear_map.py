@@ -118,11 +118,11 @@ class KernelFunction:
 
 # %% ../../nbs/kernels/linear_map.ipynb #c013
 def balanced(problem, coef):
-    """Coefficients (n,) or (n, k) less their mean where the problem is centred.
+    """Coefficients (n,) or (n, k) minus their mean if the problem is centred.
 
-    There K is the centred kernel matrix, to which a constant in all coefficients adds nothing: the
-    objective, a solution and its predictions are all of the balanced ones. What adds up to 0 to
-    rounding stays as it is, its zeros are exact.
+    The kernel matrix is then centred, so a constant added to all coefficients does not change their
+    product with it; objective, solution and predictions all use the balanced coefficients.
+    Coefficients whose sum is 0 up to rounding are returned unchanged, so their zeros stay exact.
     """
     if not getattr(problem, "is_centred", False) or getattr(problem, "coef_is_weights", False):
         return coef
@@ -254,8 +254,7 @@ class KernelMap(SetOnce):
         """Scores (p,), or (p, k) for coef (n, k), of new items X_new (p, d).
 
         f(x) = sum_i coef_i k(x, x_i), or coef'x for the L1 penalty. Where only differences of f
-        count, the mean of the coefficients is subtracted first, as everywhere; see
-        :func:`balanced`.
+        count, the mean of the coefficients is subtracted first; see :func:`balanced`.
 
         For a precomputed kernel X_new is the kernel (p, n) between new and training items.
         """
@@ -302,10 +301,10 @@ class KernelMap(SetOnce):
 
     @cached_property
     def null_space(self) -> np.ndarray:
-        """An orthonormal basis (d, k) of the weights that give all items one score.
+        """An orthonormal basis (d, k) of the weights that give all items the same score.
 
-        Up to rounding, as in :func:`least_coefficients`. O(d^3): three d of the items decide where
-        they have full rank; else O(n d k) for the k directions that these do not span.
+        Up to rounding, as in :func:`least_coefficients`. O(d^3) if 3 d of the items have full rank;
+        else also O(n d k), for the k directions that these do not span.
         """
         X, unit, (n, d) = self.X, self.feature_units, self.X.shape
         places = np.unique(np.linspace(0, n - 1, min(n, 3 * d)).astype(np.intp))

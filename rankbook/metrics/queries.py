@@ -140,21 +140,20 @@ def _check_options(metric, options):
 
 # %% ../../nbs/metrics/queries.ipynb #q106
 def refuse_beside_preferences(**given):
-    """Refuse arguments that a graph of preferences answers itself."""
+    """Refuse arguments that preferences already hold."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(
                 f"{name} is given, and y_true is a Preferences; None is accepted then, "
-                "since preferences know their queries and weights."
+                "since preferences hold their queries and weights."
             )
 
 
 def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
     """`y_true` as a finite vector, and query ids and weights of the items, or None.
 
-    Preferences that were made from scores have all three. Their item weights count for metrics
-    that weigh items. Others are refused, because they say which item is better and not how good
-    it is.
+    Preferences that were made from scores hold all three; only metrics that weigh items use their
+    item weights. Other preferences are refused, because they do not say how good an item is.
     """
     if not isinstance(y_true, Preferences):
         return as_vector("y_true", y_true), qid, sample_weight

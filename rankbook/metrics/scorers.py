@@ -39,14 +39,14 @@ def refuse_without_ids(model, y, qid):
     if qid is None and not isinstance(y, Preferences) and fitted_by_query(model):
         raise ValueError(
             "qid is None and the model was fitted with query ids; pass qid "
-            "(np.zeros(len(X)) if all items belong to one query), or "
+            "(np.zeros(len(X)) if all items belong to one query). In a pipeline or search, pass "
             "y=rb.Preferences.from_scores(y, qid=qid), which scikit-learn splits with its queries, "
             "or route qid by set_score_request(qid=True)."
         )
 
 # %% ../../nbs/metrics/scorers.ipynb #s22
 class QueryScorer:
-    """What :func:`scorer` returns: a metric of what an estimator predicts.
+    """A metric of what an estimator predicts, made by :func:`scorer`.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class QueryScorer:
         self._requests = dict(qid=True if queries is None else None, sample_weight=None)
 
     def __call__(self, estimator, X, y_true, qid=None, sample_weight=None):
-        """The metric, greater where the estimator is better."""
+        """The metric, with a sign such that greater is better."""
         if self.queries is not None:
             qid = self._looked_up(y_true)
         refuse_without_ids(estimator, y_true, qid)
@@ -73,7 +73,7 @@ class QueryScorer:
         return self.sign * self.metric(y_true, scores, qid, sample_weight, **self.options)
 
     def set_score_request(self, *, qid: Any = True, sample_weight: Any = None) -> Self:
-        """Say what scikit-learn is to route to this scorer, as for its own scorers."""
+        """Declare what scikit-learn routes to this scorer, as for its own scorers."""
         self._requests = dict(qid=qid, sample_weight=sample_weight)
         return self
 

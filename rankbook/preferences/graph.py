@@ -59,7 +59,7 @@ class Preferences(Recorded):
 
     Notes
     -----
-    Preferences are a target ``y`` for scikit-learn: they have a `shape`, with an entry for each
+    Preferences can be the target ``y`` in scikit-learn: they have a `shape`, with an entry for each
     item, and ``prefs[rows]`` are the preferences between some rows. Their length is the number of
     preferences.
 
@@ -120,25 +120,25 @@ class Preferences(Recorded):
 
     @property
     def shape(self) -> tuple[int]:
-        """(n_items,): an entry for each item, as scikit-learn asks of a target y."""
+        """(n_items,): an entry for each item, as scikit-learn requires of a target y."""
         return (self.n_items,)
 
     ndim = 1
 
     def __getitem__(self, rows: Any) -> Self:
-        """The preferences between some rows, which are numbered by their place among these.
+        """The preferences between some rows, renumbered by their position in `rows`.
 
         Parameters
         ----------
         rows : slice, or array-like of int or bool
-            As for an array of shape (n_items,). Of a row that is repeated each copy takes part.
+            As for an array of shape (n_items,). If a row is repeated, each copy takes part.
 
         Returns
         -------
         Preferences
             With the weights, margins, scores, queries and names of these rows. A graph of scores
-            stays one, and lists no pair; but a star graph with weights or margins of single
-            preferences becomes a list of those between the rows.
+            stays a graph of scores, without listing pairs; but a star graph with weights or margins
+            of single preferences becomes a list of the preferences between the rows.
 
         Examples
         --------
@@ -157,8 +157,8 @@ class Preferences(Recorded):
 
     def __array__(self, dtype=None, copy=None) -> NoReturn:
         raise TypeError(
-            "a Preferences is no array of numbers; it is accepted as y by rankers and as y_true "
-            "by metrics."
+            "a Preferences is not an array of numbers; it is accepted as y by rankers and as "
+            "y_true by metrics."
         )
 
     def _among(self, rows):
@@ -204,7 +204,7 @@ class Preferences(Recorded):
 
     @property
     def queries(self) -> np.ndarray | None:
-        """(n,) int: the number of each item's query, or None if it was made without query ids."""
+        """(n,) int: the number of each item's query, or None if there were no query ids."""
         return self._query
 
     @property

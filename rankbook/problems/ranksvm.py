@@ -185,7 +185,7 @@ class RankSVMProblem(KernelMap):
     def at_zero(self) -> tuple[Sums, np.ndarray]:
         """The same for f = 0, of a linear kernel, without what is as long as the items.
 
-        What of X'g is a rounding error is 0, but for items in blocks.
+        Entries of X'g that are rounding errors are set to 0, except for items in blocks.
         """
         sums, correlation, _ = self.sums_at(self.zero_scores(), self.loss.derivative)
         if isinstance(sums.score_gradient, np.ndarray):

@@ -31,8 +31,8 @@ class Solution(SetOnce):
     lam : float
     coef : ndarray of shape problem.coef_shape, optional
         Coefficients beta (n,), by default P' dual / lam; for the L1 penalty the weights w (d,).
-        Where only differences of f count, they are kept less their mean, which every solver's
-        coefficients have as 0; ``problem.primal`` and ``problem.predict`` do the same.
+        Where only differences of f count, their mean is subtracted, as in ``problem.primal`` and
+        ``problem.predict``; it is 0 already for the coefficients of a solver.
     dual : ndarray of shape problem.dual_shape or SmoothedDual, optional
         Multipliers alpha, or a rule for them, or None.
     solver : str

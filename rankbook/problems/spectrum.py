@@ -36,11 +36,10 @@ class Spectrum:
 def decomposed(A):
     """Eigenvalues (r,) and eigenvectors (r, r) of a symmetric matrix. O(r^3).
 
-    The matrix A is positive semi-definite; the eigenvalues are rounded up to 0
-    at least.
+    The matrix A is positive semi-definite; negative eigenvalues are rounded up to 0.
 
-    By divide and conquer, the fastest driver of LAPACK for all eigenvectors. It is numpy's, since
-    scipy's would keep Ctrl-C waiting for minutes.
+    By divide and conquer, the fastest driver of LAPACK for all eigenvectors. NumPy's function is
+    used, because SciPy's would delay Ctrl-C by minutes.
     """
     require_finite(A, "the matrix of products of the items")
     with solvable("the matrix of products of the items"):

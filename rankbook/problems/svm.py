@@ -137,10 +137,10 @@ class LabelledProblem(KernelMap):
         return self.penalty.certificate(self.joint, lam, flat(coef), dual, weights)
 
     def tie_width(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
-        """How far apart two scores of each new example may be and tie, (p,).
+        """The largest difference (p,) at which two scores of a new example tie.
 
-        It is TIE_TOL of |x| sum_i |coef_i| |x_i|, lengths in feature space: that bounds the terms
-        of a score, and so the rounding error of their sum, even where the sum is 0.
+        It is TIE_TOL times |x| sum_i |coef_i| |x_i|, with lengths in feature space. This bounds the
+        terms of a score, and so the rounding error of their sum, even where the sum is 0.
         """
         X_new, sizes = as_matrix("X_new", X_new), np.ones(self.n_items)
         if self.kernel.name == "precomputed":
@@ -222,7 +222,7 @@ class SVMProblem(LabelledProblem):
     def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Labels (p,) of new examples (p, d): the positive class where the score is above 0.
 
-        A score that is 0 but for rounding, see :meth:`tie_width`, is 0.
+        A score of at most :meth:`tie_width` counts as 0.
         """
         positive = self.predict(coef, X_new) > self.tie_width(coef, X_new)
         return self.classes_[positive.astype(int)]

@@ -235,7 +235,7 @@ def explain(
     return found
 
 # %% ../../nbs/registry/choice.ipynb #h024
-HOUR, LONGEST = 3600.0, 30 * 24 * 3600.0  # seconds that are announced, and that are refused
+HOUR, LONGEST = 3600.0, 30 * 24 * 3600.0  # seconds: above HOUR a warning, above LONGEST an error
 
 
 def advice_for(problem):
@@ -281,15 +281,17 @@ def refuse_absurd(problem, solver, seconds):
 
 
 def announce(problem, solver, provides="solve", times=1):
-    """A warning if a named solver is predicted to need more than an hour for so many solutions."""
+    """A warning if a named solver is predicted to need more than an hour, `times` times over."""
     name = with_options(solver, {})[0]
     name = name if isinstance(name, str) else getattr(name, "name", "")
     seconds = times * predicted_seconds(problem, name, provides)
     if seconds > HOUR:
-        what = "one solution" if provides == "solve" else "a path"
+        what = (
+            "one solution" if provides == "solve" else "a path" if times == 1 else f"{times} paths"
+        )
         warn(
-            f"{'' if times == 1 else f'{times} times '}{what} by the solver {name!r} is predicted "
-            f"to need {duration(seconds)}; use {advice_for(problem)}."
+            f"the solver {name!r} is predicted to need {duration(seconds)} for {what}; "
+            f"use {advice_for(problem)}."
         )
 
 # %% ../../nbs/registry/choice.ipynb #h024c

@@ -158,7 +158,7 @@ def seconds_of(solver: str, work: Work) -> float:
 
 # %% ../../nbs/registry/cost.ipynb #qo02
 SOLVES = 30  # that a path of "epsilon" or "newton" takes, in solutions to full accuracy
-CUBES = 1e9  # operations that take no hour: nothing is predicted below
+CUBES = 1e9  # operations: with fewer no time is predicted, because they take less than an hour
 OTHERS = {  # seconds of one solution and of a path
     "simplex": lambda n, m, d: (2.2e-7 * m * d, 1.8e-8 * m**1.4 * d),
     "lp": lambda n, m, d: (1.8e-8 * m**1.6 * d**0.5, 0.0),

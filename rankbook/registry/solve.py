@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/registry/solve.ipynb #c029
 def refuse_overrides(problem):
-    """A TypeError if the problem's class is a subclass that redefines what rankbook's own has.
+    """A TypeError if a subclass of one of rankbook's problems redefines a name.
 
-    Solvers read the data of a problem and certificates know its objective: a method of the same
-    name would be ignored, or half of it used.
+    Solvers and certificates have their own formulas for its objective, so they would ignore a
+    redefined method, or use it only in part.
     """
     kinds = type(problem).__mro__
     ours = [kind.__module__.startswith("rankbook.problems.") for kind in kinds]
@@ -40,7 +40,7 @@ def refuse_overrides(problem):
         for name in vars(kind):
             if hasattr(kinds[own], name) and not name.startswith("__"):
                 raise TypeError(
-                    f"problem is a {type(problem).__name__}, whose {name} redefines that of "
+                    f"problem is a {type(problem).__name__}, which redefines {name} of "
                     f"{kinds[own].__name__}; solvers and certificates would ignore it. "
                     "A subclass that only adds other names is accepted."
                 )
@@ -49,8 +49,8 @@ def refuse_overrides(problem):
 def _run(solver, name, method, problem, argument):
     """Call a solver's method after it agreed to the problem; its errors carry its name.
 
-    The `name` is the one that it was asked for by, or empty. Returned are the solver's label, the
-    answer, and for a plugin a seal of the problem, which it has kept whole so far; else None.
+    The `name` is the one that it was asked for by, or empty. Returns the solver's label, the answer
+    and, for a plugin, the seal of the problem, which is unbroken so far; else None.
     """
     label, who = label_of(solver, name), who_is(solver, name)
     if not hasattr(problem, "coef_shape"):
@@ -230,7 +230,7 @@ def solve_path(
     if seal is not None and not str(type(path).solution.__module__).startswith("rankbook."):
         raise TypeError(
             f"solver {label!r} returned {type(path).__name__}, which has its own method solution; "
-            "a method read is accepted, from which the library makes solutions."
+            "define read instead, from which the library makes solutions."
         )
     path.solver, path.seal = label, seal
     path.tol = getattr(chosen, "tol", Solver.tol) if path.tol is None else path.tol

@@ -120,7 +120,7 @@ def check_facts(facts):
 
 
 def check_said(facts):
-    """Refuse `info` that is no dict, and a solver whose name is no text for a screen."""
+    """Refuse `info` that is not a dict, and a solver whose name is not printable text."""
     solver = facts["solver"]
     demand(isinstance(facts["info"], dict), "info is no dict")
     demand(isinstance(solver, str) and solver.isprintable(), f"solver is {solver!r}")

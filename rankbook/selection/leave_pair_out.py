@@ -42,7 +42,7 @@ SMALL = 1e-4  # scores, in units of y, below which y - r has lost too many digit
 
 @dataclass(frozen=True)
 class PairTerms:
-    """What the difference of any pair needs at one lambda.
+    """The terms of the difference of any pair at one lambda.
 
     `inverse` (p,) is 1 / (values + lam'), `b` (n, k), `diagonal` (n,) that of B; `scores` (n, k)
     and `own` (n,) are t and the diagonal of M, None where y - r keeps its digits.
@@ -81,13 +81,13 @@ class PairTerms:
         return t[i] - t[j] - r
 
     def limits(self, share):
-        """Up to what size (k,) differences tie: that share of y, or of what is smaller."""
+        """The size (k,) up to which differences tie: a share of the largest y, or small score."""
         of = self.form.Y if self.scores is None else self.scores
         return share * np.abs(of - (of.mean(axis=0) if self.form.is_global else 0)).max(axis=0)
 
 
 def is_small(form, inverse):
-    """Whether scores at 1 / (values + lam') (p,) are below SMALL of y, in some column of it."""
+    """Whether the scores for `inverse` (p,) are below SMALL times y, in some column of y."""
     values = form.spectrum.values
     share = inverse * (values if form.scores is None else np.sqrt(values))
     size = np.sum((share[:, None] * form.spectrum.right) ** 2, axis=0)

@@ -307,9 +307,11 @@ def test_ensembles_that_need_numbers_refuse_a_target(kind, routing):
         rb.OnlineSVC(),
         rb.LabelRanker(),
     ):
-        with pytest.raises(TypeError, match="a Preferences is no array of numbers; .* by rankers"):
+        with pytest.raises(
+            TypeError, match="a Preferences is not an array of numbers; .* by rankers"
+        ):
             model.fit(X, TARGETS[kind])
-    with pytest.raises(TypeError, match="a Preferences is no array of numbers"):
+    with pytest.raises(TypeError, match="a Preferences is not an array of numbers"):
         cross_val_score(ranker, X, TARGETS[kind], cv=StratifiedKFold(3))
     # scikit-learn stacks regressors only, and a bag is a regressor of any estimator
     with pytest.raises(ValueError, match="RankSVM should be a regressor"):

@@ -58,9 +58,9 @@ class OwnSVM(rb.SVMProblem):
 
 
 OVERRIDES = [
-    (lambda: OwnPrimal(X, PREFS), "OwnPrimal, whose primal redefines that of RankSVMProblem"),
-    (lambda: OwnLoss(X, Y), "OwnLoss, whose smooth_loss redefines that of RankRLSProblem"),
-    (lambda: OwnSVM(X, [0, 1, 0, 1, 0, 1]), "OwnSVM, whose lam_max redefines that of SVMProblem"),
+    (lambda: OwnPrimal(X, PREFS), "OwnPrimal, which redefines primal of RankSVMProblem"),
+    (lambda: OwnLoss(X, Y), "OwnLoss, which redefines smooth_loss of RankRLSProblem"),
+    (lambda: OwnSVM(X, [0, 1, 0, 1, 0, 1]), "OwnSVM, which redefines lam_max of SVMProblem"),
 ]
 
 

@@ -194,19 +194,19 @@ MANY = rb.Preferences.from_scores(GRADES)
 @pytest.mark.parametrize(
     "fit, words",
     [
-        (lambda: rb.RankSVM(solver="path").fit(ITEMS, GRADES), "one solution by .* 'path' is"),
+        (lambda: rb.RankSVM(solver="path").fit(ITEMS, GRADES), "'path' is .* for one solution"),
         (lambda: rb.RankSVM(solver="qp").fit(ITEMS[:3000], GRADES[:3000]), "'qp' is predicted"),
-        (lambda: rb.RankRLS().fit(ITEMS, GRADES), "one solution by the solver 'rls' is"),
+        (lambda: rb.RankRLS().fit(ITEMS, GRADES), "the solver 'rls' is .* for one solution"),
         (lambda: rb.LabelRanker().fit(ITEMS, ITEMS[:, :4]), "the solver 'kronecker' is"),
         (
             lambda: rb.RankSVM(kernel="linear", penalty="l1").fit(ITEMS, GRADES),
-            "one solution by the solver 'simplex' is predicted to need",
+            "the solver 'simplex' is predicted to need .* for one solution",
         ),
         (
             lambda: rb.RankSVMCV(kernel="linear", penalty="l1", cv=3).fit(ITEMS, GRADES),
-            "3 times a path by the solver 'simplex' is predicted to need [0-9,]+ (hours|days)",
+            "the solver 'simplex' is predicted to need [0-9,]+ (hours|days) for 3 paths",
         ),
-        (lambda: rb.solve_path(rb.RankSVMProblem(ITEMS, MANY), solver="path"), "a path by"),
+        (lambda: rb.solve_path(rb.RankSVMProblem(ITEMS, MANY), solver="path"), "for a path"),
     ],
     ids=["path", "qp", "rls", "labels", "l1", "folds", "long path"],
 )

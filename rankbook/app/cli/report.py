@@ -96,7 +96,7 @@ def _certificate_line(certificate):
 
 # %% ../../../nbs/app/cli/report.ipynb #c023
 def say(text, err=False):
-    """Print a text; names in it that come from a file cannot command the terminal."""
+    """Print a text, with escapes for characters that would control the terminal."""
     typer.echo(printable(text), err=err)
 
 

@@ -23,7 +23,7 @@ def factored(fill):
     for ridge in RIDGES:
         M = fill()
         np.fill_diagonal(M, 1 + (1 + ridge) * M.diagonal())
-        try:  # by numpy, since scipy's would keep Ctrl-C waiting
+        try:  # NumPy's, because SciPy's would delay Ctrl-C
             return np.linalg.cholesky(M).T, False
         except np.linalg.LinAlgError as error:
             last = error
@@ -81,7 +81,7 @@ def grounded_root(W):
 
 
 def pieces(stop, start=0, rows=256):
-    """Slices of some rows each: scipy's products of more rows would keep Ctrl-C waiting."""
+    """Slices of at most `rows` rows: SciPy's products of more would delay Ctrl-C."""
     return [slice(i, min(i + rows, stop)) for i in range(start, stop, rows)]
 
 

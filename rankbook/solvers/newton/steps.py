@@ -302,9 +302,10 @@ class Search:
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c020
 def in_span(problem, small, w):
-    """The weights (d,) less what gives all items one score; `small` is as :func:`spanned` gives it.
+    """The weights (d,) minus their part that gives all items the same score.
 
-    Above LARGEST_MATRIX both features and items, and for items in blocks, as they are.
+    `small` is what :func:`spanned` returns. The weights stay unchanged for items in blocks, and if
+    features and items both exceed LARGEST_MATRIX.
     """
     if len(w) <= LARGEST_MATRIX and problem.storage != "blocks":
         return w - problem.null_space @ (problem.null_space.T @ w)
@@ -316,7 +317,7 @@ def in_span(problem, small, w):
 
 
 def finished(problem, lam, derivative, point, small):
-    """The point evaluated anew, in the span of the items where that is no worse."""
+    """The point evaluated anew, with weights of :func:`in_span` unless these raise the value."""
     point = started(problem, lam, derivative, point.w)
     w = in_span(problem, small, point.w)
     if np.array_equal(w, point.w):

@@ -171,7 +171,7 @@ def begin(problem, perturbation, seed, lam_min, chunk):
 class noted_interrupt:
     """A context in which the first Ctrl-C only sets `came`; the second is raised as usual.
 
-    Outside the main thread, and unless it is asked for, it does nothing.
+    It does nothing outside the main thread, or if `asked` is False.
     """
 
     def __init__(self, asked=True):
@@ -231,7 +231,7 @@ def follow_on(run, max_events=None, tell=None, stop=None, keep_interrupted=False
     stop : callable, optional
         Called with the path so far after every chunk; a true answer ends it.
     keep_interrupted : bool, default False
-        Whether Ctrl-C ends it, at the end of a chunk; else it raises KeyboardInterrupt.
+        Whether Ctrl-C ends the path at the end of a chunk; else it raises KeyboardInterrupt.
 
     Returns
     -------

@@ -147,8 +147,8 @@ def smaller_form(q):
 def require_program(what, instead, rows, dense=0, columns=0, linked=0):
     """A MemoryError if a quadratic program may not fit in memory.
 
-    It has so many `rows`, entries of `dense` blocks, `columns` of such a block that meet in its
-    rows, and pairs of items that elimination may link.
+    `rows` counts its rows, `dense` the entries of its dense blocks, `columns` the columns of such a
+    block, and `linked` the pairs of items that elimination may connect.
     """
     nbytes = 2500 * rows + 220 * dense + 150 * columns**2 + 12 * linked + 2**28
     require_memory(nbytes, f"the quadratic program of {what}", instead)
