@@ -9,6 +9,8 @@ __all__ = ['UNPRINTABLE', 'printable', 'as_text', 'as_html', 'refuse_unread']
 import re
 from html import escape
 
+import numpy as np
+
 # %% ../../nbs/base/tables.ipynb #t04
 # control characters except tab and newline, and those that change the direction of writing
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -37,9 +39,15 @@ def as_html(rows):
 
 # %% ../../nbs/base/tables.ipynb #ae550e16
 def refuse_unread(name, value):
-    """A TypeError for what has no values: None, and a LazyFrame of polars."""
+    """An error for what has no values: None, a LazyFrame of polars, an array that hides some."""
     if value is None:
         raise TypeError(f"{name} is None; an array is accepted.")
+    rows = value if isinstance(value, list | tuple) else ()
+    if np.ma.MaskedArray in map(type, (value, *rows)) and any(map(np.ma.is_masked, (value, *rows))):
+        raise ValueError(
+            f"{name} is a masked array that hides entries; an array without a mask is accepted. "
+            "Leave these items out, or fill them in by .filled()."
+        )
     if hasattr(value, "collect_schema") and hasattr(value, "collect"):
         if not hasattr(value, "__array__"):
             raise TypeError(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.validation import as_matrix, as_vector, unknown_name
+from ..base.validation import as_array, as_matrix, as_vector, unknown_name
 
 # %% ../../nbs/data/dataset.ipynb #c005
 PARTS = ("train", "validation", "test")
@@ -19,7 +19,7 @@ PARTS = ("train", "validation", "test")
 
 def _as_labels(name, value, size, kind, accepted):
     """`value` as an array of shape (size,) whose dtype is of the given kind."""
-    labels = np.asarray(value)
+    labels = as_array(name, value)
     if labels.shape != (size,) or labels.dtype.kind not in kind:
         raise ValueError(
             f"{name} has shape {labels.shape} and dtype {labels.dtype}; "

@@ -5,20 +5,27 @@
 # %% ../../nbs/estimators/base.ipynb #t002
 from __future__ import annotations  # help() shows ArrayLike, not all that it stands for
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..base.chance import as_seed
 from ..base.limits import refuse_huge, within_memory
 from ..base.progress import interruptible
 from ..base.types import Items
 from rankbook.base.validation import (
     as_array,
+    as_choice,
+    as_count,
+    as_flag,
     as_items,
+    as_jobs,
     as_matrix,
     as_numbers,
+    as_positive,
     as_vector,
     refuse_text,
 )
@@ -26,7 +33,11 @@ from ..data.blocks import BlocksLike
 from ..data.dask_collections import is_dask
 from .dask_data import predict_dask
 from .shown import Shown
+from ..kernels.basis import METHODS
+from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
+from ..kernels.neighbours import SEARCHES
+from ..kernels.nystroem import RULES
 from ..kernels.objects import ObjectKernel
 from ..metrics.pairs import disagreement
 from ..metrics.queries import UndefinedMetric
@@ -35,10 +46,12 @@ from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.solution import Solution
 from ..registry.options import with_options
+from ..selection.pair_folds import BY
 
 # %% auto #0
-__all__ = ['FITTED', 'fitted_attributes', 'keep_fit', 'keeping_features', 'require_target', 'refuse_blocks', 'finite_items',
-           'refuse_data', 'refuse_lengths', 'refuse_objects', 'finite_scores', 'Ranker', 'share_met', 'takes_sparse']
+__all__ = ['FITTED', 'CHECKS', 'fitted_attributes', 'keep_fit', 'or_none', 'one_of', 'check_parameters', 'keeping_features',
+           'require_target', 'refuse_blocks', 'finite_items', 'refuse_data', 'refuse_lengths', 'refuse_objects',
+           'finite_scores', 'Ranker', 'share_met', 'takes_sparse']
 
 # %% ../../nbs/estimators/base.ipynb #c015k
 FITTED = (
@@ -85,9 +98,58 @@ def keep_fit(estimator, found):
     vars(estimator).update(found)
     return estimator
 
+# %% ../../nbs/estimators/base.ipynb #pa02c4e2
+def or_none(check):
+    """A check that None passes, too."""
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def one_of(*names):
+    """A check for one of some names."""
+    return lambda name, value: as_choice(name, value, names)
+
+
+CHECKS = dict(
+    lam=as_positive,
+    kernel=lambda _, value: Kernel(value),
+    gamma=or_none(as_positive),
+    degree=lambda _, value: Kernel(degree=value),
+    coef0=lambda _, value: Kernel(coef0=value),
+    penalty=one_of("l2", "l1"),
+    loss=one_of("hinge", "squared"),
+    approximate_kernel=or_none(
+        lambda name, value: value if str(value) == "auto" else as_count(name, value)
+    ),
+    basis=or_none(as_array),
+    basis_method=one_of(*METHODS),
+    k=or_none(as_count),
+    fold_by=one_of(*BY),
+    n_components=or_none(as_count),
+    n_neighbors=as_count,
+    manifold_weight=partial(as_positive, zero=True),
+    pivots=one_of(*RULES, "pca"),
+    neighbours=one_of(*SEARCHES),
+    step=one_of("1/t", "1/sqrt(t)"),
+    tol=as_positive,
+    draws=as_positive,
+    max_updates=as_count,
+    fit_intercept=as_flag,
+    progress=as_flag,
+    n_jobs=or_none(as_jobs),
+    random_state=lambda _, value: hasattr(value, "random") or as_seed(value),
+)
+
+
+def check_parameters(estimator):
+    """Refuse parameters of an estimator that are out of range, by :data:`CHECKS` and its own."""
+    checks = CHECKS | getattr(estimator, "checks", {})
+    for name, value in estimator.get_params(deep=False).items():
+        if name in checks:
+            checks[name](name, value)
+
 # %% ../../nbs/estimators/base.ipynb #c012b
 def keeping_features(fit):
-    """A function that fits, and puts back the number and names of features if it raises.
+    """A function that checks parameters, fits, and puts back what it knew of features if it raises.
 
     scikit-learn sets these first of all; with this a failed fit changes nothing. Ctrl-C ends `fit`
     even in compiled code; it ends `partial_fit` only between two calls of compiled code.
@@ -106,6 +168,7 @@ def keeping_features(fit):
     def safely(estimator, *args, **options):
         names = ("n_features_in_", "feature_names_in_")
         before = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+        check_parameters(estimator)
         try:
             with within_memory(f"{type(estimator).__name__}.{fit.__name__}"):
                 if fit.__name__ == "fit":
@@ -172,14 +235,23 @@ def refuse_data(X, y=None, columns=1, labels=False):
     """
     refuse_text("X", X)
     X = X if hasattr(X, "shape") else as_array("X", X)
-    if len(X.shape) > 2:
-        raise ValueError(f"X has shape {X.shape}; a matrix of shape (n, d) is accepted.")
+    # the second sentences are those that scikit-learn's own checks look for
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"X has shape {X.shape}; a matrix of shape (n, d) is accepted. Reshape your data by "
+            "X.reshape(-1, 1) if there is one feature, or X.reshape(1, -1) if there is one item."
+        )
+    y = None if y is None else as_array("y", y)
+    for name, A in (("X", X), ("y", y)):
+        if getattr(getattr(A, "dtype", None), "kind", "f") == "c":
+            raise ValueError(f"{name} has complex entries. Complex data not supported.")
     if y is None:
         return
-    y = as_array("y", y)
-    if not labels and y.dtype.kind != "c":  # which scikit-learn refuses
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y has shape {y.shape}; shape (n,) is accepted.")
+    if not labels:
         y = as_numbers("y", y)
-        if y.ndim > 2 or (y.ndim == 2 and columns and y.shape[1] > columns):
+        if y.ndim == 2 and columns and y.shape[1] > columns:
             raise ValueError(f"y has shape {y.shape}; shape (n,) is accepted.")
         as_vector("y", y.ravel())
     refuse_lengths(X, y)

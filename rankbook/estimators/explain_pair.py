@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.tables import printable
-from ..base.validation import as_choice, as_matrix
+from ..base.validation import as_array, as_choice, as_matrix
 from .base import Ranker
 from .online import OnlineRankSVM
 from .ordinal import OrdinalRanker
@@ -169,7 +169,7 @@ def as_row(name, item, columns=None):
                 f"{name} has the features {list(labels)}; {list(columns)}, in this order, are "
                 "accepted."
             )
-    item = item.toarray() if hasattr(item, "toarray") else np.asarray(item)
+    item = item.toarray() if hasattr(item, "toarray") else as_array(name, item)
     row = as_matrix(name, item[None] if item.ndim == 1 else item)
     if len(row) != 1:
         raise ValueError(f"{name} has {len(row)} rows; one item is accepted.")

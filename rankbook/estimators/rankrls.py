@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from ..base.limits import refuse_huge
 from ..base.types import Items, KernelLike, Seed, SolverLike
-from ..base.validation import as_choice, as_count, as_matrix, as_positive, as_vector
+from ..base.validation import as_count, as_matrix, as_positive, as_vector
 from ..data.blocks import BlocksLike
 from ..data.dask_collections import is_dask
 from rankbook.estimators.base import (
@@ -30,7 +30,7 @@ from rankbook.estimators.base import (
 from .blocks import fit_rankrls_blocks
 from .dask_data import fit_dask
 from .targets import PreferencesLike, given_preferences, read_target
-from ..kernels.basis import METHODS, choose_basis
+from ..kernels.basis import choose_basis
 from ..preferences.graph import Preferences
 from ..preferences.weights import query_item_weights
 from ..problems.rankrls import RankRLSProblem
@@ -53,7 +53,6 @@ def basis_indices(estimator, X):
     if basis is None or np.ndim(basis) == 1:
         return basis
     count = as_count("basis", basis, 1, len(X), ", the number of items,")
-    as_choice("basis_method", estimator.basis_method, METHODS)
     return choose_basis(
         X,
         count,
@@ -164,6 +163,7 @@ class RankRLS(Ranker):
         self.degree, self.coef0, self.solver = degree, coef0, solver
         self.penalty, self.query_weight = penalty, query_weight
 
+    @keeping_features
     def fit(
         self,
         X: Items | Iterator[tuple] | BlocksLike,
@@ -203,6 +203,7 @@ class RankRLS(Ranker):
         return fit_blocks(self, X)
 
     @available_if(can_stream)
+    @keeping_features
     def partial_fit(self, X, y, qid=None, sample_weight=None):
         """Add whole queries to what was learnt.
 
@@ -306,7 +307,6 @@ def item_weights(estimator, sample_weight, n, qid, whole=True):
     return query_item_weights(qid, n, e.query_weight, weight)
 
 # %% ../../nbs/estimators/rankrls.ipynb #2af56db7
-@keeping_features
 def fit_rankrls(estimator, X, y, qid=None, sample_weight=None, preferences=None):
     """Fit a :class:`RankRLS` to data in memory; nothing is set on it unless all went well.
 
@@ -334,7 +334,6 @@ def fit_rankrls(estimator, X, y, qid=None, sample_weight=None, preferences=None)
     else:
         others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=e.query_weight)
         X, graph, weight = *read_preferred(e, X, preferences, **others), None
-    as_choice("penalty", estimator.penalty, ("l2", "l1"))
     if estimator.penalty == "l1" and estimator.basis is not None:
         raise ValueError("penalty is 'l1' and basis is given; basis=None is accepted with it.")
     if np.ndim(estimator.basis) >= 2:
@@ -378,7 +377,6 @@ def problem_statistics(estimator):
     return empty.add(problem.X, Y, ids, graph.weight)
 
 # %% ../../nbs/estimators/rankrls.ipynb #c011
-@keeping_features
 def fit_blocks(estimator, blocks):
     """Fit a :class:`RankRLS` to an iterator of blocks of whole queries, one after the other.
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.types import Folds, KernelLike, Seed
-from ..base.validation import as_choice, as_count, as_vector
+from ..base.validation import as_count, as_grid
 from ..data.blocks import BlocksLike
 from ..data.dask_collections import is_dask
-from .base import Ranker, fitted_attributes, keep_fit, keeping_features
+from .base import Ranker, fitted_attributes, keep_fit, keeping_features, or_none
 from .blocks import blocked_search, known_features
 from .dask_data import fit_dask
 from .rankrls import read_preferred, read_scored
@@ -30,7 +30,6 @@ from ..problems.rankrls import RankRLSProblem
 from ..registry.solve import solve_path
 from ..selection.held_out import check_metric, grid_values, validation_groups
 from ..selection.leave_preference_out import preference_groups, preference_values
-from ..selection.pair_folds import BY
 
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c013
 class RankRLSCV(Ranker):
@@ -102,6 +101,9 @@ class RankRLSCV(Ranker):
     best_value_: float
     cv_values_: np.ndarray
     lams_: np.ndarray
+    checks = dict(
+        lams=or_none(as_grid), gamma=or_none(as_grid), metric=lambda _, value: check_metric(value)
+    )
     gammas_: list
     n_dropped_: int
 
@@ -223,20 +225,9 @@ class RankRLSCV(Ranker):
 # %% ../../nbs/estimators/rankrls_cv.ipynb #c014
 def _check_grid(estimator, given=False):
     """Lambdas, gammas, and the metric as a name or function with whether greater is better."""
-    lams = (
-        np.logspace(-4, 6, 30)
-        if estimator.lams is None
-        else as_vector("lams", np.atleast_1d(estimator.lams), minimum=0.0, strict=True)
-    )
-    gammas = (
-        [None]
-        if estimator.gamma is None
-        else as_vector("gamma", np.atleast_1d(estimator.gamma), minimum=0.0, strict=True).tolist()
-    )
-    if not lams.size or not gammas:
-        raise ValueError(
-            f"{'gamma' if lams.size else 'lams'} is empty; at least one number > 0 is accepted."
-        )
+    e = estimator
+    lams = np.logspace(-4, 6, 30) if e.lams is None else np.array(as_grid("lams", e.lams))
+    gammas = [None] if e.gamma is None else as_grid("gamma", e.gamma)
     if not (
         estimator.graph is None
         or isinstance(estimator.graph, str)
@@ -266,7 +257,6 @@ def _check_choices(estimator, given):
     metric, k = check_metric(estimator.metric), estimator.k
     if k is not None and metric[0] != "ndcg":
         raise ValueError(f"k is {k!r}; for the metric {estimator.metric!r} None is accepted.")
-    as_choice("fold_by", estimator.fold_by, BY)
     if not given and estimator.fold_by != "item":
         raise ValueError(
             f"fold_by is {estimator.fold_by!r} and scores are given, whose folds are by query "

@@ -23,6 +23,7 @@ from rankbook.estimators.base import (
     fitted_attributes,
     keep_fit,
     keeping_features,
+    one_of,
     require_target,
 )
 from .blocks import fit_ranksvm_blocks
@@ -123,6 +124,7 @@ class RankSVM(Ranker):
     """
 
     stores = True
+    checks = dict(graph=one_of("full", "star"))
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,

@@ -14,13 +14,15 @@ from numpy.typing import ArrayLike
 
 from ..base.limits import refuse_huge
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
-from ..base.validation import as_choice, as_ids, as_positive, as_vector
+from ..base.validation import as_grid, as_ids, as_positive, as_vector
 from rankbook.estimators.base import (
     Ranker,
     finite_items,
     fitted_attributes,
     keep_fit,
     keeping_features,
+    one_of,
+    or_none,
     refuse_blocks,
     require_target,
 )
@@ -43,7 +45,7 @@ from ..registry.choice import announce, choose_solver, shared_follower
 from ..registry.plugins import of_one_lambda, of_paths
 from ..selection.curve import ValidationCurve
 from ..selection.one_se import largest_within
-from ..selection.pair_folds import BY, pair_folds
+from ..selection.pair_folds import pair_folds
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c022
 def fold_values(curves):
@@ -115,11 +117,8 @@ def choose_by_folds(curve, curves, rule):
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c028x
 def models_to_try(estimator):
     """A RankSVM with the options of an estimator for each of its gammas, by rising gamma."""
-    gammas = [estimator.gamma]
-    if np.ndim(estimator.gamma) > 0:
-        gammas = np.unique(as_vector("gamma", estimator.gamma, minimum=0.0, strict=True)).tolist()
-    if not gammas:
-        raise ValueError("gamma is empty; a number, or one or more of them, is accepted.")
+    gamma = estimator.gamma
+    gammas = [None] if gamma is None else np.unique(as_grid("gamma", gamma)).tolist()
     names = [name for name in RankSVM().get_params() if name not in ("lam", "gamma")]
     # the preferences of a fold have their weights already
     options = {name: getattr(estimator, name) for name in names} | dict(query_weight=None)
@@ -278,6 +277,12 @@ class RankSVMCV(Ranker):
     path_solver_: str
     standard_error_: float
     n_dropped_: int
+    checks = dict(
+        gamma=or_none(as_grid),
+        graph=one_of("full", "star"),
+        rule=one_of("widest", "largest", "one_se"),
+        metric=one_of("disagreement", "auc", "ndcg"),
+    )
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
@@ -352,13 +357,11 @@ class RankSVMCV(Ranker):
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c030
 def _check_choices(estimator, given):
-    """Refuse a rule, metric, kind of fold or ratio that there is not, or not for preferences."""
-    for name, known in (
-        ("fold_by", BY),
-        ("rule", ("widest", "largest", "one_se")),
-        ("metric", ("disagreement", "auc", "ndcg")),
-    ):
-        as_choice(name, getattr(estimator, name), known)
+    """Refuse a metric, kind of fold, number of places or ratio that does not go with the rest."""
+    if estimator.k is not None and estimator.metric != "ndcg":
+        raise ValueError(
+            f"k is {estimator.k!r}; for the metric {estimator.metric!r} None is accepted."
+        )
     if given and estimator.metric != "disagreement":
         raise ValueError(
             f"metric is {estimator.metric!r} and preferences are given, without grades; "

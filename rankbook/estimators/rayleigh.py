@@ -29,6 +29,7 @@ from rankbook.estimators.base import (
     require_target,
     share_met,
 )
+from ..kernels.neighbours import as_metric
 from ..problems.labels import marked_items
 from ..problems.posterior import ClassPosterior, class_posterior
 from ..problems.rayleigh import RayleighProblem
@@ -95,6 +96,7 @@ class RayleighBase(Ranker):
     classes_: np.ndarray
     pivots_: np.ndarray
     posterior_: ClassPosterior
+    checks = dict(metric=as_metric)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Scores (p,) of items X (p, d); higher is preferred. The array of `predict`."""
@@ -157,7 +159,7 @@ class RayleighRanker(RayleighBase):
 
     Parameters
     ----------
-    lam : float >= 0, default 1e-3
+    lam : float > 0, default 1e-3
     manifold_weight : float >= 0, default 1.0
         How much neighbours should score alike, the paper's gamma; at 0 the unlabelled items only
         help to find the subspace.
@@ -283,8 +285,8 @@ class RayleighRanker(RayleighBase):
 def read_items(estimator, X, y):
     """Items (n, d), labels 1, 0 and NaN (n,), and the two classes, checked."""
     require_target(y, "labels of shape (n,) with two classes and a mark")
-    y = label_numbers(y)
     refuse_data(X, y, labels=True)
+    y = label_numbers(y)
     X, _ = validate_data(
         estimator,
         X,

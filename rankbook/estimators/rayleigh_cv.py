@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.types import Folds, KernelLike, Seed
-from ..base.validation import as_count, as_vector
-from .base import keeping_features
+from ..base.validation import as_array, as_count, as_grid
+from .base import keeping_features, or_none
 from .rayleigh import RayleighBase, keep_solution, problem_options, read_items
 from ..kernels.kernel import Kernel
 from ..kernels.neighbours import neighbour_graph
@@ -198,6 +198,7 @@ class RayleighRankerCV(RayleighBase):
     cv_values_: np.ndarray
     fold_values_: np.ndarray
     grid_: dict[str, list]
+    checks = RayleighBase.checks | dict(gamma=or_none(as_array), n_components=or_none(as_array))
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
@@ -291,33 +292,24 @@ class RayleighRankerCV(RayleighBase):
 # %% ../../nbs/estimators/rayleigh_cv.ipynb #c015
 def numbers_or_none(name, value):
     """One number > 0 or several, of which some may be None, as a list."""
-    given = list(value) if np.ndim(value) == 1 else [value]
-    if not any(one is None for one in given):
-        return as_vector(name, np.atleast_1d(value), minimum=0.0, strict=True).tolist()
-    numbers = as_vector(
-        name, [1.0 if one is None else one for one in given], minimum=0, strict=True
-    )
-    return [None if one is None else float(x) for one, x in zip(given, numbers)]
+    given = np.atleast_1d(as_array(name, value))
+    nothing = [one is None for one in given]
+    numbers = as_grid(name, np.where(nothing, 1.0, given) if any(nothing) else value)
+    return [None if one else x for one, x in zip(nothing, numbers)]
 
 
 def check_grid(estimator):
     """What is to be tried, as a dict of lists."""
     e = estimator
-    lams = as_vector("lams", np.atleast_1d(e.lams), minimum=0.0, strict=True).tolist()
-    weights = as_vector("manifold_weights", np.atleast_1d(e.manifold_weights), minimum=0.0).tolist()
-    components = (
-        [None]
-        if e.n_components is None
-        else [as_count("n_components", p) for p in np.atleast_1d(e.n_components).tolist()]
-    )
+    lams, weights = as_grid("lams", e.lams), as_grid("manifold_weights", e.manifold_weights, True)
+    components = [None]
+    if e.n_components is not None:
+        given = as_array("n_components", e.n_components)
+        components = [as_count("n_components", p) for p in np.atleast_1d(given).tolist()]
+    if not components:
+        raise ValueError("n_components is empty; at least one number is accepted.")
     gammas = [None] if e.gamma is None else numbers_or_none("gamma", e.gamma)
-    grid = dict(lams=lams, manifold_weights=weights, n_components=components, gammas=gammas)
-    for name, values in grid.items():
-        if not values:
-            raise ValueError(
-                f"{name.replace('gammas', 'gamma')} is empty; at least one number is accepted."
-            )
-    return grid
+    return dict(lams=lams, manifold_weights=weights, n_components=components, gammas=gammas)
 
 
 def choose_simplest(values, grid):

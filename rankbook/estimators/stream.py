@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 from ..base.chance import as_seed
 from ..base.limits import refuse_huge, warn
 from ..base.types import Seed
-from ..base.validation import as_matrix, as_positive, as_vector
+from ..base.validation import as_choice, as_count, as_matrix, as_positive, as_vector
 from .base import refuse_data
 from .monitor import Monitor
 from .shown import Shown
@@ -60,7 +60,7 @@ def learn_batch(estimator, stream, X, sampler, weight):
 def learn_all(estimator, stream, X, sampler):
     """The stream after as many steps as it takes to converge, or `max_updates`, with a warning."""
     learner, monitor, _ = stream
-    limit = int(as_positive("max_updates", estimator.max_updates))
+    limit = as_count("max_updates", estimator.max_updates)
     while learner.updates < limit and not monitor.converged:
         count = min(max(1024, learner.updates), limit - learner.updates)
         learner.run(X, sampler, count)
@@ -95,6 +95,11 @@ class OnlineEstimator(Shown):
     n_updates_: int
     converged_: bool
     n_features_in_: int
+    checks = dict(
+        average=lambda name, value: (
+            isinstance(value, bool) or as_choice(name, value, ("plain", "suffix"))
+        )
+    )
 
     def __init__(
         self,

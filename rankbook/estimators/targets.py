@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.validation import as_vector
+from ..base.limits import refuse_huge
+from ..base.validation import as_array, as_ids, as_vector
 from ..preferences.graph import Preferences
 from ..preferences.sums import weighs_nothing
 
@@ -50,6 +51,7 @@ def weighted_preferences(y, qid, graph, sample_weight, query_weight=None):
     if sample_weight is None:
         return prefs if query_weight is None else prefs.query_weighted(query_weight)
     weight = as_vector("sample_weight", sample_weight, prefs.n_items, minimum=0.0)
+    refuse_huge("sample_weight", weight)
     if not weight.any():
         raise ValueError(
             "sample_weight is zero for every item; at least one positive weight is accepted."
@@ -162,7 +164,7 @@ def as_classes(estimator, y, classes, stream):
                 "all classes that there will be are accepted."
             )
         return known
-    classes = np.unique(classes)
+    classes = as_ids("classes", classes, as_array("classes", classes).size, "label")[0]
     if len(classes) < 2:
         raise ValueError(
             f"y has {len(classes)} class{'es' * (len(classes) != 1)}; "

@@ -17,7 +17,7 @@ from ..base.chance import as_seed
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import KernelLike, Seed
-from ..base.validation import as_choice, as_count, as_matrix
+from ..base.validation import as_array, as_choice, as_count, as_matrix
 from .kernel import Kernel
 from .linear_map import BLOCK, KernelFunction, KernelMap, LinearFunction, centred
 from .nystroem import gram_schmidt, kernel_diagonal, proportional
@@ -27,7 +27,7 @@ def check_basis(basis, n):
     """Indices of basis items, or None for all of them."""
     if basis is None:
         return None
-    R = np.asarray(basis)
+    R = as_array("basis", basis)
     if R.ndim != 1 or R.dtype.kind not in "iu" or R.size == 0:
         raise ValueError(
             f"basis has shape {R.shape} and dtype {R.dtype}; "

@@ -121,7 +121,10 @@ class Kernel(SetOnce):
                 f"gamma is {gamma!r}, and kernel is {shown}, which has no gamma; None is accepted."
             )
         self.gamma = None if gamma is None else as_positive("gamma", gamma)
-        self.degree, self.coef0 = as_count("degree", degree), as_positive("coef0", coef0, zero=True)
+        self.degree, self.coef0 = (
+            as_count("degree", degree, 1, 1000),
+            as_positive("coef0", coef0, zero=True),
+        )
 
     def gram(self, X: np.ndarray) -> np.ndarray:
         """The Gram matrix of X (n, d); see :func:`gram_matrix`.

@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['EUCLIDEAN', 'SEARCHES', 'LARGE', 'FEW', 'ENOUGH', 'nearest_neighbours', 'gram_neighbours', 'found_neighbours',
            'nearest_of', 'squares_to', 'closest', 'announce_compiling', 'approximate_neighbours', 'neighbour_recall',
-           'is_approximate', 'searched_neighbours', 'neighbour_graph', 'normalized_laplacian', 'laplacian_form']
+           'as_metric', 'is_approximate', 'searched_neighbours', 'neighbour_graph', 'normalized_laplacian',
+           'laplacian_form']
 
 # %% ../../nbs/kernels/neighbours.ipynb #c003
 import sys
@@ -162,6 +163,17 @@ def neighbour_recall(X, near, sample=500):
 
 # %% ../../nbs/kernels/neighbours.ipynb #n008
 SEARCHES = ("auto", "exact", "approximate")
+
+
+def as_metric(name, value):
+    """`value` if it is a metric of scikit-learn, a function, or a transformer."""
+    from sklearn.neighbors import VALID_METRICS
+
+    if callable(value) or hasattr(value, "fit_transform"):
+        return value
+    return as_choice(name, value, {*VALID_METRICS["brute"]} - {"precomputed"})
+
+
 LARGE, FEW, ENOUGH = 100_000**2 * 64, 8, 0.9  # entries compared, dimensions, recall
 
 
@@ -234,18 +246,17 @@ def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None, neighbour
     after a minute or so in which pynndescent compiles itself, anew in every process, and says so.
     """
     from scipy.sparse import csr_array
-    from sklearn.neighbors import VALID_METRICS
 
     is_gram = kernel is not None and kernel.name == "precomputed"
     X = check_items(X, kernel) if is_gram else as_matrix("X", X)
     c, n = as_count("n_neighbors", n_neighbors, 1, len(X) - 1, ", one less than the items"), len(X)
-    if metric == "precomputed" or (is_gram and metric != "euclidean"):
+    if not is_gram:
+        as_metric("metric", metric)
+    elif not isinstance(metric, str) or metric != "euclidean":
         raise ValueError(
             f"metric is {metric!r}; for points a metric of scikit-learn or a transformer, "
             "for a precomputed kernel 'euclidean' is accepted."
         )
-    if isinstance(metric, str) and not is_gram:
-        as_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - {"precomputed"}))
     is_approximate(X, metric, neighbours, is_gram)  # refuses what does not go together
     if hasattr(metric, "fit_transform"):
         i, j = found_neighbours(X, c, metric)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..base.validation import as_vector, query_numbers
+from ..base.validation import as_vector, query_numbers, shown
 from .lists import RankedLists
 from .pairs import as_tie_tol, pair_counts
 from .queries import RULES, UndefinedMetric, by_query, named, query_weights
@@ -112,6 +112,11 @@ def over_blocks(
         raise TypeError(
             f"blocks is a {type(blocks).__name__}; rankbook.Blocks, or what rankbook.dask_blocks "
             "returns, is accepted."
+        )
+    if not callable(getattr(model, "predict", None)):
+        raise TypeError(
+            f"model is {shown(model)}; an estimator or a Solution, whose predict(X) gives scores, "
+            "is accepted."
         )
     sums = blocks.reduce(block_sums, blocks.items, model, ((metric, options),), empty)
     return quotients(sums, ((metric, options),))[0]

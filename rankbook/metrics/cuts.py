@@ -126,6 +126,11 @@ def best_cuts(
     build = LOSSES[as_choice("loss", loss, LOSSES)]
     scores = as_vector("scores", scores)
     levels, number = np.unique(as_vector("y", y, scores.size), return_inverse=True)
+    if levels.size == scores.size > np.unique(scores).size and (levels % 1 != 0).any():
+        raise ValueError(
+            f"y has {levels.size} different numbers for as many items, and scores repeat; the "
+            "two are accepted in the order scores, y."
+        )
     tie_tol = as_positive("tie_tol", tie_tol, zero=True)
     if tie_tol >= 1:
         raise ValueError(f"tie_tol is {tie_tol!r}; a number >= 0 and < 1 is accepted.")

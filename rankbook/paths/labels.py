@@ -7,7 +7,7 @@ __all__ = ['LabelPath']
 
 # %% ../../nbs/paths/labels.ipynb #l003
 from ..base.types import File
-from .exact import SolutionPath
+from .exact import SolutionPath, in_domain
 
 # %% ../../nbs/paths/labels.ipynb #l005
 class LabelPath(SolutionPath):
@@ -31,6 +31,7 @@ class LabelPath(SolutionPath):
 
     def read(self, lam):
         """Coefficients and multipliers at lam >= 0, in the problem's shapes."""
+        lam = in_domain(self, lam)
         answer, shape = self.ranking_path.read(lam), self.problem.coef_shape
         size = self.problem.n_items if len(shape) == 1 else shape[0] * shape[1]
         found = dict(coef=answer["coef"][:size].reshape(shape), dual=answer["dual"])

@@ -213,7 +213,11 @@ def _order_rows(read, n_items, items):
     """
     plain = [numbers_if_all(names) for names, _ in read]
     if items is None and all(names.dtype.kind not in "OUS" or not names.size for names in plain):
-        most = np.iinfo(np.int32).max if n_items is None else as_count("n_items", n_items)
+        most = (
+            np.iinfo(np.int32).max
+            if n_items is None
+            else as_count("n_items", n_items, 1, 2**31 - 1)
+        )
         rows = [as_index(f"orders[{i}]", names, most) for i, names in enumerate(plain)]
         largest = max((int(row.max()) for row in rows if row.size), default=0)
         return rows, 1 + largest if n_items is None else most, None
@@ -254,7 +258,7 @@ def rankings_read(make, orders, n_items=None, items=None, **columns):
     if items is not None and n_items is not None:
         raise ValueError("items and n_items are both given; one of them is accepted.")
     if table:
-        items = range(as_count("n_items", n_items)) if n_items is not None else items
+        items = range(as_count("n_items", n_items, 1, 2**31 - 1)) if n_items is not None else items
         rows, places, n_items, names = _table_rows(orders, columns, items)
     else:
         rows, places, n_items, names = _sequence_rows(orders, n_items, items)

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 # %% ../../nbs/preferences/graph.ipynb #c026
+def _floats(name, value, size):
+    """`value` if it is an array of floats with so many rows, else a checked vector."""
+    good = type(value) is np.ndarray and value.dtype.kind == "f" and value.shape[:1] == (size,)
+    return value if good else as_vector(name, value, size)
+
+
 class Preferences(Recorded):
     """A directed graph of preferences between items.
 
@@ -100,7 +106,7 @@ class Preferences(Recorded):
         return find_cycle(*self._list(), self.n_items) if self._levels is None else None
 
     def _begin(self, n_items, graph, n_queries=None, n_levels=None):
-        self.n_items, self.graph = as_count("n_items", n_items), graph
+        self.n_items, self.graph = as_count("n_items", n_items, 1, 2**31 - 1), graph
         self.n_queries, self.n_levels = n_queries, n_levels
         self._levels = self._pairs = self._scores = self._query = self.items = None
         self.n_ties = 0
@@ -344,6 +350,7 @@ class Preferences(Recorded):
         array([4., 1.])
         """
         better, worse = self._list()
+        scores = _floats("scores", scores, self.n_items)
         return scores[better] - scores[worse]
 
     def rmatvec(self, dual: np.ndarray) -> np.ndarray:
@@ -360,6 +367,7 @@ class Preferences(Recorded):
         ndarray of shape (n,)
         """
         better, worse = self._list()
+        dual = _floats("dual", dual, self._m)
         return np.bincount(better, dual, self.n_items) - np.bincount(worse, dual, self.n_items)
 
     def __repr__(self) -> str:

@@ -41,7 +41,7 @@ def column_of(table, argument, name, m=None):
                 f"{f'the columns {shown}' if known else 'no named columns'}; one of its columns, "
                 "or an array with an entry for each row, is accepted."
             )
-        column = np.asarray(table[name])
+        column = as_array(argument, table[name])
     if column.ndim != 1 or m not in (None, column.size):
         raise ValueError(
             f"{argument} has shape {column.shape}; shape ({'m' if m is None else m},), an entry "
@@ -133,6 +133,7 @@ def _as_names(items):
         return items.to_flat_index()
     if isinstance(items, pd.Index):
         return items
+    refuse_unread("items", items)
     listed = isinstance(items, list | tuple | range) and not any(isinstance(v, list) for v in items)
     if not listed and (isinstance(items, str) or np.ndim(items) != 1 or hasattr(items, "toarray")):
         raise TypeError(

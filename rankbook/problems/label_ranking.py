@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import GraphName, KernelLike
-from ..base.validation import as_matrix, as_numbers, as_vector
+from ..base.validation import as_array, as_matrix, as_numbers, as_vector, shown
 from ..kernels.joint import joint, joint_features, label_factor
 from ..kernels.kernel import Kernel, check_gram, require_square
 from ..kernels.linear_map import KernelFunction, LinearFunction, balanced
@@ -26,7 +26,8 @@ from .ranksvm import RankSVMProblem
 
 # %% ../../nbs/problems/label_ranking.ipynb #l004
 def as_label_scores(y):
-    """Scores Y (n, k) of k >= 2 labels as floats, where NaN stands for a missing one."""
+    """Scores Y (n, k) of k >= 2 labels as floats; NaN, or a mask, stands for a missing one."""
+    y = np.ma.filled(np.ma.asarray(y, dtype=float), np.nan) if np.ma.is_masked(y) else y
     Y = as_numbers("y", y)
     if Y.ndim != 2 or Y.shape[1] < 2:
         raise ValueError(
@@ -51,9 +52,9 @@ def as_label_kernel(label_kernel, k):
     """L (k, k), the identity if that is its name; a positive semi-definite matrix is accepted."""
     if isinstance(label_kernel, str) and label_kernel == "identity":
         return locked(np.eye(k))
-    if isinstance(label_kernel, str) or np.ndim(label_kernel) != 2:
+    if isinstance(label_kernel, str) or as_array("label_kernel", label_kernel).ndim != 2:
         raise ValueError(
-            f"label_kernel is {label_kernel!r}; 'identity' or a matrix ({k}, {k}) is accepted."
+            f"label_kernel is {shown(label_kernel)}; 'identity' or a matrix ({k}, {k}) is accepted."
         )
     L = as_matrix("label_kernel", label_kernel)
     if L.shape != (k, k):

@@ -8,6 +8,8 @@ __all__ = ['marked_items', 'read_labels']
 # %% ../../nbs/problems/labels.ipynb #t002
 import numpy as np
 
+from ..base.validation import as_array, shown
+
 # %% ../../nbs/problems/labels.ipynb #c013
 def marked_items(y, unlabelled, separate):
     """Which items (n,) of y (n,) are unlabelled, by the rules of this chapter."""
@@ -24,19 +26,24 @@ def marked_items(y, unlabelled, separate):
             "unlabelled=False is accepted with it if all items are labelled; "
             "with marks for unlabelled items, the labels 0 and 1."
         )
-    is_number = isinstance(unlabelled, (int, float, np.number)) and not isinstance(
-        unlabelled, (bool, np.bool_)
+    is_number = isinstance(unlabelled, int | float | np.number) and not (
+        isinstance(unlabelled, bool) or abs(unlabelled) > 2**53
     )
     if not is_number and unlabelled is not False:
         raise ValueError(
-            f"unlabelled is {unlabelled!r}; "
+            f"unlabelled is {shown(unlabelled)}; "
             "None, False or the number that marks unlabelled items is accepted."
         )
     mark = (
         missing
-        if is_number and np.isnan(unlabelled)
+        if is_number and unlabelled != unlabelled
         else (y == unlabelled if is_number else np.zeros(y.size, dtype=bool))
     )
+    if is_number and unlabelled == unlabelled and unlabelled != -1 and not mark.any():
+        raise ValueError(
+            f"unlabelled is {shown(unlabelled)}, which y does not hold; a number that marks its "
+            "unlabelled items is accepted, or False if all are labelled."
+        )
     if (missing & ~mark).any():
         raise ValueError(
             f"y has NaN at index {int(np.flatnonzero(missing)[0])}, "
@@ -50,7 +57,7 @@ def read_labels(y, n, unlabelled=None, separate=False):
 
     `separate` says whether unlabelled items came separately.
     """
-    y = np.asarray(y)
+    y = as_array("y", y)
     if y.dtype.kind not in "biuf":
         raise TypeError(f"y has dtype {y.dtype}; numbers are accepted, 0 and 1 or -1 and 1.")
     if y.shape != (n,):

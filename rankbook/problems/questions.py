@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.types import Items
-from ..base.validation import as_count, as_index, as_items, query_numbers
+from ..base.validation import as_array, as_count, as_index, as_items, query_numbers
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
 from .certificate import ROUNDING
@@ -218,7 +218,7 @@ def _as_pairs(exclude, n):
     """Pairs of items (p, 2) that are to be left out."""
     if exclude is None:
         return np.empty((0, 2), dtype=np.int64)
-    pairs = np.asarray(exclude)
+    pairs = as_array("exclude", exclude)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ValueError(
             f"exclude has shape {pairs.shape}; pairs of items of shape (p, 2) are accepted."

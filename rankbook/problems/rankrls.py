@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ..base.limits import refuse_huge, warn
 from ..base.ownership import locked, own
 from ..base.types import Items, KernelLike
-from ..base.validation import as_matrix, as_positive, as_vector
+from ..base.validation import as_array, as_matrix, as_positive, as_vector
 from ..kernels.basis import BasisMap, basis_rmatvec, check_basis
 from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel, require_square
@@ -45,7 +45,7 @@ def make_graph(graph, qid, n, item_weight=None):
         raise ValueError(
             "item_weight and a graph of weights are both given; one of them is accepted."
         )
-    if np.ndim(graph) == 0 and not hasattr(graph, "tocsr") and not isinstance(graph, Preferences):
+    if isinstance(graph, str) or not hasattr(graph, "__len__") and not hasattr(graph, "tocsr"):
         kind = ValueError if isinstance(graph, str) else TypeError
         raise kind(
             f"graph is {graph!r}; None, 'identity', a matrix of weights or Preferences is accepted."
@@ -107,7 +107,7 @@ def make_target(y, graph, given):
                 "or None with graph=Preferences, whose margins are then the differences."
             )
         return MarginTarget(given, graph), True
-    flat = np.ndim(y) == 1
+    flat = as_array("y", y).ndim == 1
     Y = as_vector("y", y)[:, None] if flat else as_matrix("y", y)
     if len(Y) != graph.n:
         raise ValueError(f"y has {len(Y)} rows and X has {graph.n}; equal numbers are accepted.")

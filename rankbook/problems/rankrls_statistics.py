@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ..base.limits import refuse_huge
 from ..base.ownership import locked, own
 from ..base.types import KernelLike
-from ..base.validation import as_matrix, as_positive, as_vector, require_kind
+from ..base.validation import as_array, as_matrix, as_positive, as_vector, require_kind
 from ..kernels.basis import jittered_cholesky
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
@@ -141,7 +141,7 @@ def basis_rows(statistics, X):
 
 def read_block(statistics, X, y):
     """The rows of features (n, p) and of y (n, k) of a block, and whether y was a vector."""
-    X, flat = as_matrix("X", X), np.ndim(y) == 1
+    X, flat = as_matrix("X", X), as_array("y", y).ndim == 1
     Y = as_vector("y", y)[:, None] if flat else as_matrix("y", y)
     refuse_huge("X", X)
     refuse_huge("y", Y[:, 0] if flat else Y)

@@ -8,14 +8,13 @@ __all__ = ['STATUSES', 'KINDS', 'restore_continuation', 'is_falling', 'check_eve
            'unpack_answers_path', 'put_together', 'unpack_spectral_path', 'restored']
 
 # %% ../../nbs/registry/storage.ipynb #c002
-import os
 from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ..base.archive import read_archive
+from ..base.archive import as_path, read_archive
 from ..base.types import File
 from ..base.validation import as_positive
 from ..paths.exact import RegularizationPath
@@ -235,8 +234,7 @@ def restored(file: File, kinds: dict[str, tuple[int, Callable[..., Any]]] = KIND
     A kind is a name, and has the latest version that is understood, and what makes an object of the
     facts and arrays of a file.
     """
-    if not isinstance(file, (str, os.PathLike)):
-        raise TypeError(f"file is {file!r}; a name or a path is accepted.")
+    as_path(file)
     versions = {kind: version for kind, (version, _) in kinds.items()}
     kind, facts, arrays = read_archive(file, versions)
     try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.chance import as_seed
-from ..base.validation import as_array, as_index
+from ..base.validation import as_array, as_count, as_index
 from ..preferences.graph import Preferences
 
 
@@ -137,15 +137,14 @@ def deal_folds(cv, X, y, query, rng=None):
     """The folds of :func:`make_folds`, as pairs of arrays of ints, whatever they hold."""
     if not isinstance(cv, (int, np.integer)) or isinstance(cv, bool):
         return _given_folds(cv, X, y, query)
-    if cv < 2:
-        raise ValueError(f"cv is {cv}; an integer of at least 2 is accepted.")
-    fold = fold_numbers(y, query, int(cv), rng)
+    cv = as_count("cv", cv, 2, max(2, y.size), ", the number of items,")
+    fold = fold_numbers(y, query, cv, rng)
     return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(cv)]
 
 
 def _given_folds(cv, X, y, query):
     """The folds of a splitter or an iterable, as arrays of ints."""
-    if isinstance(cv, (str, bool)) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
+    if isinstance(cv, (str, bytes, bool)) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
         raise TypeError(
             f"cv is {cv!r}; an integer, a splitter of scikit-learn or pairs "
             "(training, left out) are accepted."

@@ -87,7 +87,7 @@ METRICS = ("disagreement", "auc", "ndcg", "average_precision")
 def check_metric(metric):
     """The name of a metric of rankbook, or a function, and whether greater is better."""
     name = next((name for name in METRICS if metric is getattr(metrics, name)), metric)
-    if not callable(name) and name not in METRICS:
+    if not callable(name) and not (isinstance(name, str) and name in METRICS):
         raise unknown_name("metric", metric, (*METRICS, "a function"))
     return name, name != "disagreement"
 

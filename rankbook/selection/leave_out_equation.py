@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..base.validation import as_array
 from ..kernels.basis import basis_matvec
 from ..paths.spectral import WeightPath
 from ..preferences.laplacians import Queries
@@ -158,7 +159,7 @@ def check_groups(form, groups):
         If an item is not there or twice in a group, a group is empty or everything, or it holds a
         part of a query of several or of a component.
     """
-    checked = [np.asarray(h) for h in groups]
+    checked = [as_array(f"groups[{g}]", h) for g, h in enumerate(groups)]
     if not checked:
         raise ValueError("groups has no group; at least one is accepted.")
     for g, h in enumerate(checked):

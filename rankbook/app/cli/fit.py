@@ -277,6 +277,11 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     """
     files = several_files(data, always=(workers, scheduler) != (None, None))
     check_files(out, files or data, preferences)
+    if preferences is None:
+        form = None if form == "pairs" else form
+        for name_of, value in dict(form=form, column=column, ties=ties).items():
+            if value:
+                raise ValueError(f"{name_of} is {value!r}; it is accepted beside --preferences.")
     columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
     options = dict(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, loss=loss)
     options |= dict(penalty=penalty, graph=graph, query_weight=query_weight, solver=solver)

@@ -12,7 +12,7 @@ import numpy as np
 from ...base.progress import progress_bar
 from ...base.types import File
 from ...base.validation import as_positive
-from ...paths.exact import SolutionPath
+from ...paths.exact import SolutionPath, in_domain
 from ...paths.packing import demand, save_answers_path, unpack_rows
 from ...problems.l2 import feasible_dual
 from ...registry.declaration import Solver, declared_fit
@@ -160,6 +160,7 @@ class EpsilonPath(SolutionPath):
 
     def read(self, lam):
         """Coefficients (n,) and multipliers (m,) at lam > 0."""
+        lam = in_domain(self, lam)
         if lam == 0:
             raise ValueError(
                 "lam is 0, where this path has gaps of primal and dual values but no hard margin; "

@@ -13,7 +13,7 @@ import numpy as np
 from ...base.limits import require_memory, written_out
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
-from ...paths.exact import SolutionPath
+from ...paths.exact import SolutionPath, in_domain
 from ...paths.packing import demand, save_weight_path, unpack_table
 from ...problems.solution import Solution
 from ...registry.declaration import Solver, is_kind
@@ -59,6 +59,7 @@ class HomotopyPath(SolutionPath):
 
     def read(self, lam):
         """Weights (d,) and multipliers (m,) at lam. O(T + m + n d)."""
+        lam = in_domain(self, lam)
         w = self.weights_at(lam)
         if is_kind(self.problem, "RankRLSProblem"):
             if lam == 0:

@@ -111,6 +111,11 @@ def at_bounds(program, dual):
 def to_solution(problem, lam, scaled, best, tol, info):
     """The :class:`rankbook.Solution` of the best gap, position and multipliers of :func:`run`."""
     program, system, (gap, position, dual) = scaled.program, scaled.program.system, best
+    if dual is None:
+        raise ArithmeticError(
+            f"lam is {lam:g}, and no step has a finite objective; a lam or weights of moderate "
+            "scale are needed."
+        )
     sparse = at_bounds(program, dual)
     implied = system.project(program.pairs.gather(sparse))
     primal, lower = program.values(implied, sparse)

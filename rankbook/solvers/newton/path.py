@@ -15,7 +15,7 @@ from ...base.ownership import locked, own
 from ...base.types import File
 from ...base.validation import as_positive
 from ...kernels.items import matvec, rmatvec
-from ...paths.exact import SolutionPath
+from ...paths.exact import SolutionPath, in_domain
 from ...paths.packing import demand, save_answers_path, unpack_rows
 from ...preferences.sums import Sums
 from .steps import FIRST_WIDTH, minimise, spanned
@@ -161,6 +161,7 @@ class NewtonPath(SolutionPath):
 
         It is a :class:`rankbook.problems.losses.SmoothedDual`, None for the squared hinge.
         """
+        lam = in_domain(self, lam)
         number = int(np.searchsorted(-self.ends[1:-1], -lam, side="right"))
         answer = self.answers[number]
         scale = min(1.0, self.ends[0] / lam)

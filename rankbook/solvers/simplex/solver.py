@@ -15,7 +15,7 @@ from ...base.limits import require_memory, written_out
 from ...base.progress import progress_bar
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
-from ...paths.exact import SolutionPath
+from ...paths.exact import SolutionPath, in_domain
 from ...paths.packing import demand, save_weight_path, unpack_table
 from ...paths.sets import AT_BOUND, FREE, End
 from ...problems.l1 import feature_correlation
@@ -97,6 +97,7 @@ class L1Path(SolutionPath):
 
     def read(self, lam):
         """Weights (d,) and multipliers (m,) at lam. O(T + p^3 + m + n d)."""
+        lam = in_domain(self, lam)
         t = int(np.searchsorted(-self.breakpoints, -lam, side="left")) - 1
         w = self.table[[t]].toarray().ravel() if t >= 0 else np.zeros(self.problem.n_coef)
         sets, sign = basis_at(self.events, self.problem.n_preferences, w.size, lam)
