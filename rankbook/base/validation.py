@@ -250,7 +250,7 @@ def as_numbers(name, value, exact=True):
         numbers = np.asarray(A, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{name} cannot be read as numbers ({error}); {accepted}.") from error
-    if exact and A.dtype.kind in "iuO" and np.abs(numbers).max(initial=0) > 2.0**53:
+    if exact and A.dtype.kind in "iuO" and np.abs(numbers).max(initial=0) >= 2.0**53:
         pairs = zip(A.ravel().tolist(), numbers.ravel().tolist())
         if rounded := next((a for a, b in pairs if isinstance(a, int) and a != b), None):
             raise ValueError(

@@ -19,7 +19,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ..base.ownership import own
-from ..base.validation import as_ids, as_items, as_vector
+from ..base.validation import as_count, as_flag, as_ids, as_items, as_vector, require_kind
 from ..kernels.items import lent, matvec, own_rows, rmatvec
 
 # %% ../../nbs/data/blocks.ipynb #bk09
@@ -97,6 +97,9 @@ class Block:
     feature_names: Any = None
 
     def __post_init__(self, copy):
+        require_kind("name", self.name, str)
+        as_count("first", self.first, 0)
+        as_flag("copy", copy)
         with naming(self):
             found = _as_block(self.X, self.y, self.qid, self.weight)
             names = as_feature_names(self.X, self.feature_names)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.limits import refuse_huge
 from ..base.types import Seed
-from ..base.validation import as_matrix, as_vector
+from ..base.validation import as_ids, as_matrix, as_vector
 from rankbook.estimators.base import (
     finite_scores,
     keeping_features,
@@ -389,8 +389,9 @@ def fit_online_classes(
     require_target(y, "labels of shape (n,)")
     stream = stream_of(estimator) if partial else None
     X, y = read_rows(estimator, X, stream is None, y)
+    known = as_ids("y", y, len(X), "label")[0]
     check_classification_targets(y)
-    classes = as_classes(estimator, y, classes if partial else np.unique(y), stream)
+    classes = as_classes(estimator, y, classes if partial else known, stream)
     number, weight, k = class_numbers(y, classes), read_weights(sample_weight, X), len(classes)
     if estimator.fit_intercept:
         X = np.concatenate([X, np.ones((len(X), 1))], axis=1)

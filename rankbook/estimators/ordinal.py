@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from ..base.types import Items
-from ..base.validation import as_ids, as_vector, shown
+from ..base.validation import as_ids, as_numbers, as_vector, shown
 from .base import check_parameters, one_of, or_none, refuse_data, require_target
 from .ranksvm import RankSVM
 from .shown import Shown
@@ -38,9 +38,8 @@ def read_levels(X, y):
     check_classification_targets(y)
     if classes.size < 2:
         raise ValueError("y has 1 class; at least two classes are accepted.")
-    return classes, (classes if classes.dtype.kind in "iuf" else np.arange(classes.size))[
-        number
-    ].astype(np.float64)
+    levels = classes if classes.dtype.kind in "iuf" else np.arange(classes.size)
+    return classes, as_numbers("y", levels)[number]
 
 # %% ../../nbs/estimators/ordinal.ipynb #o006
 def as_ranker(name, value):

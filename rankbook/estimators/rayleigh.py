@@ -25,7 +25,6 @@ from rankbook.estimators.base import (
     keep_fit,
     keeping_features,
     refuse_data,
-    refuse_lengths,
     require_target,
     share_met,
 )
@@ -120,8 +119,8 @@ class RayleighBase(Ranker):
         unlabelled items play no part.
         """
         check_is_fitted(self)
+        refuse_data(X, y, labels=True)
         y = label_numbers(y)
-        refuse_lengths(X, y)
         known = np.isin(y, self.classes_)
         strange = np.flatnonzero(
             ~known & ~np.isnan(y) & (y != (-1 if self.unlabelled is None else self.unlabelled))

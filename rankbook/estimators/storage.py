@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.archive import open_archive
 from ..base.tables import as_html
 from ..base.types import File
+from ..base.validation import as_flag
 from ..base.values import Storable, ValueReader
 from .saving import KIND, PARTS, SCALED_KIND, VERSION, Savable, model_parts
 from ..kernels.linear_map import LinearFunction
@@ -151,7 +152,7 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
     >>> bool((again.predict([[2.0]]) == model.predict([[2.0]])).all())
     True
     """
-    path = partial(unpack_path, allow_plugins=allow_plugins)
+    path = partial(unpack_path, allow_plugins=as_flag("allow_plugins", allow_plugins))
     return restored(file, EVERY_KIND | {PATH_KIND: (PATH_VERSION, path)})
 
 # %% ../../nbs/estimators/storage.ipynb #st12

@@ -180,7 +180,13 @@ def as_classes(estimator, y, classes, stream):
 
 def class_numbers(y, classes):
     """The number of the class of each example; a label that is none of them is an error."""
-    number = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    try:
+        number = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    except TypeError as error:
+        raise TypeError(
+            f"y has labels of dtype {y.dtype}, and classes is {classes.tolist()}; labels that are "
+            "among the classes are accepted."
+        ) from error
     wrong = np.flatnonzero(classes[number] != y)
     if wrong.size:
         raise ValueError(

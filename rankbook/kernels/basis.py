@@ -309,6 +309,7 @@ def choose_basis(
         as_count("r", r, 1, len(X), ", the number of items,"),
         as_choice("method", method, METHODS),
     )
+    chosen = Kernel(kernel, gamma, degree, coef0)
     if method == "random":
         return np.sort(rng.choice(len(X), r, replace=False))
     if method == "kmeans++":
@@ -318,7 +319,6 @@ def choose_basis(
                 "nothing; 'random' or 'rpcholesky' is accepted."
             )
         return _spread_basis(X, r, rng)
-    chosen = Kernel(kernel, gamma, degree, coef0)
     if chosen.name == "precomputed":
         raise ValueError(
             "kernel is 'precomputed'; "

@@ -12,7 +12,14 @@ from ..base.double_double import from_item, poly_from_item
 from ..base.limits import require_memory, solvable
 from ..base.ownership import SetOnce
 from ..base.types import KernelLike
-from ..base.validation import as_count, as_matrix, as_positive, require_columns, unknown_name
+from rankbook.base.validation import (
+    as_count,
+    as_matrix,
+    as_positive,
+    require_columns,
+    require_kind,
+    unknown_name,
+)
 
 # %% ../../nbs/kernels/kernel.ipynb #c005
 def _rbf(X, Y, gamma, exponential=np.exp):
@@ -204,6 +211,8 @@ def gram_matrix(kernel: "Kernel", X: np.ndarray) -> np.ndarray:
     array([[1., 2.],
            [2., 4.]])
     """
+    require_kind("kernel", kernel, Kernel)
+    X = _floats("X", X)
     if kernel.name == "precomputed":
         return check_gram(X, "X (precomputed kernel)")
     _require_gram(len(X))
@@ -213,6 +222,12 @@ def gram_matrix(kernel: "Kernel", X: np.ndarray) -> np.ndarray:
         if kernel.function
         else _finite_gram(K, kernel)
     )
+
+
+def _floats(name, X):
+    """X if it is a matrix of floats, else a checked one."""
+    good = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and X.shape[1]
+    return X if good and not np.ma.is_masked(X) else as_matrix(name, X)
 
 
 def _finite_gram(K, kernel):
@@ -249,6 +264,8 @@ def cross_matrix(kernel: "Kernel", X_new: np.ndarray, X: np.ndarray) -> np.ndarr
     >>> cross_matrix(Kernel("linear"), np.array([[2.0]]), np.array([[0.0], [1.0], [5.0]]))
     array([[ 0.,  2., 10.]])
     """
+    require_kind("kernel", kernel, Kernel)
+    X_new, X = _floats("X_new", X_new), _floats("X", X)
     if kernel.name == "precomputed":
         if X_new.shape[1] != len(X):
             raise ValueError(
@@ -285,6 +302,8 @@ def reduced_matrix(kernel: "Kernel", X_new: np.ndarray, X: np.ndarray) -> np.nda
     >>> bool(np.allclose(reduced_matrix(kernel, x, X) @ coef, cross_matrix(kernel, x, X) @ coef))
     True
     """
+    require_kind("kernel", kernel, Kernel)
+    X_new, X = _floats("X_new", X_new), _floats("X", X)
     gamma = 1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma
     if kernel.name in ("rbf", "poly") and X_new.shape[1] == X.shape[1]:
         if kernel.name == "rbf":
@@ -326,6 +345,8 @@ def centred_gram(kernel: "Kernel", X: np.ndarray, rows: int = 256) -> np.ndarray
            [ 2.,  1., -3.],
            [-6., -3.,  9.]])
     """
+    require_kind("kernel", kernel, Kernel)
+    X, rows = _floats("X", X), as_count("rows", rows)
     with np.errstate(over="ignore", invalid="ignore"):
         K = _finite_gram(_gram_from_item(kernel, X), kernel)
     for i in range(0, len(K), rows):

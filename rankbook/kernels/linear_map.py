@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
 from ..base.types import Items
-from ..base.validation import as_items, as_matrix, require_columns
+from ..base.validation import as_items, as_matrix, as_vector, require_columns
 from rankbook.kernels.items import (
     centred_items,
     lent,
@@ -126,6 +126,9 @@ def balanced(problem, coef):
     """
     if not getattr(problem, "is_centred", False) or getattr(problem, "coef_is_weights", False):
         return coef
+    n = problem.coef_shape[0]
+    floats = type(coef) is np.ndarray and coef.dtype.kind == "f" and coef.ndim <= 2
+    coef = coef if floats and len(coef) == n else as_vector("coef", coef, n)
     rounding = len(coef) * np.finfo(float).eps * np.abs(coef).sum(axis=0)
     mean = np.where(np.abs(coef.sum(axis=0)) > rounding, coef.mean(axis=0), 0.0)
     return locked(coef - mean) if np.any(mean) else coef

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base.validation import require_columns
+from ..base.validation import require_columns, shown
 
 # %% ../../nbs/kernels/objects.ipynb #o004
 def as_places(name, column, count):
@@ -36,6 +36,8 @@ class ObjectKernel:
                 f"function is a {type(function).__name__}; "
                 "a function of two objects that returns a number is accepted."
             )
+        if not hasattr(objects, "__iter__"):
+            raise TypeError(f"objects is {shown(objects)}; a sequence of objects is accepted.")
         self.function, self.objects = function, list(objects)
         if not self.objects:
             raise ValueError("objects is empty; at least one object is accepted.")

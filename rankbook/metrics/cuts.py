@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.validation import as_choice, as_positive, as_vector
+from ..base.validation import as_choice, as_vector
+from .pairs import as_tie_tol
 from .queries import UndefinedMetric
 from ..preferences.missed_pairs import tie_chains
 
@@ -131,9 +132,7 @@ def best_cuts(
             f"y has {levels.size} different numbers for as many items, and scores repeat; the "
             "two are accepted in the order scores, y."
         )
-    tie_tol = as_positive("tie_tol", tie_tol, zero=True)
-    if tie_tol >= 1:
-        raise ValueError(f"tie_tol is {tie_tol!r}; a number >= 0 and < 1 is accepted.")
+    tie_tol = as_tie_tol(tie_tol)
     weight = np.ones(scores.size)
     if sample_weight is not None:
         weight = as_vector("sample_weight", sample_weight, scores.size, minimum=0.0)

@@ -9,7 +9,7 @@ __all__ = ['TIES', 'tied_pairs', 'read_pairs', 'weights_of', 'tie_flags', 'pairs
 # %% ../../nbs/preferences/events.ipynb #pe02
 import numpy as np
 
-from ..base.validation import as_choice, as_count, as_index, as_vector
+from ..base.validation import as_choice, as_count, as_index, as_vector, shown
 from rankbook.preferences.names import (
     column_of,
     flags_of,
@@ -61,6 +61,7 @@ def read_pairs(pairs, winner, loser):
     if is_table("pairs", pairs):
         found = column_of(pairs, "winner", winner)
         return found, column_of(pairs, "loser", loser, found.size)
+    _refuse_columns("pairs", winner=winner, loser=loser)
     if isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
         raise TypeError(
             f"pairs is a {type(pairs).__name__}; a data frame, or pairs (winner, loser), "
@@ -70,9 +71,20 @@ def read_pairs(pairs, winner, loser):
         return pairs[:, 0], pairs[:, 1]
     rows = list(pairs)
     for i, row in enumerate(rows):
-        if isinstance(row, str) or not hasattr(row, "__getitem__") or len(row) != 2:
-            raise ValueError(f"pairs has {row!r} in row {i}; pairs (winner, loser) are accepted.")
+        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
+            raise ValueError(
+                f"pairs has {shown(row)} in row {i}; pairs (winner, loser) are accepted."
+            )
     return tuple(_objects([row[i] for row in rows]) for i in (0, 1))
+
+
+def _refuse_columns(argument, **columns):
+    """Refuse names of columns beside what is no table."""
+    for name, value in columns.items():
+        if not isinstance(value, str) or value != name:
+            raise ValueError(
+                f"{name} is {shown(value)}, and {argument} is no table; it is accepted with one."
+            )
 
 
 def _objects(values):
@@ -261,6 +273,7 @@ def rankings_read(make, orders, n_items=None, items=None, **columns):
         items = range(as_count("n_items", n_items, 1, 2**31 - 1)) if n_items is not None else items
         rows, places, n_items, names = _table_rows(orders, columns, items)
     else:
+        _refuse_columns("orders", **columns)
         rows, places, n_items, names = _sequence_rows(orders, n_items, items)
     pairs = [compared(row, place) for row, place in zip(rows, places)]
     better, worse = (np.concatenate(ends).astype(int) for ends in zip(*pairs))

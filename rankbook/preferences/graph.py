@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/preferences/graph.ipynb #c026
 def _floats(name, value, size):
-    """`value` if it is an array of floats with so many rows, else a checked vector."""
-    good = type(value) is np.ndarray and value.dtype.kind == "f" and value.shape[:1] == (size,)
+    """`value` if it is a vector of so many floats, else a checked one."""
+    good = type(value) is np.ndarray and value.dtype.kind == "f" and value.shape == (size,)
     return value if good else as_vector(name, value, size)
 
 

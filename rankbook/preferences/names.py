@@ -135,7 +135,7 @@ def _as_names(items):
         return items
     refuse_unread("items", items)
     listed = isinstance(items, list | tuple | range) and not any(isinstance(v, list) for v in items)
-    if not listed and (isinstance(items, str) or np.ndim(items) != 1 or hasattr(items, "toarray")):
+    if not listed and (isinstance(items, str) or as_array("items", items).ndim != 1):
         raise TypeError(
             f"items is a {type(items).__name__}; a sequence of names, one for each row, is "
             "accepted, for instance X.index."

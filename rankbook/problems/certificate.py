@@ -11,6 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..base.validation import as_positive
+
 # %% ../../nbs/problems/certificate.ipynb #e004
 ROUNDING = 16 * np.finfo(float).eps  # relative error of a bound, at most
 
@@ -99,6 +101,7 @@ class Certificate:
         Below a primal value of 1 the gap counts as it is: of a minimum smaller than `tol` nothing
         is proven.
         """
+        tol = as_positive("tol", tol, zero=True)
         worst = max(self.box_violation, self.complementarity_violation, self.relative_residual**2)
         return bool(max(abs(self.relative_gap), worst) <= tol)
 

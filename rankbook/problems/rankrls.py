@@ -217,12 +217,12 @@ class RankRLSProblem(BasisMap):
     ) -> None:
         self.kernel, X = Kernel(kernel, gamma, degree, coef0), as_matrix("X", X)
         self.n_items = len(X)
-        if np.shape(basis) != X.shape[1:]:  # else it may be K_MR
+        self.basis = check_basis(basis, len(X))
+        if np.shape(self.basis) != X.shape[1:]:  # else it may be K_MR
             narrow = "" if basis is None else ", or (n, r) with the indices of r basis items,"
             require_square(X, self.kernel, narrow)
         self.graph = make_graph(graph, qid, self.n_items, item_weight)
         self.target, self.is_flat = make_target(y, self.graph, graph)
-        self.basis = check_basis(basis, self.n_items)
         self.is_centred = basis is None and self.graph.kind != "identity"
         self.penalty = as_penalty(penalty)
         self.coef_is_weights = self.penalty.coef_is_weights

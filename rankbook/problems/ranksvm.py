@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base.ownership import locked
 from ..base.types import Items, KernelLike
+from ..base.validation import as_flag, as_positive
 from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel, require_square
 from ..kernels.linear_map import KernelMap
@@ -120,7 +121,7 @@ class RankSVMProblem(KernelMap):
     ) -> None:
         self.kernel = Kernel(kernel, gamma, degree, coef0)
         self.penalty, self.loss = as_penalty(penalty), as_loss(loss)
-        self.keep_items(_check_items(X, prefs, self.kernel, self.penalty), copy)
+        self.keep_items(_check_items(X, prefs, self.kernel, self.penalty), as_flag("copy", copy))
         self.prefs = prefs
         self.n_items, self.n_preferences = prefs.n_items, len(prefs)
         self.n_coef = self.penalty.count_coef(self)
@@ -211,6 +212,7 @@ class RankSVMProblem(KernelMap):
 
     def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients (n_coef,)."""
+        lam = as_positive("lam", lam, zero=True)
         return self.penalty.primal(self, coef, lam)
 
     def certificate(

@@ -18,7 +18,7 @@ from ..base.limits import OutOfMemory, available_memory, warn
 from ..base.ownership import Seal
 from ..base.tables import as_html, as_text
 from ..base.types import Problem, SolverLike
-from ..base.validation import as_choice, as_positive
+from ..base.validation import as_choice, as_flag, as_positive
 from .answers import answer_of
 from .contract import words_of
 from rankbook.registry.cost import (
@@ -230,7 +230,8 @@ def explain(
         if answer is not True:
             seconds, nbytes, obstacle = np.inf, 0, answer
         found.append(Prediction(name, seconds, nbytes, obstacle))
-    found += said_by_plugins(problem, lam, provides) if allow_plugins else []
+    if as_flag("allow_plugins", allow_plugins):
+        found += said_by_plugins(problem, lam, provides)
     found.sort(key=lambda p: (bool(p.obstacle), p.seconds))
     return found
 
@@ -350,6 +351,7 @@ def choose_solver(
     MemoryError
         If no solver of a ranking SVM would fit in memory.
     """
+    allow_plugins = as_flag("allow_plugins", allow_plugins)
     if (options := auto_options(solver)) is None:
         return solver
     allow_plugins = allow_plugins or options["allow_plugins"]

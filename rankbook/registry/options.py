@@ -8,7 +8,7 @@ __all__ = ['NEEDED', 'AUTO', 'options_of', 'check_options', 'with_options', 'aut
 # %% ../../nbs/registry/options.ipynb #o002
 import inspect
 
-from ..base.validation import unknown_name
+from ..base.validation import as_flag, unknown_name
 
 # %% ../../nbs/registry/options.ipynb #o004
 NEEDED = inspect.Parameter.empty  # the default of an option that has none
@@ -98,6 +98,5 @@ def auto_options(solver):
     for option, value in options.items():
         if option not in AUTO:
             raise TypeError(str(unknown_name("option of the solver 'auto'", option, AUTO)))
-        if not isinstance(value, bool):
-            raise TypeError(f"{option} is {value!r}; True or False is accepted.")
+        as_flag(option, value)
     return AUTO | options

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Mapping
 
 from ..base.tables import as_html, as_text
-from ..base.validation import unknown_name
+from ..base.validation import as_flag, unknown_name
 from .answers import silence_of
 from .contract import words_of
 from .declaration import Solver
@@ -139,6 +139,7 @@ def list_solvers(allow_plugins: bool = False) -> SolverTable:
     >>> states["path"]
     'ready'
     """
+    as_flag("allow_plugins", allow_plugins)
     installed = installed_records()
     records = (*AT_RUN_TIME.values(), *installed)
     return SolverTable(row_of(record, installed, allow_plugins) for record in records)

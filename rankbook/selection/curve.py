@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from ..base.ownership import own
 from ..base.progress import interruptible
-from ..base.validation import as_choice, as_numbers, as_positive, require_kind
+from ..base.validation import as_choice, as_numbers, require_kind
+from ..metrics.pairs import as_tie_tol
 from ..paths.exact import SolutionPath
 from ..paths.labels import LabelPath
 from ..preferences.graph import Preferences
@@ -350,7 +351,7 @@ def validation_curve(
     require_kind("path", path, SolutionPath)
     curves = {"auc": _auc_curve, "ndcg": _ndcg_curve, "error": _error_curve}
     as_choice("metric", metric, ("disagreement", *curves))
-    tie_tol = as_positive("tie_tol", tie_tol, zero=True)
+    tie_tol = as_tie_tol(tie_tol)
     if isinstance(path, LabelPath):
         return _label_curve(path, X_val, prefs_val, (qid, k), metric, tie_tol)
     if metric == "disagreement":
