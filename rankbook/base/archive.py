@@ -68,8 +68,8 @@ def write_whole(file, write):
     handle = None
     try:
         if _is_special(file):
-            with open(file, "wb") as handle:
-                write(handle)
+            with open(file, "wb") as device:
+                write(device)
             return
         for left in place.parent.glob(f"{start.name}.*.part"):
             _remove_if_dead(left)
