@@ -79,7 +79,6 @@ TAKES = {
     "tie_tol": {"zero", "tiny"},
     "metric": {"function"},
     "empty": {"zero"},
-    "preferences": {"rows"},
     "level_weight": {"dict"},
 }
 WHOLE = {"huge integers"}  # that are exact where they are ids or labels
@@ -106,6 +105,7 @@ ALSO = {  # the same for a parameter of one call
     ("centred_gram", "X"): {"rows"},
     ("auc_bound", "delta"): {"tiny"},
     **{(name, "file"): {"text"} for name in ("save", "path.save", "load")},
+    **{(name, "qid"): TAKES["qid"] | {"none"} for name in ("compare", "interval")},
     **{(name, "confidence"): {"tiny"} for name in ("compare", "interval")},
     ("over", "function"): {"function"},
     ("over", "objects"): {"complexes", "minuses", "nans", "dates", "objects", "rows", "ragged"}
@@ -117,7 +117,7 @@ SAID = {  # what errors call them, where that is something else
     "weight": "(query_)?weight",
     "X_new": "X(_new)?",
     "X": "X(_new)?|y|r",
-    "y_true": "y_(true|score)",
+    "y_true": "y_(true|score)|a",
     "scores": "scores|y",
     "object_kernel": "kernel",
     "label_kernel": "(label_)?kernel",
@@ -440,7 +440,6 @@ HIDDEN = {
     "y": lambda: ranker().fit(X, masked(Y)),
     "qid": lambda: ranker().fit(X, Y, masked(QID)),
     "sample_weight": lambda: ranker().fit(X, Y, sample_weight=masked(Y + 1)),
-    "preferences": lambda: ranker().fit(X, preferences=masked([[0, 1], [1, 2]])),
     "X of a kernel": lambda: rb.RankSVM(kernel="precomputed").fit(masked(X @ X.T), Y),
     "X to predict": lambda: model().predict(masked(X)),
     "y to score": lambda: model().score(X, masked(Y)),
