@@ -71,7 +71,8 @@ def read_pairs(pairs, winner, loser):
         return pairs[:, 0], pairs[:, 1]
     rows = list(pairs)
     for i, row in enumerate(rows):
-        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
+        is_row = hasattr(row, "__getitem__") and hasattr(row, "__len__") and len(row) == 2
+        if isinstance(row, str) or not is_row:
             raise ValueError(
                 f"pairs has {shown(row)} in row {i}; pairs (winner, loser) are accepted."
             )
