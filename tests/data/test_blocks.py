@@ -132,7 +132,11 @@ def test_ids_of_one_kind_that_differ_in_type():
     facts = block_facts(Blocks(Block(np.ones((len(q), 1)), np.arange(len(q)), q) for q in ids))
     assert facts.rows == [2, 1, 1, 2, 1]
     with pytest.raises(ValueError, match="the query 7.0 is in block 4 and in block 5"):
-        block_facts(Blocks(Block(np.ones((len(q), 1)), q, q) for q in (*ids, np.array([7.0]))))
+        block_facts(
+            Blocks(
+                Block(np.ones((len(q), 1)), np.arange(len(q)), q) for q in (*ids, np.array([7.0]))
+            )
+        )
 
 
 def test_entries_that_are_all_too_small():
