@@ -171,6 +171,7 @@ class ValueReader:
         return value
 
     def _value(self, written):
+        """The value of some JSON; its size and depth are counted in `size` and `depth`."""
         if isinstance(written, list):
             return [self.read(item) for item in written]
         if not isinstance(written, dict):
@@ -195,6 +196,7 @@ class ValueReader:
         return value
 
     def _same(self, number):
+        """The earlier value with this number, which counts with its whole size and depth."""
         value, self.size, self.depth = self.seen[number]
         return value
 

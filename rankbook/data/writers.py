@@ -52,6 +52,7 @@ def write_bytes(file, content, packed):
     write_whole(file, lambda handle: handle.write(content))
 
 
+# the beginning of a text that a spreadsheet runs as a formula; numbers with a sign are none
 FORMULA = re.compile(r"[=@\t\r\n]|[+-](?!(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$)")
 
 

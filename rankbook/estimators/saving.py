@@ -72,6 +72,7 @@ def _nystroem_function(subspace, weights):
 
 
 def _certificate(**parts):
+    """A certificate whose parts are numbers; a quotient may be None."""
     for name, value in parts.items():
         is_unknown = value is None and name.startswith("quotient")
         demand(is_unknown or isinstance(value, Real), f"{name} is {value!r}")

@@ -90,6 +90,7 @@ class QueryScorer:
         return True  # scikit-learn asks it of scorers that are combined
 
     def _looked_up(self, y_true):
+        """The query ids of the rows of y, by its index."""
         if not hasattr(y_true, "index") or callable(y_true.index):
             raise TypeError(
                 f"y is a {type(y_true).__name__}; a pandas Series, whose index queries knows, "

@@ -168,6 +168,7 @@ class Preferences(Recorded):
         )
 
     def _among(self, rows):
+        """The preferences between some rows (p,); see :meth:`__getitem__`."""
         cut = lambda values: None if values is None else locked(values[rows])
         by_item = self._item_weight is not None or self._level_weight is not None
         of_pairs = [None if by_item else self._weight, self._margin]
