@@ -120,7 +120,7 @@ if isinstance(path, rb.RegularizationPath):
 loaded: rb.SolutionPath = rb.load("path.npz")
 curve: rb.ValidationCurve = rb.validation_curve(path, X, prefs)
 widths = rb.kernel_path(rb.RankSVMProblem(X, prefs), lam, gammas=[0.1, 1.0])
-wider: rb.Solution = widths.nearest(0.5)
+wider: rb.Solution = widths.solution(0.5, tol=1e-3)
 curve = rb.validation_curve(loaded, rows, y, qid=qid, metric="ndcg", k=3)
 curve = rb.validation_curve(loaded, rows, y, metric="error")
 lam = rb.choose_lambda(curve, "largest") + curve.choose() + float(curve.at(lam)) + curve.minimum
