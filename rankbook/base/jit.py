@@ -8,6 +8,7 @@ __all__ = ['OPTIONS', 'KEPT', 'SECONDS', 'WAITING', 'IN_PLACE', 'Kept', 'twin', 
 
 # %% ../../nbs/base/jit.ipynb #c002
 import functools
+import os
 import pickle
 import sys
 import threading
@@ -19,6 +20,7 @@ from weakref import WeakSet
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.options import DefaultOptions
 from numba.extending import typeof_impl
 
@@ -48,7 +50,7 @@ class Kept:
     def __init__(self, package):
         self.package, self.files = package, source_files(package)
         self.stamp, self.possible = source_stamp(self.files), True  # False once the disk refused
-        self._lock, self._folder = threading.Lock(), None
+        self._folder = None
 
     def folder(self, file):
         """The folder for a function that is defined in a file.
@@ -61,10 +63,9 @@ class Kept:
             or source_stamp(self.files) != self.stamp
         ):
             return None
-        with self._lock:
-            if self._folder is None:
-                self._folder = open_folder(cache_root(), folder_name(self.package))
-                self.possible = self._folder is not None
+        if self._folder is None:
+            self._folder = open_folder(cache_root(), folder_name(self.package))
+            self.possible = self._folder is not None
         return self._folder
 
     def source(self, file):
@@ -97,6 +98,11 @@ KEPT = Kept(Path(str(files("rankbook"))))
 
 # %% ../../nbs/base/jit.ipynb #c007
 _LOCK = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    for lock in (_LOCK, global_compiler_lock):  # a fork takes the last one first
+        os.register_at_fork(
+            before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+        )
 
 
 def twin(function, source=None, ending=""):

@@ -32,7 +32,12 @@ from .svm import solve_svm_qp
 # %% ../../../nbs/solvers/qp/solver.ipynb #c028
 TIGHT = {
     "CLARABEL": dict(
-        tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10, max_iter=1000, accept_unknown=True
+        tol_gap_abs=1e-10,
+        tol_gap_rel=1e-10,
+        tol_feas=1e-10,
+        max_iter=1000,
+        accept_unknown=True,
+        max_threads=1,  # a forked child would wait for ever for threads that it lacks
     ),
     "PIQP": dict(eps_abs=1e-9, eps_rel=1e-10, max_iter=1000),
     "OSQP": dict(eps_abs=1e-9, eps_rel=1e-9, max_iter=100_000),
