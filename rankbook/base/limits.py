@@ -62,9 +62,8 @@ def available_memory():
             continue
         trees, limit, usage, cache = GROUP_FILES[1 if controllers else 2]
         names = group.strip("/").split("/")
-        for tree, depth in product(
-            trees, range(len(names) + 1)
-        ):  # the groups around it have limits, too
+        # the groups around it have limits, too
+        for tree, depth in product(trees, range(len(names) + 1)):
             folder = "/".join([CGROUP, tree, *names[:depth]])
             for most in _lines(f"{folder}/{limit}"):
                 if most != "max" and int(most) < UNLIMITED:

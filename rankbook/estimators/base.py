@@ -149,7 +149,7 @@ def check_parameters(estimator):
 
 # %% ../../nbs/estimators/base.ipynb #c012b
 def keeping_features(fit):
-    """A function that checks parameters, fits, and puts back what it knew of features if it raises.
+    """A `fit` that checks parameters first, and restores what it knew of features if it raises.
 
     scikit-learn sets these first of all; with this a failed fit changes nothing. Ctrl-C ends `fit`
     even in compiled code; it ends `partial_fit` only between two calls of compiled code.
