@@ -125,5 +125,5 @@ def test_what_chooses_no_rows_is_refused(rows):
     with pytest.raises(IndexError):
         prefs[[N]]
     for read in (np.asarray, lambda p: np.array(p, dtype=float), list, lambda p: 3 in p):
-        with pytest.raises(TypeError, match="no array of numbers|rows chooses"):
+        with pytest.raises(TypeError, match="not an array of numbers|rows chooses"):
             read(prefs)
