@@ -47,12 +47,16 @@ WAITING = ContextVar("WAITING", default=None)  # the frame of the main thread th
 def interruptible(function):
     """A function that Ctrl-C ends within a second, even in compiled code.
 
-    Outside the main thread the function is called directly.
+    Outside the main thread, or where a profiler or debugger watches the main thread, the function
+    is called directly.
     """
+    monitoring = getattr(sys, "monitoring", None)  # Python 3.12 and later
 
     @wraps(function)
     def call(*args, **options):
-        if threading.current_thread() is not threading.main_thread():
+        profiled = monitoring and monitoring.get_tool(monitoring.PROFILER_ID)
+        watched = profiled or sys.getprofile() or sys.gettrace()
+        if watched or threading.current_thread() is not threading.main_thread():
             return function(*args, **options)
         outcome, context = [], copy_context()
         context.run(WAITING.set, sys._getframe(1))

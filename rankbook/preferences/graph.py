@@ -163,8 +163,8 @@ class Preferences(Recorded):
 
     def __array__(self, dtype=None, copy=None) -> NoReturn:
         raise TypeError(
-            "a Preferences is not an array of numbers; it is accepted as y by rankers and as "
-            "y_true by metrics."
+            "a Preferences is not an array of numbers; it is accepted as y by "
+            "RankSVM, RankRLS and OnlineRankSVM, and as y_true by metrics."
         )
 
     def _among(self, rows):

@@ -254,8 +254,8 @@ def refuse_too_large(problem, found):
     least = min(found, key=lambda p: p.nbytes)
     raise OutOfMemory(
         f"the solver {least.solver!r} needs {least.nbytes:,} bytes ({least.nbytes / 2**30:.1f} "
-        f"GiB) and some {least.seconds:.0f} s, and {available_memory() / 2**30:.1f} GiB are "
-        f"available; use {advice_for(problem)}."
+        f"GiB) and about {duration(least.seconds)}, and {available_memory() / 2**30:.1f} GiB "
+        f"are available; use {advice_for(problem)}."
     )
 
 

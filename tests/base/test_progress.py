@@ -1,5 +1,7 @@
 """The bar that solvers share."""
 
+from cProfile import Profile
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,10 @@ def small_problem(penalty="l2"):
     X = np.random.default_rng(0).normal(size=(40, 3))
     prefs = rb.Preferences.from_scores(np.arange(40) % 3)
     return rb.RankSVMProblem(X, prefs, kernel="linear", penalty=penalty)
+
+
+def test_a_profiler_sees_the_work_of_a_fit():
+    profile = Profile()
+    profile.runcall(rb.RankSVM(kernel="linear", solver="newton").fit, np.eye(4), np.arange(4.0))
+    names = {code.co_name for entry in profile.getstats() if hasattr(code := entry.code, "co_name")}
+    assert "choose_solver" in names

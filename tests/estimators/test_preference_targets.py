@@ -308,7 +308,7 @@ def test_ensembles_that_need_numbers_refuse_a_target(kind, routing):
         rb.LabelRanker(),
     ):
         with pytest.raises(
-            TypeError, match="a Preferences is not an array of numbers; .* by rankers"
+            TypeError, match="a Preferences is not an array of numbers; .* by RankSVM"
         ):
             model.fit(X, TARGETS[kind])
     with pytest.raises(TypeError, match="a Preferences is not an array of numbers"):
