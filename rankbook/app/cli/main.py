@@ -162,7 +162,7 @@ def solvers(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ):
-    """List the installed solvers and their state, or import and describe one."""
+    """List the installed solvers, or import and describe one."""
     from rankbook.registry.table import as_page, list_solvers, rows_about
 
     with one_line_errors():
