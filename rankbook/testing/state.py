@@ -7,7 +7,6 @@ __all__ = ['BEGINNING', 'alike', 'look_alikes', 'check_memory', 'hasty_threads',
            'replace_environment', 'unlikely_surroundings', 'check_surroundings']
 
 # %% ../../nbs/testing/state.ipynb #ts02
-import decimal
 import gc
 import io
 import logging
@@ -125,12 +124,9 @@ def check_threads(subject: Subject) -> None:
 def surroundings() -> dict[str, Any]:
     """The settings of this process, by what they are called."""
     return {
-        "NumPy's treatment of floating-point errors": np.geterr(),
-        "NumPy's print options": {k: repr(v) for k, v in np.get_printoptions().items()},
         "the list of warnings filters": list(warnings.filters),
         "the environment": dict(os.environ),
         "the current folder": os.getcwd(),
-        "the decimal context": repr(decimal.getcontext()),
         "the limit of recursion": sys.getrecursionlimit(),
         "the handler of Ctrl-C": signal.getsignal(signal.SIGINT),
         "the level of logging": logging.getLogger().level,
@@ -154,14 +150,7 @@ def unlikely_surroundings() -> Iterator[None]:
     environment, folder, depth = dict(os.environ), os.getcwd(), sys.getrecursionlimit()
     level, collects = logging.getLogger().level, gc.isenabled()
     handler = signal.getsignal(signal.SIGINT)
-    odd = dict(divide="ignore", over="warn", under="warn", invalid="ignore")
-    with (
-        warnings.catch_warnings(),
-        np.errstate(**odd),
-        np.printoptions(precision=11),
-        decimal.localcontext(prec=23),
-        TemporaryDirectory() as elsewhere,
-    ):
+    with warnings.catch_warnings(), TemporaryDirectory() as elsewhere:
         warnings.resetwarnings()
         warnings.filterwarnings("ignore", message=".*")
         replace_environment(BEGINNING)

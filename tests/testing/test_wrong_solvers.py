@@ -73,7 +73,6 @@ MUTANTS = {  # and what fails, the check that is meant first
     wrong.Remembering: ["memory", "hard_margin"],
     wrong.RememberingOrders: ["memory"],
     wrong.Shared: ["threads"],
-    wrong.Silencing: ["surroundings"],
     wrong.Hiding: ["surroundings"],
     wrong.Exporting: ["surroundings"],
     wrong.Talking: ["surroundings"],

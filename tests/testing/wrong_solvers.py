@@ -598,14 +598,6 @@ class Shared(Right):
         return dict(coef=mine[0].prefs.rmatvec(dual) / (mine[1] or 1.0), dual=dual)
 
 
-class Silencing(Right):
-    """Switches NumPy's warnings off."""
-
-    def found(self, problem, lam):
-        np.seterr(all="ignore")
-        return super().found(problem, lam)
-
-
 class Hiding(Right):
     """Shows no more warnings of one kind."""
 
