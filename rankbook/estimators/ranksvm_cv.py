@@ -353,7 +353,9 @@ class RankSVMCV(Ranker):
         named = choose_solver(whole, follower, "path")
         announce(whole, named, "path", len(models) * len(folds))
         models = [model.set_params(solver=follower) for model in models]
-        return keep_fit(self, chosen(self, models, X, prefs, folds) | dict(n_dropped_=n_dropped))
+        found = chosen(self, models, X, prefs, folds)
+        by_query = prefs.queries is not None
+        return keep_fit(self, found | dict(n_dropped_=n_dropped, by_query_=by_query))
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c030
 def _check_choices(estimator, given):
