@@ -63,7 +63,7 @@ def items_of(block):
 
 def whole_of(path):
     """The problem with all items in memory."""
-    data = rb.read_blocks(path, "y", "qid", rows=1 << 62).items.values[0].read()
+    data = rb.read_blocks(path, "y", "qid", rows=10**12).items.values[0].read()
     prefs = rb.Preferences.from_scores(data.y, data.qid)
     return rb.RankSVMProblem(data.X, prefs, kernel="linear", copy=False)
 

@@ -156,6 +156,7 @@ def keeping_features(fit):
     """
     from functools import wraps
 
+    from joblib.parallel import LokyBackend, get_active_backend
     from sklearn import config_context, get_config
 
     def configured(estimator, config, *args, **options):
@@ -171,7 +172,8 @@ def keeping_features(fit):
         check_parameters(estimator)
         try:
             with within_memory(f"{type(estimator).__name__}.{fit.__name__}"):
-                if fit.__name__ == "fit":
+                # joblib has a backend for each thread, so one that was chosen keeps fit in this one
+                if fit.__name__ == "fit" and isinstance(get_active_backend()[0], LokyBackend):
                     return run(estimator, get_config(), *args, **options)
                 return fit(estimator, *args, **options)
         except BaseException:  # an interrupt, too
