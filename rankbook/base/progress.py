@@ -41,7 +41,9 @@ class progress_bar:
             self.bar.close()
 
 # %% ../../nbs/base/progress.ipynb #it03
-WAITING = ContextVar("WAITING", default=None)  # the frame of the main thread that waits for a call
+# A list of the frame of the main thread that waits for a call, empty after it: event loops keep
+# copies of a context, which must not keep the caller's objects.
+WAITING = ContextVar("WAITING", default=())
 
 
 def interruptible(function):
@@ -59,7 +61,8 @@ def interruptible(function):
         if watched or threading.current_thread() is not threading.main_thread():
             return function(*args, **options)
         outcome, context = [], copy_context()
-        context.run(WAITING.set, sys._getframe(1))
+        waiting = [sys._getframe(1)]
+        context.run(WAITING.set, waiting)
 
         def work():
             try:
@@ -78,6 +81,8 @@ def interruptible(function):
                 stop(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
                 thread.join(0.5)
             raise
+        finally:
+            waiting.clear()
         value, error = outcome.pop()
         try:
             if error is not None:
