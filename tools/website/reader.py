@@ -24,6 +24,7 @@ PAGES = {
     "../CITATION.cff": "reference/cite",
     "../CHANGELOG.md": "reference/changelog",
     "../CONTRIBUTING.md": "reference/contributing",
+    "../SECURITY.md": "reference/security",
 }
 LONG = 12  # lines of code
 FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
@@ -106,13 +107,13 @@ def with_links(source, repository):
     """Prose with links to files at the root turned to their pages, or to the repository."""
 
     def target(match):
-        name = match[1]
+        name = match[1].replace("../../", "../")
         if name in PAGES:
             return f"](/{PAGES[name]})"
         return f"]({repository}/{name.removeprefix('../')})"
 
     parts = FENCE.split(source)
     for i, part in enumerate(parts[::2]):
-        part = re.sub(r"\]\((_toc\.yml|\.\./[A-Z]+(?:\.[a-z]+)?)\)", target, part)
+        part = re.sub(r"\]\((_toc\.yml|(?:\.\./){1,2}[A-Z]+(?:\.[a-z]+)?)\)", target, part)
         parts[2 * i] = ANCHOR.sub(lambda match: f"{match[1]}{match[2].lower()})", part)
     return "".join(parts)
