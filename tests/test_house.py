@@ -60,10 +60,6 @@ def python(code):
     return result.stdout.strip()
 
 
-def ids(paths):
-    return [str(path.relative_to(ROOT)) for path in paths]
-
-
 # The front door
 
 
@@ -188,18 +184,11 @@ def test_every_package_has_a_floor():
     assert PACKAGES == set(FLOORS)
 
 
-@pytest.mark.parametrize("name", sorted(IMPORTS))
-def test_imports_go_down(name):
-    package = name.split(".")[0]
-    assert IMPORTS[name] <= KNOWN, (
-        f"rankbook.{name} imports what is no module: {IMPORTS[name] - KNOWN}"
-    )
-    up = [
-        other
-        for other in IMPORTS[name]
-        if name and FLOORS.index(other.split(".")[0]) > FLOORS.index(package)
-    ]
-    assert not up, f"rankbook.{name} imports from a higher floor: {up}"
+def test_imports_go_down():
+    floor = {name: FLOORS.index(name.split(".")[0]) for name in KNOWN if name}
+    pairs = [(name, other) for name, imported in IMPORTS.items() for other in imported]
+    assert [pair for pair in pairs if pair[1] not in KNOWN] == [], "these are no modules"
+    assert [(a, b) for a, b in pairs if a and floor[b] > floor[a]] == []
 
 
 def test_nobody_imports_in_a_circle():
@@ -224,14 +213,12 @@ def test_solvers_do_not_know_each_other_and_nobody_knows_them(settings):
     ]
     solvers = {target.split(":")[0].strip().removeprefix("rankbook.") for _, target in entries}
     assert solvers <= set(IMPORTS), "settings.ini registers a solver whose module does not exist"
-    for name, imported in IMPORTS.items():
-        room = name.split(".")[:2] if name.startswith("solvers.") else None
-        past = [
-            other
-            for other in imported
-            if other.startswith("solvers.") and other.split(".")[:2] != room
-        ]
-        assert not past, f"rankbook.{name} reaches past the registry: {past}"
+    assert [
+        (name, other)
+        for name, imported in IMPORTS.items()
+        for other in imported
+        if other.startswith("solvers.") and other.split(".")[:2] != name.split(".")[:2]
+    ] == [], "these reach past the registry"
 
 
 # The notebooks
@@ -264,6 +251,13 @@ def texts_of(output):
     return ["".join(part) for part in parts if isinstance(part, (str, list))]
 
 
+def sources(kind="code", paths=None):
+    """Each cell of the notebooks as (name of the notebook, its text, the cell)."""
+    for path in NOTEBOOKS if paths is None else paths:
+        for cell in cells(path, kind):
+            yield path.relative_to(ROOT / "nbs").as_posix(), "".join(cell["source"]), cell
+
+
 @pytest.mark.parametrize(
     "text, fault",
     [
@@ -281,15 +275,16 @@ def test_a_local_path_is_recognised(text, fault):
     assert bool(ABSOLUTE_PATH.search(text)) is fault
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
-def test_stored_outputs_can_be_made_again_anywhere(path):
-    for cell in cells(path):
+def test_stored_outputs_can_be_made_again_anywhere():
+    found = []
+    for name, _, cell in sources():
         for output in cell["outputs"]:
-            assert output["output_type"] != "error", f"a stored error: {output.get('evalue')}"
-            assert output.get("name") != "stderr", f"a stored warning: {texts_of(output)}"
+            if output["output_type"] == "error" or output.get("name") == "stderr":
+                found.append((name, "an error or a warning", output.get("evalue", output)))
             for text in texts_of(output):
-                for what, pattern in UNREPEATABLE.items():
-                    assert not pattern.search(text), f"{what}: {pattern.search(text).group()!r}"
+                hits = ((what, pattern.search(text)) for what, pattern in UNREPEATABLE.items())
+                found += [(name, what, hit.group()) for what, hit in hits if hit]
+    assert found == []
 
 
 def from_tools(module, name):
@@ -376,15 +371,14 @@ def test_every_module_comes_from_a_notebook():
     assert {name.removesuffix("__init__").removesuffix(".") for name in exported} == set(IMPORTS)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
-def test_a_notebook_lies_where_its_module_lies(path):
-    parts = path.relative_to(ROOT / "nbs").with_suffix("").parts
-    if parts[0] in ("guides", "openings", "papers", "index"):
-        assert exports_to(path) is None
-    else:
-        assert exports_to(path) == ".".join(
-            [*parts[:-1], "__init__"] if parts[-1] == "interface" else parts
-        )
+def test_a_notebook_lies_where_its_module_lies():
+    found = []
+    for path in NOTEBOOKS:
+        parts = path.relative_to(ROOT / "nbs").with_suffix("").parts
+        module = ".".join([*parts[:-1], "__init__"] if parts[-1] == "interface" else parts)
+        read = parts[0] in ("guides", "openings", "papers", "index")
+        found += [] if exports_to(path) == (None if read else module) else [module]
+    assert found == []
 
 
 def table_of_contents():
@@ -446,49 +440,47 @@ def test_plumbing_is_recognised(source, plumbing):
     assert from_tools("sync", "is_plumbing")(source) is plumbing
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
-def test_a_site_hides_plumbing_and_nothing_else(path):
-    for cell in cells(path):
-        source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
-        assert ("remove-cell" in tags) is from_tools("sync", "is_plumbing")(source), (
-            f"python tools/sync.py tags this: {source[:60]!r}"
-        )
+def test_a_site_hides_plumbing_and_nothing_else():
+    is_plumbing = from_tools("sync", "is_plumbing")
+    assert [
+        (name, source[:60])
+        for name, source, cell in sources()
+        if ("remove-cell" in cell["metadata"].get("tags", [])) is not is_plumbing(source)
+    ] == [], "run `python tools/sync.py`"
 
 
-READ = [path for path in NOTEBOOKS if path.parent.name in ("guides", "papers")]
+def test_a_data_frame_shows_no_raw_mathematics():
+    shown = ((name, o.get("data", {})) for name, _, c in sources() for o in c.get("outputs", []))
+    tables = [(name, "".join(data.get("text/html", ""))) for name, data in shown]
+    assert [name for name, html in tables if "dataframe" in html and "$" in html] == []
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
-def test_a_data_frame_shows_no_raw_mathematics(path):
-    shown = [o.get("data", {}) for cell in cells(path) for o in cell.get("outputs", [])]
-    tables = ["".join(data.get("text/html", "")) for data in shown]
-    assert [table for table in tables if "dataframe" in table and "$" in table] == []
+def test_guides_and_papers_show_all_their_code():
+    read = [path for path in NOTEBOOKS if path.parent.name in ("guides", "papers")]
+    assert [
+        (name, source[:60])
+        for name, source, cell in sources(paths=read)
+        if "remove-cell" in cell["metadata"].get("tags", [])
+        if not source.startswith("%") or "\n" in source
+    ] == []
 
 
-@pytest.mark.parametrize("path", READ, ids=ids(READ))
-def test_whoever_pastes_a_guide_sees_all_its_code(path):
-    hidden = [
-        "".join(c["source"]) for c in cells(path) if "remove-cell" in c["metadata"].get("tags", [])
-    ]
-    assert [source for source in hidden if not source.startswith("%") or "\n" in source] == []
+def test_a_notebook_that_draws_is_set_up_in_one_line():
+    found = []
+    for path in NOTEBOOKS:
+        code = [source for _, source, _ in sources(paths=[path])]
+        loads = [line for source in code for line in source.splitlines() if line.startswith("%")]
+        draws = any("image/svg+xml" in o.get("data", {}) for c in cells(path) for o in c["outputs"])
+        needed = draws and path.parts[-2:] != ("plots", "style.ipynb")
+        right = [["%load_ext rankbook.plots.style"]] + ([] if needed else [[]])
+        if loads not in right or any("rcParams[" in source for source in code):
+            found.append(path.name)
+    assert found == []
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
-def test_a_notebook_that_draws_is_set_up_in_one_line(path):
-    code = ["".join(cell["source"]) for cell in cells(path)]
-    loads = [line for source in code for line in source.splitlines() if line.startswith("%")]
-    draws = any("image/svg+xml" in o.get("data", {}) for c in cells(path) for o in c["outputs"])
-    assert loads in ([], ["%load_ext rankbook.plots.style"])
-    if draws and path.parts[-2:] != ("plots", "style.ipynb"):
-        assert loads
-    assert not any("rcParams[" in source for source in code)
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
-def test_a_picture_is_legible_on_a_telephone(path):
-    for cell in cells(path):
-        for width in re.findall(r"figsize=\(([\d.]+),", "".join(cell["source"])):
-            assert float(width) <= 6.2, "wider than 6.2 inches: the letters shrink too far"
+def test_a_picture_is_legible_on_a_telephone():
+    widths = [(n, w) for n, text, _ in sources() for w in re.findall(r"figsize=\(([\d.]+),", text)]
+    assert [each for each in widths if float(each[1]) > 6.2] == []
 
 
 def test_a_stored_picture_is_small():
@@ -499,22 +491,15 @@ def test_a_stored_picture_is_small():
     )
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
-def test_a_notebook_loads_quickly(path):
-    assert path.stat().st_size <= 400_000, "rasterize what has thousands of parts"
+def test_a_notebook_loads_quickly():
+    large = [path.name for path in NOTEBOOKS if path.stat().st_size > 400_000]
+    assert large == [], "rasterize what has thousands of parts"
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids(NOTEBOOKS))
-def test_prose_names_other_chapters_by_link(path):
-    for cell in cells(path, "markdown"):
-        found = re.search(
-            r"chapters? (before|above|\d)|(next|previous|last) chapter",
-            "".join(cell["source"]),
-            re.IGNORECASE,
-        )
-        assert not found, (
-            f"{found.group()!r} depends on the order of the chapters; link to the one that is meant"
-        )
+def test_prose_names_other_chapters_by_link():
+    place = re.compile(r"chapters? (before|above|\d)|(next|previous|last) chapter", re.IGNORECASE)
+    found = [(name, place.search(text)) for name, text, _ in sources("markdown")]
+    assert [(name, hit.group()) for name, hit in found if hit] == []
 
 
 # The README
@@ -533,19 +518,6 @@ def run_readme_tool(*arguments):
 def test_readme_is_up_to_date():
     result = run_readme_tool("--check")
     assert result.returncode == 0, result.stderr
-
-
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=ids(NOTEBOOKS))
-def test_notebook_links_lead_somewhere(notebook):
-    prose = "".join(
-        "".join(cell["source"])
-        for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-        if cell["cell_type"] == "markdown"
-    )
-    links = [
-        link for link in re.findall(r"\]\(([^)\s#]+)", prose) if not re.match(r"[a-z]+:", link)
-    ]
-    assert [link for link in links if not (notebook.parent / link).exists()] == []
 
 
 def test_readme_links_lead_somewhere():
@@ -620,11 +592,3 @@ def test_readme_shows_what_the_command_prints():
 def test_no_compiled_code_is_kept_in_the_repository():
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout
     assert not re.findall(r"^.*\.(?:nbi|nbc|pyc)$", tracked, re.MULTILINE)
-
-
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=ids(NOTEBOOKS))
-def test_no_line_of_code_is_cut_off_on_the_page(notebook):
-    """Ruff forgives a long line that ends in a remark to itself; a page does not."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    assert [line for text in code for line in text.split("\n") if len(line) > 100] == []
