@@ -6,7 +6,6 @@
 __all__ = ['KEY', 'own', 'locked', 'writable', 'writable_matrix', 'SetOnce', 'checksum', 'same', 'Seal']
 
 # %% ../../nbs/base/ownership.ipynb #c002
-import zlib
 from copy import copy
 from functools import cached_property
 from types import FunctionType, NoneType
@@ -99,8 +98,8 @@ class SetOnce:
         )
 
 # %% ../../nbs/base/ownership.ipynb #se02
-# random odd factors of the words of a checksum
-KEY = np.random.default_rng().integers(0, 1 << 63, 1024, dtype=np.uint64) * 2 + 1
+# random factors of the words of a checksum; sums of 512 products stay below 2^53, so they are exact
+KEY = np.random.default_rng().integers(1, 1 << 13, (512, 2)).astype(float)
 
 
 def checksum(A):
@@ -108,10 +107,11 @@ def checksum(A):
     if A.dtype.hasobject:
         return hash((A.shape, A.tobytes()))
     raw = np.ravel(A, order="K").view(np.uint8)
-    whole = raw.size // KEY.nbytes * KEY.nbytes
-    words = raw[:whole].view(np.uint64).reshape(-1, KEY.size)
-    rest = zlib.crc32(raw[whole:])
-    return hash((A.shape, A.strides, A.dtype.str, A.flags.writeable, (words @ KEY).tobytes(), rest))
+    whole = raw.size // 2048 * 2048
+    words = raw[:whole].view(np.int32).reshape(-1, 512)
+    parts = [(words[i : i + 512].astype(float) @ KEY).tobytes() for i in range(0, len(words), 512)]
+    rest = raw[whole:].tobytes()
+    return hash((A.shape, A.strides, A.dtype.str, A.flags.writeable, *parts, rest))
 
 
 def same(one, other):

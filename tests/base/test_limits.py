@@ -119,8 +119,7 @@ def run(name, n, queries):
         model = RANKERS[name]().fit(X, y, qid=np.arange(n) % queries)
     model.predict(X)
 for name in RANKERS:
-    if "qp" not in name:  # a process that solved by Clarabel cannot fork
-        run(name, 60, 2)
+    run(name, 60, 2)
 """
 NAMES = """gaussian linear squared simplex homotopy lp projected interior path newton subgradient
 rls basis rls_folds folds online rayleigh labels svm_qp squared_qp rls_qp""".split()

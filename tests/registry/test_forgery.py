@@ -216,3 +216,16 @@ def test_every_change_of_one_entry_is_seen(dtype, order):
     if dtype != "O":
         A[[0, 1]] = A[[1, 0]]
         assert checksum(A) != known
+
+
+def test_changed_signs_of_several_entries_are_seen():
+    rng = np.random.default_rng(5)
+    A = rng.normal(size=(600, 50))
+    known = checksum(A)
+    assert checksum(-A) != known
+    for _ in range(300):
+        i, j = rng.choice(200, 2, replace=False)
+        A.flat[[i, j]] *= -1
+        assert checksum(A) != known
+        A.flat[[i, j]] *= -1
+    assert checksum(A) == known
