@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,8 +86,10 @@ def open_table(path):
     ValueError
         If it is empty, is not what its ending says, or cannot be read in pieces.
     """
-    if str(path) == "-":
-        raise ValueError("path is '-'; files are accepted, for standard input is read only once.")
+    if str(path) == "-" or Path(path).is_fifo():
+        raise ValueError(
+            f"path is {str(path)!r}; files are accepted, as standard input and pipes are read once."
+        )
     source = Source(path)
     kind = format_of(source)
     if kind == "Parquet":

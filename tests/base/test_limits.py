@@ -1,6 +1,7 @@
 """Limits of memory: where they are read from, and how every route refuses below one."""
 
 import gzip
+import os
 import sys
 import zipfile
 from pathlib import Path
@@ -170,18 +171,22 @@ def test_what_would_fill_the_memory_is_not_read(monkeypatch):
     with zipfile.ZipFile("many.npz", "w") as archive:
         for k in range(10_001):
             archive.writestr(f"a{k}", b"")
+    os.mkfifo("pipe")  # and no process writes into it
     table = dict(target="a")
     refused = (
         (rb.read_blocks, "zeros.csv.gz", table, "unpacks to more than 200 times its size"),
         (read_table, "zeros.csv.gz", table, "unpacks to more than 200 times its size"),
         (read_table, "/dev/zero", table, "a device; a file or a pipe is accepted"),
-        (rb.load, "/dev/zero", {}, "it is a device or a pipe"),
+        (rb.load, "/dev/zero", {}, "a device or a pipe; a file of rankbook is accepted"),
+        (rb.load, "pipe", {}, "a device or a pipe; a file of rankbook is accepted"),
+        (rb.read_blocks, "pipe", table, "files are accepted, as .* pipes are read once"),
         (rb.load, "many.npz", {}, "it has 10,001 arrays, and at most 10,000 are accepted"),
     )
     for read, file, options, words in refused:
         with pytest.raises(ValueError, match=words):
             read(file, **options)
-    assert "a device" in refused_in_shell("info", "/dev/zero")
+    for special in ("/dev/zero", "pipe"):
+        assert "a device" in refused_in_shell("info", special)
     endless(monkeypatch)
     with pytest.raises(MemoryError, match="reading standard input needs .* read a smaller part"):
         read_table("-", **table)

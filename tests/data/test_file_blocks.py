@@ -260,7 +260,7 @@ class TestRefused:
         for wrong, words in (([], "paths is empty"), (["a.csv"] * 2, "'a.csv' twice")):
             with pytest.raises(ValueError, match=words):
                 files_of(wrong)
-        with pytest.raises(ValueError, match="standard input is read only once"):
+        with pytest.raises(ValueError, match="standard input and pipes are read once"):
             rb.read_blocks("-", "y")
         Path("a.parquet").write_bytes(b"PAR1 and then nothing")
         with pytest.raises(ValueError, match="a.parquet cannot be read as Parquet"):
