@@ -32,7 +32,7 @@ from .dask_data import fit_dask
 from .targets import PreferencesLike, given_preferences, read_target
 from ..kernels.basis import choose_basis
 from ..preferences.graph import Preferences
-from ..preferences.weights import query_item_weights
+from ..preferences.sums import query_item_weights
 from ..problems.rankrls import RankRLSProblem
 from rankbook.problems.rankrls_statistics import (
     RankingStatistics,

@@ -10,7 +10,7 @@ __all__ = ['SETS', 'WIDTH', 'HEIGHT', 'PAD', 'COLOURS', 'LOW', 'HIGH', 'BARS', '
 import numpy as np
 
 from .sets import first_sets
-from ..preferences.pairs import margin_units
+from ..preferences.sums import margin_units
 
 SETS = ("inactive", "free", "at bound")
 

@@ -14,8 +14,7 @@ import numpy as np
 from ..base.validation import as_items, as_matrix, as_positive
 from ..kernels.items import matvec, rmatvec
 from ..kernels.linear_map import KernelMap
-from ..preferences.pairs import margin_units
-from ..preferences.sums import ListedLoss
+from ..preferences.sums import ListedLoss, margin_units
 from .certificate import Certificate
 from .losses import WIDTHS, SmoothedDual, summed_certificate, summed_primal
 

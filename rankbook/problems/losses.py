@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.validation import as_choice
-from ..preferences.pairs import margin_units
-from ..preferences.sums import HINGE, SQUARED, smoothed_hinge
+from ..preferences.sums import HINGE, SQUARED, margin_units, smoothed_hinge
 from .certificate import Certificate
 
 # %% ../../nbs/problems/losses.ipynb #c005

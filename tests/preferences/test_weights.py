@@ -10,8 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbook as rb
-from rankbook.preferences.sums import HINGE, SQUARED, ListedLoss, loss_of, smoothed_hinge
-from rankbook.preferences.weights import query_totals
+from rankbook.preferences.sums import (
+    HINGE,
+    SQUARED,
+    ListedLoss,
+    loss_of,
+    query_totals,
+    smoothed_hinge,
+)
 from rankbook.selection.folds import make_folds
 
 

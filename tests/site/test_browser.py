@@ -78,9 +78,9 @@ def test_a_page_is_sound(tab, address, page_shown):
 
 def test_search_finds_what_a_chapter_is_about(tab, address):
     tab.goto(f"{address}search.html?q=star+graph")
-    found = tab.locator("#search-results li a").filter(has_text="Pairs")
+    found = tab.locator("#search-results li a").filter(has_text="Preference graphs")
     found.first.wait_for(timeout=20_000)
-    assert "preferences/pairs.html" in found.first.get_attribute("href")
+    assert "preferences/graph.html" in found.first.get_attribute("href")
     assert tab.faults == [] and tab.foreign == []
 
 

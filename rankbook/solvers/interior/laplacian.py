@@ -8,7 +8,7 @@ __all__ = ['CHUNK', 'Pairs', 'BlockLaplacian', 'SparseLaplacian', 'laplacian_of'
 # %% ../../../nbs/solvers/interior/laplacian.ipynb #l003
 import numpy as np
 
-from ...preferences.pairs import incidence_matrix
+from ...preferences.graph import incidence_matrix
 
 # %% ../../../nbs/solvers/interior/laplacian.ipynb #l005
 CHUNK = 1 << 15  # preferences at a time, whose numbers fit in a cache
