@@ -1,4 +1,4 @@
-"""scikit-learn's habits: its own checks on every estimator as it comes.
+"""scikit-learn's habits: its own checks on every estimator as it comes and in other settings.
 
 Also metadata that is routed, names of columns, and no private function.
 """
@@ -49,15 +49,25 @@ ESTIMATORS = [
     and issubclass(value, BaseEstimator)
     and value is not rb.LabelRanker  # needs two columns
 ] + [TwoLabels]
-RANDOM = {
-    "check_sample_weight_equivalence_on_dense_data": (
+WEIGHTED_COPIES = "check_sample_weight_equivalence_on_dense_data"
+DRAWN = {
+    WEIGHTED_COPIES: (
         "weights change how often a constraint is drawn: the same in law, not in the numbers drawn"
     )
 }
+CHOSEN = {WEIGHTED_COPIES: "an item repeated is chosen more often for the basis"}
+STAR = {WEIGHTED_COPIES: "the representatives of a star graph change when items are repeated"}
+SOLVED = "solved to a relative gap of 1e-6, and compared at 1e-7"
+SPARSE = {"check_sample_weight_equivalence_on_sparse_data": SOLVED}
 CROWDED = {
     "check_fit2d_1feature": (
         "seven of its ten items are of one level: "
         "five folds of two cannot all have two levels to compare"
+    )
+}
+FEW = {
+    "check_fit2d_1feature": (
+        "fewer than four of its ten items are of one class, too few to train on in two folds"
     )
 }
 ONE_SCORE = (
@@ -67,12 +77,47 @@ REASONS = {
     rb.OrdinalRanker: dict.fromkeys(
         ("check_classifiers_train", "check_classifiers_classes"), ONE_SCORE
     ),
-    rb.OnlineRankSVM: RANDOM,
-    rb.OnlineSVC: RANDOM,
+    rb.OnlineRankSVM: DRAWN,
+    rb.OnlineSVC: DRAWN,
     rb.RankSVMCV: CROWDED,
     rb.RankRLSCV: CROWDED,
     rb.RayleighRankerCV: CROWDED,
 }
+# Settings far from the defaults, with the checks that they fail; the second list with --slow.
+OTHER_SETTINGS = [
+    (rb.RankSVM(loss="squared", approximate_kernel=8), CHOSEN),
+    (rb.RankRLS(basis=2), CHOSEN),
+    (rb.RankRLSCV(lams=[0.1, 1.0], kernel="linear", cv="loo"), {}),
+    (rb.RayleighRanker(pivots="rpcholesky", random_state=0), {}),
+    (rb.OnlineSVC(average="plain", fit_intercept=False, max_updates=50_000), DRAWN),
+]
+MORE_SETTINGS = [
+    (rb.RankSVM(kernel="linear"), SPARSE),
+    (rb.RankSVM(kernel="linear", penalty="l1"), {}),
+    (rb.RankSVM(graph="star", solver="path"), STAR),
+    (rb.RankSVM(kernel="linear", solver="newton"), SPARSE | {WEIGHTED_COPIES: SOLVED}),
+    (rb.RankSVMCV(cv=2, random_state=0), {}),
+    (rb.RankSVMCV(kernel="linear", cv=2, rule="one_se", random_state=0), {}),
+    (rb.RankRLS(kernel="linear"), {}),
+    (rb.RankRLS(graph="identity", kernel="poly"), {}),
+    (rb.RankRLSCV(cv=2, random_state=0), {}),
+    (rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.1, 1.0], cv="lpo"), {}),
+    (rb.RayleighRanker(manifold_weight=0), {}),
+    (rb.RayleighRanker(kernel="linear", n_components=None), {}),
+    (rb.RayleighRankerCV(cv=2, random_state=0), FEW),
+    (
+        rb.RayleighRankerCV(
+            lams=[1e-3, 0.1, 1.0],
+            manifold_weights=[0, 10],
+            n_components=[2, 5],
+            gamma=[0.1, 1.0],
+            cv=2,
+        ),
+        FEW,
+    ),
+    (rb.OnlineRankSVM(average=False, step="1/sqrt(t)", max_updates=20_000), DRAWN),
+    (rb.OnlineSVC(lam=1e-2, max_updates=200_000), DRAWN),
+]
 QUICK = {"max_updates": 20_000}
 RANKERS = [kind for kind in ESTIMATORS if "qid" in signature(kind.fit).parameters]
 WEIGHTED = [kind for kind in ESTIMATORS if "sample_weight" in signature(kind.fit).parameters]
@@ -83,14 +128,32 @@ def make(kind):
     return kind(**QUICK if "max_updates" in kind().get_params() else {})
 
 
-@parametrize_with_checks(
-    [make(kind) for kind in ESTIMATORS],
-    expected_failed_checks=lambda estimator: REASONS.get(type(estimator), {}),
-)
+def checks(settings):
+    """scikit-learn's checks of estimators, each with the reasons why it fails some of them."""
+    reasons = {id(estimator): failed for estimator, failed in settings}
+    return parametrize_with_checks(
+        [estimator for estimator, _ in settings],
+        expected_failed_checks=lambda estimator: reasons[id(estimator)],
+    )
+
+
+@checks([(make(kind), REASONS.get(kind, {})) for kind in ESTIMATORS])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_as_it_comes(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
+    check(estimator)
+
+
+@checks(OTHER_SETTINGS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_in_another_setting(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@checks(MORE_SETTINGS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_in_more_settings(estimator, check):
+    check(estimator)
 
 
 def test_no_private_function_of_scikit_learn():

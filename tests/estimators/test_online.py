@@ -4,41 +4,18 @@ Against scikit-learn's own checks, exact optima, and bad input.
 """
 
 import pickle
-import warnings
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook.estimators.monitor import Monitor
 from rankbook.estimators.online import OnlineRankSVM, OnlineSVC
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.problems.svm import MulticlassSVMProblem, SVMProblem
-
-RANDOM = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "weights change how often a constraint is drawn: the same in law, not in the numbers drawn"
-    )
-}
-
-
-@parametrize_with_checks(
-    [
-        OnlineRankSVM(lam=1e-2),
-        OnlineRankSVM(average=False, step="1/sqrt(t)", max_updates=20_000),
-        OnlineSVC(lam=1e-2, max_updates=200_000),
-        OnlineSVC(average="plain", fit_intercept=False, max_updates=50_000),
-    ],
-    expected_failed_checks=lambda estimator: RANDOM,
-)
-def test_scikit_learn(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ import pytest
 from scipy.sparse import block_diag
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, ShuffleSplit
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook import metrics
@@ -337,17 +336,6 @@ def test_settled_ties_keep_the_order():
 
 
 # The estimator
-
-
-@parametrize_with_checks(
-    [
-        RankRLSCV(cv=2, random_state=0),
-        RankRLSCV(lams=[0.1, 1.0], kernel="linear", cv="loo"),
-        RankRLSCV(lams=[0.1, 1.0], gamma=[0.1, 1.0], cv="lpo"),
-    ]
-)
-def test_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import pytest
 from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook import metrics
@@ -25,16 +24,6 @@ from rankbook.kernels.kernel import Kernel
 from rankbook.registry.solve import solve
 from rankbook.selection.curve import ValidationCurve
 from rankbook.selection.folds import make_folds
-
-
-@parametrize_with_checks(
-    [
-        RankSVMCV(cv=2, random_state=0),
-        RankSVMCV(kernel="linear", cv=2, rule="one_se", random_state=0),
-    ]
-)
-def test_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

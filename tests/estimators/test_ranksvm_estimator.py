@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook.estimators.ranksvm import RankSVM
@@ -20,42 +19,6 @@ from rankbook.registry.choice import choose_solver
 from rankbook.registry.plugins import register_solver, unregister_solver
 from rankbook.registry.solve import solve
 from rankbook.solvers.path.solver import PathSolver
-
-
-@parametrize_with_checks(
-    [
-        RankSVM(),
-        RankSVM(kernel="linear"),
-        RankSVM(kernel="linear", penalty="l1"),
-        RankSVM(graph="star", solver="path"),
-        RankSVM(kernel="linear", solver="newton"),
-        RankSVM(loss="squared", approximate_kernel=8),
-    ],
-    expected_failed_checks=lambda estimator: (
-        {
-            "check_sample_weight_equivalence_on_dense_data": (
-                "the representatives of a star graph change when items are repeated"
-            ),
-        }
-        if estimator.graph == "star"
-        else {
-            "check_sample_weight_equivalence_on_dense_data": (
-                "an item repeated is chosen more often for the approximate kernel"
-            ),
-        }
-        if estimator.approximate_kernel
-        else {
-            f"check_sample_weight_equivalence_on_{kind}_data": (
-                "solved to a relative gap of 1e-6, and compared at 1e-7"
-            )
-            for kind in (("dense", "sparse") if estimator.solver == "newton" else ("sparse",))
-        }
-        if estimator.kernel == "linear" and estimator.penalty == "l2"
-        else {}
-    ),
-)
-def test_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def test_qid_in_any_order(mixture):

@@ -11,7 +11,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook.estimators.rayleigh import RayleighRanker, read_classes
@@ -38,39 +37,6 @@ def half_labelled():
     X[80:] = X[:10]  # some items twice
     truth = (X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=90) > 0.7).astype(int)
     return X, np.where(rng.random(90) < 0.4, -1, truth), truth
-
-
-# scikit-learn
-
-
-@parametrize_with_checks(
-    [
-        RayleighRanker(),
-        RayleighRanker(manifold_weight=0),
-        RayleighRanker(kernel="linear", n_components=None),
-        RayleighRanker(pivots="rpcholesky", random_state=0),
-        RayleighRankerCV(cv=2, random_state=0),
-        RayleighRankerCV(
-            lams=[1e-3, 0.1, 1.0],
-            manifold_weights=[0, 10],
-            n_components=[2, 5],
-            gamma=[0.1, 1.0],
-            cv=2,
-        ),
-    ],
-    expected_failed_checks=lambda estimator: (
-        {
-            "check_fit2d_1feature": (
-                "fewer than four of its ten items are of one class, "
-                "too few to train on in two folds"
-            ),
-        }
-        if isinstance(estimator, RayleighRankerCV)
-        else {}
-    ),
-)
-def test_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("kernel, p", [("rbf", 10), ("linear", None)])

@@ -9,7 +9,6 @@ import warnings
 import numpy as np
 import pytest
 from corpus import degenerate
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
 from rankbook.kernels.basis import METHODS
@@ -386,28 +385,6 @@ def test_choosing_a_basis(method):
 
 
 # The estimator
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        rb.RankRLS(),
-        rb.RankRLS(kernel="linear"),
-        rb.RankRLS(basis=2),
-        rb.RankRLS(graph="identity", kernel="poly"),
-    ],
-    expected_failed_checks=lambda estimator: (
-        {
-            "check_sample_weight_equivalence_on_dense_data": (
-                "an item repeated is chosen more often for the basis"
-            ),
-        }
-        if estimator.basis
-        else {}
-    ),
-)
-def test_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def test_partial_fit_is_a_fit():
