@@ -1,11 +1,10 @@
-"""Plugins as their users meet them: built, installed by pip beside rankbook, used, uninstalled."""
+"""Plugins as their users meet them: built, installed by pip beside rankbook, and used."""
 
 import json
+import os
 import shutil
-import site
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pytest
@@ -33,27 +32,32 @@ assert rb.solve(problem, 2.0, allow_plugins=True).solver.startswith("piqp")
 """
 
 
-class Environment:
-    """A virtual environment that sees what is installed here, rankbook among it, and its own."""
+MAIN = "from rankbook.app.cli.main import main; main()"
 
-    def __init__(self, folder):
-        venv.create(folder, with_pip=True)
-        self.python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-        own = Path(self.run("-c", "import site; print(site.getsitepackages()[0])").strip())
-        # what is installed in ours may be links itself, which a plain line would not follow
-        lines = [f"import site; site.addsitedir({place!r})" for place in site.getsitepackages()]
-        (own / "ours.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+class Environment:
+    """A Python that finds rankbook and what pip installed into a folder beside it.
+
+    It is as it was before the installation if the folder is left out of its search path.
+    """
+
+    def __init__(self, folder, *sources):
+        self.folder = folder
+        if sources:
+            options = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target")
+            self.run("-m", "pip", "install", *options, folder, *sources)
 
     def run(self, *arguments, code=0):
         """Standard output of python; with another code than 0 standard error."""
-        done = subprocess.run([self.python, *arguments], capture_output=True, text=True)
+        path = os.pathsep.join(filter(None, (str(self.folder), os.environ.get("PYTHONPATH"))))
+        done = subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            env=os.environ | dict(PYTHONPATH=path),
+        )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stderr if code else done.stdout
-
-    def install(self, *source):
-        """Build a folder and install it, without looking for anything elsewhere."""
-        options = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation")
-        self.run("-m", "pip", "install", *options, *map(str, source))
 
     def states(self):
         """The state of each solver."""
@@ -61,88 +65,77 @@ class Environment:
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory):
-    return Environment(tmp_path_factory.mktemp("venv"))
+def install(tmp_path_factory):
+    """A function that installs some of the plugins, from copies."""
+
+    def install(*names):
+        folder = tmp_path_factory.mktemp("plugins")
+        sources = [shutil.copytree(PLUGINS / name, folder / "from" / name) for name in names]
+        return Environment(folder / "to", *sources)
+
+    return install
 
 
-@pytest.fixture
-def install(environment, tmp_path):
-    """A function that installs one of the plugins for a test, from a copy."""
-    done = []
-
-    def install(name):
-        environment.install(shutil.copytree(PLUGINS / name, tmp_path / name))
-        done.append(name)
-
-    yield install
-    for name in done:
-        environment.run("-m", "pip", "uninstall", "--quiet", "--yes", name)
+@pytest.fixture(scope="module")
+def plain(install):
+    """The state of each solver without a plugin."""
+    return install().states()
 
 
-def test_a_real_plugin_from_installation_to_the_end(environment, install):
+@pytest.fixture(scope="module")
+def wrong(install):
+    """An environment with the plugins that go wrong."""
+    return install("broken-import", "takes-a-name", "lacks-engine")
+
+
+def test_a_real_plugin_from_installation_to_the_end(install, plain):
     pytest.importorskip("piqp")
-    before = environment.states()
-    install("rankbook-piqp")
-    assert environment.states() == before | {"piqp of rankbook-piqp 1.0": "ready"}
+    environment = install("rankbook-piqp")
+    assert environment.states() == plain | {"piqp of rankbook-piqp 1.0": "ready"}
     environment.run("-c", USE)
-    main = "from rankbook.app.cli.main import main; main()"
     options = ("--graph", "star", "--lam-min", "1", "--json", "--solver", "piqp")
-    facts = json.loads(environment.run("-c", main, "select", "cancer", *options))
+    facts = json.loads(environment.run("-c", MAIN, "select", "cancer", *options))
     assert facts["path"]["info"]["inner"].startswith("piqp 1.0")
     assert facts["certificate"]["relative_gap"] < 1e-3
-    page = environment.run("-c", main, "solvers", "piqp")
+    page = environment.run("-c", MAIN, "solvers", "piqp")
     assert "rankbook-piqp 1.0" in page and "max_iter=500" in page
-    environment.run("-m", "pip", "uninstall", "--quiet", "--yes", "rankbook-piqp")
-    assert environment.states() == before
-    said = environment.run("-c", main, "select", "cancer", "--solver", "piqp", code=2)
+    said = install().run("-c", MAIN, "select", "cancer", "--solver", "piqp", code=2)
     assert said.startswith("rankbook: error: --solver is 'piqp'") and said.count("\n") == 1
 
 
-def test_plugins_that_go_wrong_are_rows_and_disturb_nobody(environment, install):
-    before = environment.states()
-    for name in ("broken-import", "takes-a-name", "lacks-engine"):
-        install(name)
-    states = environment.states()
+def test_plugins_that_go_wrong_are_rows_and_leave_the_others_as_they_are(wrong, plain):
+    states = wrong.states()
     broken = states.pop("broken of broken-import 0.1")
     assert broken == "broken: RuntimeError: the licence server does not answer"
     assert states.pop("qp of takes-a-name 0.1") == "shadowed by rankbook"
     assert states.pop("lacking of lacks-engine 0.1") == "missing an_engine_that_nobody_has"
-    assert states == before
+    assert states == plain
 
 
 @pytest.mark.parametrize(
-    ("plugin", "name", "words"),
+    ("name", "words"),
     [
-        ("broken-import", "broken", "'broken' of broken-import 0.1 cannot be loaded: RuntimeError"),
-        ("lacks-engine", "lacking", "needs an_engine_that_nobody_has, not installed here"),
+        ("broken", "'broken' of broken-import 0.1 cannot be loaded: RuntimeError"),
+        ("lacking", "needs an_engine_that_nobody_has, not installed here"),
     ],
 )
-def test_asking_for_one_says_what_is_wrong(environment, install, plugin, name, words):
-    install(plugin)
-    main = "from rankbook.app.cli.main import main; main()"
-    said = environment.run("-c", main, "select", "cancer", "--solver", name, code=2)
+def test_asking_for_one_says_what_is_wrong(wrong, name, words):
+    said = wrong.run("-c", MAIN, "select", "cancer", "--solver", name, code=2)
     assert words in said and said.count("\n") == 1
 
 
-def test_the_reference_stays_ours(environment, install):
-    install("takes-a-name")
+def test_the_reference_stays_ours(wrong):
     code = "import rankbook as rb; print(type(rb.get_solver('qp')).__module__)"
-    assert environment.run("-c", code).startswith("rankbook.solvers.qp")
+    assert wrong.run("-c", code).startswith("rankbook.solvers.qp")
 
 
-def test_a_new_solver_passes_every_check_at_once(environment, tmp_path):
-    main = "import os; os.chdir({!r}); from rankbook.app.cli.main import main; main()"
-    here = main.format(str(tmp_path))
-    said = environment.run("-c", here, "new-solver", "my-steps")
+def test_a_new_solver_passes_every_check_at_once(tmp_path):
+    here = f"import os; os.chdir({str(tmp_path)!r}); {MAIN}"
+    said = Environment(tmp_path).run("-c", here, "new-solver", "my-steps")
     assert said.endswith("now: pip install -e my-steps && pytest my-steps\n")
-    try:
-        environment.install("--editable", tmp_path / "my-steps")
-        found = environment.run(
-            "-m", "pytest", "-q", "-p", "no:cacheprovider", tmp_path / "my-steps"
-        )
-        assert " passed" in found and "failed" not in found
-        assert environment.states()["my-steps of rankbook-my-steps 0.1.0"] == "ready"
-        again = environment.run("-c", here, "new-solver", "my-steps", code=2)
-        assert "a solver of rankbook-my-steps" in again
-    finally:
-        environment.run("-m", "pip", "uninstall", "--quiet", "--yes", "rankbook-my-steps")
+    environment = Environment(tmp_path / "to", tmp_path / "my-steps")
+    found = environment.run("-m", "pytest", "-q", "-p", "no:cacheprovider", tmp_path / "my-steps")
+    assert " passed" in found and "failed" not in found
+    assert environment.states()["my-steps of rankbook-my-steps 0.1.0"] == "ready"
+    again = environment.run("-c", here, "new-solver", "my-steps", code=2)
+    assert "a solver of rankbook-my-steps" in again
