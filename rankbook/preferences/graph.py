@@ -634,7 +634,14 @@ class Preferences(SetOnce):
         >>> prefs.shape, prefs.better, prefs.worse
         ((3,), array([1], dtype=int32), array([0], dtype=int32))
         """
-        chosen = np.arange(self.n_items)[rows]
+        try:
+            chosen = np.arange(self.n_items)[rows]
+        except IndexError as error:
+            raise IndexError(
+                f"rows does not fit {self.n_items:,} items ({error}); row numbers below that are "
+                "accepted. permutation_test_score draws numbers below len(y), which counts "
+                "preferences, so pass it grades as y."
+            ) from None
         if chosen.ndim != 1 or not chosen.size:
             raise TypeError(
                 f"rows chooses items of shape {chosen.shape}; a slice, a mask or a vector of row "

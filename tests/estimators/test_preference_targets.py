@@ -21,6 +21,7 @@ from sklearn.model_selection import (
     cross_val_score,
     cross_validate,
     learning_curve,
+    permutation_test_score,
     train_test_split,
 )
 from sklearn.pipeline import make_pipeline
@@ -266,6 +267,14 @@ def test_a_search_that_drops_query_ids_finds_nothing():
         assert np.isnan(grid.cv_results_["mean_test_score"]).all()
     with pytest.raises(ValueError, match="the model was fitted with query ids"):
         grid.score(X, Y)
+
+
+def test_permutation_test_score_takes_grades():
+    with pytest.raises(IndexError, match="permutation_test_score .* pass it grades as y"):
+        permutation_test_score(MODELS[0], X, TARGETS["grades"], cv=FOLDS, n_permutations=2)
+    grades = np.round(X @ [1.0, 0.4, -0.5])
+    score, others, _ = permutation_test_score(MODELS[0], X, grades, cv=FOLDS, n_permutations=2)
+    assert score > max(others)
 
 
 @pytest.mark.parametrize("scoring", [None, "ndcg@5", "disagreement"])

@@ -122,8 +122,9 @@ def test_what_chooses_no_rows_is_refused(rows):
         TypeError, match="^rows chooses .*; a slice, a mask or a vector of row numbers"
     ):
         prefs[rows]
-    with pytest.raises(IndexError):
-        prefs[[N]]
+    for wrong in ([N], np.ones(N + 1, bool)):
+        with pytest.raises(IndexError, match=f"^rows does not fit {N} items .*grades as y"):
+            prefs[wrong]
     for read in (np.asarray, lambda p: np.array(p, dtype=float), list, lambda p: 3 in p):
         with pytest.raises(TypeError, match="not an array of numbers|rows chooses"):
             read(prefs)
