@@ -1,4 +1,4 @@
-# Written by tools/sync.py from nbs/interface.ipynb: edit the notebook, not this file.
+# Public names and their modules: editors read this file, and lazy_loader imports from it.
 
 from . import kernels, metrics, plots
 from .data import datasets

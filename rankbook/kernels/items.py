@@ -10,8 +10,8 @@ import copy
 
 import numpy as np
 
-from ..base.double_double import two_sum
 from ..base.ownership import locked, own
+from .double_double import two_sum
 
 # %% ../../nbs/kernels/items.ipynb #c003a
 ROWS = 1 << 12  # rows of single precision that are doubled at a time

@@ -8,7 +8,6 @@ __all__ = ['check_gram', 'require_square', 'Kernel', 'gram_matrix', 'cross_matri
 # %% ../../nbs/kernels/kernel.ipynb #c003
 import numpy as np
 
-from ..base.double_double import from_item, poly_from_item
 from ..base.limits import require_memory, solvable
 from ..base.ownership import SetOnce
 from ..base.types import KernelLike
@@ -20,6 +19,7 @@ from rankbook.base.validation import (
     require_kind,
     unknown_name,
 )
+from .double_double import from_item, poly_from_item
 
 # %% ../../nbs/kernels/kernel.ipynb #c005
 def _rbf(X, Y, gamma, exponential=np.exp):

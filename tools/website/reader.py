@@ -107,13 +107,15 @@ def with_links(source, repository):
     """Prose with links to files at the root turned to their pages, or to the repository."""
 
     def target(match):
-        name = match[1].replace("../../", "../")
+        name = re.sub(r"^(\.\./)+", "../", match[1])
         if name in PAGES:
             return f"](/{PAGES[name]})"
         return f"]({repository}/{name.removeprefix('../')})"
 
     parts = FENCE.split(source)
     for i, part in enumerate(parts[::2]):
-        part = re.sub(r"\]\((_toc\.yml|(?:\.\./){1,2}[A-Z]+(?:\.[a-z]+)?)\)", target, part)
+        part = re.sub(
+            r"\]\((_toc\.yml|(?:\.\./)+(?:[A-Z]+(?:\.[a-z]+)?|rankbook/[\w/]+\.py))\)", target, part
+        )
         parts[2 * i] = ANCHOR.sub(lambda match: f"{match[1]}{match[2].lower()})", part)
     return "".join(parts)

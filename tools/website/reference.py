@@ -80,9 +80,9 @@ def home(name):
 
 
 def chapter_of(name):
-    """The notebook that a public name is exported from."""
+    """The notebook that a public name is exported from; None where its module is plain Python."""
     path = home(name).removeprefix("rankbook.").replace(".", "/")
-    return path if (contents.NOTEBOOKS / f"{path}.ipynb").exists() else f"{path}/interface"
+    return path if (contents.NOTEBOOKS / f"{path}.ipynb").exists() else None
 
 
 def summary(name):
@@ -104,7 +104,7 @@ def page(name):
     below = list(members(value)) if inspect.isclass(value) else []
     lines += [f".. auto{'class' if inspect.isclass(value) else 'function'}:: {name}"]
     lines += [f"   :members: {', '.join(below)}"] * bool(below)
-    lines += ["", f"In the book: :doc:`/{chapter}`.", ""]
+    lines += ["", f"In the book: :doc:`/{chapter}`.", ""] if chapter else [""]
     return "\n".join(lines)
 
 
