@@ -35,7 +35,10 @@ def test_a_name_that_means_something_else_is_refused_with_a_suggestion(tmp_path,
         assert write_new_solver(suggested, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["test-solver", "testing", "tester", "a", "solver", "t2"])
+LONG = [pytest.param(name, marks=pytest.mark.slow) for name in ("testing", "tester", "a", "t2")]
+
+
+@pytest.mark.parametrize("name", ["test-solver", "solver", *LONG])
 def test_pytest_finds_one_file_of_tests(tmp_path, name):
     write_new_solver(name, tmp_path)
     module = name.replace("-", "_")

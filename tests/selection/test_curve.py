@@ -679,7 +679,7 @@ RANKED = {
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("queries", [1, 6])
+@pytest.mark.parametrize("queries", [6, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", RANKED)
 def test_auc_and_ndcg_are_brute_force(case, queries, kernel):
     """For "mirrored" the training items are their own mirror image.

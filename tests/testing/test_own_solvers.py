@@ -19,12 +19,43 @@ OWN = {row["name"]: row["name"] for row in rb.list_solvers() if row["origin"][:9
 OWN["subgradient"] = rb.get_solver("subgradient", tol=0.1, max_passes=300)
 
 
+# The checks that take longest of solvers that call another one: with --slow. Each of these solvers
+# still meets the whole degenerate corpus in the checks certificate and reference.
+STATE = {"layout", "unchanged", "deterministic", "memory", "threads", "surroundings", "copies"}
+LARGE = {"kernels", "combinations", "sizes", "scales", "extremes", "storages"}
+LONG = {
+    "epsilon": STATE | LARGE | {"path", "order", "progress", "path_and_solve"},
+    "qp": STATE - {"layout"} | LARGE | {"order"},
+    "subgradient": {"layout", "storages", "combinations"},
+}
+
+
+def name_of(solver):
+    return getattr(solver, "name", solver)
+
+
 def reasons(solver):
-    return REASONS.get(getattr(solver, "name", solver))
+    return REASONS.get(name_of(solver))
 
 
-@parametrize_with_solver_checks(OWN.values(), expected_failed_checks=reasons)
+every_check = parametrize_with_solver_checks(OWN.values(), expected_failed_checks=reasons)
+is_long = [
+    case.values[1].name in LONG.get(name_of(case.values[0]), ()) for case in every_check.args[1]
+]
+
+
+@pytest.mark.parametrize(
+    "solver, check", [case for case, long in zip(every_check.args[1], is_long) if not long]
+)
 def test_own_solver(solver, check):
+    check(solver)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "solver, check", [case for case, long in zip(every_check.args[1], is_long) if long]
+)
+def test_own_solver_in_long_checks(solver, check):
     check(solver)
 
 
