@@ -10,6 +10,7 @@ __all__ = ['SMALL', 'CHUNK', 'small_blocks', 'large_blocks', 'left_out_blocks', 
 import numpy as np
 
 from ..preferences.laplacians import QueryGraph
+from ..preferences.missed_pairs import TIE_TOL, tie_chains
 from ..problems.spectrum import Spectrum, as_lambdas, decomposed
 from rankbook.selection.leave_out_equation import (
     LeaveOut,
@@ -253,7 +254,7 @@ def _equal_groups(form, items, lams, level):
 def tie_share(path, lams):
     """Up to which share of the size of y held-out scores tie, (l,)."""
     ratio = path.spectrum.values.max(initial=0.0) / as_lambdas(lams)
-    return np.maximum(1e-12, 16 * np.finfo(float).eps * (1.0 + ratio))
+    return np.maximum(TIE_TOL, 16 * np.finfo(float).eps * (1.0 + ratio))
 
 
 def merge_ties(scores, group, limit):
@@ -263,7 +264,7 @@ def merge_ties(scores, group, limit):
     """
     order = np.lexsort((scores, group))
     s, g = scores[order], group[order]
-    starts = np.flatnonzero(np.r_[True, (np.diff(s) > limit) | (np.diff(g) != 0)])
+    starts, sizes = tie_chains(s, np.searchsorted(g, g), limit, 1.0)
     merged = np.empty_like(s)
-    merged[order] = np.repeat(s[starts], np.diff(np.r_[starts, s.size]))
+    merged[order] = np.repeat(s[starts], sizes)
     return merged

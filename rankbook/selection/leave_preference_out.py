@@ -16,6 +16,7 @@ from ..kernels.basis import basis_matvec
 from ..kernels.items import matvec, rmatvec
 from ..paths.spectral import WeightPath
 from ..preferences.graph import Preferences
+from ..preferences.missed_pairs import missed
 from ..problems.rankrls import MarginTarget, measured
 from ..problems.spectrum import Spectrum, as_lambdas
 from .leave_out import tie_share
@@ -268,8 +269,7 @@ def missed_share(differences, weight, limits):
 
     Those within `limits` (l,) are ties.
     """
-    d, at = differences, np.asarray(limits)[:, None]
-    return ((d < -at) + 0.5 * (np.abs(d) <= at)) @ weight / weight.sum()
+    return missed(differences, 0.0, 1.0, np.asarray(limits)[:, None]) @ weight / weight.sum()
 
 
 def preference_values(follow, prefs, groups, lams):

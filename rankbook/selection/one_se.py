@@ -10,6 +10,7 @@ import numpy as np
 
 from ..metrics.pairs import disagreement
 from ..preferences.graph import Preferences
+from ..preferences.missed_pairs import PATH_TIE_TOL, missed
 from .curve import ValidationCurve
 
 # %% ../../nbs/selection/one_se.ipynb #s04
@@ -32,10 +33,10 @@ def disagreement_error(
 
     Notes
     -----
-    O(m) for m preferences.
+    Scores tie as in :func:`rankbook.validation_curve`. O(m) for m preferences.
     """
-    difference = scores[prefs.better] - scores[prefs.worse]
-    loss = (difference < 0) + 0.5 * (difference == 0)
+    size = np.abs(scores).max()
+    loss = missed(scores[prefs.better], scores[prefs.worse], PATH_TIE_TOL, size)
     weight = prefs.weight / prefs.weight.sum()
     influence = weight * (loss - weight @ loss)
     query = None if qid is None else np.unique(qid, return_inverse=True)[1]

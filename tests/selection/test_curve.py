@@ -12,6 +12,7 @@ from rankbook import metrics
 from rankbook.data.datasets import make_mixture
 from rankbook.metrics.pairs import disagreement
 from rankbook.selection.curve import ValidationCurve, choose_lambda
+from rankbook.selection.one_se import disagreement_error
 
 LOW = 1e-5
 
@@ -884,3 +885,22 @@ def test_the_choice_is_inside_of_the_narrowest_interval(rule):
             np.array([np.inf, high, low, 0.0]), np.array([0.5, 0.1, 0.4]), (low / 10, high * 10)
         )
         assert low < curve.choose(rule) <= high and curve.at(curve.choose(rule)) == curve.minimum
+
+
+def test_the_standard_error_ties_scores_as_the_curve_does():
+    """Scores that differ by rounding alone tie in both."""
+    prefs = rb.Preferences.from_scores([0, 1, 0, 1, 1])
+    equal = np.array([0.3, 0.3, -2.0, 1.1, 0.3])
+    for noise in np.random.default_rng(0).uniform(-1e-13, 1e-13, (20, 5)):
+        assert disagreement_error(prefs, equal + noise) == disagreement_error(prefs, equal)
+    loss, weight = np.array([0.5, 0, 0.5, 0, 0, 0]), 1 / 6  # by better and worse item
+    pairs = [(1, 0), (1, 2), (4, 0), (4, 2), (3, 0), (3, 2)]
+    influence = [
+        sum(weight * (l - loss.mean()) for l, ends in zip(loss, pairs) if i in ends)
+        for i in range(5)
+    ]
+    assert np.isclose(disagreement_error(prefs, equal), np.linalg.norm(influence))
+    items = np.array([[0.3], [0.3 + 1e-13], [-2.0], [1.1], [0.3 - 1e-13]])
+    problem = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2), kernel="linear")
+    curve = rb.validation_curve(rb.solve_path(problem, solver="path"), items, prefs)
+    assert np.isclose(curve.minimum, loss.mean())
