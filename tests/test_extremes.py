@@ -139,7 +139,7 @@ def test_nor_from_the_cone_solver(call, items):
     [
         ("rls poly", "huge", 1.0, "squares of larger ones overflow"),
         ("rls linear", "huger", 1.0, "squares of larger ones overflow"),
-        ("rls basis rbf", "copies", 1e-300, "larger lam"),
+        ("rls basis poly", "a_line", 1e-300, "larger lam"),
         ("rls blocks", "huger", 1.0, "squares of larger ones overflow"),
     ],
 )

@@ -72,7 +72,11 @@ def _nystroem_function(subspace, weights):
 
 
 def _certificate(**parts):
-    """A certificate whose parts are numbers; a quotient may be None."""
+    """A certificate whose parts are numbers; a quotient may be None.
+
+    Files of 0.1.0 have a jitter, which has no successor.
+    """
+    parts.pop("jitter", None)
     for name, value in parts.items():
         is_unknown = value is None and name.startswith("quotient")
         demand(is_unknown or isinstance(value, Real), f"{name} is {value!r}")

@@ -42,8 +42,12 @@ class Certificate:
         Norm of the gradient, for RankRLS of half of it; 0 for a loss with corners.
     relative_residual : float
         The same over its value for f = 0; 0 if it is no more than a rounding error.
-    jitter : float
-        RankRLS: what had to be added to the diagonal of K_RR of a singular basis.
+    dropped : int
+        RankRLS: items of a basis that rounding cannot tell from the span of the others. They get
+        no coefficient, and both bounds are for functions of the others.
+    rounding : float
+        RankRLS with a basis: how far rounding may have moved either bound. Both are moved outwards
+        by it.
     quotient, quotient_max : float or None
         RayleighRanker: the Rayleigh quotient of w, and an upper bound on that of any direction.
 
@@ -67,7 +71,8 @@ class Certificate:
     complementarity_violation: float = 0.0
     gradient: float = 0.0
     relative_residual: float = 0.0
-    jitter: float = 0.0
+    dropped: int = 0
+    rounding: float = 0.0
     quotient: float | None = None
     quotient_max: float | None = None
 
@@ -80,20 +85,24 @@ class Certificate:
         norm: float,
         gap: float | None = None,
         radius: float | None = None,
+        rounding: float = 0.0,
         **residuals: Any,
     ) -> Self:
         """The certificate of two bounds.
 
         The gap is their difference, if it is not known better. The radius is sqrt(2 |gap| / lam)
         by default, where the gap is taken no smaller than the rounding errors of the two bounds;
-        for lam = 0 sqrt(2 |gap|).
+        for lam = 0 sqrt(2 |gap|). Both bounds are moved outwards by `rounding`.
         """
         gap = primal - dual if gap is None else gap
         if radius is None:
-            rounding = ROUNDING * (abs(primal) + abs(dual))
-            radius = np.sqrt(2 * (abs(gap) + rounding) / (lam or 1.0))
+            error = ROUNDING * (abs(primal) + abs(dual))
+            radius = np.sqrt(2 * (abs(gap) + error) / (lam or 1.0))
+        if rounding:
+            primal, gap = primal + rounding, gap + 2 * rounding
+            dual = primal - gap
         relative = gap / max(1.0, abs(primal)) if np.isfinite(primal) else np.inf
-        return cls(lam, primal, dual, gap, relative, radius, norm, **residuals)
+        return cls(lam, primal, dual, gap, relative, radius, norm, rounding=rounding, **residuals)
 
     def is_optimal(self, tol: float = 1e-6) -> bool:
         """Whether the relative gap, both violations and the squared residual are at most `tol`.

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['make_graph', 'preference_weights', 'LabelTarget', 'MarginTarget', 'make_target', 'refuse_empty', 'measured',
-           'count_coef', 'RankRLSProblem', 'as_columns', 'least_squares_value', 'half_gradient']
+           'count_coef', 'RankRLSProblem', 'as_columns', 'least_squares_value', 'basis_rounding', 'half_gradient']
 
 # %% ../../nbs/problems/rankrls.ipynb #c002
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from ..base.limits import refuse_huge, warn
 from ..base.ownership import locked, own
 from ..base.types import Items, KernelLike
 from ..base.validation import as_array, as_matrix, as_positive, as_vector
-from ..kernels.basis import BasisMap, basis_rmatvec, check_basis
+from ..kernels.basis import DROPPED, BasisMap, basis_rmatvec, check_basis
 from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel, require_square
 from ..preferences.graph import Preferences
@@ -26,7 +26,7 @@ from rankbook.preferences.laplacians import (
     check_item_weight,
     query_graph,
 )
-from .certificate import Certificate
+from .certificate import ROUNDING, Certificate
 from .l1 import L1, smooth_certificate, strongest
 from .l2 import L2
 from .penalties import as_penalty
@@ -301,16 +301,21 @@ class RankRLSProblem(BasisMap):
         length = np.sqrt(np.maximum(0.0, self.diagonal))
         rounding = 16 * np.finfo(float).eps * float(np.sum(length @ np.abs(self.target.b)))
         residual = 0.0 if gradient <= rounding else gradient / start if start > 0 else np.inf
+        hidden = moved = 0.0
+        if self.basis is not None:
+            hidden, moved = basis_rounding(self, a, f, lam)
+            moved += ROUNDING * primal
         return Certificate.of(
             lam,
             primal,
             primal - gap,
             float(np.sqrt(square)),
             gap=gap,
-            radius=gradient / lam,
+            radius=(gradient + hidden) / lam,
+            rounding=hidden**2 / lam + moved,
             gradient=gradient,
             relative_residual=residual,
-            jitter=0.0 if self.basis is None else self.basis_factor[1],
+            dropped=0 if self.basis is None else self.basis_factor[1],
         )
 
     def __repr__(self) -> str:
@@ -332,6 +337,22 @@ def least_squares_value(problem, f, square, lam):
     return float(problem.target.loss(f).sum() + lam * square)
 
 # %% ../../nbs/problems/rankrls.ipynb #c017
+def basis_rounding(problem, a, f, lam):
+    """What rounding may do for a basis: hide a part of half the gradient, and move the objective.
+
+    Both are bounds, the first of an RKHS norm. `a` are coefficients (r, k), `f` the scores (n, k).
+    An error in K_RM residual + lam K_RR a counts the more the smaller a pivot of K_RR is. O(n k).
+    """
+    lengths, own = (
+        np.sqrt(np.maximum(0.0, squares))
+        for squares in (problem.diagonal, problem.basis_gram.diagonal())
+    )
+    pull, size = lengths @ np.abs(problem.target.residual(f)), own @ np.abs(a)
+    eps, smallest = 4 * np.finfo(float).eps, problem.basis_factor[0].diagonal().min(initial=DROPPED)
+    hidden = eps / smallest * own.max() * float(np.linalg.norm(pull + lam * size))
+    return hidden, eps * float(np.sum(size * (lam * size + 4 * pull)))
+
+
 def half_gradient(problem, a, f, lam):
     """The RKHS norm of half the gradient at coefficients a (r, k), and at a = 0.
 

@@ -18,7 +18,7 @@ from ..base.limits import refuse_huge
 from ..base.ownership import locked, own
 from ..base.types import KernelLike
 from ..base.validation import as_array, as_matrix, as_positive, as_vector, require_kind
-from ..kernels.basis import jittered_cholesky
+from ..kernels.basis import basis_cholesky
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..preferences.laplacians import IdentityGraph, check_item_weight, query_graph
@@ -66,7 +66,7 @@ class RankingStatistics:
     products : ndarray of shape (p + k, p + k), or None
         H, for p features or basis items and k columns of y; None before the first block.
     factor : (ndarray of shape (p, p), float), or None
-        The Cholesky factor C of the Gram matrix of the basis, and its jitter.
+        The Cholesky factor C of the Gram matrix of the basis, and how many items it drops.
     n_items, n_queries, n_pairs, seen
         Counts of items, queries and pairs of items of one query; the set of query ids that are in.
 
@@ -92,7 +92,7 @@ class RankingStatistics:
             None if basis is None else own(as_matrix("basis", basis)),
         )
         check_kind(self.kernel, self.basis, graph)
-        self.factor = None if basis is None else jittered_cholesky(self.kernel.gram(self.basis))
+        self.factor = None if basis is None else basis_cholesky(self.kernel.gram(self.basis))
         self.graph, self.products, self.n_features, self.is_flat = graph, None, 0, True
         self.n_items = self.n_queries = self.n_pairs = 0
         self.seen = set()
@@ -350,9 +350,10 @@ class StatisticsSolution:
     def certificate(self):
         """The certificate of coefficients from sums over queries alone. O(p^2).
 
-        The objective is a difference of sums, so it has an error of about 1e-16 y' L y.
+        The objective is a difference of sums, so it has an error of about 1e-16 y' L y. What
+        rounding does to the kernel of a basis is seen by the certificate of a problem alone.
         """
-        C, jitter = self.problem.factor or (None, 0.0)
+        C, dropped = self.problem.factor or (None, 0)
         w = self.coef[:, None] if self.coef.ndim == 1 else self.coef
         w = w if C is None else C.T @ w
         Gw, square = self.problem.G @ w, float(np.sum(w**2))
@@ -378,7 +379,7 @@ class StatisticsSolution:
             radius=gradient / self.lam,
             gradient=gradient,
             relative_residual=residual,
-            jitter=jitter,
+            dropped=dropped,
         )
 
     @cached_property

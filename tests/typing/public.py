@@ -178,7 +178,7 @@ rls = rb.RankRLS(basis=3, basis_method="rpcholesky", graph="identity").fit(X, np
 rls = rb.RankRLS(kernel="linear", penalty="l1").fit(X, y, qid, sample_weight=weight)
 rls = rb.RankRLS(query_weight="equal").fit(X, y, qid)
 rls = rb.RankRLS(kernel="linear").fit(iter([(X, y, qid)]))
-lam = rls.certificate_.jitter + rls.statistics_.n_items + rls.predict(X)[0]
+lam = rls.certificate_.dropped + rls.statistics_.n_items + rls.predict(X)[0]
 rls_cv = rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.5, 1.0], cv="lpo", random_state=1).fit(X, y, qid)
 rls_cv = rb.RankRLSCV(fold_by="pair").fit(X, preferences=prefs)
 count = rls_cv.n_dropped_

@@ -14,15 +14,15 @@ from .laplacian import BlockLaplacian, laplacian_of
 RIDGES = (0.0, *10.0 ** np.arange(-15, -6))  # of each diagonal entry
 
 
-def factored(fill):
-    """The Cholesky factor, for `scipy.linalg.cho_solve`, of I plus a symmetric matrix (k, k).
+def factored(fill, shift=1.0):
+    """The Cholesky factor, for `scipy.linalg.cho_solve`, of a symmetric matrix (k, k) plus shift I.
 
     The matrix is what `fill()` returns, of which the lower triangle is used; it is positive
     semi-definite but for rounding, and overwritten.
     """
     for ridge in RIDGES:
         M = fill()
-        np.fill_diagonal(M, 1 + (1 + ridge) * M.diagonal())
+        np.fill_diagonal(M, shift + (1 + ridge) * M.diagonal())
         try:  # NumPy's, because SciPy's would delay Ctrl-C
             return np.linalg.cholesky(M).T, False
         except np.linalg.LinAlgError as error:
@@ -74,10 +74,9 @@ def grounded_root(W):
     Weights differ by many orders of magnitude, so its diagonal is scaled to 1 before anything is
     added to what rounding made indefinite.
     """
-    from rankbook.kernels.basis import jittered_cholesky
-
     unit = np.sqrt(W.diagonal()[1:])
-    return unit[:, None] * jittered_cholesky(W[1:, 1:] / unit / unit[:, None])[0]
+    root = factored(lambda: W[1:, 1:] / unit / unit[:, None], shift=0.0)[0].T
+    return np.asfortranarray(unit[:, None] * root)
 
 
 def pieces(stop, start=0, rows=256):

@@ -21,10 +21,9 @@ def basis_equations(problem):
     """
     from scipy.linalg import solve_triangular
 
-    r, (C, jitter) = len(problem.landmarks), problem.basis_factor
+    r, (C, dropped) = len(problem.landmarks), problem.basis_factor
     item_blocks(problem)  # makes the table of the kernel if it is small
-    pivots = C.diagonal() ** 2
-    if jitter or pivots.min() < 1e-6 * pivots.max():
+    if dropped or C.diagonal().min() < 1e-3 * C.diagonal().max():
         rows = lambda items: (
             solve_triangular(C, problem.columns(items).T, lower=True, check_finite=False).T
         )
@@ -34,8 +33,8 @@ def basis_equations(problem):
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #c007
 def details(problem):
-    """What `info` says: the form, the size of the basis and the jitter of its Gram matrix."""
-    return dict(form="basis", basis=len(problem.landmarks), jitter=problem.basis_factor[1])
+    """What `info` says: the form, the size of the basis and how many of it were dropped."""
+    return dict(form="basis", basis=len(problem.landmarks), dropped=problem.basis_factor[1])
 
 
 class SparseRLSSolver(Solver):

@@ -1,0 +1,95 @@
+"""Both bounds of RankRLS with a nearly singular basis hold, against 80 digits."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import rankbook as rb
+from rankbook.kernels.basis import DROPPED
+
+
+@pytest.fixture(autouse=True)
+def eighty_digits():
+    with mp.workdps(80):
+        yield
+
+
+def exact_kernel(X, Z, kernel, gamma):
+    """The kernel matrix of the numbers as they are, as an mpmath matrix."""
+    K, gamma = mp.matrix(len(X), len(Z)), mp.mpf(float(gamma))
+    for i, x in enumerate(X.tolist()):
+        for j, z in enumerate(Z.tolist()):
+            pairs = [(mp.mpf(a), mp.mpf(b)) for a, b in zip(x, z)]
+            if kernel == "rbf":
+                K[i, j] = mp.exp(-gamma * sum((a - b) ** 2 for a, b in pairs))
+            else:
+                K[i, j] = (gamma * sum(a * b for a, b in pairs) + 1) ** 3
+    return K
+
+
+def vector(values):
+    return mp.matrix([mp.mpf(float(v)) for v in values])
+
+
+def least_squares_minimum(X, y, lam, kernel, gamma, basis):
+    """The minimum of (y - f)'L(y - f) + lam |f|^2 over the span of the basis, one query."""
+    n, lam = len(y), mp.mpf(float(lam))
+    K, R = (exact_kernel(A, X[basis], kernel, gamma) for A in (X, X[basis]))
+    L = mp.matrix(n, n)
+    for i in range(n):
+        for j in range(n):
+            L[i, j] = (n if i == j else 0) - 1
+    A = K.T * L * K + lam * R  # of low rank for poly: the objective of nearly the best a is above
+    a = mp.lu_solve(A + mp.mpf(10) ** -60 * max(A) * mp.eye(len(basis)), K.T * L * vector(y))
+    r = vector(y) - K * a
+    return (r.T * L * r)[0] + lam * (a.T * R * a)[0]
+
+
+def near_singular(seed):
+    """Items of which some are within 1e-9 to 1e-4 of others, a kernel and a lambda."""
+    rng = np.random.default_rng(seed)
+    n, r = int(rng.integers(5, 10)), int(rng.integers(2, 5))
+    X = rng.normal(size=(n, int(rng.integers(1, 3))))
+    near = int(rng.integers(1, r))
+    shift = 10.0 ** rng.uniform(-9, -4, size=(near, 1)) * rng.normal(size=(near, X.shape[1]))
+    X[:near] = X[r - 1] + shift
+    if seed % 4 == 3:  # an outlier
+        X[-1] *= 10.0 ** rng.uniform(1, 3)
+    y = np.round(3 * np.sin(2 * X[:, 0]) + rng.normal(size=n))
+    y[0] = y[1:].max() + 1
+    return X, y, r, ("rbf", "rbf", "rbf", "poly")[seed % 4], 10.0 ** rng.uniform(-4, 3)
+
+
+@pytest.mark.filterwarnings("ignore:the solver")
+def test_the_bounds_of_a_basis_with_two_items_that_nearly_coincide():
+    for h, lam, dropped in ((1e-7, 0.01, 0), (3e-7, 1.0, 0), (1e-8, 1.0, 1), (0.0, 1.0, 1)):
+        X = np.r_[0, h, np.linspace(0.5, 3, 8)][:, None]
+        y = np.r_[0, 0, np.round(3 * np.sin(X[2:, 0]))]
+        problem = rb.RankRLSProblem(X, y, kernel="rbf", gamma=0.5, basis=[0, 1])
+        proof, basis = rb.solve(problem, lam).certificate, [0] if dropped else [0, 1]
+        minimum = least_squares_minimum(X, y, lam, "rbf", 0.5, basis)
+        assert proof.dual <= minimum <= proof.primal and proof.dropped == dropped
+        assert proof.is_optimal() == bool(dropped) and proof.relative_gap < 0.03
+        assert 0 <= 2 * proof.rounding <= proof.gap
+
+
+@pytest.mark.filterwarnings("ignore:the solver")
+@pytest.mark.parametrize(
+    "seeds", [range(60), pytest.param(range(60, 1000), marks=pytest.mark.slow)]
+)
+def test_no_lower_bound_of_least_squares_is_above_the_minimum(seeds):
+    refused = []
+    for seed in seeds:
+        X, y, r, kernel, lam = near_singular(seed)
+        problem = rb.RankRLSProblem(X, y, kernel=kernel, gamma=0.5, basis=range(r))
+        try:
+            proof = rb.solve(problem, lam).certificate
+        except ArithmeticError as error:  # no wrong bound
+            assert "lam" in str(error) and "singular" in str(error)
+            refused.append(seed)
+            continue
+        kept = np.flatnonzero(problem.basis_factor[0].diagonal() < DROPPED)
+        minimum = least_squares_minimum(X, y, lam, kernel, 0.5, kept)
+        off = mp.mpf(10) ** -40 * (1 + abs(minimum))  # what the ridge of 1e-60 may add
+        assert proof.dual <= minimum and minimum - off <= proof.primal, seed
+    assert len(refused) <= len(seeds) // 50, refused
