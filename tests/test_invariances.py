@@ -194,8 +194,13 @@ def least_squares(data, method, solver, given):
 
 
 def solved(problem, solver, new, lam):
-    """The certificate and the scores at lambda, of a path where it goes that high."""
+    """The certificate and the scores at lambda, of a path where it goes that high.
+
+    Without a lambda, the whole path and the new items as they are.
+    """
     name, path = solver.removesuffix(" path"), None
+    if lam is None:
+        return rb.solve_path(problem, solver=name), new
     if name != solver:
         try:
             path = rb.solve_path(problem, lam_min=lam / 2, solver=name)
@@ -227,6 +232,8 @@ def many_classes(data, method, solver, given):
     name = data.order[data.y.astype(int)]
     problem = rb.MulticlassSVMProblem(X, name, weight=data.weight, **options)
     certificate, scores = solved(problem, solver, new, data.lam)
+    if data.lam is None:
+        return certificate, scores
     present = np.unique(data.y.astype(int))
     return certificate, scores[:, np.searchsorted(np.unique(name), data.order[present])]
 
@@ -584,6 +591,79 @@ def test_certified_answers(name, examples):
         check_method(method, data, names, seed)
 
     run(name, examples, check, data=data_of(method), names=chosen, seed=st.integers(0, 99))
+
+
+# Whole paths, of data without ties, so that one path is right
+
+
+def without_ties(method, rng):
+    """Data whose features, weights and margins are random, and whose pairs form a tree."""
+    n, qid = 10, np.repeat([0, 1], 5) * method.queries
+    X, weight = rng.normal(size=(n + 3, 3)), np.ones(n)
+    y, pairs = np.tile([0.0, 1.0, 2.0, 1.0, 0.0], 2), None
+    if method.pairs:
+        ends = np.array([[k, rng.integers(k)] for k in range(1, n)])
+        better, worse = rng.permuted(ends, axis=1).T
+        pairs = better, worse, rng.uniform(0.5, 2, n - 1), rng.uniform(0.5, 2, n - 1)
+    if method.weights and pairs is None:
+        weight = rng.uniform(0.5, 2, n)
+    return Data(
+        X[:n], X[n:], y, qid, weight, pairs, np.zeros((n, 3)), np.arange(3), np.arange(3),
+        qid, 1.0, 0.5,
+    )  # fmt: skip
+
+
+PATHS = [
+    (name, solver)
+    for name, method in METHODS.items()
+    for solver in method.solvers
+    if solver[-5:] == " path" and solver not in LOOSE
+]
+DOUBLED = {"halves", "copies", "queries_twice"}  # which make ties, so that breakpoints can split
+
+
+@pytest.mark.parametrize("seeds", [[0], pytest.param(range(1, 9), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("name", "solver"), PATHS)
+def test_whole_paths(name, solver, seeds):
+    """Breakpoints, events, and scores between all breakpoints, after each transformation."""
+    method = METHODS[name]
+    for rng in map(np.random.default_rng, seeds):
+        data = without_ties(method, rng)
+        known = whole_path(method, solver, data)
+        for transform in TRANSFORMATIONS.values():
+            if (found := transform(data, method, rng)) is not None:
+                check_path(method, solver, transform.__name__, (*known, data), found)
+
+
+def whole_path(method, solver, data):
+    return method.answer(replace(data, lam=None), method, solver, False)
+
+
+def check_path(method, solver, name, known, found):
+    """The path of transformed data is that of the known data, in other units."""
+    first, new, data = known
+    changed, scores, _ = found
+    other, moved = whole_path(method, solver, changed)
+    at = first.breakpoints
+    if at.size and name not in DOUBLED:
+        assert other.breakpoints / changed.lam == pytest.approx(at, rel=1e-6), name
+        if solver == "path path" and data.pairs is not None:  # a pair is known by its weight
+            numbers = [
+                np.searchsorted(np.sort(d.pairs[2]), d.pairs[2])[path.events["pair"]]
+                for d, path in ((data, first), (changed, other))
+            ]
+            extra = len(changed.pairs[2]) - len(data.pairs[2])
+            assert np.array_equal(numbers[0], numbers[1] - extra), name
+    lams = np.sqrt(at[1:] * at[:-1]) if at.size > 1 else np.geomspace(1e-3, 1e2, 20)
+    for lam in lams:
+        assert abs(other.certificate(lam * changed.lam).relative_gap) < 1e-6, name
+        one = first.predict(new, lam)
+        two = other.predict(moved, lam * changed.lam) / scores
+        if method.difference == "items":
+            one, two = one - one[0], two - two[0]
+        elif one.ndim > 1:  # columns of classes, by their names
+            one, two = one[:, data.order], two[:, changed.order]
+        assert two == pytest.approx(one, rel=1e-6, abs=1e-6 * max(1e-9, np.abs(one).max())), name
 
 
 # Numbers: curves over lambda, cross-validation, streams, cuts
