@@ -68,7 +68,12 @@ def test_what_is_unknown_is_refused(capsys, arguments, says):
     assert ended.value.code == 2 and says in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "which"])
+SLOW = {"dask": [pytest.mark.slow]}  # starts clusters of other processes: a minute
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=SLOW.get(n, ())) for n in NAMES if n != "which"]
+)
 def test_each_runs_on_tiny_data(name):
     module = part(name)
     rows = list(module.rows("tiny", {}))

@@ -9,7 +9,7 @@ import pytest
 import wrong_solvers as wrong
 
 from rankbook.testing import check_solver, parametrize_with_solver_checks
-from rankbook.testing.isolation import CHECKS, run_check
+from rankbook.testing.isolation import CHECKS, run_check, run_isolated
 
 ANSWERS = (
     "certificate weights margins queries combinations kernels extremes storages hard_margin path "
@@ -151,7 +151,17 @@ def test_a_solver_that_never_comes_back_is_one_failed_row(kind):
     assert all(row.outcome == "skipped" for row in table[1:])
 
 
-def test_the_other_checks_go_on_in_another_process():
+def test_the_next_check_goes_on_in_another_process():
+    checks = ["answers", "certificate", "refuses", "order", "cost"]
+    found = list(run_isolated(checks, wrong.CrashesOnCycles, {}, 120.0))
+    assert [(row.check, row.outcome) for row in found] == list(
+        zip(checks, ["passed", "failed", "passed", "failed", "passed"])
+    )
+    assert all("SIGABRT" in row.detail for row in found if row.outcome == "failed")
+
+
+@pytest.mark.slow
+def test_all_other_checks_go_on_in_another_process():
     table = check_solver(wrong.CrashesOnCycles)
     failed = {row.check: row.detail for row in table.failed}
     asked = {"certificate", "reference", "dual", "path", "path_and_solve", "order"}
