@@ -93,6 +93,12 @@ def no_notice():
 # Shared by several modules
 
 
+@pytest.fixture(scope="session")
+def amount(request):
+    """A function of two amounts: the first for a quick run, the second with --slow."""
+    return lambda quick, slow: slow if request.config.getoption("--slow") else quick
+
+
 @pytest.fixture
 def workplace(tmp_path, monkeypatch):
     """An empty folder, which is the current one."""

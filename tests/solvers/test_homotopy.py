@@ -77,8 +77,8 @@ def path(request):
     return follow(squared(*CORPUS[request.param]))
 
 
-def test_the_path_is_optimal_at_breakpoints_and_between(path):
-    for lam in some_lams(path, 60):
+def test_the_path_is_optimal_at_breakpoints_and_between(path, amount):
+    for lam in some_lams(path, amount(15, 60)):
         solution = path.solution(lam)
         check_duality(path.problem, lam, solution.coef)
         assert solution.certificate.is_optimal(TOL), (lam, solution.certificate)
