@@ -1,7 +1,19 @@
 """Running all conformance checks of a solver."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+import json
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from ..base.tables import as_html, as_text
@@ -9,8 +21,209 @@ from ..base.types import SolverLike
 from ..base.validation import as_positive
 from ..registry.options import with_options
 from ..registry.plugins import find_record, portable
-from .isolation import CHECKS, GATE, CheckResult, look, run_check, run_isolated
-from .subject import CheckSkipped, Subject
+from . import checks
+from .paths import check_path, check_path_and_solve, check_readings
+from .subject import CheckFailed, CheckSkipped, Subject
+
+CHECKS: dict[str, Callable[[Subject], None]] = dict(
+    answers=checks.check_answers,
+    accepts=checks.check_accepts,
+    certificate=checks.check_certificate,
+    reference=checks.check_reference,
+    progress=checks.check_progress,
+    dual=checks.check_dual,
+    weights=checks.check_weights,
+    margins=checks.check_margins,
+    queries=checks.check_queries,
+    combinations=checks.check_combinations,
+    sizes=checks.check_sizes,
+    kernels=checks.check_kernels,
+    scales=checks.check_scales,
+    extremes=checks.check_extremes,
+    storages=checks.check_storages,
+    hard_margin=checks.check_hard_margin,
+    path=check_path,
+    path_and_solve=check_path_and_solve,
+    readings=check_readings,
+    order=checks.check_order,
+    layout=checks.check_layout,
+    unchanged=checks.check_unchanged,
+    deterministic=checks.check_deterministic,
+    memory=checks.check_memory,
+    threads=checks.check_threads,
+    random_state=checks.check_random_state,
+    surroundings=checks.check_surroundings,
+    copies=checks.check_copies,
+    refuses=checks.check_refuses,
+    cost=checks.check_cost,
+)
+GATE = "answers"  # where it fails, the other checks are skipped
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How a check ended.
+
+    Attributes
+    ----------
+    check : str
+    outcome : {"passed", "failed", "expected", "skipped"}
+        "expected" for a failure that somebody gave a reason for.
+    cases : int
+        How many were looked at.
+    detail : str
+        The case that shows the failure, or the reason.
+    seconds : float
+    """
+
+    check: str
+    outcome: str
+    cases: int = 0
+    detail: str = ""
+    seconds: float = 0.0
+
+
+def look(name: str, subject: Subject) -> None:
+    """Do a check; one that found nothing to look at is skipped."""
+    CHECKS[name](subject)
+    if not subject.cases_seen:
+        raise CheckSkipped("no problem that it takes is a case of this")
+
+
+def run_check(
+    name: str,
+    solver: SolverLike,
+    options: dict[str, Any] | None = None,
+    tell: Callable[[str], None] = lambda case: None,
+) -> CheckResult:
+    """One check of :data:`CHECKS` in this process.
+
+    Parameters
+    ----------
+    name : str
+    solver, options
+        As in :class:`rankbook.testing.subject.Subject`.
+    tell : function
+        Told every case before the solver sees it.
+    """
+    begin, outcome, detail, cases = time.perf_counter(), "passed", "", 0
+    try:
+        subject = Subject(solver, options, tell)
+        try:
+            look(name, subject)
+        finally:
+            cases = subject.cases_seen
+    except CheckSkipped as reason:
+        outcome, detail = "skipped", str(reason)
+    except CheckFailed as error:
+        outcome, detail = "failed", str(error)
+    except (Exception, SystemExit) as error:  # before a case: its class, its can_solve
+        outcome, detail = "failed", f"{type(error).__name__}: {error}"
+    return CheckResult(name, outcome, cases, detail, time.perf_counter() - begin)
+
+
+WORKER = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from rankbook.testing.kit import work; work()"
+)
+
+
+def work() -> None:
+    """Do the checks of the job that standard input holds, and print a line for each step."""
+    job = pickle.load(sys.stdin.buffer)
+    parent, out = os.dup(0), os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)  # what a solver prints goes elsewhere
+
+    def end_with_parent():
+        os.read(parent, 1)  # returns when the parent is gone, which alone would stop what hangs
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    for name in job["checks"]:
+        print(json.dumps(dict(check=name)), file=out)
+        tell = lambda case: print(json.dumps(dict(case=case)), file=out)
+        result = run_check(name, job["solver"], job["options"], tell)
+        print(json.dumps(dict(result=asdict(result))), file=out)
+    out.close()
+    os._exit(0)
+
+
+def ended_by(code: int, printed: Any) -> str:
+    """Why a worker is gone, in words."""
+    if code < 0:
+        return f"the interpreter was ended by {signal.Signals(-code).name}"
+    printed.seek(0)
+    lines = printed.read().decode("utf-8", errors="replace").strip().splitlines()
+    last = f" ({lines[-1]})" if code == 1 and lines else ""
+    return f"the interpreter ended with exit code {code}{last}"
+
+
+def run_isolated(
+    checks: list[str], solver: SolverLike, options: dict[str, Any], time_limit: float
+) -> Iterator[CheckResult]:
+    """The results of checks in a worker, each as it comes; another worker after a hang or crash.
+
+    Parameters
+    ----------
+    checks : list of str
+    solver, options
+        As in :class:`rankbook.testing.subject.Subject`; they have to survive a pickle.
+    time_limit : float
+        Seconds that a check may take.
+    """
+    from joblib import wrap_non_picklable_objects
+
+    path = json.dumps([str(Path(part).resolve()) for part in sys.path])
+    command = [sys.executable, "-X", "faulthandler", "-c", WORKER, path]
+    left = list(checks)
+    while left:
+        job = dict(checks=left, solver=solver, options=options)
+        packed = pickle.dumps(wrap_non_picklable_objects(job, keep_wrapper=False))
+        with tempfile.TemporaryFile() as printed:
+            pipe = subprocess.PIPE
+            worker = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=printed)
+            said: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+            def listen(worker=worker, said=said):
+                for line in worker.stdout:
+                    said.put(line)
+                said.put(b"")
+
+            listener = threading.Thread(target=listen, daemon=True)
+            listener.start()
+            try:
+                with suppress(BrokenPipeError):
+                    worker.stdin.write(packed)
+                    worker.stdin.flush()
+                check, case, cases, begin = left[0], "", 0, time.monotonic()
+                while left:
+                    try:
+                        line = said.get(timeout=max(0.0, begin + time_limit - time.monotonic()))
+                        what = "" if line.endswith(b"\n") else ended_by(worker.wait(), printed)
+                    except queue.Empty:
+                        what = f"it did not end within {time_limit:g} s"
+                    if what:
+                        at = f" on {case}" if case else " before the first case"
+                        left.remove(check)
+                        seconds = time.monotonic() - begin
+                        yield CheckResult(check, "failed", cases, what + at, seconds)
+                        break
+                    step = json.loads(line)
+                    if "check" in step:
+                        check, case, cases, begin = step["check"], "", 0, time.monotonic()
+                    elif "case" in step:
+                        case, cases = step["case"], cases + 1
+                    else:
+                        left.remove(check)
+                        yield CheckResult(**step["result"])
+            finally:
+                worker.kill()
+                worker.wait()
+                listener.join()
+                worker.stdout.close()
+                with suppress(BrokenPipeError):
+                    worker.stdin.close()
 
 
 class CheckTable(list[CheckResult]):
@@ -78,7 +291,7 @@ def check_solver(
     isolated: bool = True,
     time_limit: float = TIME_LIMIT,
 ) -> CheckTable:
-    """Put a solver through the checks of :data:`rankbook.testing.isolation.CHECKS`.
+    """Put a solver through the checks of :data:`rankbook.testing.kit.CHECKS`.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..paths.exact import SolutionPath
 from ..registry.solve import solve_path
-from .answers import APART, TOGETHER, within
+from .checks import APART, TOGETHER, within
 from .problems import instances, lambdas, made, unit_of
 from .subject import Case, CheckFailed, CheckSkipped, Subject
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from rankbook.app.cli.main import app
 from rankbook.registry.plugins import AT_RUN_TIME, register_solver
 from rankbook.solvers.rls.kronecker import KroneckerSolver
-from rankbook.testing.isolation import CHECKS
+from rankbook.testing.kit import CHECKS
 
 
 def run(*arguments):

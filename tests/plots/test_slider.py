@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.plots.slider import LambdaSlider
-from rankbook.plots.slider_page import asset
+from rankbook.plots.slider import LambdaSlider, asset
 
 RNG = np.random.default_rng(3)
 X, NEW = RNG.normal(size=(30, 3)), RNG.normal(size=(9, 3))

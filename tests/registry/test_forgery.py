@@ -11,7 +11,7 @@ from rankbook.base.ownership import checksum
 from rankbook.problems.certificate import Certificate
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.registry.declaration import Solver
-from rankbook.testing.isolation import run_check
+from rankbook.testing.kit import run_check
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

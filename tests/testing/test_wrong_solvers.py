@@ -9,7 +9,7 @@ import pytest
 import wrong_solvers as wrong
 
 from rankbook.testing import check_solver, parametrize_with_solver_checks
-from rankbook.testing.isolation import CHECKS, run_check, run_isolated
+from rankbook.testing.kit import CHECKS, run_check, run_isolated
 
 ANSWERS = (
     "certificate weights margins queries combinations kernels extremes storages hard_margin path "

@@ -1,0 +1,714 @@
+"""Checks of solutions, of errors and options, and of what a solver keeps and changes."""
+
+import copy
+import io
+import os
+import pickle
+import random
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
+from functools import cache
+from numbers import Real
+from operator import attrgetter
+from tempfile import TemporaryDirectory
+from threading import Barrier, Thread
+from typing import Any
+
+import numpy as np
+
+from ..problems.losses import SquaredHinge
+from ..problems.solution import Solution
+from ..registry.declaration import asked_of, declared_fit
+from ..registry.plugins import HOME, installed_records, missing_modules
+from ..registry.solve import solve
+from .corpus import Instance, repeated
+from .problems import (
+    ABOVE,
+    CHANGED,
+    EDGES,
+    EXTREME,
+    LOW,
+    MIDDLE,
+    VARIANTS,
+    Variant,
+    instances,
+    lambdas,
+    made,
+    unit_of,
+)
+from .subject import Case, CheckFailed, CheckSkipped, Subject, describe
+
+
+def check_answers(subject: Subject) -> None:
+    """It takes each kind of problem it declares, and answers with finite numbers, one an item."""
+    for name in ("problems", "provides", "kernels", "losses", "penalties", "storages"):
+        if isinstance(getattr(subject.solver, name, ()), str):
+            raise CheckFailed(f"{name} is a str; a tuple or set of names is accepted")
+    promised = set(getattr(subject.solver, "provides", ()))
+    if lacking := sorted(promised - subject.declared.provides):
+        raise CheckFailed(f"it declares to provide {lacking[0]}, and has no such method")
+    if not subject.declared.provides:
+        raise CheckFailed("it provides neither solve nor path")
+    if not any(True for _ in subject.problems("items", names=("plain",))):
+        raise CheckFailed(
+            f"it declares {', '.join(subject.declared.problems)} with the kernel "
+            f"{subject.declared.first_kernel}, and takes no such problem"
+        )
+    for case in subject.cases("items", names=("plain",)):
+        with subject.looking_at(case):
+            answer = subject.answer(case.problem, case.lam)
+            coef, scores = answer.coef, answer.predict(case.problem.X[:3])
+            if coef.shape != case.problem.coef_shape or coef.dtype != np.float64:
+                raise CheckFailed(f"coef has shape {coef.shape} and dtype {coef.dtype}")
+            if len(scores) != len(case.problem.X[:3]) or not np.isfinite(scores).all():
+                raise CheckFailed(f"scores of new items are {scores}")
+            if not isinstance(answer.info, dict):
+                raise CheckFailed(f"info is {answer.info!r}; a dict is accepted")
+            if not isinstance(advice := answer.info.get("advice", ""), str):
+                raise CheckFailed(f"info['advice'] is {advice!r}; a sentence is accepted")
+
+
+def within(answer: Solution, tol: float) -> None:
+    """Fail unless the relative gap of an answer is at most `tol`."""
+    gap = answer.certificate.relative_gap
+    if not abs(gap) <= tol:
+        raise CheckFailed(f"the relative gap is {gap:.1e} and tol is {tol:g}")
+
+
+def check_group(subject: Subject, group: str, lams: Any = lambdas, **choice: Any) -> None:
+    """Fail unless every case of a group is solved to within `tol`."""
+    tol = subject.tol
+    for case in subject.cases(group, lams, **choice):
+        with subject.looking_at(case):
+            within(subject.answer(case.problem, case.lam), tol)
+
+
+def check_certificate(subject: Subject) -> None:
+    """The certified gap is within tol on ties, copies, grids, cycles and low rank."""
+    check_group(subject, "items")
+
+
+PRECISE = 1e-5  # a reference promises a smaller gap
+
+
+def reference_for(subject: Subject, problem: Any) -> Any:
+    """An instance of the library's own solver that takes the problem, or None.
+
+    One that is not the solver under test, "qp" before others.
+    """
+    for solver in references():
+        if type(subject.solver) is not type(solver) and solver.can_solve(problem) is True:
+            return solver
+    return None
+
+
+@cache
+def references() -> list[Any]:
+    """The library's own solvers that promise enough, "qp" before others."""
+    own = sorted((r for r in installed_records() if r.origin == HOME), key=lambda r: r.name != "qp")
+    kinds = [kind for kind in (r.load() for r in own) if "solve" in kind.provides]
+    solvers = [kind() for kind in kinds if not missing_modules(kind)]
+    return [solver for solver in solvers if (solver.tol or 1) < PRECISE]
+
+
+@cache
+def minimum(problem: Any, lam: float, reference: Any) -> float:
+    """The objective that a reference finds; once for all solvers that are asked in a process."""
+    return solve(problem, lam, solver=reference).certificate.primal
+
+
+CHOSEN = ("plain", "copies that contradict", "integer grid", "cycles", "d > n")
+
+
+def check_reference(subject: Subject) -> None:
+    """The objective is that of another solver."""
+    tol, compared = subject.tol, 0
+    for case in subject.cases("items", names=CHOSEN):
+        if (reference := reference_for(subject, case.problem)) is None:
+            continue
+        compared += 1
+        with subject.looking_at(case):
+            mine = subject.answer(case.problem, case.lam).certificate.primal
+            theirs = minimum(case.problem, case.lam, reference)
+            if not abs(mine - theirs) <= (tol + PRECISE) * max(1.0, abs(theirs)):
+                raise CheckFailed(
+                    f"the objective is {mine:.10g}, and that of {reference.name} {theirs:.10g}"
+                )
+    if not compared:
+        raise CheckSkipped("no other solver of the library takes its problems")
+
+
+HALF = 0.5
+WAYS = dict(
+    items=("plain", "integer grid"),
+    weights=("weighted copies",),
+    margins=("integer margins on a grid",),
+    queries=("queries",),
+)
+
+
+def check_progress(subject: Subject) -> None:
+    """The objective comes half of the way from f = 0 to the minimum, whatever is promised."""
+    for group, names in WAYS.items():
+        for case in subject.cases(group, lambda p: lambdas(p, LOW), names=names):
+            reference = reference_for(subject, case.problem)
+            with subject.looking_at(case):
+                mine = subject.answer(case.problem, case.lam).certificate
+                zero = np.zeros(case.problem.coef_shape)
+                zero = Solution(case.problem, case.lam, zero).certificate.primal
+                best = reference and minimum(case.problem, case.lam, reference)
+                best = mine.dual if best is None else best
+                if not mine.primal <= zero - HALF * (zero - best):
+                    raise CheckFailed(
+                        f"the objective is {mine.primal:.4g}, {zero:.4g} where f = 0, and the "
+                        f"minimum {best:.4g}"
+                    )
+
+
+BOX = 1e-8  # excess over the box [0, c], in units of c
+ENOUGH = 16  # answers without multipliers, to believe that it returns none
+
+
+def check_dual(subject: Subject) -> None:
+    """Multipliers, where it returns them, are between 0 and the weights, and are those of f."""
+    seen = 0
+    for group, names in dict(weights=(), items=CHOSEN).items():
+        for case in subject.cases(group, names=names):
+            if case.problem.dual_shape is None or (not seen and subject.cases_seen > ENOUGH):
+                continue
+            with subject.looking_at(case):
+                answer = subject.answer(case.problem, case.lam)
+                seen += answer.dual is not None
+                excess = answer.certificate.box_violation
+                if excess > BOX:
+                    raise CheckFailed(f"a multiplier is outside [0, c] by {excess:.1e} of c")
+                same_function(answer, ROUGH if subject.promise is None else subject.promise)
+    if not seen:
+        raise CheckSkipped("it returns no multipliers")
+
+
+ROUGH = 0.1  # where nothing is promised
+
+
+def same_function(answer: Solution, tol: float) -> None:
+    """Fail if lam/2 |f - P' dual / lam|^2 is more than tol: no more than the gap, if that is."""
+    problem, given = answer.problem, answer.certificate
+    if isinstance(answer.dual, np.ndarray) and not problem.coef_is_weights:
+        other = answer.coef - Solution(problem, answer.lam, dual=answer.dual).coef
+        square = answer.lam / 2 * np.sum(other * problem.matvec(other))
+        if not square <= 2 * (tol + PRECISE) * max(1.0, given.primal):
+            raise CheckFailed(f"lam/2 |f - P'dual/lam|^2 is {square:.1e}: the two disagree")
+
+
+def check_weights(subject: Subject) -> None:
+    """Weights matter, over ten orders of magnitude and where some are 0."""
+    if not subject.declared.weights:
+        raise CheckSkipped("it declares to take no weights")
+    check_group(subject, "weights")
+
+
+def check_margins(subject: Subject) -> None:
+    """Margins matter, of all sizes, and signed ones if it takes them."""
+    if not subject.declared.margins:
+        raise CheckSkipped("it declares to take no margins")
+    check_group(subject, "margins")
+    if subject.declared.signed_margins:
+        check_group(subject, "signed")
+
+
+def check_queries(subject: Subject) -> None:
+    """Items of different queries are not compared."""
+    check_group(subject, "queries")
+
+
+TOGETHER = (
+    "weights and margins in queries",
+    "weights and margins on a grid",
+    "weights and signed margins",
+)
+APART = ("weights in queries", "margins in queries")
+
+
+def check_combinations(subject: Subject) -> None:
+    """Weights, margins and queries together, with every kernel and storage."""
+    declared = subject.declared
+    names = TOGETHER if declared.weights and declared.margins else APART
+    choice = dict(lams=lambda p: lambdas(p, MIDDLE), names=names)
+    on_labels = choice | dict(names=APART[:1], kinds=("LabelRankSVMProblem", "LabelRankRLSProblem"))
+    for kernel in declared.kernels:
+        check_group(subject, "combined", kernel=kernel, **choice)
+        if names is TOGETHER:  # on labels there are no margins
+            check_group(subject, "combined", kernel=kernel, **on_labels)
+    for storage in sorted(declared.storages - {"float64"}):
+        check_group(subject, "combined", kinds=("RankSVMProblem",), storage=storage, **choice)
+
+
+def check_sizes(subject: Subject) -> None:
+    """Two hundred items, forty features, forty queries, a thousand preferences."""
+    check_group(subject, "large", lambda p: lambdas(p, MIDDLE))
+
+
+def check_kernels(subject: Subject) -> None:
+    """Every kernel it declares, on copies, a grid and low rank; and with other parameters."""
+    kernels, first = subject.declared.kernels, subject.declared.first_kernel
+    others = [kernel for kernel in kernels if kernel != first]
+    changed = [name for name, options in CHANGED.items() if options["kernel"] in kernels]
+    if not others and not changed:
+        raise CheckSkipped(f"it takes the kernel {first} alone")
+    names = ("plain", "copies that contradict", "integer grid", "rank one on integers")
+    for kernel in others:
+        check_group(subject, "items", lambda p: lambdas(p, LOW), kernel=kernel, names=names)
+    for kernel in changed:
+        check_group(subject, "items", lambda p: lambdas(p, LOW), kernel=kernel, names=names[:1])
+
+
+def check_scales(subject: Subject) -> None:
+    """Items far from the origin, in odd units, very small and very large."""
+    check_group(subject, "scales")
+
+
+def check_extremes(subject: Subject) -> None:
+    """Lambdas that are very large and very small, and those at the largest that matters."""
+    names = ("plain", "integer grid", "separable")
+    check_group(subject, "items", names=names, lams=lambda p: lambdas(p, EXTREME))
+    check_group(subject, "items", names=("plain",), lams=lambda p: lambdas(p, EDGES))
+    for storage in sorted(subject.declared.storages - {"float64"}):
+        choice = dict(kinds=("RankSVMProblem",), names=("plain",), storage=storage)
+        check_group(subject, "items", lambda p: lambdas(p, ABOVE), **choice)
+
+
+def check_storages(subject: Subject) -> None:
+    """Every storage of items that it declares beyond float64."""
+    others = sorted(subject.declared.storages - {"float64"})
+    if not others:
+        raise CheckSkipped("it takes items of float64 alone")
+    names = ("plain", "integer grid", "separable", "one feature")
+    for storage in others:
+        check_group(subject, "items", kinds=("RankSVMProblem",), storage=storage, names=names)
+
+
+SEPARABLE = {  # an order is separable more often than classes without an intercept
+    "separable": ("RankSVMProblem", "RayleighProblem"),
+    "d > n": ("RankSVMProblem", "SVMProblem", "MulticlassSVMProblem"),
+}
+
+
+def check_hard_margin(subject: Subject) -> None:
+    """At lam = 0 the answer is the hard margin, with weights, margins and kernels as well."""
+    if not subject.declared.hard_margin or "solve" not in subject.declared.provides:
+        raise CheckSkipped("it declares no hard margin")
+    for name, kinds in SEPARABLE.items():
+        check_group(subject, "items", at_zero, kinds=kinds, names=(name,))
+    choice = dict(kinds=("RankSVMProblem",), names=("many preferences",))
+    check_group(subject, "large", at_zero, **choice)
+    choice["names"] = ("separable, weights and margins",)
+    for kernel in subject.declared.kernels:
+        check_group(subject, "combined", at_zero, kernel=kernel, **choice)
+
+
+def at_zero(problem: Any) -> tuple[float, ...]:
+    """lam = 0; not for the squared hinge, which has no hard margin of its own."""
+    return () if getattr(problem, "loss", None) == SquaredHinge() else (0.0,)
+
+
+SETTING = dict(items=("plain", "copies that contradict", "cycles"), queries=("queries",))
+
+
+def has_order(variant: Variant) -> bool:
+    """Whether a kind of problem is the same whatever the order of its rows.
+
+    Labels, and a basis, are chosen by row.
+    """
+    by_row = ("RayleighProblem", "LabelRankSVMProblem", "LabelRankRLSProblem")
+    return variant.kind not in by_row and not dict(variant.options).get("basis")
+
+
+def check_order(subject: Subject) -> None:
+    """Rows in another order, and queries of other names, give the same objective."""
+    tol, kernel = subject.tol, subject.declared.first_kernel
+    for group, names in SETTING.items():
+        for instance, variant, problem in subject.problems(group, names=names):
+            if not has_order(variant):
+                continue
+            order = np.random.default_rng(3).permutation(len(instance.X))
+            other = variant.problem(instance.permuted(order), kernel)
+            for lam in lambdas(problem):
+                with subject.looking_at(Case(f"{instance.name}, permuted", variant, other, lam)):
+                    one, two = (subject.answer(p, lam).certificate.primal for p in (problem, other))
+                    if not abs(one - two) <= 2 * tol * max(1.0, abs(one)):
+                        raise CheckFailed(f"the objective is {one:.10g}, and permuted {two:.10g}")
+    if not subject.cases_seen:
+        raise CheckSkipped("its problems choose items by their row")
+
+
+FEW = ("plain", "integer grid")
+
+
+def bits(answer: Any) -> tuple[bytes, bytes]:
+    """Coefficients and multipliers of an answer, to the bit."""
+    dual = answer.dual if isinstance(answer.dual, np.ndarray) else np.zeros(0)
+    return answer.coef.tobytes(), dual.tobytes()
+
+
+def check_deterministic(subject: Subject) -> None:
+    """The same call gives the same bits, from one instance and from another."""
+    if not subject.declared.deterministic:
+        raise CheckSkipped("it declares that it is not deterministic")
+    for case in subject.cases("items", names=FEW):
+        with subject.looking_at(case):
+            solvers = (subject.solver, subject.solver, subject.fresh())
+            found = [subject.answers(case.problem, case.lam, s) for s in solvers]
+            for same in zip(*found):
+                if (count := len(set(map(bits, same)))) > 1:
+                    raise CheckFailed(f"three calls gave {count} answers")
+
+
+def random_states() -> tuple[Any, ...]:
+    """The states of the global generators of NumPy and Python, to compare."""
+    kind, keys, *rest = np.random.get_state()
+    return kind, keys.tobytes(), *rest, random.getstate()
+
+
+def check_random_state(subject: Subject) -> None:
+    """The global generators of NumPy and Python are left as they are."""
+    kept = np.random.get_state(), random.getstate()
+    try:
+        for case in subject.cases("items", names=FEW):
+            with subject.looking_at(case):
+                np.random.random(), random.random()  # in no state that a seed leads to
+                before = random_states()
+                subject.answers(case.problem, case.lam)
+                if random_states() != before:
+                    raise CheckFailed("a global random generator was used")
+    finally:
+        np.random.set_state(kept[0])
+        random.setstate(kept[1])
+
+
+HELD = ("X", "prefs.weight", "prefs.margin", "prefs.better", "prefs.worse", "target.b", "gram")
+
+
+def held(problem: Any) -> list[Any]:
+    """Copies of the arrays that a problem holds."""
+    found = []
+    for name in HELD:
+        try:
+            found.append(np.array(attrgetter(name)(problem)))
+        except AttributeError:  # another kind of problem
+            found.append(None)
+    return found
+
+
+def lent(how: str, instance: Any) -> np.ndarray:
+    """The items of an instance, as an array of the caller's."""
+    X = np.array(instance.X, order="C")
+    if how == "every other row":
+        return np.repeat(X, 2, axis=0)[::2]
+    if how == "backwards":
+        return np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
+    if how == "read-only":  # as a mapped file is: nobody can open it for writing
+        return np.frombuffer(X.tobytes()).reshape(X.shape)
+    return np.asfortranarray(X) if how == "Fortran order" else X
+
+
+def lent_problems(subject: Subject, *ways: str) -> Any:
+    """(way, variant, problem) of ranking SVMs that borrow their items."""
+    kernel = subject.declared.first_kernel
+    for variant in VARIANTS:
+        for instance in instances("items")[:5] if variant.kind == "RankSVMProblem" else ():
+            for how in ways if kernel in ("linear", "rbf", "poly") else ():
+                borrower = replace(instance, X=lent(how, instance))
+                problem = variant.problem(borrower, kernel, copy=False)
+                if problem is not None and subject.takes(problem):
+                    yield f"{instance.name}, {how}", variant, problem
+
+
+def check_unchanged(subject: Subject) -> None:
+    """The arrays of a problem, and of a caller who lends them, are left as they are."""
+    cases = [*subject.problems("items", names=FEW), *subject.problems("weights")]
+    named = [  # problems of its own: nobody else sees what becomes of them
+        (instance.name, variant, variant.problem(instance, subject.declared.first_kernel))
+        for instance, variant, _ in cases
+    ]
+    for name, variant, problem in [*named, *lent_problems(subject, "writable")]:
+        lam = lambdas(problem)[0]
+        with subject.looking_at(Case(name, variant, problem, lam)):
+            before = held(problem)
+            subject.answers(problem, lam)
+            for what, was, now in zip(HELD, before, held(problem)):
+                if was is not None and not np.array_equal(was, now):
+                    raise CheckFailed(f"{what} of the problem was overwritten")
+
+
+def check_layout(subject: Subject) -> None:
+    """Lent arrays may be read-only, and of any order in memory."""
+    ways = ("read-only", "Fortran order", "every other row", "backwards")
+    for name, variant, problem in lent_problems(subject, *ways):
+        lam = lambdas(problem)[0]
+        with subject.looking_at(Case(name, variant, problem, lam)):
+            if subject.promise is not None:
+                within(subject.answer(problem, lam), subject.promise)
+            if "solve" in subject.declared.provides and subject.follows(problem):
+                subject.path_below(problem, lam)
+    if not subject.cases_seen:
+        raise CheckSkipped("it takes no problem that borrows its items")
+
+
+def through_pickle(solver: Any) -> Any:
+    """What a worker of joblib gets; classes of a notebook travel by value."""
+    from joblib import wrap_non_picklable_objects
+
+    return pickle.loads(pickle.dumps(wrap_non_picklable_objects((solver,), keep_wrapper=False)))[0]
+
+
+def check_copies(subject: Subject) -> None:
+    """The solver, pickled or copied, solves as before; its solutions can be pickled."""
+    for case in subject.cases("items", names=("plain",)):
+        with subject.looking_at(case):
+            kept = subject.answers(case.problem, case.lam)
+            for make in (through_pickle, copy.deepcopy):
+                copies = subject.answers(case.problem, case.lam, make(subject.solver))
+                for mine, answer in zip(kept, copies):
+                    one = mine.certificate.primal
+                    other = pickle.loads(pickle.dumps(answer)).certificate.primal
+                    allowed = 2 * (subject.declared.tol or 1.0)
+                    if not abs(one - other) <= allowed * max(1.0, abs(one)):
+                        raise CheckFailed(
+                            f"the objective is {one:.10g}, and that of a copy {other:.10g}"
+                        )
+
+
+def ordinary(subject: Subject) -> Any:
+    """(features, problem) of small ordinary problems; a feature is what is declared, in words."""
+    declared, plain = subject.declared, instances("items")[0]
+    settings = [(plain, kernel, {}) for kernel in declared.kernels]
+    settings += [(plain, "linear", dict(storage=s)) for s in declared.storages - {"float64"}]
+    of = dict(weights=instances("weights")[-2], margins=instances("margins")[1])
+    chosen = dict(queries=instances("queries")[0]) | {
+        name: instance for name, instance in of.items() if getattr(declared, name)
+    }
+    first = declared.first_kernel
+    for variant in subject.variants():
+        kinds = variant.names & set(declared.problems)
+        for instance, kernel, options in settings:
+            if not options or variant.kind == "RankSVMProblem":
+                problem = made(variant, instance, kernel, **options)
+                known = {variant.kind} & kinds  # what is derived from it may be refused
+                yield {f"{kind} with the kernel {kernel}" for kind in known} | kinds, problem
+        for name, instance in chosen.items():
+            yield {f"{kind} with {name}" for kind in kinds}, made(variant, instance, first)
+
+
+def check_accepts(subject: Subject) -> None:
+    """What it declares, it takes: an ordinary problem of each kind, kernel, loss and storage."""
+    said = {}
+    for features, problem in ordinary(subject):
+        if problem is None or declared_fit(subject.declared, problem) is not True:
+            continue
+        subject.cases_seen += 1
+        for what, (asked, _) in asked_of(subject.declared, problem).items():
+            features.add(f"the {what} {asked}")
+        fits = subject.agrees(problem)
+        for feature in features:
+            said.setdefault(feature, []).append(fits)
+    for name in sorted(set(subject.declared.problems) - set(said)):
+        raise CheckFailed(f"it declares {name}, and no small problem that is one fits the rest")
+    for feature, answers in said.items():
+        if not any(fits is True for fits in answers):
+            raise CheckFailed(
+                f"it declares {feature}, and refuses all small problems of that: {answers[0]}"
+            )
+
+
+def beyond(subject: Subject) -> Any:
+    """(instance's name, variant, problem) that the solver does not declare."""
+    declared = subject.declared
+    kernels = ("linear", "rbf", "poly", "precomputed", "callable")
+    plain = instances("items")[0]
+    for variant in VARIANTS:
+        for kernel in kernels if "l1" not in str(variant) else ("linear",):
+            yield plain.name, variant, made(variant, plain, kernel)
+    wanted = dict(
+        weights=declared.weights,
+        margins=declared.margins,
+        signed=declared.signed_margins or not declared.margins,
+    )
+    for group in (group for group, takes in wanted.items() if not takes):
+        for instance in instances(group):
+            for variant in VARIANTS:
+                yield instance.name, variant, made(variant, instance, declared.first_kernel)
+    for storage in sorted({"float32", "csr"} - declared.storages):
+        for variant in VARIANTS[:2]:
+            name = f"{plain.name}, {storage}"
+            yield name, variant, made(variant, plain, "linear", storage=storage)
+
+
+def check_refuses(subject: Subject) -> None:
+    """What it does not declare is refused, in words."""
+    can_solve = getattr(subject.solver, "can_solve", None)
+    hint = "" if can_solve else " (rb.Solver as a base class does that)"
+    for name, variant, problem in beyond(subject):
+        if problem is None or declared_fit(subject.declared, problem) is True:
+            continue
+        lam = lambdas(problem)[0]
+        with subject.looking_at(Case(name, variant, problem, lam)):
+            said = None if can_solve is None else can_solve(problem)
+            if can_solve is not None and not (isinstance(said, str) and said.strip()):
+                raise CheckFailed(f"can_solve returned {said!r} and not a sentence")
+            try:
+                subject.answer(problem, lam)
+            except (ValueError, TypeError) as error:
+                if len(str(error)) < 10:
+                    raise CheckFailed(f"it was refused with {error!r}") from error
+            else:
+                raise CheckFailed(f"it was answered, and not refused{hint}")
+
+
+def check_cost(subject: Subject) -> None:
+    """What it says that it costs is a number of seconds."""
+    if not hasattr(subject.solver, "cost"):
+        raise CheckSkipped("it does not say what it costs")
+    for case in subject.cases("items"):
+        for lam in (case.lam, *([None] if "path" in subject.declared.provides else [])):
+            with subject.looking_at(case):
+                seconds = subject.solver.cost(case.problem, lam)
+                if not (isinstance(seconds, Real) and 0 <= seconds < np.inf):
+                    raise CheckFailed(f"cost returned {seconds!r}; seconds >= 0 are accepted,")
+
+
+def alike() -> list[Instance]:
+    """Instances with the same items and number of preferences, and the first of them again."""
+    plain = instances("items")[0]
+    plain = replace(plain, X=np.array(plain.X))  # to lend
+    return [
+        plain,
+        replace(plain, name="other weights", weight=repeated(1, 3, 0.5)),
+        replace(plain, name="other margins", margin=repeated(1, 3, 0.5)),
+        replace(plain, name="other grades", y=plain.y.max() - plain.y[::-1]),
+        plain,
+    ]
+
+
+def look_alikes(subject: Subject) -> Iterator[tuple[str, Variant, Any]]:
+    """(name, variant, problem) of each kind, and with each kernel."""
+    first = subject.declared.first_kernel
+    for kernel in sorted(subject.declared.kernels, key=lambda kernel: kernel != first):
+        for instance in alike()[: None if kernel == first else 1]:
+            for variant in subject.variants():
+                lends = variant.kind == "RankSVMProblem" and kernel in ("linear", "rbf", "poly")
+                options = dict(copy=False) if lends else {}
+                problem = variant.problem(instance, kernel, **options)
+                if problem is not None and subject.takes(problem):
+                    yield instance.name, variant, problem
+
+
+def check_memory(subject: Subject) -> None:
+    """What was solved before makes no difference to problems that look alike."""
+    tol, lam = subject.tol, {}
+    for name, variant, problem in look_alikes(subject):
+        kind = variant.kind
+        lam.setdefault(kind, 0.1 * unit_of(problem))
+        with subject.looking_at(Case(name, variant, problem, lam[kind])):
+            within(subject.answer(problem, lam[kind]), tol)
+            if subject.declared.provides == {"solve", "path"} and subject.follows(problem):
+                subject.path_below(problem, lam[kind])
+
+
+@contextmanager
+def hasty_threads() -> Iterator[None]:
+    """Python changes from one thread to another as often as it can."""
+    kept = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(kept)
+
+
+def at_once(ask: Any, orders: list[list[Any]]) -> list[tuple[Any, Any]]:
+    """(case, answer or error) of some threads that begin together, each with its own order."""
+    ready, found = Barrier(len(orders)), []
+
+    def run(order):
+        ready.wait()
+        for case in order:
+            try:
+                found.append((case, ask(case)))
+            except Exception as error:  # told by the thread that waits
+                found.append((case, error))
+
+    threads = [Thread(target=run, args=(order,), daemon=True) for order in orders]
+    with hasty_threads():
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    return found
+
+
+def check_threads(subject: Subject) -> None:
+    """One instance, asked by two threads at once, answers each as it does alone."""
+    cases = list(subject.cases("items", names=("plain", "integer grid")))
+    alone = {}
+    for case in cases:
+        with subject.looking_at(case):
+            alone[case] = subject.answer(case.problem, case.lam)
+    ask = lambda case: subject.answer(case.problem, case.lam)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = at_once(ask, [cases, cases[::-1]])
+    for case, answer in found:
+        with subject.looking_at(case):
+            if isinstance(answer, Exception):
+                raise CheckFailed(f"{describe(answer)}, in a thread beside another,") from answer
+            one, two = alone[case].certificate.primal, answer.certificate.primal
+            if not abs(one - two) <= 2 * (subject.promise or 1e-2) * max(1.0, abs(one)):
+                raise CheckFailed(
+                    f"the objective is {one:.10g}, and {two:.10g} in a thread beside another"
+                )
+
+
+def surroundings() -> dict[str, Any]:
+    """The settings of this process, by what they are called."""
+    return {
+        "the list of warnings filters": list(warnings.filters),
+        "the environment": dict(os.environ),
+        "the current folder": os.getcwd(),
+        "the handler of Ctrl-C": signal.getsignal(signal.SIGINT),
+    }
+
+
+@contextmanager
+def restored_surroundings() -> Iterator[None]:
+    """Another folder and another list of warnings; what was there before comes back."""
+    before = surroundings()
+    with warnings.catch_warnings(), TemporaryDirectory() as elsewhere:
+        warnings.resetwarnings()
+        warnings.filterwarnings("ignore", message=".*")
+        os.chdir(elsewhere)
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before["the environment"])
+            os.chdir(before["the current folder"])
+            if signal.getsignal(signal.SIGINT) is not before["the handler of Ctrl-C"]:
+                signal.signal(signal.SIGINT, before["the handler of Ctrl-C"])
+
+
+def check_surroundings(subject: Subject) -> None:
+    """Settings of the process are left as they are, and nothing is printed."""
+    for case in subject.cases("items", names=("plain",)):
+        with subject.looking_at(case), redirect_stdout(io.StringIO()) as printed:
+            with restored_surroundings():
+                before = surroundings()
+                subject.answers(case.problem, case.lam)
+                for name, now in surroundings().items():
+                    if now != before[name]:
+                        raise CheckFailed(f"{name} was changed")
+            if text := printed.getvalue():
+                raise CheckFailed(f"it printed {text[:80]!r} to standard output")
