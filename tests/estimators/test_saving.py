@@ -1,5 +1,6 @@
 """Models in files: the same predictions bit for bit, no code, nothing but what predicts."""
 
+import functools
 import json
 import pickle
 import subprocess
@@ -133,6 +134,7 @@ MODELS = {
 }
 
 
+@functools.cache  # no test changes them
 def fitted(name):
     model, data, new = MODELS[name]
     with warnings.catch_warnings():
