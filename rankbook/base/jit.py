@@ -1,139 +1,209 @@
-"""Compilation with numba."""
+"""Compilation with numba, and named records of arrays for compiled code."""
 
-import functools
+import hashlib
 import os
 import pickle
+import stat
 import sys
-import threading
-from importlib.resources import files
+import tempfile
+import warnings
+from contextlib import suppress
+from functools import cached_property, lru_cache, reduce, update_wrapper
 from pathlib import Path
-from types import FunctionType
-from weakref import WeakSet
+from zlib import crc32
 
 import numba
 import numpy as np
-from numba.core import event
+import platformdirs
+from llvmlite.ir import IntType
+from numba.core import cgutils, event, types
+from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.options import DefaultOptions
-from numba.extending import typeof_impl
-
-from rankbook.base.jit_cache import (
-    cache_root,
-    folder_name,
-    keep_source,
-    open_folder,
-    source_files,
-    source_stamp,
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
 )
 
+PACKAGE = Path(__file__).parents[1]
+# Sums may be reordered and fused; NaN and infinity keep their meaning.
 OPTIONS = dict(
     no_cfunc_wrapper=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy"
 )
+# No reference counts: an option that numba does not document. Without it they are counted.
+IN_PLACE = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+WORD = IntType(64)
+
+if hasattr(os, "register_at_fork"):  # a child would wait for ever for a thread that compiles
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
-class Kept:
-    """Where one process keeps its compiled code.
+def cache_root():
+    """The folder that holds a folder of compiled code for each state of the sources."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    folder = Path(chosen) / "rankbook" if chosen else Path(platformdirs.user_cache_dir("rankbook"))
+    return folder / "compiled"
 
-    Parameters
-    ----------
-    package : Path
-        The folder of the package.
+
+def weakness(folder):
+    """The reason why another user could put code into a folder, as a text, or None.
+
+    The folder and those above it must belong to this user or to root, and no other user may write
+    to them. A folder above it may be open if it has the sticky bit, like ``/tmp``: other users
+    cannot replace a folder in it that is not theirs.
     """
+    if os.name != "posix":
+        return None
+    for place in (folder, *folder.parents):
+        facts = place.stat()
+        if facts.st_uid not in (os.geteuid(), 0):
+            return f"{place} belongs to another user"
+        is_safe = place != folder and facts.st_mode & stat.S_ISVTX
+        if facts.st_mode & 0o022 and not is_safe:
+            return f"other users may write to {place}"
+    return None
 
-    def __init__(self, package):
-        self.package, self.files = package, source_files(package)
-        self.stamp, self.possible = source_stamp(self.files), True  # False once the disk refused
-        self._folder = None
 
-    def folder(self, file):
-        """The folder for a function that is defined in a file.
+def open_folder(folder):
+    """Make a folder for compiled code ready; only this user may enter a new one.
 
-        It is None if its code must not or cannot be kept.
-        """
-        if (
-            not self.possible
-            or Path(file) not in self.files
-            or source_stamp(self.files) != self.stamp
-        ):
+    Returns
+    -------
+    Path or None
+        The folder, its links resolved. None if it cannot be written, or, with a warning, if another
+        user could write to it; see :func:`weakness`.
+    """
+    folder = Path(os.path.realpath(folder))
+    try:
+        for place in reversed([folder, *folder.parents]):
+            if not place.is_dir():
+                place.mkdir(0o700, exist_ok=True)
+        if reason := weakness(folder):
+            warnings.warn(
+                f"compiled code is not kept, because {reason}; remove that permission, or set "
+                "NUMBA_CACHE_DIR to a folder of your own.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
             return None
-        if self._folder is None:
-            self._folder = open_folder(cache_root(), folder_name(self.package))
-            self.possible = self._folder is not None
-        return self._folder
-
-    def source(self, file):
-        """Where a function that is kept says it is defined, and the folder; or twice None.
-
-        See :func:`rankbook.base.jit_cache.keep_source`.
-        """
-        folder = self.folder(file)
-        if folder is None:
-            return None, None
-        copy = folder / "sources" / Path(file).relative_to(self.package)
-        try:
-            keep_source(Path(file), copy)
-        except OSError:
-            self.possible = False
-            return None, None
-        return copy, folder
-
-    @property
-    def obstacle(self):
-        """Why a function of the package is not kept."""
-        return (
-            "the sources changed since this process began"
-            if self.possible
-            else f"{cache_root()} cannot be used"
-        )
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return None
+    return folder
 
 
-KEPT = Kept(Path(str(files("rankbook"))))
+@lru_cache
+def cache_folder():
+    """The folder for these sources, or None; see :func:`open_folder`.
 
-
-_LOCK = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    for lock in (_LOCK, global_compiler_lock):  # a fork takes the last one first
-        os.register_at_fork(
-            before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
-        )
-
-
-def twin(function, source=None, ending=""):
-    """The same function under a longer qualified name, said to be defined in another file."""
-    code = (
-        function.__code__ if source is None else function.__code__.replace(co_filename=str(source))
-    )
-    other = FunctionType(
-        code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-    )
-    other.__module__, other.__doc__, other.__qualname__ = (
-        function.__module__,
-        function.__doc__,
-        function.__qualname__ + ending,
-    )
-    return other
-
-
-def dispatcher(function, ending="", **options):
-    """numba's version of a function, under its name and an ending.
-
-    It is kept on disk where that is possible.
+    Its name changes with every edit of the package, as a compiled function holds the code of the
+    functions that it calls, and numba looks only at the file of the function itself.
     """
-    make = functools.partial(numba.njit, **OPTIONS, **options)
-    source, folder = KEPT.source(function.__code__.co_filename)
-    if source is not None:
-        with _LOCK:
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return open_folder(cache_root() / digest.hexdigest()[:16])
+
+
+BROKEN = OSError, EOFError, pickle.UnpicklingError  # what a file that is cut short raises, too
+
+
+class Cache(FunctionCache):
+    """Compiled code on disk. A process goes on where it cannot be read or written."""
+
+    def load_overload(self, *arguments):
+        """The compiled function for the types of some arguments, or None."""
+        try:
+            return super().load_overload(*arguments)
+        except BROKEN:
+            with suppress(OSError):
+                self.flush()
+
+    def save_overload(self, *arguments):
+        """Keep a compiled function."""
+        with suppress(*BROKEN):
+            super().save_overload(*arguments)
+
+
+def njit(function, **options):
+    """Compile a function when it is first called; kept on disk if it belongs to the package.
+
+    With numba switched off, by NUMBA_DISABLE_JIT, the function itself, which is as silent about
+    an overflow or a division by zero as compiled code.
+    """
+    if numba.config.DISABLE_JIT:
+        return np.errstate(all="ignore")(function)
+    made = numba.njit(function, **OPTIONS, **options)
+    file = Path(function.__code__.co_filename)
+    if file.is_relative_to(PACKAGE) and file.is_file() and (folder := cache_folder()):
+        with global_compiler_lock:  # numba reads the setting when it makes a cache
             before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
             try:
-                made = make(twin(function, source, ending), cache=True)
+                cache = Cache(function)
             finally:
                 numba.config.CACHE_DIR = before
-        if folder in Path(made.stats.cache_path).parents:
-            return made
-    return make(twin(function, ending=ending))
+        if cache.cache_path.startswith(str(folder)):  # numba goes elsewhere if the disk just failed
+            made._cache = cache
+    return made
 
 
-SECONDS = 60  # all that one call needs, on a slow machine
+def in_place(function):
+    """As :func:`njit`, for a function that makes no array but works in those that it is given.
+
+    No references are counted, so it must not return an array either, nor call what does. numba
+    refuses a function that makes one.
+    """
+    return njit(function, **IN_PLACE)
+
+
+class Inner:
+    """A function that compiled code calls; what Python needs to call it takes time to compile.
+
+    A call from Python, to try the function alone, compiles another version, which is not kept.
+    """
+
+    def __init__(self, function, **options):
+        self.py_func = function
+        self.options = self.targetoptions = IN_PLACE | options  # numba looks in the latter
+        self.for_compiled = njit(function, no_cpython_wrapper=True, **self.options)
+        update_wrapper(self, function)
+
+    def __call__(self, *args):
+        return self.for_python(*args)
+
+    @cached_property
+    def for_python(self):
+        """The version that Python calls."""
+        return numba.njit(self.py_func, **OPTIONS, **self.options)
+
+
+@typeof_impl.register(Inner)
+def type_of_inner(function, _):
+    """What compiled code sees in place of an :class:`Inner`."""
+    return numba.typeof(function.for_compiled)
+
+
+def inner(function):
+    """As :func:`in_place`, for a function that only compiled code calls: sooner compiled."""
+    return njit(function) if numba.config.DISABLE_JIT else Inner(function)
+
+
+def in_caller(function):
+    """As :func:`inner`, for a function that calls others and is called by one.
+
+    It is compiled as a part of that one.
+    """
+    return njit(function) if numba.config.DISABLE_JIT else Inner(function, inline="always")
 
 
 class Waiting(event.TimingListener):
@@ -143,15 +213,15 @@ class Waiting(event.TimingListener):
 
     def on_start(self, event):
         """A compilation begins, perhaps inside another."""
-        function = event.data["dispatcher"].py_func
-        if not self.said and function.__module__.startswith("rankbook."):
+        made = event.data["dispatcher"]
+        if not self.said and made.py_func.__module__.startswith("rankbook."):
             self.said = True
             kept = (
                 "kept for next time"
-                if event.data["dispatcher"].stats.cache_path
-                else f"not kept, as {KEPT.obstacle}"
+                if made.stats.cache_path
+                else f"not kept, as {cache_root()} cannot be used"
             )
-            print(f"rankbook: compiling for up to {SECONDS} s, {kept}", file=sys.stderr, flush=True)
+            print(f"rankbook: compiling for up to 60 s, {kept}", file=sys.stderr, flush=True)
         super().on_start(event)
 
     @property
@@ -164,90 +234,6 @@ WAITING = Waiting()
 event.register("numba:compile", WAITING)
 
 
-class Compiled:
-    """A function that compiled code and Python can call, compiled for each when first called.
-
-    `py_func` is the function itself.
-    """
-
-    _all = WeakSet()
-
-    def __init__(self, function, **options):
-        functools.update_wrapper(self, function)
-        self.options = self.targetoptions = options  # numba looks for `inline` in the latter
-        self.py_func, self._inner, self._outer = function, None, None
-        Compiled._all.add(self)
-
-    def __call__(self, *args, **kwargs):
-        try:
-            return self.for_python(*args, **kwargs)
-        except (
-            OSError,
-            EOFError,
-            pickle.UnpicklingError,
-        ):  # of the cache: compiled code opens no file
-            if not KEPT.possible:
-                raise
-        with _LOCK:
-            KEPT.possible = False
-            for compiled in Compiled._all:
-                compiled._inner = compiled._outer = None
-        return self.for_python(*args, **kwargs)
-
-    @property
-    def for_compiled(self):
-        """The version that compiled code calls."""
-        with _LOCK:
-            self._inner = self._inner or dispatcher(
-                self.py_func, no_cpython_wrapper=True, **self.options
-            )
-            return self._inner
-
-    @property
-    def for_python(self):
-        """The version that Python calls."""
-        if self._outer is None:
-            with _LOCK:
-                self._outer = self._outer or dispatcher(self.py_func, ".for_python", **self.options)
-        return self._outer
-
-
-@typeof_impl.register(Compiled)
-def _type_of(value, _):
-    """What compiled code sees in place of a `Compiled`."""
-    return numba.typeof(value.for_compiled)
-
-
-def njit(function):
-    """Compile a function with numba when it is first called; see :class:`Compiled`."""
-    return np.errstate(all="ignore")(function) if numba.config.DISABLE_JIT else Compiled(function)
-
-
-# an option that numba does not document, and may lose: then references are counted, and that is all
-IN_PLACE = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
-
-
-def in_place(function):
-    """As :func:`njit`, for a function that makes no array but works in those that it is given.
-
-    No references are counted, so it must not return one either, nor call what
-    does. numba refuses a function that makes one.
-    """
-    return njit(function) if numba.config.DISABLE_JIT else Compiled(function, **IN_PLACE)
-
-
-def in_caller(function):
-    """As :func:`in_place`, for a function that calls others and is called by one.
-
-    It is compiled as a part of that one; from Python it can be called alone.
-    """
-    return (
-        njit(function)
-        if numba.config.DISABLE_JIT
-        else Compiled(function, inline="always", **IN_PLACE)
-    )
-
-
 def record(**numbers):
     """A record of named numbers, float64 or int64, which compiled code changes in place.
 
@@ -255,3 +241,107 @@ def record(**numbers):
     """
     kinds = [(name, "f8" if isinstance(x, float) else "i8") for name, x in numbers.items()]
     return np.array([tuple(numbers.values())], dtype=kinds).view(np.recarray)[0]
+
+
+class Bundle:
+    """What makes a named tuple of arrays and records one pointer in compiled code.
+
+    A class of bundles has it as its first parent, and ``namedtuple(...)`` as its second. Compiled
+    code reads ``s.name`` and changes what is in the arrays; it cannot put another array in
+    place, nor return a bundle.
+    """
+
+    __slots__ = ()
+
+    @property
+    def table(self):
+        """The address of each field, and the shape and strides of an array, as bytes of int64.
+
+        Made anew when asked for, as the copy of a bundle has other addresses.
+        """
+        words = []
+        for field in self:
+            words.append(field.__array_interface__["data"][0])
+            if isinstance(field, np.ndarray):
+                words += [*field.shape, *field.strides]
+        return np.array(words, dtype=np.int64).tobytes()
+
+
+class BundleType(types.Type):
+    """numba's type of a bundle: the type of each field, and its place in the table."""
+
+    def __init__(self, label, fields):
+        self.key_fields, self.fields, self.places, words = fields, dict(fields), {}, 0
+        for name, kind in fields:
+            self.places[name] = words
+            words += 1 + 2 * getattr(kind, "ndim", 0)
+        # a part of the name of each function that takes one, so it should be short
+        super().__init__(f"{label}_{crc32(repr(fields).encode()):08x}")
+
+    @property
+    def key(self):
+        """What tells it from other types."""
+        return self.name, self.key_fields
+
+
+@typeof_impl.register(Bundle)
+def type_of_bundle(bundle, _):
+    """The type of a bundle.
+
+    Raises
+    ------
+    TypeError
+        If a field is neither an array nor a record.
+    """
+    fields = tuple((name, numba.typeof(x)) for name, x in zip(bundle._fields, bundle))
+    for name, kind in fields:
+        if not isinstance(kind, (types.Array, types.Record)):
+            raise TypeError(f"{name} is of numba's type {kind}; an array or a record is accepted.")
+    return BundleType(type(bundle).__name__, fields)
+
+
+register_model(BundleType)(models.OpaqueModel)  # a pointer
+
+
+@unbox(BundleType)
+def table_of(kind, bundle, c):
+    """The pointer for a bundle that comes from Python."""
+    table = c.pyapi.object_getattr_string(bundle, "table")
+    return NativeValue(c.pyapi.bytes_as_string(table), cleanup=lambda: c.pyapi.decref(table))
+
+
+@infer_getattr
+class FieldTypes(AttributeTemplate):
+    """Which type a field has."""
+
+    key = BundleType
+
+    def generic_resolve(self, kind, name):
+        """The type of the field of this name, or None."""
+        return kind.fields.get(name)
+
+
+def load_word(builder, table, place):
+    """A word of a table that does not change."""
+    words = builder.bitcast(table, WORD.as_pointer())
+    word = builder.load(builder.gep(words, [WORD(place)]))
+    word.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return word
+
+
+@lower_getattr_generic(BundleType)
+def load_field(context, builder, kind, table, name):
+    """The array or record of this name."""
+    field, place = kind.fields[name], kind.places[name]
+    address = load_word(builder, table, place)
+    if isinstance(field, types.Record):
+        return builder.inttoptr(address, context.get_value_type(field))
+    words = [load_word(builder, table, place + 1 + i) for i in range(2 * field.ndim)]
+    shape, strides = words[: field.ndim], words[field.ndim :]
+    array = context.make_array(field)(context, builder)
+    array.data = builder.inttoptr(address, array.data.type)
+    array.shape, array.strides = (cgutils.pack_array(builder, x, WORD) for x in (shape, strides))
+    array.nitems = reduce(builder.mul, shape, WORD(1))
+    array.itemsize = WORD(context.get_abi_sizeof(context.get_data_type(field.dtype)))
+    array.meminfo = array.parent = cgutils.get_null_value(array.parent.type)  # Python owns it
+    return array._getvalue()

@@ -9,10 +9,10 @@ __all__ = ['entry', 'row_product', 'forward', 'backward', 'new_row', 'factorize'
 # %% ../../nbs/paths/active_set.ipynb #c002
 import numpy as np
 
-from ..base.jit import in_place
+from ..base.jit import inner
 
 # %% ../../nbs/paths/active_set.ipynb #c004
-@in_place
+@inner
 def entry(K, factored, a, b, c, d):
     """The entry of H = P K P' for preferences (a, b) and (c, d); K is the factor X if `factored`.
 
@@ -26,7 +26,7 @@ def entry(K, factored, a, b, c, d):
     return s
 
 # %% ../../nbs/paths/active_set.ipynb #c007
-@in_place
+@inner
 def row_product(L, i, x):
     """The product of row i of L, up to its diagonal, and x. O(i)."""
     s = 0.0
@@ -35,14 +35,14 @@ def row_product(L, i, x):
     return s
 
 
-@in_place
+@inner
 def forward(L, n, x):
     """Overwrite x with L^-1 x, for the leading n rows. O(n^2 / 2)."""
     for i in range(n):
         x[i] = (x[i] - row_product(L, i, x)) / L[i, i]
 
 # %% ../../nbs/paths/active_set.ipynb #c008
-@in_place
+@inner
 def backward(L, n, x):
     """Overwrite x with L^-T x, for the leading n rows. O(n^2 / 2)."""
     for i in range(n - 1, -1, -1):
@@ -52,7 +52,7 @@ def backward(L, n, x):
             x[j] -= t * L[i, j]
 
 # %% ../../nbs/paths/active_set.ipynb #c011
-@in_place
+@inner
 def new_row(K, factored, better, worse, A, n, j, L):
     """Write the row of L that preference j would have below the n active ones. O(n^2 / 2).
 
@@ -70,7 +70,7 @@ def new_row(K, factored, better, worse, A, n, j, L):
     return pivot, diagonal
 
 # %% ../../nbs/paths/active_set.ipynb #c012
-@in_place
+@inner
 def factorize(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     K, factored, better, worse, delta, A, n, L, q, tol
 ):
@@ -87,7 +87,7 @@ def factorize(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tri
     return -1
 
 # %% ../../nbs/paths/active_set.ipynb #c017
-@in_place
+@inner
 def rotate(row, cosines, sines, first, last):
     """Apply the rotations of columns (p, p+1), first <= p < last, to one row."""
     for p in range(first, last):
@@ -96,7 +96,7 @@ def rotate(row, cosines, sines, first, last):
         row[p + 1] = cosines[p] * v - sines[p] * u
 
 # %% ../../nbs/paths/active_set.ipynb #c018
-@in_place
+@inner
 def rotate_four(L, i, cosines, sines, first):
     """The same for rows i to i + 3 of L, up to column i."""
     r0, r1, r2, r3 = L[i], L[i + 1], L[i + 2], L[i + 3]
@@ -109,7 +109,7 @@ def rotate_four(L, i, cosines, sines, first):
     r0[i], r1[i], r2[i], r3[i] = a, b, c, d
 
 # %% ../../nbs/paths/active_set.ipynb #c019
-@in_place
+@inner
 def clear_diagonal(L, i, last, first, cosines, sines):
     """Finish rows i to last - 1, which are rotated up to column i.
 
@@ -123,14 +123,14 @@ def clear_diagonal(L, i, last, first, cosines, sines):
         row[k], row[k + 1] = size, 0.0
 
 # %% ../../nbs/paths/active_set.ipynb #c020
-@in_place
+@inner
 def copy_row(target, source, n):
     """Copy the first n numbers of one vector to another. O(n)."""
     for i in range(n):
         target[i] = source[i]
 
 
-@in_place
+@inner
 def remove(A, n, r, L, q, cosines, sines):
     """Take the preference at position r out of the active set; return the new size.
 
@@ -148,7 +148,7 @@ def remove(A, n, r, L, q, cosines, sines):
     return n - 1
 
 # %% ../../nbs/paths/active_set.ipynb #c025
-@in_place
+@inner
 def gather(better, worse, A, n, v, slot, items, u):
     """P_A' v on the touched items: writes them and their values, returns how many.
 
@@ -168,7 +168,7 @@ def gather(better, worse, A, n, v, slot, items, u):
     return count
 
 # %% ../../nbs/paths/active_set.ipynb #c026
-@in_place
+@inner
 def combine(K, items, u, count, out):
     """out = sum of u_t times row items_t of K, over t < count. O(count * columns)."""
     for i in range(out.size):
@@ -197,7 +197,7 @@ def combine(K, items, u, count, out):
             out[i] += ut * row[i]
 
 # %% ../../nbs/paths/active_set.ipynb #c028
-@in_place
+@inner
 def apply_factor(X, v, items, count, out):
     """out_i = x_i' v for the first `count` of the given items; the other entries are left alone.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.jit import in_place
+from ..base.jit import in_place, inner
 from ..base.ownership import writable_matrix
 from rankbook.paths.active_set import (
     backward,
@@ -26,7 +26,7 @@ from rankbook.paths.active_set import (
 from .sets import first_sets
 
 # %% ../../nbs/paths/replay.ipynb #c004
-@in_place
+@inner
 def apply_event(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     K, factored, better, worse, delta, A, n, L, q, j, enters, cosines, sines
 ):
@@ -45,7 +45,7 @@ def apply_event(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be t
     return n + 1
 
 # %% ../../nbs/paths/replay.ipynb #c007
-@in_place
+@inner
 def add_to_base(K, factored, a, b, amount, base, scores):
     """Add `amount` times preference (a, b) to the base P_C' c_C and to its scores.
 
@@ -57,7 +57,7 @@ def add_to_base(K, factored, a, b, amount, base, scores):
         scores[j] += amount * (K[a, j] - K[b, j])
 
 # %% ../../nbs/paths/replay.ipynb #c008
-@in_place
+@inner
 def fill_row(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     graph, A, n, L, lam, base, scores, work, row
 ):
@@ -89,7 +89,7 @@ def fill_row(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be trie
         row[items[t]] += u[t]
 
 # %% ../../nbs/paths/replay.ipynb #c011
-@in_place
+@inner
 def slide_row(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     graph, A, n, L, q, step, work, row, end, square
 ):

@@ -8,10 +8,10 @@ __all__ = ['move_good', 'mistake_steps']
 # %% ../../nbs/selection/best_cut.ipynb #b002
 import numpy as np
 
-from ..base.jit import in_place, njit
+from ..base.jit import inner, njit
 
 # %% ../../nbs/selection/best_cut.ipynb #b004
-@in_place
+@inner
 def move_good(g, by, above, mistakes, having, least):
     """Let one bad item more (`by` 1), or less (-1), be at or above the good item g.
 

@@ -11,16 +11,16 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..base.jit import in_place, njit
+from ..base.jit import inner, njit
 
 # %% ../../nbs/selection/tracing.ipynb #c005
-@in_place
+@inner
 def sign_of(d, tol):
     """-1, 0 or 1; 0 up to tol."""
     return 0 if abs(d) <= tol else (1 if d > 0 else -1)
 
 # %% ../../nbs/selection/tracing.ipynb #c006
-@in_place
+@inner
 def pass_segment(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     d0, d1, tol0, tol1, lam0, lam1, sign, out_lam, out_sign, count
 ):
@@ -85,7 +85,7 @@ def deviation_bound(length, jump, chord, bend):
     return np.minimum(ellipse, bend + jump + 1e-7 * length)
 
 # %% ../../nbs/selection/tracing.ipynb #c017
-@in_place
+@inner
 def screening(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     start, end, limits, pairs, among, size, kept, lam, out, count
 ):
@@ -111,7 +111,7 @@ def screening(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tri
     return n, count
 
 # %% ../../nbs/selection/tracing.ipynb #c020
-@in_place
+@inner
 def difference(rows, cross, cache, b, w, r):
     """lam (f(b) - f(w)) at row r. O(c) for an item and row not asked for before."""
     if cross.shape[1] == 0:
@@ -125,7 +125,7 @@ def difference(rows, cross, cache, b, w, r):
     return cache[b, r] - cache[w, r]
 
 # %% ../../nbs/selection/tracing.ipynb #c021
-@in_place
+@inner
 def follow_pair(breakpoints, cache, pair, work):
     """Write the changes of sign of f(b) - f(w) along a chunk, all of whose breakpoints are given.
 

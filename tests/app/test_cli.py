@@ -1021,27 +1021,6 @@ def test_the_help_of_a_command_has_examples_that_it_understands():
             commands[name].make_context(name, words, resilient_parsing=False)
 
 
-def test_the_cache_is_shown_and_cleared(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    entry = tmp_path / "rankbook" / "compiled" / "0.1.0-any" / "follow.nbc"
-    entry.parent.mkdir(parents=True)
-    entry.write_bytes(bytes(2_000_000))
-    for arguments, verb in [(["cache"], "kept in"), (["cache", "--clear"], "removed from")]:
-        assert run(*arguments).stdout == (
-            f"{verb} {tmp_path / 'rankbook' / 'compiled'}: 1 compiled function, 2.0 MB, for 1 "
-            "version of the source code\n"
-        )
-    assert not entry.exists() and "0 compiled functions, 0.0 MB" in run("cache").stdout
-
-
-def test_a_cache_that_cannot_be_removed_is_one_line(monkeypatch):
-    def fail(*_):
-        raise PermissionError("not yours.")
-
-    monkeypatch.setattr("rankbook.base.jit_cache.clear_cache", fail)
-    assert "not yours" in refused("cache", "--clear")
-
-
 # In a process of its own, as users run it
 
 

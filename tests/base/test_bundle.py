@@ -9,8 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from rankbook.base.bundle import Bundle
-from rankbook.base.jit import in_place
+from rankbook.base.jit import Bundle, in_place, record
 from rankbook.solvers.path.events import Log
 
 
@@ -52,3 +51,33 @@ def test_nothing_is_kept_after_a_call():
 def test_a_field_that_is_no_array():
     with pytest.raises(TypeError, match="b is of numba's type float64; an array or a record"):
         numba.typeof(Pair(np.zeros(1), 1.0))
+
+
+class Mixed(Bundle, namedtuple("Mixed", "whole part empty small count")):
+    __slots__ = ()
+
+
+@in_place
+def look(s):
+    total = 0.0
+    for i in range(s.whole.shape[0]):
+        for j in range(s.whole.shape[1]):
+            total += s.whole[i, j]
+    for k in range(s.part.size):
+        total += s.part[k]
+    for k in range(s.small.size):
+        s.small[k] += 1
+    s.count.looks += 1
+    return total, s.empty.size, s.part.strides[0], s.whole.itemsize
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_arrays_of_every_kind(order):
+    whole, numbers = np.array(np.arange(12.0).reshape(3, 4), order=order), np.arange(10.0)
+    arrays = numbers[::3], np.zeros(0, dtype=np.int32), np.zeros(3, dtype=np.int8)
+    s = Mixed(whole, *arrays, record(looks=0))
+    assert look(s) == (whole.sum() + numbers[::3].sum(), 0, 24, 8)
+    assert look(s._replace(part=numbers[:4:2]))[0] == whole.sum() + 2
+    assert s.small.tolist() == [2, 2, 2] and s.count.looks == 2
+    longer = Mixed(np.zeros((9, 9), order=order), *arrays, record(looks=0))
+    assert numba.typeof(longer) == numba.typeof(s) != numba.typeof(s._replace(part=whole))

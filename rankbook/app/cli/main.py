@@ -18,7 +18,7 @@ from .info import info
 from .new_solver import new_solver
 from .path import path
 from .predict import predict
-from .report import count, say
+from .report import say
 from .select import select
 
 app = typer.Typer(
@@ -163,20 +163,6 @@ def solvers(
             typer.echo(json.dumps(list(table), indent=2))
         else:
             say("\n\n".join(map(as_page, table)) if name else str(table))
-
-
-@app.command()
-def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove it.")] = False):
-    """Show where compiled code is kept, and how much."""
-    from rankbook.base.jit_cache import cache_facts, cache_root, clear_cache
-
-    with one_line_errors():
-        facts = (clear_cache if clear else cache_facts)(cache_root())
-        size = f"{count(facts['entries'], 'compiled function')}, {facts['bytes'] / 1e6:.1f} MB"
-        typer.echo(
-            f"{'removed from' if clear else 'kept in'} {facts['folder']}: "
-            f"{size}, for {count(facts['states'], 'version')} of the source code"
-        )
 
 
 def main():

@@ -12,8 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from ...base.bundle import Bundle
-from ...base.jit import in_caller, in_place
+from ...base.jit import Bundle, in_caller, in_place, inner
 from rankbook.paths.active_set import (
     apply_factor,
     backward,
@@ -60,7 +59,7 @@ LAST_EXIT = 1e-8  # a multiplier that lasts down to this fraction of lambda last
 MAX_STALLED = 20_000  # events without progress
 
 # %% ../../../nbs/solvers/path/events.ipynb #c007
-@in_place
+@inner
 def absorb_drift(s, i):
     """Define the margin of preference i by its scores, and note the perturbation."""
     margin = (s.G[s.better[i]] - s.G[s.worse[i]]) / s.now.lam
@@ -69,7 +68,7 @@ def absorb_drift(s, i):
     s.delta[i] = margin
 
 # %% ../../../nbs/solvers/path/events.ipynb #c008
-@in_place
+@inner
 def recompute_scores(s, factored):
     """P' alpha and G from their definitions. O(m + n^2), or O(m + n d)."""
     for j in range(s.scaled_coef.size):
@@ -107,7 +106,7 @@ def correct_active(s):
     return n > 0
 
 # %% ../../../nbs/solvers/path/events.ipynb #c010
-@in_place
+@inner
 def refresh_period(s):
     """After how many events G and alpha are computed anew."""
     return max(REFRESH_EVERY, REFRESH_SHARE * (s.better.size + s.K.size))
@@ -143,7 +142,7 @@ class Log(Bundle, namedtuple("Log", "lam pair origin to")):
     __slots__ = ()
 
 
-@in_place
+@inner
 def record(s, log, i, to):
     """Move preference i to a set and write the event down."""
     t = s.count.logged
@@ -153,7 +152,7 @@ def record(s, log, i, to):
     s.count.logged = t + 1
 
 # %% ../../../nbs/solvers/path/events.ipynb #c015
-@in_place
+@inner
 def unlist(s, t):
     """Take the preference at place t out of the list; the last one takes its place. O(1)."""
     last = s.count.near - 1
@@ -162,7 +161,7 @@ def unlist(s, t):
     s.count.near = last
 
 
-@in_place
+@inner
 def leave(s, p, to, log):
     """Take the preference at position p out of the active set to INACTIVE or AT_BOUND. O(|A|^2)."""
     i = s.A[p]
@@ -186,7 +185,7 @@ def append(s, j, pivot, log):
     record(s, log, j, FREE)
 
 # %% ../../../nbs/solvers/path/events.ipynb #c019
-@in_place
+@inner
 def exchange_step(s, j, sign):
     """The largest move of alpha_j against the free multipliers w, and what stops it.
 
@@ -251,7 +250,7 @@ def enter(s, factored, j, log):
         waiting = exchange(s, factored, j, log)
 
 # %% ../../../nbs/solvers/path/events.ipynb #c028
-@in_place
+@inner
 def finish_segment(now, lam_min):
     """Why the last segment is the last; the one to the hard margin ends at lambda = 0."""
     if lam_min > 0:
@@ -260,7 +259,7 @@ def finish_segment(now, lam_min):
     return COMPLETE
 
 
-@in_place
+@inner
 def trouble(s):
     """The code of a numerical reason to stop, or LOG_FULL if there is none."""
     if s.count.stalled > MAX_STALLED:

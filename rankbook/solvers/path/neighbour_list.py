@@ -9,11 +9,11 @@ __all__ = ['list_near', 'drift_bound', 'list_near_lengths', 'drift_bound_lengths
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c002
 import numpy as np
 
-from ...base.jit import in_place
+from ...base.jit import inner
 from ...paths.sets import FREE
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c004
-@in_place
+@inner
 def list_near(better, worse, delta, sets, G, lam, budget, near):
     """Write the preferences within `budget` of their margin into `near`; return how many.
 
@@ -28,7 +28,7 @@ def list_near(better, worse, delta, sets, G, lam, budget, near):
     return count
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c005
-@in_place
+@inner
 def drift_bound(G, G_scan):
     """The spread of G - G_scan: a bound on how far any difference has moved. O(n)."""
     low = high = low_odd = high_odd = G[0] - G_scan[0]
@@ -40,7 +40,7 @@ def drift_bound(G, G_scan):
     return max(high, high_odd, d) - min(low, low_odd, d)
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c007
-@in_place
+@inner
 def list_near_lengths(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     better, worse, delta, lengths, sets, G, lam, budget, share, longest, delta_max, near
 ):
@@ -59,7 +59,7 @@ def list_near_lengths(  # noqa: PLR0913 -- compiled: plain arrays, so that it ca
     return count
 
 
-@in_place
+@inner
 def drift_bound_lengths(v, v_scan, U, longest):
     """A bound on how far the longest preference has moved when v_scan has become v. O(d^2 / 2)."""
     square = 0.0
@@ -99,7 +99,7 @@ def pair_lengths(X, U, better, worse, block=1 << 16):
     return np.concatenate(parts)
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c009
-@in_place
+@inner
 def list_items(better, worse, pairs, count, slot, listed, n):
     """Add the items of pairs[:count] that are new to listed[:n]; return the new n.
 
@@ -115,7 +115,7 @@ def list_items(better, worse, pairs, count, slot, listed, n):
     return n
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c015a
-@in_place
+@inner
 def copy_near(better, worse, delta, sets, near, count, ends, margins, sides):  # noqa: PLR0913
     """Write the items, margins and sides of the near preferences into a row each. O(count)."""
     for t in range(count):
@@ -124,7 +124,7 @@ def copy_near(better, worse, delta, sets, near, count, ends, margins, sides):  #
         sides[t] = 1.0 - sets[i]  # INACTIVE is 0, AT_BOUND is 2
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c016
-@in_place
+@inner
 def first_arrival(ends, margins, sides, count, G, h, lam, noise, step):  # noqa: PLR0913
     """The place in the list of what reaches its margin first, and after which step.
 
@@ -140,7 +140,7 @@ def first_arrival(ends, margins, sides, count, G, h, lam, noise, step):  # noqa:
     return first, step
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c017
-@in_place
+@inner
 def first_exit(A, n, alpha, eta, weight, step):
     """The position in the active set whose multiplier first reaches 0 or its weight, and the step.
 
@@ -160,7 +160,7 @@ def first_exit(A, n, alpha, eta, weight, step):
     return first, step
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c020
-@in_place
+@inner
 def next_budget(budget, used, scanned, cost):
     """The budget after a scan period.
 
@@ -174,7 +174,7 @@ def next_budget(budget, used, scanned, cost):
     return 0.8 * budget
 
 # %% ../../../nbs/solvers/path/neighbour_list.ipynb #c021
-@in_place
+@inner
 def next_share(share, moved, fallen):
     """The share of lambda in the budget after a period; at most 4 times more or less.
 

@@ -8,7 +8,7 @@ __all__ = ['places', 'no_places', 'are_placed', 'sort_items', 'reaches', 'list_n
 # %% ../../../nbs/solvers/path/sorted_scan.ipynb #s003
 import numpy as np
 
-from ...base.jit import in_place
+from ...base.jit import inner
 from ...paths.sets import FREE
 
 # %% ../../../nbs/solvers/path/sorted_scan.ipynb #s005
@@ -52,7 +52,7 @@ def are_placed(prefs):
     return prefs.is_counted and bool((prefs.weight > 0).all())
 
 # %% ../../../nbs/solvers/path/sorted_scan.ipynb #s008
-@in_place
+@inner
 def sort_items(order, keys, segments, G):
     """Sort the items of each query by G, and write out their G. O(n + changes of order)."""
     for q in range(segments.size - 1):
@@ -64,7 +64,7 @@ def sort_items(order, keys, segments, G):
             order[free], keys[free] = item, G[item]
 
 # %% ../../../nbs/solvers/path/sorted_scan.ipynb #s011
-@in_place
+@inner
 def reaches(i, distance, delta, lengths, budget, per_length, per_delta):  # noqa: PLR0913
     """Whether preference i, so far from its margin, is near. O(1)."""
     if lengths.size:
@@ -72,7 +72,7 @@ def reaches(i, distance, delta, lengths, budget, per_length, per_delta):  # noqa
     return abs(distance) <= budget
 
 
-@in_place
+@inner
 def list_near_sorted(s, lam, lowest, highest, reach, per_length, per_delta):  # noqa: PLR0913
     """Write the preferences within reach of their margin into s.near; return how many.
 

@@ -12,8 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from ...base.bundle import Bundle
-from ...base.jit import in_caller, in_place, record
+from ...base.jit import Bundle, in_caller, in_place, inner, record
 from ...paths.active_set import apply_factor, backward, combine, copy_row, gather
 from ...paths.sets import AT_BOUND, INACTIVE
 from rankbook.solvers.path.neighbour_list import (
@@ -194,7 +193,7 @@ def direction(s, factored):
     return touched
 
 # %% ../../../nbs/solvers/path/state.ipynb #c015
-@in_place
+@inner
 def residual(better, worse, delta, A, n, h):
     """How far the direction is from keeping the n free preferences on their margin. O(|A|)."""
     worst = 0.0
@@ -204,7 +203,7 @@ def residual(better, worse, delta, A, n, h):
     return worst
 
 # %% ../../../nbs/solvers/path/state.ipynb #c017
-@in_place
+@inner
 def spent_matrix(s):
     """The part of the budget spent since the last scan, and the step that would spend the rest.
 
@@ -215,7 +214,7 @@ def spent_matrix(s):
     return used, (r.budget - used) / (drift_bound(s.h, s.origin) + r.delta_max)
 
 # %% ../../../nbs/solvers/path/state.ipynb #c018
-@in_place
+@inner
 def spent_factor(s):
     """The same for a factor. O(d^2)."""
     r = s.now
@@ -230,7 +229,7 @@ def spent_factor(s):
     return max(moved, fallen / r.share), step
 
 # %% ../../../nbs/solvers/path/state.ipynb #c021
-@in_caller
+@in_place
 def copy_list(s):
     """What a step needs of the near preferences, side by side. O(near)."""
     copy_near(s.better, s.worse, s.delta, s.sets, s.near, s.count.near, s.ends, s.margins, s.sides)
@@ -317,13 +316,13 @@ def prepare_list(s, factored):
     return step
 
 # %% ../../../nbs/solvers/path/state.ipynb #c025
-@in_place
+@inner
 def write_rates(s):
     """With a factor: h on the listed items. O(n' d)."""
     apply_factor(s.K, s.v_rate, s.listed, s.count.listed, s.h)
 
 
-@in_place
+@inner
 def move_scores(s, factored, step):
     """Let the scores fall by `step` times their rate. O(n), or O(n' + d)."""
     if not factored:

@@ -6,11 +6,11 @@
 __all__ = ['find_root', 'label_trees', 'numbered', 'relist', 'relist_item', 'smaller_tree', 'cut']
 
 # %% ../../../nbs/solvers/path/trees.ipynb #t002
-from ...base.jit import in_caller, in_place
+from ...base.jit import in_caller, inner
 from ...paths.sets import FREE
 
 # %% ../../../nbs/solvers/path/trees.ipynb #t004
-@in_place
+@inner
 def find_root(tree, item):
     """The root of an item's tree; the way to it is halved for the next time."""
     while tree[item] != item:
@@ -19,7 +19,7 @@ def find_root(tree, item):
     return item
 
 
-@in_place
+@inner
 def label_trees(better, worse, A, n, tree, items):
     """Give the items of n free preferences the root of their tree, and -1 to all others.
 
@@ -40,7 +40,7 @@ def label_trees(better, worse, A, n, tree, items):
     return count
 
 # %% ../../../nbs/solvers/path/trees.ipynb #t007
-@in_place
+@inner
 def numbered(place, below, first, a, b):
     """The preference between two items of a query, or -1 if there is none. O(1)."""
     if place[b] < below[a]:
@@ -48,7 +48,7 @@ def numbered(place, below, first, a, b):
     return first[b] + place[a] if place[a] < below[b] else -1
 
 
-@in_place
+@inner
 def relist(s, i):
     """Add preference i to the list, or ask for a new list if there is no room. O(1)."""
     t = s.count.near
@@ -77,7 +77,7 @@ def relist_item(s, a, count):
             relist(s, i)
 
 # %% ../../../nbs/solvers/path/trees.ipynb #t020
-@in_place
+@inner
 def smaller_tree(root, items, count, k, l):
     """The root of the smaller one of the trees of k and l, of items[:count]. O(count)."""
     more_of_k = 0
