@@ -330,7 +330,7 @@ CALLS = {
         f"metrics.{name}": calls(getattr(metrics, name), y_true=LABELS, y_score=Y, k=2)
         for name in ("precision_at_k", "recall_at_k")
     },
-    "best_cuts": calls(metrics.best_cuts, scores=RNG.normal(size=N), y=Y),
+    "best_cuts": calls(metrics.best_cuts, y_true=Y, y_score=RNG.normal(size=N)),
     "by_query": calls(metrics.by_query, metric="ndcg", y_true=Y, y_score=Y, qid=QID),
     "compare": calls(
         metrics.compare, y_true=Y, a=Y, b=-Y, qid=QID, metric="ndcg", n_resamples=100
@@ -495,8 +495,8 @@ SILENT = {
     "ranker is KMeans": lambda: rb.OrdinalRanker(KMeans()).fit(X, Y),
     "lam_min is -1": lambda: path().resume(lam_min=-1),
     "option is 'nope'": lambda: path().resume(nope=3),
-    "y has 30 different": lambda: metrics.best_cuts(
-        np.tile([0, 1, 2], 10), np.random.default_rng(0).normal(size=30)
+    "`y_true` has 30 different": lambda: metrics.best_cuts(
+        np.random.default_rng(0).normal(size=30), np.tile([0, 1, 2], 10)
     ),
     "sample_weight has 1e\\+308": lambda: ranker().fit(X, Y, sample_weight=np.full(N, 1e308)),
     "lam is 9.99989e-321": lambda: rb.RankSVM(lam=1e-320).fit(X, Y),

@@ -10,8 +10,7 @@ from ..data.blocks import Block, Blocks, Stored
 from ..estimators.base import fitted_attributes, keep_fit
 from ..estimators.ranksvm import RankSVM
 from ..estimators.scaled import ScaledModel
-from ..metrics.blocks import block_scores, metric_sums, quotients
-from ..metrics.queries import RULES, named
+from ..metrics.queries import RULES, block_scores, metric_sums, named, quotients
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..registry.solve import solve
 from .measures import MOST_LEVELS, USUAL, measures_by_query

@@ -148,7 +148,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
         ranker.fit(X, levels, **options)
         scores = np.asarray(ranker.predict(X))
         far = 2 * np.abs(scores).max()  # so that ties are relative to the largest score
-        cuts = best_cuts(scores + far, levels, self.loss, **options) - far
+        cuts = best_cuts(levels, scores + far, self.loss, **options) - far
         self.classes_, self.cuts_, self.ranker_ = classes, cuts, ranker
         return self
 

@@ -1,17 +1,17 @@
 """Metrics of ranking."""
 
-
-
-
-from .blocks import over_blocks
-from .cascade import err, reciprocal_rank
 from .compare import Comparison, Interval, compare, interval
-from .cutoff import precision_at_k, recall_at_k
 from .cuts import best_cuts
-from .graded import average_precision, ndcg
-from .kendall import kendall_tau
-from .pairs import auc, disagreement, pair_accuracy
-from .queries import UndefinedMetric, by_query
+from .graded import (
+    average_precision,
+    err,
+    ndcg,
+    precision_at_k,
+    recall_at_k,
+    reciprocal_rank,
+)
+from .pairs import auc, disagreement, kendall_tau, pair_accuracy
+from .queries import UndefinedMetric, by_query, over_blocks
 from .scorers import scorer
 
 __all__ = [

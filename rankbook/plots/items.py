@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.validation import as_vector, require_kind
-from ..metrics.lists import RankedLists
 from ..metrics.pairs import auc
+from ..metrics.queries import RankedLists
 from ..paths.exact import SolutionPath
 from .axes import COLOURS, SMALL, as_axes, as_names, plain, tex
 

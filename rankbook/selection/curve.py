@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ..base.ownership import own
 from ..base.progress import interruptible
 from ..base.validation import as_choice, as_numbers, require_kind
-from ..metrics.pairs import as_tie_tol
+from ..metrics.queries import as_tie_tol
 from ..paths.exact import SolutionPath
 from ..paths.labels import LabelPath
 from ..preferences.graph import Preferences

@@ -107,7 +107,7 @@ METRICS = dict(
     recall=lambda y, f, q, w: rb.metrics.recall_at_k(y, f, q, w, k=5),
     kendall=lambda y, f, q, w: rb.metrics.kendall_tau(y, f, q, w),
     accuracy=lambda y, f, q, w: rb.metrics.pair_accuracy(y, f, q, w),
-    cuts=lambda y, f, q, w: rb.metrics.best_cuts(f, y, sample_weight=w).tolist(),
+    cuts=lambda y, f, q, w: rb.metrics.best_cuts(y, f, sample_weight=w).tolist(),
     by_query=lambda y, f, q, w: rb.metrics.by_query("ndcg@5", y, f, q)[1].tolist(),
     interval=lambda y, f, q, w: rb.metrics.interval(y, f, q, metric="ndcg@5").value,
     compare=lambda y, f, q, w: rb.metrics.compare(y, f, w, q, metric="ndcg@5").difference,

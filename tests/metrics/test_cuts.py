@@ -35,9 +35,9 @@ def test_no_cuts_are_better(loss, k, weighted):
         n = rng.integers(1, 12)
         s, y = rng.integers(0, 6, n) / 3, rng.choice([-1.5, 0.0, 2.0, 2.5][:k], n)
         w = rng.uniform(0.1, 3, n) * (rng.random(n) < 0.8) if weighted else None
-        if weighted and not w.any():
+        if weighted and not w.any() or np.unique(y).size == n > 2:
             continue
-        cuts = best_cuts(s, y, loss, w)
+        cuts = best_cuts(y, s, loss, w)
         assert cuts.size == np.unique(y).size - 1 and (np.diff(cuts[np.isfinite(cuts)]) >= 0).all()
         assert lost(s, y, cuts, loss, w) == pytest.approx(least(s, y, loss, w), abs=1e-12)
 
@@ -46,36 +46,38 @@ def test_no_cuts_are_better(loss, k, weighted):
 def test_what_must_not_matter(loss):
     rng = np.random.default_rng(0)
     s, y, w = rng.integers(0, 40, 200) / 7, rng.integers(0, 4, 200), rng.integers(0, 4, 200)
-    cuts, order = best_cuts(s, y, loss, w), rng.permutation(200)
-    assert np.array_equal(best_cuts(s[order], y[order], loss, w[order]), cuts)
-    assert np.array_equal(best_cuts(np.repeat(s, w), np.repeat(y, w), loss), cuts)
+    cuts, order = best_cuts(y, s, loss, w), rng.permutation(200)
+    assert np.array_equal(best_cuts(y[order], s[order], loss, w[order]), cuts)
+    assert np.array_equal(best_cuts(np.repeat(y, w), np.repeat(s, w), loss), cuts)
     assert np.array_equal(
-        best_cuts(s, y, loss, w * 2.0**1000), best_cuts(s, y, loss, w * 2.0**-1000)
+        best_cuts(y, s, loss, w * 2.0**1000), best_cuts(y, s, loss, w * 2.0**-1000)
     )
-    assert np.allclose(best_cuts(8 * s, y, loss, w), 8 * cuts)
-    assert np.array_equal(best_cuts(s, 3 * y + 5, loss, w), cuts)
+    assert np.allclose(best_cuts(y, 8 * s, loss, w), 8 * cuts)
+    assert np.array_equal(best_cuts(3 * y + 5, s, loss, w), cuts)
     # the last bits of copies
     near = s * (1 + 1e-15 * rng.integers(-2, 3, 200))
-    assert np.allclose(best_cuts(near, y, loss, w), cuts)
+    assert np.allclose(best_cuts(y, near, loss, w), cuts)
 
 
 def test_many_levels_and_the_ends_of_floats():
-    y = np.arange(50.0)
-    assert np.array_equal(best_cuts(y, y), y[1:] - 0.5)
+    levels = np.arange(50.0)
+    y = np.repeat(levels, 2)
+    assert np.array_equal(best_cuts(y, y), levels[1:] - 0.5)
     tiny = 5e-324
-    assert best_cuts([0.0, tiny], [0, 1], tie_tol=0).tolist() == [tiny]
-    assert best_cuts([-1.7e308, 1.7e308], [0, 1]).tolist() == [0.0]
+    assert best_cuts([0, 1], [0.0, tiny], tie_tol=0).tolist() == [tiny]
+    assert best_cuts([0, 1], [-1.7e308, 1.7e308]).tolist() == [0.0]
 
 
 @pytest.mark.parametrize(
     "arguments, options, error, words",
     [
-        (([], []), {}, UndefinedMetric, "scores has no item"),
-        (([1.0], [1.0]), dict(sample_weight=[0]), UndefinedMetric, "y has no item of weight"),
+        (([], []), {}, UndefinedMetric, "y_true has no item"),
+        (([1.0], [1.0]), dict(sample_weight=[0]), UndefinedMetric, "y_true has no item of weight"),
         (([1.0], [1.0]), dict(sample_weight=[-1]), ValueError, "sample_weight has -1"),
         (([1.0], [1.0]), dict(loss="eror"), ValueError, "loss is 'eror'; did you mean 'error'"),
-        (([1.0], [1.0, 2]), {}, ValueError, "y has shape"),
-        (([[1.0]], [1.0]), {}, ValueError, "scores has shape"),
+        (([1.0], [1.0, 2]), {}, ValueError, "y_score has shape"),
+        (([1.0], [[1.0]]), {}, ValueError, "y_score has shape"),
+        (([0.5, 0.1, 0.7], [1, 0, 1]), {}, ValueError, "`y_true` has 3 different levels"),
         (([1.0], [1.0]), dict(tie_tol=1), ValueError, "tie_tol is 1"),
     ],
 )

@@ -56,7 +56,7 @@ share += rb.metrics.scorer("ndcg@10", gain="linear")(None, X, y)
 bounds: rb.metrics.Interval = rb.metrics.interval(y, X[:, 0], qid, metric="err@3", max_grade=2)
 better: rb.metrics.Comparison = rb.metrics.compare(y, X[:, 0], X[:, 1], qid, random_state=1)
 share += bounds.low + better.difference + better.p_randomization + better.wins
-cuts: np.ndarray = rb.metrics.best_cuts(X[:, 0], y, "absolute", sample_weight=weight, tie_tol=0.0)
+cuts: np.ndarray = rb.metrics.best_cuts(y, X[:, 0], "absolute", sample_weight=weight, tie_tol=0.0)
 error: type[ValueError] = rb.metrics.UndefinedMetric
 
 # Kernels
