@@ -922,7 +922,7 @@ def rejudged(j, name, metric, rng):
         some = rng.integers(n, size=2)
         more = Judged(**parts(np.r_[np.arange(n), some]))
         more.weight[n:] = 0
-        more.a[n:] = rng.normal(size=2)
+        more.a[n:] = rng.integers(-3, 4, 2) / 10
         return more if half else replace(more, qid=np.r_[j.qid, np.full(2, j.qid.max() + 1)])
     i = np.arange(n) == rng.integers(n) if half else j.qid == rng.choice(j.qid)
     more = Judged(**parts(np.r_[np.arange(n), np.flatnonzero(i)]))  # "split"

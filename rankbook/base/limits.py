@@ -182,8 +182,7 @@ INSIDE = ("rankbook", "sklearn", "contextlib")  # packages whose lines the user 
 def warn(message, category=UserWarning):
     """Warn in the name of the first line outside this package and scikit-learn."""
     frame, waiting = sys._getframe(1), next(iter(WAITING.get()), None)
-    inside = INSIDE if waiting is None else (*INSIDE, "threading")
-    while frame.f_globals.get("__name__", "").split(".")[0] in inside:
+    while frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
         if frame.f_back is not None:
             frame = frame.f_back
         elif waiting is not None:  # go on in the thread that waits for this one

@@ -4,8 +4,11 @@ import ctypes
 import os
 import sys
 import threading
+from _thread import start_new_thread
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import cached_property, wraps
+from weakref import ref
 
 
 class progress_bar:
@@ -43,8 +46,8 @@ WAITING = ContextVar("WAITING", default=())
 def interruptible(function):
     """A function that Ctrl-C ends within a second, even in compiled code.
 
-    Outside the main thread, or where a profiler or debugger watches the main thread, the function
-    is called directly.
+    Outside the main thread, where a profiler or debugger watches the main thread, or where memory
+    is too short for a thread, the function is called directly.
     """
     monitoring = getattr(sys, "monitoring", None)  # Python 3.12 and later
 
@@ -52,31 +55,40 @@ def interruptible(function):
     def call(*args, **options):
         profiled = monitoring and monitoring.get_tool(monitoring.PROFILER_ID)
         watched = profiled or sys.getprofile() or sys.gettrace()
-        if watched or threading.current_thread() is not threading.main_thread():
+        if watched or threading.get_ident() != threading.main_thread().ident:
             return function(*args, **options)
-        outcome, context = [], copy_context()
+        outcome, context, running = [], copy_context(), threading.Lock()
+        running.acquire()
         waiting = [sys._getframe(1)]
         context.run(WAITING.set, waiting)
 
-        def work():
+        def work(mark):
             try:
                 outcome.append((function(*args, **options), None))
             except BaseException as error:  # noqa: BLE001 -- raised again by the main thread
                 outcome.append((None, error))
+            running.release()
 
-        thread = threading.Thread(target=context.run, args=(work,), daemon=True)
+        # Thread.start would wait for ever for a thread that finds no memory to begin. This mark
+        # lives as long as the thread.
+        mark = set()
+        alive, thread = ref(mark), None
         try:
-            thread.start()
-            while thread.is_alive():
-                thread.join(0.1)
+            with suppress(RuntimeError):  # no thread can be started
+                thread = start_new_thread(context.run, (work, mark))
+            del mark
+            while alive() is not None and not running.acquire(timeout=0.1):
+                pass
         except KeyboardInterrupt:
-            if thread.ident is not None:
+            if thread is not None:
                 stop = ctypes.pythonapi.PyThreadState_SetAsyncExc
-                stop(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
-                thread.join(0.5)
+                stop(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
+                running.acquire(timeout=0.5)
             raise
         finally:
             waiting.clear()
+        if not outcome:
+            return function(*args, **options)
         value, error = outcome.pop()
         try:
             if error is not None:

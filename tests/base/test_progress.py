@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
+from rankbook.base import progress
 from rankbook.base.progress import progress_bar
 
 
@@ -84,3 +85,14 @@ def test_a_profiler_sees_the_work_of_a_fit():
     profile.runcall(rb.RankSVM(kernel="linear", solver="newton").fit, np.eye(4), np.arange(4.0))
     names = {code.co_name for entry in profile.getstats() if hasattr(code := entry.code, "co_name")}
     assert "choose_solver" in names
+
+
+def no_thread(*args):
+    raise RuntimeError("can't start new thread")
+
+
+@pytest.mark.parametrize("start", [no_thread, lambda function, args: 1])
+def test_a_call_whose_thread_cannot_begin_is_made_all_the_same(start, monkeypatch):
+    """The second starter is that of a thread that finds no memory to begin."""
+    monkeypatch.setattr(progress, "start_new_thread", start)
+    assert progress.interruptible(lambda a, b: a - b)(5, b=2) == 3
