@@ -3,7 +3,7 @@
 from . import kernels, metrics, plots
 from .data import datasets
 from .data.blocks import Block, Blocks
-from .data.dask_collections import dask_blocks
+from .data.dask import dask_blocks
 from .data.file_blocks import read_blocks
 from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker

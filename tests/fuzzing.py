@@ -24,7 +24,7 @@ import pandas as pd
 
 import rankbook as rb
 from rankbook.base.archive import open_archive, write_archive
-from rankbook.data.tables import read_table
+from rankbook.data.table import read_table
 from rankbook.data.writers import write_dataset
 from rankbook.estimators.storage import file_facts
 

@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 
 import rankbook as rb
 from rankbook import datasets, metrics, plots
-from rankbook.data.tables import read_table
+from rankbook.data.table import read_table
 from rankbook.kernels.kernel import Kernel
 from rankbook.problems.rankrls_statistics import StatisticsSolver
 from rankbook.problems.solution import Solution

@@ -1,31 +1,416 @@
-"""Blocks from files."""
+"""Blocks from files that are read in pieces."""
 
 import glob
+import gzip
+import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, count, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rankbook.data.tables import (
-    check_columns,
-    finite_numbers,
-    query_column,
-    refuse_columns,
-    require_finite_rows,
-    require_ids,
-)
-
-from ..base.limits import require_memory
+from ..base.limits import import_extra, require_memory
 from ..base.ownership import locked
 from ..base.validation import as_count, as_vector, unknown_name
 from .blocks import Block, Blocks, Stored
-from .pieces import ParquetTable, Piece
-from .sources import Source, format_of
-from .text_pieces import CSVTable, NumberedTable
+from .table import (
+    Source,
+    check_columns,
+    check_names,
+    chosen_decimals,
+    data_lines,
+    finite_numbers,
+    format_of,
+    query_column,
+    read_csv,
+    read_svmlight,
+    refuse_columns,
+    require_finite_rows,
+    require_ids,
+    separator_of,
+    show_line,
+)
+
+CHUNK = 1 << 16  # rows that are looked at together
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of a file from `first` up to `stop`; in text its bytes, and its first line's number."""
+
+    first: int
+    stop: int
+    begin: int = 0
+    end: int = 0
+    line: int = 1
+
+
+def cuts(chunks, goals):
+    """Rows at which pieces may begin, one for each goal, with where they are; the end is the last.
+
+    Parameters
+    ----------
+    chunks : iterable of (ids, places)
+        What names the queries of some rows (m,), and whole numbers (m, 2) that say where a row is.
+        The last chunk has one place, of the end, and no ids.
+    goals : iterable of int
+        Rows, rising.
+
+    Returns
+    -------
+    list of (row, place)
+    """
+    goals, first, last = iter(goals), 0, None
+    goal, found = next(goals, None), []
+    for ids, places in chunks:
+        if len(ids) == 0:  # the end
+            return [*found, (first, tuple(map(int, places[0])))]
+        begins = np.flatnonzero(np.r_[first == 0 or ids[0] != last, ids[1:] != ids[:-1]])
+        if first == 0:
+            found.append((0, tuple(map(int, places[0]))))
+        while goal is not None and (at := np.searchsorted(begins, goal - first)) < begins.size:
+            i = int(begins[at])
+            if first + i > found[-1][0]:
+                found.append((first + i, tuple(map(int, places[i]))))
+            goal = next(goals, None)
+        first, last = first + len(ids), ids[-1]
+
+
+class FileTable:
+    """A file that is read in pieces.
+
+    Attributes
+    ----------
+    path : str
+        As errors call it.
+    columns : list of str
+    first_row, first_line : int
+        Numbers of what comes first.
+    """
+
+    first_row, first_line = 0, 1
+
+    def __init__(self, source):
+        self.path = str(source)
+        self.stamp = self._stamp()
+
+    def __str__(self):
+        return self.path
+
+    def _stamp(self):
+        """Size and time of the last change."""
+        facts = os.stat(self.path)
+        return facts.st_size, facts.st_mtime_ns
+
+    def require_unchanged(self):
+        """A ValueError if the file has changed since it was looked at."""
+        if self._stamp() != self.stamp:
+            raise ValueError(
+                f"{self} has changed since it was looked at; a file that stays as it is until "
+                "the computation ends is accepted."
+            )
+
+    def pieces(self, qid=None, rows=CHUNK, whole=True):
+        """The pieces (a list) of about so many rows.
+
+        No query is cut: rows with the same id in the column `qid`, or all rows where it is None;
+        unless whole is False.
+        """
+        found = cuts(self.chunks(qid, whole), self.goals(rows))
+        return [
+            Piece(row, stop, begin, end, line)
+            for (row, (begin, line)), (stop, (end, _)) in zip(found, found[1:])
+        ]
+
+    def goals(self, rows):
+        """Rows at which a piece would best begin."""
+        return count(rows, rows)
+
+
+def ids_of(numbers, whole):
+    """What takes the place of ids for rows (m,) of these numbers: one query, or one for each."""
+    return np.zeros(len(numbers)) if whole else numbers
+
+
+BUFFER = 1 << 20  # bytes of a column of a large row group that are read at a time
+
+
+class ParquetTable(FileTable):
+    """A Parquet file; `sizes` are the rows of its row groups."""
+
+    def __init__(self, source):
+        super().__init__(source)
+        parquet = self._opened()
+        self.columns = [str(name) for name in parquet.schema_arrow.empty_table().to_pandas()]
+        check_names(self, self.columns)
+        facts = parquet.metadata
+        self.sizes = [facts.row_group(i).num_rows for i in range(facts.num_row_groups)]
+
+    def _opened(self, buffer=0):
+        """The file of pyarrow, which reads columns whole, or so many bytes at a time."""
+        parquet = import_extra("pyarrow.parquet", "data", f"reading {self} as Parquet")
+        try:
+            return parquet.ParquetFile(self.path, buffer_size=buffer, pre_buffer=False)
+        except (OSError, ValueError) as error:  # every error of pyarrow is one of the two
+            raise ValueError(f"{self} cannot be read as Parquet: {error}") from error
+
+    def goals(self, rows):
+        """Ends of row groups, small ones together; those of equal parts of large ones."""
+        last = at = 0
+        for size in self.sizes:
+            if at > last and at + size - last > rows:
+                yield (last := at)
+            parts = -(-size // rows)
+            for i in range(1, parts):
+                yield (last := at + i * size // parts)
+            at += size
+
+    def chunks(self, qid, whole):
+        """Ids and places of rows, see :func:`cuts`."""
+        first = 0
+        for batch in self._batches([] if qid is None else [qid], 0, sum(self.sizes)):
+            m = batch.num_rows
+            numbers = np.arange(first, first + m)
+            ids = ids_of(numbers, whole) if qid is None else _frame([batch], [qid])[qid].to_numpy()
+            yield ids, np.zeros((m, 2), np.int64)
+            first += m
+        yield (), [(0, 1)]
+
+    def _batches(self, columns, first, stop, rows=CHUNK):
+        """Record batches of so many rows or fewer, with the rows from `first` up to `stop`."""
+        ends = list(accumulate(self.sizes))
+        groups = [i for i, n in enumerate(self.sizes) if ends[i] > first and ends[i] - n < stop]
+        at = ends[groups[0]] - self.sizes[groups[0]] if groups else 0
+        try:
+            large = any(self.sizes[i] > 2 * rows for i in groups)
+            file = self._opened(BUFFER if large else 0)
+            for batch in file.iter_batches(rows, groups, columns):
+                rows = slice(max(first - at, 0), min(stop - at, batch.num_rows))
+                if rows.start < rows.stop:
+                    yield batch.slice(rows.start, rows.stop - rows.start)
+                at += batch.num_rows
+                if at >= stop:
+                    return
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{self} cannot be read as Parquet: {error}") from error
+
+    def frame(self, piece, columns, ids=None):
+        """Some columns of a piece as a DataFrame; `ids` is for text."""
+        self.require_unchanged()
+        rows = piece.stop - piece.first  # one batch is brought into one array soonest
+        batches = list(self._batches(columns, piece.first, piece.stop, rows))
+        return _frame(batches, columns)
+
+
+def _frame(batches, columns):
+    """Columns of record batches as one DataFrame, those of one type in one array."""
+    import pyarrow
+
+    table = pyarrow.Table.from_batches(batches).select(columns)
+    del batches[:]
+    return table.to_pandas(self_destruct=True, ignore_metadata=True, use_threads=False)
+
+
+class Excerpt:
+    """Bytes of a file, for the readers: in place of a :class:`rankbook.data.sources.Source`."""
+
+    def __init__(self, table, piece, before=b""):
+        self.label, self.first_row, self.first_line = str(table), piece.first, piece.line
+        with opened(table.path) as stream:
+            stream.seek(piece.begin)
+            self.content = before + stream.read(piece.end - piece.begin)
+
+    def __str__(self):
+        return self.label
+
+    def open(self):
+        """A binary stream, from the beginning."""
+        return io.BytesIO(self.content)
+
+
+def opened(path):
+    """A binary stream of the text in a file, packed or not."""
+    return gzip.open(path, "rb") if path.lower().endswith(".gz") else open(path, "rb")
+
+
+def records(stream):
+    """Place, number of the line and bytes of every row of CSV text; empty lines are left out."""
+    place, number = 0, 1
+    for line in stream:
+        raw, lines = line, 1
+        while raw.count(b'"') % 2 and (more := next(stream, b"")):
+            raw, lines = raw + more, lines + 1
+        if raw.strip():
+            yield place, number, raw
+        place, number = place + len(raw), number + lines
+
+
+class CSVTable(FileTable):
+    """Text with a header; `ids_are_text` is known when it has been cut."""
+
+    def __init__(self, source, separator=None):
+        super().__init__(source)
+        self.separator, self.decimal = separator or separator_of(source), "."
+        with opened(self.path) as stream:
+            rows = list(islice(records(stream), 1 + CHUNK))
+        (_, _, self.header), *rows = rows
+        self.header = self.header.rstrip(b"\r\n") + b"\n"
+        if b"\r" in self.header:
+            raise ValueError(
+                f"{self} has a carriage return alone at the end of a line; a line feed, or both, "
+                "is accepted in files that are read in blocks."
+            )
+        start = Piece(0, 0, 0, rows[-1][0] + len(rows[-1][2]) if rows else len(self.header))
+        read = lambda decimal: read_csv(Excerpt(self, start), self.separator, decimal)
+        frame = read(".")
+        if self.separator == ";":
+            commas = read(",")
+            self.decimal = "," if chosen_decimals(self, frame, commas) is commas else "."
+        self.columns = list(frame.columns)
+        self.ids_are_text = False
+
+    def chunks(self, qid, whole):
+        """Ids and places of rows, see :func:`cuts`."""
+        kinds, first, before, run = set(), 0, [], 0
+        with opened(self.path) as stream:
+            rows, end = islice(records(stream), 1, None), (0, 1)
+            while some := list(islice(rows, CHUNK)):
+                places = np.array([row[:2] for row in some])
+                numbers = np.arange(first, first + len(some))
+                ids = ids_of(numbers, whole)
+                if qid is not None:  # the row before them is read alike, be it a number or a word
+                    lines = [*before, *(row[2] for row in some)]
+                    found = self._ids(qid, lines, first - len(before))
+                    ids = run + np.r_[[0][len(before) :], (found[1:] != found[:-1]).cumsum()]
+                    before, run = lines[-1:], ids[-1]
+                    kinds.add(found.dtype.kind)
+                yield ids, places
+                first, end = first + len(some), (some[-1][0] + len(some[-1][2]), 0)
+        self.ids_are_text = not kinds <= set("iuf")
+        yield (), [end]
+
+    def _ids(self, qid, rows, first):
+        """The ids of some rows."""
+        import pandas as pd
+
+        content = io.BytesIO(self.header + b"".join(rows))
+        options = dict(sep=self.separator, skipinitialspace=True, index_col=False)
+        try:
+            at = self.columns.index(qid)
+            found = pd.read_csv(content, usecols=[at], **options).iloc[:, 0]
+        except (pd.errors.ParserError, UnicodeDecodeError) as error:
+            raise ValueError(f"{self} cannot be read as CSV text: {error}") from error
+        if len(found) != len(rows):
+            raise ValueError(
+                f"{self} has {len(rows)} lines from row {first} on, which are read as {len(found)} "
+                "rows; quotation marks in pairs, and no line of separators alone, are accepted."
+            )
+        return found.to_numpy()
+
+    def frame(self, piece, columns, ids=None):
+        """Some columns of a piece as a DataFrame; the column `ids` as text if it has any."""
+        self.require_unchanged()
+        excerpt = Excerpt(self, piece, self.header)
+        types = {ids: str} if ids is not None and self.ids_are_text else None
+        try:
+            frame = read_csv(excerpt, self.separator, self.decimal, types)
+        except ValueError as error:
+            error.add_note(f"This part of the file begins in line {piece.line}.")
+            raise
+        if len(frame) != piece.stop - piece.first:
+            raise ValueError(
+                f"{self} has {piece.stop - piece.first} lines from row {piece.first} on, which are "
+                f"read as {len(frame)} rows; quotation marks in pairs are accepted."
+            )
+        return frame[list(columns)]
+
+
+class NumberedTable(FileTable):
+    """SVMlight or LETOR text.
+
+    Attributes
+    ----------
+    indices : (int, int)
+        The first feature, 0 or 1, and the last. Files that are read together have them in common.
+    has_ids : bool
+        Whether its lines name queries.
+    """
+
+    def __init__(self, source):
+        super().__init__(source)
+        _, line = next(data_lines(source), (1, b""))
+        self.has_ids = any(word.startswith(b"qid:") for word in line.split(None, 2)[1:2])
+        self.indices = (1, 0)
+
+    @property
+    def columns(self):
+        """As in :func:`rankbook.data.table.read_frame`."""
+        first, last = self.indices
+        ids = ["qid"] if self.has_ids else []
+        return ["label", *ids, *(f"feature {j}" for j in range(first, last + 1))]
+
+    def chunks(self, qid, whole):
+        """Ids and places of rows, see :func:`cuts`; the indices are known afterwards."""
+        first, place = 0, 0
+        with opened(self.path) as stream:
+            ids, places = [], []
+            for number, line in enumerate(stream, start=1):
+                body = line.partition(b"#")[0]
+                if words := body.split(None, 2):
+                    ids.append(self._looked_at(number, line, words))
+                    places.append((place, number))
+                place += len(line)
+                if len(ids) == CHUNK:
+                    yield self._chunk(ids, places, first, whole)
+                    first, ids, places = first + len(ids), [], []
+        if ids:
+            yield self._chunk(ids, places, first, whole)
+        yield (), [(place, 0)]
+
+    def _chunk(self, ids, places, first, whole):
+        """Ids and places of some rows."""
+        numbers = np.arange(first, first + len(ids))
+        ids = np.array(ids) if self.has_ids and whole else ids_of(numbers, whole)
+        return ids, np.array(places)
+
+    def _looked_at(self, number, line, words):
+        """The id of a line, after its indices have been noted."""
+        try:
+            named = len(words) > 1 and words[1].startswith(b"qid:")
+            id = int(words[1][4:]) if named else None
+            features = b" ".join(words[2 if named else 1 :])
+            if b":" in features:
+                low = int(features.partition(b":")[0])
+                high = int(features.rpartition(b":")[0].split()[-1])
+                self.indices = (0 if low == 0 else self.indices[0], max(self.indices[1], high))
+        except ValueError as error:
+            raise ValueError(
+                f"{self} is not SVMlight text in {show_line(number, line)}; "
+                "`label qid:query index:value ...` is accepted, indices rising."
+            ) from error
+        if named != self.has_ids:
+            raise ValueError(
+                f"{self} has qid on some of its lines and not on all, see "
+                f"{show_line(number, line)}; on all or on none is accepted."
+            )
+        return id
+
+    def frame(self, piece, columns, ids=None):
+        """Some columns of a piece as a DataFrame; features that no file mentions are 0."""
+        import pandas as pd
+
+        self.require_unchanged()
+        X, names, y, qid = read_svmlight(Excerpt(self, piece), self.indices)
+        frame = pd.DataFrame(X, columns=names, copy=False)
+        if qid is not None and self.has_ids:
+            frame.insert(0, "qid", qid)
+        frame.insert(0, "label", y)
+        missing = [name for name in columns if name not in frame.columns]
+        return frame.assign(**dict.fromkeys(missing, 0.0))[list(columns)]
 
 
 def files_of(paths):
@@ -67,7 +452,7 @@ def open_table(path):
     Parameters
     ----------
     path : str or path
-        As in :func:`rankbook.data.tables.read_table`, but not "-".
+        As in :func:`rankbook.data.table.read_table`, but not "-".
 
     Returns
     -------
@@ -259,7 +644,7 @@ def read_blocks(
     ----------
     paths : str, path or list of them
         A file, a pattern such as ``"logs/*.parquet"``, or several of both: Parquet, CSV, or
-        SVMlight/LETOR text as for :func:`rankbook.data.tables.read_table`, all of one kind.
+        SVMlight/LETOR text as for :func:`rankbook.data.table.read_table`, all of one kind.
     target : str, optional
         The column to rank by. Needed for CSV and Parquet, refused for SVMlight, which has a label.
     qid : str, optional
@@ -285,7 +670,7 @@ def read_blocks(
     FileNotFoundError, IsADirectoryError
         If there is no such file.
     ValueError
-        As :func:`rankbook.data.tables.read_table`, and if files differ in their columns. NaN,
+        As :func:`rankbook.data.table.read_table`, and if files differ in their columns. NaN,
         infinity and words are refused when the block is read, with the file and its row. A file
         that changes while it is used is refused.
 

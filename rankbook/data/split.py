@@ -5,7 +5,7 @@ from collections import namedtuple
 import numpy as np
 
 from ..preferences.graph import Preferences
-from .dataset import PARTS
+from .table import PARTS
 
 
 def _assign(cards, n, rng):

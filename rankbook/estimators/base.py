@@ -30,7 +30,7 @@ from rankbook.base.validation import (
     refuse_text,
 )
 from ..data.blocks import BlocksLike
-from ..data.dask_collections import is_dask
+from ..data.dask import is_dask
 from .dask_data import predict_dask
 from .shown import Shown
 from ..kernels.basis import METHODS

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from ..base.validation import as_choice, as_count
-from ..data.block_facts import as_facts, block_facts, facts_of, require_same, require_whole
+from ..data.blocks import as_facts, block_facts, facts_of, require_same, require_whole
 from .base import fitted_attributes, keep_fit
 from ..kernels.basis import METHODS, choose_basis
 from ..preferences.sums import query_item_weights

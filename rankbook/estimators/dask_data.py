@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from ..data.dask_collections import dask_blocks
+from ..data.dask import dask_blocks
 
 # %% ../../nbs/estimators/dask_data.ipynb #de05
 def fit_dask(estimator, X, y, qid=None, sample_weight=None, preferences=None):

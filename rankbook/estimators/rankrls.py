@@ -17,7 +17,7 @@ from ..base.limits import refuse_huge
 from ..base.types import Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_matrix, as_positive, as_vector
 from ..data.blocks import BlocksLike
-from ..data.dask_collections import is_dask
+from ..data.dask import is_dask
 from rankbook.estimators.base import (
     Ranker,
     finite_items,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..base.types import Folds, KernelLike, Seed
 from ..base.validation import as_count, as_grid
 from ..data.blocks import BlocksLike
-from ..data.dask_collections import is_dask
+from ..data.dask import is_dask
 from .base import Ranker, fitted_attributes, keep_fit, keeping_features, or_none
 from .blocks import blocked_search, known_features
 from .dask_data import fit_dask

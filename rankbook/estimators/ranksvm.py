@@ -16,7 +16,7 @@ from ..base.limits import refuse_huge, warn
 from ..base.types import GraphName, Items, KernelLike, SolverLike
 from ..base.validation import as_count
 from ..data.blocks import BlocksLike
-from ..data.dask_collections import is_dask
+from ..data.dask import is_dask
 from rankbook.estimators.base import (
     Ranker,
     finite_items,

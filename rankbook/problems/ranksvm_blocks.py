@@ -17,8 +17,7 @@ import numpy as np
 
 from ..base.ownership import locked
 from ..base.validation import as_choice
-from ..data.block_facts import block_facts
-from ..data.blocks import BlockedItems, BlocksLike, Parts, added, require_blocks
+from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, require_blocks
 from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel
 from ..preferences.graph import Preferences

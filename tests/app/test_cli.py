@@ -23,7 +23,7 @@ from rankbook.app.cli.main import app
 from rankbook.app.cli.reading import save_picture
 from rankbook.app.cli.report import report
 from rankbook.app.select import select_model
-from rankbook.data.tables import read_table
+from rankbook.data.table import read_table
 
 pytestmark = pytest.mark.usefixtures("workplace")
 

@@ -10,9 +10,8 @@ from shell import done, refused, run
 
 import rankbook as rb
 from rankbook.app.select import select_model
-from rankbook.data.dataset import Dataset
 from rankbook.data.split import scaling
-from rankbook.data.tables import read_table
+from rankbook.data.table import Dataset, read_table
 from rankbook.data.writers import write_dataset
 
 pytestmark = pytest.mark.usefixtures("workplace")
@@ -390,7 +389,7 @@ def test_data_survive_every_format(endings):
 @pytest.mark.data
 def test_mq2008_from_the_shell():
     """The way of somebody who has trained with svm_rank_learn until now."""
-    folder = Path(rb.data.files.find_file("mq2008.S1")).parent
+    folder = Path(rb.datasets.find_file("mq2008.S1")).parent
     done("fit", folder / "S1.txt", "--kernel", "linear", "-c", "1", "-o", "m.rankbook")
     said = json.loads(done("evaluate", "m.rankbook", folder / "S5.txt", "--json"))
     assert Path("m.rankbook").stat().st_size < 20_000

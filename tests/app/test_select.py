@@ -12,9 +12,9 @@ import pytest
 
 import rankbook as registry
 from rankbook.app.select import kernels_to_try, restrict, select_model
-from rankbook.data.dataset import Dataset
 from rankbook.data.datasets import load, load_mq2008, make_mixture
 from rankbook.data.split import prepare, scaling, split
+from rankbook.data.table import Dataset
 from rankbook.metrics.pairs import disagreement
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
@@ -473,7 +473,7 @@ class TestSelect:
         self, larger_mixture, monkeypatch, options, error, says
     ):
         monkeypatch.setattr(
-            "rankbook.app.methods.solve_path", lambda *_: pytest.fail("a path was followed")
+            "rankbook.app.select.solve_path", lambda *_: pytest.fail("a path was followed")
         )
         with pytest.raises(error, match=says):
             select_model(larger_mixture, **options)

@@ -10,7 +10,7 @@ import pytest
 from shell import done, refused
 
 import rankbook as rb
-from rankbook.data.dataset import Dataset
+from rankbook.data.table import Dataset
 from rankbook.data.writers import write_dataset
 
 pytestmark = pytest.mark.usefixtures("workplace")

@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 
 from rankbook import datasets
 from rankbook.base import limits
-from rankbook.data.tables import read_table
+from rankbook.data.table import read_table
 
 PIP = r'which is not installed: pip install "rankbook\[data\]"'
 

@@ -14,7 +14,7 @@ from shell import refused as refused_in_shell
 
 import rankbook as rb
 from rankbook.base import limits
-from rankbook.data.tables import read_table
+from rankbook.data.table import read_table
 
 TREES = {  # files below the root, and the MiB that are available then
     "the machine": ({"proc/meminfo": "MemTotal: 9999 kB\nMemAvailable: 512000 kB\n"}, 500),

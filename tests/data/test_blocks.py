@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from rankbook.data.block_facts import block_facts
-from rankbook.data.blocks import Block, BlockedItems, Blocks, Parts, Stored, added
+from rankbook.data.blocks import Block, BlockedItems, Blocks, Parts, Stored, added, block_facts
 from rankbook.kernels.items import matvec, rmatvec
 
 

@@ -17,9 +17,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import rankbook as rb
-from rankbook.data import dask_blocks
-from rankbook.data.block_facts import block_facts
-from rankbook.data.blocks import GROUP, BlockedItems, Blocks, Stored, nbytes_of
+from rankbook.data import dask as dask_module
+from rankbook.data.blocks import GROUP, BlockedItems, Blocks, Stored, block_facts, nbytes_of
 
 distributed = pytest.importorskip("distributed", reason='needs pip install "rankbook[dask]"')
 da = pytest.importorskip("dask.array")
@@ -468,11 +467,11 @@ def test_a_cluster_that_never_answers_ends_in_an_error(states, words, monkeypatc
 
     seen, clock = iter(states), iter(range(100))
     monkeypatch.setattr(distributed, "wait", no_answer)
-    monkeypatch.setattr(dask_blocks, "PATIENCE", 5)
-    monkeypatch.setattr(dask_blocks.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(dask_module, "PATIENCE", 5)
+    monkeypatch.setattr(dask_module.time, "monotonic", lambda: next(clock))
     client = type("Client", (), dict(run_on_scheduler=lambda self, function: next(seen)))()
     with pytest.raises(RuntimeError, match=words):
-        dask_blocks.wait_for(client, [])
+        dask_module.wait_for(client, [])
 
 
 def large_block(k):

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from rankbook import datasets
-from rankbook.data import files
-from rankbook.data.dataset import Dataset
 from rankbook.data.datasets import list_datasets, load, load_mq2008, make_mixture
+from rankbook.data.table import Dataset
 
 
 def level_sizes(y):
@@ -291,8 +290,8 @@ CARS = (
 
 def pretend(monkeypatch, content, url):
     """Make `content` the original of the auto data, at this address."""
-    file = files._File("auto_mpg/auto-mpg.data", hashlib.sha256(content).hexdigest(), url)
-    monkeypatch.setitem(files._FILES, "auto", file)
+    file = datasets._File("auto_mpg/auto-mpg.data", hashlib.sha256(content).hexdigest(), url)
+    monkeypatch.setitem(datasets._FILES, "auto", file)
     return file
 
 
@@ -373,7 +372,7 @@ class TestFolder:
             load("auto")
         for part in (
             str(Path("auto_mpg") / "auto-mpg.data"),
-            files._FILES["auto"].sha256,
+            datasets._FILES["auto"].sha256,
             hashlib.sha256(CARS).hexdigest(),
         ):
             assert part in str(caught.value)

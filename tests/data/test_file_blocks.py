@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 
 import rankbook as rb
-from rankbook.data.block_facts import block_facts
-from rankbook.data.dataset import Dataset
+from rankbook.data.blocks import block_facts
 from rankbook.data.file_blocks import files_of
-from rankbook.data.tables import NotNumbers, read_table
+from rankbook.data.table import Dataset, NotNumbers, read_table
 from rankbook.data.writers import write_dataset
 
 pytestmark = pytest.mark.usefixtures("workplace")
@@ -80,8 +79,7 @@ class TestSameAsTheWhole:
 
     @pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.txt"])
     def test_queries_over_chunks(self, name, monkeypatch):
-        monkeypatch.setattr("rankbook.data.pieces.CHUNK", 7)
-        monkeypatch.setattr("rankbook.data.text_pieces.CHUNK", 7)
+        monkeypatch.setattr("rankbook.data.file_blocks.CHUNK", 7)
         data = made()
         write_dataset(data, name)
         assert same(rb.read_blocks(name, **roles(name), rows=20), read_table(name, **roles(name)))
@@ -142,7 +140,7 @@ class TestColumns:
         assert parts(blocks, "qid")[0].tolist() == ["a\nb", "a\nb", "c", "c"]
 
     def test_ids_that_become_words_between_two_chunks(self, monkeypatch):
-        monkeypatch.setattr("rankbook.data.text_pieces.CHUNK", 3)
+        monkeypatch.setattr("rankbook.data.file_blocks.CHUNK", 3)
         write(a_csv="q,y,x\n1,0,1\n1,1,2\n2,0,3\n2,1,4\na,0,5\na,1,6\na,0,7\n3,1,8\n")
         blocks = rb.read_blocks("a.csv", "y", "q", rows=1)
         assert block_facts(blocks).rows == [2, 2, 3, 1]

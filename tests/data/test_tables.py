@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rankbook.data.sources import Assumption
-from rankbook.data.tables import NotNumbers, read_table
+from rankbook.data.table import Assumption, NotNumbers, read_table
 
 pytestmark = pytest.mark.usefixtures("workplace")
 

@@ -141,7 +141,7 @@ def count_done(client):
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_a_fit_whose_cluster_goes_away_leaves_nothing_half_done(table, model, monkeypatch):
-    from rankbook.data.dask_blocks import DaskBlocks
+    from rankbook.data.dask import DaskBlocks
 
     options = dict(processes=False, dashboard_address="127.0.0.1:0")
     cluster = distributed.LocalCluster(n_workers=1, **options)

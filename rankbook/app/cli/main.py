@@ -1,6 +1,5 @@
 """The command ``rankbook``: its subcommands, errors and exit codes."""
 
-import json
 import os
 import re
 import sys
@@ -9,15 +8,10 @@ from typing import Annotated
 
 import typer
 
-from .check import check
-from .compare import compare
-from .convert import convert, datasets
-from .evaluate import evaluate
+from .commands import check, convert, datasets, info, new_solver, solvers
 from .fit import fit
-from .info import info
-from .new_solver import new_solver
 from .path import path
-from .predict import predict
+from .predict_evaluate import compare, evaluate, predict
 from .report import say
 from .select import select
 
@@ -139,30 +133,11 @@ EXAMPLES = {
     compare: ("rankbook compare a.rankbook b.rankbook new.letor --metric ndcg@5",),
 }
 COMMANDS = (select, fit, predict, evaluate, compare, path, convert, datasets)
-COMMANDS += (info, check, new_solver)
+COMMANDS += (info, check, new_solver, solvers)
 for command in COMMANDS:
     # \b keeps the lines as they are
     shown = "\n\n".join(f"\b\n{line}" for line in ("Examples:", *EXAMPLES.get(command, ())))
     app.command(epilog=shown if command in EXAMPLES else None)(one_line_errors()(command))
-
-
-@app.command()
-def solvers(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One of them, in full.")] = None,
-    allow_plugins: Annotated[
-        bool, typer.Option("--allow-plugins", help="Import plugins, to say which are broken.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
-):
-    """List the installed solvers, or import and describe one."""
-    from rankbook.registry.table import as_page, list_solvers, rows_about
-
-    with one_line_errors():
-        table = list_solvers(allow_plugins) if name is None else rows_about(name)
-        if as_json:
-            typer.echo(json.dumps(list(table), indent=2))
-        else:
-            say("\n\n".join(map(as_page, table)) if name else str(table))
 
 
 def main():

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from rankbook.app.cli.options import (
+from .options import (
     Coef0,
     Data,
     Degree,
@@ -19,7 +19,7 @@ from rankbook.app.cli.options import (
     Target,
     option,
 )
-from rankbook.app.cli.reading import (
+from .reading import (
     check_place,
     check_table,
     parse_gammas,
@@ -28,7 +28,6 @@ from rankbook.app.cli.reading import (
     refuse_two,
     spoken_warnings,
 )
-
 from .report import say
 
 Events = option(

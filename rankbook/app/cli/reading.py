@@ -92,7 +92,7 @@ def save_picture(figure, file):
 @contextmanager
 def advice_on_words(*parts):
     """Add to an error about columns of words by which options they are left out, or get a part."""
-    from rankbook.data.tables import NotNumbers
+    from rankbook.data.table import NotNumbers
 
     try:
         yield
@@ -111,7 +111,7 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None):
     ----------
     source : str or path
         One of :func:`rankbook.data.datasets.list_datasets`, else a file or "-" for
-        :func:`rankbook.data.tables.read_table`.
+        :func:`rankbook.data.table.read_table`.
     target, qid, group_split : str, optional
         Columns of a file, see there.
     drop : sequence of str, optional
@@ -129,7 +129,7 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None):
         If a column is named for built-in data, or the file cannot be read.
     """
     from rankbook.data.datasets import list_datasets, load
-    from rankbook.data.tables import read_table
+    from rankbook.data.table import read_table
 
     if source not in list_datasets():
         if source != "-" and not Path(source).exists():
@@ -156,7 +156,7 @@ def built_in_items(source, target=None, qid=None, drop=()):
         If it is neither, or columns are named for built-in data; see :func:`read_data`.
     """
     from rankbook.data.datasets import list_datasets
-    from rankbook.data.items import ItemTable
+    from rankbook.data.table import ItemTable
 
     if source == "-" or (source not in list_datasets() and Path(source).exists()):
         check_file("DATA", source)
@@ -189,7 +189,7 @@ def spoken_warnings(queries=True):
     The notes are in the words of the command line; those on query ids are left out where `queries`
     is False, since nothing depends on them.
     """
-    from rankbook.data.sources import Assumption
+    from rankbook.data.table import Assumption
 
     said = set()
     with warnings.catch_warnings():

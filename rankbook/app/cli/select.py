@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from rankbook.app.cli.options import (
+from .options import (
     Coef0,
     Data,
     Degree,
@@ -30,7 +30,7 @@ from rankbook.app.cli.options import (
     Verbose,
     option,
 )
-from rankbook.app.cli.reading import (
+from .reading import (
     check_picture,
     check_place,
     parse_gammas,
@@ -40,7 +40,6 @@ from rankbook.app.cli.reading import (
     save_picture,
     spoken_warnings,
 )
-
 from .report import count, report, say
 
 

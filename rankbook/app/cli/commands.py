@@ -1,0 +1,225 @@
+"""Small commands: convert, datasets, info, check and new-solver."""
+
+import json
+import re
+import textwrap
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from .options import Data, Drop, Json, Qid, Target
+from .predict_evaluate import named
+from .reading import (
+    check_table,
+    parse_names,
+    parse_options,
+    read_data,
+    refuse_two,
+    spoken_warnings,
+)
+from .report import say
+
+Output = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="File to write: .csv .tsv .parquet, or .svm .svmlight .letor .txt .dat; or - for"
+        " standard output, as CSV.",
+        show_default=False,
+    ),
+]
+
+
+def convert(
+    data: Data,
+    file: Output,
+    target: Target = None,
+    qid: Qid = None,
+    drop: Drop = None,
+    as_json: Json = False,
+):
+    """Write data in another format: CSV, Parquet or SVMlight/LETOR.
+
+    A table then has the columns qid, if there are queries, target, and the features.
+    """
+    from rankbook.data.writers import NUMBERED, TABLES, write_dataset
+
+    check_table("FILE", file, (*TABLES, *NUMBERED), data)
+    refuse_two(as_json, file, "FILE")
+    with spoken_warnings():
+        found = read_data(data, target, qid, parse_names(drop))
+        write_dataset(found, file)
+    say(json.dumps(facts_about(found)) if as_json else repr(found), err=file == "-")
+
+
+def facts_about(data):
+    """What there is to say of a data set, as plain Python values."""
+    import numpy as np
+
+    levels, sizes = np.unique(data.y, return_counts=True)
+    return dict(
+        name=data.name,
+        rows=len(data.y),
+        features=list(data.feature_names),
+        levels=len(levels),
+        smallest=float(levels[0]),
+        largest=float(levels[-1]),
+        queries=None if data.qid is None else int(np.unique(data.qid).size),
+        description=data.description,
+        source=data.source,
+        licence=data.licence,
+    )
+
+
+NAME = typer.Argument(metavar="[NAME]", help="One of them, in full; this reads it.")
+
+
+def datasets(name: Annotated[str, NAME] = None, as_json: Json = False):
+    """List the built-in data sets, or describe one."""
+    from rankbook.base.validation import unknown_name
+    from rankbook.data.datasets import list_datasets, load
+
+    names = list_datasets()
+    if name not in (None, *names):
+        raise unknown_name("NAME", name, names)
+    if name is None:
+        typer.echo(json.dumps(names) if as_json else "\n".join(names))
+        return
+    data = load(name)
+    if as_json:
+        typer.echo(json.dumps(facts_about(data), indent=2))
+        return
+    about = (("about", data.description), ("source", data.source), ("licence", data.licence))
+    say("\n".join([repr(data), *(f"{label}: {text}" for label, text in about if text)]))
+
+
+def info_lines(facts: dict[str, Any]) -> list[str]:
+    """Lines of text about a file.
+
+    Parameters
+    ----------
+    facts : dict
+        From :func:`rankbook.estimators.storage.file_facts`.
+
+    Returns
+    -------
+    list of str
+    """
+    plain = ("class", "solver", "status", "written_by")
+    later = "" if facts["readable"] else ", which this rankbook cannot read"
+    rows = [("file", f"{facts['file']}, {facts['bytes']} bytes")]
+    rows += [("kind", f"{facts['kind']}, version {facts['version']}{later}")]
+    rows += [(name.replace("_", " "), facts[name]) for name in plain if name in facts]
+    given = facts.get("parameters") or facts.get("problem") or {}
+    rows += [("parameters", _pairs(given))] if given and isinstance(given, dict) else []
+    sizes = {name: facts[name] for name in ("n_features_in", "lam", "gamma") if name in facts}
+    rows += [("fitted", _pairs(sizes))] if sizes else []
+    names = facts.get("feature_names_in") or facts.get("columns")
+    rows += [("features", ", ".join(names))] if isinstance(names, list) else []
+    rows += [("about", _pairs(facts["about"]))] if facts.get("about") else []
+    for name in ("certificate", "exact_certificate"):
+        if isinstance(facts.get(name), dict):
+            rows.append((name.split("_")[0], _certificate_line(facts[name], "exact" in name)))
+    rows += [("arrays" * (not i), text) for i, text in enumerate(_array_lines(facts["arrays"]))]
+    rows.append(("checksum", f"SHA-256, {facts['checksum']}"))
+    wide = dict(width=100, subsequent_indent=" " * 13, break_long_words=False)
+    return [textwrap.fill(f"{label:13}{text}", **wide) for label, text in rows]
+
+
+def _pairs(values):
+    """name=value, one after another."""
+    return ", ".join(f"{name}={value!r}" for name, value in values.items())
+
+
+def _certificate_line(certificate, exact):
+    """Primal, dual and gap, and what they are of."""
+    primal, dual, gap = (float(certificate[k]) for k in ("primal", "dual", "relative_gap"))
+    of = ", of the kernel itself" if exact else ""
+    return f"primal {primal:.10g}, dual {dual:.10g}, relative gap {abs(gap):.1e}{of}"
+
+
+def _array_lines(arrays):
+    """The name of each array without what all names have in common, and its type and shape."""
+    return [f"{name.removeprefix('model.fitted.')}: {shape}" for name, shape in arrays.items()]
+
+
+FileName = Annotated[str, typer.Argument(metavar="FILE", help="Of a saved model or path.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+
+
+def info(file: FileName, as_json: AsJson = False):
+    """Say what a saved model or path is.
+
+    That is its class, parameters, sizes, certificate and checksum.
+    """
+    from rankbook.estimators.storage import file_facts
+
+    with named("FILE", file):
+        facts = file_facts(file)
+    text = json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(info_lines(facts))
+    say(text)
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Of a solver: see rankbook solvers.")]
+Options = Annotated[
+    list[str], typer.Option("--option", metavar="KEY=VALUE", help="Of the solver; several times.")
+]
+TimeLimit = Annotated[float, typer.Option(help="Seconds that a check may take.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
+
+
+def check(
+    solver: Name, option: Options = None, time_limit: TimeLimit = 120.0, as_json: AsJson = False
+):
+    """Put a solver through checks on degenerate data.
+
+    The command exits with 1 if one fails.
+    """
+    from rankbook.registry.plugins import get_solver
+    from rankbook.testing.kit import check_solver
+
+    asked = (solver, parse_options(option, "--option"))
+    try:
+        get_solver(asked)
+    except (ValueError, TypeError) as error:  # here a name is an argument
+        if type(error) not in (ValueError, TypeError):
+            raise
+        said = re.sub("^solver is", "NAME is", re.sub("^option (?!--)", "--option ", str(error)))
+        raise type(error)(said) from error
+    table = check_solver(asked, time_limit=time_limit)
+    say(json.dumps([asdict(row) for row in table], indent=2) if as_json else str(table))
+    if table.failed:
+        raise typer.Exit(1)
+
+
+NewName = Annotated[str, typer.Argument(metavar="NAME", help="Of the solver, and of its folder.")]
+
+
+def new_solver(name: NewName):
+    """Write the files of a new solver, one that works.
+
+    It is there to be changed, and shared.
+    """
+    from rankbook.app.new_solver import write_new_solver
+
+    for file in write_new_solver(name):
+        typer.echo(f"wrote {file}")
+    typer.echo(f"now: pip install -e {name} && pytest {name}")
+
+
+def solvers(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One of them, in full.")] = None,
+    allow_plugins: Annotated[
+        bool, typer.Option("--allow-plugins", help="Import plugins, to say which are broken.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+):
+    """List the installed solvers, or import and describe one."""
+    from rankbook.registry.table import as_page, list_solvers, rows_about
+
+    table = list_solvers(allow_plugins) if name is None else rows_about(name)
+    if as_json:
+        typer.echo(json.dumps(list(table), indent=2))
+    else:
+        say("\n\n".join(map(as_page, table)) if name else str(table))

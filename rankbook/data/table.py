@@ -1,0 +1,965 @@
+"""Tables of items: data sets, and the files that hold them."""
+
+import codecs
+import csv
+import gzip
+import html
+import io
+import math
+import os
+import re
+import sys
+import warnings
+import zlib
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations, islice
+from pathlib import Path
+
+import numpy as np
+
+from ..base.limits import import_extra, require_memory, warn
+from ..base.validation import as_array, as_matrix, as_vector, first_bad, unknown_name
+
+PARTS = ("train", "validation", "test")
+
+
+def _as_labels(name, value, size, kind, accepted):
+    """`value` as an array of shape (size,) whose dtype is of the given kind."""
+    labels = as_array(name, value)
+    if labels.shape != (size,) or labels.dtype.kind not in kind:
+        raise ValueError(
+            f"{name} has shape {labels.shape} and dtype {labels.dtype}; "
+            f"shape ({size},) and {accepted} are accepted."
+        )
+    return labels
+
+
+def _as_parts(value, size):
+    """The name of each row's part, one of `PARTS`."""
+    parts = _as_labels("parts", value, size, "U", "words")
+    for part in np.unique(parts):
+        if part not in PARTS:
+            raise unknown_name("parts", str(part), PARTS)
+    return parts
+
+
+def _as_names(name, value, count, what):
+    """A list of str, one for each column or row of X, or None."""
+    if value is None:
+        return None
+    if np.ndim(value) != 1:
+        raise TypeError(f"{name} is {value!r}; a list of names is accepted.")
+    if len(value) != count:
+        raise ValueError(
+            f"{name} has {len(value)} names; {count} are accepted, one for each {what} of X."
+        )
+    return [str(one) for one in value]
+
+
+def _checked_fields(data):
+    """The fields of a `Dataset` as arrays of the promised shapes and types."""
+    X = as_matrix("X", data.X)
+    n, d = X.shape
+    if n == 0:
+        raise ValueError(f"X has shape {X.shape}; at least one row is accepted.")
+    features = _as_names("feature_names", data.feature_names, d, "column")
+    names = [f"x{j}" for j in range(d)] if features is None else features
+    qid = None if data.qid is None else _as_labels("qid", data.qid, n, "iu", "whole numbers")
+    parts = None if data.parts is None else _as_parts(data.parts, n)
+    groups = data.groups
+    if groups is not None:
+        groups = _as_labels("groups", groups, n, "iuU", "whole numbers or words")
+    found = dict(X=X, y=as_vector("y", data.y, n), qid=qid, feature_names=names)
+    rows = _as_names("item_names", data.item_names, n, "row")
+    return found | dict(parts=parts, groups=groups, item_names=rows)
+
+
+def _facts(data):
+    """Pairs (what, how many) that describe a `Dataset`."""
+    levels, sizes = np.unique(data.y, return_counts=True)
+    few = ", ".join(f"{size} at {level:g}" for level, size in zip(levels, sizes))
+    many = f"{len(levels)} levels from {levels[0]:g} to {levels[-1]:g}"
+    facts = [
+        ("rows", str(len(data.y))),
+        ("features", str(data.X.shape[1])),
+        ("y", few if len(levels) <= 5 else many),
+    ]
+    if data.qid is not None:
+        facts.append(("queries", str(len(np.unique(data.qid)))))
+    if data.groups is not None:
+        facts.append(("groups", str(len(np.unique(data.groups)))))
+    if data.parts is not None:
+        facts.append(
+            (
+                "parts",
+                ", ".join(
+                    f"{np.sum(data.parts == part)} {part}" for part in PARTS if part in data.parts
+                ),
+            )
+        )
+    return facts
+
+
+def _facts_as_html(data):
+    """A small table for notebooks."""
+    rows = _facts(data) + [
+        ("about", data.description),
+        ("source", data.source),
+        ("licence", data.licence),
+    ]
+    row = "<tr><th style='text-align:left'>{}</th><td style='text-align:left'>{}</td></tr>"
+    body = "".join(row.format(label, html.escape(text)) for label, text in rows if text)
+    return f"<table><caption><b>{html.escape(data.name or 'Dataset')}</b></caption>{body}</table>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Items to rank, with what is known about them.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Features, one row an item; kept as float64, not standardised.
+    y : array-like of shape (n,)
+        Scores; higher is preferred. Kept as float64.
+    qid : array-like of int of shape (n,), optional
+        The query of each row; only items of one query are compared. None means one query.
+    name, description, source, licence : str, default ""
+        For the reader: a word, a sentence, who made the data and where they are found, under which
+        terms.
+    feature_names : list of str, optional
+        One for each column of `X`; default ``x0, x1, ...``.
+    parts : array-like of str of shape (n,), optional
+        "train", "validation" or "test" for data that come with their own split.
+    groups : array-like of int or str of shape (n,), optional
+        What each row belongs to, such as a user: the rows of one group stay in one part when the
+        data are split. Items of different groups are compared all the same.
+    item_names : list of str, optional
+        What each row is called, for the reader.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If shapes disagree, or `X` or `y` holds anything but finite numbers.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.Dataset([[0.0, 1.0], [2.0, 3.0]], [0, 1], qid=[7, 7], name="two")
+    >>> data
+    Dataset 'two' (rows: 2; features: 2; y: 1 at 0, 1 at 1; queries: 1)
+    >>> data.feature_names
+    ['x0', 'x1']
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    qid: np.ndarray | None = None
+    name: str = ""
+    feature_names: list | None = None
+    description: str = ""
+    source: str = ""
+    licence: str = ""
+    parts: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    item_names: list | None = None
+
+    def __post_init__(self):
+        for field, value in _checked_fields(self).items():
+            object.__setattr__(self, field, value)  # the dataclass is frozen
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset {self.name!r} ("
+            + "; ".join(f"{label}: {text}" for label, text in _facts(self))
+            + ")"
+        )
+
+    def _repr_html_(self):
+        return _facts_as_html(self)
+
+
+GZIP = b"\x1f\x8b"
+_FORMATS = {
+    ".csv": "CSV text",
+    ".tsv": "tab-separated text",
+    ".parquet": "Parquet",
+    ".svm": "SVMlight text",
+    ".svmlight": "SVMlight text",
+    ".letor": "SVMlight text",
+    ".txt": "SVMlight text",
+    ".dat": "SVMlight text",
+}
+
+
+def _existing_file(path):
+    """`path` as a Path to a file that exists."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path is {path!r}; a str or a path is accepted.")
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"path is {str(path)!r}, a folder; a file is accepted.")
+    if not path.exists():
+        raise FileNotFoundError(f"path is {str(path)!r}: there is no such file.")
+    if not (path.is_file() or path.is_fifo()):
+        raise ValueError(f"path is {str(path)!r}, a device; a file or a pipe is accepted.")
+    return path
+
+
+STEP, RATIO = 2**24, 200  # bytes read at a time; the largest factor by which gzip may unpack
+
+
+def _read_all(name, stream, most=math.inf):
+    """All bytes of a stream; an error if they are more than `most`, or than memory can hold."""
+    found = bytearray()
+    while step := stream.read(STEP):
+        found += step
+        if len(found) > most:
+            raise ValueError(
+                f"{name} unpacks to more than {RATIO} times its size, which no table does; "
+                "if it is a table, unpack it with gunzip."
+            )
+        require_memory(2 * len(found), f"reading {name}", "read a smaller part of it")
+    return bytes(found)
+
+
+def _unpacked(name, packed):
+    """The bytes that gzip packed."""
+    try:
+        with gzip.open(io.BytesIO(packed)) as stream:
+            return _read_all(name, stream, max(STEP, RATIO * len(packed)))
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{name} cannot be unpacked by gzip: {error}.") from error
+
+
+class Source:
+    """A file, a pipe or standard input.
+
+    It knows how errors call it, the ending of its format (None for standard input, and for a pipe
+    without one), and its bytes, as often as asked for.
+    """
+
+    first_row, first_line = 0, 1  # numbers of what comes first
+
+    def __init__(self, path):
+        if path == "-":
+            if sys.stdin is None:
+                raise ValueError("path is '-', and standard input is closed; a file is accepted.")
+            self.label = self.name = self.stem = "standard input"
+            self.path, self.ending, content = None, None, _read_all(self, sys.stdin.buffer)
+            packed = content.startswith(GZIP)
+        else:
+            self.path = path = _existing_file(path)
+            packed, is_pipe = path.suffix.lower() == ".gz", path.is_fifo()
+            plain = path.with_suffix("") if packed else path
+            self.label, self.name, self.stem = str(path), path.name, plain.stem
+            self.ending = plain.suffix.lower()
+            content = None
+            if packed or is_pipe:
+                with open(path, "rb") as stream:
+                    content = _read_all(self, stream)
+            if is_pipe and not self.ending:  # one that a shell made
+                self.ending, packed = None, content.startswith(GZIP)
+        self.content = _unpacked(self, content) if packed else content
+        if (path.stat().st_size if self.content is None else len(self.content)) == 0:
+            raise ValueError(f"{self} is empty: it has 0 bytes.")
+
+    def __str__(self):
+        return self.label
+
+    def open(self):
+        """A binary stream, from the beginning."""
+        return open(self.path, "rb") if self.content is None else io.BytesIO(self.content)
+
+
+_SVMLIGHT_LINE = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+(?:qid:\S+|\d+:[-+\d.])")
+
+
+def content_of(source):
+    """What the file holds by its first bytes, and its first line.
+
+    The kinds are Parquet, binary data, SVMlight text and other text.
+    """
+    with source.open() as stream:
+        head = stream.read(2**16)
+    for name, magic in (("Parquet", b"PAR1"), ("gzip data", GZIP)):
+        if head.startswith(magic):
+            return name, ""
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(
+            head
+        )  # may stop in the middle of a letter
+    except UnicodeDecodeError:
+        return "binary data or not UTF-8", ""
+    if "\0" in text:
+        return "binary data or not UTF-8", ""
+    lines = (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
+    first = next(lines, "")
+    return ("SVMlight text" if _SVMLIGHT_LINE.match(first) else "other text"), first[:60]
+
+
+class Assumption(UserWarning):
+    """What a file was taken for without having been told."""
+
+
+def format_of(source):
+    """The format that the ending promises, unless the content says otherwise.
+
+    For standard input it is what the content says.
+    """
+    (found, first), ending = content_of(source), source.ending
+    if ending is None:
+        kind = "CSV text" if found == "other text" else found
+        if kind not in _FORMATS.values():
+            raise ValueError(
+                f"{source} is {found}; "
+                "CSV, Parquet and SVMlight text are accepted, packed by gzip or not."
+            )
+        warn(Assumption(f"{source} is read as {kind}, since it begins like that."))
+        return kind
+    if ending not in _FORMATS:
+        raise unknown_name(f"the ending of {source}", ending, _FORMATS)
+    promised = _FORMATS[ending]
+    if found == promised or found == "other text" and promised != "Parquet":
+        return promised
+    found = f"text that begins {first!r}" if found == "other text" else found
+    fitting = [source.stem + ending for ending, name in _FORMATS.items() if name == found]
+    fitting = [f"{source.name}.gz"] if found == "gzip data" else fitting
+    advice = (
+        f"Name it {' or '.join(fitting)}."
+        if fitting
+        else "Convert it, or name it by its true format."
+    )
+    raise ValueError(f"{source} is {found}, not {promised} as its ending {ending} says. {advice}")
+
+
+def _is_number(word):
+    """Whether a word can be read as a number."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def check_names(path, names):
+    """Refuse columns that have no name, or that of another."""
+    for j, name in enumerate(names):
+        if not name:
+            raise ValueError(
+                f"{path} has no name for column {j}. If it is an index saved by mistake, "
+                "save the table without its index."
+            )
+        if name in names[:j]:
+            raise ValueError(
+                f"{path} has two columns named {name!r}: columns {names.index(name)} and {j}; "
+                "rename one."
+            )
+
+
+def not_a_number(column):
+    """The first entry of a column that is not a number: its row and itself.
+
+    The column is of words, dates or mixtures; in a column of numbers the answer is None.
+    """
+    import pandas as pd
+
+    # numbers kept as objects, such as integers beyond 64 bits
+    exact = (
+        "integer",
+        "floating",
+        "mixed-integer-float",
+        "decimal",
+    )
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.infer_dtype(column) in exact:
+        return None
+    bad = column.notna().to_numpy()
+    # among words, some may be readable as numbers
+    if pd.api.types.is_string_dtype(column.dropna()):
+        bad = bad & pd.to_numeric(column, errors="coerce").isna().to_numpy()
+    row = int(np.argmax(bad))
+    return row, column.iloc[row]
+
+
+def _check_header(path, names):
+    """Refuse a first line of a CSV file that is not its header."""
+    if all(_is_number(name) for name in names):
+        raise ValueError(
+            f"{path} begins with numbers ({', '.join(names[:3])}, ...), "
+            "not with the names of its columns; add a first line of names."
+        )
+    check_names(path, names)
+
+
+def separator_of(source):
+    """What separates columns: comma, semicolon or tab, by which gives the header most names."""
+    with (
+        source.open() as stream,
+        io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
+    ):
+        header = next((line for line in text if line.strip()), "")
+    counts = {
+        mark: len(next(csv.reader([header], delimiter=mark, skipinitialspace=True)))
+        for mark in ",;\t"
+    }
+    return max(counts, key=counts.get)
+
+
+def chosen_decimals(source, points, commas):
+    """The table with fewer columns of words, of one read with decimal points and one with commas.
+
+    That it is the commas is said.
+    """
+    words = [
+        sum(not_a_number(table[name]) is not None for name in table.columns)
+        for table in (points, commas)
+    ]
+    if words[1] >= words[0]:
+        return points
+    warn(Assumption(f"{source} is read with commas as decimal points."))
+    return commas
+
+
+def read_csv(source, separator=None, decimal=None, dtype=None):
+    """A CSV file as a data frame; a row longer than the header is an error.
+
+    What separates columns, the decimal point and types of some columns may be known.
+    """
+    import pandas as pd
+
+    def read(**options):
+        with source.open() as stream:
+            return pd.read_csv(
+                stream, sep=separator, skipinitialspace=True, encoding="utf-8", **options
+            )
+
+    try:
+        separator = separator or separator_of(source)
+        header = read(header=None, nrows=1, dtype=str, keep_default_na=False)
+        _check_header(source, [str(name).strip() for name in header.iloc[0]])
+        read = partial(read, skip_blank_lines=header.shape[1] > 1)  # in one column they are values
+        # pandas only warns when it drops the end of a row
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            whole = dict(index_col=False, low_memory=False, dtype=dtype)
+            frame = read(**whole, decimal=decimal or ".")
+            commas = read(**whole, decimal=",") if separator == ";" and decimal is None else None
+    except (
+        pd.errors.ParserError,
+        pd.errors.EmptyDataError,
+        pd.errors.ParserWarning,
+        UnicodeDecodeError,
+        csv.Error,
+    ) as error:
+        raise ValueError(f"{source} cannot be read as CSV text: {error}") from error
+    frame = frame if commas is None else chosen_decimals(source, frame, commas)
+    return frame.rename(columns=str.strip)
+
+
+def read_parquet(source):
+    """A Parquet file as a data frame."""
+    import pandas as pd
+
+    import_extra("pyarrow", "data", f"reading {source} as Parquet")
+    from pyarrow.parquet import read_metadata
+
+    try:
+        file = source.path if source.content is None else io.BytesIO(source.content)
+        rows, columns = (size := read_metadata(file)).num_rows, size.num_columns
+        need = f"the table of {rows:,} rows and {columns:,} columns in {source}"
+        require_memory(8 * rows * columns, need, "read a part of it by rankbook.read_blocks")
+        frame = pd.read_parquet(file).rename(columns=str)
+    except (OSError, ValueError) as error:  # every error of pyarrow is one of the two
+        raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
+    check_names(source, list(frame.columns))
+    return frame
+
+
+def check_columns(path, columns, target, qid, drop, group_split=None):
+    """Refuse names that are not columns, or that are given two parts."""
+    if target is None:
+        raise ValueError(
+            f"target is None; name the column of {path} to rank by, one of: {', '.join(columns)}."
+        )
+    if isinstance(drop, str) or not hasattr(drop, "__iter__"):
+        raise TypeError(f"drop is {drop!r}; a list of names is accepted.")
+    given = [
+        ("target", target),
+        ("qid", None if qid == "none" else qid),
+        ("group_split", group_split),
+        *(("drop", name) for name in drop),
+    ]
+    given = [(argument, value) for argument, value in given if value is not None]
+    for argument, value in given:
+        if value not in columns:
+            raise unknown_name(argument, value, columns)
+    for (first, value), (second, other) in combinations(given, 2):
+        if value == other and first != second and (first, second) != ("qid", "group_split"):
+            raise ValueError(
+                f"{first} and {second} are both {value!r}; two different columns are accepted."
+            )
+
+
+_QUERY_NAMES = ("qid", "query", "query_id", "group", "session")
+
+
+def query_column(path, columns, target, qid, drop, group_split=None, other="makes it a feature"):
+    """The column of the query ids, or None: the one that is named, else one whose name says so.
+
+    The column of the groups is one of them only if there is no other. What qid="none" does instead
+    is said in the words of `other`.
+    """
+    if qid is not None:
+        return None if qid == "none" else qid
+    found = [
+        name
+        for name in columns
+        if name.lower() in _QUERY_NAMES and name != target and name not in drop
+    ]
+    if len(found) > 1 and group_split in found:
+        found.remove(group_split)
+    if len(found) > 1:
+        raise ValueError(
+            f"{path} has {len(found)} columns that may hold the query ids, "
+            f"{' and '.join(map(repr, found))}; "
+            "name one of them with qid, or give qid='none' to make all of them features."
+        )
+    if not found:
+        return None
+    warn(Assumption(f"query ids: column {found[0]!r} of {path}; qid='none' {other}."))
+    return found[0]
+
+
+class NotNumbers(ValueError):
+    """Columns that can be no features; `columns` has their names, without the target."""
+
+    def __init__(self, message, columns):
+        super().__init__(message)
+        self.columns = columns
+
+
+def finite_numbers(path, frame, target=None, start=0):
+    """The columns of a data frame, whose first row is number `start`, as a float64 matrix.
+
+    Words, NaN and infinity are refused with their place.
+    """
+    found = {name: place for name in frame.columns if (place := not_a_number(frame[name]))}
+    words = ", ".join(
+        f"{name!r} ({value!r} in row {start + row})" for name, (row, value) in found.items()
+    )
+    if found:
+        features = [name for name in found if name != target]
+        advice = (
+            "Drop them, take one for the query ids (qid)" if features else "Rank by another column"
+        )
+        raise NotNumbers(
+            f"{path} has columns that are not numbers: {words}. {advice}, "
+            "or encode them as numbers first.",
+            features,
+        )
+    try:
+        X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    except OverflowError:  # an integer of hundreds of digits, which is infinite as a float
+        X = frame.astype(str).to_numpy(dtype=np.float64)
+    return require_finite_rows(path, X, list(frame.columns), start=start)
+
+
+def require_finite_rows(path, X, names, line=None, start=0):
+    """`X` itself, whose first row is number `start`, if all of it is finite.
+
+    NaN and infinity are refused with the row and column of the first, and what `line` says of
+    the row.
+    """
+    bad = first_bad(X)
+    if bad:
+        row, j = bad
+        what = f"{X[row, j]} (or nothing)" if np.isnan(X[row, j]) else str(X[row, j])
+        where = "Rows count from 0, after any header." if line is None else f"That is {line(row)}."
+        raise ValueError(
+            f"{path} has {what} in row {start + row}, column {names[j]!r}; "
+            f"only finite numbers are accepted. {where}"
+        )
+    return X
+
+
+def require_ids(path, column, start=0, what="query id"):
+    """A ValueError if a row, the first of which is number `start`, has no query id.
+
+    Nor may it be a floating point number so large that it may stand for several whole ones.
+    """
+    missing = column.isna().to_numpy()
+    if missing.any():
+        raise ValueError(
+            f"{path} has no {what} in row {start + int(np.argmax(missing))}, "
+            f"column {column.name!r}; every row needs one."
+        )
+    values = column.to_numpy()
+    if values.dtype.kind == "f" and (inexact := np.abs(values) >= 2**53).any():
+        row = int(np.argmax(inexact))
+        raise ValueError(
+            f"{path} has the {what} {values[row]} in row {start + row}, column {column.name!r}; "
+            "whole numbers, text, or floating point numbers below 2**53 are accepted."
+        )
+
+
+def _query_ids(path, column, what="query id"):
+    """Whole numbers for the queries, or groups, of the rows."""
+    import pandas as pd
+
+    require_ids(path, column, what=what)
+    if pd.api.types.is_integer_dtype(column):
+        return column.to_numpy(dtype=np.int64)
+    return pd.factorize(column)[0].astype(np.int64)
+
+
+def _items_of_frame(source, frame, target, qid, drop, group_split=None):
+    """A `Dataset` from a data frame that was read from `source`."""
+    columns = list(frame.columns)
+    if len(columns) == 1:
+        raise ValueError(
+            f"{source} has only one column, {columns[0]!r}; a target and at least one feature are "
+            "needed, separated by commas, semicolons or tabs."
+        )
+    check_columns(source, columns, target, qid, drop, group_split)
+    qid = query_column(source, columns, target, qid, drop, group_split)
+    features = [name for name in columns if name not in (target, qid, group_split, *drop)]
+    if not features:
+        raise ValueError(
+            f"{source} has no columns besides target {target!r} and qid {qid!r}; "
+            "at least one feature is needed."
+        )
+    if len(frame) == 0:
+        raise ValueError(f"{source} has names of columns but no rows.")
+    numbers = finite_numbers(
+        source, frame[[name for name in columns if name in (target, *features)]], target
+    )
+    at = [name for name in columns if name in (target, *features)].index(target)
+    by = "" if qid is None else f", query ids from {qid!r}"
+    return Dataset(
+        np.delete(numbers, at, axis=1),
+        numbers[:, at],
+        qid=None if qid is None else _query_ids(source, frame[qid]),
+        groups=None if group_split is None else _query_ids(source, frame[group_split], "group"),
+        name=source.stem,
+        feature_names=features,
+        description=f"Read from {source.name}, ranked by {target!r}{by}.",
+        source=source.name,
+    )
+
+
+def data_lines(source):
+    """Number, counted from 1, and bytes of every line that holds more than a comment."""
+    with source.open() as stream:
+        for number, line in enumerate(stream, start=source.first_line):
+            if line.split(b"#")[0].strip():
+                yield number, line
+
+
+def show_line(number, line):
+    """A line for an error."""
+    return f"line {number}, {line.decode(errors='replace').strip()[:60]!r}"
+
+
+def _bad_line(source, block=1000):
+    """The first line that scikit-learn does not read, and its reason."""
+    from sklearn.datasets import load_svmlight_file
+
+    def reason(lines):
+        try:
+            load_svmlight_file(
+                io.BytesIO(b"".join(line for _, line in lines)), query_id=True, zero_based=True
+            )
+        except (ValueError, OverflowError) as error:
+            return error
+
+    lines = data_lines(source)
+    while part := list(islice(lines, block)):
+        if reason(part):
+            number, line = next(one for one in part if reason([one]))
+            return f"{show_line(number, line)} ({str(reason([(number, line)]))[:80]})"
+    raise AssertionError(f"every line of {source} can be read by itself")
+
+
+def _read_sparse(source, width=None):
+    """Sparse X whose column j is index j of the file, labels, and query ids or None.
+
+    The width is the number of columns, if it is known.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        with source.open() as stream:
+            X, y, qid = load_svmlight_file(stream, n_features=width, query_id=True, zero_based=True)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(
+            f"{source} is not SVMlight text in {_bad_line(source)}; "
+            "`label qid:query index:value ...` is accepted, indices rising."
+        ) from error
+    if X.nnz == 0 and width is None:
+        raise ValueError(
+            f"{source} has {len(y)} labels and no feature; "
+            "lines `label qid:query index:value ...` are accepted."
+        )
+    if len(qid) not in (0, len(y)):
+        without = next(one for one in data_lines(source) if b"qid:" not in one[1].split(b"#")[0])
+        raise ValueError(
+            f"{source} has qid on {len(qid)} of its {len(y)} lines and none in "
+            f"{show_line(*without)}; on all or on none is accepted."
+        )
+    return X, y, qid if len(qid) else None
+
+
+def read_svmlight(source, indices=None):
+    """Dense X (n, d), names of its columns, labels (n,) and query ids or None of a file.
+
+    Its indices, the first and the last, may be known; else those are meant that it mentions.
+
+    Raises
+    ------
+    ValueError
+        If a line is no SVMlight text, or holds NaN or infinity.
+    MemoryError
+        If the dense table would not fit in memory.
+    """
+    X, y, qid = _read_sparse(source, None if indices is None else indices[1] + 1)
+    first = (0 if (X.indices == 0).any() else 1) if indices is None else indices[0]
+    n, d = X.shape[0], X.shape[1] - first
+    needed = (
+        9 * n + 70
+    ) * d  # the numbers, a mask of the finite ones, and the names of the features
+    require_memory(
+        needed,
+        f"the dense table of {n} rows and {d} features in {source}",
+        "number the features without gaps, or leave some out",
+    )
+    names = [f"feature {j}" for j in range(first, first + d)]
+    line = lambda row: show_line(*next(islice(data_lines(source), row, None)))
+    require_finite_rows(source, y[:, None], ["label"], line, source.first_row)
+    X = X[:, first:].toarray()
+    return require_finite_rows(source, X, names, line, source.first_row), names, y, qid
+
+
+def _items_of_svmlight(source):
+    """A `Dataset` from an SVMlight or LETOR file."""
+    X, names, y, qid = read_svmlight(source)
+    return Dataset(
+        X,
+        y,
+        qid=qid,
+        name=source.stem,
+        feature_names=names,
+        description=f"Read from {source.name}.",
+        source=source.name,
+    )
+
+
+def refuse_columns(source, **given):
+    """Refuse names of columns for a text without names."""
+    for argument, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{argument} is {value!r}; None is accepted for {source}, "
+                "since SVMlight text has no names: label and qid stand in each line."
+            )
+
+
+def read_table(path, target=None, qid=None, drop=(), group_split=None):
+    """Read items to rank from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        CSV (``.csv`` with commas, semicolons or tabs, ``.tsv``; UTF-8, with a header), Parquet
+        (``.parquet``), or SVMlight/LETOR (``.svm .svmlight .letor .txt .dat``); each may be packed
+        by gzip (``.csv.gz``). "-" is standard input, whose content says which.
+    target : str, optional
+        The column to rank by, higher is preferred. Needed for CSV and Parquet, refused for
+        SVMlight, which has a label.
+    qid : str, optional
+        The column that names the query of a row, or "none". By default a column named qid, query,
+        query_id, group or session, in any case, with an :class:`Assumption` that says so. For CSV
+        and Parquet only.
+    drop : sequence of str, optional
+        Columns to leave out. For CSV and Parquet only.
+    group_split : str, optional
+        The column of what a row belongs to, such as a user: its rows stay in one part when the data
+        are split. It is no feature. For CSV and Parquet only.
+
+    Returns
+    -------
+    Dataset
+        All other columns are features, in the order of the file, as float64, raw; SVMlight becomes
+        dense.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
+    ValueError
+        If the file is empty, is not what its ending says, has an unknown ending, no such column
+        (the nearest name is given), no features, a column that is not numeric
+        (:class:`NotNumbers`), NaN or infinity (row and column of the first), or a line that is not
+        SVMlight text (its number and text).
+    MemoryError
+        If an SVMlight file would not fit in memory as a dense table.
+
+    Warns
+    -----
+    Assumption
+        If query ids, decimal commas or the format of standard input were guessed.
+    """
+    source = Source(path)
+    kind = format_of(source)
+    if kind != "SVMlight text":
+        frame = (
+            read_parquet(source)
+            if kind == "Parquet"
+            else read_csv(source, None if kind == "CSV text" else "\t")
+        )
+        return _items_of_frame(source, frame, target, qid, drop, group_split)
+    given = dict(target=target, qid=qid, drop=drop or None, group_split=group_split)
+    refuse_columns(source, **given)
+    return _items_of_svmlight(source)
+
+
+def read_frame(source):
+    """What a file holds, as a pandas DataFrame.
+
+    Parameters
+    ----------
+    source : Source
+
+    Returns
+    -------
+    DataFrame
+        SVMlight text has the columns label, qid if it names queries, and the features.
+
+    Raises
+    ------
+    ValueError
+        If the file is not what its ending says, or cannot be read.
+    """
+    kind = format_of(source)
+    if kind == "Parquet":
+        return read_parquet(source)
+    if kind != "SVMlight text":
+        return read_csv(source, None if kind == "CSV text" else "\t")
+    import pandas as pd
+
+    X, names, y, qid = read_svmlight(source)
+    frame = pd.DataFrame(X, columns=names, copy=False)
+    if qid is not None:
+        frame.insert(0, "qid", qid)
+    frame.insert(0, "label", y)
+    return frame
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTable:
+    """Items from a file, with whatever else it says of them.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        Features, finite.
+    features : list of str
+        Their names.
+    y : ndarray of shape (n,) or None
+        Scores, if a target was named, or of SVMlight text.
+    qid, name : ndarray of shape (n,) or None
+        What names the query of a row, and the row itself, as in the file.
+    """
+
+    X: np.ndarray
+    features: list
+    y: np.ndarray | None = None
+    qid: np.ndarray | None = None
+    name: np.ndarray | None = None
+
+
+def read_items(path, features=None, *, target=None, qid=None, name=None, drop=()):
+    """Items from a file, whether or not it says how good they are.
+
+    Parameters
+    ----------
+    path : str or path
+        As in :func:`rankbook.data.table.read_table`.
+    features : sequence of str, optional
+        Columns to read, in this order; other columns are ignored. By default all that are not named
+        otherwise. Features that SVMlight text does not mention are 0.
+    target, name : str, optional
+        Columns of scores and of the rows' names.
+    qid : str, optional
+        The column that names the query of a row, or "none"; by default found by its name.
+    drop : sequence of str, optional
+        Columns to leave out, where `features` is None.
+
+    Returns
+    -------
+    ItemTable
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
+    ValueError
+        If a column is missing (the nearest name is given), is not numeric or holds NaN or infinity,
+        or if there are no rows.
+    """
+    source = Source(path)
+    return items_of(read_frame(source), source, features, target, qid, name, drop)
+
+
+def items_of(  # noqa: PLR0913 -- a part of a table each
+    frame, source, features=None, target=None, qid=None, name=None, drop=(), start=0
+):
+    """The items of a DataFrame that was read from `source`, from row `start` on.
+
+    See :func:`read_items`.
+    """
+    columns = list(frame.columns)
+    for argument, value in (("target", target), ("qid", qid), ("name", name)):
+        if value is not None and (argument, value) != ("qid", "none") and value not in columns:
+            raise unknown_name(argument, value, columns)
+    for value in drop:
+        if value not in columns:
+            raise unknown_name("drop", value, columns)
+    if len(frame) == 0:
+        raise ValueError(f"{source} has names of columns but no rows.")
+    if is_numbered(frame):  # the format says what its columns are
+        target, qid = target or "label", qid or ("qid" if "qid" in columns else None)
+    other = "makes it a feature" if features is None else "compares all rows"
+    others = (*(features or ()), name, *drop)
+    query = query_column(source, columns, target, qid, others, other=other)
+    if features is None:
+        features = [c for c in columns if c not in (target, query, name, *drop)]
+        if not features:
+            raise ValueError(f"{source} has no columns left for features; one or more are needed.")
+    else:
+        frame = with_features(frame, source, features)
+    own = lambda column: None if column is None else frame[column].to_numpy()
+    y = None if target is None else finite_numbers(source, frame[[target]], start=start)[:, 0]
+    X = finite_numbers(source, frame[list(features)], start=start)
+    return ItemTable(X, list(features), y, own(query), own(name))
+
+
+def is_numbered(frame):
+    """Whether a frame has the columns of SVMlight text."""
+    return frame.columns[0] == "label" and str(frame.columns[-1]).startswith("feature ")
+
+
+def with_features(frame, source, features):
+    """The frame, with features that SVMlight text does not mention as zeros.
+
+    In other tables a missing column is a ValueError.
+    """
+    missing = [c for c in features if c not in frame.columns]
+    if not missing:
+        return frame
+    if not (is_numbered(frame) and all(c.startswith("feature ") for c in missing)):
+        raise ValueError(
+            f"{source} has no column {missing[0]!r}, which the model knows; "
+            f"it has {', '.join(map(str, frame.columns))}."
+        )
+    return frame.assign(**dict.fromkeys(missing, 0.0))
