@@ -46,7 +46,9 @@ def told(ending):
 @pytest.mark.parametrize(
     "options", [[], ["--lam", "3", "--no-standardize"], ["--loss", "squared"], ["-c", "2"]]
 )
-def test_a_fit_is_that_of_the_whole(ending, options):
+def test_a_fit_is_that_of_the_whole(ending, options, amount):
+    if options and ending != amount("csv", ending):
+        pytest.skip("slow: run with --slow")
     said = []
     for files, more in (
         ([f"?.{ending}"], []),
