@@ -32,11 +32,15 @@ from .problems.ranksvm_blocks import BlockRankSVMProblem
 from .problems.rayleigh import RayleighProblem
 from .problems.solution import Solution
 from .problems.svm import MulticlassSVMProblem, SVMProblem
-from .registry.choice import explain
-from .registry.declaration import Solver
-from .registry.plugins import get_solver, register_solver, unregister_solver
+from .registry.choice import compare_solvers
+from .registry.plugins import (
+    get_solver,
+    list_solvers,
+    register_solver,
+    unregister_solver,
+)
 from .registry.solve import solve, solve_path
-from .registry.table import list_solvers
+from .registry.solver import Solver
 from .selection.curve import ValidationCurve, choose_lambda, validation_curve
 from .selection.kernel_path import kernel_path
 
@@ -75,10 +79,10 @@ __all__ = [
     "auc_bound",
     "choose_basis",
     "choose_lambda",
+    "compare_solvers",
     "dask_blocks",
     "datasets",
     "disagreement",
-    "explain",
     "explain_pair",
     "get_solver",
     "kernel_path",

@@ -149,7 +149,7 @@ def test_the_error_says_what_to_change(call, items, lam, words):
 
 
 def test_a_plugin_is_no_exception():
-    class Stumbles:
+    class Stumbles(rb.Solver):
         name = "stumbles"
 
         def solve(self, problem, lam):

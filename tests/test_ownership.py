@@ -438,7 +438,7 @@ KEEPS_NOTHING = {
     "read_blocks",
     "choose_lambda",
     "suggest_pairs",
-    "explain",
+    "compare_solvers",
     "Certificate",
     "Solution",
     "kernels",
@@ -582,7 +582,9 @@ def test_borrowed_items_cannot_be_overwritten_by_a_stranger(storage, tmp_path):
         rb.solve(problem, 1.0, solver=Meddling)
     rb.register_solver(Meddling)
     try:
-        (row,) = (r for r in rb.explain(problem, allow_plugins=True) if r.solver == "meddling")
+        (row,) = (
+            r for r in rb.compare_solvers(problem, allow_plugins=True) if r.solver == "meddling"
+        )
     finally:
         rb.unregister_solver("meddling")
     assert "read-only" in row.obstacle

@@ -282,7 +282,7 @@ CALLS = {
     "over": calls(kernels.over, objects=["a", "b"], function=lambda a, b: float(a == b)),
     "solve": calls(rb.solve, problem=problem(), lam=1.0, solver="newton"),
     "solve_path": calls(rb.solve_path, problem=problem(), solver="path", lam_min=1.0),
-    "explain": calls(rb.explain, problem=problem()),
+    "compare_solvers": calls(rb.compare_solvers, problem=problem()),
     "get_solver": calls(rb.get_solver, solver="newton"),
     "register_solver": calls(lambda solver: rb.register_solver(solver), solver=None),
     "unregister_solver": calls(rb.unregister_solver, name="none"),

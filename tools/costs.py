@@ -1,4 +1,4 @@
-"""Measure how long each solver of the ranking SVM takes, for nbs/registry/cost.ipynb.
+"""Measure how long each solver of the ranking SVM takes, for nbs/registry/choice.ipynb.
 
     python tools/costs.py               writes nbs/registry/costs.csv, in a quarter of an hour
     python tools/costs.py path qp       measures these solvers anew, and keeps the other rows
@@ -126,7 +126,7 @@ def measured(  # noqa: PLR0913 -- what a case is made of
     solver, kernel, loss, items, features, block, share=None, graph="full", margin="one"
 ):
     """A row of the table: the median of three, each in its own process."""
-    from rankbook.registry.cost import work_of
+    from rankbook.registry.choice import work_of
 
     problem = made(kernel, "hinge", items, features, block, graph, margin)
     lam_max, m = problem.lam_max, len(problem.prefs)

@@ -16,9 +16,9 @@ from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import RayleighProblem
 from ..problems.solution import Solution
 from ..registry.choice import choose_solver
-from ..registry.options import auto_options
 from ..registry.plugins import get_solver, of_paths
 from ..registry.solve import solve_path
+from ..registry.solver import auto_options
 from ..selection.curve import ValidationCurve, validation_curve
 from ..selection.one_se import disagreement_error, largest_within
 from .measures import level_aucs, measures
@@ -316,8 +316,8 @@ def follower(method, graph, solver, progress, options):
         # above lam_max nothing has begun: the path then ends at lam_max
         top = getattr(problem, "lam_max", np.inf)
         end = lam_min if lam_min is None or lam_min <= top else top or None
-        chosen = choose_solver(problem, solver, "path")
-        return solve_path(problem, end, of_paths(chosen, progress, **options))
+        chosen = choose_solver(problem, solver, "path", progress=progress, **options)
+        return solve_path(problem, end, of_paths(chosen, progress))
 
     return follow
 

@@ -45,7 +45,7 @@ from ..metrics.scorers import refuse_without_ids
 from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.solution import Solution
-from ..registry.options import with_options
+from ..registry.solver import with_options
 from ..selection.pair_folds import BY
 
 # %% auto #0

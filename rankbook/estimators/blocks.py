@@ -24,8 +24,6 @@ from rankbook.problems.rankrls_statistics import (
     merge_statistics,
 )
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
-from ..registry.choice import choose_solver
-from ..registry.plugins import progress_option
 from ..registry.solve import solve
 from ..selection.leave_out_blocks import leave_query_out
 
@@ -91,8 +89,7 @@ def fit_ranksvm_blocks(estimator, blocks, **given):
         approximate_kernel=None,
     )
     problem = BlockRankSVMProblem(blocks, estimator.loss, query_option(estimator))
-    solver = choose_solver(problem, estimator.solver)
-    solution = solve(problem, estimator.lam, solver, **progress_option(solver, estimator.progress))
+    solution = solve(problem, estimator.lam, estimator.solver, progress=estimator.progress)
     found = fitted_attributes(solution)
     return keep_fit(estimator, found | known_features(estimator, problem.facts))
 

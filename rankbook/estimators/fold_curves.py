@@ -13,6 +13,7 @@ from .targets import weighted_preferences
 from ..registry.choice import choose_solver
 from ..registry.plugins import of_paths
 from ..registry.solve import solve_path
+from ..registry.solver import auto_options
 from ..selection.curve import ValidationCurve, validation_curve
 from ..selection.folds import Fold, make_folds
 
@@ -60,18 +61,18 @@ def graded_folds(estimator, X, y, query, weight):
 
 
 def followed(problem, solver, lam_min, progress=False):
-    """The path of a problem by a solver, and the name of the solver that "auto" chose.
+    """The path of a problem by a solver, and this solver, or the class that "auto" chose.
 
     Raises
     ------
     KeyboardInterrupt
         If the path was interrupted, because part of a path does not determine the best lambda.
     """
-    follower = choose_solver(problem, solver, provides="path")
+    follower = choose_solver(problem, solver, "path", progress=progress)
     path = solve_path(problem, lam_min, of_paths(follower, progress))
     if path.status == "interrupted" and "reason" not in path.info:
         raise KeyboardInterrupt
-    return path, follower
+    return path, solver if auto_options(solver) is None else type(follower)
 
 
 def fold_curve(X, fold, model, metric, k, lam_min_ratio):
@@ -96,7 +97,7 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
     status, solver : str
         How the path ended, and what followed it.
     follower : str, type or instance
-        The solver that was asked for, or that "auto" stood for.
+        The solver that was asked for, or the class that "auto" stood for.
 
     Raises
     ------

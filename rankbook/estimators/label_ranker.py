@@ -32,7 +32,6 @@ from rankbook.problems.label_ranking import (
     LabelRankSVMProblem,
     as_label_scores,
 )
-from ..registry.choice import choose_solver
 from ..registry.solve import solve
 
 # %% ../../nbs/estimators/label_ranker.ipynb #e004
@@ -218,7 +217,7 @@ class LabelRanker(Ranker):
         if subspace is not None:
             X, kernel = subspace.features, ("linear", None, 3, 1.0)
         problem = kind(X, y, *kernel, e.label_kernel, sample_weight)
-        answer = solve(problem, e.lam, choose_solver(problem, e.solver))
+        answer = solve(problem, e.lam, e.solver)
         given = dict(weights=answer.weights) if problem.is_factored else dict(coef=answer.coef)
         found = fitted_attributes(answer, problem.label_function(**given))
         if subspace is not None:

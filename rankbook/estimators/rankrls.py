@@ -39,7 +39,6 @@ from rankbook.problems.rankrls_statistics import (
     StatisticsSolver,
     merge_statistics,
 )
-from ..registry.choice import choose_solver
 from ..registry.solve import solve
 
 # %% auto #0
@@ -344,7 +343,7 @@ def fit_rankrls(estimator, X, y, qid=None, sample_weight=None, preferences=None)
     problem = RankRLSProblem(
         X, y, qid, graph, e.kernel, e.gamma, e.degree, e.coef0, basis, weight, e.penalty
     )
-    solution = solve(problem, e.lam, choose_solver(problem, e.solver))
+    solution = solve(problem, e.lam, e.solver)
     by_query = qid is not None or getattr(graph, "queries", None) is not None
     return keep_fit(e, fitted_attributes(solution) | dict(by_query_=by_query))
 

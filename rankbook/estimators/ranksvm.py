@@ -39,11 +39,9 @@ from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.projected import EXACT_GAP, FEWEST, ProjectedProblem, grown
 from ..problems.ranksvm import RankSVMProblem
-from ..registry.choice import choose_solver, explain
-from ..registry.cost import RATES, seconds_of, work_of
-from ..registry.options import with_options
-from ..registry.plugins import progress_option
+from ..registry.choice import RATES, compare_solvers, seconds_of, work_of
 from ..registry.solve import solve
+from ..registry.solver import with_options
 
 # %% auto #0
 __all__ = ['MOST', 'RankSVM', 'problem_of', 'solved', 'worth_projecting', 'fitted_projected', 'fitted_grown',
@@ -66,7 +64,7 @@ class RankSVM(Ranker):
     graph : {"full", "star"}, default "full"
         All preferences, or those through representatives of neighbouring levels.
     solver : str, type or instance, default "auto"
-        "auto" takes the one that :func:`rankbook.explain` expects to be the quickest, and
+        "auto" takes the one that :func:`rankbook.compare_solvers` expects to be the quickest, and
         ``("auto", dict(allow_plugins=True))`` a plugin, too; ``("path", dict(max_events=50))`` is
         one with options.
     penalty : {"l2", "l1"}, default "l2"
@@ -78,8 +76,8 @@ class RankSVM(Ranker):
         then of that problem; ``solver_`` says so, and `exact_certificate_` is of the kernel itself.
         "auto" doubles their number until `exact_certificate_` proves a relative gap of 0.01: few
         are enough if lam is large. Before that costs more than the kernel itself (by what
-        :func:`rankbook.explain` predicts, and where its matrix fits in memory) the problem with
-        the kernel itself is solved; ``solver_`` then names no projection, and there is no
+        :func:`rankbook.compare_solvers` predicts, and where its matrix fits in memory) the problem
+        with the kernel itself is solved; ``solver_`` then names no projection, and there is no
         ``nystroem_map_``.
     query_weight : None, "equal" or array-like of shape (q,), default None
         With "equal" the preferences of each query sum to 1, with the item weights in them, so that
@@ -238,8 +236,7 @@ def problem_of(estimator, X, prefs):
 
 def solved(estimator, problem):
     """The solution of a problem by the solver of an estimator, with a bar if it asks for one."""
-    solver = choose_solver(problem, estimator.solver)
-    return solve(problem, estimator.lam, solver, **progress_option(solver, estimator.progress))
+    return solve(problem, estimator.lam, estimator.solver, progress=estimator.progress)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c035
 MOST = 0.4  # of the items: with more an interior point gains nothing by projecting
@@ -252,7 +249,8 @@ def worth_projecting(exact, solver):
     nothing is predicted for that by this solver, or it does not fit in memory.
     """
     solver = with_options(solver, {})[0]
-    alone = [p.seconds for p in explain(exact) if not p.obstacle and solver in ("auto", p.solver)]
+    found = [p for p in compare_solvers(exact) if solver in ("auto", p.solver)]
+    alone = [p.seconds for p in found if not p.obstacle]
     work = work_of(exact)
     names = [name for name in RATES if name != "whole path"] if solver == "auto" else [solver]
 

@@ -175,7 +175,7 @@ def chosen(estimator, models, X, prefs, folds):
     model.set_params(lam=lam)
     problem, follower = problem_of(model, X, prefs), found[0][3]
     # if there are several optima, take the one on the path, as the folds do
-    if getattr(of_paths(follower), "exact", False):
+    if of_paths(follower).exact:
         end = min(lam, problem.lam_max) or None
         solution = followed(problem, follower, end, e.progress)[0].nearest(lam)
     else:

@@ -33,8 +33,8 @@ from ..paths.packing_spectra import stored_subspace
 from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.posterior import ClassPosterior
-from ..registry.options import options_of
 from ..registry.plugins import find_record
+from ..registry.solver import Solver, options_of
 from ..selection.curve import ValidationCurve
 
 KIND, SCALED_KIND, VERSION = "rankbook model", "rankbook scaled model", 1
@@ -163,8 +163,7 @@ def named_solver(solver):
 
 def _option(value):
     """An option of a solver; one that is a solver itself by its name."""
-    is_solver = not isinstance(value, (str, tuple)) and hasattr(value, "can_solve")
-    return named_solver(value) if is_solver else value
+    return named_solver(value) if isinstance(value, Solver) else value
 
 
 def _equal(value, default):

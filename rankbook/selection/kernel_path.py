@@ -18,9 +18,8 @@ from ..base.validation import as_positive, as_vector
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.solution import Solution
 from ..registry.choice import choose_solver
-from ..registry.declaration import is_kind
-from ..registry.plugins import get_solver
 from ..registry.solve import solve
+from ..registry.solver import is_kind
 
 # %% ../../nbs/selection/kernel_path.ipynb #k005
 def at_width(problem, gamma):
@@ -40,8 +39,9 @@ def at_width(problem, gamma):
 
 def _solve(problem, lam, solver, start):
     chosen = choose_solver(problem, solver)
-    options = dict(start=start) if start is not None and chosen == "interior" else {}
-    return solve(problem, lam, get_solver(chosen, **options))
+    if start is not None and chosen is not solver and chosen.name == "interior":
+        chosen.start = start
+    return solve(problem, lam, chosen)
 
 
 class KernelPath:

@@ -19,8 +19,8 @@ from typing import Any
 from ..base.tables import as_html, as_text
 from ..base.types import SolverLike
 from ..base.validation import as_positive
-from ..registry.options import with_options
 from ..registry.plugins import find_record, portable
+from ..registry.solver import with_options
 from . import checks
 from .paths import check_path, check_path_and_solve, check_readings
 from .subject import CheckFailed, CheckSkipped, Subject

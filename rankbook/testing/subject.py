@@ -14,9 +14,9 @@ import numpy as np
 
 from ..base.types import SolverLike
 from ..problems.solution import Solution
-from ..registry.declaration import FEATURES, Solver, declared_fit, solver_fit
 from ..registry.plugins import get_solver
 from ..registry.solve import solve, solve_path
+from ..registry.solver import FEATURES, Solver, declared_fit, solver_fit
 from .corpus import Instance
 from .problems import VARIANTS, Variant, instances, lambdas, made, unit_of
 
@@ -43,18 +43,15 @@ class Case:
 
 
 class Declaration:
-    """The attributes of a solver, with those of :class:`rankbook.Solver` where it has none."""
+    """What a solver declares, with sets where it may have tuples."""
 
-    def __init__(self, solver: Any) -> None:
-        oldest = {declared: {value} for declared, value in FEATURES.values()}
+    def __init__(self, solver: Solver) -> None:
         for name in ("problems", "kernels", "weights", "margins", "signed_margins", "hard_margin"):
-            setattr(self, name, getattr(solver, name, getattr(Solver, name)))
-        for name, value in oldest.items():
-            setattr(self, name, set(getattr(solver, name, value)))
-        has = {method for method in ("solve", "path") if hasattr(solver, method)}
-        self.provides = has & set(getattr(solver, "provides", has))
-        self.deterministic = getattr(solver, "deterministic", Solver.deterministic)
-        self.tol = getattr(solver, "tol", Solver.tol)
+            setattr(self, name, getattr(solver, name))
+        for name in (*FEATURES.values(), "provides"):
+            setattr(self, name, set(getattr(solver, name)))
+        self.largest, self.deterministic = solver.largest, solver.deterministic
+        self.tol = solver.tol
 
     @property
     def first_kernel(self) -> str:
@@ -109,7 +106,7 @@ class Subject:
 
     def agrees(self, problem: Any) -> Any:
         """What its own can_solve says of a problem."""
-        said = not hasattr(self.solver, "can_solve") or self.solver.can_solve(problem)
+        said = self.solver.can_solve(problem)
         return bool(said) if isinstance(said, np.bool_) else said
 
     def follows(self, problem: Any) -> bool:

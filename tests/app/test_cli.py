@@ -826,7 +826,6 @@ class TestErrors:
             for error, says in (
                 (ValueError("kernel is singular."), "error: kernel is singular. (raised by the"),
                 (RuntimeError("no licence"), "error: no licence (raised by the solver 'fails')"),
-                (SystemExit(3), "error: the solver 'fails' called sys.exit(3) in path"),
             ):
                 Fails.error = error
                 assert says in refused("select", "cancer", "--graph", "star", "--solver", "fails")

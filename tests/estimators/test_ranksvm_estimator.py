@@ -123,7 +123,7 @@ def test_pickle_and_clone(mixture):
 
 def test_automatic_choice(mixture):
     small = RankSVMProblem(mixture.X, Preferences.from_scores(mixture.y))
-    assert choose_solver(small) == "interior"
+    assert choose_solver(small).name == "interior"
     assert RankSVM().fit(mixture.X, mixture.y).solver_.startswith("interior")
     n = 1000
     for kernel, name in (("linear", "newton"), ("rbf", "interior")):

@@ -295,7 +295,7 @@ class Mine(rb.RankSVM):
     """An estimator of somebody else."""
 
 
-class Mute:
+class Mute(rb.Solver):
     """A solver that nobody registered."""
 
     def solve(self, problem, lam):

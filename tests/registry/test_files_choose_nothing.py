@@ -35,7 +35,8 @@ def test_a_path_imports_no_plugin_unless_the_caller_allows_it(tmp_path, install,
     path = rb.solve_path(problem, solver="path", max_events=2)
     path.save(tmp_path / "a")
     marker = tmp_path / "imported"
-    source = f"open({str(marker)!r}, 'w').close()\n\nclass Zero:\n    name = 'zero'\n"
+    source = f"import rankbook\n\nopen({str(marker)!r}, 'w').close()\n\n"
+    source += "class Zero(rankbook.Solver):\n    name, provides = 'zero', {'path'}\n"
     source += "    def path(self, problem, lam_min): pass\n"
     source += "    def restore(self, path, arrays): path.continuation = 'mine'\n"
     install("strange", source)

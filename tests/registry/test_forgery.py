@@ -10,7 +10,7 @@ import rankbook as rb
 from rankbook.base.ownership import checksum
 from rankbook.problems.certificate import Certificate
 from rankbook.problems.ranksvm import RankSVMProblem
-from rankbook.registry.declaration import Solver
+from rankbook.registry.solver import Solver
 from rankbook.testing.kit import run_check
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -15,7 +15,7 @@ from stub_plugins import GOOD
 
 import rankbook as rb
 from rankbook.problems.solution import Solution
-from rankbook.registry.declaration import Solver
+from rankbook.registry.solver import Solver
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,6 @@ BROKEN = {
     ),
     "syntax": ("class Zero(:", "SyntaxError", ""),
     "no such class": ("x = 1", "AttributeError", "Zero"),
-    "exits": ("import sys; sys.exit(3)", "SystemExit", ""),
     "asserts": ("assert False, 'no'", "AssertionError", "no"),
 }
 
@@ -268,11 +267,17 @@ def test_a_built_in_name_is_taken_only_with_replace_and_comes_back(problem, forg
     [
         (Zero(), {}, TypeError, "solver is"),
         ("zero", {}, TypeError, "solver is 'zero'"),
-        (int, {}, TypeError, "solve or a path"),
+        (int, {}, TypeError, "not derived from rankbook.Solver"),
         (None, {}, TypeError, "solver is None"),
         (Zero, {"name": 3}, ValueError, "name is 3"),
-        (type("Nameless", (), {"solve": print}), {}, ValueError, "name is ''"),
-        (type("Nameless", (), {"solve": 1}), {}, TypeError, "solve of Nameless is 1"),
+        (
+            type("Alike", (), {"solve": print}),
+            {},
+            TypeError,
+            "Alike.*not derived from rankbook.Solver",
+        ),
+        (type("Nameless", (Solver,), {"solve": print}), {}, ValueError, "name is ''"),
+        (type("Nameless", (Solver,), {"solve": 1}), {}, TypeError, "solve of Nameless is 1"),
     ],
 )
 def test_what_cannot_be_registered(thing, options, error, words, forget):
@@ -434,6 +439,24 @@ def test_no_solver_grades_itself(problem):
     assert not solution.certificate.is_optimal()
 
 
+def test_what_only_looks_like_a_solver_is_refused(problem):
+    class Alike:
+        name, problems, provides = "alike", ("RankSVMProblem",), {"solve"}
+
+        def solve(self, problem, lam):
+            raise AssertionError("was asked")
+
+    for solver in (Alike, Alike(), (Alike, {})):
+        for call in (
+            lambda solver=solver: rb.get_solver(solver),
+            lambda solver=solver: rb.solve(problem, 1.0, solver=solver),
+            lambda solver=solver: rb.solve_path(problem, solver=solver),
+            lambda solver=solver: rb.RankSVM(solver=solver).fit(problem.X, [0, 1, 2]),
+        ):
+            with pytest.raises(TypeError, match="Alike.*not derived from rankbook.Solver; a subc"):
+                call()
+
+
 def test_a_solution_that_is_not_finite_is_refused(problem):
     class Lost(Zero):
         def solve(self, problem, lam):
@@ -498,8 +521,8 @@ def joblib_parallel():
         ("writes", "the arrays of a problem cannot be changed, their copies can"),
     ],
 )
-def test_a_plugin_without_a_base_class_is_named_in_full(plugin, says):
-    class Writes:
+def test_a_plugin_without_a_name_is_called_by_its_class(plugin, says):
+    class Writes(Solver):
         def solve(self, problem, lam):
             problem.X[0] = 1
 
@@ -548,7 +571,7 @@ def test_only_solvers_of_paths_are_advised_for_a_path():
                 assert len(after) == 2 or "MulticlassSVMProblem, not" in str(error)
             else:
                 assert solver in advised[kind]
-    found = rb.registry.choice.explain(kinds["squared"], provides="path")
+    found = rb.registry.choice.compare_solvers(kinds["squared"], provides="path")
     assert all("solver of paths newton takes." in row.obstacle for row in found)
 
 

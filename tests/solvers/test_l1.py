@@ -466,7 +466,7 @@ def test_the_reference_says_who_takes_it_and_the_default_does():
 
 
 def test_plugins_that_never_heard_of_penalties_are_not_asked():
-    class Bare:
+    class Bare(rb.Solver):
         name = "bare"
 
         def solve(self, problem, lam):

@@ -9,8 +9,8 @@ from scipy.optimize import linprog, minimize
 
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
+from rankbook.registry.plugins import list_solvers
 from rankbook.registry.solve import solve
-from rankbook.registry.table import list_solvers
 from rankbook.solvers.qp.nodes import _features, reduced
 from rankbook.solvers.qp.solver import QPSolver, qp_backends
 

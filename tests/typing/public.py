@@ -148,8 +148,8 @@ answers: list[rb.Solution] = [rb.solve(ranking, lam, Zero), rb.solve(squares, la
 options = rb.solve(ranking, lam, ("path", {"max_events": 50}), allow_plugins=True)
 solver = rb.get_solver("newton", tol=1e-9)
 states: list[str] = [row["state"] for row in rb.list_solvers(allow_plugins=True)]
-quickest: str = rb.explain(ranking)[0].solver
-longest: float = rb.explain(ranking, lam, provides="path")[-1].seconds
+quickest: str = rb.compare_solvers(ranking)[0].solver
+longest: float = rb.compare_solvers(ranking, lam, provides="path")[-1].seconds
 rb.unregister_solver("zero")
 
 # Estimators

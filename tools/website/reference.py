@@ -11,7 +11,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from website import contents
 
 # Words of their own in prose: as a public name they are meant with `rb.` in front only.
-WORDS = "compare explain interval joint load over scorer solve".split()
+WORDS = "compare interval joint load over scorer solve".split()
 CALL = re.compile(r"([A-Za-z_][\w.]*)(\(.*\))?", re.DOTALL)
 
 

@@ -216,7 +216,7 @@ def solvers(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ):
     """List the installed solvers, or import and describe one."""
-    from rankbook.registry.table import as_page, list_solvers, rows_about
+    from rankbook.registry.plugins import as_page, list_solvers, rows_about
 
     table = list_solvers(allow_plugins) if name is None else rows_about(name)
     if as_json:

@@ -49,8 +49,8 @@ def _foretell(data, options):
     from rankbook.base.validation import as_positive
     from rankbook.data.split import prepare
     from rankbook.problems.ranksvm import RankSVMProblem
-    from rankbook.registry.choice import explain
-    from rankbook.registry.options import auto_options
+    from rankbook.registry.choice import compare_solvers
+    from rankbook.registry.solver import auto_options
 
     names = ("kernel", "gamma", "degree", "coef0")
     kernels = kernels_to_try(**{name: options[name] for name in names})
@@ -59,7 +59,7 @@ def _foretell(data, options):
     lam = None if options["lam_min"] is None else as_positive("lam_min", options["lam_min"])
     typer.echo(f"{count(len(kernels), 'path')} of {problem!r}, each expected to take", err=True)
     auto = auto_options(options["solver"]) or {}
-    typer.echo(str(explain(problem, lam, "path", **auto)), err=True)
+    typer.echo(str(compare_solvers(problem, lam, "path", **auto)), err=True)
 
 
 def _say(facts, compiling, as_json):

@@ -15,9 +15,9 @@ from ...base.validation import as_positive
 from ...paths.exact import SolutionPath, in_domain
 from ...paths.packing import demand, save_answers_path, unpack_rows
 from ...problems.l2 import feasible_dual
-from ...registry.declaration import Solver, declared_fit
 from ...registry.plugins import get_solver
 from ...registry.solve import solve
+from ...registry.solver import Solver, declared_fit
 from rankbook.solvers.epsilon.gap import (
     largest_gap,
     largest_gap_below,
@@ -255,9 +255,8 @@ class EpsilonSolver(Solver):
     def can_solve(self, problem):
         """True, or a sentence that says why not: the inner solver's, if it has one."""
         fits = declared_fit(self, problem)
-        ask = getattr(self.inner, "can_solve", None)
-        if fits is True and ask is not None and ask(problem) is not True:
-            return f"the inner solver {self.inner.name!r} says: {ask(problem)}"
+        if fits is True and (says := self.inner.can_solve(problem)) is not True:
+            return f"the inner solver {self.inner.name!r} says: {says}"
         return fits
 
     def path(self, problem, lam_min=None):
@@ -292,7 +291,7 @@ def run(problem, lam_min, inner, eps, progress=False):
     with progress_bar(progress, "solves") as tell:
         done, status, largest = refine(problem, lam_min, 0.999 * eps, solve_at)
     end = {"complete": 0.0, "lam_min": lam_min}[status]
-    label = labels[-1] if labels else getattr(inner, "name", "") or type(inner).__name__
+    label = labels[-1] if labels else inner.name or type(inner).__name__
     info = dict(solves=len(labels), inner=label, eps=eps, largest_gap=largest)
     rows = (np.array([getattr(one, name) for one in done]) for name in PARTS)
     return EpsilonPath(problem, *rows, status, end, info)

@@ -16,7 +16,7 @@ from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import SolutionPath, in_domain
 from ...paths.packing import demand, save_weight_path, unpack_table
 from ...problems.solution import Solution
-from ...registry.declaration import Solver, is_kind
+from ...registry.solver import Solver, is_kind
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kd005
 ROWS = 512  # breakpoints in a block of scores

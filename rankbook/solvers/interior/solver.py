@@ -15,7 +15,7 @@ from ...base.limits import require_memory
 from ...base.progress import progress_bar
 from ...base.validation import as_positive
 from ...problems.solution import Solution
-from ...registry.declaration import Solver
+from ...registry.solver import Solver
 from .laplacian import Pairs
 from .steps import InteriorPoint, Program, first_position, iterate
 from .systems import FactorSystem, system_of

@@ -14,7 +14,7 @@ from ...base.limits import require_memory
 from ...base.validation import as_positive
 from ...preferences.graph import Preferences
 from ...problems.solution import Solution
-from ...registry.declaration import Solver
+from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/lp/solver.ipynb #c006
 @dataclass

@@ -11,7 +11,7 @@ from itertools import count
 from ...base.progress import progress_bar
 from ...base.validation import as_positive
 from ...problems.solution import Solution
-from ...registry.declaration import Solver
+from ...registry.solver import Solver
 from .path import follow, stored_path
 from .steps import minimise
 

@@ -10,7 +10,7 @@ from ...base.progress import progress_bar
 from ...base.validation import as_count
 from ...paths.labels import LabelPath
 from ...preferences.graph import has_positive_margins
-from ...registry.declaration import Solver, declared_fit, is_kind
+from ...registry.solver import Solver, declared_fit, is_kind
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c006
 def check_options(chunk, seed, max_events, perturbation, stop):

@@ -15,7 +15,7 @@ from ...base.validation import as_positive, unknown_name
 from ...preferences.graph import Preferences
 from ...problems.l2 import refuse_signed
 from ...problems.solution import Solution
-from ...registry.declaration import Solver, is_kind
+from ...registry.solver import Solver, is_kind
 from .least_squares import least_squares_program
 from rankbook.solvers.qp.nodes import (
     dual_form,

@@ -11,7 +11,7 @@ import numpy as np
 from ...base.validation import as_positive
 from ...kernels.linear_map import centred
 from ...problems.solution import Solution
-from ...registry.declaration import is_kind
+from ...registry.solver import is_kind
 from .nodes import require_program
 
 # %% ../../../nbs/solvers/qp/svm.ipynb #c004

@@ -11,7 +11,7 @@ import numpy as np
 from ...base.validation import as_positive, unknown_name
 from ...paths.rayleigh import ManifoldPath, lambda_path
 from ...problems.solution import Solution
-from ...registry.declaration import Solver
+from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/rayleigh/solver.ipynb #c004
 def cholesky_weights(problem, lam):

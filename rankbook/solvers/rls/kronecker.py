@@ -15,7 +15,7 @@ from ...kernels.objects import as_places
 from ...paths.spectral import SpectralPath, scale_of
 from ...problems.solution import Solution
 from ...problems.spectrum import decomposed
-from ...registry.declaration import Solver, declared_fit
+from ...registry.solver import Solver, declared_fit
 from .iterative import conjugate_gradients
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k004

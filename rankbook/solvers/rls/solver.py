@@ -15,7 +15,7 @@ from ...paths.spectral import SpectralPath, WeightPath, refined_weights
 from ...problems.scatter import normal_equations
 from ...problems.solution import Solution
 from ...problems.spectrum import Spectrum, decomposed, refined_solution, scaled_solver
-from ...registry.declaration import Solver, declared_fit
+from ...registry.solver import Solver, declared_fit
 from .iterative import iterated_coefficients
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c004

@@ -11,7 +11,7 @@ from ...paths.spectral import SpectralPath
 from ...problems.scatter import normal_equations
 from ...problems.solution import Solution
 from ...problems.spectrum import basis_solution, basis_spectrum, whitened
-from ...registry.declaration import Solver, declared_fit
+from ...registry.solver import Solver, declared_fit
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #c004
 def basis_equations(problem):

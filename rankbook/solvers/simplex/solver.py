@@ -20,7 +20,7 @@ from ...paths.packing import demand, save_weight_path, unpack_table
 from ...paths.sets import AT_BOUND, FREE, End
 from ...problems.l1 import feature_correlation
 from ...problems.solution import Solution
-from ...registry.declaration import Solver
+from ...registry.solver import Solver
 
 EVENT = np.dtype([("lam", "f8"), ("out", "i8"), ("to", "i1"), ("into", "i8")])
 CHUNK = 1024  # events between two looks at the keyboard

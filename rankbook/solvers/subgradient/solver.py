@@ -11,7 +11,7 @@ import numpy as np
 from ...base.progress import progress_bar
 from ...base.validation import as_positive, unknown_name
 from ...problems.solution import Solution
-from ...registry.declaration import Solver
+from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/subgradient/solver.ipynb #c004
 class SubgradientSolver(Solver):
