@@ -14,7 +14,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import distributions
@@ -122,8 +122,9 @@ def _records_of(dist):
     try:
         if GROUP not in (dist.read_text("entry_points.txt") or ""):
             return []
-        facts = dist.metadata
-        origin, version = facts["Name"] or origin, facts["Version"] or version
+        with suppress(Exception):  # the file may be missing or unreadable
+            facts = dist.metadata  # is read anew each time
+            origin, version = facts["Name"] or origin, facts["Version"] or version
         points = dist.entry_points.select(group=GROUP)
         return [Record(point.name, origin, version, point) for point in points]
     except Exception as error:  # whatever the files hold, it must not hide the other solvers

@@ -226,8 +226,8 @@ def check_class(solver, shown=""):
     """
     if not (isinstance(solver, type) and issubclass(solver, Solver)):
         raise TypeError(
-            f"solver is {shown or text_of(solver)}, which is not derived from "
-            "rankbook.Solver; a subclass of it is accepted."
+            f"solver is {shown or text_of(solver)}; "
+            "a class derived from rankbook.Solver is accepted."
         )
     if solver not in CHECKED:
         check_attributes(solver, {name: getattr(solver, name) for name in RULES})

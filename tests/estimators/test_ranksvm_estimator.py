@@ -132,7 +132,7 @@ def test_automatic_choice(mixture):
                 RankSVMProblem(
                     np.zeros((n, 1)), Preferences.from_scores(np.arange(n) % 2), kernel=kernel
                 )
-            )
+            ).name
             == name
         )
 

@@ -316,7 +316,7 @@ def test_a_class_with_another_name_than_its_entry_point_is_refused(problem, inst
 def test_an_entry_point_to_no_solver_names_the_distribution(problem, install, thing):
     install("odd-solver", GOOD + f"\n    thing = {thing}", points={"thing": "thing"})
     with pytest.raises(
-        ImportError, match="'thing' of odd-solver 1.0 cannot be loaded.*not derived"
+        ImportError, match="'thing' of odd-solver 1.0 cannot be loaded.*; a class derived"
     ):
         rb.solve(problem, 1.0, solver="thing")
 

@@ -193,11 +193,11 @@ def test_own_solvers_declare_what_makes_sense():
     [
         (
             dict(__new__=lambda cls: object()),
-            "^solver is <object.*, which is not derived",
+            "^solver is <object.*; a class derived",
         ),
         (
             dict(__new__=lambda cls: None),
-            "^solver is None, which is not derived",
+            "^solver is None; a class derived",
         ),
         (dict(can_solve=lambda *_: type("R", (), dict(__repr__=lambda _: 1 / 0))()), "a R; True"),
     ],
