@@ -37,7 +37,7 @@ from rankbook.paths.sets import (
     SINGULAR,
     STALLED,
 )
-from .neighbour_list import first_arrival, first_exit
+from .near import cut, first_arrival, first_exit, relist
 from rankbook.solvers.path.state import (
     MAX_PERTURBATION,
     advance,
@@ -48,7 +48,6 @@ from rankbook.solvers.path.state import (
     rounding,
     write_rates,
 )
-from .trees import cut, relist
 
 # %% ../../../nbs/solvers/path/events.ipynb #c005b
 PIVOT_TOL = 1e-12  # relative pivot below which a preference counts as dependent

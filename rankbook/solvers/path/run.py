@@ -22,7 +22,7 @@ from ...paths.replay import Checkpoint, PathIterator
 from ...paths.sets import EVENT, End, first_dual
 from . import events as following
 from . import state as moving
-from .sorted_scan import are_placed, places
+from .near import are_placed, places
 
 # %% ../../../nbs/solvers/path/run.ipynb #c004
 def start_state(problem, perturbation, seed, room=64):

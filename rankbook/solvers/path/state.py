@@ -15,20 +15,21 @@ import numpy as np
 from ...base.jit import Bundle, in_caller, in_place, inner, record
 from ...paths.active_set import apply_factor, backward, combine, copy_row, gather
 from ...paths.sets import AT_BOUND, INACTIVE
-from rankbook.solvers.path.neighbour_list import (
+from rankbook.solvers.path.near import (
     copy_near,
     covariance_factor,
     drift_bound,
     drift_bound_lengths,
+    label_trees,
     list_items,
     list_near,
     list_near_lengths,
+    list_near_sorted,
     next_budget,
     next_share,
+    no_places,
     pair_lengths,
 )
-from .sorted_scan import list_near_sorted, no_places
-from .trees import label_trees
 
 # %% ../../../nbs/solvers/path/state.ipynb #c005
 class State(
@@ -64,7 +65,7 @@ class State(
     G_scan, v_scan, U, lengths, origin
         G and v at the last scan, what measures how far they are from it, and zeros.
     order, keys, place, below, first, segments, tree, root
-        See :func:`rankbook.solvers.path.sorted_scan.places`; empty without an order.
+        See :func:`rankbook.solvers.path.near.places`; empty without an order.
     slot, items, u, cosines, sines
         Room to work.
     now, count
@@ -116,7 +117,7 @@ def initial_state(  # noqa: PLR0913 -- the parts of a state
     room : int
         Rows for the active set; :func:`grow` makes more.
     placed : dict, optional
-        Of :func:`rankbook.solvers.path.sorted_scan.places`, if all margins are equal but for their
+        Of :func:`rankbook.solvers.path.near.places`, if all margins are equal but for their
         perturbation.
     """
     n, m = len(K), better.size

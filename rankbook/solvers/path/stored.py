@@ -13,8 +13,8 @@ from ...paths.packing import are_indices, demand
 from ...paths.replay import Checkpoint
 from ...paths.sets import AT_BOUND, FREE
 from . import state as moving
+from .near import are_placed, no_places
 from .run import MOVING, NUMBERS, Run, start_state
-from .sorted_scan import are_placed, no_places
 
 # %% ../../../nbs/solvers/path/stored.ipynb #c034
 def state_shapes(problem, room, ordered=True):
