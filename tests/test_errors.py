@@ -21,8 +21,7 @@ from rankbook.data.table import read_table
 from rankbook.kernels.kernel import Kernel
 from rankbook.problems.rankrls_statistics import StatisticsSolver
 from rankbook.problems.solution import Solution
-from rankbook.selection.leave_out import leave_out_predictions
-from rankbook.selection.leave_pair_out import leave_pair_out
+from rankbook.selection.leave_out import leave_out_predictions, leave_pair_out
 
 N, D = 12, 3
 RNG = np.random.default_rng(0)

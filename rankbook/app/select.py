@@ -19,8 +19,12 @@ from ..registry.choice import choose_solver
 from ..registry.plugins import get_solver, of_paths
 from ..registry.solve import solve_path
 from ..registry.solver import auto_options
-from ..selection.curve import ValidationCurve, validation_curve
-from ..selection.one_se import disagreement_error, largest_within
+from ..selection.curve import (
+    ValidationCurve,
+    disagreement_error,
+    largest_within,
+    validation_curve,
+)
 from .measures import level_aucs, measures
 
 PARAMETERS = {"linear": (), "rbf": ("gamma",), "poly": ("gamma", "degree", "coef0")}
@@ -593,7 +597,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         "newton" goes as deep as the curve falls.
     rule : {"widest", "largest", "one_se"}, default "widest"
         See :func:`rankbook.selection.curve.choose_lambda`; "one_se" takes the largest lambda within
-        one standard error of the minimum, see :mod:`rankbook.selection.one_se`.
+        one standard error of the minimum, see :func:`rankbook.selection.curve.largest_within`.
     standardize : bool, default True
     seed : int, default 0
         See :func:`prepare`.

@@ -46,7 +46,7 @@ from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.solution import Solution
 from ..registry.solver import with_options
-from ..selection.pair_folds import BY
+from ..selection.folds import BY
 
 # %% auto #0
 __all__ = ['FITTED', 'CHECKS', 'fitted_attributes', 'keep_fit', 'or_none', 'one_of', 'check_parameters', 'keeping_features',

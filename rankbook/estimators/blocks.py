@@ -25,7 +25,7 @@ from rankbook.problems.rankrls_statistics import (
 )
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..registry.solve import solve
-from ..selection.leave_out_blocks import leave_query_out
+from ..selection.held_out import leave_query_out
 
 # %% ../../nbs/estimators/blocks.ipynb #eb05
 def refuse_beside(**given):

@@ -43,9 +43,8 @@ from rankbook.estimators.targets import (
 from ..preferences.graph import Preferences
 from ..registry.choice import announce, choose_solver, shared_follower
 from ..registry.plugins import of_one_lambda, of_paths
-from ..selection.curve import ValidationCurve
-from ..selection.one_se import largest_within
-from ..selection.pair_folds import pair_folds
+from ..selection.curve import ValidationCurve, largest_within
+from ..selection.folds import pair_folds
 
 # %% ../../nbs/estimators/ranksvm_cv.ipynb #c022
 def fold_values(curves):

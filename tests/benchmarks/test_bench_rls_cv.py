@@ -9,8 +9,7 @@ import tracemalloc
 import numpy as np
 
 import rankbook as rb
-from rankbook.selection.leave_out import leave_out_predictions
-from rankbook.selection.leave_pair_out import leave_pair_out
+from rankbook.selection.leave_out import leave_out_predictions, leave_pair_out
 
 LAMS = np.logspace(-3, 4, 30)
 

@@ -16,11 +16,17 @@ import rankbook as rb
 from rankbook import metrics
 from rankbook.estimators.rankrls_cv import RankRLSCV, choose_entry
 from rankbook.kernels.kernel import Kernel
+from rankbook.preferences.sums import query_totals
 from rankbook.problems.rankrls_statistics import StatisticsSolver
 from rankbook.selection.folds import make_folds
-from rankbook.selection.held_out import pair_counts, query_disagreement
-from rankbook.selection.leave_out import leave_out_predictions, merge_ties, tie_share
-from rankbook.selection.leave_pair_out import leave_pair_out, leave_pair_out_predictions
+from rankbook.selection.held_out import query_disagreement
+from rankbook.selection.leave_out import (
+    leave_out_predictions,
+    leave_pair_out,
+    leave_pair_out_predictions,
+    merge_ties,
+    tie_share,
+)
 
 LAMS = np.array([1e-3, 0.1, 1.0, 20.0, 1e4])
 pytestmark = pytest.mark.filterwarnings("ignore:.*queries have a single item")
@@ -270,7 +276,7 @@ def test_every_pair(kernel, kind, graph, columns, monkeypatch):
     counts = y[i] != y[j]
     shares = (wrong * counts).sum(axis=1) / counts.sum(axis=0)
     assert np.allclose(leave_pair_out(path, LAMS), shares, rtol=0, atol=1e-12)
-    monkeypatch.setattr("rankbook.selection.leave_pair_out.PAIRS", 17)  # blocks of two rows
+    monkeypatch.setattr("rankbook.selection.leave_out.PAIRS", 17)  # blocks of two rows
     assert np.allclose(leave_pair_out(path, LAMS), shares, rtol=0, atol=1e-12)
 
 
@@ -563,7 +569,7 @@ def test_mean_of_queries_with_different_numbers_of_pairs():
         np.round(rng.normal(size=60)),
     )
     y[label == 2] = 1.0  # nothing to order
-    assert pair_counts(y, label).tolist() == [
+    assert query_totals(rb.Preferences.from_scores(y, label))[1].tolist() == [
         len(rb.Preferences.from_scores(y[label == q])) for q in range(6)
     ]
     by_query = [metrics.disagreement(y[label == q], s[label == q]) for q in range(6) if q != 2]

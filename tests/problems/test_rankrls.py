@@ -13,8 +13,7 @@ from corpus import degenerate
 import rankbook as rb
 from rankbook.kernels.basis import METHODS
 from rankbook.kernels.kernel import Kernel
-from rankbook.selection.leave_out import leave_out_predictions
-from rankbook.selection.leave_pair_out import leave_pair_out_predictions
+from rankbook.selection.leave_out import leave_out_predictions, leave_pair_out_predictions
 
 LAMS = (1e-3, 0.1, 10.0)
 

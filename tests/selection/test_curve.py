@@ -11,8 +11,7 @@ import rankbook as rb
 from rankbook import metrics
 from rankbook.data.datasets import make_mixture
 from rankbook.metrics.pairs import disagreement
-from rankbook.selection.curve import ValidationCurve, choose_lambda
-from rankbook.selection.one_se import disagreement_error
+from rankbook.selection.curve import ValidationCurve, choose_lambda, disagreement_error
 
 LOW = 1e-5
 
@@ -849,8 +848,7 @@ def test_everything_ties_for_long():
     ids=["poly", "laplace", "narrow"],
 )
 def test_screening_finds_what_all_scores_find(kernel, options):
-    from rankbook.selection.crossings import crossings, score_block
-    from rankbook.selection.tracing import trace_block
+    from rankbook.selection.crossings import crossings, score_block, trace_block
 
     X, y, V, v = mixture_parts()
     path, prefs = (

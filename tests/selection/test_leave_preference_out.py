@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from sklearn.model_selection import GroupKFold, KFold
 
 import rankbook as rb
+from rankbook.selection.folds import pair_folds
 from rankbook.selection.leave_preference_out import left_out_differences, preference_groups
-from rankbook.selection.pair_folds import pair_folds
 
 LAMS = np.array([1e-2, 0.3, 5.0, 1e3])
 N, M = 24, 90

@@ -6,7 +6,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 import rankbook as rb
 from rankbook.metrics.pairs import disagreement
-from rankbook.selection.pair_folds import pair_folds
+from rankbook.selection.folds import pair_folds
 
 
 @pytest.fixture(params=range(3))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.selection.leave_out_blocks import leave_query_out
+from rankbook.selection.held_out import leave_query_out
 
 LAMS = np.logspace(-3, 4, 9)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-import rankbook.selection.leave_pair_out as module
-from rankbook.selection.leave_pair_out import leave_pair_out, leave_pair_out_predictions
+import rankbook.selection.leave_out as module
+from rankbook.selection.leave_out import leave_pair_out, leave_pair_out_predictions
 
 LAMS = np.array([1e-2, 1.0, 30.0])
 MAKE = {
