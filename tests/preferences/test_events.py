@@ -286,3 +286,8 @@ def test_a_table_without_values_is_refused(what):
 def test_names_that_are_none(make, records, kind, said):
     with pytest.raises(kind, match=said + ".* accepted"):
         getattr(rb.Preferences, make)(records)
+
+
+def test_a_wrong_argument_is_reported_under_the_name_of_the_public_class():
+    with pytest.raises(TypeError, match=r"^Preferences\.from_pairs\(\) got an unexpected"):
+        rb.Preferences.from_pairs([(0, 1)], winners="a")
