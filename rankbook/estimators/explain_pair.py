@@ -21,7 +21,7 @@ from .online import OnlineRankSVM
 from .ordinal import OrdinalRanker
 from .rayleigh import RayleighBase
 from .scaled import ScaledModel
-from ..kernels.contrast import item_distance, kernel_differences
+from ..kernels.kernel import item_distance, kernel_differences
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.nystroem import NystroemFunction, projected
 from ..problems.solution import Solution

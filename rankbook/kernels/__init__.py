@@ -3,7 +3,7 @@
 
 
 
-from .joint import joint
+from .objects import joint
 from .kernel import Kernel, centred_gram, cross_matrix, gram_matrix, reduced_matrix
 from .objects import over
 

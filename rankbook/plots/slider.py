@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..base.ownership import SetOnce, locked
 from ..base.validation import as_matrix, as_numbers, as_positive, require_kind
-from ..kernels.contrast import item_distance
+from ..kernels.kernel import item_distance
 from ..paths.exact import RegularizationPath, SolutionPath
 from ..paths.rayleigh import ManifoldPath
 from ..selection.curve import ValidationCurve, order_changes

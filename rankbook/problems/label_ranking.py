@@ -16,10 +16,10 @@ from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import GraphName, KernelLike
 from ..base.validation import as_array, as_matrix, as_numbers, as_vector, shown
-from ..kernels.joint import joint, joint_features, label_factor
 from ..kernels.kernel import Kernel, check_gram, require_square
 from ..kernels.linear_map import KernelFunction, LinearFunction, balanced
 from ..kernels.nystroem import kernel_diagonal
+from ..kernels.objects import joint, joint_features, label_factor
 from ..preferences.graph import Preferences
 from .rankrls import RankRLSProblem
 from .ranksvm import RankSVMProblem

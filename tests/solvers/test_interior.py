@@ -8,7 +8,7 @@ from corpus import degenerate
 
 import rankbook as rb
 from rankbook.base import limits
-from rankbook.kernels.low_rank import low_rank_factor
+from rankbook.kernels.nystroem import low_rank_factor
 from rankbook.solvers.interior.laplacian import BlockLaplacian, Pairs, SparseLaplacian
 from rankbook.solvers.interior.systems import FactorSystem, GramSystem, factored, system_of
 

@@ -161,7 +161,7 @@ MOST = 0.4  # of the items: columns up to which a factor is cheaper
 
 def system_of(problem, unit, pairs):
     """A system for a problem's kernel, multiplied with `unit`, and its pivots if it has any."""
-    from rankbook.kernels.low_rank import low_rank_factor
+    from rankbook.kernels.nystroem import low_rank_factor
 
     n, root = problem.n_items, np.sqrt(unit)
     if problem.is_factored and problem.X.shape[1] <= max(1, MOST * n):
