@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import minimize
 
 import rankbook as rb
-from rankbook.solvers.subgradient.sampling import sampler_of
+from rankbook.solvers.subgradient.steps import sampler_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -95,7 +95,7 @@ def test_a_million_steps_a_second():
 def test_a_draw_costs_little():
     """Draws alone, against draws and steps."""
     from rankbook.base.jit import njit
-    from rankbook.solvers.subgradient.sampling import draw
+    from rankbook.solvers.subgradient.steps import draw
 
     @njit
     def many(sampler, state, count):

@@ -9,8 +9,15 @@ from corpus import degenerate
 import rankbook as rb
 from rankbook.base import limits
 from rankbook.kernels.nystroem import low_rank_factor
-from rankbook.solvers.interior.laplacian import BlockLaplacian, Pairs, SparseLaplacian
-from rankbook.solvers.interior.systems import FactorSystem, GramSystem, factored, system_of
+from rankbook.solvers.interior.systems import (
+    BlockLaplacian,
+    FactorSystem,
+    GramSystem,
+    Pairs,
+    SparseLaplacian,
+    factored,
+    system_of,
+)
 
 LAMS = (1e5, 100.0, 1.0, 0.01)
 

@@ -10,16 +10,17 @@ import rankbook as rb
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.problems.svm import MulticlassSVMProblem, SVMProblem
-from rankbook.solvers.subgradient.sampling import (
+from rankbook.solvers.subgradient.solver import SubgradientSolver
+from rankbook.solvers.subgradient.steps import (
+    Descent,
     draw,
     find,
     level_sampler,
     list_sampler,
     make_table,
     sampler_of,
+    steps_between,
 )
-from rankbook.solvers.subgradient.solver import SubgradientSolver
-from rankbook.solvers.subgradient.steps import Descent, steps_between
 
 
 @pytest.fixture(scope="module")

@@ -10,24 +10,24 @@ import warnings
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
+from rankbook.solvers.qp.programs import (
+    dual_form,
+    least_squares_program,
+    primal_form,
+    reduced,
+    require_program,
+    smaller_form,
+    solve_rayleigh_qp,
+    solve_squared_qp,
+    solve_svm_qp,
+    squared_norm,
+)
 
 from ...base.validation import as_positive, unknown_name
 from ...preferences.graph import Preferences
 from ...problems.l2 import refuse_signed
 from ...problems.solution import Solution
 from ...registry.solver import Solver, is_kind
-from .least_squares import least_squares_program
-from rankbook.solvers.qp.nodes import (
-    dual_form,
-    primal_form,
-    reduced,
-    require_program,
-    smaller_form,
-    squared_norm,
-)
-from .rayleigh import solve_rayleigh_qp
-from .squared import solve_squared_qp
-from .svm import solve_svm_qp
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c028
 TIGHT = {

@@ -16,7 +16,7 @@ from ...paths.spectral import SpectralPath, scale_of
 from ...problems.solution import Solution
 from ...problems.spectrum import decomposed
 from ...registry.solver import Solver, declared_fit
-from .iterative import conjugate_gradients
+from .sparse import conjugate_gradients
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k004
 def object_spectrum(problem):

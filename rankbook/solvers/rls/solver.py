@@ -16,7 +16,7 @@ from ...problems.scatter import normal_equations
 from ...problems.solution import Solution
 from ...problems.spectrum import Spectrum, decomposed, refined_solution, scaled_solver
 from ...registry.solver import Solver, declared_fit
-from .iterative import iterated_coefficients
+from .sparse import iterated_coefficients
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c004
 def root_target(problem):

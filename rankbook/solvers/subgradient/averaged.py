@@ -17,8 +17,14 @@ from ...base.progress import progress_bar
 from ...data.blocks import Parts
 from ...preferences.graph import Preferences
 from ...problems.solution import Solution
-from .sampling import level_sampler
-from .steps import OFFSET, SCALE, SUM, run_descent, suggest_offset
+from rankbook.solvers.subgradient.steps import (
+    OFFSET,
+    SCALE,
+    SUM,
+    level_sampler,
+    run_descent,
+    suggest_offset,
+)
 
 ROUND = 1000  # steps of each block between two means
 

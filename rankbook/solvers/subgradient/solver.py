@@ -92,8 +92,7 @@ class SubgradientSolver(Solver):
             from rankbook.solvers.subgradient.averaged import averaged_solution
 
             return averaged_solution(self, problem, lam)
-        from rankbook.solvers.subgradient.sampling import sampler_of
-        from rankbook.solvers.subgradient.steps import checked_run
+        from rankbook.solvers.subgradient.steps import checked_run, sampler_of
 
         sampler, m = sampler_of(problem), problem.n_preferences
         shape = (problem.coef_shape[1] if len(problem.coef_shape) > 1 else 1, problem.X.shape[1])
