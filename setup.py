@@ -45,7 +45,15 @@ setup(
     ],
     python_requires=f">={cfg['min_python']}",
     packages=find_packages(include=[cfg["lib_path"], f"{cfg['lib_path']}.*"]),
-    package_data={cfg["lib_name"]: ["*.pyi", "py.typed", "plots/*.css", "plots/*.js"]},
+    package_data={
+        cfg["lib_name"]: [
+            "*.pyi",
+            "py.typed",
+            "plots/*.css",
+            "plots/*.js",
+            "app/new_solver_files/*",
+        ]
+    },
     install_requires=cfg["requirements"].split(),
     extras_require=extras,
     entry_points={"console_scripts": lines("console_scripts"), **groups},
