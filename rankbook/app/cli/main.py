@@ -3,10 +3,11 @@
 import os
 import re
 import sys
-from contextlib import contextmanager
-from typing import Annotated
+from functools import wraps
+from typing import Annotated, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from .commands import check, convert, datasets, info, new_solver, solvers
 from .fit import fit
@@ -47,40 +48,50 @@ def options(
     """Options that come before a command."""
 
 
-OPTIONS = "target qid drop method kernel gamma degree coef0 graph lam_min lam_max rule seed solver"
-OPTIONS += " lam c name form ties metric loss penalty query_weight group_split groups"
-ARGUMENT = re.compile(  # an option, as an error of Python names it
-    rf"^({OPTIONS.replace(' ', '|')})(?= (is|has) )|\blam_(min|max)\b|^option(?= )"
-)
-CALL = re.compile(rf"\b({OPTIONS.replace(' ', '|')})='(\w+)'")  # as it is written in Python
 CANNOT = "cannot solve this problem: "  # how the refusal of a problem begins
 ABSENT = ((" is None; ", " is missing; "), ("; None is accepted", "; it is not accepted"))
 
 
-@contextmanager
-def one_line_errors():
-    """Turn errors that are meant for the user into one line and an exit code.
+def one_line_errors(command):
+    """A command that turns errors meant for the user into one line and an exit code.
 
-    The code is 2 for errors and 130 for Ctrl-C.
+    The code is 2 for errors and 130 for Ctrl-C. An argument is named as the option that it came by.
     """
-    try:
-        yield
-    except BrokenPipeError:
-        raise  # whoever reads the output stopped reading; Typer ends in silence
-    except MemoryError as error:
-        _fail(
-            error,
-            "On the command line: --graph star makes fewer preferences, "
-            "--kernel linear needs no kernel matrix.",
-        )
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        _fail(error)
-    except (RuntimeError, ArithmeticError) as error:
-        if type(error) not in (RuntimeError, ArithmeticError):
-            raise  # of these kinds a solver that fails speaks; those derived from them are bugs
-        _fail(error)
-    except KeyboardInterrupt:
-        _end_interrupted()
+    hints = get_type_hints(command, include_extras=True)
+    names = [name for name, hint in hints.items() if isinstance(hint.__metadata__[0], OptionInfo)]
+    words = {name: "--" + name.replace("_", "-") for name in names}
+    words |= dict(groups="--group-split", option=words.get("option", "--solver-option"))
+    several = "|".join(words)
+    # as an error of Python names it, and as it is written in Python
+    argument = re.compile(rf"^({several})(?= (?:is|has) )|\b(lam_(?:min|max))\b|^(option)(?= )")
+    call = re.compile(rf"\b({several})='(\w+)'")
+
+    def spoken(said):
+        said = argument.sub(lambda found: words.get(found[0], found[0]), said)
+        said = call.sub(lambda found: f"{words[found[1]]} {found[2]}", said)
+        for of_python, of_the_shell in ABSENT:  # None cannot be typed
+            said = said.replace(of_python, of_the_shell)
+        return said
+
+    @wraps(command)
+    def run(*args, **options):
+        try:
+            return command(*args, **options)
+        except BrokenPipeError:
+            raise  # the reader of the output has stopped; Typer ends in silence
+        except MemoryError as error:
+            advice = "On the command line: --graph star makes fewer preferences, "
+            _fail(error, spoken, advice + "--kernel linear needs no kernel matrix.")
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            _fail(error, spoken)
+        except (RuntimeError, ArithmeticError) as error:
+            if type(error) not in (RuntimeError, ArithmeticError):
+                raise  # solvers that fail raise these kinds; those derived from them are bugs
+            _fail(error, spoken)
+        except KeyboardInterrupt:
+            _end_interrupted()
+
+    return run
 
 
 def _end_interrupted():
@@ -89,10 +100,10 @@ def _end_interrupted():
     raise typer.Exit(130) from None
 
 
-def _fail(error, *advice):
+def _fail(error, spoken, *advice):
     """Say what is wrong on stderr, in one line with the notes that solvers add, and end.
 
-    An argument is named as the option that it came by; one that a solver names is its own.
+    `spoken` puts it in the words of the command line; an argument of a solver is its own.
     """
     cause = error
     while (cause := cause.__cause__ or cause.__context__) is not None:
@@ -102,17 +113,9 @@ def _fail(error, *advice):
     if CANNOT in said:
         advice += ("On the command line: --method, --kernel and --graph make the problem.",)
     if not any(note.startswith("(raised by the solver ") for note in notes):
-        said = CALL.sub(r"--\1 \2", ARGUMENT.sub(_option_for, said))
-        for of_python, of_the_shell in ABSENT:  # nobody can type None
-            said = said.replace(of_python, of_the_shell)
+        said = spoken(said)
     say("rankbook: error: " + " ".join(" ".join([said, *notes, *advice]).split()), err=True)
     raise typer.Exit(2) from None
-
-
-def _option_for(found):
-    """The option that an argument came by; options of a solver come by one of their own."""
-    name = found[0].replace("_", "-")
-    return "--" + {"option": "solver-option", "groups": "group-split"}.get(name, name)
 
 
 EXAMPLES = {
@@ -137,7 +140,7 @@ COMMANDS += (info, check, new_solver, solvers)
 for command in COMMANDS:
     # \b keeps the lines as they are
     shown = "\n\n".join(f"\b\n{line}" for line in ("Examples:", *EXAMPLES.get(command, ())))
-    app.command(epilog=shown if command in EXAMPLES else None)(one_line_errors()(command))
+    app.command(epilog=shown if command in EXAMPLES else None)(one_line_errors(command))
 
 
 def main():
