@@ -70,16 +70,6 @@ _FILES = {
 }
 
 
-def _require_sha256(path, expected):
-    """Refuse a file whose content is not the published one."""
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != expected:
-        raise ValueError(
-            f"{path} has sha256 {found}, expected {expected}: it is not the original file. "
-            "Replace it by the original."
-        )
-
-
 def _download(file):
     """The path of the file in the cache, fetched first if it is not there yet."""
     place = (
@@ -112,7 +102,12 @@ def find_file(key):
             f"The environment variable RANKBOOK_DATA is {folder!r}, which is not a folder."
         )
     if folder and (path := Path(folder) / file.path).exists():
-        _require_sha256(path, file.sha256)
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        if found != file.sha256:
+            raise ValueError(
+                f"{path} has sha256 {found}, expected {file.sha256}: it is not the original file. "
+                "Replace it by the original."
+            )
         return path
     return _download(file)
 
@@ -289,6 +284,11 @@ def load_mixture() -> Dataset:
     )
 
 
+AUTO = "cylinders, displacement, horsepower, weight, acceleration, model year, origin"
+DIABETES = "pregnancies, glucose, blood pressure, skin thickness, insulin, body-mass index"
+DIABETES += ", pedigree, age"
+
+
 def load_auto() -> Dataset:
     """Cars of the years 1970 to 1982, ranked by miles per gallon.
 
@@ -312,15 +312,7 @@ def load_auto() -> Dataset:
         table[:, 1:],
         table[:, 0],
         name="auto",
-        feature_names=[
-            "cylinders",
-            "displacement",
-            "horsepower",
-            "weight",
-            "acceleration",
-            "model year",
-            "origin",
-        ],
+        feature_names=AUTO.split(", "),
         description="392 cars and their miles per gallon; 6 of the 398 lack horsepower: left out.",
         source="Quinlan (1993), Auto MPG, UCI",
         licence="CC BY 4.0",
@@ -348,16 +340,7 @@ def load_diabetes() -> Dataset:
         table[:, :8],
         table[:, 8],
         name="diabetes",
-        feature_names=[
-            "pregnancies",
-            "glucose",
-            "blood pressure",
-            "skin thickness",
-            "insulin",
-            "body-mass index",
-            "pedigree",
-            "age",
-        ],
+        feature_names=DIABETES.split(", "),
         description=(
             "768 Pima women; diabetes (y = 1) is preferred to none (y = 0); "
             "zeros that stand for missing values are kept."
