@@ -1,7 +1,6 @@
 """Models that keep their standardization and column names."""
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,50 +13,25 @@ from ..estimators.rankrls import RankRLS
 from ..estimators.ranksvm import RankSVM
 from ..estimators.rayleigh import RayleighRanker, keep_solution
 from ..estimators.scaled import ScaledModel
-from ..metrics.queries import RULES, block_scores, metric_sums, named, quotients
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..registry.solve import solve
-from .measures import MOST_LEVELS, USUAL, measures_by_query
 
 FITTED = {"ranksvm": RankSVM, "rankrls": RankRLS}
 
 
-def estimator_of(method, options):
-    """An estimator with the options that were given (those that are not None).
+def fit_items(
+    block, features, method="ranksvm", *, preferences=None, standardize=True, about=(), **options
+):
+    """Fit an estimator to a block, and keep its scale and the names of its features.
 
     Parameters
     ----------
-    method : {"ranksvm", "rankrls"}
-    options : dict
-
-    Raises
-    ------
-    ValueError
-        If the method is unknown, or has no such option.
-    """
-    if method not in FITTED:
-        raise unknown_name("method", method, tuple(FITTED))
-    given = {name: value for name, value in options.items() if value is not None}
-    accepted = FITTED[method]().get_params()
-    for name, value in given.items():
-        if name not in accepted:
-            raise ValueError(
-                f"{name} is {value!r}, and method is {method!r}, which has no {name}; "
-                "ranksvm has one."
-            )
-    return FITTED[method](**given)
-
-
-def fit_items(items, method="ranksvm", *, preferences=None, standardize=True, about=(), **options):
-    """Fit an estimator to items, and keep their scale and the names of their columns.
-
-    Parameters
-    ----------
-    items : ItemTable
+    block : Block
         With scores y, unless `preferences` are given.
+    features : sequence of str
     method : {"ranksvm", "rankrls"}, default "ranksvm"
     preferences : Preferences, optional
-        Between the rows of `items`.
+        Between the rows of the block.
     standardize : bool, default True
         To mean 0 and deviation 1 of these items.
     about : dict, optional
@@ -72,17 +46,24 @@ def fit_items(items, method="ranksvm", *, preferences=None, standardize=True, ab
     Raises
     ------
     ValueError, TypeError
-        As the estimator's ``fit``.
+        If the method is unknown, or has no such option, or as the estimator's ``fit``.
     """
-    d = items.X.shape[1]
-    model = estimator_of(method, options)
-    centre, factor = scaling(items.X) if standardize else (np.zeros(d), np.ones(d))
-    X = (items.X - centre) * factor
+    if method not in FITTED:
+        raise unknown_name("method", method, tuple(FITTED))
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given.keys() - FITTED[method]().get_params():
+        raise ValueError(
+            f"{name} is {given[name]!r}, and method is {method!r}, which has no {name}; "
+            "ranksvm has one."
+        )
+    model, X, d = FITTED[method](**given), np.asarray(block.X, dtype=np.float64), len(features)
+    centre, factor = scaling(X) if standardize else (np.zeros(d), np.ones(d))
+    X = (X - centre) * factor
     if preferences is None:
-        model.fit(X, items.y, items.qid)
+        model.fit(X, block.y, block.qid)
     else:
         model.fit(X, preferences=preferences)
-    return ScaledModel(model, centre, factor, items.features, dict(about))
+    return ScaledModel(model, centre, factor, features, dict(about))
 
 
 def lam_of_c(c, n_queries):
@@ -137,42 +118,6 @@ def chosen_model(selection, about=()):
     return ScaledModel(model, selection.centre, selection.factor, names, facts | dict(about))
 
 
-def extent(block):
-    """The number of items, and sum, minimum and maximum (d,) of their features."""
-    X = block.X
-    return len(X), X.sum(axis=0, dtype=np.float64), X.min(axis=0), X.max(axis=0)
-
-
-def joined(first, second):
-    """The extent of both."""
-    (n, total, low, high), (m, more, lower, higher) = first, second
-    return n + m, total + more, np.minimum(low, lower), np.maximum(high, higher)
-
-
-def squares(block, centre):
-    """The sum (d,) of the squared deviations of a block's features."""
-    Z = block.X - centre
-    return np.einsum("ij,ij->j", Z, Z)
-
-
-def scaling_of(blocks):
-    """What standardises the items of blocks: centre and factor (d,), 0 for a constant feature.
-
-    Two passes. A ValueError if a column is too extreme for a variance.
-    """
-    n, total, low, high = blocks.reduce(extent, blocks.items, combine=joined)
-    centre = total / n
-    with np.errstate(over="ignore", invalid="ignore"):
-        deviation = np.sqrt(blocks.reduce(squares, blocks.items, centre) / n)
-    constant = low == high
-    for j in np.flatnonzero(~np.isfinite(deviation) | ~constant & (deviation == 0)):
-        raise ValueError(
-            f"column {j} of the features has entries between {low[j]:.3g} and {high[j]:.3g}, "
-            "too extreme to compute their variance; rescale the column."
-        )
-    return centre, np.divide(1.0, deviation, out=np.zeros_like(deviation), where=~constant)
-
-
 @dataclass(frozen=True)
 class ScaledReader:
     """What reads a block with its features scaled."""
@@ -187,12 +132,6 @@ class ScaledReader:
         Z = block.X - self.centre
         Z *= self.factor
         return Block(Z, block.y, block.qid, block.weight, block.name, block.first, copy=False)
-
-
-def scaled_blocks(blocks, centre, factor):
-    """Blocks that are read and scaled."""
-    readers = (ScaledReader(stored.read, centre, factor) for stored in blocks.items.values)
-    return Blocks(map(Stored, readers))
 
 
 def fit_blocks(
@@ -229,125 +168,12 @@ def fit_blocks(
     d, send = len(columns), send or (lambda blocks: blocks)
     centre, factor = np.zeros(d), np.ones(d)
     if standardize:
-        centre, factor = scaling_of(send(blocks))
-        blocks = scaled_blocks(blocks, centre, factor)
+        centre, factor = scaling(send(blocks))
+        readers = (ScaledReader(each.read, centre, factor) for each in blocks.items.values)
+        blocks = Blocks(map(Stored, readers))
     problem = BlockRankSVMProblem(send(blocks), loss=loss)
     model = RankSVM(lam=lam, kernel="linear", loss=loss, solver="newton")
     solution = solve(problem, lam, solver="newton", progress=progress)
     keep_fit(model, fitted_attributes(solution) | dict(by_query_=problem.facts.has_ids))
     model.n_features_in_ = d
     return ScaledModel(model, centre, factor, columns, dict(about)), problem.facts
-
-
-@dataclass(frozen=True)
-class BlockMeasures:
-    """What a block says of measures.
-
-    Attributes
-    ----------
-    n_items, n_queries : int
-    sums : tuple
-        For each measure its sum and number, or a ValueError that says why there is none.
-    levels : frozenset
-        Of the scores.
-    pairs : dict
-        From levels (better, worse) to sum and number of their AUC.
-    """
-
-    n_items: int
-    n_queries: int
-    sums: tuple
-    levels: frozenset
-    pairs: dict
-
-
-def measured(block, model, names):
-    """The :class:`BlockMeasures` of a block for the scores of a model."""
-    y, scores, qid = block.y, block_scores(block, model), block.qid
-    levels, pairs = sorted(set(np.unique(y).tolist()), reverse=True), {}
-    for better, worse in combinations(levels, 2) if len(levels) <= MOST_LEVELS else ():
-        here = (y == better) | (y == worse)
-        some = y[here], scores[here], None if qid is None else qid[here]
-        pairs[better, worse] = metric_sums("auc", *some)
-    sums = []
-    for name in names:
-        try:
-            sums.append(metric_sums(name, y, scores, qid))
-        except ValueError as error:  # grades that it does not take
-            sums.append(error)
-    n_queries = 1 if qid is None else np.unique(qid).size
-    return BlockMeasures(len(y), n_queries, tuple(sums), frozenset(levels), pairs)
-
-
-def together(first, second):
-    """The :class:`BlockMeasures` of both."""
-    add = lambda a, b: (a[0] + b[0], a[1] + b[1])
-    sums = tuple(
-        next((each for each in pair if isinstance(each, ValueError)), None) or add(*pair)
-        for pair in zip(first.sums, second.sums)
-    )
-    keys = first.pairs | second.pairs
-    pairs = {k: add(first.pairs.get(k, (0, 0)), second.pairs.get(k, (0, 0))) for k in keys}
-    sizes = first.n_items + second.n_items, first.n_queries + second.n_queries
-    return BlockMeasures(*sizes, sums, first.levels | second.levels, pairs)
-
-
-def measures_of_blocks(blocks, model, metrics=None):
-    """Measures of a model on blocks, as :func:`rankbook.app.measures.measures` of all items.
-
-    Returns
-    -------
-    dict
-        items and queries, their numbers; metrics, a dict from names to numbers; queries_counted,
-        over how many queries each is a mean; level_auc, a list of dict, as of
-        :func:`rankbook.app.measures.level_aucs`.
-    """
-    names = USUAL if metrics is None else tuple(metrics)
-    for name in names:
-        named(name)  # a wrong one before any work
-    sums = blocks.reduce(measured, blocks.items, model, names, combine=together)
-    found = {}
-    for name, each in zip(names, sums.sums):
-        try:
-            if isinstance(each, ValueError):
-                raise each
-            (found[name],) = quotients((each,), ((name, ()),))
-        except ValueError:
-            if metrics is not None or not found:  # without a disagreement there is no order
-                raise
-    levels = sorted(sums.levels, reverse=True)
-    several = 2 < len(levels) <= MOST_LEVELS
-    if len(levels) > 2 and metrics is None:  # as for all items in one place
-        found.pop("auc", None)
-    rows = []
-    for better, worse in combinations(levels, 2) if several else ():
-        total, number = sums.pairs.get((better, worse), (0.0, 0.0))
-        rows.append(dict(better=better, worse=worse, auc=total / number if number else None))
-    counted = {
-        name: int(each[1])
-        for name, each in zip(names, sums.sums)
-        if name in found and not RULES[named(name)[0]].pooled
-    }
-    sizes = dict(items=sums.n_items, queries=sums.n_queries)
-    return sizes | dict(metrics=found, queries_counted=counted, level_auc=rows)
-
-
-def query_values(block, model, names):
-    """Ids (q,) of a block's queries, and the values (q, metrics)."""
-    ids, values = measures_by_query(block.y, block_scores(block, model), block.qid, names)
-    return ids, np.stack([values[name] for name in names], axis=1)
-
-
-def measures_of_queries(blocks, model, names):
-    """Ids of all queries (q,), sorted, and a dict from names of metrics to values (q,)."""
-    for name in names:
-        named(name)
-    ids, values = blocks.reduce(
-        query_values,
-        blocks.items,
-        model,
-        names,
-        combine=lambda first, second: tuple(map(np.concatenate, zip(first, second))),
-    )
-    order = np.argsort(ids, kind="stable")
-    return ids[order], {name: values[order, j] for j, name in enumerate(names)}

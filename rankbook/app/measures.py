@@ -1,86 +1,144 @@
-"""Metrics of a scored table."""
+"""Metrics of a model on blocks of scored items."""
 
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from ..metrics.pairs import auc
-from ..metrics.queries import RULES, UndefinedMetric, by_query, named
+from ..metrics.queries import RULES, UndefinedMetric, block_scores, by_query, metric_sums, named
 
 USUAL = ("disagreement", "ndcg@10", "average_precision", "reciprocal_rank", "kendall_tau", "auc")
 MOST_LEVELS = 6
 
 
-def measures(y, scores, qid=None, metrics=None):
-    """Measures of an order, a dict from names to numbers.
+@dataclass(frozen=True)
+class BlockMeasures:
+    """Sums of measures over a block.
+
+    Attributes
+    ----------
+    n_items, n_queries : int
+    sums : tuple
+        For each measure its sum and number, or a ValueError that says why there is none.
+    levels : frozenset
+        Of the scores.
+    pairs : dict
+        From levels (better, worse) to sum and number of their AUC.
+    """
+
+    n_items: int
+    n_queries: int
+    sums: tuple
+    levels: frozenset
+    pairs: dict
+
+
+def measured(block, model, names):
+    """The :class:`BlockMeasures` of a block for the scores of a model."""
+    y, scores, qid = block.y, block_scores(block, model), block.qid
+    levels, pairs = sorted(set(np.unique(y).tolist()), reverse=True), {}
+    for better, worse in combinations(levels, 2) if len(levels) <= MOST_LEVELS else ():
+        here = (y == better) | (y == worse)
+        some = y[here], scores[here], None if qid is None else qid[here]
+        pairs[better, worse] = metric_sums("auc", *some)
+    sums = []
+    for name in names:
+        try:
+            sums.append(metric_sums(name, y, scores, qid))
+        except ValueError as error:  # grades that it does not take
+            sums.append(error)
+    n_queries = 1 if qid is None else np.unique(qid).size
+    return BlockMeasures(len(y), n_queries, tuple(sums), frozenset(levels), pairs)
+
+
+def together(first, second):
+    """The :class:`BlockMeasures` of both."""
+    add = lambda a, b: (a[0] + b[0], a[1] + b[1])
+    sums = tuple(
+        next((each for each in pair if isinstance(each, ValueError)), None) or add(*pair)
+        for pair in zip(first.sums, second.sums)
+    )
+    keys = first.pairs | second.pairs
+    pairs = {k: add(first.pairs.get(k, (0, 0)), second.pairs.get(k, (0, 0))) for k in keys}
+    sizes = first.n_items + second.n_items, first.n_queries + second.n_queries
+    return BlockMeasures(*sizes, sums, first.levels | second.levels, pairs)
+
+
+def measures(blocks, model, metrics=None):
+    """Measures of the order that a model gives to the items of blocks.
 
     Parameters
     ----------
-    y, scores : ndarrays of shape (n,)
-        What is known of the items, and their scores.
-    qid : ndarray of shape (n,), optional
+    blocks : Blocks
+        With scores y.
+    model : object
+        Whose ``predict(X)`` gives scores.
     metrics : sequence of str, optional
         Names as in :func:`rankbook.metrics.by_query`; by default the usual ones, without those that
         these data do not have.
+
+    Returns
+    -------
+    dict
+        items and queries, their numbers; metrics, a dict from names to numbers; queries_counted,
+        over how many queries each is a mean (the disagreement is a mean over preferences);
+        level_auc, the AUC of every two of three to six levels, a list of dict with "better",
+        "worse" and "auc", which is None if no query has both.
 
     Raises
     ------
     ValueError
         If a name is unknown, or a measure that was asked for, or the disagreement, is not defined.
     """
-    found = {}
-    for name in USUAL if metrics is None else metrics:
-        function, options = named(name)
+    names = USUAL if metrics is None else tuple(metrics)
+    for name in names:
+        named(name)  # a wrong one before any work
+    sums = blocks.reduce(measured, blocks.items, model, names, combine=together)
+    found, counted = {}, {}
+    for name, each in zip(names, sums.sums):
         try:
-            found[name] = float(function(y, scores, qid, **options))
-        except ValueError:  # an undefined one, or grades that it does not take
+            if isinstance(each, ValueError):
+                raise each
+            rule = RULES[named(name)[0]]
+            if not each[1] > 0:
+                raise UndefinedMetric(
+                    f"data have no query with {rule.needs}; at least one is accepted."
+                )
+        except ValueError:
             if metrics is not None or not found:  # without a disagreement there is no order
                 raise
-    return found
+            continue
+        found[name] = each[0] / each[1]
+        if not rule.pooled:
+            counted[name] = int(each[1])
+    levels, rows = sorted(sums.levels, reverse=True), []
+    if len(levels) > 2 and metrics is None:  # several numbers say what one cannot
+        found.pop("auc", None)
+        counted.pop("auc", None)
+    for better, worse in combinations(levels, 2) if 2 < len(levels) <= MOST_LEVELS else ():
+        total, number = sums.pairs.get((better, worse), (0.0, 0.0))
+        rows.append(dict(better=better, worse=worse, auc=total / number if number else None))
+    sizes = dict(items=sums.n_items, queries=sums.n_queries)
+    return sizes | dict(metrics=found, queries_counted=counted, level_auc=rows)
 
 
-def level_aucs(y, scores, qid=None):
-    """The AUC of every two of at most six levels, the higher ones first.
+def query_values(block, model, names):
+    """Ids (q,) of a block's queries, "all" without them, and the values (q, metrics)."""
+    scores, values = block_scores(block, model), []
+    for name in names:
+        ids, each = by_query(name, block.y, scores, block.qid)
+        values.append(each)
+    return np.array(["all"]) if block.qid is None else ids, np.stack(values, axis=1)
 
-    Parameters
-    ----------
-    y, scores : ndarrays of shape (n,)
-    qid : ndarray of shape (n,), optional
 
-    Returns
-    -------
-    list of dict
-        With "better", "worse" and "auc", which is None if no query has both. Empty for more than
-        six levels, and for less than three, where one number says all.
+def measures_by_query(blocks, model, names):
+    """Ids of all queries (q,), sorted, and a dict from names of metrics to values (q,).
+
+    A value is NaN where the metric is undefined.
     """
-    levels = np.unique(y)[::-1]
-    if not 2 < levels.size <= MOST_LEVELS:
-        return []
-    rows = []
-    for better, worse in combinations(levels, 2):
-        here = (y == better) | (y == worse)
-        try:
-            area = float(auc(y[here], scores[here], None if qid is None else qid[here]))
-        except UndefinedMetric:
-            area = None
-        rows.append(dict(better=float(better), worse=float(worse), auc=area))
-    return rows
-
-
-def measures_by_query(y, scores, qid, metrics):
-    """Ids of the queries (q,), and a dict from names to values (q,), NaN where undefined."""
-    ids, values = None, {}
-    for name in metrics:
-        ids, values[name] = by_query(name, y, scores, qid)
-    return ids, values
-
-
-def queries_counted(y, scores, qid, metrics):
-    """Over how many queries each metric is a mean, by its name.
-
-    A query is left out where there is nothing to measure, as NDCG without a grade above 0. The
-    disagreement is not among them: it is a mean over preferences.
-    """
-    means = [name for name in metrics if not RULES[named(name)[0]].pooled]
-    values = measures_by_query(y, scores, qid, means)[1]
-    return {name: int(np.isfinite(found).sum()) for name, found in values.items()}
+    for name in names:
+        named(name)
+    both = lambda first, second: tuple(map(np.concatenate, zip(first, second)))
+    ids, values = blocks.reduce(query_values, blocks.items, model, names, combine=both)
+    order = np.argsort(ids, kind="stable")
+    return ids[order], {name: values[order, j] for j, name in enumerate(names)}

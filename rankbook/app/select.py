@@ -7,6 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from ..base.validation import as_matrix, as_positive, as_vector, unknown_name
+from ..data.blocks import Blocks, CheckedBlock
 from ..data.split import prepare
 from ..data.table import PARTS
 from ..kernels.kernel import Kernel
@@ -25,7 +26,7 @@ from ..selection.curve import (
     largest_within,
     validation_curve,
 )
-from .measures import level_aucs, measures
+from .measures import measures
 
 PARAMETERS = {"linear": (), "rbf": ("gamma",), "poly": ("gamma", "degree", "coef0")}
 
@@ -97,18 +98,56 @@ def summarize(result):
         disagreement, auc, test, certificate, solver, seconds and notes. The upper end of an
         interval of lambda is None where it is infinite.
     """
-    best, settings = result.best, result.settings
-    certificate = result.solution.certificate
+    best, settings, parts, data = result.best, result.settings, result.parts, result.data
+    path, curve, certificate = best.path, best.curve, result.solution.certificate
+    queries, groups = (
+        None if ids is None else int(np.unique(ids).size) for ids in (data.qid, data.groups)
+    )
+    by_part = {name: part.prefs.n_queries for name, part in parts.items()}
+    kernel = path.problem.kernel
+    parameters = {
+        name: getattr(best if name == "gamma" else kernel, name)
+        for name in PARAMETERS.get(kernel.name, ())
+    }
+    searched, *intervals = (
+        [float(low), float(high) if np.isfinite(high) else None]
+        for low, high in ((curve.breaks[-1], curve.breaks[0]), *curve.best)
+    )
     return dict(
-        data=_data_facts(result.data),
-        split=_split_facts(result.parts, settings, result.data.qid is not None),
+        data=dict(
+            name=data.name,
+            items=len(data.y),
+            features=data.X.shape[1],
+            levels=int(np.unique(data.y).size),
+            queries=queries,
+            groups=groups,
+        ),
+        split=dict(
+            how=settings["how"],
+            seed=settings["seed"],
+            standardized=settings["standardize"],
+            items={name: len(part.y) for name, part in parts.items()},
+            queries=None if data.qid is None else by_part,
+        ),
         method=settings["method"],
         preferences=dict(graph=settings["graph"])
-        | {name: len(part.prefs) for name, part in result.parts.items()},
-        kernel=_kernel_facts(best),
+        | {name: len(part.prefs) for name, part in parts.items()},
+        kernel=dict(name=kernel.name) | parameters,
         candidates=result.candidates,
-        path=_path_facts(best.path),
-        curve=_curve_facts(best.curve),
+        path=dict(
+            status=path.status,
+            breakpoints=int(path.breakpoints.size),
+            lam_max=float(path.breakpoints[0]) if path.breakpoints.size else None,
+            lam_end=path.domain[0],
+            info=path.info,
+        ),
+        curve=dict(
+            searched=searched,
+            intervals=int(curve.values.size),
+            minimum=curve.minimum,
+            best=intervals,
+            exact=curve.exact,
+        ),
         chosen=dict(
             lam=result.solution.lam,
             rule=settings["rule"],
@@ -122,83 +161,6 @@ def summarize(result):
         solver=result.solution.solver,
         seconds=best.seconds,
         notes=result.notes,
-    )
-
-
-def _data_facts(data):
-    """Name and sizes of a data set."""
-    queries, groups = (
-        None if ids is None else int(np.unique(ids).size) for ids in (data.qid, data.groups)
-    )
-    return dict(
-        name=data.name,
-        items=len(data.y),
-        features=data.X.shape[1],
-        levels=int(np.unique(data.y).size),
-        queries=queries,
-        groups=groups,
-    )
-
-
-def _kernel_facts(candidate):
-    """Name and parameters of the kernel of a candidate."""
-    kernel = candidate.path.problem.kernel
-    return dict(name=kernel.name) | {
-        name: getattr(candidate if name == "gamma" else kernel, name)
-        for name in PARAMETERS.get(kernel.name, ())
-    }
-
-
-def _split_facts(parts, settings, has_queries):
-    """Sizes of the parts and how they came about."""
-    queries = {name: part.prefs.n_queries for name, part in parts.items()}
-    return dict(
-        how=settings["how"],
-        seed=settings["seed"],
-        standardized=settings["standardize"],
-        items={name: len(part.y) for name, part in parts.items()},
-        queries=queries if has_queries else None,
-    )
-
-
-def _path_facts(path):
-    """How far a path goes and how it ended."""
-    return dict(
-        status=path.status,
-        breakpoints=int(path.breakpoints.size),
-        lam_max=float(path.breakpoints[0]) if path.breakpoints.size else None,
-        lam_end=path.domain[0],
-        info=path.info,
-    )
-
-
-def _curve_facts(curve):
-    """The lambdas that were searched, the minimum of the curve and where it is attained."""
-    searched, *best = (
-        [float(low), float(high) if np.isfinite(high) else None]
-        for low, high in ((curve.breaks[-1], curve.breaks[0]), *curve.best)
-    )
-    return dict(
-        searched=searched,
-        intervals=int(curve.values.size),
-        minimum=curve.minimum,
-        best=best,
-        exact=curve.exact,
-    )
-
-
-def _headline(result):
-    """Two lines over the picture: what was learnt from what, and how good it is."""
-    train, wrong = result.parts["train"], result.disagreement
-    kernel = result.best.path.problem.kernel.name + (
-        f" kernel, gamma = {result.best.gamma:.3g}" if result.best.gamma else " kernel"
-    )
-    gap = max(abs(result.solution.certificate.relative_gap), 1e-16)  # below that it is rounding
-    name = result.data.name if len(result.data.name) <= 40 else result.data.name[:39] + "…"
-    return (
-        f"{name}: {train.y.size} training items, {len(train.prefs)} preferences, {kernel}\n"
-        f"in the wrong order: {wrong['validation']:.2%} of validation, "
-        f"{wrong['test']:.2%} of test preferences; relative gap {gap:.0e}"
     )
 
 
@@ -239,7 +201,17 @@ def draw(result):
         test = result.parts["test"]
         roc = plot_roc(test.y, result.solution.predict(test.X), figure.add_subplot(next(places)))
         roc.set_title(f"test part, {test.y.size} items", fontsize="medium")
-    figure.suptitle(_headline(result), fontsize="small", x=0.01, ha="left")
+    train, wrong, gamma = result.parts["train"], result.disagreement, result.best.gamma
+    kernel = result.best.path.problem.kernel.name + " kernel"
+    kernel += f", gamma = {gamma:.3g}" if gamma else ""
+    gap = max(abs(result.solution.certificate.relative_gap), 1e-16)  # below that it is rounding
+    name = result.data.name if len(result.data.name) <= 40 else result.data.name[:39] + "…"
+    headline = (
+        f"{name}: {train.y.size} training items, {len(train.prefs)} preferences, {kernel}\n"
+        f"in the wrong order: {wrong['validation']:.2%} of validation, "
+        f"{wrong['test']:.2%} of test preferences; relative gap {gap:.0e}"
+    )
+    figure.suptitle(headline, fontsize="small", x=0.01, ha="left")
     return figure
 
 
@@ -682,9 +654,9 @@ def _judge(parts, solution, two_levels):
     scores = {name: solution.predict(parts[name].X) for name in PARTS[1:]}
     test = parts["test"]
     wrong = {name: disagreement(parts[name].prefs, scores[name]) for name in scores}
-    known = test.y, scores["test"], test.qid
-    found = dict(metrics=measures(*known), level_auc=level_aucs(*known))
-    return wrong, auc(*known) if two_levels else None, found
+    found = measures(Blocks([CheckedBlock(test.X, test.y, test.qid)]), solution)
+    found = {key: found[key] for key in ("metrics", "level_auc")}
+    return wrong, auc(test.y, scores["test"], test.qid) if two_levels else None, found
 
 
 def _choose(candidate, validation, rule):

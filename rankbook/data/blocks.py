@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from ..base.limits import LARGEST, SMALLEST, refuse_huge
-from ..base.ownership import own
+from ..base.ownership import locked, own
 from ..base.validation import as_count, as_flag, as_ids, as_items, as_vector, require_kind
 from ..kernels.items import lent, matvec, own_rows, rmatvec, storage_of
 
@@ -115,6 +115,21 @@ class Block:
     def __setstate__(self, state):
         # what came from another process may lie at any address
         vars(self).update({name: _kept(value, copy=False) for name, value in state.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedBlock(Block):
+    """A block of a table, whose numbers were checked as they were read.
+
+    It may lack scores y, and has what names its rows, if something does, as `item_names`.
+    """
+
+    item_names: Any = None
+
+    def __post_init__(self, copy):
+        for name in ("X", "y", "qid", "weight"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else locked(value))
 
 
 @contextmanager

@@ -14,25 +14,21 @@ from typing import Any
 import numpy as np
 
 from ..base.limits import import_extra, require_memory
-from ..base.ownership import locked
-from ..base.validation import as_count, as_vector, unknown_name
-from .blocks import Block, Blocks, Stored
+from ..base.validation import as_count
+from .blocks import Blocks, Stored
 from .table import (
+    Roles,
     Source,
-    check_columns,
     check_names,
     chosen_decimals,
     data_lines,
-    finite_numbers,
-    format_of,
-    query_column,
+    find_roles,
+    numbered_frame,
     read_csv,
     read_svmlight,
-    refuse_columns,
-    require_finite_rows,
-    require_ids,
     separator_of,
     show_line,
+    with_columns,
 )
 
 CHUNK = 1 << 16  # rows that are looked at together
@@ -92,7 +88,7 @@ class FileTable:
         Numbers of what comes first.
     """
 
-    first_row, first_line = 0, 1
+    first_row, first_line, is_numbered = 0, 1, False
 
     def __init__(self, source):
         self.path = str(source)
@@ -340,6 +336,8 @@ class NumberedTable(FileTable):
         Whether its lines name queries.
     """
 
+    is_numbered = True
+
     def __init__(self, source):
         super().__init__(source)
         _, line = next(data_lines(source), (1, b""))
@@ -401,16 +399,10 @@ class NumberedTable(FileTable):
 
     def frame(self, piece, columns, ids=None):
         """Some columns of a piece as a DataFrame; features that no file mentions are 0."""
-        import pandas as pd
-
         self.require_unchanged()
         X, names, y, qid = read_svmlight(Excerpt(self, piece), self.indices)
-        frame = pd.DataFrame(X, columns=names, copy=False)
-        if qid is not None and self.has_ids:
-            frame.insert(0, "qid", qid)
-        frame.insert(0, "label", y)
-        missing = [name for name in columns if name not in frame.columns]
-        return frame.assign(**dict.fromkeys(missing, 0.0))[list(columns)]
+        frame = numbered_frame(X, names, y, qid if self.has_ids else None)
+        return with_columns(frame, columns)
 
 
 def files_of(paths):
@@ -470,61 +462,13 @@ def open_table(path):
             f"path is {str(path)!r}; files are accepted, as standard input and pipes are read once."
         )
     source = Source(path)
-    kind = format_of(source)
-    if kind == "Parquet":
+    if source.kind == "Parquet":
         if source.content is not None:
             raise ValueError(f"{source} is Parquet packed by gzip; unpacked it is accepted.")
         return ParquetTable(source)
-    if kind == "SVMlight text":
+    if source.is_numbered:
         return NumberedTable(source)
-    return CSVTable(source, None if kind == "CSV text" else "\t")
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Names of the columns that are read: features, target, and perhaps queries and weights."""
-
-    features: tuple
-    target: str
-    qid: str | None = None
-    weight: str | None = None
-
-    @property
-    def names(self):
-        """All of them, features first."""
-        return [*self.features, *(c for c in (self.target, self.qid, self.weight) if c is not None)]
-
-
-def columns_of(table, target=None, qid=None, features=None, weight=None, drop=()):
-    """The :class:`Columns` of a file; see :func:`read_blocks`."""
-    columns = table.columns
-    if isinstance(table, NumberedTable):
-        refuse_columns(table, target=target, qid=qid, weight=weight, drop=drop or None)
-        target, qid = "label", "qid" if table.has_ids else "none"
-    check_columns(table, columns, target, qid, drop)
-    if isinstance(features, str):
-        raise TypeError(f"features is {features!r}; a list of names is accepted.")
-    if weight is not None and weight not in columns:
-        raise unknown_name("weight", weight, columns)
-    other = "makes it a feature" if features is None else "compares all rows"
-    named = (*(features or ()), weight, *drop)
-    query = query_column(table, columns, target, qid, named, other=other)
-    others = {target, query, weight, *drop}
-    if features is None:
-        features = [name for name in columns if name not in others]
-    for name in features:
-        unseen = isinstance(table, NumberedTable) and name.startswith("feature ")
-        if name in others or name not in columns and not unseen:
-            raise unknown_name("features", name, [c for c in columns if c not in others])
-    if not features:
-        raise ValueError(
-            f"{table} has no columns besides target {target!r} and qid {query!r}; "
-            "at least one feature is needed."
-        )
-    found = Columns(tuple(features), target, query, weight)
-    if len(set(found.names)) < len(found.names):
-        raise ValueError(f"columns are {found.names}; each column once is accepted.")
-    return found
+    return CSVTable(source, None if source.kind == "CSV text" else "\t")
 
 
 def require_columns(first, table, wanted, exactly):
@@ -543,22 +487,13 @@ def require_columns(first, table, wanted, exactly):
         )
 
 
-class FileBlock(Block):
-    """A block whose numbers were checked as they were read."""
-
-    def __post_init__(self, copy):
-        for name in ("X", "y", "qid", "weight"):
-            value = getattr(self, name)
-            object.__setattr__(self, name, None if value is None else locked(value))
-
-
 @dataclass(frozen=True)
 class BlockReader:
     """What reads a block from a piece of a file."""
 
     table: Any
     piece: Piece
-    columns: Columns
+    roles: Roles
 
     @property
     def name(self):
@@ -566,28 +501,9 @@ class BlockReader:
         return f"{self.table} (rows {self.piece.first} to {self.piece.stop - 1})"
 
     def __call__(self):
-        """The :class:`FileBlock`."""
-        columns, start = self.columns, self.piece.first
-        frame = self.table.frame(self.piece, columns.names, columns.qid)
-        X = numbers(self.table, frame.iloc[:, : len(columns.features)], start)
-        y = finite_numbers(self.table, frame[[columns.target]], columns.target, start)[:, 0]
-        qid = weight = None
-        if columns.qid is not None:
-            require_ids(self.table, frame[columns.qid], start)
-            qid = frame[columns.qid].to_numpy()
-        if columns.weight is not None:
-            given = finite_numbers(self.table, frame[[columns.weight]], start=start)[:, 0]
-            weight = as_vector(f"{columns.weight!r} of {self.name}", given, minimum=0.0)
-        names = None if isinstance(self.table, NumberedTable) else columns.features
-        return FileBlock(X, y, qid, weight, self.name, start, feature_names=names)
-
-
-def numbers(table, frame, start):
-    """The features (n, d) in a data frame, float32 if all of them are."""
-    kinds = set(frame.dtypes)
-    if len(kinds) == 1 and kinds <= {np.dtype(np.float64), np.dtype(np.float32)}:
-        return require_finite_rows(table, frame.to_numpy(), list(frame.columns), start=start)
-    return finite_numbers(table, frame, start=start)
+        """The block."""
+        frame = self.table.frame(self.piece, self.roles.columns, self.roles.qid)
+        return self.roles.read(self.table, frame, self.piece.first, self.name)
 
 
 def open_tables(paths):
@@ -595,12 +511,12 @@ def open_tables(paths):
     tables = [open_table(path) for path in files_of(paths)]
     first = tables[0]
     for table in tables[1:]:
-        if isinstance(table, NumberedTable) != isinstance(first, NumberedTable):
-            one, other = sorted((first, table), key=lambda t: not isinstance(t, NumberedTable))
+        if table.is_numbered != first.is_numbered:
+            one, other = sorted((first, table), key=lambda t: not t.is_numbered)
             raise ValueError(
                 f"{one} is SVMlight text and {other} is not; files of one kind are accepted."
             )
-        if isinstance(table, NumberedTable) and table.has_ids != first.has_ids:
+        if table.is_numbered and table.has_ids != first.has_ids:
             one, other = sorted((first, table), key=lambda t: t.has_ids)
             raise ValueError(f"{one} has no qid and {other} has; in all or in none is accepted.")
     return tables
@@ -620,13 +536,41 @@ def cut(tables, qid, rows, whole=True):
     """Pairs (table, piece) of all pieces of files, which from then on are read alike."""
     pieces = [(table, piece) for table in tables for piece in table.pieces(qid, rows, whole)]
     for table in tables:
-        if isinstance(table, NumberedTable):
+        if table.is_numbered:
             first, last = zip(*(each.indices for each in tables))
             table.indices = min(first), max(last)
             require_width(table, max(last), pieces)
         if isinstance(table, CSVTable) and any(getattr(t, "ids_are_text", False) for t in tables):
             table.ids_are_text = True
     return pieces
+
+
+def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=True):
+    """Blocks of files that are read alike, and the :class:`Roles` of their columns.
+
+    Parameters
+    ----------
+    tables : list of FileTable
+    roles_of : function
+        Of a table and its columns.
+    rows : int
+        About how many items a block has.
+    exactly : bool
+        Whether the files must have equal columns.
+    whole : bool
+        Whether queries are not cut.
+    """
+    first = tables[0]
+    if first.is_numbered:  # which features there are is known when it has been cut
+        pieces = cut(tables, "qid", rows, whole)
+    roles = roles_of(first, first.columns)
+    if not first.is_numbered:
+        for table in tables[1:]:
+            require_columns(first, table, first.columns if exactly else roles.columns, exactly)
+        pieces = cut(tables, roles.qid, rows, whole)
+    if not pieces:
+        raise ValueError(f"{first} has names of columns but no rows.")
+    return Blocks(Stored(BlockReader(table, piece, roles)) for table, piece in pieces), roles
 
 
 def read_blocks(
@@ -696,17 +640,7 @@ def read_blocks(
     ...     len(blocks), rb.BlockRankSVMProblem(blocks).n_preferences
     (2, 2)
     """
+    given = dict(target=target, qid=qid, features=features, weight=weight, drop=drop)
     rows, tables = as_count("rows", rows), open_tables(paths)
-    first, roles = tables[0], (target, qid, features, weight, drop)
-    if isinstance(first, NumberedTable):  # which features there are is known when it has been cut
-        pieces = cut(tables, "qid", rows)
-        columns = columns_of(first, *roles)
-    else:
-        columns = columns_of(first, *roles)
-        for table in tables[1:]:
-            wanted = first.columns if features is None else columns.names
-            require_columns(first, table, wanted, features is None)
-        pieces = cut(tables, columns.qid, rows)
-    if not pieces:
-        raise ValueError(f"{first} has names of columns but no rows.")
-    return Blocks(Stored(BlockReader(table, piece, columns)) for table, piece in pieces)
+    roles_of = lambda table, columns: find_roles(table, columns, **given)
+    return blocks_of_tables(tables, roles_of, rows, exactly=features is None)[0]

@@ -5,6 +5,7 @@ from collections import namedtuple
 import numpy as np
 
 from ..preferences.graph import Preferences
+from .blocks import Blocks, CheckedBlock
 from .table import PARTS
 
 
@@ -132,13 +133,30 @@ def split(data, seed=0):
     )
 
 
+def extent(block):
+    """The number of items, and sum, minimum and maximum (d,) of their features."""
+    X = block.X
+    return len(X), X.sum(axis=0, dtype=np.float64), X.min(axis=0), X.max(axis=0)
+
+
+def extent_of_both(first, second):
+    """The extent of two blocks together."""
+    (n, total, low, high), (m, more, lower, higher) = first, second
+    return n + m, total + more, np.minimum(low, lower), np.maximum(high, higher)
+
+
+def squares(block, centre):
+    """The sum (d,) of the squared deviations of a block's features."""
+    return ((block.X - centre) ** 2).sum(axis=0)
+
+
 def scaling(X):
     """What standardises items: subtract `centre`, multiply by `factor`.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-        Training items.
+    X : ndarray of shape (n, d), or Blocks
+        Training items. Of blocks there are two passes.
 
     Returns
     -------
@@ -150,14 +168,15 @@ def scaling(X):
     ValueError
         If a column is so large or so small that its variance is not a floating-point number.
     """
-    constant = X.max(axis=0) == X.min(
-        axis=0
-    )  # the deviation of 0.1, 0.1, 0.1 is not 0 to the last bit
+    blocks = Blocks([CheckedBlock(X, None)]) if isinstance(X, np.ndarray) else X
+    n, total, low, high = blocks.reduce(extent, blocks.items, combine=extent_of_both)
+    constant = low == high  # the deviation of 0.1, 0.1, 0.1 is not 0 to the last bit
     with np.errstate(over="ignore", invalid="ignore"):
-        centre, deviation = X.mean(axis=0), X.std(axis=0)
+        centre = total / n
+        deviation = np.sqrt(blocks.reduce(squares, blocks.items, centre) / n)
     for j in np.flatnonzero(~np.isfinite(deviation) | ~constant & (deviation == 0)):
         raise ValueError(
-            f"X has entries between {X[:, j].min():.3g} and {X[:, j].max():.3g} in column {j}, "
+            f"X has entries between {low[j]:.3g} and {high[j]:.3g} in column {j}, "
             "too extreme to compute their variance; rescale the column."
         )
     return centre, np.divide(1.0, deviation, out=np.zeros_like(deviation), where=~constant)

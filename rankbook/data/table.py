@@ -20,6 +20,7 @@ import numpy as np
 
 from ..base.limits import import_extra, require_memory, warn
 from ..base.validation import as_array, as_matrix, as_vector, first_bad, unknown_name
+from .blocks import CheckedBlock
 
 PARTS = ("train", "validation", "test")
 
@@ -237,7 +238,7 @@ class Source:
     """A file, a pipe or standard input.
 
     It knows how errors call it, the ending of its format (None for standard input, and for a pipe
-    without one), and its bytes, as often as asked for.
+    without one), its kind (see :func:`format_of`), and its bytes, as often as asked for.
     """
 
     first_row, first_line = 0, 1  # numbers of what comes first
@@ -264,6 +265,7 @@ class Source:
         self.content = _unpacked(self, content) if packed else content
         if (path.stat().st_size if self.content is None else len(self.content)) == 0:
             raise ValueError(f"{self} is empty: it has 0 bytes.")
+        self.kind = format_of(self)
 
     def __str__(self):
         return self.label
@@ -271,6 +273,11 @@ class Source:
     def open(self):
         """A binary stream, from the beginning."""
         return open(self.path, "rb") if self.content is None else io.BytesIO(self.content)
+
+    @property
+    def is_numbered(self):
+        """Whether it is SVMlight text, whose features have numbers for names."""
+        return self.kind == "SVMlight text"
 
 
 _SVMLIGHT_LINE = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+(?:qid:\S+|\d+:[-+\d.])")
@@ -476,61 +483,6 @@ def read_parquet(source):
     return frame
 
 
-def check_columns(path, columns, target, qid, drop, group_split=None):
-    """Refuse names that are not columns, or that are given two parts."""
-    if target is None:
-        raise ValueError(
-            f"target is None; name the column of {path} to rank by, one of: {', '.join(columns)}."
-        )
-    if isinstance(drop, str) or not hasattr(drop, "__iter__"):
-        raise TypeError(f"drop is {drop!r}; a list of names is accepted.")
-    given = [
-        ("target", target),
-        ("qid", None if qid == "none" else qid),
-        ("group_split", group_split),
-        *(("drop", name) for name in drop),
-    ]
-    given = [(argument, value) for argument, value in given if value is not None]
-    for argument, value in given:
-        if value not in columns:
-            raise unknown_name(argument, value, columns)
-    for (first, value), (second, other) in combinations(given, 2):
-        if value == other and first != second and (first, second) != ("qid", "group_split"):
-            raise ValueError(
-                f"{first} and {second} are both {value!r}; two different columns are accepted."
-            )
-
-
-_QUERY_NAMES = ("qid", "query", "query_id", "group", "session")
-
-
-def query_column(path, columns, target, qid, drop, group_split=None, other="makes it a feature"):
-    """The column of the query ids, or None: the one that is named, else one whose name says so.
-
-    The column of the groups is one of them only if there is no other. What qid="none" does instead
-    is said in the words of `other`.
-    """
-    if qid is not None:
-        return None if qid == "none" else qid
-    found = [
-        name
-        for name in columns
-        if name.lower() in _QUERY_NAMES and name != target and name not in drop
-    ]
-    if len(found) > 1 and group_split in found:
-        found.remove(group_split)
-    if len(found) > 1:
-        raise ValueError(
-            f"{path} has {len(found)} columns that may hold the query ids, "
-            f"{' and '.join(map(repr, found))}; "
-            "name one of them with qid, or give qid='none' to make all of them features."
-        )
-    if not found:
-        return None
-    warn(Assumption(f"query ids: column {found[0]!r} of {path}; qid='none' {other}."))
-    return found[0]
-
-
 class NotNumbers(ValueError):
     """Columns that can be no features; `columns` has their names, without the target."""
 
@@ -539,33 +491,41 @@ class NotNumbers(ValueError):
         self.columns = columns
 
 
-def finite_numbers(path, frame, target=None, start=0):
-    """The columns of a data frame, whose first row is number `start`, as a float64 matrix.
+def finite_numbers(source, frame, target=None, start=0):
+    """The columns of a data frame, whose first row is number `start`, as a matrix of floats.
 
-    Words, NaN and infinity are refused with their place.
+    It is float64, or float32 if all columns are. Words, NaN and infinity are refused with their
+    place.
     """
-    found = {name: place for name in frame.columns if (place := not_a_number(frame[name]))}
-    words = ", ".join(
-        f"{name!r} ({value!r} in row {start + row})" for name, (row, value) in found.items()
-    )
-    if found:
-        features = [name for name in found if name != target]
-        advice = (
-            "Drop them, take one for the query ids (qid)" if features else "Rank by another column"
-        )
-        raise NotNumbers(
-            f"{path} has columns that are not numbers: {words}. {advice}, "
-            "or encode them as numbers first.",
-            features,
-        )
+    kinds = set(frame.dtypes)
+    if len(kinds) == 1 and kinds <= {np.dtype(np.float64), np.dtype(np.float32)}:
+        return require_finite_rows(source, frame.to_numpy(), list(frame.columns), start=start)
+    refuse_words(source, frame, target, start)
     try:
         X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     except OverflowError:  # an integer of hundreds of digits, which is infinite as a float
         X = frame.astype(str).to_numpy(dtype=np.float64)
-    return require_finite_rows(path, X, list(frame.columns), start=start)
+    return require_finite_rows(source, X, list(frame.columns), start=start)
 
 
-def require_finite_rows(path, X, names, line=None, start=0):
+def refuse_words(source, frame, target=None, start=0):
+    """A :class:`NotNumbers` error for columns that are not numbers."""
+    found = {name: place for name in frame.columns if (place := not_a_number(frame[name]))}
+    if not found:
+        return
+    words = ", ".join(
+        f"{name!r} ({word!r} in row {start + i})" for name, (i, word) in found.items()
+    )
+    features = [name for name in found if name != target]
+    advice = "Drop them, take one for the query ids (qid)" if features else "Rank by another column"
+    raise NotNumbers(
+        f"{source} has columns that are not numbers: {words}. {advice}, "
+        "or encode them as numbers first.",
+        features,
+    )
+
+
+def require_finite_rows(source, X, names, line=None, start=0):
     """`X` itself, whose first row is number `start`, if all of it is finite.
 
     NaN and infinity are refused with the row and column of the first, and what `line` says of
@@ -577,75 +537,233 @@ def require_finite_rows(path, X, names, line=None, start=0):
         what = f"{X[row, j]} (or nothing)" if np.isnan(X[row, j]) else str(X[row, j])
         where = "Rows count from 0, after any header." if line is None else f"That is {line(row)}."
         raise ValueError(
-            f"{path} has {what} in row {start + row}, column {names[j]!r}; "
+            f"{source} has {what} in row {start + row}, column {names[j]!r}; "
             f"only finite numbers are accepted. {where}"
         )
     return X
 
 
-def require_ids(path, column, start=0, what="query id"):
-    """A ValueError if a row, the first of which is number `start`, has no query id.
+def require_ids(source, column, start=0, what="query id"):
+    """A ValueError if a row of a column, the first of which is number `start`, has no query id.
 
     Nor may it be a floating point number so large that it may stand for several whole ones.
     """
-    missing = column.isna().to_numpy()
+    missing, values = column.isna().to_numpy(), column.to_numpy()
     if missing.any():
         raise ValueError(
-            f"{path} has no {what} in row {start + int(np.argmax(missing))}, "
+            f"{source} has no {what} in row {start + int(np.argmax(missing))}, "
             f"column {column.name!r}; every row needs one."
         )
-    values = column.to_numpy()
     if values.dtype.kind == "f" and (inexact := np.abs(values) >= 2**53).any():
         row = int(np.argmax(inexact))
         raise ValueError(
-            f"{path} has the {what} {values[row]} in row {start + row}, column {column.name!r}; "
+            f"{source} has the {what} {values[row]} in row {start + row}, column {column.name!r}; "
             "whole numbers, text, or floating point numbers below 2**53 are accepted."
         )
 
 
-def _query_ids(path, column, what="query id"):
-    """Whole numbers for the queries, or groups, of the rows."""
-    import pandas as pd
-
-    require_ids(path, column, what=what)
-    if pd.api.types.is_integer_dtype(column):
-        return column.to_numpy(dtype=np.int64)
-    return pd.factorize(column)[0].astype(np.int64)
+QUERY_NAMES = ("qid", "query", "query_id", "group", "session")
 
 
-def _items_of_frame(source, frame, target, qid, drop, group_split=None):
-    """A `Dataset` from a data frame that was read from `source`."""
-    columns = list(frame.columns)
-    if len(columns) == 1:
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table are: features, and perhaps a target, queries and others.
+
+    Each role is the name of a column, or None; `features` is a tuple of names.
+    """
+
+    features: tuple
+    target: str | None = None
+    qid: str | None = None
+    name: str | None = None
+    weight: str | None = None
+    group_split: str | None = None
+
+    @property
+    def columns(self):
+        """The columns that have a role, features first."""
+        others = (self.target, self.qid, self.name, self.weight, self.group_split)
+        return [*self.features, *(column for column in others if column is not None)]
+
+    def read(self, source, frame, start=0, name="block"):
+        """A :class:`rankbook.data.blocks.CheckedBlock` of a data frame that was read from `source`.
+
+        The number of its first row is `start`. Numbers have to be finite; query ids are required
+        beside a target.
+        """
+        if len(frame) == 0:
+            raise ValueError(f"{source} has names of columns but no rows.")
+        found = dict.fromkeys(("y", "qid", "weight", "item_names"))
+        if self.target is not None:
+            both = {self.target, *self.features}
+            refuse_words(source, frame[[c for c in frame.columns if c in both]], self.target, start)
+            found["y"] = finite_numbers(source, frame[[self.target]], self.target, start)[:, 0]
+            found["y"] = found["y"].astype(np.float64, copy=False)
+        X = finite_numbers(source, with_columns(frame, self.features), start=start)
+        if self.qid is not None:
+            found["qid"] = frame[self.qid].to_numpy()
+            if self.target is not None:
+                require_ids(source, frame[self.qid], start)
+        if self.weight is not None:
+            given = finite_numbers(source, frame[[self.weight]], start=start)[:, 0]
+            found["weight"] = as_vector(f"{self.weight!r} of {name}", given, minimum=0.0)
+        if self.name is not None:
+            found["item_names"] = frame[self.name].to_numpy()
+        names = None if source.is_numbered else self.features
+        return CheckedBlock(X, **found, name=name, first=start, feature_names=names)
+
+
+def find_roles(  # noqa: PLR0913 -- a role each
+    source,
+    columns,
+    target=None,
+    qid=None,
+    *,
+    name=None,
+    weight=None,
+    group_split=None,
+    features=None,
+    drop=(),
+    needs_target=True,
+    of_model=False,
+):
+    """The :class:`Roles` of the columns of a table.
+
+    Parameters
+    ----------
+    source : Source or FileTable
+        What an error names.
+    columns : list of str
+    target, qid, name, weight, group_split : str, optional
+        Columns. Without `qid` the query ids are in the column whose name says so, unless it has
+        another role, with an :class:`Assumption`; "none" stands for no queries.
+    features, drop : sequence of str, optional
+        Features are by default all columns without a role that are not to be dropped.
+    needs_target : bool, default True
+    of_model : bool, default False
+        Whether the features are those of a model, of which a column may be the target, too.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no target, no such column (the nearest name is given), no feature, or a column
+        with two roles.
+    """
+    if source.is_numbered:  # the format says what its columns are
+        if needs_target:
+            given = dict(target=target, qid=qid, weight=weight, drop=drop or None)
+            refuse_columns(source, **given, group_split=group_split)
+        target, qid = target or "label", qid or ("qid" if "qid" in columns else "none")
+    if target is None and needs_target:
         raise ValueError(
-            f"{source} has only one column, {columns[0]!r}; a target and at least one feature are "
-            "needed, separated by commas, semicolons or tabs."
+            f"target is None; name the column of {source} to rank by, one of: {', '.join(columns)}."
         )
-    check_columns(source, columns, target, qid, drop, group_split)
-    qid = query_column(source, columns, target, qid, drop, group_split)
-    features = [name for name in columns if name not in (target, qid, group_split, *drop)]
+    for argument, value in (("drop", drop), ("features", features)):
+        if isinstance(value, str) or not (value is None or hasattr(value, "__iter__")):
+            raise TypeError(f"{argument} is {value!r}; a list of names is accepted.")
+    given = dict(target=target, qid=None if qid == "none" else qid, group_split=group_split)
+    given = [*given.items(), ("name", name), *(("drop", each) for each in drop), ("weight", weight)]
+    given = [(argument, value) for argument, value in given if value is not None]
+    for argument, value in given:
+        if value not in columns:
+            raise unknown_name(argument, value, columns)
+    for (first, value), (second, other) in combinations(given, 2):
+        allowed = first == second or (first, second) == ("qid", "group_split")
+        if value == other and not allowed and "name" not in (first, second):
+            raise ValueError(
+                f"{first} and {second} are both {value!r}; two different columns are accepted."
+            )
+    if qid is None:
+        other = "makes it a feature" if features is None else "compares all rows"
+        taken = {target, name, weight, *drop, *(features or ())}
+        qid = guessed_queries(source, [c for c in columns if c not in taken], group_split, other)
+    qid = None if qid == "none" else qid
+    others = {target, qid, name, weight, group_split, *drop}
+    free = [column for column in columns if column not in others]
+    unknown = [each for each in features or () if each not in (columns if of_model else free)]
+    if source.is_numbered:  # features that no line mentions are 0
+        unknown = [each for each in unknown if each in others or not each.startswith("feature ")]
+    if unknown and of_model:
+        raise ValueError(
+            f"{source} has no column {unknown[0]!r}, which the model knows; "
+            f"it has {', '.join(map(str, columns))}."
+        )
+    if unknown:
+        raise unknown_name("features", unknown[0], free)
+    features = tuple(free if features is None else features)
     if not features:
         raise ValueError(
             f"{source} has no columns besides target {target!r} and qid {qid!r}; "
             "at least one feature is needed."
         )
-    if len(frame) == 0:
-        raise ValueError(f"{source} has names of columns but no rows.")
-    numbers = finite_numbers(
-        source, frame[[name for name in columns if name in (target, *features)]], target
-    )
-    at = [name for name in columns if name in (target, *features)].index(target)
-    by = "" if qid is None else f", query ids from {qid!r}"
-    return Dataset(
-        np.delete(numbers, at, axis=1),
-        numbers[:, at],
-        qid=None if qid is None else _query_ids(source, frame[qid]),
-        groups=None if group_split is None else _query_ids(source, frame[group_split], "group"),
-        name=source.stem,
-        feature_names=features,
-        description=f"Read from {source.name}, ranked by {target!r}{by}.",
-        source=source.name,
-    )
+    if len(set(features)) < len(features):
+        raise ValueError(f"features is {list(features)}; each column once is accepted.")
+    return Roles(features, target, qid, name, weight, group_split)
+
+
+def guessed_queries(source, columns, group_split, other):
+    """The column whose name says that it holds the query ids, or None.
+
+    The column of the groups is it only if there is no other. What qid="none" does instead is said
+    in the words of `other`.
+    """
+    found = [column for column in columns if column.lower() in QUERY_NAMES]
+    if len(found) > 1 and group_split in found:
+        found.remove(group_split)
+    if len(found) > 1:
+        raise ValueError(
+            f"{source} has {len(found)} columns that may hold the query ids, "
+            f"{' and '.join(map(repr, found))}; "
+            "name one of them with qid, or give qid='none' to make all of them features."
+        )
+    if not found:
+        return None
+    warn(Assumption(f"query ids: column {found[0]!r} of {source}; qid='none' {other}."))
+    return found[0]
+
+
+def refuse_columns(source, **given):
+    """Refuse names of columns for a text without names."""
+    for argument, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{argument} is {value!r}; None is accepted for {source}, "
+                "since SVMlight text has no names: label and qid stand in each line."
+            )
+
+
+def read_frame(source):
+    """What a file holds, as a pandas DataFrame.
+
+    SVMlight text has the columns label, qid if it names queries, and the features.
+
+    Raises
+    ------
+    ValueError
+        If the file is not what its ending says, or cannot be read.
+    """
+    if source.kind == "Parquet":
+        return read_parquet(source)
+    if source.is_numbered:
+        return numbered_frame(*read_svmlight(source))
+    return read_csv(source, None if source.kind == "CSV text" else "\t")
+
+
+def numbered_frame(X, names, y, qid):
+    """What :func:`read_svmlight` returns, as a data frame."""
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=names, copy=False)
+    if qid is not None:
+        frame.insert(0, "qid", qid)
+    frame.insert(0, "label", y)
+    return frame
+
+
+def with_columns(frame, columns):
+    """The columns of a frame; features that SVMlight text does not mention are 0."""
+    missing = [column for column in columns if column not in frame.columns]
+    return (frame.assign(**dict.fromkeys(missing, 0.0)) if missing else frame)[list(columns)]
 
 
 def data_lines(source):
@@ -740,30 +858,6 @@ def read_svmlight(source, indices=None):
     return require_finite_rows(source, X, names, line, source.first_row), names, y, qid
 
 
-def _items_of_svmlight(source):
-    """A `Dataset` from an SVMlight or LETOR file."""
-    X, names, y, qid = read_svmlight(source)
-    return Dataset(
-        X,
-        y,
-        qid=qid,
-        name=source.stem,
-        feature_names=names,
-        description=f"Read from {source.name}.",
-        source=source.name,
-    )
-
-
-def refuse_columns(source, **given):
-    """Refuse names of columns for a text without names."""
-    for argument, value in given.items():
-        if value is not None:
-            raise ValueError(
-                f"{argument} is {value!r}; None is accepted for {source}, "
-                "since SVMlight text has no names: label and qid stand in each line."
-            )
-
-
 def read_table(path, target=None, qid=None, drop=(), group_split=None):
     """Read items to rank from a file.
 
@@ -810,156 +904,43 @@ def read_table(path, target=None, qid=None, drop=(), group_split=None):
         If query ids, decimal commas or the format of standard input were guessed.
     """
     source = Source(path)
-    kind = format_of(source)
-    if kind != "SVMlight text":
-        frame = (
-            read_parquet(source)
-            if kind == "Parquet"
-            else read_csv(source, None if kind == "CSV text" else "\t")
+    if source.is_numbered:
+        refuse_columns(source, target=target, qid=qid, drop=drop or None, group_split=group_split)
+        X, features, y, ids = read_svmlight(source)
+        given, groups = "", None
+    else:
+        frame = read_frame(source)
+        columns = list(frame.columns)
+        if len(columns) == 1:
+            raise ValueError(
+                f"{source} has only one column, {columns[0]!r}; a target and at least one feature "
+                "are needed, separated by commas, semicolons or tabs."
+            )
+        roles = find_roles(source, columns, target, qid, group_split=group_split, drop=drop)
+        block, features = roles.read(source, frame), roles.features
+        X, y, qid = block.X, block.y, roles.qid
+        ids, groups = (
+            None if column is None else whole_ids(source, frame[column], what)
+            for column, what in ((qid, "query id"), (group_split, "group"))
         )
-        return _items_of_frame(source, frame, target, qid, drop, group_split)
-    given = dict(target=target, qid=qid, drop=drop or None, group_split=group_split)
-    refuse_columns(source, **given)
-    return _items_of_svmlight(source)
+        given = f", ranked by {target!r}" + ("" if qid is None else f", query ids from {qid!r}")
+    return Dataset(
+        X,
+        y,
+        qid=ids,
+        groups=groups,
+        name=source.stem,
+        feature_names=features,
+        description=f"Read from {source.name}{given}.",
+        source=source.name,
+    )
 
 
-def read_frame(source):
-    """What a file holds, as a pandas DataFrame.
-
-    Parameters
-    ----------
-    source : Source
-
-    Returns
-    -------
-    DataFrame
-        SVMlight text has the columns label, qid if it names queries, and the features.
-
-    Raises
-    ------
-    ValueError
-        If the file is not what its ending says, or cannot be read.
-    """
-    kind = format_of(source)
-    if kind == "Parquet":
-        return read_parquet(source)
-    if kind != "SVMlight text":
-        return read_csv(source, None if kind == "CSV text" else "\t")
+def whole_ids(source, column, what):
+    """Whole numbers for the queries, or groups, in a column."""
     import pandas as pd
 
-    X, names, y, qid = read_svmlight(source)
-    frame = pd.DataFrame(X, columns=names, copy=False)
-    if qid is not None:
-        frame.insert(0, "qid", qid)
-    frame.insert(0, "label", y)
-    return frame
-
-
-@dataclass(frozen=True, eq=False)
-class ItemTable:
-    """Items from a file, with whatever else it says of them.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-        Features, finite.
-    features : list of str
-        Their names.
-    y : ndarray of shape (n,) or None
-        Scores, if a target was named, or of SVMlight text.
-    qid, name : ndarray of shape (n,) or None
-        What names the query of a row, and the row itself, as in the file.
-    """
-
-    X: np.ndarray
-    features: list
-    y: np.ndarray | None = None
-    qid: np.ndarray | None = None
-    name: np.ndarray | None = None
-
-
-def read_items(path, features=None, *, target=None, qid=None, name=None, drop=()):
-    """Items from a file, whether or not it says how good they are.
-
-    Parameters
-    ----------
-    path : str or path
-        As in :func:`rankbook.data.table.read_table`.
-    features : sequence of str, optional
-        Columns to read, in this order; other columns are ignored. By default all that are not named
-        otherwise. Features that SVMlight text does not mention are 0.
-    target, name : str, optional
-        Columns of scores and of the rows' names.
-    qid : str, optional
-        The column that names the query of a row, or "none"; by default found by its name.
-    drop : sequence of str, optional
-        Columns to leave out, where `features` is None.
-
-    Returns
-    -------
-    ItemTable
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError
-        If there is no such file.
-    ValueError
-        If a column is missing (the nearest name is given), is not numeric or holds NaN or infinity,
-        or if there are no rows.
-    """
-    source = Source(path)
-    return items_of(read_frame(source), source, features, target, qid, name, drop)
-
-
-def items_of(  # noqa: PLR0913 -- a part of a table each
-    frame, source, features=None, target=None, qid=None, name=None, drop=(), start=0
-):
-    """The items of a DataFrame that was read from `source`, from row `start` on.
-
-    See :func:`read_items`.
-    """
-    columns = list(frame.columns)
-    for argument, value in (("target", target), ("qid", qid), ("name", name)):
-        if value is not None and (argument, value) != ("qid", "none") and value not in columns:
-            raise unknown_name(argument, value, columns)
-    for value in drop:
-        if value not in columns:
-            raise unknown_name("drop", value, columns)
-    if len(frame) == 0:
-        raise ValueError(f"{source} has names of columns but no rows.")
-    if is_numbered(frame):  # the format says what its columns are
-        target, qid = target or "label", qid or ("qid" if "qid" in columns else None)
-    other = "makes it a feature" if features is None else "compares all rows"
-    others = (*(features or ()), name, *drop)
-    query = query_column(source, columns, target, qid, others, other=other)
-    if features is None:
-        features = [c for c in columns if c not in (target, query, name, *drop)]
-        if not features:
-            raise ValueError(f"{source} has no columns left for features; one or more are needed.")
-    else:
-        frame = with_features(frame, source, features)
-    own = lambda column: None if column is None else frame[column].to_numpy()
-    y = None if target is None else finite_numbers(source, frame[[target]], start=start)[:, 0]
-    X = finite_numbers(source, frame[list(features)], start=start)
-    return ItemTable(X, list(features), y, own(query), own(name))
-
-
-def is_numbered(frame):
-    """Whether a frame has the columns of SVMlight text."""
-    return frame.columns[0] == "label" and str(frame.columns[-1]).startswith("feature ")
-
-
-def with_features(frame, source, features):
-    """The frame, with features that SVMlight text does not mention as zeros.
-
-    In other tables a missing column is a ValueError.
-    """
-    missing = [c for c in features if c not in frame.columns]
-    if not missing:
-        return frame
-    if not (is_numbered(frame) and all(c.startswith("feature ") for c in missing)):
-        raise ValueError(
-            f"{source} has no column {missing[0]!r}, which the model knows; "
-            f"it has {', '.join(map(str, frame.columns))}."
-        )
-    return frame.assign(**dict.fromkeys(missing, 0.0))
+    require_ids(source, column, what=what)
+    if pd.api.types.is_integer_dtype(column):
+        return column.to_numpy(dtype=np.int64)
+    return pd.factorize(column)[0].astype(np.int64)

@@ -340,17 +340,37 @@ def test_queries_without_an_id_are_refused():
     table = pd.DataFrame(dict(q=["a", None, "a", "b"], x=[1.0, 2, 3, 4], y=[0, 1, 1, 0]))
     table.to_csv("gaps.csv", index=False)
     given = ["gaps.csv", "--target", "y", "--qid", "q"]
-    assert "index 1" in refused("fit", *given, "-o", "m.rankbook")
+    missing = "gaps.csv has no query id in row 1, column 'q'"
+    assert missing in refused("fit", *given, "-o", "m.rankbook")
     assert not Path("m.rankbook").exists()
     table.assign(q="a").to_csv("whole.csv", index=False)
     done("fit", "whole.csv", *given[1:], "-o", "m.rankbook")
-    assert "index 1" in refused("evaluate", "m.rankbook", "gaps.csv")
+    assert missing in refused("evaluate", "m.rankbook", "gaps.csv")
+
+
+def test_new_items_need_no_target():
+    table = pd.DataFrame(dict(x=[1.0, 2, 3, 4], y=[0, 1, 1, 2], q="a"))
+    table.to_csv("old.csv", index=False)
+    done("fit", "old.csv", "--target", "y", "--qid", "q", "-o", "m.rankbook")
+    known = done("predict", "m.rankbook", "old.csv")
+    table.assign(y=[0, None, 1, 2]).to_csv("new.csv", index=False)
+    assert done("predict", "m.rankbook", "new.csv") == known
+    said = refused("evaluate", "m.rankbook", "new.csv")
+    assert "new.csv has nan (or nothing) in row 1, column 'y'" in said
+
+
+@pytest.mark.parametrize("option", ["--qid", "--drop"])
+def test_a_column_has_one_role(option):
+    pd.DataFrame(dict(x=[1.0, 2, 3], z=[1, 2, 3], y=[0, 1, 1])).to_csv("a.csv", index=False)
+    said = refused("fit", "a.csv", "--target", "y", option, "y", "-o", "m.rankbook")
+    assert f"target and {option[2:]} are both 'y'; two different columns are accepted" in said
 
 
 def test_an_order_of_equals_has_no_measure():
     pd.DataFrame(dict(x=[1.0, 2, 3], y=[1, 1, 1])).to_csv("equal.csv", index=False)
     pd.DataFrame(dict(row=[0, 1, 2], score=[1.0, 2, 3])).to_csv("s.csv", index=False)
-    assert "preference" in refused("evaluate", "s.csv", "equal.csv", "--target", "y")
+    said = refused("evaluate", "s.csv", "equal.csv", "--target", "y")
+    assert "data have no query with two different grades" in said
 
 
 def test_queries_are_shown_by_the_names_of_the_file():

@@ -12,6 +12,7 @@ import pytest
 
 import rankbook as registry
 from rankbook.app.select import kernels_to_try, restrict, select_model
+from rankbook.data.blocks import Block, Blocks
 from rankbook.data.datasets import load, load_mq2008, make_mixture
 from rankbook.data.split import prepare, scaling, split
 from rankbook.data.table import Dataset
@@ -190,6 +191,14 @@ class TestScaling:
         data = random_data(0)
         parts = prepare(data, standardize=False)[0]
         assert np.array_equal(parts["test"].X, data.X[parts["test"].rows])
+
+    def test_blocks_are_scaled_as_the_whole(self):
+        X, y = np.c_[np.full(50, 0.1), random_data(0, n=50).X], np.arange(50)
+        blocks = Blocks(Block(X[rows], y[rows]) for rows in np.split(y, [7, 30]))
+        (centre, factor), (deviation, whole) = scaling(blocks), (X.std(axis=0), scaling(X))
+        assert np.allclose(centre, X.mean(axis=0), rtol=1e-13) and factor[0] == whole[1][0] == 0
+        for found in (factor, whole[1]):
+            assert np.allclose(found[1:], 1 / deviation[1:], rtol=1e-13)
 
     @pytest.mark.parametrize("column", [[1e200, -1e200], [1e-200, 2e-200], [1.7e308, 1.7e308]])
     def test_extreme_columns(self, column):

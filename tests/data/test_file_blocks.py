@@ -12,7 +12,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.data.blocks import block_facts
-from rankbook.data.file_blocks import files_of
+from rankbook.data.file_blocks import cut, cuts, files_of, open_table
 from rankbook.data.table import Dataset, NotNumbers, read_table
 from rankbook.data.writers import write_dataset
 
@@ -229,7 +229,7 @@ class TestRefused:
             (CSV, dict(drop=["w"]), "drop is 'w'. Accepted: q, x, y"),
             (CSV, dict(features=["y"]), "features is 'y'. Accepted: x"),
             (CSV, dict(features=[]), "a.csv has no columns besides target 'y' and qid 'q'"),
-            (CSV, dict(weight="y"), "each column once is accepted"),
+            (CSV, dict(weight="y"), "target and weight are both .y.; two different columns"),
             (CSV, dict(rows=0), "rows is 0"),
         ],
     )
@@ -326,3 +326,25 @@ def test_a_solution_is_that_of_the_whole(name):
     assert many.n_preferences == len(prefs)
     assert np.allclose(found.weights, one.weights, rtol=1e-4, atol=1e-6)
     assert found.certificate.relative_gap <= 1e-9
+
+
+def test_pieces_begin_between_queries(tmp_path):
+    """The same pieces of the same rows from each kind of file: [q, q], [r, r, r], [s]."""
+    frame = pd.DataFrame(dict(q=[7, 7, 3, 3, 3, 5], x=[0.0, 0.25, 0.5, 0.75, 1.0, 2.0]))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=4)
+    lines = (f"0 qid:{q} 1:{x}\n" for q, x in frame.itertuples(index=False))
+    (tmp_path / "a.svm").write_text("# a comment\n" + "".join(lines))
+    for name, column in (("a.csv", "x"), ("a.parquet", "x"), ("a.svm", "feature 1")):
+        table = open_table(tmp_path / name)
+        (_, one), (_, other), (_, last) = cut([table], "q", 2)
+        assert [(p.first, p.stop) for p in (one, other, last)] == [(0, 2), (2, 5), (5, 6)]
+        assert table.frame(other, [column])[column].tolist() == [0.5, 0.75, 1.0]
+
+
+@pytest.mark.parametrize("text, expected", [("7,7,3,3", [0, 2]), ("7,3,7,3", [0, 2, 3])])
+def test_goals_move_to_the_next_query(text, expected):
+    ids = np.array(text.split(","))
+    chunks = [(some, np.zeros((len(some), 2))) for some in (ids[:3], ids[3:])]
+    found = cuts([*chunks, ((), [(0, 1)])], [2, 3])
+    assert [row for row, _ in found] == [*expected, 4]

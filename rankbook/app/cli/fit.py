@@ -1,20 +1,14 @@
 """``rankbook fit``: a model at a given lambda."""
 
-import glob
 import json
 import re
 import sys
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from logging import ERROR
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
-
-import typer
 
 from .options import (
-    FORMATS,
     Coef0,
     Degree,
     Drop,
@@ -28,49 +22,17 @@ from .options import (
     option,
 )
 from .reading import (
+    DataFiles,
     advice_on_words,
-    built_in_items,
     check_file,
     check_place,
+    open_blocks,
     parse_gammas,
     parse_names,
+    several_files,
     spoken_warnings,
 )
 from .report import say
-
-DataFiles = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="DATA...",
-        help=f"{FORMATS}; several files, or a pattern in quotation marks, are read in blocks.",
-        show_default=False,
-    ),
-]
-
-
-def several_files(data, always=False):
-    """The files (a list) that are meant by arguments, None if these are a single source.
-
-    It is always files for a cluster.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        If a pattern has no file, or a file comes twice.
-    """
-    from rankbook.data.file_blocks import files_of
-
-    if (
-        not always
-        and len(data) == 1
-        and not (glob.has_magic(data[0]) and not Path(data[0]).exists())
-    ):
-        return None
-    try:
-        return files_of(list(data))
-    except (FileNotFoundError, ValueError) as error:
-        raise type(error)(str(error).replace("paths", "DATA", 1)) from error
-
 
 # what a fit in blocks can be asked for
 ACCEPTED = dict(method=("ranksvm",), kernel=("linear", None), penalty=("l2", None))
@@ -124,72 +86,9 @@ def sending(workers=None, scheduler=None):
 
 def number_of_queries(block):
     """Queries of a block."""
-    import numpy as np
+    from rankbook.base.validation import as_ids
 
-    return 1 if block.qid is None else np.unique(block.qid).size
-
-
-def fit_files(files, columns, lam, loss, standardize, about, cluster=(None, None)):
-    """Fit a linear ranking SVM to files.
-
-    Parameters
-    ----------
-    files : list of str
-    columns : dict
-        target, qid and drop, of :func:`rankbook.read_blocks`; name, which must be None.
-    lam : callable
-        Of a function that counts the queries; see :func:`rankbook.app.cli.fit.known_lam`.
-    loss : str, optional
-    standardize : bool
-    about : dict
-        What to keep with the model.
-    cluster : (int or None, str or None)
-        Workers and scheduler, see :func:`sending`.
-
-    Returns
-    -------
-    model : ScaledModel
-    n_items : int
-    preferences : None
-        None were given.
-    """
-    from rankbook.app.fitting import fit_blocks
-    from rankbook.data.file_blocks import read_blocks
-
-    refuse_in_blocks(name=columns["name"])
-    blocks = read_blocks(files, **{key: columns[key] for key in ("target", "qid", "drop")})
-    lam = lam(lambda: blocks.reduce(number_of_queries, blocks.items))
-    how = dict(loss=loss or "hinge", standardize=standardize, about=about)
-    names = blocks.items.values[0].read.columns.features
-    with sending(*cluster) as send:
-        progress = sys.stderr.isatty()
-        model, facts = fit_blocks(
-            blocks, names, lam=1.0 if lam is None else lam, **how, progress=progress, send=send
-        )
-    return model, facts.n_items, None
-
-
-def read_training(source, target=None, qid=None, name=None, drop=(), with_scores=True):
-    """The items to learn from: built in, or a file; see :func:`rankbook.data.table.read_items`.
-
-    Raises
-    ------
-    ValueError
-        Also if there is no target and scores are asked for.
-    """
-    from rankbook.data.table import read_items
-
-    known = built_in_items(source, target, qid, drop)
-    if known is not None:
-        return known
-    with advice_on_words("name", "qid"):
-        items = read_items(source, target=target, qid=qid, name=name, drop=drop)
-    if with_scores and items.y is None:
-        raise ValueError(
-            f"target is None; name the column to rank by, one of: {', '.join(items.features)}; "
-            "or give --preferences."
-        )
-    return items
+    return 1 if block.qid is None else as_ids("qid", block.qid, len(block.qid))[0].size
 
 
 FORMS = ("pairs", "matches", "clicks", "rankings")
@@ -265,7 +164,7 @@ def read_preferences(file, form, columns, items, ties=None):
     form : {"pairs", "matches", "clicks", "rankings"}
     columns : dict
         Names of columns by arguments of ``Preferences.from_<form>``.
-    items : ItemTable
+    items : CheckedBlock
         Their names, or row numbers if they have none, are what the file speaks of.
     ties : str, optional
         What is done with ties.
@@ -286,12 +185,12 @@ def read_preferences(file, form, columns, items, ties=None):
     source = Source(file)
     frame = read_frame(source)
     _check_columns(source, list(frame.columns), make, columns)
-    if items.name is None:
+    if items.item_names is None:
         _refuse_names(source, frame, [columns.get(each, each) for each in WHO[form]])
     if form == "matches" and "result" in columns and "," in columns["result"]:
         columns = columns | dict(result=columns["result"].split(","))
     more = {} if ties is None else dict(ties=ties)
-    rows = np.arange(len(items.X)) if items.name is None else items.name
+    rows = np.arange(len(items.X)) if items.item_names is None else items.item_names
     _refuse_repeated(rows)
     return make(frame, items=rows, **columns, **more)
 
@@ -396,60 +295,64 @@ def fit(  # noqa: PLR0913 -- an option of the command each
 
     It learns from all items: from a column of scores, or preferences in a file of their own.
     """
-    files = several_files(data, always=(workers, scheduler) != (None, None))
-    check_files(out, files or data, preferences)
+    files, start = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
+    check_place("--out", out, *(files or data), preferences)
+    if "-" in data and preferences == "-":
+        raise ValueError("DATA and --preferences are both '-'; standard input is read once.")
     if preferences is None:
         form = None if form == "pairs" else form
         for name_of, value in dict(form=form, column=column, ties=ties).items():
             if value:
                 raise ValueError(f"{name_of} is {value!r}; it is accepted beside --preferences.")
-    columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
     options = dict(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, loss=loss)
     options |= dict(penalty=penalty, graph=graph, query_weight=query_weight, solver=solver)
     about = dict(data=names_of(data), method=method, target=target, qid=qid, name=name)
-    start, lam, cluster = perf_counter(), partial(known_lam, lam, c), (workers, scheduler)
+    how, prefs = dict(standardize=standardize, about=about), None
     with spoken_warnings():
+        from rankbook.app.fitting import fit_blocks, fit_items
+
         if files is not None:
-            refuse_in_blocks(preferences=preferences, method=method, **options)
-            model, n, prefs = fit_files(files, columns, lam, loss, standardize, about, cluster)
+            refuse_in_blocks(preferences=preferences, method=method, name=name, **options)
+        columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
+        with advice_on_words(*(["name"] if files is None else []), "qid"):
+            blocks, roles = open_blocks(data, files, needs_target=files is not None, **columns)
+        if files is None and preferences is None and blocks.items.values[0].y is None:
+            raise ValueError(
+                "target is None; name the column to rank by, one of: "
+                f"{', '.join(roles.features)}; or give --preferences."
+            )
+        if preferences is not None:
+            beside = dict(target=target, graph=graph, query_weight=query_weight)
+            for name_of, value in beside.items():
+                if value is not None:
+                    raise ValueError(
+                        f"{name_of} is {value!r}; None is accepted beside --preferences."
+                    )
+            (block,) = blocks.items.values
+            prefs = read_preferences(preferences, form, parse_columns(column), block, ties)
+        lam = known_lam(lam, c, lambda: blocks.reduce(number_of_queries, blocks.items))
+        if files is None:
+            (block,), options["gamma"] = blocks.items.values, one_gamma(gamma)
+            model = fit_items(
+                block, roles.features, method, preferences=prefs, lam=lam, **how, **options
+            )
+            n = len(block.X)
         else:
-            events = preferences and (preferences, form, parse_columns(column), ties)
-            model, n, prefs = fit_one(data[0], columns, events, lam, options, standardize, about)
+            how |= dict(lam=1.0 if lam is None else lam, loss=loss or "hinge")
+            with sending(workers, scheduler) as send:
+                progress = sys.stderr.isatty()
+                model, facts = fit_blocks(
+                    blocks, roles.features, **how, progress=progress, send=send
+                )
+            n = facts.n_items
         model.save(out)
     say_fit(model, n, prefs, out, perf_counter() - start, as_json)
-
-
-def fit_one(source, columns, events, lam, options, standardize, about):
-    """Fit a ranker to one file, which is read as a whole: the model, the number of items,
-    and the preferences that were given.
-    """
-    from rankbook.app.fitting import fit_items
-    from rankbook.base.validation import as_ids
-
-    items, prefs = read_training(source, **columns, with_scores=events is None), None
-    if events is not None:
-        names = ("graph", "query_weight")
-        refuse_both(target=columns["target"], **{name: options[name] for name in names})
-        file, form, columns, ties = events
-        prefs = read_preferences(file, form, columns, items, ties)
-    n = len(items.X)
-    queries = lambda: 1 if items.qid is None else as_ids("qid", items.qid, n)[0].size
-    options = options | dict(gamma=one_gamma(options["gamma"]), lam=lam(queries))
-    how = dict(preferences=prefs, standardize=standardize, about=about)
-    return fit_items(items, about["method"], **how, **options), n, prefs
 
 
 def names_of(data):
     """What to call data that were given as these arguments: names of files, at most three."""
     names = [Path(each).name for each in data]
     return " ".join(names if len(names) <= 3 else [*names[:3], "..."])
-
-
-def check_files(out, data, preferences):
-    """Refuse a place for the model that will not do, and standard input for two files."""
-    check_place("--out", out, *data, preferences)
-    if "-" in data and preferences == "-":
-        raise ValueError("DATA and --preferences are both '-'; standard input is read once.")
 
 
 def refuse_both(**given):

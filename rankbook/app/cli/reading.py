@@ -6,8 +6,13 @@ import json
 import os
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from .options import FORMATS
 from .report import say
 
 PICTURES = (".pdf", ".png", ".svg")
@@ -147,22 +152,69 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None):
     return load(source)
 
 
-def built_in_items(source, target=None, qid=None, drop=()):
-    """The items of a built-in data set, an ItemTable; None if the source is a file.
+def open_blocks(
+    data, files=None, model=None, *, needs_target=True, scored=True, drop=(), **columns
+):
+    """The items of DATA as blocks, and the roles of their columns.
+
+    Parameters
+    ----------
+    data, files : list of str
+        DATA as it was given, and the files if it means several, see :func:`several_files`. These
+        are read when they are used; other data are one block.
+    model : estimator or ScaledModel, optional
+        Only the columns that it reads are features. The target, the query ids and the names that it
+        was told of hold for these data, too, if they have them.
+    needs_target : bool, default True
+    scored : bool, default True
+        Whether scores y are read.
+    drop : list of str
+    **columns
+        target, qid and name, as options gave them.
+
+    Returns
+    -------
+    blocks : Blocks
+    roles : Roles
+        Of built-in data only the features.
 
     Raises
     ------
-    FileNotFoundError, ValueError
-        If it is neither, or columns are named for built-in data; see :func:`read_data`.
+    OSError, ValueError
+        As :func:`read_data`.
     """
+    from rankbook.data.blocks import Blocks, CheckedBlock
     from rankbook.data.datasets import list_datasets
-    from rankbook.data.table import ItemTable
+    from rankbook.data.table import Roles, Source, find_roles, read_frame
 
+    source, about = data[0], getattr(model, "about", {})
+    features = getattr(model, "columns", None)
+    features = getattr(model, "feature_names_in_", None) if features is None else features
+    features = None if features is None else list(features)
+
+    def roles_of(table, names):
+        known = {key: about.get(key) for key in ("target", "qid", "name")}
+        known = {k: v for k, v in known.items() if v in names or v == "none"}
+        known |= {k: v for k, v in columns.items() if v is not None}
+        more = dict(features=features, drop=drop, of_model=features is not None)
+        roles = find_roles(table, names, **known, **more, needs_target=needs_target)
+        return roles if scored else replace(roles, target=None)
+
+    if files is not None:
+        from rankbook.data.file_blocks import blocks_of_tables, open_tables
+
+        return blocks_of_tables(
+            open_tables(files), roles_of, exactly=features is None, whole=scored
+        )
     if source == "-" or (source not in list_datasets() and Path(source).exists()):
         check_file("DATA", source)
-        return None
-    data = read_data(source, target, qid, drop or None)
-    return ItemTable(data.X, data.feature_names, data.y, data.qid)
+        table = Source(source)
+        frame = read_frame(table)
+        roles = roles_of(table, list(frame.columns))
+        return Blocks([roles.read(table, frame, name=str(table))]), roles
+    columns.pop("name", None)
+    found = read_data(source, **columns, drop=drop)
+    return Blocks([CheckedBlock(found.X, found.y, found.qid)]), Roles(tuple(found.feature_names))
 
 
 def _no_data(source):
@@ -240,3 +292,37 @@ def parse_options(texts, name):
 def parse_names(texts):
     """The names in comma-separated lists, a list of str."""
     return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
+
+
+DataFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA...",
+        help=f"{FORMATS}; several files, or a pattern in quotation marks, are read in blocks.",
+        show_default=False,
+    ),
+]
+
+
+def several_files(data, always=False):
+    """The files (a list) that are meant by arguments, None if these are a single source.
+
+    It is always files for a cluster.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If a pattern has no file, or a file comes twice.
+    """
+    from rankbook.data.file_blocks import files_of
+
+    if (
+        not always
+        and len(data) == 1
+        and not (glob.has_magic(data[0]) and not Path(data[0]).exists())
+    ):
+        return None
+    try:
+        return files_of(list(data))
+    except (FileNotFoundError, ValueError) as error:
+        raise type(error)(str(error).replace("paths", "DATA", 1)) from error
