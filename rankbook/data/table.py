@@ -36,15 +36,6 @@ def _as_labels(name, value, size, kind, accepted):
     return labels
 
 
-def _as_parts(value, size):
-    """The name of each row's part, one of `PARTS`."""
-    parts = _as_labels("parts", value, size, "U", "words")
-    for part in np.unique(parts):
-        if part not in PARTS:
-            raise unknown_name("parts", str(part), PARTS)
-    return parts
-
-
 def _as_names(name, value, count, what):
     """A list of str, one for each column or row of X, or None."""
     if value is None:
@@ -56,62 +47,6 @@ def _as_names(name, value, count, what):
             f"{name} has {len(value)} names; {count} are accepted, one for each {what} of X."
         )
     return [str(one) for one in value]
-
-
-def _checked_fields(data):
-    """The fields of a `Dataset` as arrays of the promised shapes and types."""
-    X = as_matrix("X", data.X)
-    n, d = X.shape
-    if n == 0:
-        raise ValueError(f"X has shape {X.shape}; at least one row is accepted.")
-    features = _as_names("feature_names", data.feature_names, d, "column")
-    names = [f"x{j}" for j in range(d)] if features is None else features
-    qid = None if data.qid is None else _as_labels("qid", data.qid, n, "iu", "whole numbers")
-    parts = None if data.parts is None else _as_parts(data.parts, n)
-    groups = data.groups
-    if groups is not None:
-        groups = _as_labels("groups", groups, n, "iuU", "whole numbers or words")
-    found = dict(X=X, y=as_vector("y", data.y, n), qid=qid, feature_names=names)
-    rows = _as_names("item_names", data.item_names, n, "row")
-    return found | dict(parts=parts, groups=groups, item_names=rows)
-
-
-def _facts(data):
-    """Pairs (what, how many) that describe a `Dataset`."""
-    levels, sizes = np.unique(data.y, return_counts=True)
-    few = ", ".join(f"{size} at {level:g}" for level, size in zip(levels, sizes))
-    many = f"{len(levels)} levels from {levels[0]:g} to {levels[-1]:g}"
-    facts = [
-        ("rows", str(len(data.y))),
-        ("features", str(data.X.shape[1])),
-        ("y", few if len(levels) <= 5 else many),
-    ]
-    if data.qid is not None:
-        facts.append(("queries", str(len(np.unique(data.qid)))))
-    if data.groups is not None:
-        facts.append(("groups", str(len(np.unique(data.groups)))))
-    if data.parts is not None:
-        facts.append(
-            (
-                "parts",
-                ", ".join(
-                    f"{np.sum(data.parts == part)} {part}" for part in PARTS if part in data.parts
-                ),
-            )
-        )
-    return facts
-
-
-def _facts_as_html(data):
-    """A small table for notebooks."""
-    rows = _facts(data) + [
-        ("about", data.description),
-        ("source", data.source),
-        ("licence", data.licence),
-    ]
-    row = "<tr><th style='text-align:left'>{}</th><td style='text-align:left'>{}</td></tr>"
-    body = "".join(row.format(label, html.escape(text)) for label, text in rows if text)
-    return f"<table><caption><b>{html.escape(data.name or 'Dataset')}</b></caption>{body}</table>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,18 +102,52 @@ class Dataset:
     item_names: list | None = None
 
     def __post_init__(self):
-        for field, value in _checked_fields(self).items():
+        X = as_matrix("X", self.X)
+        n, d = X.shape
+        if n == 0:
+            raise ValueError(f"X has shape {X.shape}; at least one row is accepted.")
+        features = _as_names("feature_names", self.feature_names, d, "column")
+        found = dict(
+            X=X, feature_names=[f"x{j}" for j in range(d)] if features is None else features
+        )
+        kinds = dict(qid=("iu", "whole numbers"), parts=("U", "words"))
+        kinds |= dict(groups=("iuU", "whole numbers or words"))
+        for name, kind in kinds.items():
+            value = getattr(self, name)
+            found[name] = None if value is None else _as_labels(name, value, n, *kind)
+        for part in [] if found["parts"] is None else np.unique(found["parts"]):
+            if part not in PARTS:
+                raise unknown_name("parts", str(part), PARTS)
+        found |= dict(y=as_vector("y", self.y, n))
+        found |= dict(item_names=_as_names("item_names", self.item_names, n, "row"))
+        for field, value in found.items():
             object.__setattr__(self, field, value)  # the dataclass is frozen
 
+    def _facts(self):
+        """Pairs (what, how many) that describe it."""
+        levels, sizes = np.unique(self.y, return_counts=True)
+        few = ", ".join(f"{size} at {level:g}" for level, size in zip(levels, sizes))
+        many = f"{len(levels)} levels from {levels[0]:g} to {levels[-1]:g}"
+        facts = [("rows", str(len(self.y))), ("features", str(self.X.shape[1]))]
+        facts.append(("y", few if len(levels) <= 5 else many))
+        for name, ids in (("queries", self.qid), ("groups", self.groups)):
+            facts += [] if ids is None else [(name, str(len(np.unique(ids))))]
+        if self.parts is not None:
+            sizes = [(np.sum(self.parts == part), part) for part in PARTS]
+            facts.append(("parts", ", ".join(f"{size} {part}" for size, part in sizes if size)))
+        return facts
+
     def __repr__(self) -> str:
-        return (
-            f"Dataset {self.name!r} ("
-            + "; ".join(f"{label}: {text}" for label, text in _facts(self))
-            + ")"
-        )
+        facts = "; ".join(f"{label}: {text}" for label, text in self._facts())
+        return f"Dataset {self.name!r} ({facts})"
 
     def _repr_html_(self):
-        return _facts_as_html(self)
+        about = dict(about=self.description, source=self.source, licence=self.licence)
+        row = "<tr><th style='text-align:left'>{}</th><td style='text-align:left'>{}</td></tr>"
+        rows = [*self._facts(), *about.items()]
+        body = "".join(row.format(label, html.escape(text)) for label, text in rows if text)
+        name = html.escape(self.name or "Dataset")
+        return f"<table><caption><b>{name}</b></caption>{body}</table>"
 
 
 GZIP = b"\x1f\x8b"
