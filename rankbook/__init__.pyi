@@ -9,12 +9,9 @@ from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker
 from .estimators.online import OnlineRankSVM, OnlineSVC
 from .estimators.ordinal import OrdinalRanker
-from .estimators.rankrls import RankRLS
-from .estimators.rankrls_cv import RankRLSCV
-from .estimators.ranksvm import RankSVM
-from .estimators.ranksvm_cv import RankSVMCV
-from .estimators.rayleigh import RayleighRanker
-from .estimators.rayleigh_cv import RayleighRankerCV
+from .estimators.rankrls import RankRLS, RankRLSCV
+from .estimators.ranksvm import RankSVM, RankSVMCV
+from .estimators.rayleigh import RayleighRanker, RayleighRankerCV
 from .estimators.storage import load
 from .kernels.basis import choose_basis
 from .kernels.nystroem import NystroemMap

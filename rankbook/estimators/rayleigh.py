@@ -4,10 +4,13 @@
 
 # %% auto #0
 __all__ = ['label_numbers', 'unlabelled_items', 'read_classes', 'RayleighBase', 'RayleighRanker', 'read_items', 'problem_options',
-           'keep_solution']
+           'keep_solution', 'label_folds', 'first_directions', 'with_signs', 'grid_coefficients', 'fold_areas',
+           'RayleighRankerCV', 'numbers_or_none', 'check_grid', 'choose_simplest', 'largest_problem', 'gamma_areas',
+           'search_rayleigh']
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c003
 from collections.abc import Callable
+from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,23 +19,27 @@ from sklearn.utils import ClassifierTags, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
-from ..base.types import KernelLike, Seed, SolverLike
-from ..base.validation import as_array, as_matrix, as_numbers, as_vector
+from ..base.types import Folds, KernelLike, Seed, SolverLike
+from ..base.validation import as_array, as_count, as_grid, as_matrix, as_numbers, as_vector
 from rankbook.estimators.base import (
     Ranker,
     finite_items,
     fitted_attributes,
     keep_fit,
     keeping_features,
+    or_none,
     refuse_data,
     require_target,
     share_met,
 )
-from ..kernels.neighbours import as_metric
+from ..kernels.kernel import Kernel
+from ..kernels.neighbours import as_metric, neighbour_graph
+from ..metrics.pairs import auc
 from ..problems.labels import marked_items
 from ..problems.posterior import ClassPosterior, class_posterior
-from ..problems.rayleigh import RayleighProblem
-from ..registry.solve import solve
+from ..problems.rayleigh import RayleighProblem, class_moments
+from ..registry.solve import solve, solve_path
+from ..selection.folds import make_folds
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c005
 def label_numbers(y):
@@ -318,3 +325,356 @@ def keep_solution(estimator, solution, **found):
     if problem.kernel.name == "linear":
         found["coef_"] = w if subspace is None else subspace.landmarks.T @ found["dual_coef_"]
     return keep_fit(estimator, found)
+
+# %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c005
+def label_folds(cv, X, y, random_state=None):
+    """Pairs (training rows, judged rows) of the labelled items of y (n,) with 1, 0 and NaN.
+
+    Both are arrays of ints; see :func:`rankbook.selection.folds.make_folds`.
+
+    Raises
+    ------
+    ValueError
+        If a fold has too few labelled items to train on or to judge by.
+    """
+    rows = np.flatnonzero(~np.isnan(y))
+    count = np.bincount(y[rows].astype(int), minlength=2)
+    if count.min() < 2:
+        raise ValueError(
+            f"y has {count[1]} labelled items of the better class and {count[0]} of the worse; at "
+            "least two of each are accepted."
+        )
+    folds = [
+        (rows[train], rows[test])
+        for train, test in make_folds(cv, X[rows], y[rows], None, random_state)
+    ]
+    for f, (train, test) in enumerate(folds):
+        count = np.bincount(y[train].astype(int), minlength=2)
+        if count.min() < 2:
+            raise ValueError(
+                f"cv leaves fold {f + 1} of {len(folds)} with {count[1]} labelled items of the "
+                f"better class to train on and {count[0]} of the worse; "
+                "at least two of each are accepted."
+            )
+        both = np.intersect1d(train, test)
+        if both.size:
+            raise ValueError(
+                f"cv has fold {f}, which trains on the item {both[0]} and is judged by it; parts "
+                "without a common item are accepted."
+            )
+    return folds
+
+# %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c008
+def first_directions(problem, p):
+    """The problem in the first p directions of its subspace, without computing anything.
+
+    It is a :class:`rankbook.RayleighProblem`.
+    """
+    data, whole = copy(problem.data), problem.data.subspace
+    rows = slice(len(whole.pivots) if whole.rule == "pca" else p)  # pca has no pivots to leave out
+    landmarks = None if whole.landmarks is None else whole.landmarks[rows]
+    subspace = whole.replaced(
+        pivots=whole.pivots[rows],
+        factor=whole.factor[rows, :p],
+        features=whole.features[:, :p],
+        landmarks=landmarks,
+    )
+    data.subspace, data.X, data.mean_difference, data.within_scatter = (
+        subspace,
+        subspace.features,
+        data.mean_difference[:p],
+        data.within_scatter[:p, :p],
+    )
+    if "laplacian_form" in vars(data):
+        data.laplacian_form = data.laplacian_form[:p, :p]
+    return problem.replaced(data=data, X=data.X, coef_shape=(data.X.shape[1],))
+
+
+def with_signs(problem, signs):
+    """The problem with other labels (n,), 1, -1 or 0, of the same items. O(n p^2)."""
+    data = copy(problem.data)
+    data.signs, (data.mean_difference, data.within_scatter, data.noise) = (
+        signs,
+        class_moments(data.X, signs),
+    )
+    return problem.replaced(data=data)
+
+# %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c011
+def grid_coefficients(problem, lams, weights):
+    """Coefficients (l, m, p) of a problem for lambdas (l,) and manifold weights (m,).
+
+    The cost is min(l, m) times O(p^3).
+    """
+    if len(lams) < len(weights):
+        return np.stack(
+            [
+                solve_path(problem, solver="rayleigh", along="manifold_weight", lam=lam).coefs(
+                    weights
+                )
+                for lam in lams
+            ]
+        )
+    return np.stack(
+        [
+            solve_path(problem.with_manifold_weight(weight), solver="rayleigh").coefs(lams)
+            for weight in weights
+        ],
+        axis=1,
+    )
+
+
+def fold_areas(problem, fold, y, lams, weights, components):
+    """The area under the ROC curve (l, m, number of components) of the judged rows of a fold.
+
+    The labels y (n,) hold 1, 0 and NaN.
+    """
+    train, test = fold
+    signs = np.zeros(len(y), dtype=np.int8)
+    signs[train] = np.where(y[train] == 1, 1, -1)
+    whole, found = with_signs(problem, signs), []
+    for p in components:
+        part = whole if p is None else first_directions(whole, p)
+        scores = grid_coefficients(part, lams, weights) @ part.X[test].T
+        found.append([[auc(y[test], s) for s in row] for row in scores])
+    return np.moveaxis(np.array(found), 0, -1)
+
+# %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c014
+class RayleighRankerCV(RayleighBase):
+    """A :class:`rankbook.RayleighRanker` that chooses by cross-validation.
+
+    The folds are of the labelled items; the labels held out are hidden, their items stay.
+
+    Parameters
+    ----------
+    lams, manifold_weights, n_components, gamma : number or array-like
+        What to try: lambdas > 0 (by default the paper's 1e-3 alone), manifold weights >= 0, numbers
+        of components (or None, with the linear kernel), and gammas of the kernel, None for 1/d.
+    cv : int, splitter or iterable, default 5
+        Folds of the labelled items, by class; a splitter, or pairs (training, left out), see the
+        labelled items only, numbered in their order.
+    n_neighbors, kernel, degree, coef0, pivots, metric, unlabelled, neighbours
+        As in :class:`rankbook.RayleighRanker`.
+    random_state : None, int, numpy Generator or RandomState, default None
+        Shuffles the folds and draws the pivots unless greedy; with None folds are assigned class
+        by class and pivots drawn with seed 0.
+    n_jobs : int, optional
+        Gammas at a time, for joblib.
+
+    Attributes
+    ----------
+    lam_, manifold_weight_, n_components_, gamma_ : float, float, int, and float or None
+        Of the best value.
+    best_value_ : float
+    cv_values_ : ndarray of shape (l, m, p, g)
+        The area under the ROC curve, mean over folds, for each entry of the grid.
+    fold_values_ : ndarray of shape (number of folds, l, m, p, g)
+    grid_ : dict of str to list
+        What was tried, "lams", "manifold_weights", "n_components" and "gammas": the axes of the
+        table.
+    classes_, solution_, certificate_, solver_, pivots_, dual_coef_, posterior_, coef_,
+    n_features_in_
+        Of the fit to all labelled items, as in :class:`rankbook.RayleighRanker`.
+
+    Notes
+    -----
+    Of equal best values (to 1e-12) the simplest entry is taken: the largest lambda, then the fewest
+    components, then the smallest manifold weight, then the smallest gamma, None before numbers.
+    With few labels there are many ties, for a fold judges by few pairs. No lambda is searched by
+    default: with a dozen labels that chooses among noise.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> data = rb.datasets.make_mixture(n_per_class=20)
+    >>> model = rb.RayleighRankerCV(manifold_weights=[0.0, 100.0], n_components=5, cv=4)
+    >>> model.fit(data.X, data.y).cv_values_.shape, model.grid_["manifold_weights"]
+    ((1, 2, 1, 1), [0.0, 100.0])
+    """
+
+    lam_: float
+    manifold_weight_: float
+    n_components_: int | None
+    gamma_: float | None
+    best_value_: float
+    cv_values_: np.ndarray
+    fold_values_: np.ndarray
+    grid_: dict[str, list]
+    checks = RayleighBase.checks | dict(gamma=or_none(as_array), n_components=or_none(as_array))
+
+    def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
+        self,
+        lams: ArrayLike = 1e-3,
+        manifold_weights: ArrayLike = (0.0, 1e2, 1e4, 1e6),
+        n_components: ArrayLike | None = 10,
+        gamma: ArrayLike | None = None,
+        cv: Folds = 5,
+        n_neighbors: int = 2,
+        kernel: KernelLike = "rbf",
+        degree: int = 3,
+        coef0: float = 1.0,
+        pivots: Literal["greedy", "random", "rpcholesky", "pca"] = "greedy",
+        metric: str | Callable[..., float] | Any = "euclidean",
+        unlabelled: float | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        neighbours: Literal["auto", "exact", "approximate"] = "auto",
+    ) -> None:
+        self.lams, self.manifold_weights, self.n_components, self.gamma, self.cv = (
+            lams,
+            manifold_weights,
+            n_components,
+            gamma,
+            cv,
+        )
+        self.n_neighbors, self.kernel, self.degree, self.coef0, self.pivots = (
+            n_neighbors,
+            kernel,
+            degree,
+            coef0,
+            pivots,
+        )
+        self.metric, self.unlabelled, self.random_state, self.n_jobs, self.neighbours = (
+            metric,
+            unlabelled,
+            random_state,
+            n_jobs,
+            neighbours,
+        )
+
+    @keeping_features
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit to items X (n, d), all of them, and labels y (n,) with marks.
+
+        Nothing is set unless all went well.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            All items, labelled or not; for ``kernel="precomputed"`` the Gram matrix (n, n).
+        y : array-like of shape (n,)
+
+        Returns
+        -------
+        RayleighRankerCV
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range, or a fold has too few labelled items.
+
+        Notes
+        -----
+        The graph, as in :class:`rankbook.RayleighRanker`; for each gamma O(n p^2 + n p d); for each
+        of K folds O(n p^2), and for each number of components min(l, m) O(p^3).
+        """
+        grid = check_grid(self)
+        X, y, classes = read_items(self, X, y)
+        folds = label_folds(self.cv, X, y, self.random_state)
+        options = problem_options(self)
+        areas, graph = search_rayleigh(X, y, grid, options, folds, self.n_jobs)
+        values = areas.mean(axis=0)
+        best = choose_simplest(values, grid)
+        lam, weight, p, gamma = (axis[i] for axis, i in zip(grid.values(), best))
+        problem = largest_problem(
+            X, y, grid | dict(n_components=[p], manifold_weights=[weight]), gamma, options, graph
+        ).with_manifold_weight(weight)
+        found = dict(
+            lam_=lam,
+            manifold_weight_=weight,
+            n_components_=p,
+            gamma_=gamma,
+            best_value_=float(values[best]),
+            cv_values_=values,
+            fold_values_=areas,
+            grid_=grid,
+        )
+        return keep_solution(self, solve(problem, lam, "rayleigh"), classes_=classes, **found)
+
+# %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c015
+def numbers_or_none(name, value):
+    """One number > 0 or several, of which some may be None, as a list."""
+    given = np.atleast_1d(as_array(name, value))
+    nothing = [one is None for one in given]
+    numbers = as_grid(name, np.where(nothing, 1.0, given) if any(nothing) else value)
+    return [None if one else x for one, x in zip(nothing, numbers)]
+
+
+def check_grid(estimator):
+    """What is to be tried, as a dict of lists."""
+    e = estimator
+    lams, weights = as_grid("lams", e.lams), as_grid("manifold_weights", e.manifold_weights, True)
+    components = [None]
+    if e.n_components is not None:
+        given = as_array("n_components", e.n_components)
+        components = [as_count("n_components", p) for p in np.atleast_1d(given).tolist()]
+    if not components:
+        raise ValueError("n_components is empty; at least one number is accepted.")
+    gammas = [None] if e.gamma is None else numbers_or_none("gamma", e.gamma)
+    return dict(lams=lams, manifold_weights=weights, n_components=components, gammas=gammas)
+
+
+def choose_simplest(values, grid):
+    """The index of the greatest entry of a table (l, m, p, g).
+
+    Of equal ones (to 1e-12), it is that of the largest lambda, then of the smallest of each of the
+    others.
+    """
+    at = np.argwhere(values >= values.max() - 1e-12)
+    lams, weights, components, gammas = (
+        [0 if v is None else v for v in axis] for axis in grid.values()
+    )
+    return tuple(
+        min(at.tolist(), key=lambda i: (-lams[i[0]], components[i[2]], weights[i[1]], gammas[i[3]]))
+    )
+
+# %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c018
+def largest_problem(X, y, grid, gamma, options, graph=None):
+    """The problem with the most components and one gamma; with the graph, if it was made before."""
+    problem = RayleighProblem(
+        X,
+        y,
+        manifold_weight=0.0,
+        n_components=None if None in grid["n_components"] else max(grid["n_components"]),
+        gamma=gamma,
+        **options,
+    )
+    if max(grid["manifold_weights"]) > 0:
+        if graph is not None:
+            problem.data.graph = graph
+        problem.data.laplacian_form  # noqa: B018 -- made once, before there are copies
+    return problem
+
+
+def gamma_areas(X, y, grid, gamma, options, folds, graph):
+    """The areas under the ROC curve (number of folds, l, m, p) for one gamma."""
+    problem = largest_problem(X, y, grid, gamma, options, graph)
+    return np.stack(
+        [
+            fold_areas(
+                problem, fold, y, grid["lams"], grid["manifold_weights"], grid["n_components"]
+            )
+            for fold in folds
+        ]
+    )
+
+
+def search_rayleigh(X, y, grid, options, folds, n_jobs):
+    """The areas (number of folds, l, m, p, g), and the graph or None."""
+    from joblib import Parallel, delayed
+
+    needed = max(grid["manifold_weights"]) > 0
+    graph = (
+        neighbour_graph(
+            X,
+            options["n_neighbors"],
+            options["metric"],
+            Kernel(options["kernel"]),
+            options["neighbours"],
+        )
+        if needed
+        else None
+    )
+    jobs = (
+        delayed(gamma_areas)(X, y, grid, gamma, options, folds, graph) for gamma in grid["gammas"]
+    )
+    return np.stack(Parallel(n_jobs=n_jobs)(jobs), axis=-1), graph

@@ -32,12 +32,9 @@ def model_classes():
     from rankbook.estimators.label_ranker import LabelRanker
     from rankbook.estimators.online import OnlineRankSVM, OnlineSVC
     from rankbook.estimators.ordinal import OrdinalRanker
-    from rankbook.estimators.rankrls import RankRLS
-    from rankbook.estimators.rankrls_cv import RankRLSCV
-    from rankbook.estimators.ranksvm import RankSVM
-    from rankbook.estimators.ranksvm_cv import RankSVMCV
-    from rankbook.estimators.rayleigh import RayleighRanker
-    from rankbook.estimators.rayleigh_cv import RayleighRankerCV
+    from rankbook.estimators.rankrls import RankRLS, RankRLSCV
+    from rankbook.estimators.ranksvm import RankSVM, RankSVMCV
+    from rankbook.estimators.rayleigh import RayleighRanker, RayleighRankerCV
 
     of_streams = (OnlineRankSVM, OnlineSVC)
     rankers = (RankSVM, RankSVMCV, RankRLS, RankRLSCV, RayleighRanker, RayleighRankerCV)

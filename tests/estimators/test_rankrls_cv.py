@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit
 
 import rankbook as rb
 from rankbook import metrics
-from rankbook.estimators.rankrls_cv import RankRLSCV, choose_entry
+from rankbook.estimators.rankrls import RankRLSCV, choose_entry
 from rankbook.kernels.kernel import Kernel
 from rankbook.preferences.sums import query_totals
 from rankbook.problems.rankrls_statistics import StatisticsSolver

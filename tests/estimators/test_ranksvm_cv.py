@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 import rankbook as rb
 from rankbook import metrics
-from rankbook.estimators.ranksvm_cv import (
+from rankbook.estimators.ranksvm import (
     RankSVMCV,
     choose_by_folds,
     fold_values,

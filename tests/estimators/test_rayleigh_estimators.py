@@ -13,14 +13,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold
 
 import rankbook as rb
-from rankbook.estimators.rayleigh import RayleighRanker, read_classes
-from rankbook.estimators.rayleigh_cv import (
+from rankbook.estimators.rayleigh import (
+    RayleighRanker,
     RayleighRankerCV,
     choose_simplest,
     first_directions,
     fold_areas,
     grid_coefficients,
     label_folds,
+    read_classes,
     with_signs,
 )
 from rankbook.kernels import neighbours as search
@@ -412,7 +413,7 @@ def test_warm_is_cold(pivots, half_labelled):
 
 
 def test_one_subspace_for_each_gamma_and_one_graph(half_labelled, monkeypatch):
-    import rankbook.estimators.rayleigh_cv as rayleigh_cv
+    import rankbook.estimators.rayleigh as rayleigh_cv
     import rankbook.problems.rayleigh as rayleigh
 
     X, y, _ = half_labelled

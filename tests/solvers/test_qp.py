@@ -5,13 +5,13 @@ import sys
 
 import numpy as np
 import pytest
-from rankbook.solvers.qp.programs import _features, reduced
 from scipy.optimize import linprog, minimize
 
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.registry.plugins import list_solvers
 from rankbook.registry.solve import solve
+from rankbook.solvers.qp.programs import _features, reduced
 from rankbook.solvers.qp.solver import QPSolver, qp_backends
 
 FORMS = ("primal", "dual")

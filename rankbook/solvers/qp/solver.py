@@ -10,6 +10,12 @@ import warnings
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
+
+from ...base.validation import as_positive, unknown_name
+from ...preferences.graph import Preferences
+from ...problems.l2 import refuse_signed
+from ...problems.solution import Solution
+from ...registry.solver import Solver, is_kind
 from rankbook.solvers.qp.programs import (
     dual_form,
     least_squares_program,
@@ -22,12 +28,6 @@ from rankbook.solvers.qp.programs import (
     solve_svm_qp,
     squared_norm,
 )
-
-from ...base.validation import as_positive, unknown_name
-from ...preferences.graph import Preferences
-from ...problems.l2 import refuse_signed
-from ...problems.solution import Solution
-from ...registry.solver import Solver, is_kind
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c028
 TIGHT = {
