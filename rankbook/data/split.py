@@ -189,15 +189,6 @@ Part.__doc__ = (
 )
 
 
-def _make_part(data, rows, graph, centre, factor):
-    """The part of the given rows, or None if it has no preference."""
-    if rows.size == 0:
-        return None
-    y, qid = data.y[rows], None if data.qid is None else data.qid[rows]
-    prefs = Preferences.from_scores(y, qid, graph)
-    return Part(rows, (data.X[rows] - centre) * factor, y, qid, prefs) if len(prefs) else None
-
-
 def prepare(data, graph="full", standardize=True, seed=0):
     """The three parts of a data set, standardised.
 
@@ -226,21 +217,14 @@ def prepare(data, graph="full", standardize=True, seed=0):
     names, how = split(data, seed)
     d = data.X.shape[1]
     centre, factor = scaling(data.X[names == "train"]) if standardize else (np.zeros(d), np.ones(d))
-    whole = Preferences.from_scores(data.y, data.qid, graph)
-    parts = {
-        name: _make_part(
-            data,
-            np.flatnonzero(names == name),
-            graph if name == "train" else "full",
-            centre,
-            factor,
-        )
-        for name in PARTS
-    }
-    for name, part in parts.items():
-        if part is None:
+    whole, parts = Preferences.from_scores(data.y, data.qid, graph), {}
+    for name in PARTS:
+        rows = np.flatnonzero(names == name)
+        y, qid = data.y[rows], None if data.qid is None else data.qid[rows]
+        prefs = Preferences.from_scores(y, qid, graph if name == "train" else "full")
+        if len(prefs) == 0:
             where = (
-                f"the {name} part ({np.sum(names == name)} of {len(data.y)} items)"
+                f"the {name} part ({rows.size} of {len(data.y)} items)"
                 if len(whole)
                 else f"data ({len(data.y)} items)"
             )
@@ -249,4 +233,5 @@ def prepare(data, graph="full", standardize=True, seed=0):
                 f"equal{'' if data.qid is None else ' in every query'}; at least one is accepted"
                 f"{'. More items, or another seed, may help.' if len(whole) else '.'}"
             )
+        parts[name] = Part(rows, (data.X[rows] - centre) * factor, y, qid, prefs)
     return parts, how, centre, factor

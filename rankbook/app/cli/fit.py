@@ -306,10 +306,12 @@ def fit(  # noqa: PLR0913 -- an option of the command each
                 raise ValueError(f"{name_of} is {value!r}; it is accepted beside --preferences.")
     options = dict(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, loss=loss)
     options |= dict(penalty=penalty, graph=graph, query_weight=query_weight, solver=solver)
-    about = dict(data=names_of(data), method=method, target=target, qid=qid, name=name)
+    names = [Path(each).name for each in data]
+    names = names if len(names) <= 3 else [*names[:3], "..."]
+    about = dict(data=" ".join(names), method=method, target=target, qid=qid, name=name)
     how, prefs = dict(standardize=standardize, about=about), None
     with spoken_warnings():
-        from rankbook.app.fitting import fit_blocks, fit_items
+        from rankbook.app.fitting import fit_blocks, fit_items, lam_of_c
 
         if files is not None:
             refuse_in_blocks(preferences=preferences, method=method, name=name, **options)
@@ -330,7 +332,10 @@ def fit(  # noqa: PLR0913 -- an option of the command each
                     )
             (block,) = blocks.items.values
             prefs = read_preferences(preferences, form, parse_columns(column), block, ties)
-        lam = known_lam(lam, c, lambda: blocks.reduce(number_of_queries, blocks.items))
+        if None not in (lam, c):
+            raise ValueError(f"lam is {lam!r} and c is {c!r}; one of the two is accepted.")
+        if c is not None:
+            lam = lam_of_c(c, blocks.reduce(number_of_queries, blocks.items))
         if files is None:
             (block,), options["gamma"] = blocks.items.values, one_gamma(gamma)
             model = fit_items(
@@ -349,12 +354,6 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     say_fit(model, n, prefs, out, perf_counter() - start, as_json)
 
 
-def names_of(data):
-    """What to call data that were given as these arguments: names of files, at most three."""
-    names = [Path(each).name for each in data]
-    return " ".join(names if len(names) <= 3 else [*names[:3], "..."])
-
-
 def refuse_both(**given):
     """Refuse what says who is better, beside --preferences."""
     for name, value in given.items():
@@ -368,20 +367,6 @@ def one_gamma(text):
     if gammas is not None and len(gammas) > 1:
         raise ValueError(f"gamma is {text!r}; one number is accepted, since there is one fit.")
     return None if gammas is None else gammas[0]
-
-
-def known_lam(lam, c, queries):
-    """The lambda that was given, or that of a C of SVM^rank, or None.
-
-    The number of queries is what ``queries()`` returns.
-    """
-    from rankbook.app.fitting import lam_of_c
-
-    if c is None:
-        return lam
-    if lam is not None:
-        raise ValueError(f"lam is {lam!r} and c is {c!r}; one of the two is accepted.")
-    return lam_of_c(c, queries())
 
 
 def say_fit(model, n_items, prefs, file, seconds, as_json):
