@@ -12,7 +12,7 @@ from .estimators.ordinal import OrdinalRanker
 from .estimators.rankrls import RankRLS, RankRLSCV
 from .estimators.ranksvm import RankSVM, RankSVMCV
 from .estimators.rayleigh import RayleighRanker, RayleighRankerCV
-from .estimators.storage import load
+from .estimators.saving import load
 from .kernels.basis import choose_basis
 from .kernels.nystroem import NystroemMap
 from .metrics.pairs import auc, disagreement

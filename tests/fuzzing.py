@@ -23,10 +23,10 @@ import numpy as np
 import pandas as pd
 
 import rankbook as rb
-from rankbook.base.archive import open_archive, write_archive
+from rankbook.base.files import open_archive, write_archive
 from rankbook.data.table import read_table
 from rankbook.data.writers import write_dataset
-from rankbook.estimators.storage import file_facts
+from rankbook.estimators.saving import file_facts
 
 SECONDS, BYTES = 10, 2 << 30  # of one case, beyond what the process has when it starts
 STORED = sorted((Path(__file__).parent / "data" / "stored").glob("*.rankbook"))
@@ -91,11 +91,11 @@ def change_arrays(rng, arrays):
 
 
 def altered_file(rng, file):
-    """Write one of the stored files with one to three changes and a checksum that agrees."""
-    header, arrays = open_archive(STORED[rng.integers(len(STORED))], "file")
+    """Write one of the stored files with one to three changes."""
+    header, arrays = open_archive(STORED[rng.integers(len(STORED))])
     for _ in range(rng.integers(1, 4)):
         change_arrays(rng, arrays) if rng.integers(2) else change_facts(rng, header["facts"])
-    write_archive(file, header["kind"], header["version"], header["facts"], arrays)
+    write_archive(file, header["kind"], header["facts"], arrays)
 
 
 def use(loaded, file):

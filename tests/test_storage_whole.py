@@ -17,10 +17,10 @@ import pandas as pd
 import pytest
 
 import rankbook as rb
-from rankbook.base import archive
-from rankbook.base.archive import read_archive, write_archive, write_whole
+from rankbook.base import files
+from rankbook.base.files import read_archive, write_archive, write_whole
 from rankbook.data.writers import write_frame
-from rankbook.paths.packing import KIND, VERSION
+from rankbook.paths.files import KIND
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def part():
 def content(part, tmp_path_factory):
     file = tmp_path_factory.mktemp("good") / "good.npz"
     part.save(file)
-    return file.read_bytes(), read_archive(file, {KIND: VERSION})[1:]
+    return file.read_bytes(), read_archive(file, [KIND])[1:]
 
 
 def same(a, b):
@@ -179,7 +179,7 @@ class Disk:
             is_new = "x" in mode and str(file).startswith(disk.folder)
             return io.BufferedWriter(Raw(file, "x"), 512) if is_new else open(file, mode, *more)
 
-        monkeypatch.setattr(archive, "open", opened, raising=False)
+        monkeypatch.setattr(files, "open", opened, raising=False)
         monkeypatch.setattr(os, "fsync", lambda handle: [disk.ask(), fsync(handle)])
         monkeypatch.setattr(os, "replace", lambda *names: [disk.ask(), replace(*names)])
 
@@ -243,7 +243,7 @@ def test_the_kth_write_fsync_or_rename_fails_for_every_k(tmp_path, part, what, e
 
 KILLED = """
 import sys, time
-from rankbook.base.archive import write_whole
+from rankbook.base.files import write_whole
 
 def fill(handle):
     handle.write(bytes(10**6))
@@ -291,7 +291,7 @@ def test_a_file_that_cannot_be_locked_is_left_alone(tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOLCK, "no locks")
 
-    monkeypatch.setattr(archive.fcntl, "flock", refuse)
+    monkeypatch.setattr(files.fcntl, "flock", refuse)
     write_whole(tmp_path / "one", lambda _: write_whole(tmp_path / "one", fill))
     assert [name.name for name in tmp_path.iterdir()] == ["one"]
 
@@ -378,8 +378,7 @@ def test_what_is_no_path_is_refused(tmp_path, name):
 
 BOMB = """
 import resource, sys, zipfile
-import rankbook as rb, rankbook.registry.storage, sklearn, scipy.sparse
-from rankbook.base.archive import read_archive
+import rankbook as rb, rankbook.estimators.saving
 file = sys.argv[1]
 header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (1700000000,), }"
 header += b" " * (-(len(header) + 11) % 64) + bytes([10])
@@ -416,12 +415,12 @@ def test_members_with_one_name(tmp_path, content):
     file = tmp_path / "twice.npz"
     file.write_bytes(good)
     with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr("X.npy", archive.read("X.npy"))
+        archive.writestr("problem.X.npy", archive.read("problem.X.npy"))
     with pytest.raises(ValueError, match="one name"):
         rb.load(file)
 
 
-# A valid checksum over nonsense
+# Values that do not fit together
 
 
 def change(array, place, value):
@@ -431,85 +430,78 @@ def change(array, place, value):
 
 
 def wrong_arrays():
-    """Names with a function that gives other arrays or facts."""
-    for name, value in dict(
-        event_pair=10**6,
-        event_from=5,
-        event_to=-1,
-        event_lam=np.nan,
-        checkpoint_active=10**9,
-        checkpoint_events=10**9,
-        checkpoint_sizes=10**9,
-        checkpoint_lam=np.inf,
-        go_on_A=-1,
-        go_on_sets=7,
-        go_on_alpha=np.nan,
-        go_on_near=-5,
-        go_on_listed=10**7,
-        go_on_end_active=-1,
-        go_on_G=np.inf,
-        X=np.nan,
-    ).items():
+    """Names with a function that changes the values or arrays of a file."""
+    for name, value in {
+        "event_pair": 10**6,
+        "event_from": 5,
+        "event_to": -1,
+        "event_lam": np.nan,
+        "checkpoint_events": 10**9,
+        "checkpoint_lam": np.inf,
+        "problem.X": np.nan,
+    }.items():
         yield (
             f"{name} has {value}",
-            lambda facts, a, name=name, value=value: a.update(
+            lambda values, a, name=name, value=value: a.update(
                 {name: change(a[name], (0,) * a[name].ndim, value)}
             ),
         )
-    for place, value in (
-        (0, 10**6),
-        (0, -1),
-        (1, 10**9),
-        (2, 10**9),
-        (5, -1),
-        (10, -7),
-    ):  # size, near, listed, capped, largest
+    for name, value in (
+        ("lam_min", -1.0),
+        ("lam_min", {"$float": "nan"}),
+        ("chunk", 0),
+        ("chunk", 10**300),
+        ("chunk", 0.5),
+        ("perturbation", 1.0),
+        ("perturbation", "x"),
+        ("seed", -1),
+        ("seeds", 0),
+    ):
         yield (
-            f"count {place} is {value}",
-            lambda facts, a, place=place, value=value: a.update(
-                go_on_count=change(a["go_on_count"], place, value)
-            ),
-        )
-    for place, value in ((0, -1.0), (0, np.nan), (1, 0.0), (1, 1e300), (1, 0.5)):
-        yield (
-            f"run {place} is {value}",
-            lambda facts, a, place=place, value=value: a.update(
-                go_on_run=change(a["go_on_run"], place, value)
+            f"go_on {name} is {value}",
+            lambda values, a, name=name, value=value: values["go_on"]["$dict"].append(
+                [name, value]
             ),
         )
     for name in (
         "event_lam",
         "event_pair",
         "checkpoint_lam",
-        "go_on_L",
-        "go_on_near",
-        "go_on_count",
-        "go_on_delta",
-        "go_on_end",
-        "X",
-        "scores",
+        "checkpoint_events",
+        "problem.X",
+        "problem.prefs.scores",
     ):
-        yield f"{name} is short", lambda facts, a, name=name: a.update({name: a[name][:-1]})
-        yield f"{name} is a number", lambda facts, a, name=name: a.update({name: np.array(1.0)})
-        yield f"{name} is missing", lambda facts, a, name=name: a.pop(name)
+        yield f"{name} is short", lambda values, a, name=name: a.update({name: a[name][:-1]})
+        yield f"{name} is a number", lambda values, a, name=name: a.update({name: np.array(1.0)})
+        yield f"{name} is missing", lambda values, a, name=name: a.pop(name)
         yield (
             f"{name} is a table",
-            lambda facts, a, name=name: a.update({name: np.zeros((3, 2, 2))}),
+            lambda values, a, name=name: a.update({name: np.zeros((3, 2, 2))}),
         )
-    for name in ("graph", "problem", "lam_end", "info", "solver", "status"):
-        yield f"fact {name} is missing", lambda facts, a, name=name: facts.pop(name)
-        for value in (None, [], 10**30, "x", {"kernel": "rbf", "gamma": -1}, -1.0):
-            if not (
-                name == "solver" and value == "x" or name == "info" and isinstance(value, dict)
+    for name in ("form", "problem", "lam_end", "info", "solver", "status", "tol"):
+        yield f"{name} is missing", lambda values, a, name=name: values.pop(name)
+        for value in (None, [], 10**30, "x", {"$dict": [["kernel", "rbf"]]}, -1.0):
+            if (name, value) not in (("solver", "x"), ("tol", None), ("tol", 10**30)) and not (
+                name == "info" and isinstance(value, dict)
             ):
                 yield (
-                    f"fact {name} is {value}",
-                    lambda facts, a, name=name, value=value: facts.update({name: value}),
+                    f"{name} is {value}",
+                    lambda values, a, name=name, value=value: values.update({name: value}),
                 )
-    yield "weight for others", lambda facts, a: a.update(weight=np.ones(3))
-    yield "margin negative", lambda facts, a: a.update(margin=-np.ones(len(a["go_on_delta"])))
-    yield "the iterator is narrow", lambda facts, a: a.update(largest_free=np.array(0))
-    yield "the iterator is wide", lambda facts, a: a.update(largest_free=np.array(10**15))
+    for name, value in (
+        ("weight", 3),
+        ("margin", -1.0),
+        ("graph", "ring"),
+        ("items", ["a"]),
+        ("n_ties", -1),
+        ("better", [0]),
+    ):
+        yield (
+            f"prefs have {name} {value}",
+            lambda values, a, name=name, value=value: dict(values["problem"]["parts"])["prefs"][
+                "parts"
+            ].append([name, value]),
+        )
 
 
 WRONG = dict(wrong_arrays())
@@ -518,8 +510,8 @@ WRONG = dict(wrong_arrays())
 @pytest.mark.parametrize("what", WRONG)
 def test_a_file_that_does_not_fit_together_is_refused(tmp_path, content, what):
     facts, arrays = json.loads(json.dumps(content[1][0])), dict(content[1][1])
-    WRONG[what](facts, arrays)
-    write_archive(tmp_path / "a.npz", KIND, VERSION, facts, arrays)
+    WRONG[what](facts["values"], arrays)
+    write_archive(tmp_path / "a.npz", KIND, facts, arrays)
     with pytest.raises(ValueError, match="a.npz") as raised:
         rb.load(tmp_path / "a.npz")
     assert type(raised.value) is ValueError
@@ -541,14 +533,7 @@ def test_a_file_that_does_not_fit_together_is_refused(tmp_path, content, what):
     ids=repr,
 )
 def test_a_header_without_sense_is_refused(tmp_path, header):
-    from rankbook.base.archive import checksum
-
-    arrays = {"header": np.frombuffer(header, dtype=np.uint8)}
-    np.savez(
-        tmp_path / "a.npz",
-        **arrays,
-        sha256=np.frombuffer(checksum(arrays).encode(), dtype=np.uint8),
-    )
+    np.savez(tmp_path / "a.npz", header=np.frombuffer(header, dtype=np.uint8))
     with pytest.raises(ValueError, match="a.npz") as raised:
         rb.load(tmp_path / "a.npz")
     assert type(raised.value) is ValueError

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from string import Template
 
-from ..base.archive import write_whole
+from ..base.files import write_whole
 from ..registry.plugins import AT_RUN_TIME, installed_records
 
 FILES = {

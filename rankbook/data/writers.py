@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from ..base.archive import write_whole
+from ..base.files import write_whole
 from ..base.limits import import_extra
 from ..base.tables import printable
 from ..base.validation import unknown_name

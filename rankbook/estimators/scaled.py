@@ -16,7 +16,7 @@ from ..base.ownership import own
 from ..base.tables import refuse_unread
 from ..base.types import File
 from ..base.validation import as_matrix, as_vector, require_columns
-from .saving import SCALED_KIND, VERSION, Savable, save_model
+from .saving import SCALED_KIND, Savable, save_model
 
 # %% ../../nbs/estimators/scaled.ipynb #sc03
 class ScaledModel:
@@ -109,7 +109,7 @@ class ScaledModel:
     def save(self, file: File) -> None:
         """Write model and scale to one file, as an estimator's own ``save`` does."""
         parts = {name: getattr(self, name) for name in ("centre", "factor", "columns", "about")}
-        save_model(file, SCALED_KIND, VERSION, self.model, **parts)
+        save_model(file, SCALED_KIND, self.model, **parts)
 
     def __repr__(self) -> str:
         return f"ScaledModel({self.model!r}, {self.centre.size} features)"

@@ -7,6 +7,7 @@ __all__ = ['SolutionPath', 'RegularizationPath', 'in_domain']
 
 # %% ../../nbs/paths/exact.ipynb #c003
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -259,8 +260,9 @@ class RegularizationPath(SolutionPath):
         Returns
         -------
         RegularizationPath
-            The same path if it is complete; else, however often it was stopped, with the same
-            events as one that never was.
+            The same path if it is complete; else one with the solutions of a path that was never
+            stopped, to rounding. Where events tie, it may list them differently, and the counts in
+            `info` begin anew.
 
         Raises
         ------
@@ -290,14 +292,15 @@ class RegularizationPath(SolutionPath):
                 f"lam_min is {lam_min!r}; "
                 f"less than {self.domain[0]!r}, where this path ended, is accepted."
             )
-        longer = self.continuation.resume(self.status, lam_min, **options)
+        longer = self.continuation.resume(self, lam_min, **options)
         longer.solver = self.solver
         return longer
 
     def save(self, file: File) -> None:
         """Write the path and its problem to a file.
 
-        :func:`rankbook.load` reads it; see :func:`rankbook.paths.packing.save_path`.
+        :func:`rankbook.load` reads it. It holds the problem and 14 bytes an event, and says how
+        to go on if the path can be resumed.
 
         Examples
         --------
@@ -311,9 +314,10 @@ class RegularizationPath(SolutionPath):
         >>> bool((again.breakpoints == path.breakpoints).all())
         True
         """
-        from rankbook.paths.packing import save_path
+        from rankbook.paths.files import event_parts, save_path
 
-        save_path(self, file)
+        go_on = None if self.continuation is None else asdict(self.continuation)
+        save_path(self, file, "events", **event_parts(self), go_on=go_on)
 
     def to_frame(self) -> "DataFrame":
         """The events as a pandas table; see :func:`rankbook.paths.display.events_frame`.

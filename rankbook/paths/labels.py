@@ -51,8 +51,9 @@ class LabelPath(SolutionPath):
     def save(self, file: File) -> None:
         """Write the path and its problem to a file.
 
-        :func:`rankbook.load` reads it; see :func:`rankbook.paths.packing.save_label_path`.
+        :func:`rankbook.load` reads it. A ValueError comes with labels that are neither numbers nor
+        text.
         """
-        from rankbook.paths.packing import save_label_path
+        from rankbook.paths.files import event_parts, save_path
 
-        save_label_path(self, file)
+        save_path(self, file, "labels", **event_parts(self.ranking_path))

@@ -119,10 +119,8 @@ class ManifoldPath(SolutionPath):
         )
 
     def save(self, file: File) -> None:
-        """Write the path and its problem to a file; :func:`rankbook.load` reads it.
+        """Write the path and its problem to a file; :func:`rankbook.load` reads it."""
+        from rankbook.paths.files import save_path
 
-        See :func:`rankbook.paths.packing_spectra.save_spectral_path`.
-        """
-        from rankbook.paths.packing_spectra import save_spectral_path
-
-        save_spectral_path(self, file)
+        spectrum = dict(left=self.left, values=self.theta, right=self.right[:, None])
+        save_path(self, file, "manifold", **spectrum)

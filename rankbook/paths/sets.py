@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['INACTIVE', 'FREE', 'AT_BOUND', 'EVENT', 'LOG_FULL', 'ROOM_FULL', 'COMPLETE', 'LAM_MIN', 'STALLED', 'DRIFTED',
-           'SINGULAR', 'UNBOUNDED', 'Membership', 'first_sets', 'first_dual', 'End']
+           'SINGULAR', 'UNBOUNDED', 'Membership', 'first_sets', 'first_dual', 'free_after', 'End']
 
 # %% ../../nbs/paths/sets.ipynb #s002
 from enum import IntEnum
@@ -33,6 +33,31 @@ def first_sets(prefs):
 def first_dual(prefs):
     """The multipliers (m,) above lam_max: the weights, 0 for margins < 0."""
     return np.where(prefs.margin > 0, prefs.weight, 0.0)
+
+
+def free_after(events, numbers):
+    """The free preferences after so many events, in the order in which they became free.
+
+    Parameters
+    ----------
+    events : ndarray of EVENT
+    numbers : list of int
+        Not falling.
+
+    Returns
+    -------
+    list of ndarray of int64
+    """
+    pairs, enters = events["pair"].tolist(), (events["to"] == FREE).tolist()
+    free, found = {}, []
+    for start, end in zip([0, *numbers], numbers):
+        for pair, is_free in zip(pairs[start:end], enters[start:end]):
+            if is_free:
+                free[pair] = None
+            else:
+                free.pop(pair, None)
+        found.append(np.array([*free], dtype=np.int64))
+    return found
 
 # %% ../../nbs/paths/sets.ipynb #s007
 class End(IntEnum):

@@ -44,6 +44,8 @@ class SpectralPath(SolutionPath):
         Of the coefficients.
     """
 
+    form = "spectrum"  # of a file
+
     def __init__(self, problem, spectrum, info=None):
         super().__init__(problem, np.empty(0), "complete", 0.0, info)
         self.spectrum = spectrum
@@ -102,13 +104,14 @@ class SpectralPath(SolutionPath):
         return shaped(self.problem, scores.reshape(len(scores), *grid.shape[1:]).transpose(1, 0, 2))
 
     def save(self, file: File) -> None:
-        """Write the path and its problem to a file; :func:`rankbook.load` reads it.
+        """Write the path and its problem to a file; :func:`rankbook.load` reads it."""
+        from rankbook.paths.files import save_path
 
-        See :func:`rankbook.paths.packing_spectra.save_spectral_path`.
-        """
-        from rankbook.paths.packing_spectra import save_spectral_path
+        save_path(self, file, self.form, **self.kept())
 
-        save_spectral_path(self, file)
+    def kept(self):
+        """The arrays that a file holds of the path."""
+        return {name: getattr(self.spectrum, name) for name in ("left", "values", "right")}
 
 # %% ../../nbs/paths/spectral.ipynb #c015
 class WeightPath(SpectralPath):
@@ -116,6 +119,8 @@ class WeightPath(SpectralPath):
 
     `spectrum` is that of the weights, `G` (d, d) is X' L X.
     """
+
+    form = "weights"
 
     def __init__(self, problem, spectrum, G, info=None):
         super().__init__(problem, spectrum, info)
@@ -126,6 +131,10 @@ class WeightPath(SpectralPath):
         lam = as_positive("lam", lam)
         solve = scaled_solver(self.G, lam) or self.solve_spectral(lam)
         return dict(weights=refined_weights(self.problem, solve, lam))
+
+    def kept(self):
+        """The arrays that a file holds of the path."""
+        return super().kept() | dict(normal=self.G)
 
     def modes(self, X_new):
         """The same for weights."""

@@ -18,10 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankbook as rb
-from rankbook.base.archive import open_archive, read_archive, write_archive
-from rankbook.estimators.saving import KIND, SCALED_KIND, VERSION
+from rankbook.base.files import VERSION, open_archive, read_archive, write_archive
+from rankbook.estimators.saving import KIND, SCALED_KIND, file_facts, model_classes
 from rankbook.estimators.scaled import ScaledModel
-from rankbook.estimators.storage import file_facts, model_classes
 
 RNG = np.random.default_rng(0)
 N, D = 40, 4
@@ -253,7 +252,7 @@ def test_46_weights_are_a_small_file(tmp_path):
 def test_no_training_data_are_in_the_file(tmp_path):
     model = rb.RankSVM(kernel="linear").fit(X, Y)
     model.save(tmp_path / "m.rankbook")
-    arrays = read_archive(tmp_path / "m.rankbook", {KIND: VERSION})[2]
+    arrays = read_archive(tmp_path / "m.rankbook", [KIND])[2]
     assert [a.size for a in arrays.values()] == [D]
 
 
@@ -375,17 +374,23 @@ def test_a_truncated_or_altered_file_is_refused(tmp_path, stored):
 def test_later_versions_and_other_kinds_are_refused(tmp_path, stored):
     file = tmp_path / "m.rankbook"
     file.write_bytes(stored[1])
-    _, facts, arrays = read_archive(file, {KIND: VERSION})
-    write_archive(file, KIND, VERSION + 1, facts, arrays)
-    with pytest.raises(ValueError, match=f"of version {VERSION + 1}; .* update rankbook"):
+    _, facts, arrays = read_archive(file, [KIND])
+    write_archive(file, KIND, facts, arrays, VERSION + 1)
+    with pytest.raises(ValueError, match=f"version {VERSION + 1}; .* update rankbook"):
         rb.load(file)
     facts_of_later = file_facts(file)
     assert facts_of_later["version"] == VERSION + 1 and not facts_of_later["readable"]
-    write_archive(file, "rankbook recipe", 1, facts, arrays)
+    write_archive(file, KIND, facts, arrays, VERSION - 1)
+    with pytest.raises(
+        ValueError, match="of format version 1; version 2 is accepted: fit and save"
+    ):
+        rb.load(file)
+    assert not file_facts(file)["readable"]
+    write_archive(file, "rankbook recipe", facts, arrays)
     assert not file_facts(file)["readable"]
     with pytest.raises(ValueError, match="a rankbook recipe; a file of rankbook is accepted"):
         rb.load(file)
-    write_archive(file, SCALED_KIND, VERSION, facts, arrays)
+    write_archive(file, SCALED_KIND, facts, arrays)
     with pytest.raises(ValueError, match="do not fit together"):
         rb.load(file)
 
@@ -399,11 +404,11 @@ def places_of(written, path=()):
         yield (*path, key)
 
 
-def test_whatever_a_sealed_file_says_it_is_a_model_or_refused(tmp_path, stored):
-    """Every value is replaced in turn by others, with a checksum that agrees."""
+def test_whatever_a_file_says_it_is_a_model_or_refused(tmp_path, stored):
+    """Every value is replaced in turn by others."""
     file = tmp_path / "m.rankbook"
     file.write_bytes(stored[1])
-    _, facts, arrays = read_archive(file, {KIND: VERSION})
+    _, facts, arrays = read_archive(file, [KIND])
     text, refused, others = json.dumps(facts), 0, [None, -1, "x", [], {"$same": 0}, {"$array": "x"}]
     for i, place in enumerate(places_of(facts)):
         changed = json.loads(text)
@@ -411,7 +416,7 @@ def test_whatever_a_sealed_file_says_it_is_a_model_or_refused(tmp_path, stored):
         for key in place[:-1]:
             inside = inside[key]
         inside[place[-1]] = others[i % len(others)]
-        write_archive(file, KIND, VERSION, changed, arrays)
+        write_archive(file, KIND, changed, arrays)
         try:
             again = rb.load(file)
         except ValueError as error:
@@ -429,12 +434,12 @@ def test_whatever_a_sealed_file_says_it_is_a_model_or_refused(tmp_path, stored):
 def test_values_without_end_are_refused(tmp_path, stored):
     file = tmp_path / "m.rankbook"
     file.write_bytes(stored[1])
-    _, facts, arrays = read_archive(file, {KIND: VERSION})
+    _, facts, arrays = read_archive(file, [KIND])
     deep, wide = [], {"$array": {"text": ["x" * 10**5, *[""] * 10**5], "objects": False}}
     for _ in range(900):
         deep = [deep]
     for bad in (deep, wide | {"number": 99}):
-        write_archive(file, KIND, VERSION, facts | {"values": facts["values"] | {"m": bad}}, arrays)
+        write_archive(file, KIND, facts | {"values": facts["values"] | {"m": bad}}, arrays)
         with pytest.raises(ValueError, match="m.rankbook"):
             rb.load(file)
 
@@ -510,9 +515,9 @@ def altered_parts():
 @pytest.mark.parametrize(("name", "array", "change"), altered_parts())
 def test_parts_that_would_fail_in_predict_are_refused(tmp_path, name, array, change):
     file = tmp_path / "m.rankbook"
-    header, arrays = open_archive(STORED / f"{name}-0.1.0.rankbook", "file")
+    header, arrays = open_archive(STORED / f"{name}-0.1.0.rankbook")
     arrays[array] = change(arrays[array])
-    write_archive(file, header["kind"], header["version"], header["facts"], arrays)
+    write_archive(file, header["kind"], header["facts"], arrays)
     with pytest.raises(ValueError, match="do not fit together"):
         rb.load(file)
 
@@ -521,7 +526,7 @@ def test_parts_that_would_fail_in_predict_are_refused(tmp_path, name, array, cha
 def test_a_version_is_a_number_from_1_up(tmp_path, stored, version):
     file = tmp_path / "m.rankbook"
     file.write_bytes(stored[1])
-    _, facts, arrays = read_archive(file, {KIND: VERSION})
-    write_archive(file, KIND, version, facts, arrays)
+    _, facts, arrays = read_archive(file, [KIND])
+    write_archive(file, KIND, facts, arrays, version)
     with pytest.raises(ValueError, match="header is not that of"):
         rb.load(file)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.base.archive import read_archive, write_archive
+from rankbook.base.files import read_archive, write_archive
+from rankbook.paths.files import KIND
 
 RNG = np.random.default_rng(0)
 N = 30
@@ -149,8 +150,8 @@ BAD = {
     "rayleigh": [
         ("signs", lambda a: a * 0),
         ("signs", lambda a: a[:4]),
-        ("pivots", lambda a: a + 100),
-        ("factor", lambda a: a[:2]),
+        ("subspace.pivots", lambda a: a + 100),
+        ("subspace.factor", lambda a: a[:2]),
         ("features", lambda a: a[:3]),
         ("within_scatter", lambda a: a[:2]),
         ("laplacian_form", lambda a: a[:2]),
@@ -166,19 +167,16 @@ def test_parts_that_do_not_fit_are_refused(tmp_path, name):
     path, _ = followed(name)
     file = tmp_path / "p.rankbook"
     path.save(file)
-    kind = "rankbook path of " + ("answers" if name[0] in "en" else "a spectrum")
-    _, facts, arrays = read_archive(file, {kind: 1})
-    for which, change in BAD[name]:
-        write_archive(file, kind, 1, facts, arrays | {which: change(arrays[which])})
+    _, facts, arrays = read_archive(file, [KIND])
+    for short, change in BAD[name]:
+        which = short if short in arrays else f"problem.{short}"
+        write_archive(file, KIND, facts, arrays | {which: change(arrays[which])})
         with pytest.raises(ValueError, match="p.rankbook"):
             rb.load(file)
-    for which in BAD[name]:
-        rest = {name: a for name, a in arrays.items() if name != which[0]}
-        if which[0] not in ("laplacian_form", "offset", "basis", "normal"):
-            write_archive(file, kind, 1, facts, rest)
-            with pytest.raises(ValueError, match="p.rankbook"):
-                rb.load(file)
-    write_archive(file, kind, 1, facts | dict(info=3), arrays)
+        write_archive(file, KIND, facts, {key: a for key, a in arrays.items() if key != which})
+        with pytest.raises(ValueError, match="p.rankbook"):
+            rb.load(file)
+    write_archive(file, KIND, dict(values=facts["values"] | dict(info=3)), arrays)
     with pytest.raises(ValueError, match="p.rankbook"):
         rb.load(file)
 
@@ -189,10 +187,13 @@ def test_names_that_are_none_are_refused(tmp_path, items):
     path = rb.solve_path(SVM([[0.0], [1.0]], prefs, "linear"), solver="path")
     path.save(tmp_path / "p")
     assert rb.load(tmp_path / "p").problem.prefs.items == ("a", "b")
-    kind = {"rankbook path": 1}
-    _, facts, arrays = read_archive(tmp_path / "p", kind)
-    for change in (dict(items=items), dict(n_ties=-1)):
-        write_archive(tmp_path / "p", "rankbook path", 1, facts | change, arrays)
+    _, facts, arrays = read_archive(tmp_path / "p", [KIND])
+    prefs = dict(facts["values"]["problem"]["parts"])["prefs"]["parts"]
+    for change in (["items", items], ["n_ties", -1]):
+        kept = [list(part) for part in prefs]
+        prefs[:] = [part for part in kept if part[0] != change[0]] + [change]
+        write_archive(tmp_path / "p", KIND, facts, arrays)
+        prefs[:] = kept
         with pytest.raises(ValueError, match="items are no names|n_ties"):
             rb.load(tmp_path / "p")
 

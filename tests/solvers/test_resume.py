@@ -1,6 +1,6 @@
 """A path that is stopped, for whatever reason, and taken up again.
 
-It is the path that was never stopped, bit for bit.
+It has the solutions of the path that was never stopped.
 """
 
 import pickle
@@ -31,15 +31,14 @@ def whole(request):
 
 
 def same(a, b):
-    assert (
-        a.status == b.status
-        and np.array_equal(a.events, b.events)
-        and a.domain == b.domain
-        and a.info == b.info
-    )
-    assert a.solver == b.solver
-    lam = 0.3 * a.problem.lam_max
-    assert np.array_equal(a.coef(lam), b.coef(lam))
+    """The same functions to rounding, between the breakpoints and down to the same end."""
+    assert a.status == b.status and a.domain == b.domain and a.solver == b.solver
+    assert a.breakpoints[0] == b.breakpoints[0]
+    end, top = max(a.domain[0], 1.01 * b.breakpoints[-1]), b.breakpoints[0]
+    for lam in np.maximum(top * np.geomspace(0.99, 1e-4, 30), end):
+        f, g = (path.problem.matvec(path.coef(lam)) for path in (a, b))
+        assert np.abs(f - g).max() <= 1e-12 * np.abs(g).max()
+        assert a.certificate(lam).relative_gap < 1e-9
 
 
 @pytest.mark.parametrize("events", [0, 1, 2, 63, 64, 65, 300])
@@ -60,15 +59,14 @@ def test_in_many_steps_with_the_curve_unchanged(whole):
     X = np.random.default_rng(1).normal(size=(30, 3))
     prefs = rb.Preferences.from_scores(X.sum(axis=1).round())
     a, b = rb.validation_curve(path, X, prefs), rb.validation_curve(whole, X, prefs)
-    assert np.array_equal(a.values, b.values) and np.allclose(a.breaks[1:], b.breaks[1:], rtol=1e-6)
+    assert a.values.min() == b.values.min()
+    lams = whole.breakpoints[0] * np.geomspace(0.99, 1e-4, 50)
+    assert np.array_equal(a.at(lams), b.at(lams))
 
 
 @pytest.mark.parametrize("share", [0.5, 0.2, 0.013, 1e-5])
 def test_from_a_lambda_downwards(whole, share):
-    """The end at lam_min moves nothing.
-
-    What goes on from it has every bit of the path that was never stopped.
-    """
+    """The end at lam_min moves nothing."""
     part = rb.solve_path(whole.problem, lam_min=share * whole.problem.lam_max)
     assert part.status == "lam_min" and part.domain[0] == share * whole.problem.lam_max
     assert np.array_equal(part.events, whole.events[: len(part.events)])
@@ -76,9 +74,7 @@ def test_from_a_lambda_downwards(whole, share):
         assert part.certificate(lam).relative_gap < 1e-8
         if lam > whole.breakpoints[-1]:  # below it, a path that knows its end reads the hard margin
             assert np.array_equal(part.coef(lam), whole.coef(lam))
-    rest = part.resume()
-    assert rest.events.tobytes() == whole.events.tobytes() and rest.info == whole.info
-    same(rest, whole)
+    same(part.resume(), whole)
 
 
 def test_from_lambda_to_lambda(whole):
@@ -162,7 +158,7 @@ def test_after_ctrl_c(whole, monkeypatch, listening, call):
     same(part.resume(), whole)
 
 
-def test_a_second_ctrl_c_is_obeyed_at_once_and_cannot_be_resumed(whole, monkeypatch, listening):
+def test_a_second_ctrl_c_is_obeyed_at_once(whole, monkeypatch, listening):
     def twice():
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
@@ -170,8 +166,7 @@ def test_a_second_ctrl_c_is_obeyed_at_once_and_cannot_be_resumed(whole, monkeypa
     monkeypatch.setattr(following, "follow", interrupt_at(2, following.follow, twice))
     part = rb.solve_path(whole.problem, chunk=64, keep_interrupted=True)
     assert part.status == "interrupted" and np.array_equal(part.events, whole.events[:64])
-    with pytest.raises(ValueError, match="cannot be resumed"):
-        part.resume()
+    same(part.resume(), whole)
 
 
 def test_ctrl_c_pressed_in_stop(whole, listening):

@@ -100,7 +100,7 @@ def info_lines(facts: dict[str, Any]) -> list[str]:
     Parameters
     ----------
     facts : dict
-        From :func:`rankbook.estimators.storage.file_facts`.
+        From :func:`rankbook.estimators.saving.file_facts`.
 
     Returns
     -------
@@ -125,7 +125,6 @@ def info_lines(facts: dict[str, Any]) -> list[str]:
             rows.append((name.split("_")[0], certificate_line(facts[name], of)))
     for i, (name, shape) in enumerate(facts["arrays"].items()):
         rows.append(("arrays" * (not i), f"{name.removeprefix('model.fitted.')}: {shape}"))
-    rows.append(("checksum", f"SHA-256, {facts['checksum']}"))
     wide = dict(width=100, subsequent_indent=" " * 13, break_long_words=False)
     return [textwrap.fill(f"{label:13}{text}", **wide) for label, text in rows]
 
@@ -137,9 +136,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 def info(file: FileName, as_json: AsJson = False):
     """Say what a saved model or path is.
 
-    That is its class, parameters, sizes, certificate and checksum.
+    That is its class, parameters, sizes and certificate.
     """
-    from rankbook.estimators.storage import file_facts
+    from rankbook.estimators.saving import file_facts
 
     with named("FILE", file):
         facts = file_facts(file)

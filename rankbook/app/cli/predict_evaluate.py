@@ -55,7 +55,7 @@ def named(argument, file):
 
 def load_model(file, argument="MODEL"):
     """The model of a file, given by the argument, which must be none of a path."""
-    from rankbook.estimators.storage import load
+    from rankbook.estimators.saving import load
 
     with named(argument, file):
         model = load(file)

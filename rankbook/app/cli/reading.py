@@ -87,7 +87,7 @@ def refuse_two(as_json, out, name="--out"):
 
 def save_picture(figure, file):
     """Write a matplotlib Figure to a file, wholly or not at all; the ending says how."""
-    from rankbook.base.archive import write_whole
+    from rankbook.base.files import write_whole
 
     write_whole(
         file, lambda handle: figure.savefig(handle, dpi=150, format=file.suffix[1:].lower())

@@ -13,8 +13,9 @@ from ...base.progress import progress_bar
 from ...base.types import File
 from ...base.validation import as_positive
 from ...paths.exact import SolutionPath, in_domain
-from ...paths.packing import demand, save_answers_path, unpack_rows
+from ...paths.files import demand, finite, save_path
 from ...problems.l2 import feasible_dual
+from ...problems.ranksvm import RankSVMProblem
 from ...registry.plugins import get_solver
 from ...registry.solve import solve
 from ...registry.solver import Solver, declared_fit
@@ -193,7 +194,7 @@ class EpsilonPath(SolutionPath):
         8 (n + m + 1) bytes for each lambda that was solved.
         """
         rows = dict(lams=self.lams, scaled_coefs=self.scaled_coefs, duals=self.duals)
-        save_answers_path(self, file, "epsilon", **rows)
+        save_path(self, file, "epsilon", **rows)
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c051
 PARTS = ("lam", "scaled_coef", "dual")  # of a breakpoint, which a path keeps
@@ -267,15 +268,15 @@ class EpsilonSolver(Solver):
         lam_min = DEPTH * problem.lam_max if lam_min is None else lam_min
         return run(problem, lam_min, self.inner, self.eps, self.progress)
 
-    def stored(self, problem, facts, arrays):
+    def stored(self, problem, facts, lams, scaled_coefs, duals):
         """The path whose arrays a file holds, looked at."""
-        lams, n, m = arrays["lams"], problem.n_items, len(problem.prefs)
-        demand(lams.ndim == 1 and lams.size > 0, "lams")
-        T = lams.size
-        rows = unpack_rows(arrays, lams=(T,), scaled_coefs=(T, n), duals=(T, m))
-        demand((lams >= 0).all() and (np.diff(lams) < 0).all(), "lams rise")
-        demand(((rows[2] >= 0) & (rows[2] <= problem.prefs.weight)).all(), "duals")
-        return EpsilonPath(problem, *rows, facts["status"], facts["lam_end"], facts["info"])
+        demand(type(problem) is RankSVMProblem, "problem")
+        T = len(lams)
+        finite("lams", lams, (T,)), finite("scaled_coefs", scaled_coefs, (T, problem.n_items))
+        finite("duals", duals, (T, len(problem.prefs)))
+        demand(T > 0 and (lams >= 0).all() and (np.diff(lams) < 0).all(), "lams rise")
+        demand(((duals >= 0) & (duals <= problem.prefs.weight)).all(), "duals")
+        return EpsilonPath(problem, lams, scaled_coefs, duals, **facts)
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c053
 def run(problem, lam_min, inner, eps, progress=False):

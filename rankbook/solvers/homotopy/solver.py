@@ -14,7 +14,7 @@ from ...base.limits import require_memory, written_out
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import SolutionPath, in_domain
-from ...paths.packing import demand, save_weight_path, unpack_table
+from ...paths.files import demand, finite, finite_table, save_path
 from ...problems.solution import Solution
 from ...registry.solver import Solver, is_kind
 
@@ -102,7 +102,7 @@ class HomotopyPath(SolutionPath):
 
     def save(self, file: File) -> None:
         """Write the path and its problem to a file; :func:`rankbook.load` reads it."""
-        save_weight_path(self, file, "homotopy", ends=self.ends)
+        save_path(self, file, "homotopy", ends=self.ends, table=self.table)
 
 
 def slopes(problem, w):
@@ -185,10 +185,10 @@ class HomotopySolver(Solver):
             )
         return Solution(problem, lam, **path.read(lam), info=path.info)
 
-    def stored(self, problem, facts, arrays):
+    def stored(self, problem, facts, ends, table):
         """The path whose arrays a file holds, looked at."""
-        ends = arrays["ends"]
-        demand(ends.ndim == 1 and ends.size and ends[-1] == facts["lam_end"], "ends")
-        demand(np.isfinite(ends).all() and (np.diff(ends) <= 0).all(), "ends rise")
-        table = unpack_table("table", arrays, (ends.size, problem.n_coef))
+        demand(problem.coef_is_weights, "the penalty is not l1")
+        finite("ends", ends, (len(ends),)), finite_table(table, (len(ends), problem.n_coef))
+        demand(ends.size and ends[-1] == facts["lam_end"], "ends")
+        demand((np.diff(ends) <= 0).all(), "ends rise")
         return HomotopyPath(problem, ends, table, facts["status"], facts["info"])

@@ -16,8 +16,9 @@ from ...base.types import File
 from ...base.validation import as_positive
 from ...kernels.items import matvec, rmatvec
 from ...paths.exact import SolutionPath, in_domain
-from ...paths.packing import demand, save_answers_path, unpack_rows
+from ...paths.files import demand, finite, save_path
 from ...preferences.sums import Sums
+from ...problems.ranksvm import RankSVMProblem
 from .steps import FIRST_WIDTH, minimise, spanned
 
 DEPTH = 1e-4  # of lam_max: where a path ends if nobody says
@@ -209,7 +210,7 @@ class NewtonPath(SolutionPath):
         """
         rows = np.array([facts_of(answer) for answer in self.answers])
         weights = np.array([answer.w for answer in self.answers])
-        save_answers_path(self, file, "newton", ends=self.ends, weights=weights, answers=rows)
+        save_path(self, file, "newton", ends=self.ends, weights=weights, answers=rows)
 
 # %% ../../../nbs/solvers/newton/path.ipynb #a124907d
 OWN, SUMMED = (
@@ -224,12 +225,14 @@ def facts_of(answer):
     return [*own_facts, *(getattr(answer.slopes, name) for name in SUMMED)]
 
 
-def stored_path(problem, facts, arrays):
+def stored_path(problem, facts, ends, weights, answers):
     """The :class:`NewtonPath` whose arrays a file holds, looked at."""
-    T, d = len(arrays["answers"]), problem.X.shape[1]
+    demand(type(problem) is RankSVMProblem and problem.is_factored, "problem")
+    T = len(answers)
     demand(T > 0, "answers")
-    shapes = dict(ends=(T + 1,), weights=(T, d), answers=(T, len(OWN) + len(SUMMED)))
-    ends, weights, answers = unpack_rows(arrays, **shapes)
+    finite("ends", ends, (T + 1,))
+    finite("weights", weights, (T, problem.X.shape[1]))
+    finite("answers", answers, (T, len(OWN) + len(SUMMED)))
     demand((np.diff(ends) < 0).all() and ends[-1] == facts["lam_end"] > 0, "ends rise")
     demand((answers >= 0).all() and (answers[:, 0] > 0).all(), "answers")
     eps = as_positive("eps", facts["info"]["eps"])

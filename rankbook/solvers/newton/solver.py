@@ -89,9 +89,7 @@ class NewtonSolver(Solver):
         """
         return follow(problem, lam_min, self.eps)
 
-    def stored(self, problem, facts, arrays):
-        """The path whose arrays a file holds, looked at."""
-        return stored_path(problem, facts, arrays)
+    stored = staticmethod(stored_path)
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #c006
 def starting_weights(problem, start):

@@ -7,7 +7,8 @@ __all__ = ['check_options', 'PathSolver']
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c003
 from ...base.progress import progress_bar
-from ...base.validation import as_count
+from ...base.validation import as_count, as_positive
+from ...paths.files import demand
 from ...paths.labels import LabelPath
 from ...preferences.graph import has_positive_margins
 from ...registry.solver import Solver, declared_fit, is_kind
@@ -98,23 +99,30 @@ class PathSolver(Solver):
 
         For problems on labels a :class:`rankbook.paths.labels.LabelPath`.
         """
-        from rankbook.solvers.path.run import as_path, begin, follow_on
+        from rankbook.solvers.path.run import Continuation, as_path, begin, follow_on
 
         if not is_kind(problem, "RankSVMProblem"):
             return LabelPath(problem, self.path(problem.ranking, lam_min))
-        run = begin(problem, self.perturbation, self.seed, lam_min or 0.0, self.chunk)
+        options = Continuation(lam_min or 0.0, self.chunk, self.perturbation, self.seed)
+        run = begin(problem, options)
         with progress_bar(self.progress, "events") as tell:
             code = follow_on(run, self.max_events, tell, self.stop, self.keep_interrupted)
         return as_path(run, code)
 
-    def restore(self, path, arrays):
+    def restore(self, path, go_on):
         """Make a path that was read from a file fit to be resumed.
 
-        This takes the arrays that its continuation gave to the file.
+        The file says how its continuation was to go on.
         """
-        from rankbook.solvers.path.stored import restored
+        from rankbook.solvers.path.run import Continuation
 
-        path.continuation = restored(path.problem, arrays, path.events, path.iterator.checkpoints)
+        going = Continuation(**go_on)
+        check_options(going.chunk, going.seed, None, going.perturbation, None)
+        as_positive("lam_min", going.lam_min, zero=True)
+        demand(going.chunk < 2**31, f"chunk is {going.chunk}")
+        demand(path.iterator is not None, "the checkpoints are missing")
+        demand(self.can_solve(path.problem) is True, "the solver does not take the problem")
+        path.continuation = going
 
     def solve(self, problem, lam):
         """The solution at one lam, or the path's last function where rounding ends it above; see

@@ -16,7 +16,7 @@ from ...base.progress import progress_bar
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import SolutionPath, in_domain
-from ...paths.packing import demand, save_weight_path, unpack_table
+from ...paths.files import demand, finite, finite_table, save_path, unpack_events
 from ...paths.sets import AT_BOUND, FREE, End
 from ...problems.l1 import feature_correlation
 from ...problems.solution import Solution
@@ -139,7 +139,7 @@ class L1Path(SolutionPath):
     def save(self, file: File) -> None:
         """Write the path and its problem to a file; :func:`rankbook.load` reads it."""
         columns = {f"event_{name}": self.events[name] for name in EVENT.names}
-        save_weight_path(self, file, "simplex", lams=self.breakpoints, **columns)
+        save_path(self, file, "simplex", lams=self.breakpoints, table=self.table, **columns)
 
     @classmethod
     def restored(cls, problem, lams, events, table, facts):
@@ -351,18 +351,14 @@ class SimplexSolver(Solver):
             sets[pairs], sign = state.sets, state.sign
         return Solution(problem, lam, w, multipliers(problem, sets, sign, lam))
 
-    def stored(self, problem, facts, arrays):
+    def stored(self, problem, facts, lams, table, **columns):
         """The path whose arrays a file holds, looked at."""
-        lams, m, d = arrays["lams"], problem.n_preferences, problem.n_coef
-        events = np.empty(arrays["event_lam"].shape, dtype=EVENT)
-        for name in EVENT.names:
-            column = arrays[f"event_{name}"]
-            demand(column.shape == events.shape and column.dtype == EVENT[name], f"event_{name}")
-            events[name] = column
+        demand(problem.coef_is_weights and hasattr(problem, "prefs"), "the penalty is not l1")
+        m, d, events = problem.n_preferences, problem.n_coef, unpack_events(EVENT, **columns)
         for what, lam in (("lams", lams), ("event_lam", events["lam"])):
-            demand(lam.ndim == 1 and np.isfinite(lam).all() and (np.diff(lam) <= 0).all(), what)
+            demand((np.diff(finite(what, lam, (len(lam),))) <= 0).all(), what)
         for name in ("out", "into"):
             demand(((-d <= events[name]) & (events[name] < m)).all(), f"event_{name}")
         demand(((-1 <= events["to"]) & (events["to"] <= 2)).all(), "event_to")
-        table = unpack_table("table", arrays, (lams.size, d))
+        finite_table(table, (lams.size, d))
         return L1Path.restored(problem, lams, events, table, facts)

@@ -1,0 +1,433 @@
+"""Paths and their problems in files."""
+
+from functools import partial
+
+import numpy as np
+
+from ..base.files import Storable, Unstorable, save_values
+from ..base.ownership import locked
+from ..base.validation import as_positive
+from ..kernels.kernel import Kernel
+from ..kernels.neighbours import SEARCHES
+from ..kernels.nystroem import NystroemMap
+from ..preferences.graph import Preferences
+from ..problems.rankrls import MarginTarget, RankRLSProblem
+from ..problems.ranksvm import RankSVMProblem
+from ..problems.rayleigh import MOMENTS, RayleighProblem, SemiSupervisedData
+from ..problems.spectrum import Spectrum
+from ..problems.svm import MulticlassSVMProblem, SVMProblem
+from .exact import RegularizationPath
+from .labels import LabelPath
+from .rayleigh import ManifoldPath
+from .sets import EVENT, FREE, first_sets, free_after
+from .spectral import SpectralPath, WeightPath
+
+KIND = "rankbook path"
+STATUSES = ("complete", "lam_min", "max_events", "interrupted", "rounding", "numerical")
+
+
+# What is read from a file is looked at before anything is made of it
+
+
+def demand(holds, what):
+    """A ValueError that says what a file does not fulfil."""
+    if not holds:
+        raise ValueError(what)
+
+
+def are_indices(a, n):
+    """Whether a is a vector of integers from 0 to n - 1.
+
+    >>> are_indices(np.array([0, 2, 1]), 3), are_indices(np.array([0, 3]), 3)
+    (True, False)
+    >>> are_indices(np.empty(0, dtype=int), 0), are_indices(np.ones(1), 3)
+    (True, False)
+    """
+    whole = isinstance(a, np.ndarray) and a.ndim == 1 and a.dtype.kind == "i"
+    return whole and (a.size == 0 or 0 <= a.min() <= a.max() < n)
+
+
+def finite(name, a, shape):
+    """The array, if it has this shape and holds finite floats, else a ValueError."""
+    fits = isinstance(a, np.ndarray) and a.shape == shape and a.dtype == np.float64
+    demand(fits and np.isfinite(a).all(), f"{name} is no array of finite floats of shape {shape}")
+    return a
+
+
+def finite_table(table, shape):
+    """A ValueError unless this is a sparse matrix of finite floats of this shape."""
+    demand(table.shape == shape and table.dtype == np.float64, f"table has shape {table.shape}")
+    demand(np.isfinite(table.data).all(), "table is not finite")
+
+
+# Problems and their parts
+
+
+def kernel_parts(kernel):
+    """The name and the parameters of a kernel."""
+    if kernel.name == "callable":
+        raise Unstorable(
+            "kernel is a function, which a file cannot hold; "
+            "a named kernel, or its Gram matrix as kernel='precomputed', is accepted"
+        )
+    return dict(kernel=kernel.name, gamma=kernel.gamma, degree=kernel.degree, coef0=kernel.coef0)
+
+
+def _preferences_parts(prefs):
+    """Scores and queries, which define the preferences that come from them, or pairs.
+
+    Weights and margins are left out where they are all 1.
+    """
+    parts = dict(graph=prefs.graph, n_items=prefs.n_items, n_queries=prefs.n_queries)
+    parts |= dict(n_ties=prefs.n_ties)
+    if prefs.items is not None:
+        parts["items"] = [_plain_name(name) for name in prefs.items]
+    by_item = prefs.item_weight is not None and not prefs.has_pair_weights
+    parts |= {"item_weight": np.array(prefs.item_weight)} if by_item else {}
+    for name in ("margin",) if by_item else ("weight", "margin"):
+        if (getattr(prefs, name) != 1).any():
+            parts[name] = np.array(getattr(prefs, name))
+    if prefs.levels is None:
+        return parts | dict(better=prefs.better, worse=prefs.worse)
+    order, level, query = prefs.levels
+    scores, queries = np.empty_like(level), np.empty_like(query)
+    scores[order], queries[order] = level, query
+    scores = scores if prefs.scores is None else prefs.scores
+    return parts | dict(scores=scores, queries=queries, has_ids=prefs.queries is not None)
+
+
+def _plain_name(name):
+    """The name of an item as JSON knows it."""
+    name = name.item() if isinstance(name, np.generic) else name
+    if type(name) not in (str, int, float, bool) or name != name:
+        raise Unstorable(
+            f"preferences have the item {name!r}, a {type(name).__name__}, whose name a file "
+            "cannot hold; text and numbers are accepted"
+        )
+    return name
+
+
+def _preferences(graph, n_items, n_queries, n_ties=0, items=None, has_ids=True, **arrays):
+    given = set(arrays) - {"weight", "margin", "item_weight"}
+    demand(given in ({"scores", "queries"}, {"better", "worse"}), "preferences have other parts")
+    demand(all(isinstance(a, np.ndarray) for a in arrays.values()), "preferences are no arrays")
+    if "scores" in arrays:
+        prefs = Preferences.from_scores(arrays["scores"], arrays["queries"], graph)
+        if arrays["scores"].dtype.kind != "f":  # levels, of scores that are not known
+            prefs = prefs.replaced(_scores=None)
+        prefs = prefs if has_ids else prefs.replaced(_query=None)
+    else:
+        demand(graph in ("pairs", "rankings"), f"graph is {graph!r}")
+        counted = isinstance(n_queries, int | None) and 0 < (n_queries or 1) < 2**31
+        demand(counted, f"n_queries is {n_queries!r}")
+        prefs = Preferences(arrays["better"], arrays["worse"], n_items)
+        prefs = prefs.replaced(graph=graph, n_queries=n_queries)
+    demand(type(n_ties) is int and n_ties >= 0, f"n_ties is {n_ties!r}")
+    if items is not None:
+        plain = isinstance(items, list) and {type(v) for v in items} <= {str, int, float, bool}
+        demand(plain and len(items) == prefs.n_items, "items are no names")
+    prefs = prefs.replaced(items=None if items is None else tuple(items), n_ties=n_ties)
+    prefs = prefs.reweighted(arrays.get("weight"), arrays.get("margin"))
+    return prefs.item_weighted(arrays["item_weight"]) if "item_weight" in arrays else prefs
+
+
+def _items(problem):
+    """The items of a problem, which a file holds as an array."""
+    if hasattr(problem.X, "tocsr"):
+        what = f"problem is a {type(problem).__name__} with sparse items"
+        raise Unstorable(f"{what}, which a file cannot hold; an array of items is accepted")
+    return problem.X
+
+
+def _ranksvm_parts(problem):
+    parts = dict(X=_items(problem), prefs=problem.prefs, offset=problem.offset)
+    parts |= dict(penalty=problem.penalty.name, loss=problem.loss.name)
+    return parts | kernel_parts(problem.kernel)
+
+
+def _ranksvm(X, prefs, offset, **options):
+    demand(isinstance(X, np.ndarray) and isinstance(prefs, Preferences), "X or prefs is missing")
+    problem = RankSVMProblem(X, prefs, **options, copy=False)  # centred, and nobody else's
+    if offset is not None:
+        demand(problem.is_factored, "offset")
+        problem.offset = finite("offset", offset, problem.X.shape[1:])
+    return problem
+
+
+def _labelled_parts(problem):
+    prefs, n, several = problem.prefs, len(problem.X), hasattr(problem, "number")
+    number = np.asarray(problem.number if several else prefs.sign > 0, dtype=np.int64)
+    parts = {name: getattr(prefs, name).reshape(n, -1)[:, 0] for name in ("weight", "margin")}
+    parts |= dict(X=_items(problem), y=problem.classes_, number=number)
+    return parts | kernel_parts(problem.kernel)
+
+
+def _labelled(kind, X, y, number, **options):
+    demand(isinstance(y, np.ndarray) and y.ndim == 1 and are_indices(number, y.size), "number")
+    problem = kind(X, y[number], **options)
+    demand(np.array_equal(problem.classes_, y), "classes are not those of the labels")
+    return problem
+
+
+def _squares_parts(problem):
+    """The graph says which pairs count: queries, a matrix of weights, or preferences."""
+    from scipy.sparse import csr_array
+
+    graph, target, by_weights = problem.graph, problem.target, problem.coef_is_weights
+    parts = dict(X=_items(problem), offset=problem.offset, basis=problem.basis)
+    parts |= dict(kernel="linear", penalty="l1") if by_weights else kernel_parts(problem.kernel)
+    if isinstance(target, MarginTarget):
+        return parts | dict(graph=target.prefs)
+    parts |= dict(y=target.Y[:, 0] if problem.is_flat else target.Y)
+    if hasattr(graph, "W"):
+        return parts | dict(graph=csr_array(graph.W))
+    parts |= dict(item_weight=getattr(graph, "weight", None))
+    return parts | (
+        dict(graph="identity") if graph.kind == "identity" else dict(qid=graph.query)
+    )
+
+
+def _squares(X, offset, **options):
+    problem = RankRLSProblem(X, **options)
+    if offset is None:
+        return problem
+    demand(problem.offset is not None, "offset")
+    return problem.replaced(X=locked(X), offset=finite("offset", offset, X.shape[1:]))  # centred
+
+
+def _subspace(**parts):
+    known = ("kernel", "rule", "trace", "pivots", "factor", "landmarks", "n_items", "residual")
+    demand(set(parts) == set(known), "subspace has other parts")
+    shape, count, landmarks = parts["factor"].shape, parts["pivots"].size, parts["landmarks"]
+    square = shape == (count, count) or (parts["rule"] == "pca" and shape[0] == count)
+    demand(square and len(shape) == 2, f"factor has shape {shape} for {count} pivots")
+    demand((landmarks is None) == (parts["kernel"].name == "precomputed"), "landmarks")
+    demand(
+        landmarks is None or (landmarks.ndim == 2 and len(landmarks) == count),
+        "landmarks and pivots differ",
+    )
+    made = NystroemMap.__new__(NystroemMap)
+    made.__setstate__(parts)  # all that a pickle keeps of it
+    return made
+
+
+def _rayleigh_parts(problem):
+    data = problem.data
+    names = ("items", "signs", "kernel", "subspace", "neighbours", *MOMENTS)
+    parts = {name: getattr(data, name) for name in names}
+    parts |= dict(laplacian_form=vars(data).get("laplacian_form"), noise=np.array(data.noise))
+    parts |= dict(features=None if data.subspace is None else data.X)
+    return parts | dict(manifold_weight=problem.manifold_weight)
+
+
+def _rayleigh(  # noqa: PLR0913 -- the parts of a problem
+    items, signs, kernel, subspace, neighbours, manifold_weight, features, noise, **found
+):
+    demand(isinstance(items, np.ndarray) and items.ndim == 2, "items")
+    n, search = len(items), neighbours["neighbours"]
+    demand(np.isfinite(items).all() and isinstance(kernel, Kernel), "items or kernel")
+    demand(signs.shape == (n,) and signs.dtype == np.int8, "signs")
+    demand({1, -1} <= set(signs.tolist()) <= {1, -1, 0}, "signs")
+    demand(set(neighbours) == {"n_neighbors", "metric", "neighbours"}, "neighbours")
+    plain = type(neighbours["n_neighbors"]) is int and isinstance(neighbours["metric"], str)
+    demand(plain and search in SEARCHES, "neighbours")
+    X = items
+    if subspace is not None:
+        demand(isinstance(subspace, NystroemMap) and are_indices(subspace.pivots, n), "pivots")
+        X = finite("features", features, (n, subspace.factor.shape[1]))
+    else:
+        demand(kernel.name == "linear", "subspace is missing")
+    p = X.shape[1]
+    shapes = dict(mean_difference=(p,), within_scatter=(p, p))
+    shapes |= {} if found["laplacian_form"] is None else dict(laplacian_form=(p, p))
+    known = {name: finite(name, found[name], shape) for name, shape in shapes.items()}
+    known |= dict(X=X, noise=as_positive("noise", noise.item(), zero=True))
+    data = SemiSupervisedData(items, signs, kernel, subspace, neighbours, known)
+    return RayleighProblem.of_data(data, manifold_weight)
+
+
+def _csr_parts(table):
+    parts = {name: getattr(table, name) for name in ("data", "indices", "indptr")}
+    return parts | dict(shape=tuple(table.shape))
+
+
+def _csr(kind, data, indices, indptr, shape):
+    table = kind((data, indices, indptr), shape=shape)
+    table.check_format()
+    return table
+
+
+def storables():
+    """How a file holds problems and their parts, by the names that it gives them."""
+    from scipy.sparse import csr_array, csr_matrix
+
+    kinds = [
+        Storable(Kernel, kernel_parts, Kernel),
+        Storable(Preferences, _preferences_parts, _preferences),
+        Storable(NystroemMap, NystroemMap.__getstate__, _subspace),
+        Storable(RankSVMProblem, _ranksvm_parts, _ranksvm),
+        Storable(RankRLSProblem, _squares_parts, _squares),
+        Storable(RayleighProblem, _rayleigh_parts, _rayleigh),
+    ]
+    kinds += [
+        Storable(kind, _labelled_parts, partial(_labelled, kind))
+        for kind in (SVMProblem, MulticlassSVMProblem)
+    ]
+    kinds += [Storable(kind, _csr_parts, partial(_csr, kind)) for kind in (csr_array, csr_matrix)]
+    return {entry.kind.__name__: entry for entry in kinds}
+
+
+# Paths
+
+
+def save_path(path, file, form, **parts):
+    """Write a path and its problem to a file.
+
+    Parameters
+    ----------
+    path : SolutionPath
+    file : str or path
+        By custom ``.rankbook``. It appears whole or not at all; one that is there is replaced.
+    form : str
+        What makes a path of the parts: a name in `FORMS`, or a solver of rankbook with a method
+        ``stored``.
+    **parts
+        What the path is made of, beside its problem.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is a function, or the problem has a part that a file cannot hold.
+    OSError
+        If the file cannot be written.
+    """
+    said = {name: getattr(path, name) for name in ("problem", "status", "info", "solver", "tol")}
+    said |= dict(form=form, lam_end=path.domain[0])
+    try:
+        save_values(file, KIND, storables(), said | parts)
+    except Unstorable as error:
+        what = str(error).removeprefix("problem.")
+        more = "" if "accepted" in what else "; joblib or a pickle keeps what can be imported"
+        raise ValueError(f"{what}{more}.") from None
+
+
+def event_parts(path):
+    """What a file holds of a path of events: 14 bytes an event, and the checkpoints."""
+    parts = {f"event_{name}": path.events[name] for name in EVENT.names}
+    points = None if path.iterator is None else path.iterator.checkpoints
+    parts["checkpoint_events"] = points and np.array([p.events for p in points])
+    parts["checkpoint_lam"] = points and np.array([p.lam for p in points])
+    return parts
+
+
+def unpack_events(dtype, **columns):
+    """The table of events whose columns a file holds."""
+    events = np.empty(columns["event_lam"].shape, dtype=dtype)
+    for name in dtype.names:
+        column = columns.pop(f"event_{name}")
+        demand(column.shape == events.shape and column.dtype == dtype[name], f"event_{name}")
+        events[name] = column
+    demand(not columns and events.ndim == 1, "events have other columns")
+    return events
+
+
+def _event_path(problem, facts, checkpoint_events, checkpoint_lam, **columns):
+    demand(isinstance(problem, RankSVMProblem), "problem")
+    events, iterator, lam_end = unpack_events(EVENT, **columns), None, facts["lam_end"]
+    check_events(events, first_sets(problem.prefs))
+    # a perturbation of the margins moves the last event by less than 1 %
+    demand(not events.size or lam_end <= 1.01 * events["lam"][-1], "lam_end is above the events")
+    if checkpoint_events is not None:
+        iterator = _iterator(events, checkpoint_events, checkpoint_lam)
+    return RegularizationPath(problem, events, facts["status"], lam_end, iterator, facts["info"])
+
+
+def check_events(events, first):
+    """Refuse events that cannot be those of a path from the first sets (m,) on.
+
+    O(m + T log T). Compiled code trusts them.
+    """
+    lam, pair, origin, to = (events[name] for name in EVENT.names)
+    demand(is_falling(lam), "event_lam rises or is no lambda")
+    demand(are_indices(pair, first.size), f"event_pair is outside 0 to {first.size - 1}")
+    demand(are_indices(origin, 3) and are_indices(to, 3), "event_from or event_to is no set")
+    demand((origin != to).all(), "event_from and event_to are no change of a set")
+    order = np.argsort(pair, kind="stable")
+    is_first = np.r_[True, np.diff(pair[order]) > 0][: len(order)]
+    before = np.where(is_first, first[pair[order]], np.roll(to[order], 1))
+    demand((origin[order] == before).all(), "event_from is not where a preference was")
+
+
+def is_falling(lams):
+    """Whether lambdas are finite, positive and do not rise."""
+    return np.isfinite(lams).all() and (lams > 0).all() and (np.diff(lams) <= 0).all()
+
+
+def _iterator(events, numbers, lams):
+    """The iterator with checkpoints after so many events, at these lambdas. O(T)."""
+    # here, since it brings numba, and a list of solvers should not
+    from rankbook.paths.replay import Checkpoint, PathIterator
+
+    demand(are_indices(numbers, len(events) + 1) and numbers.size, "checkpoint_events")
+    demand(numbers[0] == 0 and (np.diff(numbers) >= 0).all(), "the checkpoints are in no order")
+    demand(is_falling(finite("checkpoint_lam", lams, numbers.shape)), "checkpoint_lam")
+    sizes = np.cumsum((events["to"] == FREE) * 1 - (events["from"] == FREE))
+    points = zip(numbers.tolist(), lams.tolist(), free_after(events, numbers.tolist()))
+    return PathIterator(tuple(Checkpoint(*p) for p in points), int(sizes.max(initial=0)))
+
+
+def _label_path(problem, facts, **parts):
+    return LabelPath(problem, _event_path(problem.ranking, facts, **parts))
+
+
+def _spectrum(left, values, right, p, k):
+    """The spectrum of p coefficients for k columns."""
+    r = values.size
+    spectrum = Spectrum(
+        finite("left", left, (p, r)), finite("values", values, (r,)), finite("right", right, (r, k))
+    )
+    demand((values >= 0).all(), "values are negative")
+    return spectrum
+
+
+def _spectral_path(problem, facts, **parts):
+    if isinstance(problem, RayleighProblem):
+        p, k = problem.coef_shape[0], 1
+    else:
+        demand(isinstance(problem, RankRLSProblem) and not problem.coef_is_weights, "problem")
+        p, k = problem.n_coef, problem.target.b.shape[1]
+    return SpectralPath(problem, _spectrum(**parts, p=p, k=k), facts["info"])
+
+
+def _weight_path(problem, facts, normal, **parts):
+    demand(isinstance(problem, RankRLSProblem) and not problem.coef_is_weights, "problem")
+    demand(problem.is_factored and problem.basis is None, "normal")
+    p = problem.X.shape[1]
+    spectrum = _spectrum(**parts, p=p, k=problem.target.b.shape[1])
+    return WeightPath(problem, spectrum, finite("normal", normal, (p, p)), facts["info"])
+
+
+def _manifold_path(problem, facts, **parts):
+    demand(isinstance(problem, RayleighProblem), "problem")
+    found, lam = _spectrum(**parts, p=problem.coef_shape[0], k=1), facts["info"]["lam"]
+    lam = as_positive("lam", lam, zero=True)
+    return ManifoldPath(problem, lam, (found.left, found.values, found.right[:, 0]))
+
+
+FORMS = dict(
+    events=_event_path,
+    labels=_label_path,
+    spectrum=_spectral_path,
+    weights=_weight_path,
+    manifold=_manifold_path,
+)
+
+
+def check_said(status, lam_end, info, solver, tol):
+    """Refuse what a file says of a path if it does not fit together."""
+    lam_end = as_positive("lam_end", lam_end, zero=True)
+    demand(status in STATUSES, f"status is {status!r}")
+    demand((lam_end > 0) != (status == "complete"), f"status is {status!r} and lam_end {lam_end}")
+    demand(isinstance(info, dict), "info is no dict")
+    demand(isinstance(solver, str) and solver.isprintable(), f"solver is {solver!r}")
+    demand(tol is None or as_positive("tol", tol), "tol")
