@@ -3,6 +3,7 @@
 import os
 from dataclasses import fields
 from functools import partial
+from importlib import import_module
 from numbers import Real
 from typing import Any
 
@@ -26,15 +27,9 @@ from ..base.validation import as_flag
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.nystroem import NystroemFunction, NystroemMap
-from ..paths.files import (
-    FORMS,
-    are_indices,
-    check_said,
-    demand,
-    kernel_parts,
-    storables,
-)
 from ..paths.files import KIND as PATH_KIND
+from ..paths.files import are_indices, demand, kernel_parts, storables
+from ..paths.stored import FORMS, check_said
 from ..problems.certificate import Certificate
 from ..problems.posterior import ClassPosterior
 from ..registry.plugins import HOME, find_record, get_solver
@@ -227,21 +222,18 @@ def save_model(file, kind, model, **more):
         raise ValueError(f"{said}.") from None
 
 
+def _estimator(module, name):
+    """A class of rankbook.estimators, whose modules import this one."""
+    return getattr(import_module(f"{__package__}.{module}"), name)
+
+
 def model_classes():
     """The estimators that a file can name, a dict from names to classes."""
-    from rankbook.estimators.label_ranker import LabelRanker
-    from rankbook.estimators.online import OnlineRankSVM, OnlineSVC
-    from rankbook.estimators.ordinal import OrdinalRanker
-    from rankbook.estimators.rankrls import RankRLS
-    from rankbook.estimators.rankrls_cv import RankRLSCV
-    from rankbook.estimators.ranksvm import RankSVM
-    from rankbook.estimators.ranksvm_cv import RankSVMCV
-    from rankbook.estimators.rayleigh import RayleighRanker
-    from rankbook.estimators.rayleigh_cv import RayleighRankerCV
-
-    of_streams = (OnlineRankSVM, OnlineSVC)
-    rankers = (RankSVM, RankSVMCV, RankRLS, RankRLSCV, RayleighRanker, RayleighRankerCV)
-    return {cls.__name__: cls for cls in (*rankers, *of_streams, LabelRanker, OrdinalRanker)}
+    homes = dict(RankSVM="ranksvm", RankSVMCV="ranksvm_cv", RankRLS="rankrls")
+    homes |= dict(RankRLSCV="rankrls_cv", RayleighRanker="rayleigh", RayleighRankerCV="rayleigh_cv")
+    homes |= dict(OnlineRankSVM="online", OnlineSVC="online")
+    homes |= dict(LabelRanker="label_ranker", OrdinalRanker="ordinal")
+    return {name: _estimator(module, name) for name, module in homes.items()}
 
 
 def made_model(cls, params, fitted):
@@ -352,8 +344,6 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
     >>> bool((again.predict([[2.0]]) == model.predict([[2.0]])).all())
     True
     """
-    from rankbook.estimators.scaled import ScaledModel
-
     allow_plugins = as_flag("allow_plugins", allow_plugins)
     kind, facts, arrays = read_archive(as_path(file), KINDS)
     try:
@@ -365,7 +355,8 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
         values = {name: reader.read(value) for name, value in facts["values"].items()}
         if kind == PATH_KIND:
             return _path(allow_plugins, **values)
-        return (_model if kind == KIND else ScaledModel)(**values)
+        made = _model if kind == KIND else _estimator("scaled", "ScaledModel")
+        return made(**values)
     except (
         LookupError,
         TypeError,
