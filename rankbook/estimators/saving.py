@@ -229,8 +229,8 @@ def _estimator(module, name):
 
 def model_classes():
     """The estimators that a file can name, a dict from names to classes."""
-    homes = dict(RankSVM="ranksvm", RankSVMCV="ranksvm_cv", RankRLS="rankrls")
-    homes |= dict(RankRLSCV="rankrls_cv", RayleighRanker="rayleigh", RayleighRankerCV="rayleigh_cv")
+    homes = dict(RankSVM="ranksvm", RankSVMCV="ranksvm", RankRLS="rankrls")
+    homes |= dict(RankRLSCV="rankrls", RayleighRanker="rayleigh", RayleighRankerCV="rayleigh")
     homes |= dict(OnlineRankSVM="online", OnlineSVC="online")
     homes |= dict(LabelRanker="label_ranker", OrdinalRanker="ordinal")
     return {name: _estimator(module, name) for name, module in homes.items()}
