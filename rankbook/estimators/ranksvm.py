@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import Literal, Self
+from functools import cached_property
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,10 +58,8 @@ from ..selection.curve import ValidationCurve, largest_within, validation_curve
 from ..selection.folds import Fold, make_folds, pair_folds
 
 # %% auto #0
-__all__ = ['MOST', 'RankSVM', 'problem_of', 'solved', 'worth_projecting', 'fitted_projected', 'fitted_grown',
-           'projected_attributes', 'rescale', 'graded_folds', 'followed', 'fold_curve', 'run_folds', 'fold_values',
-           'mean_curve', 'choose_by_folds', 'models_to_try', 'best_curve', 'graded_data', 'given_data', 'chosen',
-           'RankSVMCV']
+__all__ = ['MOST', 'RankSVM', 'worth_projecting', 'rescale', 'followed', 'FoldCurve', 'fold_curve', 'fold_values', 'mean_curve',
+           'choose_by_folds', 'RankSVMCV']
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c012
 class RankSVM(Ranker):
@@ -155,9 +153,17 @@ class RankSVM(Ranker):
         progress: bool = False,
         query_weight: Literal["equal"] | ArrayLike | None = None,
     ) -> None:
-        self.lam, self.kernel, self.gamma, self.graph = lam, kernel, gamma, graph
-        self.solver, self.degree, self.coef0, self.penalty = solver, degree, coef0, penalty
-        self.loss, self.approximate_kernel, self.progress = loss, approximate_kernel, progress
+        self.lam = lam
+        self.kernel = kernel
+        self.gamma = gamma
+        self.graph = graph
+        self.solver = solver
+        self.degree = degree
+        self.coef0 = coef0
+        self.penalty = penalty
+        self.loss = loss
+        self.approximate_kernel = approximate_kernel
+        self.progress = progress
         self.query_weight = query_weight
 
     @keeping_features
@@ -226,9 +232,9 @@ class RankSVM(Ranker):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
             prefs = given_preferences(preferences, rows, X.shape[0], **others)
         if self.approximate_kernel is None:
-            found = fitted_attributes(solved(self, problem_of(self, X, prefs)))
+            found = fitted_attributes(self._solve(self._problem(X, prefs)))
         else:
-            found = fitted_projected(self, X, prefs)
+            found = self._fit_projected(X, prefs)
         return keep_fit(self, found | dict(by_query_=prefs.queries is not None))
 
     @cached_property
@@ -242,17 +248,62 @@ class RankSVM(Ranker):
             )
         return problem.exact_certificate(self.solution_)
 
-# %% ../../nbs/estimators/ranksvm.ipynb #c015
-def problem_of(estimator, X, prefs):
-    """The :class:`rankbook.RankSVMProblem` of an estimator."""
-    e = estimator
-    kernel = dict(kernel=e.kernel, gamma=e.gamma, degree=e.degree, coef0=e.coef0)
-    return RankSVMProblem(X, prefs, **kernel, penalty=e.penalty, loss=e.loss)
+    def _problem(self, X, prefs):
+        """The :class:`rankbook.RankSVMProblem` with the options of the estimator."""
+        kernel = dict(kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        return RankSVMProblem(X, prefs, **kernel, penalty=self.penalty, loss=self.loss)
 
+    def _solve(self, problem):
+        return solve(problem, self.lam, self.solver, progress=self.progress)
 
-def solved(estimator, problem):
-    """The solution of a problem by the solver of an estimator, with a bar if it asks for one."""
-    return solve(problem, estimator.lam, estimator.solver, progress=estimator.progress)
+    def _fit_projected(self, X, prefs):
+        """The fitted attributes with an approximate kernel."""
+        if self.kernel == "linear":
+            raise ValueError(
+                "approximate_kernel is given and kernel is 'linear', which needs no "
+                "approximation; None is accepted."
+            )
+        if self.penalty != "l2":
+            raise ValueError(
+                f"approximate_kernel is given and penalty is {self.penalty!r}; 'l2' is accepted "
+                "with it."
+            )
+        count, proven = self.approximate_kernel, None
+        if count != "auto":
+            count = as_count("approximate_kernel", count)
+        exact = self._problem(X, prefs)
+        with warnings.catch_warnings():
+            # said below in this estimator's words
+            warnings.filterwarnings("ignore", "n_components is reduced")
+            if count == "auto":
+                is_worth = worth_projecting(exact, self.solver)
+                problem, solution, proven = grown(exact, self._solve, is_worth)
+            else:
+                problem = ProjectedProblem.of(exact, count)
+        used = exact.n_items if problem is exact else len(problem.subspace.pivots)
+        if count == "auto":
+            if not proven.relative_gap <= EXACT_GAP:
+                warn(
+                    f"approximate_kernel is 'auto', and with all {used} items that count the "
+                    f"relative gap for the kernel itself is {proven.relative_gap:.1e}, not "
+                    f"{EXACT_GAP}: rounding errors of the kernel are too large. Smaller features "
+                    "may help."
+                )
+        else:
+            if used < count:
+                warn(
+                    f"approximate_kernel is {count}, and {used} items are used: "
+                    f"that is what the kernel of the {len(X)} items spans, to rounding."
+                )
+            solution = self._solve(problem)
+        found = fitted_attributes(solution)
+        if problem is not exact:
+            found |= dict(
+                function_=NystroemFunction(problem.subspace, solution.weights),
+                nystroem_map_=problem.subspace,
+                solver_=f"{solution.solver}, for the kernel projected on {used} items",
+            )
+        return found if proven is None else found | dict(exact_certificate_=proven)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c035
 MOST = 0.4  # of the items: with more an interior point gains nothing by projecting
@@ -282,61 +333,6 @@ def worth_projecting(exact, solver):
 
     return is_worth
 
-# %% ../../nbs/estimators/ranksvm.ipynb #c038
-def fitted_projected(estimator, X, prefs):
-    """The fitted attributes of an estimator with an approximate kernel."""
-    e, count = estimator, estimator.approximate_kernel
-    if e.kernel == "linear":
-        raise ValueError(
-            "approximate_kernel is given and kernel is 'linear', which needs no approximation; "
-            "None is accepted."
-        )
-    if e.penalty != "l2":
-        raise ValueError(
-            f"approximate_kernel is given and penalty is {e.penalty!r}; 'l2' is accepted with it."
-        )
-    if count == "auto":
-        return fitted_grown(e, problem_of(e, X, prefs))
-    count = as_count("approximate_kernel", count)
-    with warnings.catch_warnings():
-        # said below in this estimator's words
-        warnings.filterwarnings("ignore", "n_components is reduced")
-        problem = ProjectedProblem.of(problem_of(e, X, prefs), count)
-    used = len(problem.subspace.pivots)
-    if used < count:
-        warn(
-            f"approximate_kernel is {count}, and {used} items are used: "
-            f"that is what the kernel of the {len(X)} items spans, to rounding."
-        )
-    return projected_attributes(solved(e, problem))
-
-
-def fitted_grown(estimator, exact):
-    """The fitted attributes of an estimator whose number of items grows."""
-    run, is_worth = partial(solved, estimator), worth_projecting(exact, estimator.solver)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "n_components is reduced")
-        problem, solution, proven = grown(exact, run, is_worth)
-    if not proven.relative_gap <= EXACT_GAP:
-        used = exact.n_items if problem is exact else len(problem.subspace.pivots)
-        warn(
-            f"approximate_kernel is 'auto', and with all {used} items that count the relative gap "
-            f"for the kernel itself is {proven.relative_gap:.1e}, not {EXACT_GAP}: "
-            "rounding errors of the kernel are too large. Smaller features may help."
-        )
-    attributes = fitted_attributes if problem is exact else projected_attributes
-    return attributes(solution) | dict(exact_certificate_=proven)
-
-
-def projected_attributes(solution):
-    """The fitted attributes of a solution of a projected problem."""
-    subspace = solution.problem.subspace
-    return fitted_attributes(solution) | dict(
-        function_=NystroemFunction(subspace, solution.weights),
-        nystroem_map_=subspace,
-        solver_=f"{solution.solver}, for the kernel projected on {len(subspace.pivots)} items",
-    )
-
 # %% ../../nbs/estimators/ranksvm.ipynb #ef06
 def rescale(curve, factor):
     """The curve of factor * lam."""
@@ -350,36 +346,6 @@ def rescale(curve, factor):
     )
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ef08
-def graded_folds(estimator, X, y, query, weight):
-    """The folds of items with scores, as a list of :class:`rankbook.selection.folds.Fold`.
-
-    Parameters
-    ----------
-    estimator : RankSVMCV
-    X, y : ndarrays of shape (n, d) and (n,)
-    query, weight : ndarrays of shape (n,), or None
-        Numbers of the queries, and item weights.
-    """
-    part = lambda values, items: None if values is None else values[items]
-    folds, of_query = [], estimator.query_weight
-    if of_query is None or isinstance(of_query, str):
-        weigh = lambda items: of_query
-    else:  # the entries of those queries that are there
-        weigh = lambda items: np.asarray(of_query)[np.unique(part(query, items))]
-    for train, test in make_folds(estimator.cv, X, y, query, estimator.random_state):
-        known, asked = (
-            (y[items], part(query, items), graph, part(weight, items), weigh(items))
-            for items, graph in ((train, estimator.graph), (test, "full"))
-        )
-        judged = (
-            (weighted_preferences(*asked), None)
-            if estimator.metric == "disagreement"
-            else asked[:2]
-        )
-        folds.append(Fold(train, weighted_preferences(*known), test, *judged))
-    return folds
-
-
 def followed(problem, solver, lam_min, progress=False):
     """The path of a problem by a solver, and this solver, or the class that "auto" chose.
 
@@ -393,6 +359,18 @@ def followed(problem, solver, lam_min, progress=False):
     if path.status == "interrupted" and "reason" not in path.info:
         raise KeyboardInterrupt
     return path, solver if auto_options(solver) is None else type(follower)
+
+
+class FoldCurve(NamedTuple):
+    """The exact curve of a fold, how its path ended, and what followed it.
+
+    `follower` is the solver that was asked for, or the class that "auto" stood for.
+    """
+
+    curve: ValidationCurve
+    status: str
+    solver: str
+    follower: SolverLike
 
 
 def fold_curve(X, fold, model, metric, k, lam_min_ratio):
@@ -413,11 +391,7 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
 
     Returns
     -------
-    curve : ValidationCurve
-    status, solver : str
-        How the path ended, and what followed it.
-    follower : str, type or instance
-        The solver that was asked for, or the class that "auto" stood for.
+    FoldCurve
 
     Raises
     ------
@@ -428,32 +402,15 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
     X_train, X_test = (
         X[np.ix_(items, fold.train)] if pairwise else X[items] for items in (fold.train, fold.test)
     )
-    problem = problem_of(model, X_train, fold.prefs)
+    problem = model._problem(X_train, fold.prefs)
     # that of the hinge, where the squared hinge with the L2 penalty has none
     top = problem.penalty.lam_max(problem)
     lam_min = lam_min_ratio * top if lam_min_ratio and top > 0 else None
     path, follower = followed(problem, model.solver, lam_min)
     options = {} if metric == "disagreement" else dict(qid=fold.qid, metric=metric, k=k)
     curve = validation_curve(path, X_test, fold.target, **options)
-    return rescale(curve, 1.0 / fold.prefs.weight.sum()), path.status, path.solver, follower
-
-# %% ../../nbs/estimators/ranksvm.ipynb #ef12
-def run_folds(jobs, n_jobs, progress):
-    """The results of joblib's `jobs`, in order."""
-    from joblib import Parallel
-
-    if not progress:
-        return Parallel(n_jobs=n_jobs)(jobs)
-    from tqdm.auto import tqdm
-
-    return list(
-        tqdm(
-            Parallel(n_jobs=n_jobs, return_as="generator")(jobs),
-            total=len(jobs),
-            unit=" folds",
-            leave=False,
-        )
-    )
+    curve = rescale(curve, 1.0 / fold.prefs.weight.sum())
+    return FoldCurve(curve, path.status, path.solver, follower)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c022
 def fold_values(curves):
@@ -521,86 +478,6 @@ def choose_by_folds(curve, curves, rule):
     if values.size < 2:
         raise ValueError("rule is 'one_se', but cv has one fold only; at least two are accepted.")
     return largest_within(curve, error), error
-
-# %% ../../nbs/estimators/ranksvm.ipynb #c028x
-def models_to_try(estimator):
-    """A RankSVM with the options of an estimator for each of its gammas, by rising gamma."""
-    gamma = estimator.gamma
-    gammas = [None] if gamma is None else np.unique(as_grid("gamma", gamma)).tolist()
-    names = [name for name in RankSVM().get_params() if name not in ("lam", "gamma")]
-    # the preferences of a fold have their weights already
-    options = {name: getattr(estimator, name) for name in names} | dict(query_weight=None)
-    return [RankSVM(gamma=gamma, **options) for gamma in gammas]
-
-
-def best_curve(curves):
-    """The number of the curve with the best value, of equal ones (to 1e-12) the first."""
-    cost = np.array([-one.optimum if one.maximize else one.optimum for one in curves])
-    return int(np.flatnonzero(cost <= cost.min() + 1e-12)[0])
-
-# %% ../../nbs/estimators/ranksvm.ipynb #9c7ab148
-def graded_data(estimator, X, y, qid, sample_weight):
-    """X, checked, the preferences of scores, and a function that deals the folds."""
-    X, y = finite_items(estimator, X, y)
-    weight = sample_weight
-    if weight is not None:
-        weight = as_vector("sample_weight", weight, y.size, minimum=0.0)
-    query = None if qid is None else as_ids("qid", qid, y.size)[1]
-    prefs = weighted_preferences(y, query, estimator.graph, weight, estimator.query_weight)
-    return X, prefs, lambda: (graded_folds(estimator, X, y, query, weight), 0)
-
-
-def given_data(estimator, X, preferences, group, **others):
-    """The same of preferences that were given; `others` must be None."""
-    e, items = estimator, finite_items(estimator, X)
-    refuse_huge("X", items)
-    prefs = given_preferences(preferences, X, items.shape[0], **others)
-    if group is not None and e.fold_by != "group":
-        raise ValueError(
-            f"preferences and qid are both given and fold_by is {e.fold_by!r}; qid is accepted "
-            "with fold_by='group'."
-        )
-    return items, prefs, lambda: pair_folds(e.cv, items, prefs, e.fold_by, group, e.random_state)
-
-# %% ../../nbs/estimators/ranksvm.ipynb #56026dd2
-def chosen(estimator, models, X, prefs, folds):
-    """What is found by folds for the best of some models, and by its fit on all preferences."""
-    from joblib import delayed
-
-    e, total = estimator, float(prefs.weight.sum())
-    jobs = [
-        delayed(fold_curve)(X, fold, model, e.metric, e.k, e.lam_min_ratio)
-        for model in models
-        for fold in folds
-    ]
-    found = run_folds(jobs, e.n_jobs, e.progress)
-    curves = [rescale(curve, total) for curve, *_ in found]
-    parts = [slice(i, i + len(folds)) for i in range(0, len(curves), len(folds))]
-    means = [mean_curve(curves[part]) for part in parts]
-    at = best_curve(means)
-    curve, curves, found, model = means[at], curves[parts[at]], found[parts[at]], models[at]
-    lam, error = choose_by_folds(curve, curves, e.rule)
-    model.set_params(lam=lam)
-    problem, follower = problem_of(model, X, prefs), found[0][3]
-    # if there are several optima, take the one on the path, as the folds do
-    if of_paths(follower).exact:
-        end = min(lam, problem.lam_max) or None
-        solution = followed(problem, follower, end, e.progress)[0].nearest(lam)
-    else:
-        solution = solved(model.set_params(solver=of_one_lambda(e.solver)), problem)
-    results = dict(
-        lam_=lam,
-        gamma_=model.gamma,
-        gammas_=[one.gamma for one in models],
-        gamma_curves_=means,
-        curve_=curve,
-        fold_curves_=curves,
-        fold_status_=[status for _, status, *_ in found],
-        path_solver_=found[0][2],
-        best_=curve.best,
-        standard_error_=error,
-    )
-    return results | fitted_attributes(solution)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c029
 class RankSVMCV(Ranker):
@@ -713,12 +590,24 @@ class RankSVMCV(Ranker):
         fold_by: Literal["item", "pair", "group"] = "item",
         query_weight: Literal["equal"] | ArrayLike | None = None,
     ) -> None:
-        self.kernel, self.gamma, self.graph, self.solver = kernel, gamma, graph, solver
-        self.degree, self.coef0, self.penalty, self.loss = degree, coef0, penalty, loss
-        self.cv, self.rule, self.metric, self.fold_by = cv, rule, metric, fold_by
+        self.kernel = kernel
+        self.gamma = gamma
+        self.graph = graph
+        self.solver = solver
+        self.degree = degree
+        self.coef0 = coef0
+        self.penalty = penalty
+        self.cv = cv
+        self.rule = rule
+        self.metric = metric
+        self.k = k
+        self.lam_min_ratio = lam_min_ratio
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.random_state = random_state
+        self.loss = loss
+        self.fold_by = fold_by
         self.query_weight = query_weight
-        self.k, self.lam_min_ratio = k, lam_min_ratio
-        self.n_jobs, self.progress, self.random_state = n_jobs, progress, random_state
 
     @keeping_features
     def fit(
@@ -745,45 +634,124 @@ class RankSVMCV(Ranker):
         RankSVMCV
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
-        _check_choices(self, preferences is not None)
-        models = models_to_try(self)
+        self._check_choices(preferences is not None)
+        gammas = [None] if self.gamma is None else np.unique(as_grid("gamma", self.gamma)).tolist()
+        # the preferences of a fold have the weights of their queries already
+        names = set(RankSVM().get_params()) - {"lam", "gamma", "query_weight"}
+        options = {name: getattr(self, name) for name in names}
+        models = [RankSVM(gamma=gamma, **options) for gamma in gammas]
         refuse_blocks(X)
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...,")
-            X, prefs, deal = graded_data(self, X, y, qid, sample_weight)
+            X, y = finite_items(self, X, y)
+            if sample_weight is not None:
+                sample_weight = as_vector("sample_weight", sample_weight, y.size, minimum=0.0)
+            query = None if qid is None else as_ids("qid", qid, y.size)[1]
+            prefs = weighted_preferences(y, query, self.graph, sample_weight, self.query_weight)
         else:
+            X, rows = finite_items(self, X), X
+            refuse_huge("X", X)
             others = dict(y=y, sample_weight=sample_weight, query_weight=self.query_weight)
-            X, prefs, deal = given_data(self, X, preferences, qid, **others)
+            prefs = given_preferences(preferences, rows, X.shape[0], **others)
+            if qid is not None and self.fold_by != "group":
+                raise ValueError(
+                    f"preferences and qid are both given and fold_by is {self.fold_by!r}; qid is "
+                    "accepted with fold_by='group'."
+                )
         # too large is said before any work
-        whole = problem_of(models[0], X, prefs)
+        whole = models[0]._problem(X, prefs)
         follower = shared_follower(whole, self.solver)
-        folds, n_dropped = deal()
+        if preferences is None:
+            folds, n_dropped = self._graded_folds(X, y, query, sample_weight), 0
+        else:
+            folds, n_dropped = pair_folds(self.cv, X, prefs, self.fold_by, qid, self.random_state)
         named = choose_solver(whole, follower, "path")
         announce(whole, named, "path", len(models) * len(folds))
         models = [model.set_params(solver=follower) for model in models]
-        found = chosen(self, models, X, prefs, folds)
+        found = self._search(models, X, prefs, folds)
         by_query = prefs.queries is not None
         return keep_fit(self, found | dict(n_dropped_=n_dropped, by_query_=by_query))
 
-# %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c030
-def _check_choices(estimator, given):
-    """Refuse a metric, kind of fold, number of places or ratio that does not go with the rest."""
-    if estimator.k is not None and estimator.metric != "ndcg":
-        raise ValueError(
-            f"k is {estimator.k!r}; for the metric {estimator.metric!r} None is accepted."
+    def _graded_folds(self, X, y, query, weight):
+        """A list of :class:`rankbook.selection.folds.Fold` of items with scores y (n,).
+
+        The numbers of the queries and the item weights (n,) may be None.
+        """
+        part = lambda values, items: None if values is None else values[items]
+        folds, of_query = [], self.query_weight
+        if of_query is None or isinstance(of_query, str):
+            weigh = lambda items: of_query
+        else:  # the entries of those queries that are there
+            weigh = lambda items: np.asarray(of_query)[np.unique(part(query, items))]
+        for train, test in make_folds(self.cv, X, y, query, self.random_state):
+            known, asked = (
+                (y[items], part(query, items), graph, part(weight, items), weigh(items))
+                for items, graph in ((train, self.graph), (test, "full"))
+            )
+            judged = (
+                (weighted_preferences(*asked), None) if self.metric == "disagreement" else asked[:2]
+            )
+            folds.append(Fold(train, weighted_preferences(*known), test, *judged))
+        return folds
+
+    def _search(self, models, X, prefs, folds):
+        """What folds say of some models, and the fit of the best one to all preferences."""
+        from joblib import Parallel, delayed
+
+        options = self.metric, self.k, self.lam_min_ratio
+        jobs = [delayed(fold_curve)(X, fold, model, *options) for model in models for fold in folds]
+        if self.progress:
+            from tqdm.auto import tqdm
+
+            running = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
+            found = list(tqdm(running, total=len(jobs), unit=" folds", leave=False))
+        else:
+            found = Parallel(n_jobs=self.n_jobs)(jobs)
+        total, k = float(prefs.weight.sum()), len(folds)
+        curves = [rescale(one.curve, total) for one in found]
+        means = [mean_curve(curves[i : i + k]) for i in range(0, len(curves), k)]
+        cost = np.array([-one.optimum if one.maximize else one.optimum for one in means])
+        at = int(np.flatnonzero(cost <= cost.min() + 1e-12)[0])
+        curve, model, part = means[at], models[at], slice(at * k, (at + 1) * k)
+        lam, error = choose_by_folds(curve, curves[part], self.rule)
+        model.set_params(lam=lam)
+        problem, first = model._problem(X, prefs), found[part][0]
+        # if there are several optima, take the one on the path, as the folds do
+        if of_paths(first.follower).exact:
+            end = min(lam, problem.lam_max) or None
+            solution = followed(problem, first.follower, end, self.progress)[0].nearest(lam)
+        else:
+            solution = model.set_params(solver=of_one_lambda(self.solver))._solve(problem)
+        results = dict(
+            lam_=lam,
+            gamma_=model.gamma,
+            gammas_=[one.gamma for one in models],
+            gamma_curves_=means,
+            curve_=curve,
+            fold_curves_=curves[part],
+            fold_status_=[one.status for one in found[part]],
+            path_solver_=first.solver,
+            best_=curve.best,
+            standard_error_=error,
         )
-    if given and estimator.metric != "disagreement":
-        raise ValueError(
-            f"metric is {estimator.metric!r} and preferences are given, without grades; "
-            "'disagreement' is accepted."
-        )
-    if not given and estimator.fold_by != "item":
-        raise ValueError(
-            f"fold_by is {estimator.fold_by!r} and scores are given, whose folds are by query "
-            "where there are several, else by item; 'item' is accepted."
-        )
-    ratio = estimator.lam_min_ratio
-    if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
-        raise ValueError(
-            f"lam_min_ratio is {ratio}; a number between 0 and 1, or None, is accepted."
-        )
+        return results | fitted_attributes(solution)
+
+    def _check_choices(self, given):
+        """Refuse a metric, kind of fold, k or lam_min_ratio that does not go with the rest."""
+        if self.k is not None and self.metric != "ndcg":
+            raise ValueError(f"k is {self.k!r}; for the metric {self.metric!r} None is accepted.")
+        if given and self.metric != "disagreement":
+            raise ValueError(
+                f"metric is {self.metric!r} and preferences are given, without grades; "
+                "'disagreement' is accepted."
+            )
+        if not given and self.fold_by != "item":
+            raise ValueError(
+                f"fold_by is {self.fold_by!r} and scores are given, whose folds are by query "
+                "where there are several, else by item; 'item' is accepted."
+            )
+        ratio = self.lam_min_ratio
+        if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
+            raise ValueError(
+                f"lam_min_ratio is {ratio}; a number between 0 and 1, or None, is accepted."
+            )

@@ -130,9 +130,7 @@ def test_growing_goes_on_where_the_kernel_itself_cannot_be_had(monkeypatch):
     by_name = rb.RankSVM(lam=0.1, approximate_kernel="auto", solver="newton").fit(X, y, qid)
     assert "projected on 300 items" in by_name.solver_
     monkeypatch.setattr("rankbook.registry.choice.available_memory", lambda: 8 * 300**2)
-    monkeypatch.setattr(
-        "rankbook.estimators.ranksvm.solved", lambda e, p: rb.solve(p, e.lam, "newton")
-    )
+    monkeypatch.setattr(rb.RankSVM, "_solve", lambda self, p: rb.solve(p, self.lam, "newton"))
     model = rb.RankSVM(lam=0.1, approximate_kernel="auto").fit(X, y, qid)
     assert "projected on 300 items" in model.solver_
 
