@@ -1,8 +1,7 @@
 """Pictures of paths, validation curves, items and scores."""
 
 from .curve import plot_validation_curve
-from .items import plot_decision, plot_roc
-from .pair import plot_pair
+from .items import plot_decision, plot_pair, plot_roc
 from .path import plot_path
 from .sets import plot_sets
 from .slider import LambdaSlider

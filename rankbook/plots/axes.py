@@ -49,12 +49,7 @@ def lambda_axis(ax, ylabel):
     ax.margins(x=0)
     ax.set(xlabel=r"$\lambda$ (decreasing)", ylabel=ylabel)
     if np.ptp(np.floor(np.log10(ax.get_xlim()))) < 2:  # a power of ten at most
-        ax.xaxis.set_minor_formatter(_two_or_five)
-
-
-def _two_or_five(x, position=None):
-    """The label of a tick between powers of ten."""
-    return f"{x:g}" if f"{x:e}"[0] in "25" else ""
+        ax.xaxis.set_minor_formatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "25" else "")
 
 
 def thin(breaks, n):

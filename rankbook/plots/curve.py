@@ -60,7 +60,8 @@ def plot_validation_curve(
         np.sort(np.r_[breaks[1:-1], curve.scale, lam])[::-1], breaks[-1], breaks[0]
     )
     ax = as_axes(ax)
-    steps, mark, shade = _colours(len(ax.lines) // 2, label is not None)
+    steps = COLOURS[len(ax.lines) // 2 % len(COLOURS)]  # others may be on the Axes already
+    mark, shade = (COLOURS[1], COLOURS[4]) if label is None else (steps, steps)
     ax.plot(
         np.r_[high, breaks[1:-1], low],
         np.r_[values, values[-1]],
@@ -84,9 +85,3 @@ def plot_validation_curve(
     lambda_axis(ax, {"auc": "AUC", "ndcg": "NDCG"}.get(curve.metric, curve.metric))
     ax.legend(ncols=2 if label is None else 1, **ABOVE)
     return ax
-
-
-def _colours(number, named):
-    """Colours of the steps, the mark and the optimum of a curve, after some others on the Axes."""
-    own = COLOURS[number % len(COLOURS)]
-    return (own, own, own) if named else (own, COLOURS[1], COLOURS[4])

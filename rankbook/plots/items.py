@@ -1,12 +1,13 @@
-"""Pictures of scores, decision functions and ROC curves."""
+"""Pictures of items: decision functions, ROC curves and explained pairs."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.validation import as_vector, require_kind
+from ..base.validation import as_count, as_vector, require_kind
 from ..metrics.pairs import auc
 from ..metrics.queries import RankedLists
 from ..paths.exact import SolutionPath
@@ -14,6 +15,8 @@ from .axes import COLOURS, SMALL, as_axes, as_names, plain, tex
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ..estimators.explain_pair import PairExplanation
 
 
 def _counts_above(scores, good):
@@ -43,32 +46,6 @@ def _best_cut(scores, good):
     return (score[i] + score[i + 1]) / 2
 
 
-def _grid(X, n=64, margin=0.06):
-    """Coordinates (n,), (n,) of a grid around the points X (p, 2), and its points (n * n, 2)."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    pad = np.where(high > low, margin * (high - low), 0.5)
-    first, second = (np.linspace(a, b, n) for a, b in zip(low - pad, high + pad))
-    return first, second, np.column_stack([a.ravel() for a in np.meshgrid(first, second)])
-
-
-def _check_plane(path, lams, y):
-    """The items (n, 2), the lambdas as a vector and y as given or None.
-
-    They are refused where they cannot be drawn.
-    """
-    require_kind("path", path, SolutionPath)
-    problem = path.problem
-    if problem.kernel.name == "precomputed" or problem.X.shape[1] != 2:
-        raise ValueError(
-            f"path is of items of shape {problem.X.shape} and a {problem.kernel.name} kernel; "
-            "items with two features are accepted, not a precomputed kernel."
-        )
-    lams = as_vector("lams", np.atleast_1d(lams), minimum=0.0)
-    if lams.size == 0:
-        raise ValueError("lams is empty; at least one lambda is accepted.")
-    return problem.X, lams, None if y is None else as_vector("y", y, len(problem.X))
-
-
 def _panels(axes, count):
     """`axes` as an array of `count` Axes, or those of a new figure."""
     if axes is not None:
@@ -81,60 +58,14 @@ def _panels(axes, count):
 
     columns = 2 if count == 4 else min(count, 3)
     rows = -(-count // columns)
-    fig, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(min(2.4 * columns, 6), 2.3 * rows + 0.3),
-        sharex=True,
-        sharey=True,
-        layout="constrained",
-        squeeze=False,
-    )
-    for spare in axes.ravel()[count:]:
+    style = dict(sharex=True, sharey=True, layout="constrained", squeeze=False)
+    size = (min(2.4 * columns, 6), 2.3 * rows + 0.3)
+    axes = plt.subplots(rows, columns, figsize=size, **style)[1].ravel()
+    for spare in axes[count:]:
         spare.remove()
-    for ax in axes.ravel()[count - columns : count]:
+    for ax in axes[count - columns : count]:
         ax.tick_params(labelbottom=True)  # those above a spare one, too
-    return axes.ravel()[:count]
-
-
-def _draw_function(ax, first, second, values, cut):
-    """Filled contours of values (n, n) on a grid, light to dark, with a line at the cut."""
-    from matplotlib import colormaps
-
-    low, high = values.min(), values.max()
-    if high > low:  # a constant has no contours
-        ax.contourf(
-            first,
-            second,
-            values,
-            levels=np.linspace(low, high, 10),
-            colors=colormaps["Greys"](np.linspace(0.02, 0.5, 9)),
-            zorder=0,
-        ).set_rasterized(True)  # a thousand corners otherwise
-        if cut is not None and low < cut < high:
-            ax.contour(
-                first,
-                second,
-                values,
-                levels=[cut],
-                colors="black",
-                linewidths=1.2,
-                linestyles="solid",
-                zorder=1,
-            )
-
-
-def _draw_points(ax, X, y):
-    """Points, by level if there are levels: the higher of two as discs, the lower as triangles."""
-    style = dict(s=16, linewidths=0.4, edgecolors="white", zorder=2)
-    levels = () if y is None else np.unique(y)
-    if len(levels) == 2:
-        for level, marker, colour in zip(levels[::-1], "o^", COLOURS[1::-1]):
-            ax.scatter(*X[y == level].T, marker=marker, color=colour, label=f"{level:g}", **style)
-    elif y is None:
-        ax.scatter(*X.T, color=COLOURS[0], **style)
-    else:
-        ax.scatter(*X.T, c=y, cmap="plasma", **style | dict(edgecolors="0.2"))
+    return axes[:count]
 
 
 def plot_decision(
@@ -183,16 +114,48 @@ def plot_decision(
     >>> axes.shape
     (2,)
     """
-    X, lams, y = _check_plane(path, lams, y)
+    require_kind("path", path, SolutionPath)
+    X, kernel = path.problem.X, path.problem.kernel.name
+    if kernel == "precomputed" or X.shape[1] != 2:
+        raise ValueError(
+            f"path is of items of shape {X.shape} and a {kernel} kernel; "
+            "items with two features are accepted, not a precomputed kernel."
+        )
+    lams = as_vector("lams", np.atleast_1d(lams), minimum=0.0)
+    if lams.size == 0:
+        raise ValueError("lams is empty; at least one lambda is accepted.")
+    y = None if y is None else as_vector("y", y, len(X))
     features = None if names is None else as_names(names, 2, "feature")
-    first, second, points = _grid(X)
+    low, high = X.min(axis=0), X.max(axis=0)
+    pad = np.where(high > low, 0.06 * (high - low), 0.5)
+    first, second = (np.linspace(a, b, 64) for a, b in zip(low - pad, high + pad))
+    points = np.column_stack([a.ravel() for a in np.meshgrid(first, second)])
     surfaces = [path.predict(points, lam).reshape(second.size, first.size) for lam in lams]
-    two = y is not None and np.unique(y).size == 2
-    cuts = [_best_cut(path.predict(X, lam), y == y.max()) if two else None for lam in lams]
+    levels = () if y is None else np.unique(y)
+    two = len(levels) == 2
+    cuts = [_best_cut(path.predict(X, lam), y == levels[1]) if two else None for lam in lams]
     given, axes = axes is not None, _panels(axes, lams.size)
+    from matplotlib import colormaps
+
+    greys = colormaps["Greys"](np.linspace(0.02, 0.5, 9))
+    style = dict(s=16, linewidths=0.4, edgecolors="white", zorder=2)
     for ax, lam, surface, cut in zip(axes, lams, surfaces, cuts):
-        _draw_function(ax, first, second, surface, cut)
-        _draw_points(ax, X, y)
+        low, high = surface.min(), surface.max()
+        if high > low:  # a constant has no contours
+            shades = dict(levels=np.linspace(low, high, 10), colors=greys, zorder=0)
+            filled = ax.contourf(first, second, surface, **shades)
+            filled.set_rasterized(True)  # a thousand corners otherwise
+            if cut is not None and low < cut < high:
+                line = dict(colors="black", linewidths=1.2, linestyles="solid", zorder=1)
+                ax.contour(first, second, surface, levels=[cut], **line)
+        if two:  # the higher level as discs, the lower as triangles
+            for level, marker, colour in zip(levels[::-1], "o^", COLOURS[1::-1]):
+                discs = dict(marker=marker, color=colour, label=f"{level:g}")
+                ax.scatter(*X[y == level].T, **discs, **style)
+        elif y is None:
+            ax.scatter(*X.T, color=COLOURS[0], **style)
+        else:
+            ax.scatter(*X.T, c=y, cmap="plasma", **style | dict(edgecolors="0.2"))
         ax.set_title(rf"$\lambda = {tex(lam)}$", fontsize="medium")
     if features is not None:
         for ax in axes:
@@ -200,12 +163,9 @@ def plot_decision(
             if not given:  # as their numbers, in the first column and below all only
                 ax.label_outer()
     if y is not None and not given:
-        key = (
-            axes[0].get_legend_handles_labels()
-            if two
-            else axes[0].collections[-1].legend_elements()
-        )
-        axes[0].figure.legend(*key, title="y", loc="outside lower center", ncols=9, **SMALL)
+        ax = axes[0]
+        key = ax.get_legend_handles_labels() if two else ax.collections[-1].legend_elements()
+        ax.figure.legend(*key, title="y", loc="outside lower center", ncols=9, **SMALL)
     return axes
 
 
@@ -259,4 +219,63 @@ def plot_roc(
         aspect="equal",
     )
     ax.legend(loc="lower right", frameon=False)
+    return ax
+
+
+def plot_pair(
+    explanation: "PairExplanation",
+    ax: "Axes | None" = None,
+    k: int = 10,
+    names: Sequence[Any] | None = None,
+) -> "Axes":
+    """The largest terms of a difference of two scores, and the difference, as bars.
+
+    Parameters
+    ----------
+    explanation : PairExplanation
+        From :func:`rankbook.explain_pair`.
+    ax : Axes, optional
+        By default of a new figure.
+    k : int >= 1, default 10
+        How many terms; the others are one bar more.
+    names : sequence of 2 names, optional
+        Of the items a and b, for the title; the features have those of the data frame of the fit.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is something else.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> model = rb.RankSVM(kernel="linear").fit([[0.0, 1.0], [1.0, 0.0], [3.0, 0.0]], [0, 1, 2])
+    >>> ax = rb.plots.plot_pair(rb.explain_pair(model, 2, 0))
+    """
+    from ..estimators.explain_pair import PairExplanation  # scikit-learn comes with it
+
+    require_kind("explanation", explanation, PairExplanation)
+    a, b = ("a", "b") if names is None else as_names(names, 2, "item")
+    rows = [*explanation.rows(as_count("k", k)), ("f(a) - f(b)", explanation.difference)]
+    values = np.array([value for _, value in rows])
+    ax = as_axes(ax, (4.4, 0.9 + 0.24 * len(rows)))
+    places = np.r_[np.arange(len(rows) - 1), len(rows) - 0.6]
+    colours = [COLOURS[0] if value >= 0 else COLOURS[1] for value in values[:-1]]
+    ax.barh(places, values, color=[*colours, "0.35"], height=0.7, zorder=2)
+    if math.isfinite(explanation.bound):
+        band = dict(color="0.85", lw=0, zorder=0, label="not proven within")
+        ax.axvspan(-explanation.bound, explanation.bound, **band)
+        if explanation.bound > 0.01 * np.abs(values).max():
+            ax.legend(loc="best", **SMALL)
+    ax.axvline(0, color="black", lw=0.8, zorder=3)
+    ax.set_yticks(places, [plain(name) for name, _ in rows])
+    ax.invert_yaxis()
+    said = "proven" if explanation.proven else "not proven"
+    order = {1: f"{a} is above {b}", -1: f"{a} is below {b}", 0: f"{a} and {b} are equal"}
+    title = f"{order[int(np.sign(explanation.difference))]}, {said}"
+    ax.set(xlabel="contribution", title=title)
     return ax

@@ -6,20 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankbook.plots.axes import (
-    COLOURS,
-    SMALL,
-    as_axes,
-    as_names,
-    drawn_range,
-    lambda_axis,
-    plain,
-    thin,
-)
-
 from ..base.validation import as_choice, as_count, require_kind
 from ..paths.exact import SolutionPath
 from ..paths.rayleigh import ManifoldPath
+from .axes import COLOURS, SMALL, as_axes, as_names, drawn_range, lambda_axis, plain, thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,14 +36,6 @@ def _as_choice(which, size, what):
     return chosen
 
 
-def path_range(path):
-    """The largest and the smallest lambda of a picture of a path."""
-    points = path.breakpoints
-    if not points.size and hasattr(path, "scale"):
-        points = np.array(path.scale)[::-1]
-    return drawn_range(points, path.domain[0])
-
-
 def lambdas(path, n, high, low):
     """At most 2 n falling lambdas from high to low: n evenly spread ones, and breakpoints."""
     points = path.breakpoints
@@ -61,32 +43,15 @@ def lambdas(path, n, high, low):
     return np.unique(np.r_[np.geomspace(high, low, n), points[thin(points, n)]])[::-1]
 
 
-def _scores_along(path, lams, entries):
-    """Scores (len(lams), q) of items, or of entries (example, class); 0 for the entry -1."""
-    problem = path.problem
-    classes = getattr(problem.prefs, "coef_shape", (0, 1))[1]
-    rows, where = np.unique(np.maximum(entries, 0) // classes, return_inverse=True)
-    scores = np.array([path.predict(problem.X[rows], lam).ravel() for lam in lams])
-    return scores[:, where * classes + entries % classes] * (entries >= 0)
-
-
-def _preference_label(problem, better, worse, names):
-    """A preference in the legend; for two classes the example."""
-    count = getattr(problem.prefs, "coef_shape", (0, 1))[1]
-    if is_binary(problem):
-        return names[max(better, worse)]
-    if count > 1:  # classes of one example
-        (example, a), b = divmod(better, count), worse % count
-        first, second = (plain(problem.classes_[k]) for k in (a, b))
-        return rf"{names[example]}: {first} $\succ$ {second}"
-    a, b = names[better], names[worse]
-    return rf"${a} \succ {b}$" if a.isdigit() and b.isdigit() else rf"{a} $\succ$ {b}"
+def is_binary(problem):
+    """Whether the preferences are those of single examples, y f(x) >= margin."""
+    return hasattr(problem, "classes_") and len(problem.coef_shape) == 1
 
 
 def _margin_curves(path, lams, which, names):
-    """Labels and differences of scores along the path, and the different margins.
+    """Labels and values (len(lams), q) of the margins of preferences along the path.
 
-    The differences (len(lams), q) and the margins are those of preferences.
+    Then what they belong to, the name of their axis, and the different margins asked for.
     """
     problem, prefs = path.problem, path.problem.prefs
     if which is None:
@@ -95,15 +60,29 @@ def _margin_curves(path, lams, which, names):
         which = spread_ranks(prefs.matvec(f))
     which = _as_choice(which, len(prefs), "preferences")
     better, worse = prefs.better[which], prefs.worse[which]
-    scores = _scores_along(path, lams, np.r_[better, worse])
+    # entries are items, or (example, class); the score of the entry -1 is 0
+    entries, classes = np.r_[better, worse], getattr(prefs, "coef_shape", (0, 1))[1]
+    rows, where = np.unique(np.maximum(entries, 0) // classes, return_inverse=True)
+    scores = np.array([path.predict(problem.X[rows], lam).ravel() for lam in lams])
+    scores = scores[:, where * classes + entries % classes] * (entries >= 0)
     count = problem.X.shape[0]
-    names = as_names(_item_names(problem, names, count), count, "item")
-    labels = [_preference_label(problem, *map(int, pair), names) for pair in zip(better, worse)]
-    return (
-        labels,
-        scores[:, : which.size] - scores[:, which.size :],
-        np.unique(prefs.margin[which]),
-    )
+    names, labels = as_names(_item_names(problem, names, count), count, "item"), []
+    for k, l in zip(better.tolist(), worse.tolist()):
+        if is_binary(problem):
+            labels.append(names[max(k, l)])
+        elif classes > 1:
+            example, first = divmod(k, classes)
+            a, b = plain(problem.classes_[first]), plain(problem.classes_[l % classes])
+            labels.append(rf"{names[example]}: {a} $\succ$ {b}")
+        else:
+            a, b = names[k], names[l]
+            numbers = a.isdigit() and b.isdigit()
+            labels.append(rf"${a} \succ {b}$" if numbers else rf"{a} $\succ$ {b}")
+    values = scores[:, : which.size] - scores[:, which.size :]
+    what, axis = "preference", r"$f(x_k) - f(x_l)$"
+    if is_binary(problem):
+        what, axis = "example", r"$y\, f(x)$"
+    return labels, values, what, axis, np.unique(prefs.margin[which])
 
 
 def _item_names(problem, names, count):
@@ -114,27 +93,26 @@ def _item_names(problem, names, count):
 
 
 def _coef_curves(path, lams, which, names):
-    """Labels and coefficients (len(lams), q) along the path, row by row if they are a matrix."""
-    problem, (what, _) = path.problem, _coef_names(path.problem)
+    """The same of coefficients, row by row if they are a matrix."""
+    problem, (what, axis) = path.problem, _coef_names(path.problem)
     count = problem.coef_shape[0]
     if what == "item" and hasattr(problem, "prefs"):
         names = _item_names(problem, names, count)
     names = as_names(names, count, what.partition(",")[0])
     coef = np.array([path.coef(lam) for lam in lams])
-    return *_chosen_numbers(problem, coef, which, names, what), ()
+    return *_chosen_numbers(problem, coef, which, names, what), what, axis, ()
 
 
 def _weight_curves(path, lams, which, names):
-    """Labels and weights of features (len(lams), q) along the path of a linear function."""
-    weights = np.array([_weights(path, lam) for lam in lams])
+    """The same of the weights of the features of a linear function."""
+    problem, what = path.problem, _coef_names(path.problem)[0]
+    by_feature = what in ("feature", "component")
+    weights = np.array([path.coef(l) if by_feature else path.solution(l).weights for l in lams])
     names = as_names(names, weights.shape[1], "feature")
-    return *_chosen_numbers(path.problem, weights, which, names, "feature"), ()
-
-
-def _weights(path, lam):
-    """Weights (d,) or (d, k) of the linear function at lam."""
-    by_feature = _coef_names(path.problem)[0] in ("feature", "component")
-    return path.coef(lam) if by_feature else path.solution(lam).weights
+    if what != "component":
+        several = ", class" if hasattr(problem, "classes_") else ", column"
+        what = "feature" + several * (len(problem.coef_shape) > 1)
+    return *_chosen_numbers(problem, weights, which, names, "feature"), what, r"weight $w$", ()
 
 
 def _chosen_numbers(problem, table, which, names, what):
@@ -153,18 +131,6 @@ def _chosen_numbers(problem, table, which, names, what):
     return [f"{names[i]}, {plain(columns[j])}" for i, j in places], table[:, which]
 
 
-def is_binary(problem):
-    """Whether the preferences are those of single examples, y f(x) >= margin."""
-    return hasattr(problem, "classes_") and len(problem.coef_shape) == 1
-
-
-def _margin_names(problem):
-    """What a margin belongs to, and the name of its axis."""
-    if is_binary(problem):
-        return "example", r"$y\, f(x)$"
-    return "preference", r"$f(x_k) - f(x_l)$"
-
-
 def _coef_names(problem):
     """What a coefficient belongs to, and the name of its axis."""
     coefficient, weight = r"coefficient $\beta$", r"weight $w$"
@@ -178,60 +144,7 @@ def _coef_names(problem):
     return ("feature", weight) if by_weights else ("item", coefficient)
 
 
-def _weight_names(problem):
-    """The same of a weight."""
-    what = _coef_names(problem)[0]
-    if what == "component":
-        return what, r"weight $w$"
-    several = ", class" if hasattr(problem, "classes_") else ", column"
-    return "feature" + several * (len(problem.coef_shape) > 1), r"weight $w$"
-
-
-def _unit(path, values, margins):
-    """Beyond what size the vertical axis is logarithmic, see :func:`_value_axis`."""
-    if len(margins):
-        return margins[-1]
-    # without breakpoints the first lambda is anywhere, and coefficients as small as one likes
-    return np.abs(values[0]).max() if path.breakpoints.size else np.median(np.abs(values[-1]))
-
-
-def _draw_curves(ax, lams, values, labels, title):
-    """Curves with a legend beside them, in the order in which they end.
-
-    Many curves are shaded from first to last instead.
-    """
-    from matplotlib import colormaps
-
-    count = len(labels)
-    few = count <= len(COLOURS)
-    colours = COLOURS if few else colormaps["viridis"](np.linspace(0, 0.92, count))
-    # wider first, so that what coincides still shows
-    widths = np.linspace(2.4, 1.1, count) if few else np.full(count, 0.8)
-    lines = []
-    for j, colour, width in zip(np.argsort(-values[-1], kind="stable"), colours, widths):
-        lines += ax.plot(lams, values[:, j], color=colour, lw=width, label=labels[j])
-    if few:  # of given lines, for a name may begin with an underscore
-        beside = dict(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        ax.legend(lines, [line.get_label() for line in lines], title=title, **beside, **SMALL)
-
-
-def _value_axis(ax, top, unit):
-    """Make the vertical axis linear and, if `top` is far beyond `unit`, partly logarithmic.
-
-    It is then linear up to a power of ten near `unit` and logarithmic beyond.
-    """
-    if top > 30 * unit > 0:
-        decade = np.floor(np.log10(unit))
-        ax.set_yscale(
-            "symlog", linthresh=10**decade, linscale=max(1.0, (np.log10(top) - decade) / 6)
-        )
-
-
-DRAWN = {  # what can be drawn: its curves, and the names of what they belong to and of their axis
-    "margins": (_margin_curves, _margin_names),
-    "coef": (_coef_curves, _coef_names),
-    "weights": (_weight_curves, _weight_names),
-}
+DRAWN = {"margins": _margin_curves, "coef": _coef_curves, "weights": _weight_curves}
 
 
 def _as_what(path, what):
@@ -317,16 +230,40 @@ def plot_path(
     >>> ax.get_xscale(), len(ax.lines)
     ('log', 4)
     """
-    what = _as_what(path, what)
-    curves, naming = DRAWN[what]
-    lams = lambdas(path, as_count("n", n, 2), *path_range(path))
-    labels, values, margins = curves(path, lams, which, names)
-    ax, name = as_axes(ax), naming(path.problem)
-    _value_axis(ax, np.abs(values).max(), _unit(path, values, margins))
-    _draw_curves(ax, lams, values, labels, name[0])
+    curves = DRAWN[_as_what(path, what)]
+    points = path.breakpoints
+    if not points.size and hasattr(path, "scale"):
+        points = np.array(path.scale)[::-1]
+    lams = lambdas(path, as_count("n", n, 2), *drawn_range(points, path.domain[0]))
+    labels, values, title, axis, margins = curves(path, lams, which, names)
+    ax = as_axes(ax)
+    # the vertical axis is linear up to a power of ten near unit, and logarithmic far beyond
+    if len(margins):
+        unit = margins[-1]
+    else:  # without breakpoints the first lambda is anywhere, and coefficients are tiny there
+        unit = np.abs(values[0]).max() if path.breakpoints.size else np.median(np.abs(values[-1]))
+    if (top := np.abs(values).max()) > 30 * unit > 0:
+        decade = np.floor(np.log10(unit))
+        scale = max(1.0, (np.log10(top) - decade) / 6)
+        ax.set_yscale("symlog", linthresh=10**decade, linscale=scale)
+    count = len(labels)
+    few = count <= len(COLOURS)
+    colours = COLOURS
+    if not few:  # they are shaded from first to last, without a legend
+        from matplotlib import colormaps
+
+        colours = colormaps["viridis"](np.linspace(0, 0.92, count))
+    # wider first, so that what coincides still shows
+    widths = np.linspace(2.4, 1.1, count) if few else np.full(count, 0.8)
+    lines = []
+    for j, colour, width in zip(np.argsort(-values[-1], kind="stable"), colours, widths):
+        lines += ax.plot(lams, values[:, j], color=colour, lw=width, label=labels[j])
+    if few:  # of given lines, for a name may begin with an underscore
+        beside = dict(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        ax.legend(lines, [line.get_label() for line in lines], title=title, **beside, **SMALL)
     if len(margins) == 1:
         ax.axhline(margins[0], color="0.5", lw=0.8, ls="--", zorder=1)
-    lambda_axis(ax, name[1])
+    lambda_axis(ax, axis)
     if isinstance(path, ManifoldPath):
         ax.set_xlabel("manifold weight (decreasing)")
     return ax

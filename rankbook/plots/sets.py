@@ -15,33 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def _events_path(path):
-    """The path that keeps the events of a path, or a TypeError."""
-    require_kind("path", path, SolutionPath)
-    kept = path.ranking_path if isinstance(path, LabelPath) else path
-    if not isinstance(kept, RegularizationPath):
-        raise TypeError(
-            f"path is a {type(path).__name__}, which keeps no sets of preferences; a "
-            "RegularizationPath or a LabelPath, of the solver 'path', is accepted."
-        )
-    return kept
-
-
-def _set_sizes(path):
-    """Sizes of the sets, indexed by INACTIVE, FREE and AT_BOUND: an int array (T + 1, 3).
-
-    Row j is for lambdas just below breakpoint j - 1.
-    """
-    events = path.events
-    change = np.zeros((events.size, 3), dtype=np.int64)
-    change[np.arange(events.size), events["from"]] -= 1
-    change[np.arange(events.size), events["to"]] += 1
-    start = np.bincount(first_sets(path.problem.prefs), minlength=3)[None]  # above lam_max
-    # the last of the events at one lambda
-    last = np.flatnonzero(np.r_[events["lam"][1:] < events["lam"][:-1], True][: events.size])
-    return start + np.r_[np.zeros((1, 3), dtype=np.int64), np.cumsum(change, axis=0)[last]]
-
-
 def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
     """How many preferences are inactive, free and at bound along a path.
 
@@ -77,9 +50,25 @@ def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
     >>> [line.get_label() for line in ax.lines]
     ['inactive', 'at bound', 'free']
     """
-    problem, path = getattr(path, "problem", None), _events_path(path)
+    require_kind("path", path, SolutionPath)
+    problem = path.problem
+    if isinstance(path, LabelPath):
+        path = path.ranking_path
+    if not isinstance(path, RegularizationPath):
+        raise TypeError(
+            f"path is a {type(path).__name__}, which keeps no sets of preferences; a "
+            "RegularizationPath or a LabelPath, of the solver 'path', is accepted."
+        )
+    events = path.events
+    change = np.zeros((events.size, 3), dtype=np.int64)
+    change[np.arange(events.size), events["from"]] -= 1
+    change[np.arange(events.size), events["to"]] += 1
+    # the last of the events at one lambda
+    last = np.flatnonzero(np.r_[events["lam"][1:] < events["lam"][:-1], True][: events.size])
+    start = np.bincount(first_sets(path.problem.prefs), minlength=3)  # above lam_max
+    sizes = start + np.r_[np.zeros((1, 3), dtype=np.int64), np.cumsum(change, axis=0)[last]]
     high, low = drawn_range(path.breakpoints, path.domain[0])
-    kept, sizes = thin(path.breakpoints, 1000), _set_sizes(path)
+    kept = thin(path.breakpoints, 1000)
     x, rows = np.r_[high, path.breakpoints[kept], low], np.r_[0, kept + 1, path.breakpoints.size]
     ax = as_axes(ax)
     for which, name, colour, width in (

@@ -21,28 +21,6 @@ from .path import lambdas, spread_ranks
 TIE = 1e-10  # of the largest score: closer ones are equal, as on a validation curve
 
 
-def slider_range(path, curve, lam):
-    """The largest and the smallest lambda of a slider, and where it begins."""
-    lower = max(path.domain[0], 0.0 if curve is None else curve.breaks[-1])
-    lam = curve.choose() if lam is None and curve is not None else lam
-    if lam is not None and as_positive("lam", lam) <= lower:
-        raise ValueError(f"lam is {lam!r}; lam > {lower!r}, where path or curve end, is accepted.")
-    points = path.breakpoints if path.breakpoints.size else getattr(path, "scale", ())
-    marks = np.r_[points, () if curve is None else curve.breaks[1:-1], () if lam is None else lam]
-    high, low = drawn_range(np.sort(marks)[::-1], lower)
-    lam = float(np.sqrt(high * low) if lam is None else lam)
-    # at its very end a curve has no value
-    return float(high), min(lam, float(low * (1 + 1e-9) if lower > 0 else low)), lam
-
-
-def interval_around(curve, lam, high, low):
-    """The part (lower, upper) of a slider around lam where a curve is constant, or all of it."""
-    if curve is None:
-        return low, high
-    j = np.searchsorted(-curve.breaks[1:-1], -lam, side="right")
-    return tuple(np.clip(curve.breaks[[j + 1, j]], low, high).tolist())
-
-
 NODES, AGREE = 200, 1e-7  # on a page, and what is no deviation
 
 
@@ -115,27 +93,15 @@ def scores_along(path, items, high, low, lam):
     return lams[::-1][kept], scores[first[::-1][kept]], exact and lams.size <= MOST_READ
 
 
-def seven_digits(values):
-    """The values of an array to seven digits."""
-    short = [float(f"{value:.7g}") for value in np.ravel(values)]
-    return np.array(short).reshape(np.shape(values))
-
-
-def pair_distances(problem, items, a, b):
-    """Distances (q,) of the items a and b (q,) in the space of f; infinite if not known."""
-    kernel = getattr(problem, "kernel", None)
-    if kernel is None or kernel.name == "precomputed":
-        return np.full(a.size, np.inf)
-    return np.array([item_distance(kernel, items[i], items[j]) for i, j in zip(a, b)])
-
-
 def proven_order(path, items, low, high):
     """A matrix (p, p): whether an item is certainly above another between low and high.
 
-    See the chapter for what that means. Costs the crossings of p^2 / 2 pairs and 9 certificates.
+    Costs the crossings of p^2 / 2 pairs and 9 certificates.
     """
-    a, b = np.triu_indices(len(items), 1)
-    distance, sign = pair_distances(path.problem, items, a, b), np.zeros(a.size)
+    (a, b), kernel = np.triu_indices(len(items), 1), getattr(path.problem, "kernel", None)
+    distance, sign = np.full(a.size, np.inf), np.zeros(a.size)
+    if kernel is not None and kernel.name != "precomputed":  # of two items in the space of f
+        distance = np.array([item_distance(kernel, items[i], items[j]) for i, j in zip(a, b)])
     _, lam, pair, *_ = order_changes(path, items, a, b, TIE)
     stands = np.ones(a.size, dtype=bool)
     stands[pair[(lam > low * (1 + 1e-7)) & (lam < high * (1 - 1e-7))]] = False
@@ -174,6 +140,76 @@ def chosen_items(path, items, names, lam):
     if not 2 <= X.shape[0] <= MOST_ITEMS:
         raise ValueError(f"items has {X.shape[0]} rows; 2 to {MOST_ITEMS} are accepted.")
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float), tuple(names)
+
+
+MOST_BREAKS = 600  # of a curve on the page
+
+
+def curve_on_page(curve, high, low, around):
+    """Falling breaks (s,) between high and low, and the values (s + 1,) around them.
+
+    Of a curve with more than MOST_BREAKS the interval `around` is kept as it is.
+    """
+    breaks = curve.breaks[(curve.breaks < high) & (curve.breaks > low)]
+    if breaks.size > MOST_BREAKS:
+        kept = [end for end in around if low < end < high]
+        breaks = np.unique(np.r_[np.geomspace(high, low, MOST_BREAKS)[1:-1], kept])[::-1]
+        breaks = breaks[(breaks <= around[0]) | (breaks >= around[1])]
+    ends = np.r_[high, breaks, low]
+    return breaks, curve.at(np.sqrt(ends[1:] * ends[:-1]))
+
+
+WIDTH, LEFT, RIGHT = 440, 46, 430  # of the picture, and its panels
+PANEL, BELOW = (24, 170), (212, 276)  # upper and lower ends of the panels
+
+
+WORDS = ["", "proven above the next", "proven below the next"]  # for whoever hears the list
+
+
+def across(lam, high, low):
+    """Where a lambda is in the picture."""
+    return LEFT + (RIGHT - LEFT) * np.log(high / np.asarray(lam)) / np.log(high / low)
+
+
+def heights(scores):
+    """Scores (..., p) from 0, the lowest one, to 1, the highest; equal ones are halfway."""
+    low, span = scores.min(axis=-1, keepdims=True), np.ptp(scores, axis=-1, keepdims=True)
+    return np.where(span > 0, (scores - low) / np.where(span > 0, span, 1.0), 0.5)
+
+
+def upward(share, panel):
+    """Where a share from 0, below, to 1, above, is in a panel."""
+    return panel[1] - share * (panel[1] - panel[0])
+
+
+def svg(tag, text="", **attributes):
+    """An element of SVG, with floats to a tenth."""
+    said = ""
+    for name, value in attributes.items():
+        value = f"{value:.1f}" if isinstance(value, float) else value
+        said += f' {name.strip("_").replace("_", "-")}="{value}"'
+    return f"<{tag}{said}>{text}</{tag}>" if text else f"<{tag}{said}/>"
+
+
+def svg_line(x, y, **attributes):
+    """A line through points of the picture."""
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y))
+    return svg("polyline", **attributes, points=points)
+
+
+def svg_panel(panel, title, words):
+    """A frame with its title, and what its upper end is, and the lower one."""
+    top, bottom = panel
+    size = dict(x=LEFT, y=top, width=RIGHT - LEFT, height=bottom - top)
+    frame = svg("text", title, x=LEFT, y=top - 9) + svg("rect", class_="rb-frame", **size)
+    for y, said in zip((top + 9, bottom), words):
+        frame += svg("text", said, x=LEFT - 5, y=y, text_anchor="end")
+    return frame
+
+
+def asset(ending):
+    """The script of a slider, or its style, which lie beside this module."""
+    return files("rankbook.plots").joinpath(f"slider.{ending}").read_text(encoding="utf-8").strip()
 
 
 class LambdaSlider(SetOnce):
@@ -253,26 +289,40 @@ class LambdaSlider(SetOnce):
         require_kind("path", path, SolutionPath)
         if curve is not None:
             require_kind("curve", curve, ValidationCurve)
-        self.high, self.low, self.lam = slider_range(path, curve, lam)
-        items, self.names = chosen_items(path, items, names, self.lam)
+        lower = max(path.domain[0], 0.0 if curve is None else curve.breaks[-1])
+        lam = curve.choose() if lam is None and curve is not None else lam
+        if lam is not None and as_positive("lam", lam) <= lower:
+            raise ValueError(
+                f"lam is {lam!r}; lam > {lower!r}, where path or curve end, is accepted."
+            )
+        points = path.breakpoints if path.breakpoints.size else getattr(path, "scale", ())
+        marks = np.r_[
+            points, () if curve is None else curve.breaks[1:-1], () if lam is None else lam
+        ]
+        high, low = drawn_range(np.sort(marks)[::-1], lower)
+        self.lam = lam = float(np.sqrt(high * low) if lam is None else lam)
+        # at its very end a curve has no value
+        low = min(lam, float(low * (1 + 1e-9) if lower > 0 else low))
+        self.high, self.low = high, low = float(high), low
+        items, self.names = chosen_items(path, items, names, lam)
         self.symbol = "weight" if isinstance(path, ManifoldPath) else "λ"
         self.curve, self.is_exact = curve, isinstance(path, RegularizationPath)
-        lams, scores, exact = scores_along(path, items, self.high, self.low, self.lam)
-        nodes, error = choose_nodes(lams, scores, np.searchsorted(-lams, -self.lam))
-        self.lams, self.scores = locked(lams[nodes]), locked(seven_digits(scores[nodes]))
-        self.error = error if exact else max(error, self.between(path, items))
-        self.interval = interval_around(curve, self.lam, self.high, self.low)
-        breaks, values = np.empty(0), np.empty(0)
+        lams, scores, exact = scores_along(path, items, high, low, lam)
+        nodes, error = choose_nodes(lams, scores, np.searchsorted(-lams, -lam))
+        short = [[float(f"{value:.7g}") for value in row] for row in scores[nodes]]
+        self.lams, self.scores = locked(lams[nodes]), locked(np.array(short))
+        if not exact:  # between the nodes the scores are read again
+            lams = np.sqrt(self.lams[1:] * self.lams[:-1])
+            scores = np.array([as_scores(path, items, one) for one in lams])
+            error = max(error, float(deviations(lams, scores, self.lams, self.scores).max()))
+        breaks, values, interval = np.empty(0), np.empty(0), (low, high)
         if curve is not None:
-            breaks, values = curve_on_page(curve, self.high, self.low, self.interval)
+            k = np.searchsorted(-curve.breaks[1:-1], -lam, side="right")
+            interval = tuple(np.clip(curve.breaks[[k + 1, k]], low, high).tolist())
+            breaks, values = curve_on_page(curve, high, low, interval)
         self.breaks, self.values = locked(breaks), locked(values)
-        self.proven = locked(proven_order(path, items, *self.interval))
-
-    def between(self, path, items):
-        """The deviation in the middle between the nodes."""
-        lams = np.sqrt(self.lams[1:] * self.lams[:-1])
-        scores = np.array([as_scores(path, items, lam) for lam in lams])
-        return float(deviations(lams, scores, self.lams, self.scores).max())
+        self.error, self.interval = error, interval
+        self.proven = locked(proven_order(path, items, *interval))
 
     def at(self, lam: ArrayLike) -> np.ndarray:
         """Scores (p,) at lam, or (q, p) at q of them, as the page computes them."""
@@ -292,232 +342,124 @@ class LambdaSlider(SetOnce):
         )
 
     def _repr_html_(self) -> str:
-        return slider_html(self)
-
-
-WIDTH, LEFT, RIGHT = 440, 46, 430  # of the picture, and its panels
-PANEL, BELOW = (24, 170), (212, 276)  # upper and lower ends of the panels
-MOST_BREAKS = 600  # of a curve on the page
-
-
-def across(lam, high, low):
-    """Where a lambda is in the picture."""
-    return LEFT + (RIGHT - LEFT) * np.log(high / np.asarray(lam)) / np.log(high / low)
-
-
-def heights(scores):
-    """Scores (..., p) from 0, the lowest one, to 1, the highest; equal ones are halfway."""
-    low, span = scores.min(axis=-1, keepdims=True), np.ptp(scores, axis=-1, keepdims=True)
-    return np.where(span > 0, (scores - low) / np.where(span > 0, span, 1.0), 0.5)
-
-
-def upward(share, panel):
-    """Where a share from 0, below, to 1, above, is in a panel."""
-    return panel[1] - share * (panel[1] - panel[0])
-
-
-def line(x, y, kind, style=""):
-    """A line through points of the picture."""
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y))
-    return f'<polyline class="rb-{kind}"{style} points="{points}"/>'
-
-
-def power(exponent):
-    """A power of ten as text."""
-    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def ticks_svg(high, low, bottom, symbol):
-    """Powers of ten below the panels, or the two ends where there are fewer than two."""
-    first, last = int(np.floor(np.log10(high))), int(np.ceil(np.log10(low)))
-    powers = range(first, last - 1, -max(1, round((first - last) / 6)))
-    marks = [(10.0**e, power(e)) for e in powers]
-    if len(marks) < 2:
-        marks = [(high, f"{high:.3g}"), (low, f"{low:.3g}")]
-    text = "".join(
-        f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{said}</text>'
-        for x, said in ((across(lam, high, low), said) for lam, said in marks)
-    )
-    return f'{text}<text x="{LEFT - 20}" y="{bottom + 16}" text-anchor="end">{symbol}</text>'
-
-
-def panel_svg(panel, title):
-    """A frame with its title."""
-    top, bottom = panel
-    return (
-        f'<text x="{LEFT}" y="{top - 9}">{title}</text><rect class="rb-frame" x="{LEFT}" y="{top}" '
-        f'width="{RIGHT - LEFT}" height="{bottom - top}"/>'
-    )
-
-
-def panel_marks(panel, words):
-    """What the upper end of a panel is, and the lower one."""
-    ends = zip((panel[0] + 9, panel[1]), words)
-    return "".join(
-        f'<text x="{LEFT - 5}" y="{y}" text-anchor="end">{said}</text>' for y, said in ends
-    )
-
-
-def mark_svg(x, panel):
-    """The line at the lambda of the slider."""
-    return f'<line class="rb-at" x1="{x:.1f}" x2="{x:.1f}" y1="{panel[0]}" y2="{panel[1]}"/>'
-
-
-def curve_on_page(curve, high, low, around):
-    """Falling breaks (s,) between high and low, and the values (s + 1,) around them.
-
-    Of a curve with more than MOST_BREAKS the interval `around` is kept as it is.
-    """
-    breaks = curve.breaks[(curve.breaks < high) & (curve.breaks > low)]
-    if breaks.size > MOST_BREAKS:
-        kept = [end for end in around if low < end < high]
-        breaks = np.unique(np.r_[np.geomspace(high, low, MOST_BREAKS)[1:-1], kept])[::-1]
-        breaks = breaks[(breaks <= around[0]) | (breaks >= around[1])]
-    ends = np.r_[high, breaks, low]
-    return breaks, curve.at(np.sqrt(ends[1:] * ends[:-1]))
-
-
-def metric_name(curve):
-    """What a curve measures, in print."""
-    return {"auc": "AUC", "ndcg": "NDCG"}.get(curve.metric, curve.metric)
-
-
-def curve_svg(curve, breaks, values, high, low):
-    """The lower panel: steps, and shades where they are best."""
-    best = across(np.clip(np.array(curve.best)[:, ::-1], low, high), high, low)
-    wide = (best[:, 1] - best[:, 0] >= 1) | (best[:, 0] == best[:, 0].min())
-    shades = "".join(
-        f'<rect class="rb-best" x="{x:.1f}" y="{BELOW[0]}" width="{max(1.0, end - x):.1f}" '
-        f'height="{BELOW[1] - BELOW[0]}"/>'
-        for x, end in best[wide]
-    )
-    x = np.repeat(across(np.r_[high, breaks, low], high, low), 2)[1:-1]
-    steps = line(x, np.repeat(upward(heights(values), BELOW), 2), "steps")
-    ends = np.unique([values.min(), values.max()])[::-1]
-    marks = panel_marks(BELOW, [f"{value:.2g}" for value in ends])
-    return shades + panel_svg(BELOW, f"validation {metric_name(curve)}") + marks + steps
-
-
-WORDS = ["", "proven above the next", "proven below the next"]  # for whoever hears the list
-
-
-def list_html(names, scores, proven):
-    """The items in the order of their scores, each with its link to the next."""
-    order, share = np.argsort(-scores, kind="stable"), heights(scores)
-    rows = []
-    for place, i in enumerate(order):
-        after = order[place + 1] if place + 1 < order.size else None
-        state = 0 if after is None else int(proven[i, after] + 2 * proven[after, i])
-        rows.append(
-            f'<li class="rb-row{("", " rb-lit", " rb-against")[state]}" data-item="{i}" '
-            f'style="--p:{100 * place / max(1, order.size - 1):.0f}%;--s:{share[i]:.4f}">'
-            f'<span class="rb-link"></span><span class="rb-bead"></span>'
-            f'<span class="rb-name">{escape(names[i])}</span>'
-            f'<span class="rb-unseen" style="order:3">{WORDS[state]}</span></li>'
+        now, symbol = self.at(self.lam), self.symbol
+        step = round(1000 * np.log(self.high / self.lam) / np.log(self.high / self.low))
+        place = f"--left:{100 * LEFT / WIDTH:.2f}%;--wide:{100 * (RIGHT - LEFT) / WIDTH:.2f}%"
+        said = f'{symbol} = <b class="rb-lam">{self.lam:.3g}</b>'
+        if self.curve is not None:
+            value = self.curve.at(self.lam)
+            best = "" if abs(value - self.curve.optimum) <= 1e-12 else " hidden"
+            said += f' · {self._metric()} <b class="rb-value">{value:.3g}</b> '
+            said += f'<span class="rb-mark"{best}>best</span>'
+        key = "No order is proven."
+        if self.proven.any():
+            low, high = self.interval
+            where = "for every" if self.is_exact else "at nine"
+            key = (
+                f'<span><i class="rb-yes"></i>the function\'s order, proven {where} {symbol} '
+                f"from {high:.3g} to {low:.3g}</span>"
+                '<span><i class="rb-no"></i>proven the other way round</span>'
+                '<span><i class="rb-open"></i>not proven</span>'
+            )
+        return (
+            f'<div class="rb-slider" role="group" aria-label="ranking along {symbol}">'
+            f"<style>{asset('css')}</style>"
+            f'<div><p class="rb-said">{said}</p>{self._list(now)}<p class="rb-key">{key}</p>'
+            f'</div><div class="rb-plot" style="{place}">{self._picture(now)}'
+            f'<input type="range" min="0" max="1000" value="{step}" hidden="hidden" '
+            # or JupyterLab takes the arrow keys for its own
+            'data-lm-suppress-shortcuts="true" '
+            f'aria-label="{symbol}, falling"/><button type="button" hidden="hidden">back to '
+            f"{symbol} = {self.lam:.3g}</button></div>"
+            "<noscript>A still picture: where scripts run, a slider moves it.</noscript>"
+            f'<script type="application/json">{self._numbers()}</script>'
+            f"<script>{asset('js')}</script></div>"
         )
-    return f'<ol class="rb-list" role="list">{"".join(rows)}</ol>'
 
+    def _metric(self):
+        """What the curve measures, in print."""
+        return {"auc": "AUC", "ndcg": "NDCG"}.get(self.curve.metric, self.curve.metric)
 
-def scores_svg(slider, now):
-    """The upper panel: a line for each item, and a dot at the lambda of the slider."""
-    lams = np.geomspace(slider.high, slider.low, 121)
-    shares = heights(slider.at(lams))
-    x, here = across(lams, slider.high, slider.low), heights(now)
-    place = np.argsort(np.argsort(-now, kind="stable"), kind="stable")
-    tint = [f' style="--p:{100 * k / max(1, now.size - 1):.0f}%"' for k in place]
-    lines = "".join(line(x, upward(shares[:, i], PANEL), "line", tint[i]) for i in range(now.size))
-    at = across(slider.lam, slider.high, slider.low)
-    dots = "".join(
-        f'<circle class="rb-item"{tint[i]} cx="{at:.1f}" cy="{upward(here[i], PANEL):.1f}" r="4"/>'
-        for i in range(now.size)
-    )
-    frame = panel_svg(PANEL, "scores, between the last and the first")
-    return frame + panel_marks(PANEL, ["first", "last"]) + lines + mark_svg(at, PANEL) + dots
+    def _list(self, now):
+        """The items in the order of their scores, each with its link to the next."""
+        order, share = np.argsort(-now, kind="stable"), heights(now)
+        rows = []
+        for place, i in enumerate(order):
+            after = order[place + 1] if place + 1 < order.size else None
+            state = 0 if after is None else int(self.proven[i, after] + 2 * self.proven[after, i])
+            rows.append(
+                f'<li class="rb-row{("", " rb-lit", " rb-against")[state]}" data-item="{i}" '
+                f'style="--p:{100 * place / max(1, order.size - 1):.0f}%;--s:{share[i]:.4f}">'
+                f'<span class="rb-link"></span><span class="rb-bead"></span>'
+                f'<span class="rb-name">{escape(self.names[i])}</span>'
+                f'<span class="rb-unseen" style="order:3">{WORDS[state]}</span></li>'
+            )
+        return f'<ol class="rb-list" role="list">{"".join(rows)}</ol>'
 
+    def _picture(self, now):
+        """Both panels as one picture, for those who see it; in words, what is in it."""
+        high, low, curve = self.high, self.low, self.curve
+        at, bottom, what = (
+            across(self.lam, high, low),
+            PANEL[1],
+            "scores of the items along the path",
+        )
+        lams, count = np.geomspace(high, low, 121), now.size
+        x, y = across(lams, high, low), upward(heights(self.at(lams)), PANEL)
+        place, here = np.argsort(np.argsort(-now, kind="stable"), kind="stable"), heights(now)
+        tint = [f"--p:{100 * k / max(1, count - 1):.0f}%" for k in place]
+        parts = [svg_panel(PANEL, "scores, between the last and the first", ["first", "last"])]
+        parts += [svg_line(x, y[:, i], class_="rb-line", style=tint[i]) for i in range(count)]
+        parts.append(svg("line", class_="rb-at", x1=at, x2=at, y1=PANEL[0], y2=PANEL[1]))
+        for i in range(count):  # a dot for each item at the lambda of the slider
+            point = dict(cx=at, cy=upward(here[i], PANEL), r=4)
+            parts.append(svg("circle", class_="rb-item", style=tint[i], **point))
+        if curve is not None:  # steps, shades where they are best, and a dot
+            bottom, what = BELOW[1], what + ", and the validation curve"
+            best = across(np.clip(np.array(curve.best)[:, ::-1], low, high), high, low)
+            wide = (best[:, 1] - best[:, 0] >= 1) | (best[:, 0] == best[:, 0].min())
+            for x, end in best[wide]:
+                size = dict(y=BELOW[0], width=max(1.0, end - x), height=BELOW[1] - BELOW[0])
+                parts.append(svg("rect", class_="rb-best", x=x, **size))
+            ends = np.unique([self.values.min(), self.values.max()])[::-1]
+            said = [f"{value:.2g}" for value in ends]
+            parts.append(svg_panel(BELOW, f"validation {self._metric()}", said))
+            x = np.repeat(across(np.r_[high, self.breaks, low], high, low), 2)[1:-1]
+            y = np.repeat(upward(heights(self.values), BELOW), 2)
+            parts.append(svg_line(x, y, class_="rb-steps"))
+            parts.append(svg("line", class_="rb-at", x1=at, x2=at, y1=BELOW[0], y2=BELOW[1]))
+            y = upward(heights(np.r_[curve.at(self.lam), self.values])[0], BELOW)
+            parts.append(svg("circle", class_="rb-dot", cx=at, cy=y, r=4))
+        # powers of ten below the panels, or the two ends where there are fewer than two
+        first, last = int(np.floor(np.log10(high))), int(np.ceil(np.log10(low)))
+        raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+        powers = range(first, last - 1, -max(1, round((first - last) / 6)))
+        marks = [(10.0**e, "10" + str(e).translate(raised)) for e in powers]
+        if len(marks) < 2:
+            marks = [(end, f"{end:.3g}") for end in (high, low)]
+        for lam, said in marks:
+            x = across(lam, high, low)
+            parts.append(svg("text", said, x=x, y=bottom + 16, text_anchor="middle"))
+        parts.append(svg("text", self.symbol, x=LEFT - 20, y=bottom + 16, text_anchor="end"))
+        view = f"0 0 {WIDTH} {bottom + 22}"
+        return svg("svg", "".join(parts), viewBox=view, role="img", aria_label=what)
 
-def numbers(slider):
-    """What the script computes with, as JSON."""
-    proven = slider.proven.astype(int) + 2 * slider.proven.T
-    data = dict(
-        high=slider.high,
-        low=slider.low,
-        chosen=slider.lam,
-        lams=slider.lams.tolist(),
-        scores=slider.scores.tolist(),
-        proven=["".join(map(str, row)) for row in proven],
-        words=WORDS,
-        panel=[LEFT, RIGHT, *PANEL],
-        breaks=slider.breaks.tolist(),
-    )
-    if slider.curve is not None:
-        ends = [float(slider.values.min()), float(slider.values.max())]
-        below = [BELOW[1], BELOW[0], *ends]
-        data |= dict(values=slider.values.tolist(), optimum=slider.curve.optimum, below=below)
-    return json.dumps(data, separators=(",", ":"))
-
-
-def picture_html(slider, now):
-    """Both panels as one picture, for those who see it; in words, what is in it."""
-    ends, curve = (slider.high, slider.low), slider.curve
-    picture, bottom = scores_svg(slider, now), PANEL[1]
-    what = "scores of the items along the path"
-    if curve is not None:
-        bottom, what = BELOW[1], what + ", and the validation curve"
-        x, share = across(slider.lam, *ends), heights(np.r_[curve.at(slider.lam), slider.values])[0]
-        picture += curve_svg(curve, slider.breaks, slider.values, *ends) + mark_svg(x, BELOW)
-        picture += f'<circle class="rb-dot" cx="{x:.1f}" cy="{upward(share, BELOW):.1f}" r="4"/>'
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {bottom + 22}" role="img" aria-label="{what}">{picture}'
-        f"{ticks_svg(*ends, bottom, slider.symbol)}</svg>"
-    )
-
-
-def said_html(slider):
-    """The line above the list: lambda, and what the curve is there."""
-    said = f'{slider.symbol} = <b class="rb-lam">{slider.lam:.3g}</b>'
-    curve = slider.curve
-    if curve is not None:
-        value, best = curve.at(slider.lam), abs(curve.at(slider.lam) - curve.optimum) <= 1e-12
-        said += f' · {metric_name(curve)} <b class="rb-value">{value:.3g}</b> '
-        said += f'<span class="rb-mark"{"" if best else " hidden"}>best</span>'
-    return f'<p class="rb-said">{said}</p>'
-
-
-def key_html(slider):
-    """What a lit link means, or why there is none."""
-    if not slider.proven.any():
-        return '<p class="rb-key">No order is proven.</p>'
-    low, high = slider.interval
-    where = "for every" if slider.is_exact else "at nine"
-    said = f"the function's order, proven {where} {slider.symbol} from {high:.3g} to {low:.3g}"
-    return (
-        f'<p class="rb-key"><span><i class="rb-yes"></i>{said}</span>'
-        '<span><i class="rb-no"></i>proven the other way round</span>'
-        '<span><i class="rb-open"></i>not proven</span></p>'
-    )
-
-
-def asset(ending):
-    """The script of a slider, or its style, which lie beside this module."""
-    return files("rankbook.plots").joinpath(f"slider.{ending}").read_text(encoding="utf-8").strip()
-
-
-def slider_html(slider):
-    """The whole slider."""
-    now = slider.at(slider.lam)
-    step = round(1000 * np.log(slider.high / slider.lam) / np.log(slider.high / slider.low))
-    place = f"--left:{100 * LEFT / WIDTH:.2f}%;--wide:{100 * (RIGHT - LEFT) / WIDTH:.2f}%"
-    return (
-        f'<div class="rb-slider" role="group" aria-label="ranking along {slider.symbol}">'
-        f"<style>{asset('css')}</style>"
-        f"<div>{said_html(slider)}{list_html(slider.names, now, slider.proven)}{key_html(slider)}"
-        f'</div><div class="rb-plot" style="{place}">{picture_html(slider, now)}'
-        f'<input type="range" min="0" max="1000" value="{step}" hidden="hidden" '
-        # or JupyterLab takes the arrow keys for its own
-        'data-lm-suppress-shortcuts="true" '
-        f'aria-label="{slider.symbol}, falling"/><button type="button" hidden="hidden">back to '
-        f"{slider.symbol} = {slider.lam:.3g}</button></div>"
-        "<noscript>A still picture: where scripts run, a slider moves it.</noscript>"
-        f'<script type="application/json">{numbers(slider)}</script>'
-        f"<script>{asset('js')}</script></div>"
-    )
+    def _numbers(self):
+        """What the script computes with, as JSON."""
+        proven = self.proven.astype(int) + 2 * self.proven.T
+        data = dict(
+            high=self.high,
+            low=self.low,
+            chosen=self.lam,
+            lams=self.lams.tolist(),
+            scores=self.scores.tolist(),
+            proven=["".join(map(str, row)) for row in proven],
+            words=WORDS,
+            panel=[LEFT, RIGHT, *PANEL],
+            breaks=self.breaks.tolist(),
+        )
+        if self.curve is not None:
+            ends = [float(self.values.min()), float(self.values.max())]
+            below = [BELOW[1], BELOW[0], *ends]
+            data |= dict(values=self.values.tolist(), optimum=self.curve.optimum, below=below)
+        return json.dumps(data, separators=(",", ":"))

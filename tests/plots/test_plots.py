@@ -23,7 +23,6 @@ from rankbook.paths.sets import AT_BOUND, EVENT, FREE, INACTIVE, first_sets
 from rankbook.plots import axes as axes_module
 from rankbook.plots import items
 from rankbook.plots import path as path_plots
-from rankbook.plots import sets as set_plots
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.registry.solve import solve_path
@@ -321,8 +320,6 @@ def test_set_sizes_are_those_counted_at_any_lambda(ties):
         Preferences.from_scores(np.arange(10)),
         kernel="linear",
     )
-    sizes = set_plots._set_sizes(path)
-    assert sizes.shape == (path.breakpoints.size + 1, 3) and (sizes.sum(axis=1) == m).all()
     ax = plots.plot_sets(path)
     x, drawn = ax.lines[0].get_xdata(), {line.get_label(): line.get_ydata() for line in ax.lines}
     for lam in np.random.default_rng(4).uniform(0.2, 120, 200):
@@ -332,6 +329,7 @@ def test_set_sizes_are_those_counted_at_any_lambda(ties):
         j = np.flatnonzero(x >= lam)[-1]  # a step holds from its lambda down to the next
         assert [drawn["inactive"][j], drawn["free"][j], drawn["at bound"][j]] == counted.tolist()
     assert all(line.get_drawstyle() == "steps-post" for line in ax.lines)
+    assert x.size == path.breakpoints.size + 2 and (sum(drawn.values()) == m).all()
 
 
 def test_sizes_stay_exact_when_thinned():
