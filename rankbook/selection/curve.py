@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['HALVINGS', 'PER_DECADE', 'ENTRIES', 'ValidationCurve', 'choose_lambda', 'distinct_rows', 'check_validation',
-           'check_grades', 'change_of', 'signs_of', 'spectral_crossings', 'grid_changes', 'order_changes',
-           'validation_curve', 'disagreement_error', 'largest_within']
+           'check_grades', 'change_of', 'signs_of', 'spectral_crossings', 'order_changes', 'validation_curve',
+           'disagreement_error', 'largest_within']
 
 # %% ../../nbs/selection/curve.ipynb #c003
 from dataclasses import dataclass
@@ -308,8 +308,17 @@ def spectral_crossings(path, X_val, better, worse, tie_tol=1e-10):
     """
     F, (low, high) = path.components(X_val), path.scale
     grid = np.geomspace(high, low, 2 + int(PER_DECADE * np.log10(high / low)))
-    first, changes = grid_changes(path, F, grid, better, worse, tie_tol)
-    cell, pair, old, new = changes
+    first, signs, found = None, None, []
+    for at, one in enumerate(grid):
+        scores = F @ path.shares(np.array([one]))[0]
+        now = signs_of(scores[better] - scores[worse], tie_tol * np.abs(scores).max(initial=0.0))
+        if first is None:
+            first = signs = now
+            continue
+        pair = np.flatnonzero(now != signs)
+        found.append((np.full(pair.size, at - 1), pair, signs[pair], now[pair]))
+        signs = now
+    cell, pair, old, new = (np.concatenate(column) for column in zip(*found))
     lam, step = np.empty(pair.size), max(1, ENTRIES // F.shape[1])
     tolerance = tie_tol * np.abs(path.shares(grid) @ F.T).max(axis=1)
     for i in range(0, pair.size, step):
@@ -318,24 +327,6 @@ def spectral_crossings(path, X_val, better, worse, tie_tol=1e-10):
         parts = F[better[part]] - F[worse[part]]
         lam[i : i + step] = change_of(path.shares, parts, *ends, old[i : i + step], tolerance[at])
     return first, lam, pair, old, new
-
-
-def grid_changes(path, F, grid, better, worse, tie_tol):
-    """The signs (m,) at the first lambda of a grid, and what changes from each to the next.
-
-    That is the cell of the grid, the pair, and its signs before and after.
-    """
-    first, signs, found = None, None, []
-    for at, lam in enumerate(grid):
-        scores = F @ path.shares(np.array([lam]))[0]
-        now = signs_of(scores[better] - scores[worse], tie_tol * np.abs(scores).max(initial=0.0))
-        if first is None:
-            first = signs = now
-            continue
-        pair = np.flatnonzero(now != signs)
-        found.append((np.full(pair.size, at - 1), pair, signs[pair], now[pair]))
-        signs = now
-    return first, [np.concatenate(column) for column in zip(*found)]
 
 # %% ../../nbs/selection/curve.ipynb #c015
 def _as_curve(path, lam, values, metric):
@@ -433,16 +424,6 @@ def _error_curve(path, items, distinct, y, query, tie_tol):
     return _as_curve(path, lam[order][starts], mistakes / y.size, "error")
 
 # %% ../../nbs/selection/curve.ipynb #c020
-def _label_curve(path, X_val, y_val, others, metric, tie_tol):
-    """The share of wrong labels along the path of a support vector machine."""
-    from rankbook.selection.other_measures import require_error, wrong_labels
-
-    require_error(metric, others)
-    lam, values = wrong_labels(path, X_val, y_val, tie_tol)
-    starts = _groups(lam)[1]
-    return _as_curve(path, lam[starts], values[np.r_[0, np.append(starts[1:], lam.size)]], metric)
-
-
 @interruptible
 def validation_curve(
     path: SolutionPath,
@@ -513,7 +494,13 @@ def validation_curve(
     as_choice("metric", metric, ("disagreement", *curves))
     tie_tol = as_tie_tol(tie_tol)
     if isinstance(path, LabelPath):
-        return _label_curve(path, X_val, prefs_val, (qid, k), metric, tie_tol)
+        from rankbook.selection.other_measures import require_error, wrong_labels
+
+        require_error(metric, (qid, k))
+        lam, values = wrong_labels(path, X_val, prefs_val, tie_tol)
+        starts = _groups(lam)[1]
+        ends = np.r_[0, np.append(starts[1:], lam.size)]
+        return _as_curve(path, lam[starts], values[ends], metric)
     if metric == "disagreement":
         distinct, items = check_validation(X_val, prefs_val, qid, k)
         return _disagreement_curve(path, items, distinct, prefs_val, prefs_val.weight, tie_tol)

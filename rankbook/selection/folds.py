@@ -137,35 +137,28 @@ def make_folds(cv, X, y, query, random_state=None):
 # %% ../../nbs/selection/folds.ipynb #c011
 def deal_folds(cv, X, y, query, rng=None):
     """The folds of :func:`make_folds`, as pairs of arrays of ints, whatever they hold."""
-    if not isinstance(cv, (int, np.integer)) or isinstance(cv, bool):
-        return _given_folds(cv, X, y, query)
-    cv = as_count("cv", cv, 2, max(2, y.size), ", the number of items,")
-    fold = fold_numbers(y, query, cv, rng)
-    return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(cv)]
-
-
-def _given_folds(cv, X, y, query):
-    """The folds of a splitter or an iterable, as arrays of ints."""
+    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        cv = as_count("cv", cv, 2, max(2, y.size), ", the number of items,")
+        fold = fold_numbers(y, query, cv, rng)
+        return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(cv)]
     if isinstance(cv, (str, bytes, bool)) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
         raise TypeError(
             f"cv is {cv!r}; an integer, a splitter of scikit-learn or pairs "
             "(training, left out) are accepted."
         )
-    pairs = cv.split(X, y, query) if hasattr(cv, "split") else cv
-    folds = [_as_fold(pair, f, y.size) for f, pair in enumerate(pairs)]
+    folds = []
+    for f, pair in enumerate(cv.split(X, y, query) if hasattr(cv, "split") else cv):
+        if not hasattr(pair, "__len__") or len(pair) != 2:
+            raise TypeError(f"cv has fold {f}, {pair!r}; a pair (training, left out) is accepted.")
+        parts = []
+        for i, part in enumerate(pair):
+            part = as_array(name := f"cv[{f}][{i}]", part)
+            is_mask = part.dtype == bool and part.shape == (y.size,)
+            parts.append(as_index(name, np.flatnonzero(part) if is_mask else part, y.size))
+        folds.append(tuple(parts))
     if not folds:
         raise ValueError("cv has no fold; at least one is accepted.")
     return folds
-
-
-def _as_fold(pair, f, n):
-    """The two parts of fold f of n items as ints; they may be masks."""
-    if not hasattr(pair, "__len__") or len(pair) != 2:
-        raise TypeError(f"cv has fold {f}, {pair!r}; a pair (training, left out) is accepted.")
-    names = [f"cv[{f}][{i}]" for i in (0, 1)]
-    parts = [as_array(name, part) for name, part in zip(names, pair)]
-    parts = [np.flatnonzero(p) if p.dtype == bool and p.shape == (n,) else p for p in parts]
-    return tuple(as_index(name, part, n) for name, part in zip(names, parts))
 
 # %% ../../nbs/selection/folds.ipynb #sp04
 BY = ("item", "pair", "group")
@@ -206,7 +199,15 @@ def pair_folds(cv, X, prefs, by="item", group=None, random_state=None):
     as_choice("fold_by", by, BY)
     rng = None if random_state is None else np.random.default_rng(as_seed(random_state))
     if by == "pair":
-        parts = _whole(deal_folds(cv, *_pairs_to_deal(prefs), rng), prefs, by)
+        pairs = np.column_stack([prefs.better, prefs.worse]).astype(np.int64)
+        key = pairs.min(axis=1) * prefs.n_items + pairs.max(axis=1)
+        number = np.unique(key, return_inverse=True)[1]  # of each two items that are compared
+        if number.max() == 0:
+            raise ValueError(
+                "preferences compare the same two items only; two different pairs of items, or "
+                "more, are accepted for fold_by='pair'."
+            )
+        parts = _whole(deal_folds(cv, pairs, prefs.weight, number, rng), prefs, by)
         every = locked(np.arange(prefs.n_items))
         cut = [[some_pairs(prefs, part) for part in both] for both in parts]
         folds = [Fold(every, train, every, test) for train, test in cut]
@@ -219,19 +220,6 @@ def pair_folds(cv, X, prefs, by="item", group=None, random_state=None):
     return folds, int((~validated).sum())
 
 # %% ../../nbs/selection/folds.ipynb #sp08
-def _pairs_to_deal(prefs):
-    """The pairs (m, 2), their weights, and a number for each two items that are compared."""
-    pairs = np.column_stack([prefs.better, prefs.worse]).astype(np.int64)
-    key = pairs.min(axis=1) * prefs.n_items + pairs.max(axis=1)
-    number = np.unique(key, return_inverse=True)[1]
-    if number.max() == 0:
-        raise ValueError(
-            "preferences compare the same two items only; two different pairs of items, or more, "
-            "are accepted for fold_by='pair'."
-        )
-    return pairs, prefs.weight, number
-
-
 def _groups(by, group, n):
     """The numbers of the groups of n items, or None where folds are of items."""
     if by == "item":

@@ -44,7 +44,25 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
     if isinstance(cv, str):
         if cv not in ("query", "loo", "lpo"):
             raise unknown_name("cv", cv, ("query", "loo", "lpo", "a number of folds", "a splitter"))
-        return _whole_queries(Y, query) if cv == "query" else _single_items(cv, by_item, query)
+        if cv == "query":
+            differ = np.zeros(query.max() + 1, dtype=bool)
+            of_first = Y[Queries(query, len(Y)).first[query]]
+            np.logical_or.at(differ, query, (Y != of_first).any(axis=1))
+            if differ.sum() < 2:
+                raise ValueError(
+                    f"cv is 'query' and qid has {differ.sum()} queries with two different scores; "
+                    "at least 2 are accepted: one to learn from and one to judge by."
+                )
+            return members(query)
+        if not by_item:
+            raise ValueError(
+                f"cv is {cv!r} and qid has {query.max() + 1} queries: leaving out a part of one "
+                "changes the weight of the rest of it; "
+                "cv='query' or a number of folds is accepted."
+            )
+        if query.size < 3:
+            raise ValueError(f"cv is {cv!r} and X has {query.size} items; at least 3 are accepted.")
+        return "lpo" if cv == "lpo" else list(np.arange(query.size)[:, None])
     level = (
         Y[:, 0]
         if Y.shape[1] == 1
@@ -58,31 +76,6 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
                 "training parts that are all the rest are accepted."
             )
     return [test for _, test in folds]
-
-
-def _whole_queries(Y, query):
-    """The items of each query."""
-    differ = np.zeros(query.max() + 1, dtype=bool)
-    np.logical_or.at(differ, query, (Y != Y[Queries(query, len(Y)).first[query]]).any(axis=1))
-    if differ.sum() < 2:
-        raise ValueError(
-            f"cv is 'query' and qid has {differ.sum()} queries with two different scores; at "
-            "least 2 are accepted: one to learn from and one to judge by."
-        )
-    return members(query)
-
-
-def _single_items(cv, by_item, query):
-    """Each item alone, or "lpo" for each pair."""
-    if not by_item:
-        raise ValueError(
-            f"cv is {cv!r} and qid has {query.max() + 1} queries: leaving out a part of one "
-            "changes the weight of the rest of it; "
-            "cv='query' or a number of folds is accepted."
-        )
-    if query.size < 3:
-        raise ValueError(f"cv is {cv!r} and X has {query.size} items; at least 3 are accepted.")
-    return "lpo" if cv == "lpo" else list(np.arange(query.size)[:, None])
 
 
 def check_metric(metric):

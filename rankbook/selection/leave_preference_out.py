@@ -61,7 +61,11 @@ def preference_rows(path):
     scores = _item_scores(path)
     if isinstance(path, WeightPath) or problem.basis is not None:
         return PreferenceRows(scores, scores, np.ones(scores.shape[1]))
-    return PreferenceRows(scores, _pseudo_inverse(path.spectrum.left), path.spectrum.values)
+    from scipy.linalg import qr, solve_triangular
+
+    Q, R = qr(path.spectrum.left, mode="economic")  # of independent columns: its pseudo-inverse
+    sources = solve_triangular(R, Q.T, check_finite=False).T
+    return PreferenceRows(scores, sources, path.spectrum.values)
 
 
 def _item_scores(path):
@@ -74,14 +78,6 @@ def _item_scores(path):
     return (
         matvec(problem.X, rmatvec(problem.X, left)) if problem.is_factored else problem.gram @ left
     )
-
-
-def _pseudo_inverse(F):
-    """The transpose of the pseudo-inverse of F (n, r), whose columns are independent."""
-    from scipy.linalg import qr, solve_triangular
-
-    Q, R = qr(F, mode="economic")
-    return solve_triangular(R, Q.T, check_finite=False).T
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl07
 def without_preferences(path, rows, pairs, lams):
@@ -206,7 +202,30 @@ def preference_groups(cv, X, prefs, by="item", group=None, random_state=None):
         known = " A single item has no preference to judge." if cv == "loo" else ""
         error = unknown_name("cv", cv, accepted)
         raise ValueError(f"{error} That is for preferences and fold_by={by!r}.{known}")
-    found = _each_group(prefs, group) if by == "group" else _each_pair(prefs, by)
+    if by == "group":  # each that has preferences among itself
+        if group is None:
+            raise ValueError("cv is 'query' and qid is None; the group of each item is accepted.")
+        ids, number = as_ids("qid", group, prefs.n_items)
+        first, last = number[prefs.better], number[prefs.worse]
+        inside = np.flatnonzero(first == last)
+        judged = [inside[at] for at in members(first[inside], len(ids))]
+        both = zip(members(first, len(ids)), members(last, len(ids)))
+        removed = [np.union1d(*ends) for ends in both]
+    else:  # each two items that are compared
+        ends = np.sort(np.column_stack([prefs.better, prefs.worse]), axis=1)
+        two, number = np.unique(ends, axis=0, return_inverse=True)
+        removed = judged = members(number.ravel(), len(two))
+        if by == "item":
+            ends = np.concatenate([prefs.better, prefs.worse])
+            of = [at % len(prefs) for at in members(ends, prefs.n_items)]
+            removed = [np.union1d(of[i], of[j]) for i, j in two]
+    counts = prefs.weight > 0  # what is judged, and the rest to learn from, have to weigh something
+    kept = [
+        g
+        for g, (out, asked) in enumerate(zip(removed, judged))
+        if counts[asked].any() and counts[out].sum() < counts.sum()
+    ]
+    found = LeftOut([removed[g] for g in kept], [judged[g] for g in kept], by != "group")
     if len(found.judged) < 2:
         raise ValueError(
             f"cv is {cv!r} and the preferences are of {len(found.judged)} "
@@ -214,48 +233,6 @@ def preference_groups(cv, X, prefs, by="item", group=None, random_state=None):
             "at least 2 are accepted."
         )
     return found, len(prefs) - sum(map(len, found.judged))
-
-# %% ../../nbs/selection/leave_preference_out.ipynb #sl15
-def _each_pair(prefs, by):
-    """Each two items that are compared."""
-    ends = np.sort(np.column_stack([prefs.better, prefs.worse]), axis=1)
-    two, number = np.unique(ends, axis=0, return_inverse=True)
-    judged = members(number.ravel(), len(two))
-    if by == "pair":
-        removed = judged
-    else:
-        of = _of_items(prefs)
-        removed = [np.union1d(of[i], of[j]) for i, j in two]
-    return _those_that_count(prefs, removed, judged, True)
-
-
-def _each_group(prefs, group):
-    """Each group of items that has preferences among itself."""
-    if group is None:
-        raise ValueError("cv is 'query' and qid is None; the group of each item is accepted.")
-    ids, number = as_ids("qid", group, prefs.n_items)
-    first, last = number[prefs.better], number[prefs.worse]
-    inside = np.flatnonzero(first == last)
-    judged = [inside[at] for at in members(first[inside], len(ids))]
-    removed = [np.union1d(*both) for both in zip(members(first, len(ids)), members(last, len(ids)))]
-    return _those_that_count(prefs, removed, judged, False)
-
-
-def _of_items(prefs):
-    """The preferences of each item."""
-    ends = np.concatenate([prefs.better, prefs.worse])
-    return [at % len(prefs) for at in members(ends, prefs.n_items)]
-
-
-def _those_that_count(prefs, removed, judged, is_pooled):
-    """Groups with something to judge and something to learn from."""
-    counts = prefs.weight > 0
-    kept = [
-        g
-        for g, (out, asked) in enumerate(zip(removed, judged))
-        if counts[asked].any() and counts[out].sum() < counts.sum()
-    ]
-    return LeftOut([removed[g] for g in kept], [judged[g] for g in kept], is_pooled)
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl18
 def missed_share(differences, weight, limits):
@@ -286,7 +263,15 @@ def preference_values(follow, prefs, groups, lams):
         Of all preferences, if it was needed.
     """
     if not isinstance(groups, LeftOut):
-        return np.mean([_fold_value(follow, fold, prefs.n_items, lams) for fold in groups], 0), None
+        values = []
+        for fold in groups:  # its training preferences are learnt from anew
+            known, asked = fold.prefs, fold.target
+            ends = (fold.train[end] for end in (known.better, known.worse))
+            path = follow(Preferences(*ends, prefs.n_items, known.weight, known.margin))
+            f = (path.shares(lams) * path.spectrum.right[:, 0]) @ _item_scores(path)[fold.test].T
+            d = f[:, asked.better] - f[:, asked.worse]
+            values.append(missed_share(d, asked.weight, _limits(path, d, lams)))
+        return np.mean(values, axis=0), None
     path = follow(prefs)
     d = left_out_differences(path, groups.removed, groups.judged, lams)
     weight, limits = prefs.weight[np.concatenate(groups.judged)], _limits(path, d, lams)
@@ -303,13 +288,3 @@ def _limits(path, d, lams):
     asked = np.abs(path.problem.target.prefs.margin).max()
     below = lams <= path.spectrum.values.max(initial=0.0)
     return tie_share(path, lams) * np.where(below, size.clip(min=asked), size)
-
-
-def _fold_value(follow, fold, n, lams):
-    """The disagreement (l,) of one fold: its training preferences are learnt from anew."""
-    known, asked = fold.prefs, fold.target
-    ends = (fold.train[end] for end in (known.better, known.worse))
-    path = follow(Preferences(*ends, n, known.weight, known.margin))
-    f = (path.shares(lams) * path.spectrum.right[:, 0]) @ _item_scores(path)[fold.test].T
-    d = f[:, asked.better] - f[:, asked.worse]
-    return missed_share(d, asked.weight, _limits(path, d, lams))
