@@ -15,7 +15,7 @@ from ..problems.rankrls import MarginTarget, RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import MOMENTS, RayleighProblem, SemiSupervisedData
 from ..problems.svm import MulticlassSVMProblem, SVMProblem
-from .sets import EVENT
+from .exact import EVENT
 
 KIND = "rankbook path"
 

@@ -10,8 +10,8 @@ from ..problems.spectrum import Spectrum
 from .exact import RegularizationPath
 from .files import are_indices, demand, finite, unpack_events
 from .labels import LabelPath
-from .rayleigh import ManifoldPath
-from .sets import EVENT, FREE, first_sets, free_after
+from .spectral import ManifoldPath
+from .exact import EVENT, FREE, first_sets, free_after
 from .spectral import SpectralPath, WeightPath
 
 STATUSES = ("complete", "lam_min", "max_events", "interrupted", "rounding", "numerical")

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..base.validation import as_choice, as_count, require_kind
 from ..paths.exact import SolutionPath
-from ..paths.rayleigh import ManifoldPath
+from ..paths.spectral import ManifoldPath
 from .axes import COLOURS, SMALL, as_axes, as_names, drawn_range, lambda_axis, plain, thin
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def plot_path(
     ----------
     path : SolutionPath
         Of any solver. That of support vector machines has the constraints of examples for
-        preferences; on a :class:`rankbook.paths.rayleigh.ManifoldPath` the manifold weight falls.
+        preferences; on a :class:`rankbook.paths.spectral.ManifoldPath` the manifold weight falls.
     what : {"margins", "coef", "weights"}, optional
         Differences f(better) - f(worse) of preferences; coefficients, those of items or of a basis;
         or, of a linear function, the weights of features. By default the weights with an L1

@@ -13,7 +13,7 @@ from ..base.ownership import SetOnce, locked
 from ..base.validation import as_matrix, as_numbers, as_positive, require_kind
 from ..kernels.kernel import item_distance
 from ..paths.exact import RegularizationPath, SolutionPath
-from ..paths.rayleigh import ManifoldPath
+from ..paths.spectral import ManifoldPath
 from ..selection.curve import ValidationCurve, order_changes
 from .axes import as_names, drawn_range, thin
 from .path import lambdas, spread_ranks

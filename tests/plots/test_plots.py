@@ -16,10 +16,16 @@ from scipy.integrate import trapezoid
 import rankbook as rb
 from rankbook import plots
 from rankbook.metrics.pairs import auc
-from rankbook.paths.exact import RegularizationPath
-from rankbook.paths.rayleigh import ManifoldPath
-from rankbook.paths.reading import sets_at
-from rankbook.paths.sets import AT_BOUND, EVENT, FREE, INACTIVE, first_sets
+from rankbook.paths.exact import (
+    AT_BOUND,
+    EVENT,
+    FREE,
+    INACTIVE,
+    RegularizationPath,
+    first_sets,
+    sets_at,
+)
+from rankbook.paths.spectral import ManifoldPath
 from rankbook.plots import axes as axes_module
 from rankbook.plots import items
 from rankbook.plots import path as path_plots

@@ -18,8 +18,7 @@ from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
 
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
-from rankbook.paths.rayleigh import ManifoldPath
-from rankbook.paths.spectral import SpectralPath
+from rankbook.paths.spectral import ManifoldPath, SpectralPath
 from rankbook.problems.labels import read_labels
 from rankbook.problems.rayleigh import rayleigh_quotient
 

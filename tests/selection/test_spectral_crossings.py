@@ -59,7 +59,7 @@ def test_other_metrics(metric):
 
 
 def test_the_weight_of_unlabelled_items():
-    from rankbook.paths.rayleigh import ManifoldPath
+    from rankbook.paths.spectral import ManifoldPath
 
     path = ManifoldPath(PROBLEMS["Rayleigh"], 1.0)
     curve = rb.validation_curve(path, X_VAL, rb.Preferences.from_scores(Y_VAL))

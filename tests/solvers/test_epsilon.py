@@ -13,14 +13,18 @@ from hypothesis import strategies as st
 import rankbook as rb
 from rankbook.data.datasets import make_mixture
 from rankbook.problems.solution import Solution
-from rankbook.solvers.epsilon.gap import (
+from rankbook.solvers.epsilon.solver import (
+    DEPTH,
+    EpsilonPath,
+    EpsilonSolver,
     hinge_pieces,
     largest_gap,
     largest_gap_below,
     make_breakpoint,
+    refine,
+    refined_lam,
     top_breakpoint,
 )
-from rankbook.solvers.epsilon.solver import DEPTH, EpsilonPath, EpsilonSolver, refine, refined_lam
 
 # Problems, and what every path must be
 

@@ -279,9 +279,9 @@ def test_a_path_may_end_early():
 
 
 def test_ctrl_c_stays_ctrl_c(monkeypatch):
-    from rankbook.solvers.homotopy import events
+    from rankbook.solvers.homotopy import solver
 
-    original, calls = events.next_point, []
+    original, calls = solver.next_point, []
 
     def interrupt(*args):
         calls.append(1)
@@ -289,18 +289,18 @@ def test_ctrl_c_stays_ctrl_c(monkeypatch):
             raise KeyboardInterrupt
         return original(*args)
 
-    monkeypatch.setattr(events, "next_point", interrupt)
+    monkeypatch.setattr(solver, "next_point", interrupt)
     with pytest.raises(KeyboardInterrupt):
         rb.solve_path(squared(*CORPUS["plain"]), solver="homotopy")
 
 
 def test_a_numerical_end_is_told(monkeypatch):
-    from rankbook.solvers.homotopy import events
+    from rankbook.solvers.homotopy import solver
 
     def lost(*args):
         raise ArithmeticError("the direction of the weights is lost")
 
-    monkeypatch.setattr(events, "direction", lost)
+    monkeypatch.setattr(solver, "direction", lost)
     problem = squared(*CORPUS["plain"])
     path = rb.solve_path(problem, solver="homotopy")
     assert path.status == "numerical" and "is lost" in path.info["reason"]
@@ -309,9 +309,9 @@ def test_a_numerical_end_is_told(monkeypatch):
 
 
 def test_a_path_that_gets_nowhere_ends(monkeypatch):
-    from rankbook.solvers.homotopy import events
+    from rankbook.solvers.homotopy import solver
 
-    monkeypatch.setattr(events, "next_point", lambda piece, point, *_: (point, False))
+    monkeypatch.setattr(solver, "next_point", lambda piece, point, *_: (point, False))
     path = rb.solve_path(squared(*CORPUS["plain"]), solver="homotopy")
     assert path.status == "numerical" and "without progress" in path.info["reason"]
 

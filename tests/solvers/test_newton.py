@@ -11,8 +11,8 @@ from scipy.sparse import csr_array, csr_matrix
 
 import rankbook as rb
 from rankbook.preferences.sums import SQUARED, CountedLoss
-from rankbook.solvers.newton import path as newton_path
-from rankbook.solvers.newton.path import answer_at, follow
+from rankbook.solvers.newton import solver as newton_path
+from rankbook.solvers.newton.solver import answer_at, follow
 from rankbook.solvers.newton.steps import minimise, started
 
 LAMS = (1e3, 10.0, 0.1, 1e-3)

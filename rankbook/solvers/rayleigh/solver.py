@@ -9,7 +9,7 @@ __all__ = ['cholesky_weights', 'RayleighSolver']
 import numpy as np
 
 from ...base.validation import as_positive, unknown_name
-from ...paths.rayleigh import ManifoldPath, lambda_path
+from ...paths.spectral import ManifoldPath, lambda_path
 from ...problems.solution import Solution
 from ...registry.solver import Solver
 
@@ -81,6 +81,6 @@ class RayleighSolver(Solver):
         """The path of all solutions; `lam_min` makes no difference.
 
         It is a :class:`rankbook.paths.spectral.SpectralPath` in lam or a
-        :class:`rankbook.paths.rayleigh.ManifoldPath`.
+        :class:`rankbook.paths.spectral.ManifoldPath`.
         """
         return lambda_path(problem) if self.along == "lam" else ManifoldPath(problem, self.lam)

@@ -15,9 +15,8 @@ from ...base.limits import require_memory, written_out
 from ...base.progress import progress_bar
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
-from ...paths.exact import SolutionPath, in_domain
+from ...paths.exact import AT_BOUND, FREE, End, SolutionPath, in_domain
 from ...paths.files import demand, finite, finite_table, save_path, unpack_events
-from ...paths.sets import AT_BOUND, FREE, End
 from ...problems.l1 import feature_correlation
 from ...problems.solution import Solution
 from ...registry.solver import Solver
@@ -171,7 +170,7 @@ def jumps(lam, table):
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c017
 def start_state(problem, lam, perturbation, seed):
     """The state at w = 0, and the indices of the preferences that take part. O(m + n d)."""
-    from rankbook.solvers.simplex.basis import initial_state
+    from rankbook.solvers.simplex.pivots import initial_state
 
     prefs = problem.prefs
     require_memory(
@@ -203,8 +202,7 @@ def follow_chunk(state, lam_min, size):
     """
     from scipy.sparse import csr_array
 
-    from rankbook.solvers.simplex.basis import grow
-    from rankbook.solvers.simplex.pivots import Log, follow
+    from rankbook.solvers.simplex.pivots import Log, follow, grow
 
     size = min(size, max(16, 4_000_000 // state.w.size))
     log = Log(
@@ -326,8 +324,8 @@ class SimplexSolver(Solver):
         return L1Path(problem, events, table, status, float(end), info)
 
     def solve(self, problem, lam):
-        """The solution at one lambda, by the descent of :mod:`rankbook.solvers.simplex.descent`."""
-        from rankbook.solvers.simplex import basis, descent, pivots
+        """The solution at one lambda, by the descent of :mod:`rankbook.solvers.simplex.pivots`."""
+        from rankbook.solvers.simplex import pivots
 
         lam = as_positive("lam", lam)
         w, sign, sets = (
@@ -338,8 +336,8 @@ class SimplexSolver(Solver):
         if lam < problem.lam_max:
             state, pairs = start_state(problem, lam, self.perturbation, self.seed)
             try:
-                while (code := descent.descend(state)) == End.ROOM_FULL:
-                    state = basis.grow(state)
+                while (code := pivots.descend(state)) == End.ROOM_FULL:
+                    state = pivots.grow(state)
             except np.linalg.LinAlgError:
                 code = End.SINGULAR
             if code != End.COMPLETE:
