@@ -8,7 +8,7 @@ import numpy as np
 from ..base.validation import as_positive, unknown_name
 from ..data.blocks import Block, Blocks, Stored
 from ..data.split import scaling
-from ..estimators.base import fitted_attributes, keep_fit
+from ..estimators.base import fitted_attributes
 from ..estimators.rankrls import RankRLS
 from ..estimators.ranksvm import RankSVM
 from ..estimators.rayleigh import RayleighRanker, keep_solution
@@ -111,7 +111,7 @@ def chosen_model(selection, about=()):
         if settings["method"] == "ranksvm":
             model.set_params(graph=settings["graph"])
         by_query = selection.data.qid is not None
-        keep_fit(model, fitted_attributes(solution) | dict(by_query_=by_query))
+        model._keep_fit(fitted_attributes(solution) | dict(by_query_=by_query))
     model.n_features_in_ = selection.centre.size
     facts = dict(settings, disagreement=selection.disagreement, data=selection.data.name)
     names = selection.data.feature_names
@@ -174,6 +174,6 @@ def fit_blocks(
     problem = BlockRankSVMProblem(send(blocks), loss=loss)
     model = RankSVM(lam=lam, kernel="linear", loss=loss, solver="newton")
     solution = solve(problem, lam, solver="newton", progress=progress)
-    keep_fit(model, fitted_attributes(solution) | dict(by_query_=problem.facts.has_ids))
+    model._keep_fit(fitted_attributes(solution) | dict(by_query_=problem.facts.has_ids))
     model.n_features_in_ = d
     return ScaledModel(model, centre, factor, columns, dict(about)), problem.facts

@@ -49,9 +49,8 @@ from ..registry.solver import with_options
 from ..selection.folds import BY
 
 # %% auto #0
-__all__ = ['FITTED', 'CHECKS', 'fitted_attributes', 'keep_fit', 'or_none', 'one_of', 'check_parameters', 'keeping_features',
-           'require_target', 'refuse_blocks', 'finite_items', 'refuse_data', 'refuse_lengths', 'refuse_objects',
-           'finite_scores', 'Ranker', 'share_met', 'takes_sparse']
+__all__ = ['FITTED', 'CHECKS', 'fitted_attributes', 'or_none', 'one_of', 'check_parameters', 'keeping_features', 'require_target',
+           'refuse_blocks', 'refuse_data', 'refuse_lengths', 'finite_scores', 'Ranker', 'share_met']
 
 # %% ../../nbs/estimators/base.ipynb #c015k
 FITTED = (
@@ -73,30 +72,17 @@ FITTED = (
 def fitted_attributes(solution, function=None):
     """What an estimator says of its solution, and of a function of it: a dict of attributes."""
     f = solution.function if function is None else function
-    parts = (
-        dict(coef_=f.weights)
-        if isinstance(f, LinearFunction)
-        else dict(support_=f.support, dual_coef_=f.coef)
-        if isinstance(f, KernelFunction)
-        else {}
+    found = dict(
+        solution_=solution,
+        function_=f,
+        certificate_=solution.certificate,
+        solver_=solution.solver,
     )
-    return (
-        dict(
-            solution_=solution,
-            function_=f,
-            certificate_=solution.certificate,
-            solver_=solution.solver,
-        )
-        | parts
-    )
-
-
-def keep_fit(estimator, found):
-    """Set what a fit found, a dict of attributes, and remove what an earlier one left."""
-    for name in FITTED:
-        vars(estimator).pop(name, None)
-    vars(estimator).update(found)
-    return estimator
+    if isinstance(f, LinearFunction):
+        found["coef_"] = f.weights
+    elif isinstance(f, KernelFunction):
+        found |= dict(support_=f.support, dual_coef_=f.coef)
+    return found
 
 # %% ../../nbs/estimators/base.ipynb #pa02c4e2
 def or_none(check):
@@ -204,32 +190,6 @@ def refuse_blocks(X):
         )
 
 # %% ../../nbs/estimators/base.ipynb #c013
-def finite_items(estimator, X, y=None, reset=True):
-    """scikit-learn's checks, then our own, which say where the first NaN stands.
-
-    Before them a column of text is refused, and the message says which.
-    """
-    refuse_blocks(X)
-    refuse_objects(estimator, X)
-    refuse_data(X, y)
-    sparse = takes_sparse(estimator)
-    dtype = [np.float64, np.float32] if sparse and _keeps_float32(estimator, X) else np.float64
-    options = dict(
-        ensure_all_finite=False,
-        dtype=dtype,
-        order="C",
-        reset=reset,
-        accept_sparse="csr" if sparse else False,
-    )
-    check = as_items if sparse else as_matrix
-    if y is None:
-        return check("X", validate_data(estimator, X, **options))
-    X, y = validate_data(estimator, X, y, y_numeric=True, ensure_min_samples=2, **options)
-    X = check("X", X)
-    refuse_huge("X", X)
-    return X, as_vector("y", y, X.shape[0])
-
-
 def refuse_data(X, y=None, columns=1, labels=False):
     """Refuse what scikit-learn would refuse without a name, or take for numbers.
 
@@ -266,28 +226,6 @@ def refuse_lengths(X, y):
         raise ValueError(
             f"y has {entries[0]} entries and X has {rows[0]} rows; equal numbers are accepted."
         )
-
-
-def _keeps_float32(estimator, X):
-    """Whether the solver of a linear RankSVM takes float32 as it is.
-
-    Few items are solved exactly, in float64.
-    """
-    name = with_options(estimator.solver, {})[0]
-    large = ("auto",) if getattr(X, "shape", (0,))[:1] > (2000,) else ()
-    return isinstance(name, str) and name in ("newton", "subgradient", *large)
-
-# %% ../../nbs/estimators/base.ipynb #c013o
-def refuse_objects(estimator, X):
-    """A TypeError for objects of a kernel of :func:`rankbook.over` in place of their numbers."""
-    if isinstance(getattr(estimator, "kernel", None), ObjectKernel):
-        try:
-            np.asarray(X, dtype=float)
-        except (TypeError, ValueError):
-            raise TypeError(
-                "X holds objects, and kernel knows them by numbers; kernel.items, or "
-                "kernel.add(objects) for new ones, is accepted."
-            ) from None
 
 # %% ../../nbs/estimators/base.ipynb #c013s
 def finite_scores(predict, X):
@@ -331,7 +269,7 @@ class Ranker(Shown):
         check_is_fitted(self)
         if is_dask(X):
             return predict_dask(self, X)
-        items = finite_items(self, X, reset=False)
+        items = self._read_items(X, reset=False)
         return self._contained(finite_scores(self.function_.predict, items), X)
 
     if not TYPE_CHECKING:
@@ -369,8 +307,49 @@ class Ranker(Shown):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = takes_sparse(self)
+        tags.input_tags.sparse = self._takes_sparse()
         return tags
+
+    def _takes_sparse(self):
+        return self.stores and self.kernel == "linear" and self.penalty == "l2"
+
+    def _read_items(self, X, y=None, reset=True):
+        """Items (n, d), and scores (n,) if given, checked by scikit-learn and then by us.
+
+        scikit-learn's checks do not say where the first NaN stands, or which column is text.
+        """
+        refuse_blocks(X)
+        if isinstance(self.kernel, ObjectKernel):
+            try:
+                np.asarray(X, dtype=float)
+            except (TypeError, ValueError):
+                raise TypeError(
+                    "X holds objects, and kernel knows them by numbers; kernel.items, or "
+                    "kernel.add(objects) for new ones, is accepted."
+                ) from None
+        refuse_data(X, y)
+        options = dict(ensure_all_finite=False, dtype=np.float64, order="C", reset=reset)
+        check = as_matrix
+        if self._takes_sparse():
+            check, options["accept_sparse"] = as_items, "csr"
+            name = with_options(self.solver, {})[0]
+            # few items are solved exactly, in float64
+            large = ("auto",) if getattr(X, "shape", (0,))[:1] > (2000,) else ()
+            if isinstance(name, str) and name in ("newton", "subgradient", *large):
+                options["dtype"] = [np.float64, np.float32]
+        if y is None:
+            return check("X", validate_data(self, X, **options))
+        X, y = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2, **options)
+        X = check("X", X)
+        refuse_huge("X", X)
+        return X, as_vector("y", y, X.shape[0])
+
+    def _keep_fit(self, found):
+        """Set what a fit found, a dict of attributes, and remove what an earlier one left."""
+        for name in FITTED:
+            vars(self).pop(name, None)
+        vars(self).update(found)
+        return self
 
 
 def share_met(y, scores, qid=None, sample_weight=None):
@@ -391,11 +370,3 @@ def share_met(y, scores, qid=None, sample_weight=None):
         return 1.0 - disagreement(y, scores, qid, sample_weight)
     except UndefinedMetric as error:
         raise UndefinedMetric(str(error).replace("y_true", "y", 1)) from error
-
-
-def takes_sparse(estimator):
-    """Whether an estimator takes sparse items.
-
-    A RankSVM with a linear kernel and the L2 penalty does.
-    """
-    return estimator.stores and estimator.kernel == "linear" and estimator.penalty == "l2"

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..base.validation import as_choice, as_count
 from ..data.blocks import as_facts, block_facts, facts_of, require_same, require_whole
-from .base import fitted_attributes, keep_fit
+from .base import fitted_attributes
 from ..kernels.basis import METHODS, choose_basis
 from ..preferences.sums import query_item_weights
 from rankbook.problems.rankrls_statistics import (
@@ -91,7 +91,7 @@ def fit_ranksvm_blocks(estimator, blocks, **given):
     problem = BlockRankSVMProblem(blocks, estimator.loss, query_option(estimator))
     solution = solve(problem, estimator.lam, estimator.solver, progress=estimator.progress)
     found = fitted_attributes(solution)
-    return keep_fit(estimator, found | known_features(estimator, problem.facts))
+    return estimator._keep_fit(found | known_features(estimator, problem.facts))
 
 
 def known_features(estimator, facts):
@@ -208,7 +208,7 @@ def fit_rankrls_blocks(estimator, blocks, **given):
     statistics, facts = statistics_of_blocks(estimator, blocks, gamma, basis)
     solution = StatisticsSolver(statistics).solve(estimator.lam)
     found = fitted_attributes(solution) | dict(statistics_=statistics)
-    return keep_fit(estimator, found | known_features(estimator, facts))
+    return estimator._keep_fit(found | known_features(estimator, facts))
 
 # %% ../../nbs/estimators/blocks.ipynb #eb13b
 def blocked_search(estimator, blocks, lams, **given):

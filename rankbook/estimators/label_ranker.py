@@ -18,7 +18,6 @@ from ..base.validation import as_choice, as_count, as_matrix, as_vector
 from rankbook.estimators.base import (
     Ranker,
     fitted_attributes,
-    keep_fit,
     keeping_features,
     refuse_data,
     refuse_lengths,
@@ -223,7 +222,7 @@ class LabelRanker(Ranker):
         if subspace is not None:
             function = NystroemFunction(subspace, found["coef_"])
             found |= dict(function_=function, nystroem_map_=subspace)
-        return keep_fit(self, found | label_names(table) | dict(n_labels_=y.shape[1]))
+        return self._keep_fit(found | label_names(table) | dict(n_labels_=y.shape[1]))
 
     def rank(self, X: ArrayLike, random_state: Seed = None) -> np.ndarray:
         """The labels (p, k) of objects X (p, d), best first.

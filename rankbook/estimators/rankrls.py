@@ -21,9 +21,7 @@ from ..data.blocks import BlocksLike
 from ..data.dask import is_dask
 from rankbook.estimators.base import (
     Ranker,
-    finite_items,
     fitted_attributes,
-    keep_fit,
     keeping_features,
     or_none,
     refuse_data,
@@ -277,7 +275,7 @@ def read_preferred(estimator, X, preferences, **others):
             "preferences is given and basis holds items; a number of items, or rows of X, are "
             "accepted with it."
         )
-    items = finite_items(estimator, X)
+    items = estimator._read_items(X)
     refuse_huge("X", items)
     return items, given_preferences(preferences, X, len(items), **others)
 
@@ -352,7 +350,7 @@ def fit_rankrls(estimator, X, y, qid=None, sample_weight=None, preferences=None)
     )
     solution = solve(problem, e.lam, e.solver)
     by_query = qid is not None or getattr(graph, "queries", None) is not None
-    return keep_fit(e, fitted_attributes(solution) | dict(by_query_=by_query))
+    return e._keep_fit(fitted_attributes(solution) | dict(by_query_=by_query))
 
 # %% ../../nbs/estimators/rankrls.ipynb #c010
 def refuse_level(statistics):
@@ -368,7 +366,7 @@ def _fit_statistics(estimator, statistics):
     """Solve statistics and set what was found."""
     solution = StatisticsSolver(statistics).solve(as_positive("lam", estimator.lam))
     found = dict(statistics_=statistics, by_query_=bool(statistics.seen))
-    return keep_fit(estimator, fitted_attributes(solution) | found)
+    return estimator._keep_fit(fitted_attributes(solution) | found)
 
 
 def problem_statistics(estimator):
@@ -595,7 +593,7 @@ class RankRLSCV(Ranker):
         )
         if isinstance(X, BlocksLike):
             found |= known_features(self, path.facts)
-        return keep_fit(self, found | fitted_attributes(path.solution(lams[row])))
+        return self._keep_fit(found | fitted_attributes(path.solution(lams[row])))
 
 # %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c014
 def _check_grid(estimator, given=False):

@@ -20,9 +20,7 @@ from ..data.blocks import BlocksLike
 from ..data.dask import is_dask
 from rankbook.estimators.base import (
     Ranker,
-    finite_items,
     fitted_attributes,
-    keep_fit,
     keeping_features,
     one_of,
     or_none,
@@ -224,10 +222,10 @@ class RankSVM(Ranker):
             return fit_ranksvm_blocks(self, X, **others)
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...,")
-            X, y = finite_items(self, X, y)
+            X, y = self._read_items(X, y)
             prefs = weighted_preferences(y, qid, self.graph, sample_weight, self.query_weight)
         else:
-            X, rows = finite_items(self, X), X
+            X, rows = self._read_items(X), X
             refuse_huge("X", X)
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
             prefs = given_preferences(preferences, rows, X.shape[0], **others)
@@ -235,7 +233,7 @@ class RankSVM(Ranker):
             found = fitted_attributes(self._solve(self._problem(X, prefs)))
         else:
             found = self._fit_projected(X, prefs)
-        return keep_fit(self, found | dict(by_query_=prefs.queries is not None))
+        return self._keep_fit(found | dict(by_query_=prefs.queries is not None))
 
     @cached_property
     def exact_certificate_(self) -> Certificate:
@@ -643,13 +641,13 @@ class RankSVMCV(Ranker):
         refuse_blocks(X)
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...,")
-            X, y = finite_items(self, X, y)
+            X, y = self._read_items(X, y)
             if sample_weight is not None:
                 sample_weight = as_vector("sample_weight", sample_weight, y.size, minimum=0.0)
             query = None if qid is None else as_ids("qid", qid, y.size)[1]
             prefs = weighted_preferences(y, query, self.graph, sample_weight, self.query_weight)
         else:
-            X, rows = finite_items(self, X), X
+            X, rows = self._read_items(X), X
             refuse_huge("X", X)
             others = dict(y=y, sample_weight=sample_weight, query_weight=self.query_weight)
             prefs = given_preferences(preferences, rows, X.shape[0], **others)
@@ -670,7 +668,7 @@ class RankSVMCV(Ranker):
         models = [model.set_params(solver=follower) for model in models]
         found = self._search(models, X, prefs, folds)
         by_query = prefs.queries is not None
-        return keep_fit(self, found | dict(n_dropped_=n_dropped, by_query_=by_query))
+        return self._keep_fit(found | dict(n_dropped_=n_dropped, by_query_=by_query))
 
     def _graded_folds(self, X, y, query, weight):
         """A list of :class:`rankbook.selection.folds.Fold` of items with scores y (n,).

@@ -23,9 +23,7 @@ from ..base.types import Folds, KernelLike, Seed, SolverLike
 from ..base.validation import as_array, as_count, as_grid, as_matrix, as_numbers, as_vector
 from rankbook.estimators.base import (
     Ranker,
-    finite_items,
     fitted_attributes,
-    keep_fit,
     keeping_features,
     or_none,
     refuse_data,
@@ -115,7 +113,7 @@ class RayleighBase(Ranker):
         the diagonals of both covariances. Their order is not that of `predict`, which is linear.
         """
         check_is_fitted(self)
-        return self.posterior_.predict_proba(finite_items(self, X, reset=False))
+        return self.posterior_.predict_proba(self._read_items(X, reset=False))
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The area under the ROC curve on the labelled items.
@@ -324,7 +322,7 @@ def keep_solution(estimator, solution, **found):
         found |= dict(pivots_=subspace.pivots, dual_coef_=subspace.expansion(w))
     if problem.kernel.name == "linear":
         found["coef_"] = w if subspace is None else subspace.landmarks.T @ found["dual_coef_"]
-    return keep_fit(estimator, found)
+    return estimator._keep_fit(found)
 
 # %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c005
 def label_folds(cv, X, y, random_state=None):
