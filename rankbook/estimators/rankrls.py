@@ -46,53 +46,44 @@ from ..selection.held_out import check_metric, grid_values, validation_groups
 from ..selection.leave_preference_out import preference_groups, preference_values
 
 # %% auto #0
-__all__ = ['basis_indices', 'start_statistics', 'can_stream', 'RankRLS', 'read_scored', 'read_preferred', 'item_weights',
-           'fit_rankrls', 'refuse_level', 'problem_statistics', 'fit_blocks', 'RankRLSCV', 'choose_entry',
-           'search_grid', 'scored_search', 'preferred_search']
+__all__ = ['RankRLSBase', 'RankRLS', 'RankRLSCV', 'choose_entry']
 
 # %% ../../nbs/estimators/rankrls.ipynb #c004
-def basis_indices(estimator, X):
-    """The basis as indices of X, or None; it may be given as their number."""
-    basis = estimator.basis
-    if basis is None or np.ndim(basis) == 1:
-        return basis
-    count = as_count("basis", basis, 1, len(X), ", the number of items,")
-    return choose_basis(
-        X,
-        count,
-        estimator.basis_method,
-        estimator.kernel,
-        estimator.gamma,
-        estimator.degree,
-        estimator.coef0,
-        estimator.random_state,
-    )
+class RankRLSBase(Ranker):
+    """What is read the same way with one lambda and with several."""
 
+    def _read_scored(self, X, y, reset=True, least=2):
+        """X and y, with at least so many items, checked by scikit-learn and by us.
 
-def start_statistics(estimator, X):
-    """Empty statistics for an estimator whose first block of items is X.
+        y has one or several columns.
+        """
+        require_target(y, "scores of shape (n,) or (n, k)")
+        refuse_data(X, y, columns=None)
+        options = dict(
+            ensure_min_samples=least,
+            ensure_all_finite=False,
+            dtype=np.float64,
+            order="C",
+            reset=reset,
+        )
+        X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **options)
+        return as_matrix("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)
 
-    A basis given as a number is chosen among these items.
-    """
-    options = dict(
-        kernel=estimator.kernel,
-        gamma=estimator.gamma,
-        degree=estimator.degree,
-        coef0=estimator.coef0,
-    )
-    basis = estimator.basis
-    if basis is not None and np.ndim(basis) < 2:
-        basis = X[basis_indices(estimator, X)]
-    return RankingStatistics(basis, estimator.graph, **options)
-
-
-def can_stream(estimator):
-    """Whether an estimator can learn from blocks: with a basis, or if linear, and not with L1."""
-    linear = isinstance(estimator.kernel, str) and estimator.kernel == "linear"
-    return (estimator.basis is not None or linear) and estimator.penalty != "l1"
+    def _read_preferred(self, X, preferences, **others):
+        """X and the preferences between its rows, checked; `others` must be None."""
+        if self.graph is not None:
+            raise ValueError("preferences and graph are both given; one of them is accepted.")
+        if np.ndim(self.basis) >= 2:
+            raise ValueError(
+                "preferences is given and basis holds items; a number of items, or rows of X, are "
+                "accepted with it."
+            )
+        items = self._read_items(X)
+        refuse_huge("X", items)
+        return items, given_preferences(preferences, X, len(items), **others)
 
 # %% ../../nbs/estimators/rankrls.ipynb #c006
-class RankRLS(Ranker):
+class RankRLS(RankRLSBase):
     """Ranking by regularized least squares.
 
     Differences of predicted scores approximate differences of given ones.
@@ -162,10 +153,18 @@ class RankRLS(Ranker):
         penalty: Literal["l2", "l1"] = "l2",
         query_weight: Literal["equal"] | ArrayLike | None = None,
     ) -> None:
-        self.lam, self.kernel, self.gamma, self.graph = lam, kernel, gamma, graph
-        self.basis, self.basis_method, self.random_state = basis, basis_method, random_state
-        self.degree, self.coef0, self.solver = degree, coef0, solver
-        self.penalty, self.query_weight = penalty, query_weight
+        self.lam = lam
+        self.kernel = kernel
+        self.gamma = gamma
+        self.basis = basis
+        self.basis_method = basis_method
+        self.solver = solver
+        self.graph = graph
+        self.degree = degree
+        self.coef0 = coef0
+        self.random_state = random_state
+        self.penalty = penalty
+        self.query_weight = query_weight
 
     @keeping_features
     def fit(
@@ -177,12 +176,15 @@ class RankRLS(Ranker):
         *,
         preferences: PreferencesLike | None = None,
     ) -> Self:
-        """Fit to items X (n, d), scores y (n,) or (n, k) and query ids, see :func:`fit_rankrls`.
+        """Fit to items X (n, d), scores y (n,) or (n, k) and query ids.
 
         With item weights >= 0, (n,), a pair weighs the product of its two, so that an item of
-        weight 2 counts as two. Or fit to an iterator of blocks, see :func:`fit_blocks`, or to
-        :class:`rankbook.Blocks`, see :mod:`rankbook.estimators.blocks`, or to a dask array or data
-        frame with y and qid of Dask, or names of columns, see :func:`rankbook.dask_blocks`.
+        weight 2 counts as two. Nothing is set unless all went well.
+
+        Or fit to an iterator of blocks of whole queries, (X, y), (X, y, qid) or (X, y, qid,
+        sample_weight), one after the other; or to :class:`rankbook.Blocks`, see
+        :mod:`rankbook.estimators.blocks`, or to a dask array or data frame with y and qid of Dask,
+        or names of columns, see :func:`rankbook.dask_blocks`.
 
         Or fit to `preferences` in place of y, qid and sample_weight, as for
         :class:`rankbook.RankSVM`: f should differ by their margins, exactly, so that the sum of
@@ -196,17 +198,43 @@ class RankRLS(Ranker):
         if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
             return fit_rankrls_blocks(self, X, **others)
-        if not hasattr(X, "__next__"):
-            return fit_rankrls(self, X, y, qid, sample_weight, preferences)
-        for name, given in (("sample_weight", sample_weight), ("preferences", preferences)):
-            if given is not None:
-                raise ValueError(
-                    f"{name} is given and X is an iterator; blocks (X, y, qid, sample_weight) "
-                    "are accepted."
-                )
-        return fit_blocks(self, X)
+        if hasattr(X, "__next__"):
+            for name, given in (("sample_weight", sample_weight), ("preferences", preferences)):
+                if given is not None:
+                    raise ValueError(
+                        f"{name} is given and X is an iterator; blocks (X, y, qid, sample_weight) "
+                        "are accepted."
+                    )
+            return self._fit_iterator(X)
+        graph = self.graph
+        if preferences is None:
+            X, y = self._read_scored(X, y)
+            weight = self._item_weights(sample_weight, len(X), qid)
+        else:
+            others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
+            X, graph, weight = *self._read_preferred(X, preferences, **others), None
+        if self.penalty == "l1" and self.basis is not None:
+            raise ValueError("penalty is 'l1' and basis is given; basis=None is accepted with it.")
+        if np.ndim(self.basis) >= 2:
+            return self._fit_statistics(self._start_statistics(X).add(X, y, qid, weight))
+        problem = RankRLSProblem(
+            X,
+            y,
+            qid,
+            graph,
+            self.kernel,
+            self.gamma,
+            self.degree,
+            self.coef0,
+            self._basis_indices(X),
+            weight,
+            self.penalty,
+        )
+        solution = solve(problem, self.lam, self.solver)
+        by_query = qid is not None or getattr(graph, "queries", None) is not None
+        return self._keep_fit(fitted_attributes(solution) | dict(by_query_=by_query))
 
-    @available_if(can_stream)
+    @available_if(lambda self: self._can_stream())
     @keeping_features
     def partial_fit(self, X, y, qid=None, sample_weight=None):
         """Add whole queries to what was learnt.
@@ -239,173 +267,128 @@ class RankRLS(Ranker):
             )
         statistics = getattr(self, "statistics_", None)
         if statistics is None and hasattr(self, "solution_"):
-            statistics = problem_statistics(self)
+            statistics = self._problem_statistics()
         elif statistics is None and hasattr(self, "function_"):
             raise ValueError(
                 "this model was fitted to data in memory, which its pickle leaves out, or was "
                 "loaded from a file; partial_fit is accepted in the process of the fit, or of a "
                 "model from a pickle after learning from blocks."
             )
-        X, y = read_scored(self, X, y, reset=statistics is None, least=1)
-        grown = start_statistics(self, X) if statistics is None else merge_statistics(statistics)
-        weight = item_weights(self, sample_weight, len(X), qid, whole=False)
-        return _fit_statistics(self, grown.add(X, y, qid, weight))
+        X, y = self._read_scored(X, y, reset=statistics is None, least=1)
+        grown = self._start_statistics(X) if statistics is None else merge_statistics(statistics)
+        weight = self._item_weights(sample_weight, len(X), qid, whole=False)
+        return self._fit_statistics(grown.add(X, y, qid, weight), more_may_come=True)
 
-# %% ../../nbs/estimators/rankrls.ipynb #c007
-def read_scored(estimator, X, y, reset=True, least=2):
-    """X and y, with at least so many items, checked by scikit-learn and by us.
+    def _can_stream(self):
+        """Whether it can learn from blocks: with a basis, or if linear, and not with L1."""
+        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        return (self.basis is not None or linear) and self.penalty != "l1"
 
-    y has one or several columns.
-    """
-    require_target(y, "scores of shape (n,) or (n, k)")
-    refuse_data(X, y, columns=None)
-    options = dict(
-        ensure_min_samples=least, ensure_all_finite=False, dtype=np.float64, order="C", reset=reset
-    )
-    X, y = validate_data(estimator, X, y, y_numeric=True, multi_output=True, **options)
-    return as_matrix("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)
-
-# %% ../../nbs/estimators/rankrls.ipynb #2830f6fc
-def read_preferred(estimator, X, preferences, **others):
-    """X and the preferences between its rows, checked; `others` must be None."""
-    if estimator.graph is not None:
-        raise ValueError("preferences and graph are both given; one of them is accepted.")
-    if np.ndim(estimator.basis) >= 2:
-        raise ValueError(
-            "preferences is given and basis holds items; a number of items, or rows of X, are "
-            "accepted with it."
+    def _basis_indices(self, X):
+        """The basis as indices of X, or None; it may be given as their number."""
+        basis = self.basis
+        if basis is None or np.ndim(basis) == 1:
+            return basis
+        count = as_count("basis", basis, 1, len(X), ", the number of items,")
+        return choose_basis(
+            X,
+            count,
+            self.basis_method,
+            self.kernel,
+            self.gamma,
+            self.degree,
+            self.coef0,
+            self.random_state,
         )
-    items = estimator._read_items(X)
-    refuse_huge("X", items)
-    return items, given_preferences(preferences, X, len(items), **others)
 
-# %% ../../nbs/estimators/rankrls.ipynb #c008
-def item_weights(estimator, sample_weight, n, qid, whole=True):
-    """The checked weights (n,) of items, with those of their queries; or None.
+    def _item_weights(self, sample_weight, n, qid, whole=True):
+        """The checked weights (n,) of items, with those of their queries; or None.
 
-    `whole` says whether these are all queries, or blocks of them.
-    """
-    e, weight = estimator, None
-    given = dict(sample_weight=sample_weight, query_weight=e.query_weight)
-    given = [name for name, value in given.items() if value is not None]
-    if given and not (e.graph is None or isinstance(e.graph, str)):
-        raise ValueError(
-            f"{given[0]} is given and graph is a {type(e.graph).__name__}, which weighs "
-            "pairs itself; None or 'identity' is accepted with it."
-        )
-    if sample_weight is not None:
-        weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
-        refuse_huge("sample_weight", weight)
-        if not weight.any():
+        `whole` says whether these are all queries, or blocks of them.
+        """
+        weight = None
+        given = dict(sample_weight=sample_weight, query_weight=self.query_weight)
+        given = [name for name, value in given.items() if value is not None]
+        if given and not (self.graph is None or isinstance(self.graph, str)):
             raise ValueError(
-                "sample_weight is zero for every item; at least one positive weight is accepted."
+                f"{given[0]} is given and graph is a {type(self.graph).__name__}, which weighs "
+                "pairs itself; None or 'identity' is accepted with it."
             )
-    if e.query_weight is None:
-        return weight
-    if e.graph is not None:
-        said = "graph is 'identity', which compares no pairs; None is accepted with it"
-        raise ValueError(f"query_weight is given and {said}.")
-    if not (whole or isinstance(e.query_weight, str)):
-        said = "X is a block, of some queries only; 'equal' is accepted with blocks"
-        raise ValueError(f"query_weight holds numbers and {said}.")
-    return query_item_weights(qid, n, e.query_weight, weight)
+        if sample_weight is not None:
+            weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
+            refuse_huge("sample_weight", weight)
+            if not weight.any():
+                raise ValueError(
+                    "sample_weight is zero for every item; at least one positive weight is "
+                    "accepted."
+                )
+        if self.query_weight is None:
+            return weight
+        if self.graph is not None:
+            said = "graph is 'identity', which compares no pairs; None is accepted with it"
+            raise ValueError(f"query_weight is given and {said}.")
+        if not (whole or isinstance(self.query_weight, str)):
+            said = "X is a block, of some queries only; 'equal' is accepted with blocks"
+            raise ValueError(f"query_weight holds numbers and {said}.")
+        return query_item_weights(qid, n, self.query_weight, weight)
 
-# %% ../../nbs/estimators/rankrls.ipynb #2af56db7
-def fit_rankrls(estimator, X, y, qid=None, sample_weight=None, preferences=None):
-    """Fit a :class:`RankRLS` to data in memory; nothing is set on it unless all went well.
+    def _fit_statistics(self, statistics, more_may_come=False):
+        """Solve statistics, which must tell items apart unless more may come."""
+        if not (more_may_come or statistics.tells_apart):
+            raise ValueError(
+                "y has no two different scores in any query; at least one difference is accepted."
+            )
+        solution = StatisticsSolver(statistics).solve(as_positive("lam", self.lam))
+        found = dict(statistics_=statistics, by_query_=bool(statistics.seen))
+        return self._keep_fit(fitted_attributes(solution) | found)
 
-    Parameters
-    ----------
-    estimator : RankRLS
-    X : array-like of shape (n, d)
-    y : array-like of shape (n,) or (n, k)
-    qid : array-like of shape (n,), optional
-    sample_weight : array-like of shape (n,), optional
-        Not with a graph of weights.
-    preferences : Preferences or pairs, optional
-        In place of y, qid and sample_weight; see
-        :func:`rankbook.estimators.targets.given_preferences`.
+    def _start_statistics(self, X):
+        """Empty statistics for a first block of items X.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or no query has two different scores.
-    """
-    e, graph = estimator, estimator.graph
-    if preferences is None:
-        X, y = read_scored(e, X, y)
-        weight = item_weights(e, sample_weight, len(X), qid)
-    else:
-        others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=e.query_weight)
-        X, graph, weight = *read_preferred(e, X, preferences, **others), None
-    if estimator.penalty == "l1" and estimator.basis is not None:
-        raise ValueError("penalty is 'l1' and basis is given; basis=None is accepted with it.")
-    if np.ndim(estimator.basis) >= 2:
-        return _fit_statistics(
-            estimator, refuse_level(start_statistics(estimator, X).add(X, y, qid, weight))
-        )
-    basis = basis_indices(e, X)
-    problem = RankRLSProblem(
-        X, y, qid, graph, e.kernel, e.gamma, e.degree, e.coef0, basis, weight, e.penalty
-    )
-    solution = solve(problem, e.lam, e.solver)
-    by_query = qid is not None or getattr(graph, "queries", None) is not None
-    return e._keep_fit(fitted_attributes(solution) | dict(by_query_=by_query))
+        A basis given as a number is chosen among these items.
+        """
+        basis = self.basis
+        if basis is not None and np.ndim(basis) < 2:
+            basis = X[self._basis_indices(X)]
+        return self._empty_statistics(basis)
 
-# %% ../../nbs/estimators/rankrls.ipynb #c010
-def refuse_level(statistics):
-    """The statistics, which must tell items apart."""
-    if statistics.tells_apart:
-        return statistics
-    raise ValueError(
-        "y has no two different scores in any query; at least one difference is accepted."
-    )
+    def _empty_statistics(self, basis):
+        options = self.graph, self.kernel, self.gamma, self.degree, self.coef0
+        return RankingStatistics(basis, *options)
 
+    def _problem_statistics(self):
+        """Statistics of the data that the estimator was fitted to in memory. O(n p^2)."""
+        problem, graph = self.solution_.problem, self.solution_.problem.graph
+        basis = None if problem.basis is None else problem.landmarks
+        empty = self._empty_statistics(basis)
+        ids = None if getattr(graph, "ids", None) is None else graph.ids[graph.query]
+        Y = problem.target.Y[:, 0] if problem.is_flat else problem.target.Y
+        return empty.add(problem.X, Y, ids, graph.weight)
 
-def _fit_statistics(estimator, statistics):
-    """Solve statistics and set what was found."""
-    solution = StatisticsSolver(statistics).solve(as_positive("lam", estimator.lam))
-    found = dict(statistics_=statistics, by_query_=bool(statistics.seen))
-    return estimator._keep_fit(fitted_attributes(solution) | found)
-
-
-def problem_statistics(estimator):
-    """Statistics of the data that an estimator was fitted to in memory. O(n p^2)."""
-    problem, graph = estimator.solution_.problem, estimator.solution_.problem.graph
-    basis = None if problem.basis is None else problem.landmarks
-    empty = RankingStatistics(
-        basis, estimator.graph, estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0
-    )
-    ids = None if getattr(graph, "ids", None) is None else graph.ids[graph.query]
-    Y = problem.target.Y[:, 0] if problem.is_flat else problem.target.Y
-    return empty.add(problem.X, Y, ids, graph.weight)
-
-# %% ../../nbs/estimators/rankrls.ipynb #c011
-def fit_blocks(estimator, blocks):
-    """Fit a :class:`RankRLS` to an iterator of blocks of whole queries, one after the other.
-
-    A block is (X, y), (X, y, qid) or (X, y, qid, sample_weight); see :meth:`RankRLS.partial_fit`.
-    """
-    if estimator.penalty == "l1":
-        raise ValueError("X is an iterator and penalty is 'l1'; items (n, d) are accepted with it.")
-    if not can_stream(estimator):
-        raise ValueError(
-            f"X is an iterator and kernel is {estimator.kernel!r}; kernel='linear', or a basis, "
-            "is accepted."
-        )
-    statistics = None
-    for X, y, *rest in blocks:
-        X, y = read_scored(estimator, X, y, reset=statistics is None, least=1)
-        qid, weight = (*rest, None, None)[:2]
-        statistics = (start_statistics(estimator, X) if statistics is None else statistics).add(
-            X, y, qid, item_weights(estimator, weight, len(X), qid, whole=False)
-        )
-    if statistics is None:
-        raise ValueError("X is an iterator without a block; at least one is accepted.")
-    return _fit_statistics(estimator, refuse_level(statistics))
+    def _fit_iterator(self, blocks):
+        """Fit to an iterator of blocks (X, y), (X, y, qid) or (X, y, qid, sample_weight)."""
+        if self.penalty == "l1":
+            raise ValueError(
+                "X is an iterator and penalty is 'l1'; items (n, d) are accepted with it."
+            )
+        if not self._can_stream():
+            raise ValueError(
+                f"X is an iterator and kernel is {self.kernel!r}; kernel='linear', or a basis, "
+                "is accepted."
+            )
+        statistics = None
+        for X, y, *rest in blocks:
+            X, y = self._read_scored(X, y, reset=statistics is None, least=1)
+            qid, weight = (*rest, None, None)[:2]
+            statistics = (self._start_statistics(X) if statistics is None else statistics).add(
+                X, y, qid, self._item_weights(weight, len(X), qid, whole=False)
+            )
+        if statistics is None:
+            raise ValueError("X is an iterator without a block; at least one is accepted.")
+        return self._fit_statistics(statistics)
 
 # %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c013
-class RankRLSCV(Ranker):
+class RankRLSCV(RankRLSBase):
     """RankRLS with lambda, and the gamma of the kernel, chosen by exact cross-validation.
 
     This takes one decomposition for each gamma.
@@ -496,22 +479,19 @@ class RankRLSCV(Ranker):
         fold_by: Literal["item", "pair", "group"] = "item",
         k: int | None = None,
     ) -> None:
-        self.fold_by, self.k = fold_by, k
-        self.lams, self.kernel, self.gamma, self.cv, self.metric, self.graph = (
-            lams,
-            kernel,
-            gamma,
-            cv,
-            metric,
-            graph,
-        )
-        self.basis, self.degree, self.coef0, self.random_state, self.n_jobs = (
-            basis,
-            degree,
-            coef0,
-            random_state,
-            n_jobs,
-        )
+        self.lams = lams
+        self.kernel = kernel
+        self.gamma = gamma
+        self.cv = cv
+        self.metric = metric
+        self.graph = graph
+        self.basis = basis
+        self.degree = degree
+        self.coef0 = coef0
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.fold_by = fold_by
+        self.k = k
 
     @keeping_features
     def fit(
@@ -562,6 +542,8 @@ class RankRLSCV(Ranker):
         >>> model.best_value_, model.lam_
         (0.0, 1.0)
         """
+        from joblib import Parallel, delayed
+
         y, qid, weight, preferences = read_target(y, qid, None, preferences)
         if weight is not None:
             raise ValueError(
@@ -570,15 +552,20 @@ class RankRLSCV(Ranker):
             )
         if is_dask(X):
             return fit_dask(self, X, y, qid, preferences=preferences)
-        lams, gammas, (metric, greater) = _check_grid(self, preferences is not None)
+        lams, gammas, (metric, greater) = self._check_grid(preferences is not None)
         if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, preferences=preferences)
             (follow, judge), n_dropped = blocked_search(self, X, lams, **others), 0
         elif preferences is None:
-            follow, judge, n_dropped = scored_search(self, X, y, qid, metric, lams)
+            follow, judge, n_dropped = self._search_scored(X, y, qid, metric, lams)
         else:
-            follow, judge, n_dropped = preferred_search(self, X, preferences, qid, lams, y=y)
-        values, path = search_grid(follow, judge, gammas, self.n_jobs)
+            follow, judge, n_dropped = self._search_preferred(X, preferences, qid, lams, y=y)
+        if len(gammas) == 1:
+            values, path = judge(gammas[0])
+            values = values[:, None]
+        else:
+            jobs = (delayed(_values)(judge, gamma) for gamma in gammas)
+            values, path = np.stack(Parallel(n_jobs=self.n_jobs)(jobs), axis=1), None
         row, column = choose_entry(values, lams, gammas, greater)
         path = follow(gammas[column]) if path is None else path
         found = dict(
@@ -595,24 +582,87 @@ class RankRLSCV(Ranker):
             found |= known_features(self, path.facts)
         return self._keep_fit(found | fitted_attributes(path.solution(lams[row])))
 
-# %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c014
-def _check_grid(estimator, given=False):
-    """Lambdas, gammas, and the metric as a name or function with whether greater is better."""
-    e = estimator
-    lams = np.logspace(-4, 6, 30) if e.lams is None else np.array(as_grid("lams", e.lams))
-    gammas = [None] if e.gamma is None else as_grid("gamma", e.gamma)
-    if not (
-        estimator.graph is None
-        or isinstance(estimator.graph, str)
-        and estimator.graph == "identity"
-    ):
-        raise ValueError(
-            f"graph is a {type(estimator.graph).__name__}; None or 'identity' is accepted, for "
-            "leaving out part of a graph of weights changes the rest."
+    def _check_grid(self, given):
+        """Lambdas, gammas, and the metric as a name or function with whether greater is better.
+
+        `fold_by`, `metric` and `cv` must go together, and with scores or preferences.
+        """
+        lams = np.logspace(-4, 6, 30) if self.lams is None else np.array(as_grid("lams", self.lams))
+        gammas = [None] if self.gamma is None else as_grid("gamma", self.gamma)
+        if not (self.graph is None or isinstance(self.graph, str) and self.graph == "identity"):
+            raise ValueError(
+                f"graph is a {type(self.graph).__name__}; None or 'identity' is accepted, for "
+                "leaving out part of a graph of weights changes the rest."
+            )
+        metric, k = check_metric(self.metric), self.k
+        if k is not None and metric[0] != "ndcg":
+            raise ValueError(f"k is {k!r}; for the metric {self.metric!r} None is accepted.")
+        if not given and self.fold_by != "item":
+            raise ValueError(
+                f"fold_by is {self.fold_by!r} and scores are given, whose folds are by query "
+                "where there are several, else by item; 'item' is accepted."
+            )
+        if given and metric[0] != "disagreement":
+            raise ValueError(
+                f"metric is {self.metric!r} and preferences are given, without grades; "
+                "'disagreement' is accepted."
+            )
+        if isinstance(self.cv, str) and self.cv == "lpo" and metric[0] != "disagreement":
+            raise ValueError(
+                f"metric is {self.metric!r} and cv is 'lpo'; 'disagreement' is accepted, and 1 "
+                "minus it is the AUC of two levels."
+            )
+        metric = metric if k is None else (partial(ndcg, k=as_count("k", k)), True)
+        return lams, gammas, metric
+
+    def _path_for(self, X, y, qid, graph, basis, gamma):
+        """All solutions for one gamma."""
+        problem = RankRLSProblem(
+            X, y, qid, graph, self.kernel, gamma, self.degree, self.coef0, basis
         )
-    return lams, gammas, _check_choices(estimator, given)
+        return solve_path(problem, solver="rls" if basis is None else "sparse-rls")
 
+    def _basis_of(self, X):
+        """The basis as indices, or None; the same ones for every gamma."""
+        basis = self.basis
+        if basis is None or np.ndim(basis) > 0:
+            return basis
+        count = as_count("basis", basis, 1, len(X), ", the number of items,")
+        return choose_basis(X, count, random_state=self.random_state)
 
+    def _search_scored(self, X, y, qid, metric, lams):
+        """`follow` and `judge` for scores, and 0."""
+        X, y = self._read_scored(X, y)
+        query = np.zeros(len(X), dtype=np.intp) if qid is None else Queries(qid, len(X)).query
+        Y, by_item = y[:, None] if y.ndim == 1 else y, self.graph is not None or query.max() == 0
+        groups = validation_groups(self.cv, X, Y, query, by_item, self.random_state)
+        ids = qid if self.graph is None else None
+        follow = partial(self._path_for, X, y, ids, self.graph, self._basis_of(X))
+        return follow, partial(_judged_scores, follow, groups, lams, metric, query), 0
+
+    def _search_preferred(self, X, preferences, group, lams, **others):
+        """`follow` and `judge` for preferences, and how many of these are not judged.
+
+        `others` must be None.
+        """
+        if group is not None and self.fold_by != "group":
+            raise ValueError(
+                f"preferences and qid are both given and fold_by is {self.fold_by!r}; qid is "
+                "accepted with fold_by='group'."
+            )
+        X, prefs = self._read_preferred(X, preferences, **others)
+        groups, n_dropped = preference_groups(
+            self.cv, X, prefs, self.fold_by, group, self.random_state
+        )
+        basis = self._basis_of(X)
+        follow = partial(self._path_for, X, None, None, prefs, basis)
+        return follow, partial(self._judge_preferences, X, basis, prefs, groups, lams), n_dropped
+
+    def _judge_preferences(self, X, basis, prefs, groups, lams, gamma):
+        follow = lambda some: self._path_for(X, None, None, some, basis, gamma)
+        return preference_values(follow, prefs, groups, lams)
+
+# %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c014
 def choose_entry(values, lams, gammas, greater):
     """Row and column of the best entry of a table (l, g).
 
@@ -624,106 +674,12 @@ def choose_entry(values, lams, gammas, greater):
     best = np.lexsort((width, -lams[rows]))[0]
     return int(rows[best]), int(columns[best])
 
-# %% ../../nbs/estimators/rankrls.ipynb #1ecf8ffd
-def _check_choices(estimator, given):
-    """The metric as above; `fold_by`, `metric` and `cv` must go together, and with the data."""
-    metric, k = check_metric(estimator.metric), estimator.k
-    if k is not None and metric[0] != "ndcg":
-        raise ValueError(f"k is {k!r}; for the metric {estimator.metric!r} None is accepted.")
-    if not given and estimator.fold_by != "item":
-        raise ValueError(
-            f"fold_by is {estimator.fold_by!r} and scores are given, whose folds are by query "
-            "where there are several, else by item; 'item' is accepted."
-        )
-    if given and metric[0] != "disagreement":
-        raise ValueError(
-            f"metric is {estimator.metric!r} and preferences are given, without grades; "
-            "'disagreement' is accepted."
-        )
-    if isinstance(estimator.cv, str) and estimator.cv == "lpo" and metric[0] != "disagreement":
-        raise ValueError(
-            f"metric is {estimator.metric!r} and cv is 'lpo'; 'disagreement' is accepted, and 1 "
-            "minus it is the AUC of two levels."
-        )
-    return metric if k is None else (partial(ndcg, k=as_count("k", k)), True)
-
-# %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c017
-def search_grid(follow, judge, gammas, n_jobs=None):
-    """The table (l, g), and the path of all data if there is one gamma only, else None.
-
-    Parameters
-    ----------
-    follow : callable
-        ``follow(gamma)``, the path of all data.
-    judge : callable
-        ``judge(gamma)``, the metric (l,) of one gamma, and the path of all data or None.
-    gammas : list
-    n_jobs : int, optional
-    """
-    from joblib import Parallel, delayed
-
-    if len(gammas) == 1:
-        values, path = judge(gammas[0])
-        return values[:, None], follow(gammas[0]) if path is None else path
-    jobs = (delayed(_values)(judge, gamma) for gamma in gammas)
-    return np.stack(Parallel(n_jobs=n_jobs)(jobs), axis=1), None
-
 
 def _values(judge, gamma):
     """The metric (l,) without the path, which other processes need not send."""
     return judge(gamma)[0]
 
 
-def _path_for(estimator, X, y, qid, graph, basis, gamma):
-    """All solutions for one gamma."""
-    e = estimator
-    problem = RankRLSProblem(X, y, qid, graph, e.kernel, gamma, e.degree, e.coef0, basis)
-    return solve_path(problem, solver="rls" if basis is None else "sparse-rls")
-
-
-def _basis_of(estimator, X):
-    """The basis as indices, or None; the same ones for every gamma."""
-    basis = estimator.basis
-    if basis is None or np.ndim(basis) > 0:
-        return basis
-    count = as_count("basis", basis, 1, len(X), ", the number of items,")
-    return choose_basis(X, count, random_state=estimator.random_state)
-
-# %% ../../nbs/estimators/rankrls.ipynb #21a834a9
-def scored_search(estimator, X, y, qid, metric, lams):
-    """`follow` and `judge` for scores, and 0."""
-    e, (X, y) = estimator, read_scored(estimator, X, y)
-    query = np.zeros(len(X), dtype=np.intp) if qid is None else Queries(qid, len(X)).query
-    Y, by_item = y[:, None] if y.ndim == 1 else y, e.graph is not None or query.max() == 0
-    groups = validation_groups(e.cv, X, Y, query, by_item, e.random_state)
-    ids = qid if e.graph is None else None
-    follow = partial(_path_for, e, X, y, ids, e.graph, _basis_of(e, X))
-    return follow, partial(_judged_scores, follow, groups, lams, metric, query), 0
-
-
 def _judged_scores(follow, groups, lams, metric, query, gamma):
     path = follow(gamma)
     return grid_values(path, groups, lams, metric, query), path
-
-
-def preferred_search(estimator, X, preferences, group, lams, **others):
-    """`follow` and `judge` for preferences, and how many of these are not judged.
-
-    `others` must be None.
-    """
-    e = estimator
-    if group is not None and e.fold_by != "group":
-        raise ValueError(
-            f"preferences and qid are both given and fold_by is {e.fold_by!r}; qid is accepted "
-            "with fold_by='group'."
-        )
-    X, prefs = read_preferred(e, X, preferences, **others)
-    groups, n_dropped = preference_groups(e.cv, X, prefs, e.fold_by, group, e.random_state)
-    basis = _basis_of(e, X)
-    follow = partial(_path_for, e, X, None, None, prefs, basis)
-    return follow, partial(_judged_preferences, e, X, basis, prefs, groups, lams), n_dropped
-
-
-def _judged_preferences(estimator, X, basis, prefs, groups, lams, gamma):
-    follow = lambda some: _path_for(estimator, X, None, None, some, basis, gamma)
-    return preference_values(follow, prefs, groups, lams)
