@@ -11,7 +11,7 @@ from ..data.split import scaling
 from ..estimators.base import fitted_attributes
 from ..estimators.rankrls import RankRLS
 from ..estimators.ranksvm import RankSVM
-from ..estimators.rayleigh import RayleighRanker, keep_solution
+from ..estimators.rayleigh import RayleighRanker
 from ..estimators.scaled import ScaledModel
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..registry.solve import solve
@@ -105,7 +105,7 @@ def chosen_model(selection, about=()):
     if settings["method"] == "rayleigh":
         n_components = None if kernel.name == "linear" else problem.data.subspace.pivots.size
         model = RayleighRanker(manifold_weight=0.0, n_components=n_components, **options)
-        keep_solution(model, solution, classes_=np.unique(selection.data.y))
+        model._keep_solution(solution, classes_=np.unique(selection.data.y))
     else:
         model = FITTED[settings["method"]](**options)
         if settings["method"] == "ranksvm":
