@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['DROPPED', 'SMALL_BLOCK', 'METHODS', 'check_basis', 'basis_cholesky', 'item_blocks', 'whole_product', 'whole_diagonal',
-           'basis_matvec', 'basis_rmatvec', 'BasisMap', 'pivoted_basis', 'choose_basis']
+           'basis_matvec', 'basis_rmatvec', 'BasisMap', 'choose_basis']
 
 # %% ../../nbs/kernels/basis.ipynb #c002
 from functools import cached_property
@@ -259,14 +259,6 @@ class BasisMap(KernelMap):
         """
         return basis_cholesky(self.basis_gram)
 
-# %% ../../nbs/kernels/basis.ipynb #c015
-def pivoted_basis(X, r, kernel, rng):
-    """At most r items (k,) by randomly pivoted Cholesky. O(n r^2 + n r d).
-
-    There are fewer if these already explain the whole kernel.
-    """
-    return gram_schmidt(X, r, kernel, proportional(rng))[0]
-
 # %% ../../nbs/kernels/basis.ipynb #c016
 METHODS = ("random", "kmeans++", "rpcholesky")
 
@@ -329,20 +321,15 @@ def choose_basis(
                 "method is 'kmeans++' and the items are numbers of objects, whose distances mean "
                 "nothing; 'random' or 'rpcholesky' is accepted."
             )
-        return _spread_basis(X, r, rng)
+        from sklearn.cluster import kmeans_plusplus
+
+        distinct = np.unique(X, axis=0, return_index=True)[1]  # each row of X at most once
+        r = min(r, distinct.size)
+        items = kmeans_plusplus(X[distinct], r, random_state=int(rng.integers(2**31)))[1]
+        return np.sort(distinct[np.unique(items)])
     if chosen.name == "precomputed":
         raise ValueError(
             "kernel is 'precomputed'; "
             "the kernels linear, rbf, poly or a callable are accepted for method 'rpcholesky'."
         )
-    return np.sort(pivoted_basis(X, r, chosen, rng))
-
-# %% ../../nbs/kernels/basis.ipynb #c017
-def _spread_basis(X, r, rng):
-    """Items spread out by k-means++, each row of X at most once."""
-    from sklearn.cluster import kmeans_plusplus
-
-    distinct = np.unique(X, axis=0, return_index=True)[1]
-    r = min(r, distinct.size)
-    items = kmeans_plusplus(X[distinct], r, random_state=int(rng.integers(2**31)))[1]
-    return np.sort(distinct[np.unique(items)])
+    return np.sort(gram_schmidt(X, r, chosen, proportional(rng))[0])

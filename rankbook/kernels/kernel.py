@@ -310,7 +310,11 @@ def reduced_matrix(kernel: "Kernel", X_new: np.ndarray, X: np.ndarray) -> np.nda
     gamma = 1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma
     if kernel.name in ("rbf", "poly") and X_new.shape[1] == X.shape[1]:
         if kernel.name == "rbf":
-            return _reduced_rbf(X_new, X, gamma)
+            K = _rbf(X_new, X, gamma, np.expm1)
+            far = np.flatnonzero(K.max(axis=1, initial=-1.0) < -0.5)
+            if far.size:  # so an item to which nothing is alike scores exactly 0
+                K[far] = _rbf(X_new[far], X, gamma)
+            return K
         return (
             poly_from_item(X_new, X, X[0], gamma, kernel.degree, kernel.coef0)
             if len(X)
@@ -318,18 +322,6 @@ def reduced_matrix(kernel: "Kernel", X_new: np.ndarray, X: np.ndarray) -> np.nda
         )
     K = cross_matrix(kernel, X_new, X)
     return K if kernel.name == "linear" else K - K.mean(axis=1, keepdims=True)
-
-
-def _reduced_rbf(X_new, X, gamma):
-    """k - 1, or k itself in the rows of items that are far from all of X.
-
-    So an item to which nothing is alike scores exactly 0.
-    """
-    K = _rbf(X_new, X, gamma, np.expm1)
-    far = np.flatnonzero(K.max(axis=1, initial=-1.0) < -0.5)
-    if far.size:
-        K[far] = _rbf(X_new[far], X, gamma)
-    return K
 
 # %% ../../nbs/kernels/kernel.ipynb #c015e
 def centred_gram(kernel: "Kernel", X: np.ndarray, rows: int = 256) -> np.ndarray:
@@ -350,8 +342,16 @@ def centred_gram(kernel: "Kernel", X: np.ndarray, rows: int = 256) -> np.ndarray
     """
     require_kind("kernel", kernel, Kernel)
     X, rows = _floats("X", X), as_count("rows", rows)
-    with np.errstate(over="ignore", invalid="ignore"):
-        K = _finite_gram(_gram_from_item(kernel, X), kernel)
+    _require_gram(len(X))
+    gamma = 1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma
+    with np.errstate(over="ignore", invalid="ignore"):  # measured from the item nearest the mean
+        if kernel.name == "poly":
+            z = X[np.square(X - X.mean(axis=0)).sum(axis=1).argmin()]
+            K = poly_from_item(X, X, z, gamma, kernel.degree, kernel.coef0)
+        else:
+            K = _rbf(X, X, gamma, np.expm1) if kernel.name == "rbf" else gram_matrix(kernel, X)
+            K = from_item(K, (K.diagonal() - 2 * K.mean(axis=1)).argmin())
+        K = _finite_gram(K, kernel)
     for i in range(0, len(K), rows):
         K[i : i + rows, i:] = (K[i : i + rows, i:] + K[i:, i : i + rows].T) / 2
         K[i:, i : i + rows] = K[i : i + rows, i:].T
@@ -360,17 +360,6 @@ def centred_gram(kernel: "Kernel", X: np.ndarray, rows: int = 256) -> np.ndarray
         K[i : i + rows] -= mean[i : i + rows, None] + mean
     K += mean.mean()
     return K
-
-
-def _gram_from_item(kernel, X):
-    """The Gram matrix of the rows of X, measured from the item nearest to the mean."""
-    _require_gram(len(X))
-    gamma = 1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma
-    if kernel.name == "poly":
-        z = X[np.square(X - X.mean(axis=0)).sum(axis=1).argmin()]
-        return poly_from_item(X, X, z, gamma, kernel.degree, kernel.coef0)
-    K = _rbf(X, X, gamma, np.expm1) if kernel.name == "rbf" else gram_matrix(kernel, X)
-    return from_item(K, (K.diagonal() - 2 * K.mean(axis=1)).argmin())
 
 # %% ../../nbs/kernels/kernel.ipynb #co03
 def kernel_differences(

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'RULES', 'ROUNDS', 'MANY', 'FEW', 'PIVOTS', 'kernel_diagonal', 'kernel_column', 'refuse_negative',
-           'gram_schmidt', 'proportional', 'first_sound', 'drawn_pivots', 'projected', 'most_left', 'greedy_pivots',
-           'leading_eigenpairs', 'principal_directions', 'find_subspace', 'features_in_blocks', 'check_items',
-           'explain_shortage', 'NystroemMap', 'NystroemFunction', 'new_pivots', 'low_rank_factor']
+           'gram_schmidt', 'proportional', 'first_sound', 'drawn_pivots', 'projected', 'greedy_pivots',
+           'leading_eigenpairs', 'principal_directions', 'find_subspace', 'check_items', 'NystroemMap',
+           'NystroemFunction', 'new_pivots', 'low_rank_factor']
 
 # %% ../../nbs/kernels/nystroem.ipynb #c003
 from dataclasses import dataclass
@@ -174,15 +174,6 @@ ROUNDS = 64  # greedy pivots are sought among one item in so many
 MANY = 4096  # items from which on that pays
 
 
-def most_left(left, m):
-    """The m items of which most is left (n,), in order, with the first of the largest.
-
-    And the most that is left of the others.
-    """
-    order = np.argpartition(left, len(left) - m - 1)
-    return np.union1d(order[-m:], left.argmax()), left[order[-m - 1]]
-
-
 def greedy_pivots(X, p, kernel):
     """At most p greedy pivots (k,) and the features (n, k) of all items, in rounds.
 
@@ -196,7 +187,10 @@ def greedy_pivots(X, p, kernel):
         left[left <= floor] = 0.0
         if not left.any():
             break
-        (few, enough), k = most_left(left, min(n - 1, max(4 * p, n // ROUNDS))), pivots.size
+        # the items of which most is left, with the first of the largest; less is left of the others
+        m, k = min(n - 1, max(4 * p, n // ROUNDS)), pivots.size
+        order = np.argpartition(left, n - m - 1)
+        few, enough = np.union1d(order[-m:], left.argmax()), left[order[-m - 1]]
         found, G = gram_schmidt(
             X[few], F.shape[1] - k, kernel, np.argmax, floor, F[few, :k], enough
         )
@@ -276,7 +270,10 @@ def find_subspace(X, p, kernel, rule, rng):
         return np.arange(len(X)), *principal_directions(X, p, kernel)
     if rule == "random" and kernel.name in ("linear", "rbf", "poly"):
         pivots, factor = drawn_pivots(X, p, kernel, rng)
-        return pivots, factor, features_in_blocks(X, pivots, factor, kernel)
+        F, rows = np.empty((len(X), len(pivots))), max(1, BLOCK // max(1, len(pivots)))
+        for items in (slice(i, i + rows) for i in range(0, len(X), rows) if len(pivots)):
+            F[items] = projected(kernel.cross(X[items], X[pivots]), factor)
+        return pivots, factor, F
     if rule == "greedy" and len(X) >= MANY and kernel.name in ("linear", "rbf", "poly"):
         pivots, F = greedy_pivots(X, p, kernel)
         F = np.ascontiguousarray(F)
@@ -292,14 +289,6 @@ def find_subspace(X, p, kernel, rule, rng):
     F[pivots] = np.tril(F[pivots])  # above the diagonal are rounding errors
     return pivots, F[pivots], F
 
-
-def features_in_blocks(X, pivots, factor, kernel):
-    """The features (n, k) of all items from pivots and their factor. O(n k d + n k^2)."""
-    F, rows = np.empty((len(X), len(pivots))), max(1, BLOCK // max(1, len(pivots)))
-    for items in (slice(i, i + rows) for i in range(0, len(X), rows) if len(pivots)):
-        F[items] = projected(kernel.cross(X[items], X[pivots]), factor)
-    return F
-
 # %% ../../nbs/kernels/nystroem.ipynb #c021
 def check_items(X, kernel):
     """The items as a matrix, square if it is a Gram matrix."""
@@ -307,19 +296,6 @@ def check_items(X, kernel):
     refuse_huge("X", X)
     require_square(X, kernel)
     return X
-
-
-def explain_shortage(k, p, n):
-    """A warning if there are k < p directions; a ValueError if there is none."""
-    if k == 0:
-        raise ValueError(
-            "the kernel is 0 for every item; a kernel that tells items from nothing is accepted."
-        )
-    if k < p:
-        warn(
-            f"n_components is reduced from {p} to {k}: "
-            f"that is what the kernel of the {n} items spans, to rounding."
-        )
 
 # %% ../../nbs/kernels/nystroem.ipynb #c023
 class NystroemMap(SetOnce):
@@ -390,7 +366,17 @@ class NystroemMap(SetOnce):
             len(X),
             max(0.0, 1.0 - float(np.sum(self.features**2)) / self.trace) if self.trace else 0.0,
         )
-        explain_shortage(self.factor.shape[1], p, len(X))
+        k = self.factor.shape[1]
+        if k == 0:
+            raise ValueError(
+                "the kernel is 0 for every item; a kernel that tells items from nothing is "
+                "accepted."
+            )
+        if k < p:
+            warn(
+                f"n_components is reduced from {p} to {k}: "
+                f"that is what the kernel of the {len(X)} items spans, to rounding."
+            )
         self.landmarks = None if self.kernel.name == "precomputed" else locked(X[self.pivots])
         if self.kernel.function:
             self.kernel.gram(self.landmarks)  # a callable may be no kernel at all
