@@ -9,7 +9,7 @@ __all__ = ['SETS', 'WIDTH', 'HEIGHT', 'PAD', 'COLOURS', 'LOW', 'HIGH', 'BARS', '
 # %% ../../nbs/paths/display.ipynb #c002
 import numpy as np
 
-from .exact import first_sets
+from .sets import first_sets
 from ..preferences.sums import margin_units
 
 SETS = ("inactive", "free", "at bound")

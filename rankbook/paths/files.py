@@ -15,7 +15,6 @@ from ..problems.rankrls import MarginTarget, RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import MOMENTS, RayleighProblem, SemiSupervisedData
 from ..problems.svm import MulticlassSVMProblem, SVMProblem
-from .exact import EVENT
 
 KIND = "rankbook path"
 
@@ -307,7 +306,7 @@ def save_path(path, file, form, **parts):
 
 def event_parts(path):
     """What a file holds of a path of events: 14 bytes an event, and the checkpoints."""
-    parts = {f"event_{name}": path.events[name] for name in EVENT.names}
+    parts = {f"event_{name}": path.events[name] for name in path.events.dtype.names}
     points = None if path.iterator is None else path.iterator.checkpoints
     parts["checkpoint_events"] = points and np.array([p.events for p in points])
     parts["checkpoint_lam"] = points and np.array([p.lam for p in points])

@@ -23,7 +23,7 @@ from rankbook.paths.active_set import (
     remove,
     row_product,
 )
-from .exact import first_sets
+from .sets import first_sets
 
 # %% ../../nbs/paths/replay.ipynb #c004
 @inner

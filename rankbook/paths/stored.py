@@ -11,7 +11,7 @@ from .exact import RegularizationPath
 from .files import are_indices, demand, finite, unpack_events
 from .labels import LabelPath
 from .spectral import ManifoldPath
-from .exact import EVENT, FREE, first_sets, free_after
+from .sets import EVENT, FREE, first_sets, free_after
 from .spectral import SpectralPath, WeightPath
 
 STATUSES = ("complete", "lam_min", "max_events", "interrupted", "rounding", "numerical")

@@ -324,8 +324,6 @@ class HomotopySolver(Solver):
         """The path of `problem` from lam_max down to `lam_min`, or to its end."""
         from scipy.sparse import csr_array
 
-        from rankbook.solvers.homotopy.solver import follow
-
         if problem.lam_max == 0 or (lam_min or 0) >= problem.lam_max:
             status, nothing = "lam_min" if lam_min else "complete", csr_array((1, problem.n_coef))
             return HomotopyPath(problem, [lam_min or 0.0], nothing, status)

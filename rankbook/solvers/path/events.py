@@ -25,7 +25,7 @@ from rankbook.paths.active_set import (
     remove,
     row_product,
 )
-from rankbook.paths.exact import (
+from rankbook.paths.sets import (
     AT_BOUND,
     COMPLETE,
     DRIFTED,

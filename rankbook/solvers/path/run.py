@@ -16,17 +16,9 @@ import numpy as np
 from ...base.limits import require_memory
 from ...base.ownership import writable, writable_matrix
 from ...base.progress import interruptible, progress_bar
-from rankbook.paths.exact import (
-    AT_BOUND,
-    EVENT,
-    End,
-    RegularizationPath,
-    first_dual,
-    first_sets,
-    free_after,
-    trusted,
-)
+from ...paths.exact import RegularizationPath, trusted
 from ...paths.replay import Checkpoint, PathIterator
+from ...paths.sets import AT_BOUND, EVENT, End, first_dual, first_sets, free_after
 from . import events as following
 from . import state as moving
 from .near import are_placed, places

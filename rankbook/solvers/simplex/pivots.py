@@ -15,7 +15,7 @@ from collections import namedtuple
 import numpy as np
 
 from ...base.jit import njit, record
-from ...paths.exact import AT_BOUND
+from ...paths.sets import AT_BOUND
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c004
 State = namedtuple(
@@ -229,7 +229,7 @@ from collections import namedtuple
 import numpy as np
 
 from ...base.jit import njit
-from rankbook.paths.exact import (
+from rankbook.paths.sets import (
     AT_BOUND,
     COMPLETE,
     FREE,
@@ -509,7 +509,7 @@ def follow(s, lam_min, log):
 import numpy as np
 
 from ...base.jit import njit
-from rankbook.paths.exact import (
+from rankbook.paths.sets import (
     AT_BOUND,
     COMPLETE,
     INACTIVE,
