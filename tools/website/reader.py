@@ -23,6 +23,7 @@ PAGES = {
     "_toc.yml": "book/contents",
     "../CITATION.cff": "reference/cite",
     "../CHANGELOG.md": "reference/changelog",
+    "../ARCHITECTURE.md": "reference/architecture",
     "../CONTRIBUTING.md": "reference/contributing",
     "../SECURITY.md": "reference/security",
 }
