@@ -15,8 +15,14 @@ from ..base.validation import as_items, as_matrix, as_positive
 from ..kernels.items import matvec, rmatvec
 from ..kernels.linear_map import KernelMap
 from ..preferences.sums import ListedLoss, margin_units
-from .certificate import Certificate
-from .losses import WIDTHS, SmoothedDual, summed_certificate, summed_primal
+from .certificate import Certificate, rounding_error
+from rankbook.problems.losses import (
+    WIDTHS,
+    SmoothedDual,
+    dual_norm,
+    summed_certificate,
+    summed_primal,
+)
 
 # %% ../../nbs/problems/l2.ipynb #c009
 def is_summed(problem, dual=None):
@@ -32,9 +38,10 @@ def is_summed(problem, dual=None):
 
 # %% ../../nbs/problems/l2.ipynb #c012
 def dual_value(problem, dual, lam):
-    """The dual objective of the hinge, equation (8) of Zapien et al. (2009), at feasible ones."""
+    """The dual objective of the hinge, equation (8) of Zapien et al. (2009), and P' dual."""
     gradient = problem.prefs.rmatvec(dual)
-    return float(dual @ problem.prefs.margin - gradient @ problem.matvec(gradient) / (2 * lam))
+    value = float(dual @ problem.prefs.margin - dual_norm(problem, gradient) / (2 * lam))
+    return value, gradient
 
 # %% ../../nbs/problems/l2.ipynb #c012b
 def significant_weights(problem, gradient):
@@ -132,19 +139,23 @@ class L2:
         if coef is None and weights is None:
             coef = self.implied_coef(problem, lam, dual)
         f, square = problem.evaluated(coef, weights)
+        coef = None if problem.is_factored else coef
         if is_summed(problem, dual):
-            return summed_certificate(problem, lam, f, square, dual)
+            return summed_certificate(problem, lam, f, square, dual, coef)
         prefs = problem.prefs
-        primal = lam / 2 * square + prefs.weight @ problem.loss.value(
-            prefs.margin - prefs.matvec(f)
-        )
+        short = prefs.margin - prefs.matvec(f)
+        primal = lam / 2 * square + prefs.weight @ problem.loss.value(short)
         dual = feasible_dual(problem, f, lam) if dual is None else dual
         box, complementarity = violations(prefs, dual, f)
+        value, gradient = dual_value(problem, np.clip(dual, 0, prefs.weight), lam)
+        gradients = prefs.rmatvec(prefs.weight * (short > 0)), gradient
+        norm = np.sqrt(max(0.0, square))
         return Certificate.of(
             lam,
             float(primal),
-            dual_value(problem, np.clip(dual, 0, prefs.weight), lam),
-            np.sqrt(max(0.0, square)),
+            value,
+            norm,
+            rounding_error(problem, lam, gradients, coef, norm),
             box_violation=box,
             complementarity_violation=complementarity,
         )
@@ -217,7 +228,7 @@ def hard_certificate(problem, coef, dual=None, weights=None):
     )
     positive = np.where(counted, np.maximum(mu, 0), 0)
     positive = positive * (1.0 if dual is None else np.abs(dual).max())
-    lower = dual_value(problem, positive, 1.0)
+    lower, gradient = dual_value(problem, positive, 1.0)
     slack = prefs.matvec(f) / prefs.margin - 1
     complementarity = max(
         0.0, -float(slack[counted].min()), float((np.maximum(mu, 0) * slack).max())
@@ -228,6 +239,7 @@ def hard_certificate(problem, coef, dual=None, weights=None):
         primal,
         lower,
         norm,
+        rounding_error(problem, 1.0, (gradient,), None if problem.is_factored else coef, norm),
         box_violation=max(-float(mu.min()), float(np.abs(mu[~counted]).max(initial=0.0)), 0.0),
         complementarity_violation=complementarity,
     )

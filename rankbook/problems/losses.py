@@ -7,13 +7,14 @@ __all__ = ['WIDTHS', 'LOSSES', 'SmoothedDual', 'DualScaling', 'scaled_dual', 'du
            'summed_primal', 'summed_certificate']
 
 # %% ../../nbs/problems/losses.ipynb #c003
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..base.validation import as_choice
 from ..preferences.sums import HINGE, SQUARED, margin_units, smoothed_hinge
-from .certificate import Certificate
+from .certificate import Certificate, rounding_error
 
 # %% ../../nbs/problems/losses.ipynb #c005
 @dataclass(frozen=True)
@@ -35,12 +36,14 @@ class SmoothedDual:
 class DualScaling:
     """The best multiple s a of some multipliers a.
 
-    It holds its dual value, s, and the width of the smoothed hinge that a is the dual of.
+    It holds its dual value, s, the width of the smoothed hinge that a is the dual of, and the score
+    gradient P'a (n,) where that is asked for.
     """
 
     value: float
     scale: float
     width: float = 0.0
+    gradient: Any = None
 
 
 def scaled_dual(linear, quadratic, limit, width=0.0):
@@ -52,8 +55,8 @@ def scaled_dual(linear, quadratic, limit, width=0.0):
 
 
 def dual_norm(problem, gradient):
-    """a'PKP'a for P'a (n,). One product with K."""
-    return float(gradient @ problem.matvec(gradient))
+    """a'PKP'a for P'a (n,), at least 0 whatever the rounding. One product with K."""
+    return max(0.0, float(gradient @ problem.matvec(gradient)))
 
 # %% ../../nbs/problems/losses.ipynb #d002
 WIDTHS = 10.0 ** np.arange(-9, 2)  # of smoothed hinges, where none is known
@@ -97,7 +100,8 @@ class Hinge:
     def smoothed_scaling(self, problem, lam, f, width):
         """The :class:`DualScaling` of the smoothed hinge's dual at scores f (n,)."""
         sums = problem.summed.evaluate(f, smoothed_hinge(width))
-        return self.scaling(lam, sums, dual_norm(problem, sums.score_gradient), width)
+        found = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient), width)
+        return replace(found, gradient=sums.score_gradient)
 
     def bound(self, problem, lam, f, sums, dual=None):
         """The best :class:`DualScaling`, its box and its complementarity violation.
@@ -157,6 +161,7 @@ class SquaredHinge:
         if dual is not None:
             return self.array_bound(problem, lam, f, dual)
         best = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient))
+        best = replace(best, gradient=sums.score_gradient)
         return best, 0.0, abs(best.scale - 1) * max(0.0, sums.worst)
 
     def array_bound(self, problem, lam, f, dual):
@@ -165,12 +170,13 @@ class SquaredHinge:
         a = np.where(counts, np.maximum(dual, 0.0), 0.0)
         share = np.divide(dual, prefs.weight, out=np.abs(dual), where=counts)
         right = 2 * np.maximum(0.0, prefs.margin - prefs.matvec(f))
-        norm = dual_norm(problem, prefs.rmatvec(a)) / (2 * lam)
+        gradient = prefs.rmatvec(a)
+        norm = dual_norm(problem, gradient) / (2 * lam)
         value = float(a @ prefs.margin) - self.conjugate(a, prefs.weight) - norm
         misplaced = np.abs(np.where(counts, share - right, 0)) / (2 * margin_units(prefs.margin))
         unused = float(np.abs(dual[~counts]).max(initial=0.0))  # in a box of width 0
         box = max(0.0, float(-share[dual < 0].min(initial=0.0)), unused)
-        return DualScaling(value, 1.0), box, float(misplaced.max())
+        return DualScaling(value, 1.0, gradient=gradient), box, float(misplaced.max())
 
 # %% ../../nbs/problems/losses.ipynb #c015
 LOSSES = {loss.name: loss for loss in (Hinge(), SquaredHinge())}
@@ -190,7 +196,7 @@ def summed_primal(problem, f, square, lam):
     return lam / 2 * square + problem.summed.evaluate(f, problem.loss.derivative).loss
 
 
-def summed_certificate(problem, lam, f, square, dual=None):
+def summed_certificate(problem, lam, f, square, dual=None, coef=None):
     """What can be proven about an answer, from sums over the preferences.
 
     Parameters
@@ -204,6 +210,8 @@ def summed_certificate(problem, lam, f, square, dual=None):
         The square of the norm of the function.
     dual : SmoothedDual or ndarray of shape (m,), optional
         By default the best that the loss can do, see :class:`Hinge` and :class:`SquaredHinge`.
+    coef : ndarray of shape (n,), optional
+        Of the function, unless it is linear; for the rounding error.
 
     Returns
     -------
@@ -215,11 +223,13 @@ def summed_certificate(problem, lam, f, square, dual=None):
     """
     sums, square = problem.summed.evaluate(f, problem.loss.derivative), max(0.0, square)
     best, box, complementarity = problem.loss.bound(problem, lam, f, sums, dual)
+    norm, squares = np.sqrt(square), problem.loss.is_smooth * problem.n_preferences
     return Certificate.of(
         lam,
         lam / 2 * square + sums.loss,
         best.value,
-        np.sqrt(square),
+        norm,
+        rounding_error(problem, lam, (sums.score_gradient, best.gradient), coef, norm, squares),
         box_violation=box,
         complementarity_violation=complementarity,
     )

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['make_graph', 'preference_weights', 'LabelTarget', 'MarginTarget', 'make_target', 'refuse_empty', 'measured',
-           'count_coef', 'RankRLSProblem', 'as_columns', 'least_squares_value', 'basis_rounding', 'half_gradient']
+           'count_coef', 'RankRLSProblem', 'as_columns', 'least_squares_value', 'least_squares_rounding',
+           'half_gradient']
 
 # %% ../../nbs/problems/rankrls.ipynb #c002
 from typing import Any, Literal
@@ -26,7 +27,7 @@ from rankbook.preferences.laplacians import (
     check_item_weight,
     query_graph,
 )
-from .certificate import ROUNDING, Certificate
+from .certificate import Certificate, spread
 from .l1 import L1, smooth_certificate, strongest
 from .l2 import L2
 from .penalties import as_penalty
@@ -301,18 +302,15 @@ class RankRLSProblem(BasisMap):
         length = np.sqrt(np.maximum(0.0, self.diagonal))
         rounding = 16 * np.finfo(float).eps * float(np.sum(length @ np.abs(self.target.b)))
         residual = 0.0 if gradient <= rounding else gradient / start if start > 0 else np.inf
-        hidden = moved = 0.0
-        if self.basis is not None:
-            hidden, moved = basis_rounding(self, a, f, lam)
-            moved += ROUNDING * primal
+        hidden, moved = least_squares_rounding(self, a, f, lam)
         return Certificate.of(
             lam,
             primal,
             primal - gap,
             float(np.sqrt(square)),
+            hidden**2 / lam + moved,
             gap=gap,
             radius=(gradient + hidden) / lam,
-            rounding=hidden**2 / lam + moved,
             gradient=gradient,
             relative_residual=residual,
             dropped=0 if self.basis is None else self.basis_factor[1],
@@ -337,19 +335,21 @@ def least_squares_value(problem, f, square, lam):
     return float(problem.target.loss(f).sum() + lam * square)
 
 # %% ../../nbs/problems/rankrls.ipynb #c017
-def basis_rounding(problem, a, f, lam):
-    """What rounding may do for a basis: hide a part of half the gradient, and move the objective.
+def least_squares_rounding(problem, a, f, lam):
+    """What rounding may do: hide a part of half the gradient of a basis, and move the objective.
 
-    Both are bounds, the first of an RKHS norm. `a` are coefficients (r, k), `f` the scores (n, k).
-    An error in K_RM residual + lam K_RR a counts the more the smaller a pivot of K_RR is. O(n k).
+    Both are bounds, the first of an RKHS norm. `a` are coefficients (r, k), or weights (d, k) of a
+    linear function without a basis, `f` the scores (n, k). O(n k).
     """
-    lengths, own = (
-        np.sqrt(np.maximum(0.0, squares))
-        for squares in (problem.diagonal, problem.basis_gram.diagonal())
-    )
-    pull, size = lengths @ np.abs(problem.target.residual(f)), own @ np.abs(a)
-    eps, smallest = 4 * np.finfo(float).eps, problem.basis_factor[0].diagonal().min(initial=DROPPED)
-    hidden = eps / smallest * own.max() * float(np.linalg.norm(pull + lam * size))
+    eps, pull = 4 * np.finfo(float).eps, spread(problem.diagonal, problem.target.residual(f))
+    hidden = 0.0
+    if problem.basis is None:
+        size = np.linalg.norm(a, axis=0) if problem.is_factored else spread(problem.diagonal, a)
+    else:  # an error counts the more the smaller a pivot of K_RR is
+        squares = problem.basis_gram.diagonal()
+        size, pivots = spread(squares, a), problem.basis_factor[0].diagonal()
+        error = np.sqrt(squares.max()) * float(np.linalg.norm(pull + lam * size))
+        hidden = eps / pivots.min(initial=DROPPED) * error
     return hidden, eps * float(np.sum(size * (lam * size + 4 * pull)))
 
 

@@ -22,7 +22,7 @@ from ..kernels.basis import basis_cholesky
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..preferences.laplacians import IdentityGraph, check_item_weight, query_graph
-from .certificate import Certificate
+from .certificate import ROUNDING, Certificate
 from .scatter import block_rows, side_by_side, total_scatter
 from rankbook.problems.spectrum import (
     Spectrum,
@@ -375,6 +375,7 @@ class StatisticsSolution:
             primal,
             primal - gap,
             float(np.sqrt(square)),
+            ROUNDING * float(np.sum(self.problem.constant)),
             gap=gap,
             radius=gradient / self.lam,
             gradient=gradient,

@@ -327,13 +327,14 @@ def certify_rayleigh(problem, lam, coef):
         problem.primal(w, lam),
     )
     radius = gradient / kappa if kappa > 0 else np.inf
-    gap = gradient * radius / 2 if gradient else 0.0
+    gap, norm = gradient * radius / 2 if gradient else 0.0, float(np.linalg.norm(w))
     residual = 0.0 if gradient <= problem.data.noise else gradient / start if start > 0 else np.inf
     return Certificate.of(
         lam,
         primal,
         primal - gap,
-        float(np.linalg.norm(w)),
+        norm,
+        problem.data.noise * norm,
         gap=gap,
         radius=radius,
         gradient=gradient,

@@ -267,6 +267,7 @@ class JointItems:
         self.problem, p = problem, problem.prefs
         self.prefs = Preferences(p.better, p.worse, p.n_items, p.weight, p.margin)
         self.diagonal = np.repeat(problem.diagonal, p.coef_shape[1])
+        self.is_factored = problem.is_factored
 
     def matvec(self, v):
         """The product of the kernel of the n K items with v (n K,)."""

@@ -312,7 +312,7 @@ def test_hard_margin_certificates():
     mu = np.eye(3)[tight]
     good = hard_certificate(problem, np.array([-1.0, 1.0, 0.0]), mu)
     assert (
-        good.primal == good.dual == 0.5
+        good.dual <= 0.5 <= good.primal < 0.5 + 1e-12
         and good.is_optimal(1e-12)
         and problem.certificate(0, np.array([-1.0, 1.0, 0.0]), mu) == good
     )

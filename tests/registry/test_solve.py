@@ -53,7 +53,7 @@ def test_a_plugin_is_found_run_and_named(install, problem):
     assert "RankSVMProblem" in row["problems"]
     solution = rb.solve(problem, 1.0, solver="zero")
     assert solution.solver == "zero 2.5 (engine 7)"
-    assert solution.certificate.primal == 3.0 and not solution.certificate.is_optimal()
+    assert 3 <= solution.certificate.primal < 3 + 1e-12 and not solution.certificate.is_optimal()
     assert rb.solve(problem, 1.0, solver="zero", shift=1.0).coef.tolist() == [1, 0, -1]
     assert built_in_are_ready()
 

@@ -140,11 +140,11 @@ def decimal_factor(X, options):
         return None, (gamma * (X @ X.T) + Decimal(float(options["coef0"]))) ** options["degree"]
 
 
-def decimal_gap(prefs, factor, lam, answer, dual):
-    """(primal - dual) / max(1, |primal|) in a hundred digits.
+def decimal_bounds(prefs, factor, lam, answer, dual):
+    """Primal and dual objective in a hundred digits.
 
-    It is for coefficients (n,), or weights (d,) of a linear function, and multipliers (m,) clipped
-    to their box.
+    They are those of coefficients (n,), or weights (d,) of a linear function, and multipliers (m,)
+    clipped to their box.
     """
     Z, K = factor
     better, worse = prefs.better, prefs.worse
@@ -168,7 +168,13 @@ def decimal_gap(prefs, factor, lam, answer, dual):
         np.add.at(sums, worse, -a)
         w = None if K is not None else Z.T @ sums
         norm = w @ w if K is None else sums @ (K @ sums)
-        lower = a @ delta - norm / (2 * lam)
+        return primal, a @ delta - norm / (2 * lam)
+
+
+def decimal_gap(*problem):
+    """(primal - dual) / max(1, |primal|) of :func:`decimal_bounds`."""
+    primal, lower = decimal_bounds(*problem)
+    with localcontext(DIGITS):
         return float((primal - lower) / max(Decimal(1), abs(primal)))
 
 
