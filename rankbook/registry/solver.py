@@ -74,7 +74,7 @@ class Solver:
     ...     def solve(self, problem, lam):
     ...         return rb.Solution(problem, lam, coef=np.zeros(problem.coef_shape), solver="zero")
     >>> problem = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2), kernel="linear")
-    >>> rb.solve(problem, 1.0, solver=Zero).certificate.primal
+    >>> round(rb.solve(problem, 1.0, solver=Zero).certificate.primal, 6)
     1.0
     """
 
