@@ -26,31 +26,35 @@ def spread(squares, v):
     return np.sqrt(np.maximum(0.0, squares)) @ np.abs(v)
 
 
-def rounding_error(problem, lam, gradients, coef=None, norm=0.0, squares=0):
+def rounding_error(problem, lam, slope, dual, excess, coef=None, norm=0.0):
     """How far rounding may move the bounds on a minimum of lam/2 |f|^2 plus a loss.
 
     Parameters
     ----------
     problem : object with the `diagonal` (n,) of its kernel matrix
-    gradients : tuple of ndarray of shape (n,) or (n, k)
-        The gradient of the loss with respect to the scores, and P' dual. For items in blocks, where
-        their lengths are not at hand, the error is 0, which leaves :data:`ROUNDING`.
+    slope, dual : ndarray of shape (n,)
+        P' a for the slopes a of the loss at f, and for the multipliers of the lower bound. For
+        items in blocks, where their lengths are not at hand, the error is 0, which leaves
+        :data:`ROUNDING`.
+    excess : callable
+        How far the loss rises above its tangent at most where each score moves by up to e.
     coef : ndarray of shape (n,), optional
-        Of a function whose dual has coefficients P' dual / lam.
-    norm : float, or one for each column
-        What the function itself is as long as, instead of `coef`: of a linear one, its norm.
-    squares : int
-        How many squares of differences of scores the loss is a sum of at most.
+        Of f, unless it is linear.
+    norm : float
+        Of f; of a linear one, at least that of the function of the multipliers, too.
     """
-    if not isinstance(gradients[0], np.ndarray):
+    if not isinstance(slope, np.ndarray):
         return 0.0
-    pull = spread(problem.diagonal, sum(map(np.abs, gradients)))
-    eps = 4 * np.finfo(float).eps
-    size = norm if coef is None else spread(problem.diagonal, coef)
-    off = 4 * squares * eps**2 * problem.diagonal.max() * float(np.sum(np.square(size)))
+    eps, squares = 4 * np.finfo(float).eps, problem.diagonal
     if coef is None:
-        return off + eps * float(np.sum(size * (lam * size / 2 + 2 * pull)))
-    return off + eps * float((lam * size + pull) ** 2) / (2 * lam)
+        size, below = norm, norm * spread(squares, dual)
+        above = size * (spread(squares, slope) + lam * size / 2)
+    else:
+        coef = coef.reshape(-1)
+        size, below = spread(squares, coef), spread(squares, dual) ** 2 / (2 * lam)
+        above = size * (spread(squares, slope - lam / 2 * coef) + lam * norm / 2)
+    off = excess(eps * size * np.sqrt(max(0.0, squares.max())))
+    return max(eps * float(above) + float(off), eps * float(below))
 
 
 @dataclass(frozen=True)

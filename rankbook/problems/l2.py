@@ -148,14 +148,18 @@ class L2:
         dual = feasible_dual(problem, f, lam) if dual is None else dual
         box, complementarity = violations(prefs, dual, f)
         value, gradient = dual_value(problem, np.clip(dual, 0, prefs.weight), lam)
-        gradients = prefs.rmatvec(prefs.weight * (short > 0)), gradient
-        norm = np.sqrt(max(0.0, square))
+        slope, norm = prefs.rmatvec(prefs.weight * (short > 0)), np.sqrt(max(0.0, square))
+        length = norm + np.sqrt(2 * max(0.0, primal - value) / lam)
+
+        def excess(e):
+            return prefs.weight @ np.maximum(0.0, 2 * e - np.abs(short))
+
         return Certificate.of(
             lam,
             float(primal),
             value,
             norm,
-            rounding_error(problem, lam, gradients, coef, norm),
+            rounding_error(problem, lam, slope, gradient, excess, coef, length),
             box_violation=box,
             complementarity_violation=complementarity,
         )
@@ -234,12 +238,25 @@ def hard_certificate(problem, coef, dual=None, weights=None):
         0.0, -float(slack[counted].min()), float((np.maximum(mu, 0) * slack).max())
     )
     norm = np.sqrt(max(0.0, square))
+    scaling = 1 / min(1.0, smallest) if smallest > 0 else 0.0
+
+    def excess(e):
+        return 4 * e * square * scaling**3 / prefs.margin[counted].min()
+
     found = Certificate.of(
         0.0,
         primal,
         lower,
         norm,
-        rounding_error(problem, 1.0, (gradient,), None if problem.is_factored else coef, norm),
+        rounding_error(
+            problem,
+            1.0,
+            np.zeros_like(gradient),
+            gradient,
+            excess,
+            None if problem.is_factored else coef,
+            max(norm, np.sqrt(dual_norm(problem, gradient))),
+        ),
         box_violation=max(-float(mu.min()), float(np.abs(mu[~counted]).max(initial=0.0)), 0.0),
         complementarity_violation=complementarity,
     )

@@ -223,13 +223,22 @@ def summed_certificate(problem, lam, f, square, dual=None, coef=None):
     """
     sums, square = problem.summed.evaluate(f, problem.loss.derivative), max(0.0, square)
     best, box, complementarity = problem.loss.bound(problem, lam, f, sums, dual)
-    norm, squares = np.sqrt(square), problem.loss.is_smooth * problem.n_preferences
+    primal, norm = lam / 2 * square + sums.loss, np.sqrt(square)
+    length = norm + np.sqrt(2 * max(0.0, primal - best.value) / lam)
+
+    def excess(e):
+        prefs, none = problem.prefs, np.zeros(problem.n_items)
+        total = prefs.weight.sum() if prefs.is_listed else problem.summed.evaluate(none, HINGE).loss
+        return total * (4 * e**2 if problem.loss.is_smooth else 2 * e)
+
     return Certificate.of(
         lam,
-        lam / 2 * square + sums.loss,
+        primal,
         best.value,
         norm,
-        rounding_error(problem, lam, (sums.score_gradient, best.gradient), coef, norm, squares),
+        rounding_error(
+            problem, lam, sums.score_gradient, best.scale * best.gradient, excess, coef, length
+        ),
         box_violation=box,
         complementarity_violation=complementarity,
     )

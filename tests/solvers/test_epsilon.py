@@ -108,7 +108,8 @@ def check(path, eps, count=100, exact=None):
         primal, dual = objectives(path.problem, solution.coef, solution.dual, lam)
         assert (primal - dual) / max(1, abs(primal)) <= eps * (1 + 1e-6)
         if exact is not None:
-            best = exact.certificate(lam).primal
+            found = exact.certificate(lam)
+            best = found.primal - found.rounding  # as it was computed
             assert -1e-7 * max(1, best) <= primal - best <= eps * max(1, primal) + 1e-9
     assert worst <= path.info["largest_gap"] + 1e-9  # as promised
     return worst
