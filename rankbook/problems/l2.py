@@ -149,17 +149,16 @@ class L2:
         box, complementarity = violations(prefs, dual, f)
         value, gradient = dual_value(problem, np.clip(dual, 0, prefs.weight), lam)
         slope, norm = prefs.rmatvec(prefs.weight * (short > 0)), np.sqrt(max(0.0, square))
-        length = norm + np.sqrt(2 * max(0.0, primal - value) / lam)
+        bounds = float(primal), value
 
         def excess(e):
             return prefs.weight @ np.maximum(0.0, 2 * e - np.abs(short))
 
         return Certificate.of(
             lam,
-            float(primal),
-            value,
+            *bounds,
             norm,
-            rounding_error(problem, lam, slope, gradient, excess, coef, length),
+            rounding_error(problem, lam, bounds, slope, gradient, excess, norm, coef),
             box_violation=box,
             complementarity_violation=complementarity,
         )
@@ -251,11 +250,12 @@ def hard_certificate(problem, coef, dual=None, weights=None):
         rounding_error(
             problem,
             1.0,
+            (primal, lower),
             np.zeros_like(gradient),
             gradient,
             excess,
+            norm,
             None if problem.is_factored else coef,
-            max(norm, np.sqrt(dual_norm(problem, gradient))),
         ),
         box_violation=max(-float(mu.min()), float(np.abs(mu[~counted]).max(initial=0.0)), 0.0),
         complementarity_violation=complementarity,

@@ -223,8 +223,7 @@ def summed_certificate(problem, lam, f, square, dual=None, coef=None):
     """
     sums, square = problem.summed.evaluate(f, problem.loss.derivative), max(0.0, square)
     best, box, complementarity = problem.loss.bound(problem, lam, f, sums, dual)
-    primal, norm = lam / 2 * square + sums.loss, np.sqrt(square)
-    length = norm + np.sqrt(2 * max(0.0, primal - best.value) / lam)
+    bounds, norm = (float(lam / 2 * square + sums.loss), best.value), np.sqrt(square)
 
     def excess(e):
         prefs, none = problem.prefs, np.zeros(problem.n_items)
@@ -233,11 +232,17 @@ def summed_certificate(problem, lam, f, square, dual=None, coef=None):
 
     return Certificate.of(
         lam,
-        primal,
-        best.value,
+        *bounds,
         norm,
         rounding_error(
-            problem, lam, sums.score_gradient, best.scale * best.gradient, excess, coef, length
+            problem,
+            lam,
+            bounds,
+            sums.score_gradient,
+            best.scale * best.gradient,
+            excess,
+            norm,
+            coef,
         ),
         box_violation=box,
         complementarity_violation=complementarity,
