@@ -480,7 +480,7 @@ def test_an_interrupted_fit_leaves_the_features_as_they_were(monkeypatch):
     X, y = table()
     model = rb.RankSVM().fit(X, y)
 
-    def interrupted(*args):
+    def interrupted(*args, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("rankbook.estimators.ranksvm.solve", interrupted)

@@ -536,7 +536,7 @@ def choose_solver(
     MemoryError
         If no solver of a ranking SVM would fit in memory.
     """
-    allow_plugins = as_flag("allow_plugins", allow_plugins)
+    allow_plugins, progress = as_flag("allow_plugins", allow_plugins), as_flag("progress", progress)
     make = lambda name: made_solver(name, options, progress)
     if (auto := auto_options(solver)) is None:
         return make(solver)
