@@ -258,11 +258,13 @@ def test_where_rounding_ends_the_path_its_end_answers_and_auto_goes_on():
         np.array_equal(last.coef, path.coef(path.domain[0]))
         and "the solver 'qp' may come closer" in last.info["advice"]
     )
-    assert last.certificate.relative_gap < 1e-6  # below the end nothing changes any more
+    # below the end nothing changes any more, but for the rounding of the problem itself
+    beyond = lambda proof: (proof.gap - 2 * proof.rounding) / proof.primal
+    assert beyond(last.certificate) < 1e-6 and last.certificate.relative_gap < 1e-5
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = RankSVM(lam=lam, kernel="precomputed").fit(K, y)
-    assert fitted.solver_.startswith("interior") and fitted.certificate_.relative_gap < 1e-6
+    assert fitted.solver_.startswith("interior") and beyond(fitted.certificate_) < 1e-6
 
 
 def test_features_of_any_unit_are_fitted_at_any_lam():
