@@ -1,4 +1,4 @@
-// Brings the sliders of lambda on a page to life; nbs/plots/slider.ipynb makes what they show.
+// Brings the sliders of lambda on a page to life; rankbook/plots/slider.py makes what they show.
 // Before this runs, or where it never does, each is a still picture at the chosen lambda.
 (() => {
   "use strict";
