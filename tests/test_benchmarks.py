@@ -1,4 +1,4 @@
-"""Does `python -m benchmarks` run, with and without the peers? What it measures, nobody tests."""
+"""Does `python -m benchmarks` run, with and without the peers? Its measurements are not tested."""
 
 import sys
 from importlib import import_module

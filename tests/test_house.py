@@ -160,7 +160,7 @@ def imports_of(path):
 
     A name that is in none of them (the front door) stays as it is.
 
-    Only the version may be read at the front door: whoever asks it for a class there imports from
+    Only the version may be read at the front door: importing a class there is an import from
     above.
     """
     names = [

@@ -460,7 +460,7 @@ def test_overwriting_what_was_passed_in_changes_nothing(name):
     data, same = buffers(), buffers()
     thing, other = make(data), make(same)
     new = same["new"].copy()
-    before = ask(other, new)  # from arrays that nobody touches
+    before = ask(other, new)  # from arrays that are not touched
     scramble(data)
     after = ask(thing, new)
     assert len(before) == len(after)
@@ -534,7 +534,7 @@ def test_a_plugin_cannot_change_the_question():
     assert answer.certificate == expected and np.array_equal(X, kept)
     assert (
         len(Meddler.tries) == 16 and "problem.lam = 3" not in Meddler.tries
-    )  # a new name on the problem is nobody's business
+    )  # a new name on the problem is allowed
 
 
 def test_borrowed_items_are_what_they_are_called():

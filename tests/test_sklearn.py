@@ -425,7 +425,7 @@ def test_a_failed_fit_leaves_everything_as_it_was(kind):
     nothing, few = (
         np.zeros(40),
         X[["age"]].assign(other=X["size"] ** 2, third=1.0),
-    )  # one level only: nobody can learn from it
+    )  # one level only: no estimator can learn from it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model, fresh = make(kind).fit(X, y), make(kind)

@@ -277,7 +277,7 @@ def make_problem(method, part, graph, kernel):
     p = None if kernel["kernel"] == "linear" else min(COMPONENTS, len(part.y))
     labels = (part.y == part.y.max()).astype(float)
     with warnings.catch_warnings():
-        # nobody asked for this number, so nobody needs to hear that fewer span everything
+        # a default number, so no warning that fewer span everything
         warnings.filterwarnings("ignore", "n_components is reduced")
         return RayleighProblem(
             part.X, labels, unlabelled=False, manifold_weight=0.0, n_components=p, **kernel
@@ -289,7 +289,7 @@ def follower(method, graph, solver, progress, options):
 
     def follow(train, kernel, lam_min):
         problem = make_problem(method, train, graph, kernel)
-        # above lam_max nothing has begun: the path then ends at lam_max
+        # above lam_max the path has not begun: it then ends at lam_max
         top = getattr(problem, "lam_max", np.inf)
         end = lam_min if lam_min is None or lam_min <= top else top or None
         chosen = choose_solver(problem, solver, "path", progress=progress, **options)
@@ -457,7 +457,7 @@ def try_kernel(train, validation, kernel, follow, lam_min, lam_max):
 
 
 def deepen(path, curve, validation):
-    """A path that ended where nobody asked it to, and its curve, down to where the curve falls.
+    """A path whose end was not requested, and its curve, down to where the curve falls.
 
     Only the paths of the solver "newton" end so and can be resumed. Each time they go on for three
     powers of ten, as long as that makes the minimum smaller and the end is among the best.

@@ -14,7 +14,7 @@ def own(A):
 
 
 def locked(A):
-    """A read-only view of an array that nobody else refers to."""
+    """A read-only view of an array without any other reference."""
     view = A.view()
     view.flags.writeable = False
     return view
@@ -40,7 +40,7 @@ def writable_matrix(A):
 class SetOnce:
     """An object whose public attributes are set once.
 
-    A solver, or anybody else, cannot set them again.
+    Neither a solver nor any other code can set them again.
     """
 
     def __setattr__(self, name, value):

@@ -22,7 +22,7 @@ SolverLike = str | type | tuple[str | type, dict[str, Any]] | Any
 
 
 class Problem(Protocol):
-    """What can be solved: it knows the shape of its coefficients, and what they are worth."""
+    """What can be solved: it has the shape of its coefficients, and evaluates them."""
 
     @property
     def coef_shape(self) -> tuple[int, ...]: ...

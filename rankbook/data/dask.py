@@ -254,7 +254,7 @@ class DaskBlocks:
     ConnectionError
         From a sum, if the scheduler is gone.
     RuntimeError
-        If a block is lost that nobody can make again, with its name.
+        If a block is lost that cannot be made again, with its name.
     """
 
     def __init__(self, client: "Client", values: Sequence[Any], names: Sequence[str]) -> None:
@@ -292,7 +292,7 @@ class DaskBlocks:
             try:
                 wait_for(self.client, found)
                 answer = in_groups(combine, self.client.gather(found))
-            except BaseException:  # an interrupt, too: nobody waits for the others
+            except BaseException:  # an interrupt, too: do not wait for the others
                 for future in (*futures, *found):
                     future.release()
                 raise

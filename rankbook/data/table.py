@@ -206,8 +206,8 @@ def _unpacked(name, packed):
 class Source:
     """A file, a pipe or standard input.
 
-    It knows how errors call it, the ending of its format (None for standard input, and for a pipe
-    without one), its kind (see :func:`format_of`), and its bytes, as often as asked for.
+    It has its name in error messages, the ending of its format (None for standard input, and for
+    a pipe without one), its kind (see :func:`format_of`), and its bytes, as often as asked for.
     """
 
     first_row, first_line = 0, 1  # numbers of what comes first
@@ -385,7 +385,7 @@ def separator_of(source):
 def chosen_decimals(source, points, commas):
     """The table with fewer columns of words, of one read with decimal points and one with commas.
 
-    That it is the commas is said.
+    The message names the commas.
     """
     words = [
         sum(not_a_number(table[name]) is not None for name in table.columns)

@@ -182,7 +182,7 @@ def require_target(y, accepted):
 
 
 def refuse_blocks(X):
-    """A TypeError that says who takes blocks, if X is blocks."""
+    """A TypeError that names the estimators that take blocks, if X is blocks."""
     if isinstance(X, BlocksLike):
         raise TypeError(
             f"X is {type(X).__name__}; an array of shape (n, d) is accepted. Blocks are accepted "

@@ -113,7 +113,7 @@ class Asked:
     names: tuple[str, ...] | None
     items: tuple[np.ndarray, np.ndarray]
     about: str
-    exact: bool = True  # whether the ball lives in the space of the kernel, not of a subspace
+    exact: bool = True  # whether the ball is in the space of the kernel, not of a subspace
 
 
 def take_apart(model, a, b):

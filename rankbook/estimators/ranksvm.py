@@ -656,7 +656,7 @@ class RankSVMCV(Ranker):
                     f"preferences and qid are both given and fold_by is {self.fold_by!r}; qid is "
                     "accepted with fold_by='group'."
                 )
-        # too large is said before any work
+        # too large: refused before any work
         whole = models[0]._problem(X, prefs)
         follower = shared_follower(whole, self.solver)
         if preferences is None:

@@ -38,7 +38,7 @@ from ..selection.curve import ValidationCurve
 
 KIND, SCALED_KIND = "rankbook model", "rankbook scaled model"
 KINDS = (KIND, SCALED_KIND, PATH_KIND)
-LEFT_OUT = ("solution_", "statistics_")  # the data, or sums of them, for whoever learns on
+LEFT_OUT = ("solution_", "statistics_")  # the data, or sums of them, to go on learning
 SOLVERS = ("epsilon", "homotopy", "newton", "simplex")  # of rankbook, which put a path together
 
 
@@ -105,7 +105,7 @@ def named_solver(solver):
     Raises
     ------
     Unstorable
-        If the registry does not know it, or it does not keep its options.
+        If it is not in the registry, or it does not keep its options.
     """
     if isinstance(solver, str):
         return solver
@@ -409,7 +409,7 @@ def model_facts(values):
     return facts | {name: shown_value(value) for name, value in values.items() if name != "model"}
 
 def file_facts(file: File) -> dict[str, Any]:
-    """What a file of rankbook says of itself, as plain values that are ready for JSON.
+    """The facts in a file of rankbook, as plain values that are ready for JSON.
 
     Nothing of it is made again, so this is safe and quick with any file, and needs no solver.
 

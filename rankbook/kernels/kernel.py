@@ -312,7 +312,7 @@ def reduced_matrix(kernel: "Kernel", X_new: np.ndarray, X: np.ndarray) -> np.nda
         if kernel.name == "rbf":
             K = _rbf(X_new, X, gamma, np.expm1)
             far = np.flatnonzero(K.max(axis=1, initial=-1.0) < -0.5)
-            if far.size:  # so an item to which nothing is alike scores exactly 0
+            if far.size:  # so an item that is similar to no other scores exactly 0
                 K[far] = _rbf(X_new[far], X, gamma)
             return K
         return (

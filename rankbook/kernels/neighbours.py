@@ -102,7 +102,7 @@ def squares_to(X, rows, others):
 
 
 def closest(X, found, c):
-    """The c closest (n, c) to each row of X (n, d) among those found (n, k), -1 being nobody.
+    """The c closest (n, c) to each row of X (n, d) among those found (n, k), -1 for none.
 
     Of equal distances the lowest indices; where there are too few, all rows are compared.
     O(n k d).

@@ -285,7 +285,7 @@ def find_subspace(X, p, kernel, rule, rng):
     else:
         choose = np.argmax if rule == "greedy" else proportional(rng)
     pivots, F = gram_schmidt(X, p, kernel, choose)
-    F = np.ascontiguousarray(F)  # an item is a row, for whoever reads it
+    F = np.ascontiguousarray(F)  # an item is a row in memory
     F[pivots] = np.tril(F[pivots])  # above the diagonal are rounding errors
     return pivots, F[pivots], F
 

@@ -174,7 +174,7 @@ def interval(  # noqa: PLR0913 -- a metric's arguments, and the bootstrap's
     random_state : None, int, Generator or RandomState
         None stands for 0: the same call gives the same interval.
     empty : {"skip", 0, 1}, default "skip"
-        What a query counts that has nothing to measure; "skip" leaves it out.
+        Value of a query for which the metric is undefined; "skip" leaves such queries out.
     **options
         Of the metric, as ``k=10``.
 
@@ -344,7 +344,7 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
     random_state : None, int, Generator or RandomState
         None stands for 0: the same call gives the same answer.
     empty : {"skip", 0, 1}, default "skip"
-        What a query counts that has nothing to measure; "skip" leaves it out.
+        Value of a query for which the metric is undefined; "skip" leaves such queries out.
     **options
         Of the metric, as ``k=10``.
 
@@ -363,8 +363,8 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
     -----
     Two values of a query tie if they differ by at most 1e-12 of the larger one. If weights of
     queries differ, the means, the interval and the randomization test are weighted, and Wilcoxon's
-    p-value is NaN. A p-value is that of one comparison: whoever makes twenty finds one below .05 by
-    luck. O(n log n + n_resamples n_queries) time.
+    p-value is NaN. A p-value holds for one comparison: of twenty, one is below .05 by chance.
+    O(n log n + n_resamples n_queries) time.
 
     Examples
     --------

@@ -81,7 +81,7 @@ def ndcg(
     gain : {"exponential", "linear"}, default "exponential"
         An item of grade y is worth 2**y - 1, or y.
     empty : {"skip", 0, 1}, default "skip"
-        What a query counts that has no grade above 0; "skip" leaves it out.
+        Value of a query without a grade above 0; "skip" leaves such queries out.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def average_precision(
         Weights >= 0 of the items, as in scikit-learn; in the mean over queries each counts alike,
         unless its relevant items weigh nothing.
     empty : {"skip", 0, 1}, default "skip"
-        What a query counts that has no relevant item; "skip" leaves it out.
+        Value of a query without a relevant item; "skip" leaves such queries out.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def precision_at_k(
     k : int
         The number of places; the divisor, even for a query with fewer items.
     empty : {"skip", 0, 1}, default "skip"
-        What a query counts that has no relevant item; "skip" leaves it out.
+        Value of a query without a relevant item; "skip" leaves such queries out.
 
     Returns
     -------
@@ -290,7 +290,7 @@ def recall_at_k(
     k : int
         The number of places.
     empty : {"skip", 0, 1}, default "skip"
-        What a query counts that has no relevant item; "skip" leaves it out.
+        Value of a query without a relevant item; "skip" leaves such queries out.
 
     Returns
     -------
@@ -432,7 +432,7 @@ def reciprocal_rank(
     k : int, optional
         Only the first `k` places count: 0 if nothing relevant is among them. All by default.
     empty : {"skip", 0, 1}, default "skip"
-        What a query counts that has no relevant item; "skip" leaves it out.
+        Value of a query without a relevant item; "skip" leaves such queries out.
 
     Returns
     -------
@@ -505,7 +505,7 @@ def err(
     max_grade : float > 0, up to 1000, optional
         The highest grade there is; the highest in `y_true` by default.
     empty : {"skip", 0, 1}, default "skip"
-        What a query counts that has no grade above 0; "skip" leaves it out.
+        Value of a query without a grade above 0; "skip" leaves such queries out.
 
     Returns
     -------

@@ -186,7 +186,7 @@ ELSEWHERE = dict(mrr="reciprocal_rank", map="average_precision", roc_auc="auc")
 
 
 def _unknown_metric(metric, known):
-    """The error for a name that is not known; what other programs call so is said."""
+    """The error for an unknown name; it explains names that other programs use."""
     name, at, k = metric.partition("@")
     ours = ELSEWHERE.get(name.lower(), "")
     if ours not in NAMES or at and not takes_k(NAMES[ours])[0]:
@@ -310,7 +310,7 @@ def _checked(y_true, y_score, qid, sample_weight, weighs="queries"):
 
 
 def empty_value(empty):
-    """What a query counts that has nothing to measure: NaN for "skip", 0.0 or 1.0."""
+    """Value of a query for which the metric is undefined: NaN for "skip", 0.0 or 1.0."""
     if isinstance(empty, str) and empty == "skip":
         return np.nan
     if isinstance(empty, (int, float, np.number)) and type(empty) is not bool and empty in (0, 1):
@@ -510,7 +510,7 @@ def over_blocks(
     model : object
         Whose ``predict(X)`` gives scores: an estimator or a Solution.
     empty : {"skip", 0, 1}, default "skip"
-        What a query counts that has nothing to measure.
+        Value of a query for which the metric is undefined.
     **options
         Of the metric, as ``k=10``.
 

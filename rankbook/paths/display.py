@@ -185,7 +185,7 @@ def frame_svg(lam, x, bars, wrong, shown):
 
 # %% ../../nbs/paths/display.ipynb #c020
 def path_html(path, frames=31):
-    """A picture of a path with a slider for lambda, as HTML that needs nothing but itself.
+    """A picture of a path with a slider for lambda, as self-contained HTML.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def _ranksvm_parts(problem):
 
 def _ranksvm(X, prefs, offset, **options):
     demand(isinstance(X, np.ndarray) and isinstance(prefs, Preferences), "X or prefs is missing")
-    problem = RankSVMProblem(X, prefs, **options, copy=False)  # centred, and nobody else's
+    problem = RankSVMProblem(X, prefs, **options, copy=False)  # centred, and not shared
     if offset is not None:
         demand(problem.is_factored, "offset")
         problem.offset = finite("offset", offset, problem.X.shape[1:])

@@ -23,7 +23,7 @@ def column_of(table, argument, name, m=None):
     ----------
     table : data frame or mapping
     argument : str
-        Who asks, for the message.
+        Name of the argument, for the message.
     name : str or array-like of shape (m,)
     m : int, optional
 

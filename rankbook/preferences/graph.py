@@ -476,7 +476,7 @@ class Preferences(SetOnce):
         -------
         Preferences
             Each pair once; its weight is the number of sessions that say so. The order of rows does
-            not matter. Possibly without any, if nobody passed anything over.
+            not matter. Possibly without any, if no option was passed over.
 
         Raises
         ------

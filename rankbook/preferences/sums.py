@@ -86,8 +86,8 @@ class Sums:
     worst : float
         The largest shortfall of a preference that counts, in units of the margin.
     bands : tuple
-        Which preferences are in the band: what the `curvature` of the loss at these scores needs,
-        and nobody else reads.
+        Which preferences are in the band; only the `curvature` of the loss at these scores
+        reads them.
     """
 
     loss: float

@@ -129,8 +129,8 @@ class L2:
         Notes
         -----
         Two products with K and a few passes over the preferences: O(n^2 + m), or O(n d + m) for a
-        linear kernel. Preferences of scores that nobody listed are not listed for a certificate
-        either, unless `dual` is an array; there m becomes n log n, see
+        linear kernel. Preferences of scores that have not been listed are not listed for a
+        certificate either, unless `dual` is an array; there m becomes n log n, see
         :mod:`rankbook.problems.losses`.
         """
         lam = as_positive("lam", lam, zero=True)

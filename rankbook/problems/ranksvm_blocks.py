@@ -135,7 +135,7 @@ class BlockedLoss:
     def evaluate_with(self, totals, scores, derivative, *arguments):
         """The same, and what `totals(sums, *arguments)` has behind the totals of a block, summed.
 
-        Nothing else travels, and nothing has to be asked for once more.
+        No other data are sent, and no second request is needed.
         """
         evaluate = evaluate_without_bands if self.blocks.is_stored else evaluate_block
         found = self.blocks.map(evaluate, self.losses, scores, derivative)

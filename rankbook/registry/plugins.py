@@ -132,7 +132,7 @@ def _records_of(dist):
 
 
 def shadow_of(record, others):
-    """Who takes the place of an installed record, or None."""
+    """The record that replaces an installed one, or None."""
     if record.name in AT_RUN_TIME:
         return "run time"
     owners = [r.origin for r in others if r.name == record.name]

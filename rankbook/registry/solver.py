@@ -290,7 +290,7 @@ def is_kind(problem, *names):
 
 
 def asked_of(solver, problem):
-    """What a problem asks for, and what the solver takes, of each feature that the problem has."""
+    """What a problem requires, and what the solver takes, of each feature that the problem has."""
     found = {}
     for feature, declared in FEATURES.items():
         if hasattr(problem, feature):

@@ -43,7 +43,7 @@ class ValidationCurve:
     values : ndarray of shape (s,)
         ``values[j]`` holds for ``breaks[j + 1] < lam < breaks[j]``; neighbours differ.
     scale : (float, float)
-        Smallest and largest breakpoint of the path: where lambda lives.
+        Smallest and largest breakpoint of the path: the range of lambda.
     maximize : bool, default False
         Whether larger values are better: True for AUC and NDCG, False for the disagreement.
     exact : bool, default True

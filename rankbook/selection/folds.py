@@ -43,7 +43,7 @@ class Fold:
 def stratified_order(key, k, rng=None):
     """The places of `key` (n,) from the lowest up, ties in their order.
 
-    A Generator `rng` shuffles ties, and of each `k` neighbours those that tie with nobody.
+    A Generator `rng` shuffles ties, and of each `k` neighbours those without a tie.
     O(n log n).
     """
     if rng is None:

@@ -402,7 +402,7 @@ def lent(how: str, instance: Any) -> np.ndarray:
         return np.repeat(X, 2, axis=0)[::2]
     if how == "backwards":
         return np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
-    if how == "read-only":  # as a mapped file is: nobody can open it for writing
+    if how == "read-only":  # as a mapped file is: it cannot be opened for writing
         return np.frombuffer(X.tobytes()).reshape(X.shape)
     return np.asfortranarray(X) if how == "Fortran order" else X
 
@@ -422,7 +422,7 @@ def lent_problems(subject: Subject, *ways: str) -> Any:
 def check_unchanged(subject: Subject) -> None:
     """The arrays of a problem, and of a caller who lends them, are left as they are."""
     cases = [*subject.problems("items", names=FEW), *subject.problems("weights")]
-    named = [  # problems of its own: nobody else sees what becomes of them
+    named = [  # problems of its own: changes are not seen elsewhere
         (instance.name, variant, variant.problem(instance, subject.declared.first_kernel))
         for instance, variant, _ in cases
     ]

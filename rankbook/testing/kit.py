@@ -68,7 +68,7 @@ class CheckResult:
     ----------
     check : str
     outcome : {"passed", "failed", "expected", "skipped"}
-        "expected" for a failure that somebody gave a reason for.
+        "expected" for a failure with a given reason.
     cases : int
         How many were looked at.
     detail : str

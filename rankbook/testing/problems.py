@@ -179,7 +179,7 @@ VARIANTS = [
 
 @cache
 def instances(group: str) -> tuple[Instance, ...]:
-    """The instances of a group, always the same ones; nobody can write to their items."""
+    """The instances of a group, always the same ones; their items are read-only."""
     found = tuple(GROUPS[group]())
     for instance in found:
         instance.X.flags.writeable = False

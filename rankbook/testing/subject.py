@@ -76,7 +76,7 @@ class Subject:
     options : dict, optional
         Passed to the class.
     tell : function, optional
-        Told each case in words before the solver sees it, so that somebody knows where it hangs.
+        Called with each case in words before the solver runs it, to show where it hangs.
 
     Attributes
     ----------

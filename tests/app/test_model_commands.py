@@ -408,7 +408,7 @@ def test_data_survive_every_format(endings):
 
 @pytest.mark.data
 def test_mq2008_from_the_shell():
-    """The way of somebody who has trained with svm_rank_learn until now."""
+    """The workflow of a user who has trained with svm_rank_learn until now."""
     folder = Path(rb.datasets.find_file("mq2008.S1")).parent
     done("fit", folder / "S1.txt", "--kernel", "linear", "-c", "1", "-o", "m.rankbook")
     said = json.loads(done("evaluate", "m.rankbook", folder / "S5.txt", "--json"))

@@ -349,7 +349,7 @@ def test_read_only_and_strided(stream):
 
 
 def test_monitor_standard_error():
-    """On an objective that a learner cannot improve the gain is nothing but noise.
+    """On an objective that a learner cannot improve the gain is pure noise.
 
     The monitor says converged, not before it has compared.
     """

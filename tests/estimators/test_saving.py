@@ -291,11 +291,11 @@ def test_learning_on_is_refused_and_changes_nothing(tmp_path, name):
 
 
 class Mine(rb.RankSVM):
-    """An estimator of somebody else."""
+    """An estimator from another package."""
 
 
 class Mute(rb.Solver):
-    """A solver that nobody registered."""
+    """A solver that is not registered."""
 
     def solve(self, problem, lam):
         return rb.solve(problem, lam)
@@ -366,7 +366,7 @@ def test_a_truncated_or_altered_file_is_refused(tmp_path, stored):
         except ValueError as error:
             refused += 1
             assert "m.rankbook" in str(error)
-        else:  # a bit that nobody reads
+        else:  # a bit that is never read
             assert np.array_equal(again.predict(NEW), model.predict(NEW))
     assert refused > 150
 

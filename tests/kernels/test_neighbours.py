@@ -158,7 +158,7 @@ def test_the_laplacian_of_a_ring_by_hand():
     st.integers(1, 5),
 )
 def test_a_few_rows_against_all(seed, n, width, d, c):
-    """On grids full of copies; and whoever is found too seldom is searched exactly."""
+    """On grids full of copies; and the exact search where the recall is too low."""
     rng = np.random.default_rng(seed)
     X, c = rng.integers(0, width + 1, (n, d)).astype(float), min(c, n - 1)
     D, rows = cdist(X, X), rng.permutation(n)[: (n + 1) // 2]

@@ -23,7 +23,7 @@ class Named(rb.RankSVMProblem):
 
 
 class Grades(rb.RankRLSProblem):
-    """A RankRLS of somebody else's."""
+    """A RankRLS from another package."""
 
 
 SOLVERS = [("path", {}), ("qp", {}), ("newton", {}), ("subgradient", {})]

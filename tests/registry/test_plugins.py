@@ -485,7 +485,7 @@ class RaisingError(Exception):
 
 
 class Property:
-    """A class attribute that raises whoever asks."""
+    """A class attribute that raises on every access."""
 
     def __get__(self, instance, owner):
         raise RuntimeError("boom")

@@ -128,7 +128,7 @@ def test_a_truncated_file_is_refused(tmp_path, stored, share):
 
 
 def test_an_altered_file_is_refused_or_says_the_same(tmp_path, stored):
-    """Bits that nobody reads (times in the directory of the archive) may change.
+    """Bits that are never read (times in the directory of the archive) may change.
 
     What is read may not.
     """

@@ -41,7 +41,7 @@ def counted(path, X_val, prefs, lam):
     It is None where it hangs on the tenth digit of a score.
 
     Scores read from a path are good to some 1e-11 of the largest one. Differences beyond 1e-7 are
-    real, those below 1e-10 ties. In between lies whoever is just crossing at this lambda.
+    real, those below 1e-10 ties. In between are pairs that just cross at this lambda.
     """
     rows, place = np.unique(X_val, axis=0, return_inverse=True)
     scores = path.predict(rows, lam)[place.ravel()]

@@ -1,6 +1,6 @@
 """The epsilon path, whose gap is at most eps at every lambda.
 
-This is checked by the certificate and by the exact path, whoever solves inside.
+This is checked by the certificate and by the exact path, whatever the inner solver.
 """
 
 import pickle

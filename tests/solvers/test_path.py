@@ -625,7 +625,7 @@ def test_read_only_and_strided_kernels(small, kernel):
 
 
 def test_a_weightless_preference_does_not_start_the_path():
-    """Item 2 lies ten times as far out, but nobody asks for it."""
+    """Item 2 lies ten times as far out, but its preference has weight 0."""
     prefs = rb.Preferences([1, 2], [0, 0], 3, weight=[1.0, 0.0])
     problem = rb.RankSVMProblem([[0.0], [1.0], [10.0]], prefs, kernel="linear")
     path = follow(problem, depth=None)

@@ -534,7 +534,7 @@ class Centring(Right):
         if problem.storage == "float64" and lent and problem.is_factored:
             try:
                 X.flags.writeable = True
-            except ValueError:  # nobody can open a mapped file that is read-only
+            except ValueError:  # a mapped file that is read-only cannot be opened
                 return super().found(problem, lam)
             X -= X.mean(axis=0)
             X.flags.writeable = False

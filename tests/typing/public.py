@@ -1,4 +1,4 @@
-"""The whole public interface as somebody uses it: for a type checker to read, not to run."""
+"""The whole public interface in use: for a type checker to read, not to run."""
 
 from pathlib import Path
 

@@ -78,7 +78,7 @@ def predict(
 ):
     """Score items with a model from a file.
 
-    Columns that the model does not know are ignored; one that it misses is an error.
+    Columns that the model does not use are ignored; one that it misses is an error.
     """
     import pandas as pd
 

@@ -355,7 +355,7 @@ class EpsilonPath(SolutionPath):
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c051
 PARTS = ("lam", "scaled_coef", "dual")  # of a breakpoint, which a path keeps
-DEPTH = 1e-4  # of lam_max: where a path ends if nobody says
+DEPTH = 1e-4  # of lam_max: where a path ends by default
 FINEST = 1e-9  # rounding errors of a gap are not far below
 
 

@@ -21,7 +21,7 @@ from ...preferences.sums import Sums
 from ...problems.ranksvm import RankSVMProblem
 from .steps import FIRST_WIDTH, minimise, spanned
 
-DEPTH = 1e-4  # of lam_max: where a path ends if nobody says
+DEPTH = 1e-4  # of lam_max: where a path ends by default
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #c005
 @dataclass(frozen=True)

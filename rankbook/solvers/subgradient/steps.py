@@ -433,7 +433,7 @@ def steps_between(problem):
 def proven_gap(problem, lam, coef):
     """The relative gap that the best of three ramps proves.
 
-    Preferences of scores that nobody listed are not listed for it.
+    Preferences of scores that have not been listed are not listed for it.
     """
     if not problem.prefs.is_listed:
         return problem.certificate(lam, coef).relative_gap
