@@ -8,10 +8,12 @@ __all__ = ['DEPTH', 'OWN', 'SUMMED', 'Answer', 'answer_at', 'top_of', 'refine', 
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #c003
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 
 from ...base.ownership import locked, own
+from ...base.progress import progress_bar
 from ...base.types import File
 from ...base.validation import as_positive
 from ...kernels.items import matvec, rmatvec
@@ -19,6 +21,8 @@ from ...paths.exact import SolutionPath, in_domain
 from ...paths.files import demand, finite, save_path
 from ...preferences.sums import Sums
 from ...problems.ranksvm import RankSVMProblem
+from ...problems.solution import Solution
+from ...registry.solver import Solver
 from .steps import FIRST_WIDTH, minimise, spanned
 
 DEPTH = 1e-4  # of lam_max: where a path ends by default
@@ -298,15 +302,6 @@ def go_on(path, lam_min):
     answers, ends = refined(path.problem, top, lam_min, eps, last)
     ends = np.concatenate([path.ends[:-1], ends])
     return as_path(path.problem, (*path.answers, *answers), ends, lam_min, eps)
-
-# %% ../../../nbs/solvers/newton/solver.ipynb #solver-c003
-from itertools import count
-
-from ...base.progress import progress_bar
-from ...base.validation import as_positive
-from ...problems.solution import Solution
-from ...registry.solver import Solver
-from .steps import minimise
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #solver-c004
 def _check_start(start):

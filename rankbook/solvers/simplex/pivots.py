@@ -15,7 +15,18 @@ from collections import namedtuple
 import numpy as np
 
 from ...base.jit import njit, record
-from ...paths.sets import AT_BOUND
+from rankbook.paths.sets import (
+    AT_BOUND,
+    COMPLETE,
+    FREE,
+    INACTIVE,
+    LAM_MIN,
+    LOG_FULL,
+    ROOM_FULL,
+    SINGULAR,
+    STALLED,
+    UNBOUNDED,
+)
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c004
 State = namedtuple(
@@ -224,24 +235,6 @@ def rebuild(s):
     return p == 0 or np.abs(B @ inverse - np.eye(p)).max() < 1e-6
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c003
-from collections import namedtuple
-
-import numpy as np
-
-from ...base.jit import njit
-from rankbook.paths.sets import (
-    AT_BOUND,
-    COMPLETE,
-    FREE,
-    INACTIVE,
-    LAM_MIN,
-    LOG_FULL,
-    ROOM_FULL,
-    SINGULAR,
-    STALLED,
-    UNBOUNDED,
-)
-
 Log = namedtuple("Log", "lam out to into w")
 
 TINY = 1e-10  # a rate below this fraction of the largest is a rounding error
@@ -506,19 +499,6 @@ def follow(s, lam_min, log):
     return c.logged, code
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c003
-import numpy as np
-
-from ...base.jit import njit
-from rankbook.paths.sets import (
-    AT_BOUND,
-    COMPLETE,
-    INACTIVE,
-    ROOM_FULL,
-    SINGULAR,
-    STALLED,
-    UNBOUNDED,
-)
-
 OPTIMAL = 1e-10  # a relative violation up to this is a rounding error
 NOISE = 1e-15  # and so is one up to this fraction of the terms that cancel in it
 MAX_STEPS = 200  # for each row of the basis that there could be

@@ -14,6 +14,8 @@ from collections import namedtuple
 import numpy as np
 
 from ...base.jit import njit
+from ...base.ownership import writable
+from ...problems.l2 import feasible_dual
 
 Table = namedtuple("Table", "ends guide scale")
 Sampler = namedtuple("Sampler", "table listed better worse place order first mass upto margin")
@@ -163,14 +165,6 @@ def sampler_of(problem):
     return list_sampler(prefs.better, prefs.worse, weight, margin)
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c003
-from collections import namedtuple
-
-import numpy as np
-
-from ...base.jit import njit
-from ...base.ownership import writable
-from ...problems.l2 import feasible_dual
-
 BLOCK = 64  # preferences drawn at a time
 SCALE, SUM, LAM, OFFSET = range(4)
 State = namedtuple("State", "real count random v r b q")
