@@ -14,6 +14,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from pydoc import locate
 
 import pytest
 import yaml
@@ -132,8 +133,8 @@ def test_the_stub_lists_what_it_imports():
 def dotted(path):
     """The name of a module within the package.
 
-    rankbook/solvers/qp/svm.py gives solvers.qp.svm, rankbook/kernels/__init__.py gives kernels, and
-    rankbook/__init__.py the empty name.
+    rankbook/solvers/qp/solver.py gives solvers.qp.solver, rankbook/kernels/__init__.py gives
+    kernels, and rankbook/__init__.py the empty name.
     """
     parts = path.relative_to(ROOT / "rankbook").with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -191,6 +192,14 @@ def test_imports_go_down():
     pairs = [(name, other) for name, imported in IMPORTS.items() for other in imported]
     assert [pair for pair in pairs if pair[1] not in KNOWN] == [], "these are no modules"
     assert [(a, b) for a, b in pairs if a and floor[b] > floor[a]] == []
+
+
+def test_what_docstrings_refer_to_exists():
+    """Of a name that begins with rankbook. (pydoc.locate imports its module)."""
+    role = re.compile(r":(?:func|class|meth|mod|data|attr|exc|obj):`~?(rankbook[.\w]+)`")
+    named = {(p, name) for p in MODULES for name in role.findall(p.read_text(encoding="utf-8"))}
+    assert len(named) > 20
+    assert [(str(p), name) for p, name in sorted(named) if locate(name) is None] == []
 
 
 def test_nobody_imports_in_a_circle():

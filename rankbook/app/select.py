@@ -557,7 +557,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     ----------
     data : Dataset
     method : {"ranksvm", "rankrls", "rayleigh"}, default "ranksvm"
-        See :func:`rankbook.app.methods.make_problem`. "rayleigh" takes two levels of y and no
+        See :func:`make_problem`. "rayleigh" takes two levels of y and no
         queries.
     kernel, gamma, degree, coef0
         See :func:`kernels_to_try`. Each gamma gets a path; the smallest minimum wins, of equal ones

@@ -212,7 +212,7 @@ def _frame(batches, columns):
 
 
 class Excerpt:
-    """Bytes of a file, for the readers: in place of a :class:`rankbook.data.sources.Source`."""
+    """Bytes of a file, for the readers: in place of a :class:`rankbook.data.table.Source`."""
 
     def __init__(self, table, piece, before=b""):
         self.label, self.first_row, self.first_line = str(table), piece.first, piece.line

@@ -314,7 +314,7 @@ def follow(s, factored, lam_min, log):
     -------
     events : int
     code : int
-        An :class:`rankbook.paths.exact.End`.
+        An :class:`rankbook.paths.sets.End`.
     """
     c = s.count
     c.logged = 0

@@ -237,7 +237,7 @@ def follow_on(run, max_events=None, tell=None, stop=None, keep_interrupted=False
     Returns
     -------
     int or str
-        An :class:`rankbook.paths.exact.End`, or "max_events", "interrupted" or
+        An :class:`rankbook.paths.sets.End`, or "max_events", "interrupted" or
         "stopped".
     """
     last = np.inf if max_events is None else run.total + max_events
