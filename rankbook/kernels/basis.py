@@ -208,7 +208,7 @@ class BasisMap(KernelMap):
         support, width = own(self.basis[used]), self.X.shape[1]
         return KernelFunction(self.kernel, None, own(coef[used]), support, width, False, own(used))
 
-    CACHED = (*KernelMap.CACHED, "table", "basis_gram", "basis_factor")
+    CACHED = (*KernelMap.CACHED, "table", "basis_gram", "basis_factor", "outside")
     TABLE = 1 << 25  # entries of K_MR that are kept
 
     @property
@@ -258,6 +258,30 @@ class BasisMap(KernelMap):
         See :func:`basis_cholesky`.
         """
         return basis_cholesky(self.basis_gram)
+
+    @cached_property
+    def outside(self) -> np.ndarray:
+        """Bounds (n,) on the distance of each item from the span of the basis items that are kept.
+
+        0 where no item was dropped but copies of kept ones, where the kept ones span all linear
+        functions, and where only K_MR is known. O(n r^2).
+        """
+        from scipy.linalg import solve_triangular
+
+        C, marks = self.basis_factor[0], self.landmarks
+        keep, square = C.diagonal() < DROPPED, np.array(self.diagonal)
+        marks = marks.toarray() if hasattr(marks, "toarray") else np.asarray(marks)
+        kept = {mark.tobytes() for mark in marks[keep]}
+        is_whole = self.is_factored and keep.sum() == self.X.shape[1]
+        if self.is_narrow or is_whole or all(mark.tobytes() in kept for mark in marks[~keep]):
+            return locked(np.zeros(self.n_items))
+        # the error of the solve grows as the smallest pivot falls
+        worst = np.sqrt(self.basis_gram.diagonal().max()) / C.diagonal().min()
+        error = 8 * np.finfo(float).eps * max(1.0, worst) * square
+        for items in item_blocks(self):
+            half = solve_triangular(C, self.columns(items).T, lower=True, check_finite=False)
+            square[items] -= np.sum(half**2, axis=0)
+        return locked(np.sqrt(np.maximum(0.0, square) + error))
 
 # %% ../../nbs/kernels/basis.ipynb #c016
 METHODS = ("random", "kmeans++", "rpcholesky")

@@ -102,8 +102,9 @@ class Certificate:
     relative_residual : float
         The same over its value for f = 0; 0 if it is no more than a rounding error.
     dropped : int
-        RankRLS: items of a basis that rounding cannot tell from the span of the others. They get
-        no coefficient, and both bounds are for functions of the others.
+        RankRLS: items of a basis whose kernel matrix rounding cannot tell from that of the others.
+        They get no coefficient. Unless they are copies of others, the lower bound allows for what
+        they might add.
     rounding : float
         How far rounding may have moved each of the two bounds.
     quotient, quotient_max : float or None
@@ -189,6 +190,7 @@ class Certificate:
             )
         if self.quotient is not None:
             said += f", quotient {self.quotient:.10g} of at most {self.quotient_max:.10g}"
+        said += f", items dropped from the basis: {self.dropped}" if self.dropped else ""
         blur = self.rounding * self.relative_gap / self.gap if self.gap else 0.0
         rest = replace(self, relative_gap=self.relative_gap - 2 * blur)
         if VISIBLE < blur <= 0.005 and rest.is_optimal():

@@ -278,7 +278,9 @@ class RankRLSProblem(BasisMap):
         -------
         Certificate
             Columns of y are summed over. `gradient` is the RKHS norm of half the gradient,
-            sqrt(rho' K rho), the gap gradient^2 / lam, the radius gradient / lam.
+            sqrt(rho' K rho), the gap gradient^2 / lam, the radius gradient / lam. Where items of a
+            basis were dropped that are no copies, the gap also has the part of the gradient
+            outside the span of the others, because these items might use it.
 
         Notes
         -----
@@ -303,6 +305,10 @@ class RankRLSProblem(BasisMap):
         rounding = 16 * np.finfo(float).eps * float(np.sum(length @ np.abs(self.target.b)))
         residual = 0.0 if gradient <= rounding else gradient / start if start > 0 else np.inf
         hidden, moved = least_squares_rounding(self, a, f, lam)
+        if self.basis is not None and self.basis_factor[1]:
+            # the part of half the gradient that dropped items might use; no minimum is below 0
+            lost = float(np.linalg.norm(self.outside @ np.abs(self.target.residual(f))))
+            gap = min(gap + lost**2 / lam, max(gap, primal))
         return Certificate.of(
             lam,
             primal,
@@ -310,7 +316,7 @@ class RankRLSProblem(BasisMap):
             float(np.sqrt(square)),
             hidden**2 / lam + moved,
             gap=gap,
-            radius=(gradient + hidden) / lam,
+            radius=float(np.sqrt(gap / lam)) + hidden / lam,
             gradient=gradient,
             relative_residual=residual,
             dropped=0 if self.basis is None else self.basis_factor[1],

@@ -111,8 +111,15 @@ def basis_equations(problem):
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #c007
 def details(problem):
-    """What `info` says: the form, the size of the basis and how many of it were dropped."""
-    return dict(form="basis", basis=len(problem.landmarks), dropped=problem.basis_factor[1])
+    """The entries of `info`: the form, the size of the basis, and how many of it were dropped."""
+    dropped = problem.basis_factor[1]
+    info = dict(form="basis", basis=len(problem.landmarks), dropped=dropped)
+    if dropped and problem.outside.any():
+        info["advice"] = (
+            f"Items dropped from the basis, because they nearly coincide with others: {dropped}. "
+            "A solution with them may be better; choose basis items further apart."
+        )
+    return info
 
 
 class SparseRLSSolver(Solver):
