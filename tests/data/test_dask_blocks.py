@@ -395,40 +395,37 @@ def test_workers_forget_what_nobody_asks_for(client, cluster):
         block_facts(blocks)
 
 
-def test_an_interrupt_frees_what_was_computed(client, cluster):
+def at_call(monkeypatch, number, act, after=0.002):
+    """Do something some seconds after the client begins to wait for its answer of that number."""
+    wait_for, calls = dask_module.wait_for, []
+
+    def watched(client, futures):
+        calls.append(1)
+        if len(calls) == number:
+            threading.Timer(after, act).start()
+        return wait_for(client, futures)
+
+    monkeypatch.setattr(dask_module, "wait_for", watched)
+
+
+def test_an_interrupt_frees_what_was_computed(client, cluster, monkeypatch):
     X, y, qid, _ = data()
     blocks = rb.dask_blocks(in_memory(X, y, qid))
     problem = rb.BlockRankSVMProblem(blocks)
     expected = rb.solve(problem, **QUICK)
     blocks._last = ()
     before = settled(lambda: held_bytes(cluster))
-    slow = lambda block, f: time.sleep(0.4) or block.X.sum() + f.sum()
-    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
-    with pytest.raises(KeyboardInterrupt):
-        try:
-            timer.start()
-            f = BlockedItems(blocks, X.shape) @ np.ones(5)
-            blocks.reduce(slow, blocks.items, f)
-        finally:
-            del f
+    slow = lambda block, f: time.sleep(1.0) or block.X.sum() + f.sum()
+    f = BlockedItems(blocks, X.shape) @ np.ones(5)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        at_call(patch, 1, partial(signal.raise_signal, signal.SIGINT), after=0.2)
+        blocks.reduce(slow, blocks.items, f)
+    del f
     assert settled(lambda: held_bytes(cluster)) == before > 0
     assert same(rb.solve(problem, **QUICK), expected)  # and all goes on
 
 
 # Faults
-
-
-def at_call(client, monkeypatch, number, act):
-    """Do something as soon as the client waits for its answer of that number."""
-    gather, calls = client.gather, []
-
-    def watched(futures):
-        calls.append(1)
-        if len(calls) == number:
-            threading.Timer(0.002, act).start()
-        return gather(futures)
-
-    monkeypatch.setattr(client, "gather", watched)
 
 
 def made(n, k):
@@ -446,7 +443,7 @@ def test_a_worker_killed_in_the_middle(processes, monkeypatch):
     plain = X.compute(), y.compute(), qid.compute()
     problem = rb.BlockRankSVMProblem(rb.dask_blocks(X, y, qid))
     pid = next(iter(processes.run(os.getpid).values()))
-    at_call(processes, monkeypatch, 5, lambda: os.kill(pid, signal.SIGKILL))
+    at_call(monkeypatch, 5, lambda: os.kill(pid, signal.SIGKILL))
     found = rb.solve(problem, **QUICK)
     assert same(found, solved(in_memory(*plain)))
     assert pid not in processes.run(os.getpid).values()
@@ -500,7 +497,7 @@ def test_a_lost_block_is_named(processes, monkeypatch):
     problem = rb.BlockRankSVMProblem(blocks)
     (address,) = processes.who_has([blocks.items.values[2]]).popitem()[1]
     pid = processes.run(os.getpid)[address]
-    at_call(processes, monkeypatch, 5, lambda: os.kill(pid, signal.SIGKILL))
+    at_call(monkeypatch, 5, lambda: os.kill(pid, signal.SIGKILL))
     with pytest.raises(RuntimeError, match="block .*: lost, with the worker that had it") as caught:
         rb.solve(problem, **QUICK)
     assert "block 2" in str(caught.value)
@@ -530,7 +527,7 @@ def test_the_scheduler_gone(tmp_path, monkeypatch):
         client.wait_for_workers(1, timeout=30)
         X, y, qid, _ = data()
         problem = rb.BlockRankSVMProblem(rb.dask_blocks(in_memory(X, y, qid), client=client))
-        at_call(client, monkeypatch, 5, programs[0].kill)
+        at_call(monkeypatch, 5, programs[0].kill)
         for _ in range(2):
             with pytest.raises(ConnectionError, match="the Dask scheduler tcp://.* does not answ"):
                 rb.solve(problem, **QUICK)
