@@ -263,17 +263,25 @@ class BasisMap(KernelMap):
     def outside(self) -> np.ndarray:
         """Bounds (n,) on the distance of each item from the span of the basis items that are kept.
 
-        0 where no item was dropped but copies of kept ones, where the kept ones span all linear
-        functions, and where only K_MR is known. O(n r^2).
+        0 where the kept ones determine the dropped ones to the rounding of X itself, or these are
+        copies, and where only K_MR is known. O(n r^2).
         """
-        from scipy.linalg import solve_triangular
+        from scipy.linalg import qr, solve_triangular
 
         C, marks = self.basis_factor[0], self.landmarks
         keep, square = C.diagonal() < DROPPED, np.array(self.diagonal)
-        marks = marks.toarray() if hasattr(marks, "toarray") else np.asarray(marks)
-        kept = {mark.tobytes() for mark in marks[keep]}
-        is_whole = self.is_factored and keep.sum() == self.X.shape[1]
-        if self.is_narrow or is_whole or all(mark.tobytes() in kept for mark in marks[~keep]):
+        if hasattr(marks, "toarray"):
+            marks = marks[:, marks.getnnz(axis=0) > 0].toarray()
+        kept = {mark.tobytes() for mark in np.asarray(marks)[keep]}
+        are_known = self.is_narrow or all(mark.tobytes() in kept for mark in marks[~keep])
+        if self.is_factored and not are_known:
+            # features tell a distance from rounding that its square, a pivot, hides
+            Q, rest = qr(marks[keep].T, mode="economic")[0], marks[~keep].T
+            for _ in range(2):
+                rest = rest - Q @ (Q.T @ rest)
+            rounding = 8 * max(marks.shape) * np.finfo(float).eps
+            are_known = np.linalg.norm(rest, axis=0).max() <= rounding * np.sqrt(square.max())
+        if are_known:
             return locked(np.zeros(self.n_items))
         # the error of the solve grows as the smallest pivot falls
         worst = np.sqrt(self.basis_gram.diagonal().max()) / C.diagonal().min()
