@@ -19,8 +19,8 @@ import rankbook as rb
 from rankbook import datasets, metrics, plots
 from rankbook.data.table import read_table
 from rankbook.kernels.kernel import Kernel
+from rankbook.problems.certificate import Solution
 from rankbook.problems.rankrls_statistics import StatisticsSolver
-from rankbook.problems.solution import Solution
 from rankbook.selection.leave_out import leave_out_predictions, leave_pair_out
 
 N, D = 12, 3

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
-from rankbook.problems.solution import Solution
+from rankbook.problems.certificate import Solution
 
 OFFSETS = [1e4, 1e6, 1e8]
 

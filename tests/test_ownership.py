@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression
 
 import rankbook as rb
 from rankbook.estimators.scaled import ScaledModel
-from rankbook.problems.solution import Solution
+from rankbook.problems.certificate import Solution
 
 RNG = np.random.default_rng(0)
 N, D = 24, 3

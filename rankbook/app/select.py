@@ -12,10 +12,10 @@ from ..data.split import prepare
 from ..data.table import PARTS
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
+from ..problems.certificate import Solution
 from ..problems.rankrls import RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import RayleighProblem
-from ..problems.solution import Solution
 from ..registry.choice import choose_solver
 from ..registry.plugins import get_solver, of_paths
 from ..registry.solve import solve_path

@@ -43,8 +43,7 @@ from ..metrics.pairs import disagreement
 from ..metrics.queries import UndefinedMetric
 from ..metrics.scorers import refuse_without_ids
 from ..preferences.graph import Preferences
-from ..problems.certificate import Certificate
-from ..problems.solution import Solution
+from ..problems.certificate import Certificate, Solution
 from ..registry.solver import with_options
 from ..selection.folds import BY
 

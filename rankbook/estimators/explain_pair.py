@@ -24,7 +24,7 @@ from .scaled import ScaledModel
 from ..kernels.kernel import item_distance, kernel_differences
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.nystroem import NystroemFunction, projected
-from ..problems.solution import Solution
+from ..problems.certificate import Solution
 
 SHOWN = 10  # terms in a table
 

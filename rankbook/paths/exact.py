@@ -25,9 +25,7 @@ from rankbook.paths.sets import (
     sets_at,
     solution_at,
 )
-from ..problems.certificate import Certificate
-from ..problems.losses import SmoothedDual
-from ..problems.solution import Solution
+from ..problems.certificate import Certificate, SmoothedDual, Solution
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

@@ -12,7 +12,7 @@ from ..base.types import File
 from ..base.validation import as_matrix, as_positive, as_vector, require_columns
 from ..kernels.items import matvec, rmatvec
 from .exact import SolutionPath
-from ..problems.solution import Solution
+from ..problems.certificate import Solution
 from ..problems.spectrum import Spectrum, as_lambdas, decomposed, scaled_solver, shaped
 
 # %% ../../nbs/paths/spectral.ipynb #c011

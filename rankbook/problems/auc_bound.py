@@ -12,8 +12,8 @@ import numpy as np
 
 from ..base.validation import as_count, as_positive
 from ..kernels.nystroem import kernel_diagonal
+from .certificate import Solution, require_solution
 from .rayleigh import RayleighProblem
-from .solution import Solution, require_solution
 
 # %% ../../nbs/problems/auc_bound.ipynb #q004
 def largest_error(seen, allowed):

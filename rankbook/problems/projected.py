@@ -13,9 +13,8 @@ import numpy as np
 from ..kernels.basis import whole_product
 from ..kernels.nystroem import NystroemMap
 from ..preferences.sums import Sums
-from .certificate import Certificate
+from .certificate import Certificate, Solution
 from .ranksvm import RankSVMProblem
-from .solution import Solution
 
 # %% ../../nbs/problems/projected.ipynb #u005
 def dual_sums(problem, scores, dual):

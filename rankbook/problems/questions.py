@@ -13,8 +13,7 @@ from ..base.types import Items
 from ..base.validation import as_array, as_count, as_index, as_items, query_numbers
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
-from .certificate import ROUNDING
-from .solution import Solution, item_distances, require_solution
+from .certificate import ROUNDING, Solution, item_distances, require_solution
 
 # %% ../../nbs/problems/questions.ipynb #q004
 def open_radii(problem, f, first, second):

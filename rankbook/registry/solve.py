@@ -17,7 +17,7 @@ from ..base.ownership import Seal
 from ..base.progress import interruptible
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
-from ..problems.solution import Solution
+from ..problems.certificate import Solution
 from .choice import announce, choose_solver
 from .plugins import names_of, naming
 from .solver import owners_of, solver_fit

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from ..base.ownership import locked
 from ..base.types import SolverLike
 from ..base.validation import as_positive, as_vector
+from ..problems.certificate import Solution
 from ..problems.ranksvm import RankSVMProblem
-from ..problems.solution import Solution
 from ..registry.choice import choose_solver
 from ..registry.solve import solve
 from ..registry.solver import is_kind

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from ..problems.certificate import Solution
 from ..problems.losses import SquaredHinge
-from ..problems.solution import Solution
 from ..registry.plugins import HOME, installed_records, missing_modules
 from ..registry.solve import solve
 from ..registry.solver import Solver, asked_of, declared_fit

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import SolverLike
-from ..problems.solution import Solution
+from ..problems.certificate import Solution
 from ..registry.plugins import get_solver
 from ..registry.solve import solve, solve_path
 from ..registry.solver import FEATURES, Solver, declared_fit, solver_fit

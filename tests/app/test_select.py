@@ -18,8 +18,8 @@ from rankbook.data.split import prepare, scaling, split
 from rankbook.data.table import Dataset
 from rankbook.metrics.pairs import disagreement
 from rankbook.preferences.graph import Preferences
+from rankbook.problems.certificate import Solution
 from rankbook.problems.ranksvm import RankSVMProblem
-from rankbook.problems.solution import Solution
 from rankbook.selection.curve import ValidationCurve
 
 PARTS = ("train", "validation", "test")

@@ -19,7 +19,7 @@ from rankbook.preferences.sums import (
     loss_of,
     smoothed_hinge,
 )
-from rankbook.problems.losses import SmoothedDual
+from rankbook.problems.certificate import SmoothedDual
 
 DERIVATIVES = [HINGE, SQUARED, *(smoothed_hinge(h) for h in (1e-6, 0.25, 1.0, 7.0))]
 

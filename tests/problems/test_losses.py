@@ -8,7 +8,8 @@ import pytest
 from scipy.optimize import minimize
 
 import rankbook as rb
-from rankbook.problems.losses import LOSSES, Hinge, SmoothedDual, SquaredHinge, as_loss
+from rankbook.problems.certificate import SmoothedDual
+from rankbook.problems.losses import LOSSES, Hinge, SquaredHinge, as_loss
 from rankbook.problems.penalties import PENALTIES, as_penalty
 
 RNG = np.random.default_rng(0)

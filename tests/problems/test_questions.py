@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 import rankbook as rb
-from rankbook.problems.solution import Solution
+from rankbook.problems.certificate import Solution
 
 CORPUS = degenerate(np.random.default_rng(3))
 KERNELS = ("linear", "rbf", "poly", "precomputed")

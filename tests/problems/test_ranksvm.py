@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbook as rb
+from rankbook.problems.certificate import Solution
 from rankbook.problems.l2 import feasible_dual, hard_certificate
-from rankbook.problems.solution import Solution
 
 
 def random_problem(seed, kernel="rbf", n=12, weights=True):

@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC, LinearSVC
 
 import rankbook as rb
+from rankbook.problems.certificate import Solution
 from rankbook.problems.ranksvm import RankSVMProblem
-from rankbook.problems.solution import Solution
 from rankbook.problems.svm import MulticlassSVMProblem, SVMProblem
 
 

@@ -2,7 +2,7 @@
 
 GOOD = """
     import numpy as np
-    from rankbook.problems.solution import Solution
+    from rankbook.problems.certificate import Solution
     from rankbook.registry.solver import Solver
 
     class Zero(Solver):

@@ -13,7 +13,7 @@ from stub_plugins import GOOD
 
 import rankbook as rb
 from rankbook.estimators.ranksvm import worth_projecting
-from rankbook.problems.solution import Solution
+from rankbook.problems.certificate import Solution
 from rankbook.registry.choice import choose_solver
 from rankbook.registry.plugins import installed_records
 from rankbook.registry.solver import Solver

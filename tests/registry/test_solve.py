@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from stub_plugins import GOOD
 
 import rankbook as rb
-from rankbook.problems.solution import Solution
+from rankbook.problems.certificate import Solution
 from rankbook.registry.solver import Solver
 
 

@@ -12,7 +12,7 @@ import pytest
 from stub_plugins import GOOD
 
 import rankbook as rb
-from rankbook.problems.solution import Solution
+from rankbook.problems.certificate import Solution
 from rankbook.registry.solver import Solver
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

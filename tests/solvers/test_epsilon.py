@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rankbook as rb
 from rankbook.data.datasets import make_mixture
-from rankbook.problems.solution import Solution
+from rankbook.problems.certificate import Solution
 from rankbook.solvers.epsilon.solver import (
     DEPTH,
     EpsilonPath,

@@ -18,7 +18,7 @@ from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import SolutionPath, in_domain
 from ...paths.files import demand, finite, finite_table, save_path
-from ...problems.solution import Solution
+from ...problems.certificate import Solution
 from ...registry.solver import Solver, is_kind
 from rankbook.solvers.homotopy.direction import (
     TIE,

@@ -16,7 +16,7 @@ import numpy as np
 from ...base.limits import require_memory
 from ...base.progress import progress_bar
 from ...base.validation import as_positive
-from ...problems.solution import Solution
+from ...problems.certificate import Solution
 from ...registry.solver import Solver
 from .systems import FactorSystem, Pairs, system_of
 

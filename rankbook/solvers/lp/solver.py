@@ -13,7 +13,7 @@ import numpy as np
 from ...base.limits import require_memory
 from ...base.validation import as_positive
 from ...preferences.graph import Preferences
-from ...problems.solution import Solution
+from ...problems.certificate import Solution
 from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/lp/solver.ipynb #c006

@@ -20,8 +20,8 @@ from ...kernels.items import matvec, rmatvec
 from ...paths.exact import SolutionPath, in_domain
 from ...paths.files import demand, finite, save_path
 from ...preferences.sums import Sums
+from ...problems.certificate import Solution
 from ...problems.ranksvm import RankSVMProblem
-from ...problems.solution import Solution
 from ...registry.solver import Solver
 from .steps import FIRST_WIDTH, minimise, spanned
 

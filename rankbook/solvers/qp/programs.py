@@ -17,7 +17,7 @@ from ...base.limits import require_memory
 from ...base.validation import as_positive
 from ...kernels.linear_map import centred
 from ...preferences.graph import Preferences
-from ...problems.solution import Solution
+from ...problems.certificate import Solution
 from ...registry.solver import is_kind
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #c009

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...base.validation import as_positive, unknown_name
 from ...preferences.graph import Preferences
+from ...problems.certificate import Solution
 from ...problems.l2 import refuse_signed
-from ...problems.solution import Solution
 from ...registry.solver import Solver, is_kind
 from rankbook.solvers.qp.programs import (
     dual_form,

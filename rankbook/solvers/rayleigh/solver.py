@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.validation import as_positive, unknown_name
 from ...paths.spectral import ManifoldPath, lambda_path
-from ...problems.solution import Solution
+from ...problems.certificate import Solution
 from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/rayleigh/solver.ipynb #c004

@@ -13,7 +13,7 @@ from ...base.limits import require_memory
 from ...base.validation import as_matrix, require_columns
 from ...kernels.objects import as_places
 from ...paths.spectral import SpectralPath, scale_of
-from ...problems.solution import Solution
+from ...problems.certificate import Solution
 from ...problems.spectrum import decomposed
 from ...registry.solver import Solver, declared_fit
 from .sparse import conjugate_gradients

@@ -15,8 +15,8 @@ from ...base.progress import progress_bar
 from ...kernels.basis import item_blocks
 from ...kernels.nystroem import find_subspace
 from ...paths.spectral import SpectralPath
+from ...problems.certificate import Solution
 from ...problems.scatter import normal_equations
-from ...problems.solution import Solution
 from ...problems.spectrum import basis_solution, basis_spectrum, whitened
 from ...registry.solver import Solver, declared_fit
 

@@ -18,8 +18,8 @@ from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import SolutionPath, in_domain
 from ...paths.files import demand, finite, finite_table, save_path, unpack_events
 from ...paths.sets import AT_BOUND, FREE, End
+from ...problems.certificate import Solution
 from ...problems.l1 import feature_correlation
-from ...problems.solution import Solution
 from ...registry.solver import Solver
 
 EVENT = np.dtype([("lam", "f8"), ("out", "i8"), ("to", "i1"), ("into", "i8")])

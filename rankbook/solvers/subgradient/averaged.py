@@ -16,7 +16,7 @@ from ...base.ownership import writable
 from ...base.progress import progress_bar
 from ...data.blocks import Parts
 from ...preferences.graph import Preferences
-from ...problems.solution import Solution
+from ...problems.certificate import Solution
 from rankbook.solvers.subgradient.steps import (
     OFFSET,
     SCALE,

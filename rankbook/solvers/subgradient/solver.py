@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.progress import progress_bar
 from ...base.validation import as_positive, unknown_name
-from ...problems.solution import Solution
+from ...problems.certificate import Solution
 from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/subgradient/solver.ipynb #c004
