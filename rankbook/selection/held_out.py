@@ -154,12 +154,10 @@ def grid_values(path, groups, lams, metric, query):
     scores = leave_out_predictions(path, groups, lams, level=single).reshape(
         lams.size, len(order), -1
     )
-    size = np.abs(scores).max(axis=(1, 2))
-    limits = tie_share(path, lams) * np.where(
-        lams > path.spectrum.values.max(initial=0.0),
-        size,
-        size.clip(min=np.abs(Y - Y.mean(axis=0)).max()),
-    )
+    # what scores are sums of: y, or y times the largest eigenvalue / lam where that is smaller
+    ratio = np.minimum(1.0, path.spectrum.values.max(initial=0.0) / lams)
+    terms = ratio * np.abs(Y - Y.mean(axis=0)).max()
+    limits = tie_share(path, lams) * np.abs(scores).max(axis=(1, 2)).clip(min=terms)
     return np.mean(
         [measure(metric, scores[:, :, c], Y[:, c], label, limits) for c in range(Y.shape[1])],
         axis=0,
