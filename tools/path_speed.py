@@ -18,7 +18,7 @@ import pandas as pd
 
 import rankbook as rb
 from rankbook.data.datasets import load, make_mixture
-from rankbook.paths.sets import End
+from rankbook.paths.exact import End
 from rankbook.solvers.path.run import begin, run_chunk
 
 TABLE = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "path" / "speed.csv"

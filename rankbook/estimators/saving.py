@@ -28,8 +28,9 @@ from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.nystroem import NystroemFunction, NystroemMap
 from ..paths.files import KIND as PATH_KIND
-from ..paths.files import are_indices, demand, kernel_parts, storables
-from ..paths.stored import FORMS, check_said
+from ..paths.exact import LabelPath, RegularizationPath
+from ..paths.files import are_indices, check_said, demand, kernel_parts, storables
+from ..paths.spectral import ManifoldPath, SpectralPath, WeightPath
 from ..problems.certificate import Certificate
 from ..problems.posterior import ClassPosterior
 from ..registry.plugins import HOME, find_record, get_solver
@@ -39,6 +40,10 @@ from ..selection.curve import ValidationCurve
 KIND, SCALED_KIND = "rankbook model", "rankbook scaled model"
 KINDS = (KIND, SCALED_KIND, PATH_KIND)
 LEFT_OUT = ("solution_", "statistics_")  # the data, or sums of them, to go on learning
+PATHS = {
+    kind.form: kind
+    for kind in (RegularizationPath, LabelPath, SpectralPath, WeightPath, ManifoldPath)
+}
 SOLVERS = ("epsilon", "homotopy", "newton", "simplex")  # of rankbook, which put a path together
 
 
@@ -285,10 +290,8 @@ def _path(allow_plugins, problem, form, solver, tol, go_on=None, **parts):
     """The path of a file, fit to be resumed if the file allows it."""
     facts = {name: parts.pop(name) for name in ("status", "lam_end", "info")}
     check_said(**facts, solver=solver, tol=tol)
-    if form in SOLVERS:
-        path = get_solver(form).stored(problem, facts, **parts)
-    else:
-        path = FORMS[form](problem, facts, **parts)
+    maker = get_solver(form) if form in SOLVERS else PATHS[form]
+    path = maker.stored(problem, facts, **parts)
     path.solver, path.tol = solver, tol
     if go_on is None:
         return path

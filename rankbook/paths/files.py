@@ -14,6 +14,7 @@ from ..preferences.graph import Preferences
 from ..problems.rankrls import MarginTarget, RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import MOMENTS, RayleighProblem, SemiSupervisedData
+from ..problems.spectrum import Spectrum
 from ..problems.svm import MulticlassSVMProblem, SVMProblem
 
 KIND = "rankbook path"
@@ -282,8 +283,8 @@ def save_path(path, file, form, **parts):
     file : str or path
         By custom ``.rankbook``. It appears whole or not at all; one that is there is replaced.
     form : str
-        What makes a path of the parts: a name in :data:`rankbook.paths.stored.FORMS`, or a solver
-        of rankbook with a method ``stored``.
+        What makes a path of the parts, by a method ``stored``: the attribute ``form`` of a class
+        of paths, or the name of a solver of rankbook.
     **parts
         What the path is made of, beside its problem.
 
@@ -322,3 +323,55 @@ def unpack_events(dtype, **columns):
         events[name] = column
     demand(not columns and events.ndim == 1, "events have other columns")
     return events
+
+
+def check_events(events, first):
+    """Refuse events that cannot be those of a path from the first sets (m,) on.
+
+    O(m + T log T). Compiled code trusts them.
+    """
+    lam, pair, origin, to = (events[name] for name in events.dtype.names)
+    demand(is_falling(lam), "event_lam rises or is no lambda")
+    demand(are_indices(pair, first.size), f"event_pair is outside 0 to {first.size - 1}")
+    demand(are_indices(origin, 3) and are_indices(to, 3), "event_from or event_to is no set")
+    demand((origin != to).all(), "event_from and event_to are no change of a set")
+    order = np.argsort(pair, kind="stable")
+    is_first = np.r_[True, np.diff(pair[order]) > 0][: len(order)]
+    before = np.where(is_first, first[pair[order]], np.roll(to[order], 1))
+    demand((origin[order] == before).all(), "event_from is not where a preference was")
+
+
+def is_falling(lams):
+    """Whether lambdas are finite, positive and do not rise."""
+    return np.isfinite(lams).all() and (lams > 0).all() and (np.diff(lams) <= 0).all()
+
+
+def unpack_checkpoints(T, numbers, lams):
+    """The lambdas of checkpoints after so many of T events each."""
+    demand(are_indices(numbers, T + 1) and numbers.size, "checkpoint_events")
+    demand(numbers[0] == 0 and (np.diff(numbers) >= 0).all(), "the checkpoints are in no order")
+    demand(is_falling(finite("checkpoint_lam", lams, numbers.shape)), "checkpoint_lam")
+    return lams
+
+
+def unpack_spectrum(left, values, right, p, k):
+    """The spectrum of p coefficients for k columns."""
+    r = values.size
+    spectrum = Spectrum(
+        finite("left", left, (p, r)), finite("values", values, (r,)), finite("right", right, (r, k))
+    )
+    demand((values >= 0).all(), "values are negative")
+    return spectrum
+
+
+STATUSES = ("complete", "lam_min", "max_events", "interrupted", "rounding", "numerical")
+
+
+def check_said(status, lam_end, info, solver, tol):
+    """Refuse what a file says of a path if it does not fit together."""
+    lam_end = as_positive("lam_end", lam_end, zero=True)
+    demand(status in STATUSES, f"status is {status!r}")
+    demand((lam_end > 0) != (status == "complete"), f"status is {status!r} and lam_end {lam_end}")
+    demand(isinstance(info, dict), "info is no dict")
+    demand(isinstance(solver, str) and solver.isprintable(), f"solver is {solver!r}")
+    demand(tol is None or as_positive("tol", tol), "tol")

@@ -23,7 +23,6 @@ from rankbook.paths.active_set import (
     remove,
     row_product,
 )
-from .sets import first_sets
 
 # %% ../../nbs/paths/replay.ipynb #c004
 @inner
@@ -204,48 +203,35 @@ class PathIterator:
         )
 
     def segments(self, path):
-        """Yield (lams, rows, squares) blocks.
+        """Yield (lams, rows, squares) blocks, one for each checkpoint.
 
-        There are two rows for each segment, and its speed, see :func:`slide_row`.
+        There are two rows for each segment, at its ends, and its speed, see :func:`slide_row`.
         """
-        prefs = path.problem.prefs
+        problem, prefs, room = path.problem, path.problem.prefs, self.largest_free + 2
         # writable copies, the types for which the solver's code is compiled already
-        pairs = prefs.better.copy(), prefs.worse.copy()
-        margin, weight = np.array(prefs.margin), np.array(prefs.weight)
+        K = writable_matrix(problem.X if problem.is_factored else problem.gram)
+        pairs = prefs.better.copy(), prefs.worse.copy(), np.array(prefs.margin)
+        graph, weight = (K, problem.is_factored, *pairs), np.array(prefs.weight)
         ends = [c.events for c in self.checkpoints[1:]] + [len(path.events)]
-        for i, (checkpoint, end) in enumerate(zip(self.checkpoints, ends)):
-            lam_end = path.domain[0] if i == len(self.checkpoints) - 1 else None
-            room = self.largest_free + 2
-            yield _walk_block(path, (*pairs, margin), weight, checkpoint, end, room, lam_end)
-
-# %% ../../nbs/paths/replay.ipynb #c019
-def _walk_block(path, pairs, weight, checkpoint, end, room, lam_end):
-    """Rows at both ends of the segments from a checkpoint to event `end`, and their speeds.
-
-    The last segment goes on to lam_end unless it is None; `pairs` is (better, worse, margin).
-    """
-    problem = path.problem
-    events = path.events[checkpoint.events : end]
-    lams = np.concatenate([[checkpoint.lam], events["lam"], [] if lam_end is None else [lam_end]])
-    sets = first_sets(problem.prefs)
-    before = path.events[: checkpoint.events]
-    sets[before["pair"]] = before["to"]
-    base = problem.prefs.rmatvec(np.where(sets == 2, problem.prefs.weight, 0.0))
-    K = writable_matrix(problem.X if problem.is_factored else problem.gram)
-    A, rows = np.zeros(room, dtype=np.int64), np.empty((2 * lams.size - 2, K.shape[1]))
-    squares = np.empty((lams.size - 1, 2))
-    A[: checkpoint.active.size] = checkpoint.active
-    size, graph = checkpoint.active.size, (K, problem.is_factored, *pairs)
-    changes = tuple(events[name].astype(np.int64) for name in ("pair", "from", "to"))
-    size = walk(
-        graph, weight, A, size, *workspace(K, room), base, K.T @ base, lams, changes, rows, squares
-    )
-    if lam_end == 0:
-        rows[-1] = 0.0
-    if problem.lam_max == 0:  # what is there is rounding: f is 0
-        rows[:], squares[:] = 0.0, 0.0
-    if size < 0:
-        raise ArithmeticError(
-            f"the active set of the checkpoint at lam = {checkpoint.lam} is singular to rounding."
-        )
-    return np.repeat(lams, 2)[1:-1], rows, squares
+        for checkpoint, end in zip(self.checkpoints, ends):
+            events, last = path.events[checkpoint.events : end], self.checkpoints[-1]
+            lams = np.r_[checkpoint.lam, events["lam"], [path.domain[0]] * (checkpoint is last)]
+            base = prefs.rmatvec(
+                np.where(path.sets_after(checkpoint.events) == 2, prefs.weight, 0.0)
+            )
+            A, size = np.zeros(room, dtype=np.int64), checkpoint.active.size
+            A[:size] = checkpoint.active
+            rows, squares = np.empty((2 * lams.size - 2, K.shape[1])), np.empty((lams.size - 1, 2))
+            changes = tuple(events[name].astype(np.int64) for name in ("pair", "from", "to"))
+            factor, work = workspace(K, room)
+            moves = lams, changes, rows, squares
+            if walk(graph, weight, A, size, factor, work, base, K.T @ base, *moves) < 0:
+                raise ArithmeticError(
+                    f"the active set of the checkpoint at lam = {checkpoint.lam} is singular to "
+                    "rounding."
+                )
+            if lams[-1] == 0:
+                rows[-1] = 0.0
+            if problem.lam_max == 0:  # what is there is rounding: f is 0
+                rows[:], squares[:] = 0.0, 0.0
+            yield np.repeat(lams, 2)[1:-1], rows, squares

@@ -13,6 +13,8 @@ from ..base.validation import as_matrix, as_positive, as_vector, require_columns
 from ..kernels.items import matvec, rmatvec
 from .exact import SolutionPath
 from ..problems.certificate import Solution
+from ..problems.rankrls import RankRLSProblem
+from ..problems.rayleigh import RayleighProblem
 from ..problems.spectrum import Spectrum, as_lambdas, decomposed, scaled_solver, shaped
 
 # %% ../../nbs/paths/spectral.ipynb #c011
@@ -104,6 +106,18 @@ class SpectralPath(SolutionPath):
         scores = self.problem.predict(grid.reshape(len(grid), -1), X_new)
         return shaped(self.problem, scores.reshape(len(scores), *grid.shape[1:]).transpose(1, 0, 2))
 
+    @classmethod
+    def stored(cls, problem, facts, **parts):
+        """The path of a file, which says `facts` of it and holds these parts of it."""
+        from rankbook.paths.files import demand, unpack_spectrum
+
+        if isinstance(problem, RayleighProblem):
+            p, k = problem.coef_shape[0], 1
+        else:
+            demand(isinstance(problem, RankRLSProblem) and not problem.coef_is_weights, "problem")
+            p, k = problem.n_coef, problem.target.b.shape[1]
+        return cls(problem, unpack_spectrum(**parts, p=p, k=k), facts["info"])
+
     def save(self, file: File) -> None:
         """Write the path and its problem to a file; :func:`rankbook.load` reads it."""
         from rankbook.paths.files import save_path
@@ -136,6 +150,17 @@ class WeightPath(SpectralPath):
     def kept(self):
         """The arrays that a file holds of the path."""
         return super().kept() | dict(normal=self.G)
+
+    @classmethod
+    def stored(cls, problem, facts, normal, **parts):
+        """The path of a file; see :meth:`SpectralPath.stored`."""
+        from rankbook.paths.files import demand, finite, unpack_spectrum
+
+        demand(isinstance(problem, RankRLSProblem) and not problem.coef_is_weights, "problem")
+        demand(problem.is_factored and problem.basis is None, "normal")
+        p, k = problem.X.shape[1], problem.target.b.shape[1]
+        spectrum = unpack_spectrum(**parts, p=p, k=k)
+        return cls(problem, spectrum, finite("normal", normal, (p, p)), facts["info"])
 
     def modes(self, X_new):
         """The same for weights."""
@@ -216,6 +241,8 @@ class ManifoldPath(SolutionPath):
     A `spectrum` that is known, as :func:`manifold_spectrum` gives it, need not be found again.
     """
 
+    form = "manifold"  # of a file
+
     def __init__(self, problem, lam, spectrum=None):
         super().__init__(
             problem, np.empty(0), "complete", 0.0, dict(along="manifold_weight", lam=lam)
@@ -276,4 +303,14 @@ class ManifoldPath(SolutionPath):
         from rankbook.paths.files import save_path
 
         spectrum = dict(left=self.left, values=self.theta, right=self.right[:, None])
-        save_path(self, file, "manifold", **spectrum)
+        save_path(self, file, self.form, **spectrum)
+
+    @classmethod
+    def stored(cls, problem, facts, **parts):
+        """The path of a file; see :meth:`SpectralPath.stored`."""
+        from rankbook.paths.files import demand, unpack_spectrum
+
+        demand(isinstance(problem, RayleighProblem), "problem")
+        lam = as_positive("lam", facts["info"]["lam"], zero=True)
+        found = unpack_spectrum(**parts, p=problem.coef_shape[0], k=1)
+        return cls(problem, lam, (found.left, found.values, found.right[:, 0]))

@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.validation import require_kind
-from ..paths.exact import RegularizationPath, SolutionPath
-from ..paths.labels import LabelPath
-from ..paths.sets import AT_BOUND, FREE, INACTIVE, first_sets
+from ..paths.exact import (
+    AT_BOUND,
+    FREE,
+    INACTIVE,
+    LabelPath,
+    RegularizationPath,
+    SolutionPath,
+    first_sets,
+)
 from .axes import ABOVE, COLOURS, as_axes, drawn_range, lambda_axis, thin
 from .path import is_binary
 

@@ -26,8 +26,7 @@ from rankbook.base.validation import (
     require_kind,
 )
 from ..metrics.queries import as_tie_tol
-from ..paths.exact import SolutionPath
-from ..paths.labels import LabelPath
+from ..paths.exact import LabelPath, SolutionPath
 from ..preferences.graph import Preferences
 from ..preferences.missed_pairs import PATH_TIE_TOL, missed
 

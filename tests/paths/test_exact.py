@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.paths.exact import RegularizationPath
+from rankbook.paths.exact import AT_BOUND, EVENT, FREE, INACTIVE, RegularizationPath, sets_at
 from rankbook.paths.replay import Checkpoint, PathIterator
-from rankbook.paths.sets import AT_BOUND, EVENT, FREE, INACTIVE, sets_at
 
 # Three items on a line, w = 4/lam, 1/2, 2/lam, 1 for lam > 8 > 4 > 2: preferences (1, 0), (2, 0),
 # (2, 1).

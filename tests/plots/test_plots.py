@@ -16,8 +16,15 @@ from scipy.integrate import trapezoid
 import rankbook as rb
 from rankbook import plots
 from rankbook.metrics.pairs import auc
-from rankbook.paths.exact import RegularizationPath
-from rankbook.paths.sets import AT_BOUND, EVENT, FREE, INACTIVE, first_sets, sets_at
+from rankbook.paths.exact import (
+    AT_BOUND,
+    EVENT,
+    FREE,
+    INACTIVE,
+    RegularizationPath,
+    first_sets,
+    sets_at,
+)
 from rankbook.paths.spectral import ManifoldPath
 from rankbook.plots import axes as axes_module
 from rankbook.plots import items

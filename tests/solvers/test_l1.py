@@ -404,7 +404,7 @@ def test_ctrl_c_stays_ctrl_c(monkeypatch):
 
 
 def test_a_numerical_end_is_told(monkeypatch):
-    from rankbook.paths.sets import End
+    from rankbook.paths.exact import End
     from rankbook.solvers.simplex import solver as simplex
 
     original = simplex.follow_chunk

@@ -25,7 +25,7 @@ from rankbook.paths.active_set import (
     remove,
     row_product,
 )
-from rankbook.paths.sets import (
+from rankbook.paths.exact import (
     AT_BOUND,
     COMPLETE,
     DRIFTED,
@@ -314,7 +314,7 @@ def follow(s, factored, lam_min, log):
     -------
     events : int
     code : int
-        An :class:`rankbook.paths.sets.End`.
+        An :class:`rankbook.paths.exact.End`.
     """
     c = s.count
     c.logged = 0

@@ -12,7 +12,7 @@ __all__ = ['list_near', 'drift_bound', 'list_near_lengths', 'drift_bound_lengths
 import numpy as np
 
 from ...base.jit import in_caller, inner
-from ...paths.sets import FREE
+from ...paths.exact import FREE
 
 # %% ../../../nbs/solvers/path/near.ipynb #c004
 @inner

@@ -16,9 +16,17 @@ import numpy as np
 from ...base.limits import require_memory
 from ...base.ownership import writable, writable_matrix
 from ...base.progress import interruptible, progress_bar
-from ...paths.exact import RegularizationPath, trusted
+from rankbook.paths.exact import (
+    AT_BOUND,
+    EVENT,
+    End,
+    RegularizationPath,
+    first_dual,
+    first_sets,
+    free_after,
+    trusted,
+)
 from ...paths.replay import Checkpoint, PathIterator
-from ...paths.sets import AT_BOUND, EVENT, End, first_dual, first_sets, free_after
 from . import events as following
 from . import state as moving
 from .near import are_placed, places
@@ -237,7 +245,7 @@ def follow_on(run, max_events=None, tell=None, stop=None, keep_interrupted=False
     Returns
     -------
     int or str
-        An :class:`rankbook.paths.sets.End`, or "max_events", "interrupted" or
+        An :class:`rankbook.paths.exact.End`, or "max_events", "interrupted" or
         "stopped".
     """
     last = np.inf if max_events is None else run.total + max_events

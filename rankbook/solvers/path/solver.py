@@ -8,8 +8,8 @@ __all__ = ['check_options', 'PathSolver']
 # %% ../../../nbs/solvers/path/solver.ipynb #c003
 from ...base.progress import progress_bar
 from ...base.validation import as_count, as_positive
+from ...paths.exact import LabelPath
 from ...paths.files import demand
-from ...paths.labels import LabelPath
 from ...preferences.graph import has_positive_margins
 from ...registry.solver import Solver, declared_fit, is_kind
 
@@ -97,7 +97,7 @@ class PathSolver(Solver):
     def path(self, problem, lam_min=None):
         """The path of `problem` from lam_max down to `lam_min`, or to its end.
 
-        For problems on labels a :class:`rankbook.paths.labels.LabelPath`.
+        For problems on labels a :class:`rankbook.paths.exact.LabelPath`.
         """
         from rankbook.solvers.path.run import Continuation, as_path, begin, follow_on
 

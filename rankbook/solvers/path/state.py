@@ -14,7 +14,7 @@ import numpy as np
 
 from ...base.jit import Bundle, in_caller, in_place, inner, record
 from ...paths.active_set import apply_factor, backward, combine, copy_row, gather
-from ...paths.sets import AT_BOUND, INACTIVE
+from ...paths.exact import AT_BOUND, INACTIVE
 from rankbook.solvers.path.near import (
     copy_near,
     covariance_factor,

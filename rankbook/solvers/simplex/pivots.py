@@ -15,7 +15,7 @@ from collections import namedtuple
 import numpy as np
 
 from ...base.jit import njit, record
-from rankbook.paths.sets import (
+from rankbook.paths.exact import (
     AT_BOUND,
     COMPLETE,
     FREE,
@@ -595,7 +595,7 @@ def long_step(s, slope):
 def descend(s):
     """From the present corner to the best one at the present lambda.
 
-    Returns an :class:`rankbook.paths.sets.End`: COMPLETE, ROOM_FULL, or what went wrong.
+    Returns an :class:`rankbook.paths.exact.End`: COMPLETE, ROOM_FULL, or what went wrong.
     """
     c, steps = s.count, 0
     while steps < MAX_STEPS * (s.q.size + s.f.size):

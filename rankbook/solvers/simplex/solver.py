@@ -15,9 +15,8 @@ from ...base.limits import require_memory, written_out
 from ...base.progress import progress_bar
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
-from ...paths.exact import SolutionPath, in_domain
+from ...paths.exact import AT_BOUND, FREE, End, SolutionPath, in_domain
 from ...paths.files import demand, finite, finite_table, save_path, unpack_events
-from ...paths.sets import AT_BOUND, FREE, End
 from ...problems.certificate import Solution
 from ...problems.l1 import feature_correlation
 from ...registry.solver import Solver
