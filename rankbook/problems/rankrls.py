@@ -28,9 +28,7 @@ from rankbook.preferences.laplacians import (
     query_graph,
 )
 from .certificate import Certificate, spread
-from .l1 import L1, smooth_certificate, strongest
-from .l2 import L2
-from .penalties import as_penalty
+from .losses import L1, L2, as_penalty, smooth_certificate, strongest
 
 # %% ../../nbs/problems/rankrls.ipynb #c004
 def make_graph(graph, qid, n, item_weight=None):
@@ -185,7 +183,7 @@ class RankRLSProblem(BasisMap):
         with a graph of weights.
     penalty : {"l2", "l1"}, default "l2"
         lam |f|^2, or lam |w|_1 for f(x) = w'x, where the coefficients are w: for a linear kernel
-        without a basis and y of one column, see :mod:`rankbook.problems.l1`.
+        without a basis and y of one column, see :mod:`rankbook.problems.losses`.
 
     Raises
     ------

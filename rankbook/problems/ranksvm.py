@@ -29,10 +29,15 @@ from rankbook.preferences.sums import (
 )
 from .certificate import Certificate
 from .hessian import hessian, hessian_product, random_signs
-from .l1 import L1
-from .l2 import L2, significant_weights
-from .losses import Hinge, SquaredHinge, as_loss
-from .penalties import as_penalty
+from rankbook.problems.losses import (
+    L1,
+    L2,
+    Hinge,
+    SquaredHinge,
+    as_loss,
+    as_penalty,
+    significant_weights,
+)
 
 # %% ../../nbs/problems/ranksvm.ipynb #c007
 def _check_items(X, prefs, kernel, penalty):
@@ -77,7 +82,7 @@ class RankSVMProblem(KernelMap):
         As in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
     penalty : {"l2", "l1"}, default "l2"
         lam/2 |f|^2, or lam |w|_1 for f(x) = w'x (linear kernel only), where the coefficients are w;
-        see :mod:`rankbook.problems.l1`.
+        see :mod:`rankbook.problems.losses`.
     loss : {"hinge", "squared"}, default "hinge"
         c max(0, t), or c max(0, t)^2, for a preference that falls short of its margin by t.
     copy : bool, default True
@@ -225,6 +230,6 @@ class RankSVMProblem(KernelMap):
         """How far from optimal the given coefficients and multipliers are.
 
         Weights may be given instead of coefficients; see
-        :meth:`rankbook.problems.l2.L2.certificate`.
+        :meth:`rankbook.problems.losses.L2.certificate`.
         """
         return self.penalty.certificate(self, lam, coef, dual, weights)

@@ -23,8 +23,7 @@ from ..kernels.kernel import Kernel
 from ..preferences.graph import Preferences
 from ..preferences.sums import Derivative, Sums, loss_of, weighs_nothing
 from .hessian import hessian, hessian_product, random_signs
-from .losses import Hinge, SquaredHinge, as_loss
-from .penalties import as_penalty
+from .losses import Hinge, SquaredHinge, as_loss, as_penalty
 from .ranksvm import RankSVMProblem
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb05

@@ -28,8 +28,8 @@ from rankbook.kernels.neighbours import (
 )
 from ..kernels.nystroem import NystroemFunction, NystroemMap, check_items
 from .certificate import Certificate
-from .l2 import L2
 from .labels import read_labels
+from .losses import L2
 
 # %% ../../nbs/problems/rayleigh.ipynb #c005
 def rayleigh_quotient(w, mean_difference, within_scatter):

@@ -23,8 +23,7 @@ from ..kernels.nystroem import check_items, kernel_diagonal
 from ..preferences.graph import Preferences
 from ..preferences.missed_pairs import TIE_TOL
 from .certificate import Certificate
-from .l2 import L2
-from .losses import Hinge
+from .losses import L2, Hinge
 from .ranksvm import RankSVMProblem
 
 # %% ../../nbs/problems/svm.ipynb #c005
@@ -132,7 +131,7 @@ class LabelledProblem(KernelMap):
         """The certificate of coefficients, or weights, and multipliers.
 
         It is a :class:`rankbook.Certificate`; see
-        :meth:`rankbook.problems.l2.L2.certificate`.
+        :meth:`rankbook.problems.losses.L2.certificate`.
         """
         return self.penalty.certificate(self.joint, lam, flat(coef), dual, weights)
 

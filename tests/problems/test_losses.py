@@ -9,8 +9,7 @@ from scipy.optimize import minimize
 
 import rankbook as rb
 from rankbook.problems.certificate import SmoothedDual
-from rankbook.problems.losses import LOSSES, Hinge, SquaredHinge, as_loss
-from rankbook.problems.penalties import PENALTIES, as_penalty
+from rankbook.problems.losses import LOSSES, PENALTIES, Hinge, SquaredHinge, as_loss, as_penalty
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 3)), RNG.integers(0, 3, 30)

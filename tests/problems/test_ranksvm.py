@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import rankbook as rb
 from rankbook.problems.certificate import Solution
-from rankbook.problems.l2 import feasible_dual, hard_certificate
 
 
 def random_problem(seed, kernel="rbf", n=12, weights=True):
@@ -273,7 +272,7 @@ def test_dual_without_multipliers_is_feasible_and_tight_at_the_optimum():
     for part in (0.5, 0.05, 0.005):
         lam = part * problem.lam_max
         coef = rb.solve(problem, lam, solver="path").coef
-        dual = feasible_dual(problem, problem.matvec(coef), lam)
+        dual = problem.penalty.feasible_dual(problem, problem.matvec(coef), lam)
         assert (dual >= 0).all() and (dual <= problem.prefs.weight).all()
         assert problem.certificate(lam, coef).gap >= 0
     zero = problem.certificate(problem.lam_max, coef=np.zeros(12))
@@ -310,7 +309,7 @@ def test_hard_margin_certificates():
     prefs = problem.prefs
     tight = np.flatnonzero((prefs.better == 1) & (prefs.worse == 0))[0]
     mu = np.eye(3)[tight]
-    good = hard_certificate(problem, np.array([-1.0, 1.0, 0.0]), mu)
+    good = problem.penalty.hard_certificate(problem, np.array([-1.0, 1.0, 0.0]), mu)
     assert (
         good.dual <= 0.5 <= good.primal < 0.5 + 1e-12
         and good.is_optimal(1e-12)
@@ -327,7 +326,7 @@ def test_hard_margin_certificates():
         ([-1, 1, 0], 0 * mu),
         ([-1, 1, 0], None),
     ):
-        found = hard_certificate(problem, np.array(coef, dtype=float), dual)
+        found = problem.penalty.hard_certificate(problem, np.array(coef, dtype=float), dual)
         assert not found.is_optimal(1e-6), (coef, dual, found)
         assert found.dual <= 0.5 <= found.primal
 

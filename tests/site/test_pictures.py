@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CHAPTERS = ("selection/crossings", "solvers/path/solver", "problems/l2", "kernels/objects")
+CHAPTERS = ("selection/crossings", "solvers/path/solver", "problems/losses", "kernels/objects")
 PATH = re.compile(r'(?<= d=")[^"]*')
 
 

@@ -17,7 +17,6 @@ from ...base.types import File
 from ...base.validation import as_positive
 from ...paths.exact import SolutionPath, in_domain
 from ...paths.files import demand, finite, save_path
-from ...problems.l2 import feasible_dual
 from ...problems.ranksvm import RankSVMProblem
 from ...registry.plugins import get_solver
 from ...registry.solve import solve
@@ -245,7 +244,8 @@ def solve_breakpoint(problem, lam, inner, eps):
     dual, fitted, prefs = solution.dual, solution.dual is None, problem.prefs
     if not isinstance(dual, np.ndarray):  # none, or a rule for them
         scores = problem.matvec(solution.coef)
-        dual = feasible_dual(problem, scores, lam) if fitted else dual.multipliers(prefs, scores)
+        feasible = problem.penalty.feasible_dual
+        dual = feasible(problem, scores, lam) if fitted else dual.multipliers(prefs, scores)
     dual = np.clip(dual, 0, prefs.weight)
     gap = problem.certificate(lam, solution.coef, dual).relative_gap
     if not gap <= eps / 2:

@@ -14,7 +14,7 @@ import numpy as np
 from ...base.validation import as_positive, unknown_name
 from ...preferences.graph import Preferences
 from ...problems.certificate import Solution
-from ...problems.l2 import refuse_signed
+from ...problems.losses import refuse_signed
 from ...registry.solver import Solver, is_kind
 from rankbook.solvers.qp.programs import (
     dual_form,
@@ -233,7 +233,7 @@ def solve_qp(problem, lam, form, backend, settings):
     ----------
     problem : RankSVMProblem
     lam : float >= 0
-        At 0 the hard margin; ``dual`` is then mu of :func:`rankbook.problems.l2.hard_certificate`.
+        At 0 the hard margin; ``dual`` is then mu of :meth:`L2.hard_certificate`.
     form, backend, settings
         As in :class:`QPSolver`.
 

@@ -18,7 +18,7 @@ from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import AT_BOUND, FREE, End, SolutionPath, in_domain
 from ...paths.files import demand, finite, finite_table, save_path, unpack_events
 from ...problems.certificate import Solution
-from ...problems.l1 import feature_correlation
+from ...problems.losses import feature_correlation
 from ...registry.solver import Solver
 
 EVENT = np.dtype([("lam", "f8"), ("out", "i8"), ("to", "i1"), ("into", "i8")])

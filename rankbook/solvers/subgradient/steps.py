@@ -15,7 +15,6 @@ import numpy as np
 
 from ...base.jit import njit
 from ...base.ownership import writable
-from ...problems.l2 import feasible_dual
 
 Table = namedtuple("Table", "ends guide scale")
 Sampler = namedtuple("Sampler", "table listed better worse place order first mass upto margin")
@@ -432,7 +431,8 @@ def proven_gap(problem, lam, coef):
     if not problem.prefs.is_listed:
         return problem.certificate(lam, coef).relative_gap
     items = getattr(problem, "joint", problem)
-    dual = feasible_dual(items, problem.matvec(coef).reshape(-1), lam, widths=(0.01, 0.1, 1.0))
+    scores = problem.matvec(coef).reshape(-1)
+    dual = items.penalty.feasible_dual(items, scores, lam, widths=(0.01, 0.1, 1.0))
     return problem.certificate(lam, coef, dual).relative_gap
 
 
