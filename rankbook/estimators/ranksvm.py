@@ -38,8 +38,7 @@ from rankbook.estimators.targets import (
 from ..kernels.nystroem import NystroemFunction
 from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
-from ..problems.projected import EXACT_GAP, FEWEST, ProjectedProblem, grown
-from ..problems.ranksvm import RankSVMProblem
+from ..problems.ranksvm import EXACT_GAP, FEWEST, ProjectedProblem, RankSVMProblem, grown
 from rankbook.registry.choice import (
     RATES,
     announce,

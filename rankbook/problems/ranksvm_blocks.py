@@ -22,9 +22,8 @@ from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel
 from ..preferences.graph import Preferences
 from ..preferences.sums import Derivative, Sums, loss_of, weighs_nothing
-from .hessian import hessian, hessian_product, random_signs
 from .losses import Hinge, SquaredHinge, as_loss, as_penalty
-from .ranksvm import RankSVMProblem
+from .ranksvm import RankSVMProblem, hessian, hessian_product, random_signs
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb05
 class NoLoss:

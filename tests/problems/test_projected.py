@@ -7,7 +7,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.estimators.ranksvm import worth_projecting
-from rankbook.problems.projected import EXACT_GAP, ProjectedProblem
+from rankbook.problems.ranksvm import EXACT_GAP, ProjectedProblem
 
 
 def exact_problem(kernel, loss="hinge", n=150, seed=0):

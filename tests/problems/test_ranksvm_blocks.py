@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 import rankbook as rb
 from rankbook.preferences.sums import smoothed_hinge
-from rankbook.problems.hessian import hessian, hessian_product, random_signs
+from rankbook.problems.ranksvm import hessian, hessian_product, random_signs
 
 
 def data(n=400, d=6, queries=25, seed=0, weighted=False):
