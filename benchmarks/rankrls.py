@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge
 
 import rankbook as rb
 from rankbook.preferences.laplacians import QueryGraph
-from rankbook.problems.scatter import block_rows, side_by_side, total_scatter
+from rankbook.problems.rankrls import block_rows, side_by_side, total_scatter
 from rankbook.selection.leave_out import leave_pair_out, leave_pair_out_predictions
 
 from .common import compare, gap, if_installed, rounded

@@ -14,7 +14,7 @@ from ..preferences.graph import Preferences
 from ..problems.rankrls import MarginTarget, RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import MOMENTS, RayleighProblem, SemiSupervisedData
-from ..problems.spectrum import Spectrum
+from ..problems.rankrls import Spectrum
 from ..problems.svm import MulticlassSVMProblem, SVMProblem
 
 KIND = "rankbook path"

@@ -13,9 +13,15 @@ from ..base.validation import as_matrix, as_positive, as_vector, require_columns
 from ..kernels.items import matvec, rmatvec
 from .exact import SolutionPath
 from ..problems.certificate import Solution
-from ..problems.rankrls import RankRLSProblem
+from rankbook.problems.rankrls import (
+    RankRLSProblem,
+    Spectrum,
+    as_lambdas,
+    decomposed,
+    scaled_solver,
+    shaped,
+)
 from ..problems.rayleigh import RayleighProblem
-from ..problems.spectrum import Spectrum, as_lambdas, decomposed, scaled_solver, shaped
 
 # %% ../../nbs/paths/spectral.ipynb #c011
 def refined_weights(problem, solve, lam):

@@ -23,15 +23,17 @@ from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..preferences.laplacians import IdentityGraph, check_item_weight, query_graph
 from .certificate import ROUNDING, Certificate
-from .scatter import block_rows, side_by_side, total_scatter
-from rankbook.problems.spectrum import (
+from rankbook.problems.rankrls import (
     Spectrum,
     as_lambdas,
     basis_spectrum,
+    block_rows,
     decomposed,
     refined_solution,
     scaled_solver,
     shaped,
+    side_by_side,
+    total_scatter,
 )
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c017
@@ -290,7 +292,7 @@ class StatisticsSolver:
 
     @cached_property
     def spectrum(self):
-        """The :class:`rankbook.problems.spectrum.Spectrum` of the coefficients. O(p^3), once."""
+        """The :class:`rankbook.problems.rankrls.Spectrum` of the coefficients. O(p^3), once."""
         if self.factor:
             return basis_spectrum(self.G, self.g, self.factor[0])
         values, V = decomposed(self.G.copy())

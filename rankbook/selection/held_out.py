@@ -8,8 +8,8 @@ from ..preferences.graph import Preferences
 from ..preferences.laplacians import Queries, members
 from ..preferences.missed_pairs import TIE_TOL
 from ..preferences.sums import query_totals
+from ..problems.rankrls import as_lambdas, decomposed
 from ..problems.rankrls_statistics import RankingStatistics, basis_rows
-from ..problems.spectrum import as_lambdas, decomposed
 from .folds import make_folds
 from .leave_out import (
     leave_out_predictions,

@@ -20,7 +20,7 @@ from ..kernels.basis import basis_matvec
 from ..paths.spectral import WeightPath
 from ..preferences.laplacians import Queries, QueryGraph
 from ..preferences.missed_pairs import TIE_TOL, tie_chains
-from ..problems.spectrum import Spectrum, as_lambdas, decomposed
+from ..problems.rankrls import Spectrum, as_lambdas, decomposed
 
 # %% ../../nbs/selection/leave_out.ipynb #c005
 class LeaveOut:

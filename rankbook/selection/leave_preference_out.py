@@ -18,8 +18,7 @@ from ..paths.spectral import WeightPath
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import missed
-from ..problems.rankrls import MarginTarget, measured
-from ..problems.spectrum import Spectrum, as_lambdas
+from ..problems.rankrls import MarginTarget, Spectrum, as_lambdas, measured
 from .folds import pair_folds
 from .leave_out import tie_share
 

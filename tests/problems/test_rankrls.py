@@ -362,7 +362,7 @@ def test_blocks_give_what_the_table_gives(monkeypatch):
     whole = rb.solve(make(), 0.1, solver="sparse-rls")
     monkeypatch.setattr(rankbook.kernels.basis.BasisMap, "TABLE", 0)
     monkeypatch.setattr(rankbook.kernels.basis, "BLOCK", 300)
-    monkeypatch.setattr("rankbook.problems.scatter.BLOCK", 300)
+    monkeypatch.setattr("rankbook.problems.rankrls.BLOCK", 300)
     problem = make()
     parts = rb.solve(problem, 0.1, solver="sparse-rls")
     assert (

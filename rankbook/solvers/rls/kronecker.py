@@ -14,7 +14,7 @@ from ...base.validation import as_matrix, require_columns
 from ...kernels.objects import as_places
 from ...paths.spectral import SpectralPath, scale_of
 from ...problems.certificate import Solution
-from ...problems.spectrum import decomposed
+from ...problems.rankrls import decomposed
 from ...registry.solver import Solver, declared_fit
 from .sparse import conjugate_gradients
 

@@ -13,8 +13,13 @@ from ...base.limits import require_memory
 from ...base.validation import as_count
 from ...paths.spectral import SpectralPath, WeightPath, refined_weights
 from ...problems.certificate import Solution
-from ...problems.scatter import normal_equations
-from ...problems.spectrum import Spectrum, decomposed, refined_solution, scaled_solver
+from rankbook.problems.rankrls import (
+    Spectrum,
+    decomposed,
+    normal_equations,
+    refined_solution,
+    scaled_solver,
+)
 from ...registry.solver import Solver, declared_fit
 from .sparse import iterated_coefficients
 

@@ -16,8 +16,7 @@ from ...kernels.basis import item_blocks
 from ...kernels.nystroem import find_subspace
 from ...paths.spectral import SpectralPath
 from ...problems.certificate import Solution
-from ...problems.scatter import normal_equations
-from ...problems.spectrum import basis_solution, basis_spectrum, whitened
+from ...problems.rankrls import basis_solution, basis_spectrum, normal_equations, whitened
 from ...registry.solver import Solver, declared_fit
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #d004
