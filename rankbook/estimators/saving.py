@@ -278,7 +278,8 @@ def check_attributes(model, fitted):
         f"function_ has other than {d} weights",
     )
     demand(isinstance(fitted["certificate_"], Certificate), "certificate_ is none")
-    demand("posterior_" in fitted or not hasattr(model, "predict_proba"), "posterior_ is missing")
+    if hasattr(model, "predict_proba"):
+        demand(isinstance(fitted.get("posterior_"), ClassPosterior), "posterior_ is none")
 
 def _model(model):
     demand(isinstance(model, Savable), "model is none")
