@@ -17,9 +17,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_para
 
 from ..base.types import Items
 from ..base.validation import as_ids, as_numbers, as_vector, shown
-from .base import check_parameters, one_of, or_none, refuse_data, require_target
+from rankbook.estimators.base import (
+    Shown,
+    one_of,
+    or_none,
+    refuse_data,
+    require_target,
+)
 from .ranksvm import RankSVM
-from .shown import Shown
 from ..metrics.cuts import LOSSES, best_cuts
 
 # %% ../../nbs/estimators/ordinal.ipynb #o004
@@ -130,7 +135,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
         >>> model.classes_.tolist(), model.predict([[5.0]]).tolist()
         (['bad', 'good'], ['good'])
         """
-        check_parameters(self)
+        self._check_parameters()
         classes, levels = read_levels(X, y)
         ranker, options = self._ranker(), {}
         if sample_weight is not None:

@@ -5,8 +5,10 @@
 # %% ../../nbs/estimators/rankrls.ipynb #c002
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from functools import partial
+from types import SimpleNamespace
 from typing import Literal, Self
 
 import numpy as np
@@ -17,19 +19,26 @@ from sklearn.utils.validation import validate_data
 from ..base.limits import refuse_huge
 from ..base.types import Folds, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_matrix, as_positive, as_vector
-from ..data.blocks import BlocksLike
+from rankbook.data.blocks import (
+    BlocksLike,
+    as_facts,
+    block_facts,
+    facts_of,
+    require_same,
+    require_whole,
+)
 from ..data.dask import is_dask
 from rankbook.estimators.base import (
+    PreferencesLike,
     Ranker,
     fitted_attributes,
+    given_preferences,
     keeping_features,
     or_none,
+    read_target,
     refuse_data,
     require_target,
 )
-from .blocks import blocked_search, fit_rankrls_blocks, known_features
-from .dask_data import fit_dask
-from .targets import PreferencesLike, given_preferences, read_target
 from ..kernels.basis import choose_basis
 from ..metrics.graded import ndcg
 from ..preferences.graph import Preferences
@@ -42,11 +51,49 @@ from rankbook.problems.rankrls_statistics import (
     merge_statistics,
 )
 from ..registry.solve import solve, solve_path
-from ..selection.held_out import check_metric, grid_values, validation_groups
+from rankbook.selection.held_out import (
+    check_metric,
+    grid_values,
+    leave_query_out,
+    validation_groups,
+)
 from ..selection.leave_preference_out import preference_groups, preference_values
 
 # %% auto #0
-__all__ = ['RankRLSBase', 'RankRLS', 'RankRLSCV', 'choose_entry']
+__all__ = ['SAMPLE', 'sampled_rows', 'block_statistics', 'merged', 'RankRLSBase', 'RankRLS', 'RankRLSCV', 'choose_entry']
+
+# %% ../../nbs/estimators/rankrls.ipynb #rlsblocks
+SAMPLE = 20  # items of a sample for each item of a basis that is chosen among them
+
+
+def sampled_rows(block, share, seed):
+    """Items of one block, about a share of them, at random, in a list; at least one."""
+    n = block.X.shape[0]
+    rng = np.random.default_rng([seed, block.first, n])
+    rows = np.sort(rng.choice(n, max(1, int(np.ceil(share * n))), replace=False))
+    some = block.X[rows]
+    return [np.asarray(some if isinstance(some, np.ndarray) else some.toarray(), dtype=float)]
+
+
+def block_statistics(block, empty, query_weight=None):
+    """The statistics of one block, and what it holds."""
+    facts = facts_of(block)
+    X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+    weight = block.weight
+    if query_weight is not None:
+        weight = query_item_weights(block.qid, len(X), query_weight, weight)
+    return merge_statistics(empty).add(X, block.y, block.qid, weight), facts
+
+
+def merged(first, second):
+    """Statistics and facts of the queries of both."""
+    (one, here), (other, there) = first, second
+    require_same([here[0], *there])
+    try:
+        return merge_statistics(one, other), here + there
+    except ValueError:
+        require_whole(here + there)  # it names the blocks of a query
+        raise
 
 # %% ../../nbs/estimators/rankrls.ipynb #c004
 class RankRLSBase(Ranker):
@@ -81,6 +128,48 @@ class RankRLSBase(Ranker):
         items = self._read_items(X)
         refuse_huge("X", items)
         return items, given_preferences(preferences, X, len(items), **others)
+
+    def _block_basis(self, blocks, gamma):
+        """The basis (r, d) or None: as given, or so many items of a sample of all blocks."""
+        basis = self.basis
+        if basis is None or np.ndim(basis) == 2:
+            return basis
+        if np.ndim(basis) == 1:
+            raise ValueError(
+                "basis has row numbers and X holds blocks; a number of items, or items (r, d), are "
+                "accepted with them."
+            )
+        n = block_facts(blocks).n_items
+        count = as_count("basis", basis, 1, n, ", the number of items,")
+        share = min(1.0, SAMPLE * count / n)
+        rows = blocks.reduce(sampled_rows, blocks.items, share, 0, combine=operator.add)
+        sample, method = np.concatenate(rows), getattr(self, "basis_method", "random")
+        kernel = self.kernel, gamma, self.degree, self.coef0
+        return sample[
+            choose_basis(sample, min(count, len(sample)), method, *kernel, self.random_state)
+        ]
+
+    def _block_statistics(self, blocks, gamma, basis):
+        """The :class:`rankbook.RankingStatistics` of all blocks, and their BlockFacts.
+
+        A pass; O(n p^2) for p features or basis items.
+        """
+        query_weight = getattr(self, "query_weight", None)
+        empty = RankingStatistics(basis, self.graph, self.kernel, gamma, self.degree, self.coef0)
+        if self.graph is not None and query_weight is not None:
+            raise ValueError(
+                "query_weight is given and graph is 'identity', which compares no pairs; None is "
+                "accepted with it."
+            )
+        options = empty, query_weight
+        found, facts = blocks.reduce(block_statistics, blocks.items, *options, combine=merged)
+        facts = as_facts(facts)
+        if not found.tells_apart:
+            raise ValueError(
+                "blocks have no two different scores in any query; at least one difference is "
+                "accepted."
+            )
+        return found, facts
 
 # %% ../../nbs/estimators/rankrls.ipynb #c006
 class RankRLS(RankRLSBase):
@@ -182,9 +271,8 @@ class RankRLS(RankRLSBase):
         weight 2 counts as two. Nothing is set unless all went well.
 
         Or fit to an iterator of blocks of whole queries, (X, y), (X, y, qid) or (X, y, qid,
-        sample_weight), one after the other; or to :class:`rankbook.Blocks`, see
-        :mod:`rankbook.estimators.blocks`, or to a dask array or data frame with y and qid of Dask,
-        or names of columns, see :func:`rankbook.dask_blocks`.
+        sample_weight), one after the other; or to :class:`rankbook.Blocks`, or to a dask array or
+        data frame with y and qid of Dask, or names of columns, see :func:`rankbook.dask_blocks`.
 
         Or fit to `preferences` in place of y, qid and sample_weight, as for
         :class:`rankbook.RankSVM`: f should differ by their margins, exactly, so that the sum of
@@ -194,10 +282,14 @@ class RankRLS(RankRLSBase):
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
         if is_dask(X):
-            return fit_dask(self, X, y, qid, sample_weight, preferences)
+            return self._fit_dask(X, y, qid, sample_weight, preferences)
         if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
-            return fit_rankrls_blocks(self, X, **others)
+            self._begin_blocks(others, penalty="l2")
+            basis = self._block_basis(X, self.gamma)
+            statistics, facts = self._block_statistics(X, self.gamma, basis)
+            found = fitted_attributes(StatisticsSolver(statistics).solve(self.lam))
+            return self._keep_blocks(found | dict(statistics_=statistics), facts)
         if hasattr(X, "__next__"):
             for name, given in (("sample_weight", sample_weight), ("preferences", preferences)):
                 if given is not None:
@@ -551,11 +643,11 @@ class RankRLSCV(RankRLSBase):
                 "without them are accepted."
             )
         if is_dask(X):
-            return fit_dask(self, X, y, qid, preferences=preferences)
+            return self._fit_dask(X, y, qid, preferences=preferences)
         lams, gammas, (metric, greater) = self._check_grid(preferences is not None)
         if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, preferences=preferences)
-            (follow, judge), n_dropped = blocked_search(self, X, lams, **others), 0
+            follow, judge, n_dropped = self._search_blocks(X, lams, others)
         elif preferences is None:
             follow, judge, n_dropped = self._search_scored(X, y, qid, metric, lams)
         else:
@@ -578,9 +670,10 @@ class RankRLSCV(RankRLSBase):
             n_dropped_=n_dropped,
             by_query_=(qid if preferences is None else preferences.queries) is not None,
         )
+        found |= fitted_attributes(path.solution(lams[row]))
         if isinstance(X, BlocksLike):
-            found |= known_features(self, path.facts)
-        return self._keep_fit(found | fitted_attributes(path.solution(lams[row])))
+            return self._keep_blocks(found, path.facts)
+        return self._keep_fit(found)
 
     def _check_grid(self, given):
         """Lambdas, gammas, and the metric as a name or function with whether greater is better.
@@ -629,6 +722,23 @@ class RankRLSCV(RankRLSBase):
             return basis
         count = as_count("basis", basis, 1, len(X), ", the number of items,")
         return choose_basis(X, count, random_state=self.random_state)
+
+    def _search_blocks(self, blocks, lams, given):
+        """`follow` and `judge` for blocks, and 0."""
+        self._begin_blocks(given, cv="query", metric="disagreement", graph=None)
+        first = None if self.gamma is None else float(np.ravel(self.gamma)[0])
+        basis = self._block_basis(blocks, first)  # the same items for every gamma
+
+        def follow(gamma):
+            statistics, facts = self._block_statistics(blocks, gamma, basis)
+            solution = StatisticsSolver(statistics).solve
+            return SimpleNamespace(statistics=statistics, facts=facts, solution=solution)
+
+        def judge(gamma):
+            path = follow(gamma)
+            return leave_query_out(blocks, path.statistics, lams), path
+
+        return follow, judge, 0
 
     def _search_scored(self, X, y, qid, metric, lams):
         """`follow` and `judge` for scores, and 0."""

@@ -19,26 +19,23 @@ from ..base.validation import as_count, as_grid, as_ids, as_positive, as_vector
 from ..data.blocks import BlocksLike
 from ..data.dask import is_dask
 from rankbook.estimators.base import (
+    PreferencesLike,
     Ranker,
     fitted_attributes,
+    given_preferences,
     keeping_features,
     one_of,
     or_none,
+    read_target,
     refuse_blocks,
     require_target,
-)
-from .blocks import fit_ranksvm_blocks
-from .dask_data import fit_dask
-from rankbook.estimators.targets import (
-    PreferencesLike,
-    given_preferences,
-    read_target,
     weighted_preferences,
 )
 from ..kernels.nystroem import NystroemFunction
 from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.ranksvm import EXACT_GAP, FEWEST, ProjectedProblem, RankSVMProblem, grown
+from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from rankbook.registry.choice import (
     RATES,
     announce,
@@ -215,10 +212,10 @@ class RankSVM(Ranker):
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
         if is_dask(X):
-            return fit_dask(self, X, y, qid, sample_weight, preferences)
+            return self._fit_dask(X, y, qid, sample_weight, preferences)
         if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
-            return fit_ranksvm_blocks(self, X, **others)
+            return self._fit_blocks(X, others)
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...,")
             X, y = self._read_items(X, y)
@@ -244,6 +241,13 @@ class RankSVM(Ranker):
                 "solution_ is."
             )
         return problem.exact_certificate(self.solution_)
+
+    def _fit_blocks(self, blocks, given):
+        """Fit to blocks, in a hundred or so passes of O(n d + n log n) over them."""
+        options = dict(kernel="linear", penalty="l2", graph="full", approximate_kernel=None)
+        self._begin_blocks(given, **options)
+        problem = BlockRankSVMProblem(blocks, self.loss, self.query_weight)
+        return self._keep_blocks(fitted_attributes(self._solve(problem)), problem.facts)
 
     def _problem(self, X, prefs):
         """The :class:`rankbook.RankSVMProblem` with the options of the estimator."""

@@ -12,8 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 import rankbook as rb
-from rankbook.estimators.monitor import Monitor
-from rankbook.estimators.online import OnlineRankSVM, OnlineSVC
+from rankbook.estimators.online import Monitor, OnlineRankSVM, OnlineSVC
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.problems.svm import MulticlassSVMProblem, SVMProblem
 
