@@ -18,7 +18,6 @@ from .kernels.nystroem import NystroemMap
 from .metrics.pairs import auc, disagreement
 from .paths.exact import RegularizationPath, SolutionPath
 from .preferences.graph import Preferences
-from .problems.auc_bound import auc_bound
 from .problems.certificate import Certificate, Solution
 from .problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
 from .problems.questions import suggest_pairs
@@ -26,7 +25,7 @@ from .problems.rankrls import RankRLSProblem
 from .problems.rankrls_statistics import RankingStatistics, merge_statistics
 from .problems.ranksvm import RankSVMProblem
 from .problems.ranksvm_blocks import BlockRankSVMProblem
-from .problems.rayleigh import RayleighProblem
+from .problems.rayleigh import RayleighProblem, auc_bound
 from .problems.svm import MulticlassSVMProblem, SVMProblem
 from .registry.choice import compare_solvers
 from .registry.plugins import (

@@ -32,9 +32,13 @@ from rankbook.estimators.base import (
 from ..kernels.kernel import Kernel
 from ..kernels.neighbours import as_metric, neighbour_graph
 from ..metrics.pairs import auc
-from ..problems.labels import marked_items
-from ..problems.posterior import ClassPosterior, class_posterior
-from ..problems.rayleigh import RayleighProblem, class_moments
+from rankbook.problems.rayleigh import (
+    ClassPosterior,
+    RayleighProblem,
+    class_moments,
+    class_posterior,
+    marked_items,
+)
 from ..registry.solve import solve, solve_path
 from ..selection.folds import make_folds
 
@@ -224,7 +228,7 @@ class RayleighRanker(RayleighBase):
         "pca" all n items are pivots.
     posterior_ : ClassPosterior
         The Gaussians behind `predict_proba`, of 2 p (p + 1) numbers; see
-        :func:`rankbook.problems.posterior.class_posterior`.
+        :func:`rankbook.problems.rayleigh.class_posterior`.
     coef_ : ndarray of shape (d,)
         Only for the linear kernel: f(x) = coef_'x.
 

@@ -32,7 +32,7 @@ from ..paths.exact import LabelPath, RegularizationPath
 from ..paths.files import are_indices, check_said, demand, kernel_parts, storables
 from ..paths.spectral import ManifoldPath, SpectralPath, WeightPath
 from ..problems.certificate import Certificate
-from ..problems.posterior import ClassPosterior
+from ..problems.rayleigh import ClassPosterior
 from ..registry.plugins import HOME, find_record, get_solver
 from ..registry.solver import Solver, options_of
 from ..selection.curve import ValidationCurve

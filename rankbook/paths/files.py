@@ -11,10 +11,9 @@ from ..kernels.kernel import Kernel
 from ..kernels.neighbours import SEARCHES
 from ..kernels.nystroem import NystroemMap
 from ..preferences.graph import Preferences
-from ..problems.rankrls import MarginTarget, RankRLSProblem
+from ..problems.rankrls import MarginTarget, RankRLSProblem, Spectrum
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import MOMENTS, RayleighProblem, SemiSupervisedData
-from ..problems.rankrls import Spectrum
 from ..problems.svm import MulticlassSVMProblem, SVMProblem
 
 KIND = "rankbook path"

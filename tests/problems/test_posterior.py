@@ -9,8 +9,7 @@ from scipy.stats import multivariate_normal, norm
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 import rankbook as rb
-from rankbook.problems.auc_bound import largest_error, pair_cosines
-from rankbook.problems.posterior import class_posterior, expected_auc
+from rankbook.problems.rayleigh import class_posterior, expected_auc, largest_error, pair_cosines
 
 LINEAR = dict(kernel="linear", n_components=None, manifold_weight=0)
 

@@ -19,8 +19,7 @@ from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
 from rankbook.paths.spectral import ManifoldPath, SpectralPath
-from rankbook.problems.labels import read_labels
-from rankbook.problems.rayleigh import rayleigh_quotient
+from rankbook.problems.rayleigh import rayleigh_quotient, read_labels
 
 LAMS = (1e-3, 0.1, 10.0)
 LINE = dict(kernel="linear", n_components=None)
