@@ -19,7 +19,7 @@ import pandas as pd
 import rankbook as rb
 from rankbook.data.datasets import load, make_mixture
 from rankbook.paths.exact import End
-from rankbook.solvers.path.run import begin, run_chunk
+from rankbook.solvers.path.run import Continuation, begin, run_chunk
 
 TABLE = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "path" / "speed.csv"
 EVENTS = 4096  # of a segment
@@ -51,7 +51,7 @@ def problems():
 
 def segments(name, problem):
     """One row for each segment of a path down to 1e-6 lam_max."""
-    run = begin(problem, 1e-8, 0, 1e-6 * problem.lam_max, EVENTS)
+    run = begin(problem, Continuation(1e-6 * problem.lam_max, EVENTS, 1e-8, 0))
     code = End.LOG_FULL
     while code == End.LOG_FULL:
         start, before = time.process_time(), run.total

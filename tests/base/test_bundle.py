@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rankbook.base.jit import Bundle, in_place, record
-from rankbook.solvers.path.events import Log
+from rankbook.solvers.path.follower import Log
 
 
 class Pair(Bundle, namedtuple("Pair", "a b")):

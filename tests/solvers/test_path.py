@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import rankbook as rb
 from rankbook.data.datasets import load, make_mixture
-from rankbook.solvers.path import events as following
+from rankbook.solvers.path import follower as following
 
 DEPTH = 1e-5  # of lam_max: how far down a path must go
 TOL = 1e-8  # of the relative gap

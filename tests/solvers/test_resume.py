@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.solvers.path import events as following
+from rankbook.solvers.path import follower as following
 
 
 def grid_problem(kernel="rbf", n=60, seed=0):

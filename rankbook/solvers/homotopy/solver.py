@@ -279,7 +279,7 @@ def slopes(problem, w):
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kd007
 def piece_of(problem):
-    """What [the path](events.ipynb) asks about the loss of a problem."""
+    """What the path asks about the loss of a problem."""
     from rankbook.solvers.homotopy.direction import HingePiece, LeastSquaresPiece
 
     if is_kind(problem, "RankRLSProblem"):

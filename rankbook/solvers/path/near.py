@@ -4,9 +4,8 @@
 
 # %% auto #0
 __all__ = ['list_near', 'drift_bound', 'list_near_lengths', 'drift_bound_lengths', 'covariance_factor', 'pair_lengths',
-           'list_items', 'copy_near', 'first_arrival', 'first_exit', 'next_budget', 'next_share', 'places', 'no_places',
-           'are_placed', 'sort_items', 'reaches', 'list_near_sorted', 'find_root', 'label_trees', 'numbered', 'relist',
-           'relist_item', 'smaller_tree', 'cut']
+           'list_items', 'copy_near', 'first_arrival', 'first_exit', 'next_budget', 'next_share', 'places',
+           'sort_items', 'list_near_sorted', 'find_root', 'label_trees', 'numbered', 'relist', 'cut']
 
 # %% ../../../nbs/solvers/path/near.ipynb #c002
 import numpy as np
@@ -44,15 +43,13 @@ def drift_bound(G, G_scan):
 # %% ../../../nbs/solvers/path/near.ipynb #c007
 @inner
 def list_near_lengths(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
-    better, worse, delta, lengths, sets, G, lam, budget, share, longest, delta_max, near
+    better, worse, delta, lengths, sets, G, lam, per_length, per_delta, near
 ):
     """The same for a factor.
 
-    Listed is what is within `budget` times (lengths / longest + share * |delta| / delta_max) of
-    its margin. O(m).
+    Listed is what is within lengths * per_length + |delta| * per_delta of its margin. O(m).
     """
     count = 0
-    per_length, per_delta = budget / max(longest, 1e-300), share * budget / delta_max
     for i in range(better.size):
         s = G[better[i]] - G[worse[i]] - lam * delta[i]
         if abs(s) <= lengths[i] * per_length + abs(delta[i]) * per_delta and sets[i] != FREE:
@@ -189,6 +186,9 @@ def next_share(share, moved, fallen):
 def places(prefs):
     """How the preferences of a full graph are numbered, as arrays by name.
 
+    They are empty for another graph, or one with weights of 0: only where all preferences have one
+    margin, and a number that follows from their items, can they be found by sorting.
+
     Returns
     -------
     dict
@@ -198,6 +198,9 @@ def places(prefs):
         segments : (queries + 1,) where queries begin in the order
         tree, root : (n,) for the trees of free preferences; none yet
     """
+    if not prefs.is_counted or (prefs.weight == 0).any():
+        names = "order place below first segments tree root".split()
+        return {name: np.zeros(0, dtype=np.int64) for name in names} | dict(keys=np.zeros(0))
     order, level, query = prefs.levels
     counts = level - query
     place, below, first = (np.empty(order.size, dtype=np.int64) for _ in range(3))
@@ -214,17 +217,6 @@ def places(prefs):
         root=np.full(order.size, -1),
     )
 
-
-def no_places():
-    """The same of a graph without such an order: empty arrays."""
-    names = "order place below first segments tree root".split()
-    return {name: np.zeros(0, dtype=np.int64) for name in names} | dict(keys=np.zeros(0))
-
-
-def are_placed(prefs):
-    """Whether all preferences have one margin and a number that follows from their items."""
-    return prefs.is_counted and bool((prefs.weight > 0).all())
-
 # %% ../../../nbs/solvers/path/near.ipynb #s008
 @inner
 def sort_items(order, keys, segments, G):
@@ -238,14 +230,6 @@ def sort_items(order, keys, segments, G):
             order[free], keys[free] = item, G[item]
 
 # %% ../../../nbs/solvers/path/near.ipynb #s011
-@inner
-def reaches(i, distance, delta, lengths, budget, per_length, per_delta):  # noqa: PLR0913
-    """Whether preference i, so far from its margin, is near. O(1)."""
-    if lengths.size:
-        budget = lengths[i] * per_length + delta[i] * per_delta
-    return abs(distance) <= budget
-
-
 @inner
 def list_near_sorted(s, lam, lowest, highest, reach, per_length, per_delta):  # noqa: PLR0913
     """Write the preferences within reach of their margin into s.near; return how many.
@@ -269,10 +253,11 @@ def list_near_sorted(s, lam, lowest, highest, reach, per_length, per_delta):  # 
                 if s.place[l] >= s.below[k] or (s.tree[k] >= 0 and s.tree[l] == s.tree[k]):
                     continue
                 i = s.first[k] + s.place[l]
+                within = reach
+                if s.lengths.size:
+                    within = s.lengths[i] * per_length + s.delta[i] * per_delta
                 distance = key - s.G[l] - lam * s.delta[i]
-                if s.sets[i] != FREE and reaches(
-                    i, distance, s.delta, s.lengths, reach, per_length, per_delta
-                ):
+                if s.sets[i] != FREE and abs(distance) <= within:
                     s.near[count] = i
                     count += 1
     return count
@@ -327,34 +312,7 @@ def relist(s, i):
     s.margins[t], s.sides[t] = s.delta[i], 1.0 - s.sets[i]
     s.count.near = t + 1
 
-
-@in_caller
-def relist_item(s, a, count):
-    """List what was left out because item `a` was in a tree with some of s.items[:count]."""
-    r, label = s.now, s.tree[a]
-    s.tree[a] = -1
-    for u in range(count):
-        b = s.items[u]
-        if s.tree[b] != label:
-            continue
-        i = numbered(s.place, s.below, s.first, a, b)
-        if i < 0 or s.sets[i] == FREE:
-            continue
-        distance = s.G[s.better[i]] - s.G[s.worse[i]] - r.lam * s.delta[i]
-        if abs(distance) <= r.budget * (1.0 + r.share):
-            relist(s, i)
-
 # %% ../../../nbs/solvers/path/near.ipynb #t020
-@inner
-def smaller_tree(root, items, count, k, l):
-    """The root of the smaller one of the trees of k and l, of items[:count]. O(count)."""
-    more_of_k = 0
-    for t in range(count):
-        more_of_k += root[items[t]] == root[k]
-        more_of_k -= root[items[t]] == root[l]
-    return root[l] if more_of_k > 0 else root[k]
-
-
 @in_caller
 def cut(s, k, l):
     """List what can move again without the free preference of k and l.
@@ -371,7 +329,23 @@ def cut(s, k, l):
     if s.root[k] == s.root[l]:  # a cycle, to rounding
         s.count.near = -1
         return
-    smaller = smaller_tree(s.root, s.items, count, k, l)
+    more_of_k = 0
     for t in range(count):
-        if s.root[s.items[t]] == smaller and s.tree[s.items[t]] >= 0:
-            relist_item(s, s.items[t], count)
+        more_of_k += s.root[s.items[t]] == s.root[k]
+        more_of_k -= s.root[s.items[t]] == s.root[l]
+    smaller, r = s.root[l] if more_of_k > 0 else s.root[k], s.now
+    for t in range(count):
+        a, label = s.items[t], s.tree[s.items[t]]
+        if s.root[a] != smaller or label < 0:
+            continue
+        s.tree[a] = -1
+        for u in range(count):
+            b = s.items[u]
+            if s.tree[b] != label:
+                continue
+            i = numbered(s.place, s.below, s.first, a, b)
+            if i < 0 or s.sets[i] == FREE:
+                continue
+            distance = s.G[s.better[i]] - s.G[s.worse[i]] - r.lam * s.delta[i]
+            if abs(distance) <= r.budget * (1.0 + r.share):
+                relist(s, i)
