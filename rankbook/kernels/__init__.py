@@ -1,18 +1,6 @@
 """Kernels, and their approximations."""
 
+from .kernel import Kernel
+from .objects import joint, over
 
-
-
-from .objects import joint
-from .kernel import Kernel, centred_gram, cross_matrix, gram_matrix, reduced_matrix
-from .objects import over
-
-__all__ = [
-    "Kernel",
-    "centred_gram",
-    "cross_matrix",
-    "gram_matrix",
-    "joint",
-    "over",
-    "reduced_matrix",
-]
+__all__ = ["Kernel", "joint", "over"]

@@ -63,8 +63,7 @@ error: type[ValueError] = rb.metrics.UndefinedMetric
 
 kernel = rb.kernels.Kernel("rbf", gamma=0.5)
 gram: np.ndarray = kernel.gram(X) + kernel.cross(X, X) + kernel.centred_gram(X)
-gram = rb.kernels.gram_matrix(kernel, X) + rb.kernels.centred_gram(kernel, X)
-gram = rb.kernels.cross_matrix(kernel, X, X) + rb.kernels.reduced_matrix(kernel, X, X)
+gram = kernel.reduced_cross(X, X)
 chosen: np.ndarray = rb.choose_basis(rows, 2, method="kmeans++", random_state=0)
 subspace = rb.NystroemMap(X, n_components=2, kernel="poly", degree=2, pivots="rpcholesky")
 coordinates: np.ndarray = subspace.transform(X) + subspace.features[:, : len(subspace.pivots)]
