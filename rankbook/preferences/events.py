@@ -417,32 +417,6 @@ def compared(rows, place=None):
     return rows[i], rows[j]
 
 # %% ../../nbs/preferences/events.ipynb #pe15
-def _order_rows(read, n_items, items):
-    """The rows of some orders' names, the number of items and their names.
-
-    Every error speaks of ``orders[i]``.
-    """
-    plain = [numbers_if_all(names) for names, _ in read]
-    if items is None and all(names.dtype.kind not in "OUS" or not names.size for names in plain):
-        most = (
-            np.iinfo(np.int32).max
-            if n_items is None
-            else as_count("n_items", n_items, 1, 2**31 - 1)
-        )
-        rows = [as_index(f"orders[{i}]", names, most) for i, names in enumerate(plain)]
-        largest = max((int(row.max()) for row in rows if row.size), default=0)
-        return rows, 1 + largest if n_items is None else most, None
-    if n_items is not None:
-        raise ValueError(f"n_items is {n_items} and orders have names; items=... is accepted.")
-    if items is None:
-        joined = np.concatenate([names.astype(object) for names in plain])
-        for i, names in enumerate(plain):
-            refuse_missing(f"orders[{i}]", names)
-        items = list(dict.fromkeys(joined.tolist()))
-    found = [rows_of({f"orders[{i}]": names}, items) for i, names in enumerate(plain)]
-    return [rows for (rows,), *_ in found], *found[0][1:]
-
-
 def _table_rows(table, columns, items):
     """The rows and places of each order in a table, the number of items and their names."""
     item = column_of(table, "item", columns["item"])
@@ -484,17 +458,36 @@ def ranking_pairs(orders, n_items=None, items=None, **columns):
 
 
 def _sequence_rows(orders, n_items, items):
-    """The rows and places of each of a sequence of orders, the number of items and their names."""
+    """The rows and places of each of a sequence of orders, the number of items and their names.
+
+    Every error speaks of ``orders[i]``.
+    """
     read = [read_order(i, order) for i, order in enumerate(orders)]
     if not read:
         raise ValueError("orders is empty; at least one order is accepted.")
-    rows, n_items, names = _order_rows(read, n_items, items)
+    plain, places = [numbers_if_all(names) for names, _ in read], [place for _, place in read]
+    if items is None and all(names.dtype.kind not in "OUS" or not names.size for names in plain):
+        most = np.iinfo(np.int32).max
+        most = most if n_items is None else as_count("n_items", n_items, 1, 2**31 - 1)
+        rows = [as_index(f"orders[{i}]", names, most) for i, names in enumerate(plain)]
+        largest = max((int(row.max()) for row in rows if row.size), default=0)
+        n_items, names = 1 + largest if n_items is None else most, None
+    else:
+        if n_items is not None:
+            raise ValueError(f"n_items is {n_items} and orders have names; items=... is accepted.")
+        if items is None:
+            for i, names in enumerate(plain):
+                refuse_missing(f"orders[{i}]", names)
+            joined = np.concatenate([names.astype(object) for names in plain])
+            items = list(dict.fromkeys(joined.tolist()))
+        found = [rows_of({f"orders[{i}]": names}, items) for i, names in enumerate(plain)]
+        rows, (n_items, names) = [rows for (rows,), *_ in found], found[0][1:]
     for i, row in enumerate(rows):
         if np.unique(row).size != row.size:
             raise ValueError(
                 f"orders[{i}] is {read[i][0].tolist()}; a sequence of different items is accepted."
             )
-    return rows, [place for _, place in read], n_items, names
+    return rows, places, n_items, names
 
 # %% ../../nbs/preferences/events.ipynb #pk03
 RULES = ("skip-above", "last-click", "skip-next")

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 # %% auto #0
-__all__ = ['sorted_levels', 'count_pairs', 'list_pairs', 'find_cycle', 'incidence_matrix', 'chosen_pairs', 'as_pairs',
-           'own_vector', 'Preferences', 'has_positive_margins']
+__all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'chosen_pairs', 'own_vector', 'Preferences',
+           'has_positive_margins']
 
 # %% ../../nbs/preferences/graph.ipynb #c005
 def sorted_levels(y, qid):
@@ -90,15 +90,6 @@ def count_pairs(graph, order, level_start, query_start):
     starts = np.flatnonzero(first)
     return int(upper.sum() + (starts - level_start[starts - 1] - 1).sum())
 
-# %% ../../nbs/preferences/graph.ipynb #c013a
-def list_pairs(graph, order, level_start, query_start):
-    """Every preference of either graph as two arrays (better, worse) that are read-only."""
-    listing = {"full": _list_full, "star": _list_star}[graph]
-    pairs = listing(order, level_start, query_start)
-    for a in pairs:
-        a.flags.writeable = False
-    return pairs
-
 # %% ../../nbs/preferences/graph.ipynb #c016
 def find_cycle(better, worse, n):
     """Items of a directed cycle, or None if there is none.
@@ -152,27 +143,6 @@ def chosen_pairs(better, worse, rows, n):
     low = copies[worse[kept]]
     ends = first[better[kept]] + turn // low, first[worse[kept]] + turn % low
     return kept, *(locked(order[end].astype(np.int32)) for end in ends)
-
-# %% ../../nbs/preferences/graph.ipynb #c029
-def as_pairs(better, worse, n_items):
-    """Checked and read-only (better, worse)."""
-    better, worse = (
-        as_index(name, rows, n_items).astype(np.int32)
-        for name, rows in (("better", better), ("worse", worse))
-    )
-    if better.size != worse.size:
-        raise ValueError(
-            f"better has {better.size} entries and worse has {worse.size}; "
-            "equal lengths are accepted."
-        )
-    loop = np.flatnonzero(better == worse)
-    if loop.size:
-        raise ValueError(
-            f"better and worse are both {better[loop[0]]} at index {loop[0]}; "
-            "two different items are accepted."
-        )
-    better.flags.writeable = worse.flags.writeable = False
-    return better, worse
 
 # %% ../../nbs/preferences/graph.ipynb #c029a
 def own_vector(name, value, m, minimum=None):
@@ -239,8 +209,22 @@ class Preferences(SetOnce):
         margin: ArrayLike | None = None,
     ) -> None:
         self._begin(n_items, "pairs")
-        self._pairs = as_pairs(better, worse, self.n_items)
-        self._m = self._pairs[0].size
+        better, worse = (
+            as_index(name, rows, self.n_items).astype(np.int32)
+            for name, rows in (("better", better), ("worse", worse))
+        )
+        if better.size != worse.size:
+            raise ValueError(
+                f"better has {better.size} entries and worse has {worse.size}; "
+                "equal lengths are accepted."
+            )
+        loop = np.flatnonzero(better == worse)
+        if loop.size:
+            raise ValueError(
+                f"better and worse are both {better[loop[0]]} at index {loop[0]}; "
+                "two different items are accepted."
+            )
+        self._pairs, self._m = (locked(better), locked(worse)), better.size
         self._attach(weight, margin)
 
     @classmethod
@@ -599,7 +583,8 @@ class Preferences(SetOnce):
     def _list(self):
         pairs = self._pairs  # another thread may forget them in between
         if pairs is None:
-            pairs = self._pairs = list_pairs(self.graph, *self._levels)
+            listing = {"full": _list_full, "star": _list_star}[self.graph]
+            pairs = self._pairs = tuple(map(locked, listing(*self._levels)))
         return pairs
 
     def __len__(self) -> int:

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['members', 'Queries', 'QueryGraph', 'WeightedQueryGraph', 'check_item_weight', 'query_graph', 'IdentityGraph',
-           'WeightedGraph', 'pivoted_factor']
+           'WeightedGraph']
 
 # %% ../../nbs/preferences/laplacians.ipynb #c002
 from functools import cached_property
@@ -234,8 +234,36 @@ class WeightedGraph:
     kind, weight = "weighted", None  # of pairs, not of items
 
     def __init__(self, W, n):
-        self.W = _check_weights(W, n)
-        self.n, self.degree = n, np.asarray(self.W.sum(axis=1)).ravel()
+        from scipy.sparse import csr_array
+
+        W = csr_array(W, dtype=np.float64) if hasattr(W, "tocsr") else as_numbers("graph", W)
+        if W.shape != (n, n):
+            raise ValueError(
+                f"graph has shape {W.shape}; ({n}, {n}), a weight for each pair of items, "
+                "is accepted."
+            )
+        W = csr_array(W)
+        if W.nnz and not np.isfinite(W.data).all():
+            raise ValueError(
+                "graph has a weight that is NaN or infinite; finite weights are accepted."
+            )
+        if W.nnz and W.data.min() < 0:
+            i = int(W.data.argmin())
+            row, column = int(np.searchsorted(W.indptr, i, side="right")) - 1, int(W.indices[i])
+            raise ValueError(
+                f"graph has the negative weight {W.data[i]} at ({row}, {column}); "
+                "weights >= 0 are accepted."
+            )
+        skew = abs(W - W.T)
+        if skew.nnz and skew.max() > 1e-12 * W.data.max():
+            at = skew.tocoo()
+            i = int(at.data.argmax())
+            r, c = int(at.coords[0][i]), int(at.coords[1][i])
+            raise ValueError(
+                f"graph is not symmetric: {W[r, c]} at ({r}, {c}) but {W[c, r]} at ({c}, {r}); "
+                "a symmetric matrix is accepted."
+            )
+        self.W, self.n, self.degree = W, n, np.asarray(W.sum(axis=1)).ravel()
 
     def laplacian(self, v):
         """D v - W v. O(nonzeros of W)."""
@@ -249,7 +277,14 @@ class WeightedGraph:
             f"a factor of the Laplacian of {self.n:,} items",
             "a query graph, or kernel='linear', which needs none",
         )
-        return pivoted_factor(np.diag(self.degree) - self.W.toarray())
+        from scipy.linalg.lapack import dpstrf
+
+        L = np.diag(self.degree) - self.W.toarray()
+        largest = max(L.diagonal().max(initial=0.0), np.finfo(float).tiny)
+        c, pivots, rank, _ = dpstrf(L, lower=1, tol=1e-13 * largest)
+        F = np.empty((self.n, rank))
+        F[pivots - 1] = np.tril(c)[:, :rank]
+        return F
 
     def root(self, v):
         """F v."""
@@ -273,49 +308,3 @@ class WeightedGraph:
         """Whether no joined pair differs in any column of v (n, k)."""
         i, j = self.W.nonzero()
         return bool((v[i] == v[j]).all())
-
-# %% ../../nbs/preferences/laplacians.ipynb #c014
-def pivoted_factor(A, tol=1e-13):
-    """F (n, r) with F F' = A for a symmetric positive semi-definite A of rank r. O(n r^2).
-
-    The rank is to `tol` of its largest pivot.
-    """
-    from scipy.linalg.lapack import dpstrf
-
-    c, pivots, rank, _ = dpstrf(
-        A, lower=1, tol=tol * max(A.diagonal().max(initial=0.0), np.finfo(float).tiny)
-    )
-    F = np.empty((len(A), rank))
-    F[pivots - 1] = np.tril(c)[:, :rank]
-    return F
-
-
-def _check_weights(W, n):
-    """W as a sparse array, checked."""
-    from scipy.sparse import csr_array
-
-    W = csr_array(W, dtype=np.float64) if hasattr(W, "tocsr") else as_numbers("graph", W)
-    if W.shape != (n, n):
-        raise ValueError(
-            f"graph has shape {W.shape}; ({n}, {n}), a weight for each pair of items, is accepted."
-        )
-    W = csr_array(W)
-    if W.nnz and not np.isfinite(W.data).all():
-        raise ValueError("graph has a weight that is NaN or infinite; finite weights are accepted.")
-    if W.nnz and W.data.min() < 0:
-        i = int(W.data.argmin())
-        row, column = int(np.searchsorted(W.indptr, i, side="right")) - 1, int(W.indices[i])
-        raise ValueError(
-            f"graph has the negative weight {W.data[i]} at ({row}, {column}); "
-            "weights >= 0 are accepted."
-        )
-    skew = abs(W - W.T)
-    if skew.nnz and skew.max() > 1e-12 * W.data.max():
-        at = skew.tocoo()
-        i = int(at.data.argmax())
-        r, c = int(at.coords[0][i]), int(at.coords[1][i])
-        raise ValueError(
-            f"graph is not symmetric: {W[r, c]} at ({r}, {c}) but {W[c, r]} at ({c}, {r}); "
-            "a symmetric matrix is accepted."
-        )
-    return W

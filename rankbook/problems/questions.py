@@ -46,13 +46,6 @@ def open_radii(problem, f, first, second):
     return np.divide(gap, distance, out=np.full(len(gap), np.inf), where=apart), distance
 
 # %% ../../nbs/problems/questions.ipynb #q008
-def _answered(problem):
-    """The preferences between the items of a problem, or None."""
-    target = getattr(problem, "target", None)
-    prefs = getattr(problem, "prefs", getattr(target, "prefs", None))
-    return prefs if isinstance(prefs, Preferences) else None
-
-
 def _known(prefs, exclude, n):
     """A function of pairs (first, second) that says which of them need not be asked about.
 
@@ -189,7 +182,10 @@ def suggest_pairs(
     [[3, 1], [2, 1]]
     """
     require_solution(solution)
-    k, items, prefs = as_count("k", k), solution.problem, _answered(solution.problem)
+    k, items = as_count("k", k), solution.problem
+    target = getattr(items, "target", None)
+    prefs = getattr(items, "prefs", getattr(target, "prefs", None))
+    prefs = prefs if isinstance(prefs, Preferences) else None
     if X_new is not None:
         X_new, prefs = as_items("X_new", X_new), None
         f, items = solution.predict(X_new), _Candidates(items.kernel, X_new)
@@ -206,20 +202,13 @@ def suggest_pairs(
             f"solution gives an item {f.shape[1]} scores; one with one score is accepted."
         )
     n = len(f)
-    exclude = _as_pairs(exclude, n)
+    exclude = np.empty((0, 2), np.int64) if exclude is None else as_array("exclude", exclude)
+    if exclude.ndim != 2 or exclude.shape[1] != 2:
+        raise ValueError(
+            f"exclude has shape {exclude.shape}; pairs of items of shape (p, 2) are accepted."
+        )
+    exclude = as_index("exclude", exclude.ravel(), n).reshape(-1, 2)
     query = query_numbers(qid, n)
     if qid is None and prefs is not None and prefs.levels is not None:
         query[prefs.levels[0]] = prefs.levels[2]
     return nearest_pairs(items, f, query, _known(prefs, exclude, n), k)
-
-
-def _as_pairs(exclude, n):
-    """Pairs of items (p, 2) that are to be left out."""
-    if exclude is None:
-        return np.empty((0, 2), dtype=np.int64)
-    pairs = as_array("exclude", exclude)
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ValueError(
-            f"exclude has shape {pairs.shape}; pairs of items of shape (p, 2) are accepted."
-        )
-    return as_index("exclude", pairs.ravel(), n).reshape(-1, 2)
