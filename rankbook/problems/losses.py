@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['WIDTHS', 'LOSSES', 'PENALTIES', 'DualScaling', 'scaled_dual', 'dual_norm', 'Hinge', 'SquaredHinge', 'as_loss',
-           'summed_primal', 'summed_certificate', 'is_summed', 'dual_value', 'significant_weights', 'violations',
-           'hard_violations', 'refuse_signed', 'L2', 'feature_correlation', 'correlation_error', 'pair_matvec',
-           'strongest', 'feasible', 'misplaced_weights', 'L1', 'smooth_certificate', 'as_penalty']
+           'is_summed', 'dual_value', 'significant_weights', 'violations', 'hard_violations', 'refuse_signed', 'L2',
+           'feature_correlation', 'correlation_error', 'pair_matvec', 'strongest', 'feasible', 'misplaced_weights',
+           'L1', 'smooth_certificate', 'as_penalty']
 
 # %% ../../nbs/problems/losses.ipynb #c003
 from dataclasses import dataclass, replace
@@ -180,72 +180,11 @@ def as_loss(loss):
     known = tuple(type(each) for each in LOSSES.values())
     return loss if isinstance(loss, known) else LOSSES[as_choice("loss", loss, tuple(LOSSES))]
 
-# %% ../../nbs/problems/losses.ipynb #d005
-def summed_primal(problem, f, square, lam):
-    """lam/2 |f|^2 plus the loss, for scores f (n,) of the items and the square of the norm.
-
-    O(n log n).
-    """
-    return lam / 2 * square + problem.summed.evaluate(f, problem.loss.derivative).loss
-
-
-def summed_certificate(problem, lam, f, square, dual=None, coef=None):
-    """What can be proven about an answer, from sums over the preferences.
-
-    Parameters
-    ----------
-    problem : RankSVMProblem
-        With penalty "l2".
-    lam : float > 0
-    f : ndarray of shape (n,)
-        Scores of the items.
-    square : float
-        The square of the norm of the function.
-    dual : SmoothedDual or ndarray of shape (m,), optional
-        By default the best that the loss can do, see :class:`Hinge` and :class:`SquaredHinge`.
-    coef : ndarray of shape (n,), optional
-        Of the function, unless it is linear; for the rounding error.
-
-    Returns
-    -------
-    Certificate
-
-    Notes
-    -----
-    For each width O(n log n) and a product with K; an array of multipliers costs O(m).
-    """
-    sums, square = problem.summed.evaluate(f, problem.loss.derivative), max(0.0, square)
-    best, box, complementarity = problem.loss.bound(problem, lam, f, sums, dual)
-    bounds, norm = (float(lam / 2 * square + sums.loss), best.value), np.sqrt(square)
-
-    def excess(e):
-        prefs, none = problem.prefs, np.zeros(problem.n_items)
-        total = prefs.weight.sum() if prefs.is_listed else problem.summed.evaluate(none, HINGE).loss
-        return total * (4 * e**2 if problem.loss.is_smooth else 2 * e)
-
-    return Certificate.of(
-        lam,
-        *bounds,
-        norm,
-        rounding_error(
-            problem,
-            lam,
-            bounds,
-            sums.score_gradient,
-            best.scale * best.gradient,
-            excess,
-            norm,
-            coef,
-        ),
-        box_violation=box,
-        complementarity_violation=complementarity,
-    )
-
 # %% ../../nbs/problems/losses.ipynb #l2-c009
 def is_summed(problem, dual=None):
     """Whether the objective is computed by sums over all preferences.
 
-    The sums are those of :mod:`rankbook.problems.losses`; otherwise their list is used.
+    The sums are those of :mod:`rankbook.preferences.sums`; otherwise their list is used.
     """
     return (
         problem.loss.is_smooth
@@ -354,11 +293,12 @@ class L2:
     def primal(self, problem, coef, lam):
         """The objective at coefficients."""
         f, square = problem.evaluated(coef)
+        prefs, loss = problem.prefs, problem.loss
         if is_summed(problem):
-            return summed_primal(problem, f, square, lam)
-        prefs = problem.prefs
-        costs = problem.loss.value(prefs.margin - prefs.matvec(f))
-        return float(lam / 2 * square + prefs.weight @ costs)
+            cost = problem.summed.evaluate(f, loss.derivative).loss
+        else:
+            cost = prefs.weight @ loss.value(prefs.margin - prefs.matvec(f))
+        return float(lam / 2 * square + cost)
 
     def implied_coef(self, problem, lam, dual):
         """The coefficients P' dual / lam that multipliers (m,) determine, for lam > 0."""
@@ -384,7 +324,7 @@ class L2:
         Two products with K and a few passes over the preferences: O(n^2 + m), or O(n d + m) for a
         linear kernel. Preferences of scores that have not been listed are not listed for a
         certificate either, unless `dual` is an array; there m becomes n log n, see
-        :mod:`rankbook.problems.losses`.
+        :mod:`rankbook.preferences.sums`.
         """
         lam = as_positive("lam", lam, zero=True)
         if lam == 0:
@@ -392,21 +332,35 @@ class L2:
         if coef is None and weights is None:
             coef = self.implied_coef(problem, lam, dual)
         f, square = problem.evaluated(coef, weights)
-        coef = None if problem.is_factored else coef
+        coef, square = None if problem.is_factored else coef, max(0.0, square)
+        prefs, loss, norm = problem.prefs, problem.loss, np.sqrt(square)
         if is_summed(problem, dual):
-            return summed_certificate(problem, lam, f, square, dual, coef)
-        prefs = problem.prefs
-        short = prefs.margin - prefs.matvec(f)
-        primal = lam / 2 * square + prefs.weight @ problem.loss.value(short)
-        dual = self.feasible_dual(problem, f, lam) if dual is None else dual
-        box, complementarity = violations(prefs, dual, short)
-        value, gradient = dual_value(problem, np.clip(dual, 0, prefs.weight), lam)
-        slope, norm = prefs.rmatvec(prefs.weight * (short > 0)), np.sqrt(max(0.0, square))
-        bounds = float(primal), value
+            sums = problem.summed.evaluate(f, loss.derivative)
+            best, box, complementarity = loss.bound(problem, lam, f, sums, dual)
+            cost, value = sums.loss, best.value
+            slope, gradient = sums.score_gradient, best.scale * best.gradient
 
-        def excess(e):
-            return prefs.weight @ np.maximum(0.0, 2 * e - np.abs(short))
+            def excess(e):
+                none = np.zeros(problem.n_items)
+                total = (
+                    prefs.weight.sum()
+                    if prefs.is_listed
+                    else problem.summed.evaluate(none, HINGE).loss
+                )
+                return total * (4 * e**2 if loss.is_smooth else 2 * e)
 
+        else:
+            short = prefs.margin - prefs.matvec(f)
+            cost = prefs.weight @ loss.value(short)
+            dual = self.feasible_dual(problem, f, lam) if dual is None else dual
+            box, complementarity = violations(prefs, dual, short)
+            value, gradient = dual_value(problem, np.clip(dual, 0, prefs.weight), lam)
+            slope = prefs.rmatvec(prefs.weight * (short > 0))
+
+            def excess(e):
+                return prefs.weight @ np.maximum(0.0, 2 * e - np.abs(short))
+
+        bounds = float(lam / 2 * square + cost), value
         return Certificate.of(
             lam,
             *bounds,
