@@ -8,10 +8,15 @@ import shutil
 import socket
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "agg")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # several workers share the cores: threads of linear algebra would wait for each other
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402  (it reads these when it is imported)
 
 
 def pytest_addoption(parser):
