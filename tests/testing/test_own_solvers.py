@@ -19,13 +19,14 @@ OWN = {row["name"]: row["name"] for row in rb.list_solvers() if row["origin"][:9
 OWN["subgradient"] = rb.get_solver("subgradient", tol=0.1, max_passes=300)
 
 
-# The checks that take longest of solvers that call another one: with --slow. Each of these solvers
-# still meets the whole degenerate corpus in the checks certificate and reference.
+# The checks that take longest of solvers that are slow, or call another one: with --slow. Each of
+# these solvers still meets the whole degenerate corpus in the checks certificate and reference.
 STATE = {"layout", "unchanged", "deterministic", "memory", "threads", "surroundings", "copies"}
 LARGE = {"kernels", "combinations", "sizes", "scales", "extremes", "storages"}
+PARTS = {"dual", "weights", "margins", "queries", "progress", "random_state"}
 LONG = {
-    "epsilon": STATE | LARGE | {"path", "order", "progress", "path_and_solve"},
-    "qp": STATE - {"layout"} | LARGE | {"order"},
+    "epsilon": STATE | LARGE | PARTS | {"path", "order", "path_and_solve", "readings"},
+    "qp": STATE | LARGE | PARTS - {"weights", "margins"} | {"order", "hard_margin"},
     "subgradient": {"layout", "storages", "combinations"},
 }
 
