@@ -166,29 +166,29 @@ class Ascent(rb.Solver):
 def test_the_gap_is_at_most_eps_at_every_lambda(kind, kernel, amount):
     problem = build(kind, kernel)
     exact = rb.solve_path(problem, lam_min=0.5 * DEPTH * problem.lam_max)
-    for eps in amount((0.3, 1e-3), (0.3, 1e-2, 1e-3)):
+    for eps in amount((0.3, 1e-2), (0.3, 1e-2, 1e-3)):
         path = follow(problem, eps)
         assert path.status in ("lam_min", "complete")
         known = exact if path.domain[0] > 0 or exact.status == "complete" else None
-        check(path, eps, amount(50, 150), known)
+        check(path, eps, amount(15, 150), known)
 
 
 @pytest.mark.parametrize("kind", ["plain", "grid", "weights", "small"])
-def test_the_guarantee_holds_at_hundreds_of_lambdas_with_qp(kind):
+def test_the_guarantee_holds_at_hundreds_of_lambdas_with_qp(kind, amount):
     problem = build(kind, "rbf", seed=1)
     path = follow(problem, 1e-2, 1e-2 * problem.lam_max, inner="qp")
     assert path.info["inner"].startswith("qp") and path.domain[0] == 1e-2 * problem.lam_max
-    check(path, 1e-2, 500, rb.solve_path(problem, lam_min=5e-3 * problem.lam_max))
+    check(path, 1e-2, amount(150, 500), rb.solve_path(problem, lam_min=5e-3 * problem.lam_max))
 
 
 @pytest.mark.parametrize("eps", [1e-4, 1e-6, 1e-8])
-def test_a_small_eps_is_kept_too(eps):
+def test_a_small_eps_is_kept_too(eps, amount):
     problem = build("copies", "linear")
     path = follow(problem, eps, 0.5 * problem.lam_max)
-    check(path, eps, 200, rb.solve_path(problem, lam_min=0.4 * problem.lam_max))
+    check(path, eps, amount(50, 200), rb.solve_path(problem, lam_min=0.4 * problem.lam_max))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(KINDS),
@@ -218,7 +218,7 @@ def test_queries_of_one_level_poly_and_callable_kernels():
     kind=st.sampled_from(KINDS),
     scale=st.sampled_from([1e-3, 1.0, 30.0]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_largest_gap_is_the_largest_that_sampling_finds(seed, kind, scale):
     """For any function and any multipliers, not only optimal ones.
 
@@ -268,7 +268,7 @@ def test_hinges_are_a_polygon_with_ties_and_zeros(seed, values):
 
 
 @given(seed=st.integers(0, 10**6), scale=st.sampled_from([1e-4, 1e-2, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_largest_gap_below_a_knot_is_the_largest_that_sampling_finds(seed, scale):
     problem, rng = build("small", "rbf"), np.random.default_rng(seed)
     lam = np.exp(rng.uniform(-6, 2))

@@ -84,8 +84,8 @@ def test_the_path_is_optimal_at_breakpoints_and_between(path, amount):
         assert solution.certificate.is_optimal(TOL), (lam, solution.certificate)
 
 
-def test_the_minimum_is_that_of_cvxpy(path):
-    for share in (0.7, 0.1, 0.003):
+def test_the_minimum_is_that_of_cvxpy(path, amount):
+    for share in amount((0.1,), (0.7, 0.1, 0.003)):
         lam = share * (path.problem.lam_max or 1.0)
         ours, theirs = path.certificate(lam).primal, by_cvxpy(path.problem, lam)
         assert ours <= theirs + TOL * max(1.0, theirs)
@@ -138,7 +138,7 @@ def test_without_a_hard_margin_zero_is_refused():
         path.solution(0)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.data())
 def test_any_small_integers(data):
     n, d = data.draw(st.integers(2, 7)), data.draw(st.integers(1, 4))

@@ -396,7 +396,7 @@ def check_tiny(problem, depth):
         check_exact(path, random_lams(path, 12))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(tiny_problems(), st.sampled_from([None, DEPTH]))
 def test_any_tiny_problem(problem, depth):
     check_tiny(problem, depth)
