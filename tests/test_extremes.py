@@ -187,13 +187,13 @@ def gram(seed):
     return Z @ Z.T
 
 
-REFUSED_ONCE = (1384, 4109, 4763, 5399)
+SEEDS = [*range(0, 400), 1384, 4109, 4763, 5399]  # the last ones were refused once
 
 
 @pytest.mark.filterwarnings("ignore:n_components is reduced")
 @pytest.mark.parametrize("rule", RULES)
-def test_every_kernel_is_accepted_at_its_own_scale(rule, amount):
-    for seed in (*range(amount(50, 400)), *REFUSED_ONCE):
+def test_every_kernel_is_accepted_at_its_own_scale(rule):
+    for seed in SEEDS:
         K = gram(seed)
         for p in (3, len(K)):
             F = rb.NystroemMap(K, p, kernel="precomputed", pivots=rule, random_state=seed).features
@@ -203,8 +203,8 @@ def test_every_kernel_is_accepted_at_its_own_scale(rule, amount):
 
 @pytest.mark.filterwarnings("ignore:n_components is reduced")
 @pytest.mark.parametrize("rule", RULES)
-def test_a_negative_eigenvalue_is_refused_at_every_scale(rule, amount):
-    for seed in range(amount(20, 60)):
+def test_a_negative_eigenvalue_is_refused_at_every_scale(rule):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(6, 40))
         Q, values = np.linalg.qr(rng.normal(size=(n, n)))[0], np.abs(rng.normal(size=n))
