@@ -74,7 +74,7 @@ CALLS = {  # what is made before, and the call
         "rb.RankSVM(gamma=1.0, approximate_kernel=1500).fit(X, y)",
     ),
 }
-SHORT = ("path", "qp")  # compiled code, and a program that is not ours
+SHORT = ("path", "simplex", "qp", "kronecker")
 
 
 CHILD = """
