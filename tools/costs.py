@@ -32,6 +32,7 @@ COLUMNS = [
     "seconds",
     "gap",
     "fall",
+    "rank",
 ]
 
 
@@ -59,6 +60,10 @@ def cases():
         yield "whole path", "rbf", "hinge", n, 10, block
     for n, block in ((400, 50), (2000, 50), (400, 400)):
         yield "whole path", "linear", "hinge", n, 10, block
+    for n, features, block in ((300, 100, 300), (600, 30, 600), (1000, 100, 50), (200, 200, 200)):
+        yield "whole path", "linear", "hinge", n, features, block
+    for n, features, block in ((1200, 20, 20), (600, 10, 600), (400, 3, 400)):
+        yield "whole path", "rbf", "hinge", n, features, block
     for n, block in ((100, 100), (400, 400), (1000, 50)):
         yield "path", "linear", "hinge", n, 10, block
         yield "qp", "linear", "hinge", n, 10, block
@@ -126,7 +131,7 @@ def measured(  # noqa: PLR0913 -- what a case is made of
     solver, kernel, loss, items, features, block, share=None, graph="full", margin="one"
 ):
     """A row of the table: the median of three, each in its own process."""
-    from rankbook.registry.choice import work_of
+    from rankbook.registry.choice import effective_rank, work_of
 
     problem = made(kernel, "hinge", items, features, block, graph, margin)
     lam_max, m = problem.lam_max, len(problem.prefs)
@@ -145,7 +150,8 @@ def measured(  # noqa: PLR0913 -- what a case is made of
     ]
     median = sorted(found, key=lambda one: float(one[0]))[1]
     fall = f"{work_of(problem, float(lam)).fall:.2f}"
-    return [*case, m, lam, f"{lam_max:.4g}", *median, fall]
+    rank = features if kernel == "linear" else round(effective_rank(problem))
+    return [*case, m, lam, f"{lam_max:.4g}", *median, fall, rank]
 
 
 def main():

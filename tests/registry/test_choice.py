@@ -98,7 +98,7 @@ def test_the_further_below_lam_max_the_longer_a_path_and_newton(kernel):
 
 
 def test_a_path_is_explained_too():
-    one = problem(3000, queries=1)
+    one = problem(3000, queries=1, d=30)
     found = compare_solvers(one, provides="path")
     assert [p.solver for p in found] == ["epsilon", "path"]
     shallow = {p.solver: p for p in compare_solvers(one, 0.1 * one.lam_max, provides="path")}
@@ -164,7 +164,7 @@ def test_what_does_not_fit_is_last_and_refused_if_nothing_fits(monkeypatch):
 
 def test_a_long_path_is_left_to_epsilon_and_estimators_say_so(monkeypatch):
     assert choose_solver(problem(), provides="path").name == "path"
-    assert choose_solver(problem(20_000, queries=1), provides="path").name == "epsilon"
+    assert choose_solver(problem(20_000, queries=1, d=30), provides="path").name == "epsilon"
     monkeypatch.setattr(choice, "LONG", 0.0)
     monkeypatch.setattr(choice, "TIMES", 0.0)
     one = problem(60)
@@ -228,11 +228,10 @@ def test_every_route_says_beforehand_what_it_will_take(fit, words, monkeypatch):
 
 def test_what_would_take_a_month_is_refused_unless_a_solver_is_named(monkeypatch):
     monkeypatch.setattr(choice, "available_memory", lambda: 23 * 2**30)
-    large = rb.RankSVMProblem(
-        np.zeros((20_000, 1)), rb.Preferences.from_scores(np.arange(20_000) % 4)
-    )
+    monkeypatch.setattr(choice, "LONGEST", 24 * 3600.0)
+    large = problem(20_000, queries=1, d=30)
     words = (
-        "predicted to need [0-9,]+ days, more than 30 days. Use approximate_kernel=.auto., kernel"
+        "predicted to need [0-9,]+ days, more than 1 days. Use approximate_kernel=.auto., kernel"
     )
     with pytest.raises(ValueError, match=words):
         choose_solver(large)
