@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import rankbook as rb
-from rankbook.solvers.subgradient.averaged import Averaging, moved
 from rankbook.solvers.subgradient.solver import SubgradientSolver
+from rankbook.solvers.subgradient.steps import Averaging, moved
 
 
 def problem_of(seed=0, weighted=False, loss="hinge", store=np.asarray):
