@@ -588,10 +588,11 @@ class Ranker(Shown):
     def _takes_sparse(self):
         return self.stores and self.kernel == "linear" and self.penalty == "l2"
 
-    def _read_items(self, X, y=None, reset=True):
+    def _read_items(self, X, y=None, reset=True, finite=True):
         """Items (n, d), and scores (n,) if given, checked by scikit-learn and then by us.
 
         scikit-learn's checks do not say where the first NaN stands, or which column is text.
+        Without `finite` the entries of X are left to the problem that is made of them.
         """
         refuse_blocks(X)
         if isinstance(self.kernel, ObjectKernel):
@@ -613,10 +614,12 @@ class Ranker(Shown):
             if isinstance(name, str) and name in ("newton", "subgradient", *large):
                 options["dtype"] = [np.float64, np.float32]
         if y is None:
-            return check("X", validate_data(self, X, **options))
+            X = validate_data(self, X, **options)
+            return check("X", X) if finite else X
         X, y = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2, **options)
-        X = check("X", X)
-        refuse_huge("X", X)
+        if finite:
+            X = check("X", X)
+            refuse_huge("X", X)
         return X, as_vector("y", y, X.shape[0])
 
     def _fit_dask(self, X, y, qid=None, sample_weight=None, preferences=None):

@@ -218,11 +218,10 @@ class RankSVM(Ranker):
             return self._fit_blocks(X, others)
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...,")
-            X, y = self._read_items(X, y)
+            X, y = self._read_items(X, y, finite=False)
             prefs = weighted_preferences(y, qid, self.graph, sample_weight, self.query_weight)
         else:
-            X, rows = self._read_items(X), X
-            refuse_huge("X", X)
+            X, rows = self._read_items(X, finite=False), X
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
             prefs = given_preferences(preferences, rows, X.shape[0], **others)
         if self.approximate_kernel is None:

@@ -323,25 +323,25 @@ def costs_of_plugins(problem, lam, provides):
             solver = get_solver(name)
             if provides not in solver.provides or type(solver).cost is Solver.cost:
                 continue
-            seconds, obstacle = _price_of(solver, problem, lam, provides)
+            seconds, obstacle = np.inf, ""
+            if solver.tol is None or solver.tol > Solver.tol:
+                obstacle = (
+                    f"promises a relative gap of {solver.tol}, and {Solver.tol:g} is asked for"
+                )
+            elif (fits := solver_fit(solver, problem, provides, names_of(solver)[1])) is not True:
+                obstacle = fits
+            else:
+                cost = solver.cost(problem, lam)
+                is_number = isinstance(cost, Real) and not isinstance(cost, bool)
+                if is_number and 0 <= cost < np.inf:
+                    seconds = float(cost)
+                else:
+                    obstacle = f"says that it costs {cost!r}; a number of seconds >= 0 is accepted"
         except Exception as error:  # whatever a plugin raises is an obstacle
             seconds, obstacle = np.inf, words_of(error)
         seal.check(f"solver {name!r}")
         found.append(Prediction(name, seconds, 0, obstacle))
     return found
-
-
-def _price_of(solver, problem, lam, provides):
-    """The seconds that a plugin predicts; infinity and an obstacle if it cannot be taken."""
-    if solver.tol is None or solver.tol > Solver.tol:
-        return np.inf, f"promises a relative gap of {solver.tol}, and {Solver.tol:g} is asked for"
-    if (fits := solver_fit(solver, problem, provides, names_of(solver)[1])) is not True:
-        return np.inf, fits
-    seconds = solver.cost(problem, lam)
-    is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
-    if not (is_number and 0 <= seconds < np.inf):
-        return np.inf, f"says that it costs {seconds!r}; a number of seconds >= 0 is accepted"
-    return float(seconds), ""
 
 
 def compare_solvers(

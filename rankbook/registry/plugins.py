@@ -36,7 +36,6 @@ from rankbook.registry.solver import (
     check_name,
     check_options,
     options_of,
-    text_of,
     with_options,
 )
 
@@ -111,24 +110,20 @@ def installed_records():
 def _read_entry_points(folders):
     seen = {}
     for dist in distributions():
-        for record in _records_of(dist):
+        origin, version = "unknown", ""
+        try:
+            if GROUP not in (dist.read_text("entry_points.txt") or ""):
+                continue
+            with suppress(Exception):  # the file may be missing or unreadable
+                facts = dist.metadata  # is read anew each time
+                origin, version = facts["Name"] or origin, facts["Version"] or version
+            points = dist.entry_points.select(group=GROUP)
+            found = [Record(point.name, origin, version, point) for point in points]
+        except Exception as error:  # whatever the files hold, it must not hide the other solvers
+            found = [Record(origin, origin, version, error)]
+        for record in found:
             seen.setdefault((record.name, record.origin), record)
     return tuple(sorted(seen.values(), key=lambda r: (r.name, r.origin != HOME, r.origin)))
-
-
-def _records_of(dist):
-    """The records of a distribution, a list; one with the error if they cannot be read."""
-    origin, version = "unknown", ""
-    try:
-        if GROUP not in (dist.read_text("entry_points.txt") or ""):
-            return []
-        with suppress(Exception):  # the file may be missing or unreadable
-            facts = dist.metadata  # is read anew each time
-            origin, version = facts["Name"] or origin, facts["Version"] or version
-        points = dist.entry_points.select(group=GROUP)
-        return [Record(point.name, origin, version, point) for point in points]
-    except Exception as error:  # whatever the files hold, it must not hide the other solvers
-        return [Record(origin, origin, version, error)]
 
 
 def shadow_of(record, others):
@@ -252,17 +247,6 @@ def naming(who):
         raise
 
 
-def _load(record):
-    """The class of a record; an import error names the plugin and keeps its cause."""
-    try:
-        return record.load()
-    except Exception as error:
-        raise ImportError(
-            f"solver {record.name!r} of {record.origin} {record.version} cannot be loaded: "
-            f"{words_of(error)}"
-        ) from error
-
-
 def words_of(error):
     """Kind and text of an error; the kind alone if it has no text."""
     try:
@@ -329,28 +313,36 @@ def get_solver(solver: SolverLike, **options: Any) -> Any:
 def made_solver(solver, options, progress=False):
     """The same with the options as a dict; `progress` is passed to a class that has that option."""
     solver, options = with_options(solver, options)
-    if not isinstance(solver, (str, type)):
-        kind = check_class(type(solver), text_of(solver))
-        check_attributes(kind, {name: vars(solver)[name] for name in vars(solver).keys() & RULES})
-        if options:
-            raise ValueError(
-                f"options {sorted(options)} came with an instance of {kind.__name__}; "
-                "set them where it is made."
-            )
-        return solver
-    record = find_record(solver) if isinstance(solver, str) else None
-    cls = _load(record) if record else check_class(solver)
-    name = record.name if record else cls.__name__
-    if missing := missing_modules(cls):
-        raise ImportError(f"solver {name!r} needs {', '.join(missing)}, not installed here.")
-    if progress and "progress" in options_of(cls)[0]:
-        options = dict(progress=True) | options
-    check_options(cls, name, options)
-    with naming(record.who if record else repr(name)):
-        made = cls(**options)
-    if record is not None and isinstance(made, Solver):
-        vars(made)["_asked"] = record.label, record.who
-    return made_solver(made, {})  # which checks what the constructor has set
+    if isinstance(solver, (str, type)):
+        record = find_record(solver) if isinstance(solver, str) else None
+        try:
+            cls = check_class(solver) if record is None else record.load()
+        except Exception as error:
+            if record is None:
+                raise
+            raise ImportError(
+                f"solver {record.name!r} of {record.origin} {record.version} cannot be loaded: "
+                f"{words_of(error)}"
+            ) from error
+        name = record.name if record else cls.__name__
+        if missing := missing_modules(cls):
+            raise ImportError(f"solver {name!r} needs {', '.join(missing)}, not installed here.")
+        if progress and "progress" in options_of(cls)[0]:
+            options = dict(progress=True) | options
+        check_options(cls, name, options)
+        with naming(record.who if record else repr(name)):
+            solver = cls(**options)
+        if record is not None and isinstance(solver, Solver):
+            vars(solver)["_asked"] = record.label, record.who
+    elif options:
+        kind = check_class(type(solver), solver)
+        raise ValueError(
+            f"options {sorted(options)} came with an instance of {kind.__name__}; "
+            "set them where it is made."
+        )
+    kind = check_class(type(solver), solver)
+    check_attributes(kind, {name: vars(solver)[name] for name in vars(solver).keys() & RULES})
+    return solver
 
 
 def portable(solver: SolverLike) -> SolverLike:
@@ -457,11 +449,36 @@ def rows_about(name: str) -> SolverTable:
 
 def row_of(record, allow_plugins):
     """All about one record, a dict of texts; what goes wrong is its state, `broken: …`."""
-    said = dict.fromkeys((*DECLARED, *MORE, "options"), "")
+    said, cls = dict.fromkeys((*DECLARED, *MORE, "options"), ""), None
     try:
-        state, cls = _state(record, allow_plugins)
-        if cls is not None:
-            said = {attribute: _text(cls, attribute) for attribute in DECLARED + MORE}
+        record.check_name()
+        strange = record.origin not in ("run time", HOME)
+        installed = installed_records() if record.origin != "run time" else ()
+        rivals = [
+            r.origin
+            for r in installed
+            if r.name == record.name and r.origin not in (HOME, record.origin)
+        ]
+        if installed and (shadow := shadow_of(record, installed)):
+            state = f"shadowed by {shadow}"
+        elif strange and rivals:
+            state = f"broken: {' and '.join(rivals)} provide this name too"
+        elif strange and not allow_plugins:
+            state = "not loaded"
+        else:
+            cls = record.load()
+            missing = missing_modules(cls)
+            state = f"missing {', '.join(missing)}" if missing else "ready"
+        for attribute in DECLARED + MORE if cls else ():
+            value = getattr(cls, attribute)
+            if attribute == "losses" and "SVM" not in str(cls.problems):
+                value = ""  # least squares and quotients have one loss
+            elif isinstance(value, Mapping):
+                value = ", ".join(f"{what} {size}" for what, size in value.items())
+            elif isinstance(value, (set, frozenset, tuple, list)):
+                value = ", ".join(sorted(str(v) for v in value))
+            said[attribute] = "" if value is None else str(value)
+        if cls:
             options, takes_any = options_of(cls)
             words = [key if v is NEEDED else f"{key}={v!r}" for key, v in options.items()]
             said["options"] = ", ".join(words + ["..."] * takes_any)
@@ -469,39 +486,6 @@ def row_of(record, allow_plugins):
         state = f"broken: {words_of(error)}"
     origin = f"{record.origin} {record.version}".strip()
     return dict(name=record.name, state=state, origin=origin) | said
-
-
-def _state(record, allow_plugins):
-    """The state of a record as a text, and the class if it could be loaded."""
-    record.check_name()
-    if record.origin != "run time":
-        installed = installed_records()
-        if shadow := shadow_of(record, installed):
-            return f"shadowed by {shadow}", None
-        rivals = [
-            r.origin
-            for r in installed
-            if r.name == record.name and r.origin not in (HOME, record.origin)
-        ]
-        if rivals and record.origin != HOME:
-            return f"broken: {' and '.join(rivals)} provides this name too", None
-        if not allow_plugins and record.origin != HOME:
-            return "not loaded", None
-    cls = record.load()
-    missing = missing_modules(cls)
-    return (f"missing {', '.join(missing)}" if missing else "ready"), cls
-
-
-def _text(cls, attribute):
-    """What a class declares, as text."""
-    value = getattr(cls, attribute)
-    if attribute == "losses" and "SVM" not in str(cls.problems):
-        return ""  # least squares and quotients have one loss
-    if isinstance(value, Mapping):
-        return ", ".join(f"{what} {size}" for what, size in value.items())
-    if isinstance(value, (set, frozenset, tuple, list)):
-        return ", ".join(sorted(str(v) for v in value))
-    return "" if value is None else str(value)
 
 
 def as_page(row):

@@ -4,9 +4,8 @@
 
 # %% auto #0
 __all__ = ['GROUP', 'HOME', 'PLAIN', 'METHODS', 'SIZES', 'VOCABULARY', 'RULES', 'CHECKED', 'FEATURES', 'NEEDED', 'AUTO', 'Solver',
-           'is_names', 'is_gap', 'is_sizes', 'text_of', 'check_name', 'check_attributes', 'check_class', 'is_kind',
-           'asked_of', 'feature_fit', 'declared_fit', 'solver_fit', 'owners_of', 'options_of', 'check_options',
-           'with_options', 'auto_options']
+           'text_of', 'check_name', 'check_attributes', 'check_class', 'is_kind', 'asked_of', 'feature_fit',
+           'declared_fit', 'solver_fit', 'owners_of', 'options_of', 'check_options', 'with_options', 'auto_options']
 
 # %% ../../nbs/registry/solver.ipynb #so007
 import inspect
@@ -143,28 +142,18 @@ VOCABULARY = dict(
 )
 
 
-def is_names(value):
-    """Whether a value is a tuple, list or set of texts that are not empty."""
-    plain = isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping))
-    return plain and all(isinstance(one, str) and one for one in value)
-
-
-def is_gap(value):
-    """Whether a value is None, or a finite number above 0."""
-    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    return value is None or (number and 0 < value < np.inf)
-
-
-def is_sizes(value):
-    """Whether a value is a mapping from known sizes to whole numbers."""
-    return isinstance(value, Mapping) and all(
-        what in SIZES and isinstance(size, Integral) and not isinstance(size, bool) and size >= 0
-        for what, size in value.items()
-    )
-
-
 RULES = (
-    dict.fromkeys((*VOCABULARY, "provides", "requires"), (is_names, "a tuple or set of names"))
+    dict.fromkeys(
+        (*VOCABULARY, "provides", "requires"),
+        (
+            lambda value: (
+                isinstance(value, Collection)
+                and not isinstance(value, (str, bytes, Mapping))
+                and all(isinstance(one, str) and one for one in value)
+            ),
+            "a tuple or set of names",
+        ),
+    )
     | dict.fromkeys(
         ("weights", "margins", "signed_margins", "hard_margin")
         + ("exact", "deterministic", "keep_interrupted"),
@@ -174,8 +163,30 @@ RULES = (
         ("name", "version", "summary", "reference"),
         (lambda value: isinstance(value, str), "a str"),
     )
-    | dict(tol=(is_gap, "a finite number > 0, or None"))
-    | dict(largest=(is_sizes, f"a dict from {', '.join(SIZES)} to whole numbers"))
+    | dict(
+        tol=(
+            lambda value: (
+                value is None
+                or isinstance(value, Real)
+                and not isinstance(value, (bool, np.bool_))
+                and 0 < value < np.inf
+            ),
+            "a finite number > 0, or None",
+        ),
+        largest=(
+            lambda value: (
+                isinstance(value, Mapping)
+                and all(
+                    what in SIZES
+                    and isinstance(size, Integral)
+                    and not isinstance(size, bool)
+                    and size >= 0
+                    for what, size in value.items()
+                )
+            ),
+            f"a dict from {', '.join(SIZES)} to whole numbers",
+        ),
+    )
 )
 
 
@@ -218,27 +229,20 @@ def check_attributes(kind, values):
 CHECKED = WeakSet()  # classes whose declaration was found right
 
 
-def check_class(solver, shown=""):
+def check_class(cls, *instance):
     """The class, if it is a subclass of :class:`Solver` whose declaration makes sense.
 
-    Else a TypeError or ValueError names the class, the attribute, what came and what is accepted;
-    `shown` is the text of what the caller passed, if not the class.
+    Else a TypeError or ValueError names the class, the attribute, what came and what is accepted,
+    or the `instance` that the caller passed, if any.
     """
-    if not (isinstance(solver, type) and issubclass(solver, Solver)):
+    if not (isinstance(cls, type) and issubclass(cls, Solver)):
         raise TypeError(
-            f"solver is {shown or text_of(solver)}; "
+            f"solver is {text_of((*instance, cls)[0])}; "
             "a class derived from rankbook.Solver is accepted."
         )
-    if solver not in CHECKED:
-        check_attributes(solver, {name: getattr(solver, name) for name in RULES})
-        _check_methods(solver)
-        _check_words(solver)
-        CHECKED.add(solver)
-    return solver
-
-
-def _check_methods(cls):
-    """Refuse what a class provides but does not have, and methods that cannot be called."""
+    if cls in CHECKED:
+        return cls
+    check_attributes(cls, {name: getattr(cls, name) for name in RULES})
     for method in (*METHODS, "can_solve", "can_follow", "cost"):
         if not callable(value := getattr(cls, method, repr)):
             said = f"{method} of {cls.__name__} is {text_of(value)}; a method is accepted."
@@ -255,27 +259,25 @@ def _check_methods(cls):
                 f"provides of {cls.__name__} holds {method!r}, and it has no such method; "
                 f"{accepted} is accepted."
             )
-
-
-def _check_words(cls):
-    """Refuse slips in the names of problems, and unknown words beside known problems."""
-    core = lambda text: text.lower().removesuffix("problem")
     ours = VOCABULARY["problems"]
     for what in ("problems", "kernels"):
         if not getattr(cls, what):
             raise ValueError(
                 f"{what} of {cls.__name__} is empty; {VOCABULARY[what][0]!r} is accepted."
             )
+    core = lambda text: text.lower().removesuffix("problem")
     for name in sorted(set(cls.problems).difference(ours)):
         if meant := [known for known in ours if core(known) == core(name)]:
             raise ValueError(
                 f"problems of {cls.__name__} is {name!r}; did you mean {meant[0]!r}? "
                 f"Accepted: {', '.join(ours)}, and problems of your own by other names."
             )
-    if set(cls.problems) <= set(ours):
+    if set(cls.problems) <= set(ours):  # problems of a plugin's own may have their own words
         for what, known in VOCABULARY.items():
             for name in sorted(set(getattr(cls, what)).difference(known)):
                 raise unknown_name(f"{what} of {cls.__name__}", name, known)
+    CHECKED.add(cls)
+    return cls
 
 # %% ../../nbs/registry/solver.ipynb #so017
 FEATURES = dict(penalty="penalties", loss="losses", storage="storages")  # and who declares them
