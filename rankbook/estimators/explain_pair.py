@@ -29,9 +29,7 @@ from ..problems.certificate import Solution
 SHOWN = 10  # terms in a table
 
 # %% auto #0
-__all__ = ['SHOWN', 'PairExplanation', 'Asked', 'take_apart', 'subspace_certificate', 'as_row', 'read_pair', 'training_item',
-           'coefficient_differences', 'function_terms', 'coordinates', 'preference_terms', 'ball', 'check_pair',
-           'explain_pair']
+__all__ = ['SHOWN', 'PairExplanation', 'Asked', 'take_apart', 'as_row', 'read_pair', 'explain_pair']
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep04
 @dataclass(frozen=True)
@@ -115,6 +113,116 @@ class Asked:
     about: str
     exact: bool = True  # whether the ball is in the space of the kernel, not of a subspace
 
+    def require(self, by):
+        """Refuse several scores for an item, items of another size, and unknown terms."""
+        f, d = self.function, self.items[0].size
+        values = f.coef if isinstance(f, KernelFunction) else f.weights
+        if values.ndim > 1:
+            raise ValueError(
+                f"model gives an item {values.shape[1]} scores; a model with one score is accepted."
+            )
+        linear = isinstance(f, LinearFunction)
+        if by is not None:
+            accepted = ("features" if linear else "items", "preferences")
+            as_choice("by", by, accepted)
+        items = (
+            None if linear else f.items if isinstance(f, KernelFunction) else f.subspace.landmarks
+        )
+        size = len(f.weights) if linear else items.shape[1] if items is not None else None
+        if size is None:
+            size = f.n_items if isinstance(f, KernelFunction) else f.subspace.n_items
+        if d != size:
+            raise ValueError(f"a has {d} features; {size}, as in training, are accepted.")
+
+    def coefficient_differences(self):
+        """The differences (c,) of the two items for each coefficient, and error sizes."""
+        f, (a, b) = self.function, self.items
+        if isinstance(f, LinearFunction):
+            return a - b, np.abs(a - b)
+        kernel, rows, columns = (
+            (f.kernel, f.items, f.support if f.columns is None else f.columns)
+            if isinstance(f, KernelFunction)
+            else (f.subspace.kernel, f.subspace.landmarks, f.subspace.pivots)
+        )
+        if rows is not None:
+            return kernel_differences(kernel, a, b, rows)
+        return (a - b)[columns], np.abs(a - b)[columns]
+
+    def coordinates(self):
+        """The difference (p,) of the two items in the subspace of a function."""
+        subspace = self.function.subspace
+        return projected(self.coefficient_differences()[0][None], subspace.factor, subspace.rule)[0]
+
+    def terms(self):
+        """Names, contributions and the rounding error of their sum."""
+        f, (a, _) = self.function, self.items
+        values, sizes = self.coefficient_differences()
+        if isinstance(f, LinearFunction):
+            names = self.names or tuple(f"feature {j}" for j in range(a.size))
+            coef = f.weights
+        elif isinstance(f, KernelFunction):
+            coef, names = f.coef, tuple(f"item {i}" for i in f.support)
+        else:
+            coef, names = (
+                f.subspace.expansion(f.weights),
+                tuple(f"item {i}" for i in f.subspace.pivots),
+            )
+        terms = coef * values
+        rounding = (a.size + 16) * np.finfo(float).eps * float(np.abs(coef) @ sizes)
+        if isinstance(f, NystroemFunction):  # landmarks may be nearly dependent
+            rounding += 2 * abs(float(f.weights @ self.coordinates()) - math.fsum(terms))
+        return names, terms, rounding
+
+    def preference_terms(self, difference, rounding):
+        """Names and contributions of the training preferences with multipliers, and of the rest."""
+        solution, f, (a, b) = self.solution, self.function, self.items
+        needed = getattr(solution, "problem", None)
+        if getattr(needed, "prefs", None) is None or needed.penalty.name != "l2":
+            raise ValueError(
+                "by is 'preferences', and the model has no solution_ of a ranking SVM with the L2 "
+                "penalty; 'features' or 'items' is accepted."
+            )
+        if not isinstance(solution.dual, np.ndarray):
+            raise ValueError(
+                f"by is 'preferences', and the solver {solution.solver!r} returned no multipliers; "
+                "'features' or 'items' is accepted, or a solver that does, as 'qp' or 'interior'."
+            )
+        problem, prefs = needed, needed.prefs
+        if problem.is_factored:
+            step = self.coordinates() if isinstance(f, NystroemFunction) else a - b
+            values = problem.X @ step
+        elif problem.kernel.name == "precomputed":
+            values = a - b
+        else:
+            values = kernel_differences(problem.kernel, a, b, problem.X)[0]
+        used = np.flatnonzero(solution.dual)
+        better, worse = prefs.better[used], prefs.worse[used]
+        terms = solution.dual[used] / solution.lam * (values[better] - values[worse])
+        names = [f"item {k} > item {l}" for k, l in zip(better.tolist(), worse.tolist())]
+        rest = difference - math.fsum(terms)
+        if abs(rest) > rounding + 1e-12 * float(np.abs(terms).sum()):
+            names, terms = [*names, "what the multipliers leave open"], np.append(terms, rest)
+        return tuple(names), terms
+
+    def ball(self):
+        """The radius of the ball with the optimum, the distance of the items, and its subject."""
+        if self.certificate is None:
+            return np.inf, np.nan, self.about
+        radius, f, (a, b) = float(self.certificate.radius), self.function, self.items
+        if not np.isfinite(radius):
+            return np.inf, np.nan, "no ball around f is known to hold the optimum"
+        if isinstance(f, LinearFunction):
+            return radius, float(np.linalg.norm(a - b)), self.about
+        if isinstance(f, NystroemFunction) and not self.exact:
+            return radius, float(np.linalg.norm(self.coordinates())), self.about
+        kernel = f.kernel if isinstance(f, KernelFunction) else f.subspace.kernel
+        if kernel.name == "precomputed":
+            if np.array_equal(a, b):
+                return radius, 0.0, self.about
+            about = "the kernel of the two items with each other is not known"
+            return radius, np.nan, about
+        return radius, item_distance(kernel, a, b), self.about
+
 
 def take_apart(model, a, b):
     """What :func:`explain_pair` is asked, as :class:`Asked`."""
@@ -146,18 +254,15 @@ def take_apart(model, a, b):
     items = read_pair(a, b, names, solution, isinstance(f, NystroemFunction))
     certificate, about, exact = model.certificate_, "in the optimum of its problem", True
     if isinstance(f, NystroemFunction):
-        certificate, about, exact = subspace_certificate(model)
+        exact = "exact_certificate_" in vars(model)
+        if isinstance(model, RayleighBase):
+            about, exact = "in the optimum of its problem, which is on a subspace", False
+        elif exact:
+            certificate, about = model.exact_certificate_, "in the optimum for the kernel itself"
+        else:
+            about = "in the optimum of the projected problem; of the kernel itself once "
+            about += "exact_certificate_ has been asked for"
     return Asked(f, certificate, solution, names, items, about, exact)
-
-
-def subspace_certificate(model):
-    """The certificate of a function on a subspace, its subject, and if that is the kernel."""
-    if isinstance(model, RayleighBase):
-        return model.certificate_, "in the optimum of its problem, which is on a subspace", False
-    if "exact_certificate_" in vars(model):
-        return model.exact_certificate_, "in the optimum for the kernel itself", True
-    about = "in the optimum of the projected problem; of the kernel itself once "
-    return model.certificate_, about + "exact_certificate_ has been asked for", False
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep07
 def as_row(name, item, columns=None):
@@ -181,141 +286,28 @@ def read_pair(a, b, columns, solution=None, projected=False):
     read = []
     for name, item in (("a", a), ("b", b)):
         if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
-            item = training_item(name, int(item), solution, projected)
+            if solution is None:
+                raise ValueError(
+                    f"{name} is the number {item}, and the model has no solution_ with its "
+                    "training items; a row of features is accepted."
+                )
+            # the features before they are projected on a subspace
+            problem = getattr(solution.problem, "exact", None) if projected else None
+            problem = solution.problem if problem is None else problem
+            X = problem.data.items if hasattr(problem, "data") else problem.X
+            if not 0 <= item < X.shape[0]:
+                raise ValueError(
+                    f"{name} is {item}; numbers from 0 to {X.shape[0] - 1} are accepted."
+                )
+            item = X[[item]].toarray()[0] if hasattr(X, "toarray") else np.asarray(X[item])
+            offset = getattr(problem, "offset", None)
+            item = item if offset is None else item + offset
         read.append(np.asarray(as_row(name, item, columns)[0], dtype=float))
     if read[0].size != read[1].size:
         raise ValueError(
             f"a has {read[0].size} features and b has {read[1].size}; equal numbers are accepted."
         )
     return tuple(read)
-
-
-def training_item(name, number, solution, projected):
-    """The features of a training item, before they are projected on a subspace."""
-    if solution is None:
-        raise ValueError(
-            f"{name} is the number {number}, and the model has no solution_ with its training "
-            "items; a row of features is accepted."
-        )
-    problem = getattr(solution.problem, "exact", None) if projected else None
-    problem = solution.problem if problem is None else problem
-    X = problem.data.items if hasattr(problem, "data") else problem.X
-    if not 0 <= number < X.shape[0]:
-        raise ValueError(f"{name} is {number}; numbers from 0 to {X.shape[0] - 1} are accepted.")
-    offset = getattr(problem, "offset", None)
-    row = X[[number]].toarray()[0] if hasattr(X, "toarray") else np.asarray(X[number])
-    return row if offset is None else row + offset
-
-# %% ../../nbs/estimators/explain_pair.ipynb #ep09
-def coefficient_differences(asked):
-    """The differences (c,) of the two items for each coefficient, and error sizes."""
-    f, (a, b) = asked.function, asked.items
-    if isinstance(f, LinearFunction):
-        return a - b, np.abs(a - b)
-    kernel, rows, columns = (
-        (f.kernel, f.items, f.support if f.columns is None else f.columns)
-        if isinstance(f, KernelFunction)
-        else (f.subspace.kernel, f.subspace.landmarks, f.subspace.pivots)
-    )
-    if rows is not None:
-        return kernel_differences(kernel, a, b, rows)
-    return (a - b)[columns], np.abs(a - b)[columns]
-
-
-def function_terms(asked):
-    """Names, contributions and the rounding error of their sum."""
-    f, (a, _) = asked.function, asked.items
-    values, sizes = coefficient_differences(asked)
-    if isinstance(f, LinearFunction):
-        names = asked.names or tuple(f"feature {j}" for j in range(a.size))
-        coef = f.weights
-    elif isinstance(f, KernelFunction):
-        coef, names = f.coef, tuple(f"item {i}" for i in f.support)
-    else:
-        coef, names = f.subspace.expansion(f.weights), tuple(f"item {i}" for i in f.subspace.pivots)
-    terms = coef * values
-    rounding = (a.size + 16) * np.finfo(float).eps * float(np.abs(coef) @ sizes)
-    if isinstance(f, NystroemFunction):  # landmarks may be nearly dependent
-        rounding += 2 * abs(float(f.weights @ coordinates(asked)) - math.fsum(terms))
-    return names, terms, rounding
-
-
-def coordinates(asked):
-    """The difference (p,) of the two items in the subspace of a function."""
-    subspace = asked.function.subspace
-    return projected(coefficient_differences(asked)[0][None], subspace.factor, subspace.rule)[0]
-
-# %% ../../nbs/estimators/explain_pair.ipynb #ep11
-def preference_terms(asked, difference, rounding):
-    """Names and contributions of the training preferences with multipliers, and of the rest."""
-    solution, f, (a, b) = asked.solution, asked.function, asked.items
-    needed = getattr(solution, "problem", None)
-    if getattr(needed, "prefs", None) is None or needed.penalty.name != "l2":
-        raise ValueError(
-            "by is 'preferences', and the model has no solution_ of a ranking SVM with the L2 "
-            "penalty; 'features' or 'items' is accepted."
-        )
-    if not isinstance(solution.dual, np.ndarray):
-        raise ValueError(
-            f"by is 'preferences', and the solver {solution.solver!r} returned no multipliers; "
-            "'features' or 'items' is accepted, or a solver that does, as 'qp' or 'interior'."
-        )
-    problem, prefs = needed, needed.prefs
-    if problem.is_factored:
-        step = coordinates(asked) if isinstance(f, NystroemFunction) else a - b
-        values = problem.X @ step
-    elif problem.kernel.name == "precomputed":
-        values = a - b
-    else:
-        values = kernel_differences(problem.kernel, a, b, problem.X)[0]
-    used = np.flatnonzero(solution.dual)
-    better, worse = prefs.better[used], prefs.worse[used]
-    terms = solution.dual[used] / solution.lam * (values[better] - values[worse])
-    names = [f"item {k} > item {l}" for k, l in zip(better.tolist(), worse.tolist())]
-    rest = difference - math.fsum(terms)
-    if abs(rest) > rounding + 1e-12 * float(np.abs(terms).sum()):
-        names, terms = [*names, "what the multipliers leave open"], np.append(terms, rest)
-    return tuple(names), terms
-
-# %% ../../nbs/estimators/explain_pair.ipynb #ep13
-def ball(asked):
-    """The radius around f that holds the optimum, the distance of the items, and what it is of."""
-    if asked.certificate is None:
-        return np.inf, np.nan, asked.about
-    radius, f, (a, b) = float(asked.certificate.radius), asked.function, asked.items
-    if not np.isfinite(radius):
-        return np.inf, np.nan, "no ball around f is known to hold the optimum"
-    if isinstance(f, LinearFunction):
-        return radius, float(np.linalg.norm(a - b)), asked.about
-    if isinstance(f, NystroemFunction) and not asked.exact:
-        return radius, float(np.linalg.norm(coordinates(asked))), asked.about
-    kernel = f.kernel if isinstance(f, KernelFunction) else f.subspace.kernel
-    if kernel.name == "precomputed":
-        if np.array_equal(a, b):
-            return radius, 0.0, asked.about
-        about = "the kernel of the two items with each other is not known"
-        return radius, np.nan, about
-    return radius, item_distance(kernel, a, b), asked.about
-
-
-def check_pair(asked, by):
-    """Refuse several scores for an item, items of another size, and terms that there are not."""
-    f, d = asked.function, asked.items[0].size
-    values = f.coef if isinstance(f, KernelFunction) else f.weights
-    if values.ndim > 1:
-        raise ValueError(
-            f"model gives an item {values.shape[1]} scores; a model with one score is accepted."
-        )
-    linear = isinstance(f, LinearFunction)
-    if by is not None:
-        accepted = ("features" if linear else "items", "preferences")
-        as_choice("by", by, accepted)
-    items = None if linear else f.items if isinstance(f, KernelFunction) else f.subspace.landmarks
-    size = len(f.weights) if linear else items.shape[1] if items is not None else None
-    if size is None:
-        size = f.n_items if isinstance(f, KernelFunction) else f.subspace.n_items
-    if d != size:
-        raise ValueError(f"a has {d} features; {size}, as in training, are accepted.")
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep14
 def explain_pair(
@@ -367,14 +359,14 @@ def explain_pair(
     (True, True)
     """
     asked = take_apart(model, a, b)
-    check_pair(asked, by)
-    names, terms, rounding = function_terms(asked)
+    asked.require(by)
+    names, terms, rounding = asked.terms()
     difference = math.fsum(terms)
     if by == "preferences":
-        names, terms = preference_terms(asked, difference, rounding)
+        names, terms = asked.preference_terms(difference, rounding)
     elif by is None:
         by = "features" if isinstance(asked.function, LinearFunction) else "items"
-    radius, distance, about = ball(asked)
+    radius, distance, about = asked.ball()
     bound = float(radius * distance * (1 + 1e-9) + rounding)
     bound = bound if math.isfinite(bound) else math.inf
     terms = np.array(terms)
