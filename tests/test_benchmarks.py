@@ -108,6 +108,7 @@ def judged(root):
         return list(module.rows("tiny", {}))
 
 
+@pytest.mark.slow
 def test_which_has_a_row_for_each_metric(judged):
     module = part("which")
     measured = [row for row in judged if row.metric]
@@ -122,6 +123,7 @@ def test_which_has_a_row_for_each_metric(judged):
     }
 
 
+@pytest.mark.slow
 def test_which_pools_the_queries_of_folds(judged):
     linear = {
         row.part: row

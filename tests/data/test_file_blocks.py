@@ -321,7 +321,7 @@ def test_a_solution_is_that_of_the_whole(name):
     one = rb.solve(
         rb.RankSVMProblem(data.X, prefs, kernel="linear"), 2.0, solver="newton", tol=1e-9
     )
-    many = rb.BlockRankSVMProblem(rb.read_blocks(name, **roles(name), rows=40))
+    many = rb.BlockRankSVMProblem(rb.read_blocks(name, **roles(name), rows=100))
     found = rb.solve(many, 2.0, tol=1e-9)
     assert many.n_preferences == len(prefs)
     assert np.allclose(found.weights, one.weights, rtol=1e-4, atol=1e-6)

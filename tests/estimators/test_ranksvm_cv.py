@@ -38,8 +38,8 @@ def graded():
 # The curve
 
 
-def counted(model, X, y, qid, fold, lam, weight=None):
-    """The metric of one fold, from a fit of its training part at the lambda that stands for `lam`.
+def counted(model, X, y, qid, fold, lams, weight=None):
+    """The metric of one fold, from a fit of its training part at the lambda for each of `lams`.
 
     It is None where it hangs on rounding.
     """
@@ -61,21 +61,23 @@ def counted(model, X, y, qid, fold, lam, weight=None):
     rows, place = np.unique(
         X[np.ix_(test, train)] if pairwise else X[test], axis=0, return_inverse=True
     )
-    s = path.predict(rows, lam * prefs.weight.sum() / whole.weight.sum())
-    order = np.argsort(s)
-    gap = np.diff(s[order], prepend=s[order[0]]) / np.abs(s).max()
-    if ((gap > 1e-11) & (gap < 1e-6)).any():
-        return None
-    s[order] = np.cumsum(gap > 1e-11)  # ties are exact
-    s = s[place.ravel()]
-    if model.metric == "disagreement":
-        return metrics.disagreement(pairs(test, weight), s)
-    query = None if qid is None else qid[test]
-    return (
-        metrics.auc(y[test], s, query)
-        if model.metric == "auc"
-        else metrics.ndcg(y[test], s, query, k=model.k)
-    )
+    query, judged = None if qid is None else qid[test], pairs(test, weight)
+
+    def value(s):
+        order = np.argsort(s)
+        gap = np.diff(s[order], prepend=s[order[0]]) / np.abs(s).max()
+        if ((gap > 1e-11) & (gap < 1e-6)).any():
+            return None
+        s[order] = np.cumsum(gap > 1e-11)  # ties are exact
+        s = s[place.ravel()]
+        if model.metric == "disagreement":
+            return metrics.disagreement(judged, s)
+        if model.metric == "auc":
+            return metrics.auc(y[test], s, query)
+        return metrics.ndcg(y[test], s, query, k=model.k)
+
+    share = prefs.weight.sum() / whole.weight.sum()
+    return [value(path.predict(rows, lam * share)) for lam in lams]
 
 
 CASES = {
@@ -110,8 +112,7 @@ def test_every_fold_curve_is_brute_force_and_the_mean_is_their_mean(graded, opti
         return
     checked = 0
     for fold, curve in zip(folds, model.fold_curves_):
-        for lam in lams[:12]:
-            value = counted(model, X, y, qid, fold, lam)
+        for lam, value in zip(lams, counted(model, X, y, qid, fold, lams[:12])):
             if value is not None:
                 assert curve.at(lam) == pytest.approx(value, abs=1e-12)
                 checked += 1
@@ -121,10 +122,9 @@ def test_every_fold_curve_is_brute_force_and_the_mean_is_their_mean(graded, opti
 def test_auc_is_brute_force(mixture):
     model = RankSVMCV(metric="auc", cv=4, random_state=1, gamma=1.0).fit(mixture.X, mixture.y)
     for fold, curve in zip(make_folds(4, mixture.X, mixture.y, None, 1), model.fold_curves_):
-        for lam in model.lam_ * np.array([0.1, 1, 10]):
-            assert curve.at(lam) == pytest.approx(
-                counted(model, mixture.X, mixture.y, None, fold, lam), abs=1e-12
-            )
+        lams = model.lam_ * np.array([0.1, 1, 10])
+        values = counted(model, mixture.X, mixture.y, None, fold, lams)
+        assert curve.at(lams) == pytest.approx(values, abs=1e-12)
     other = RankSVMCV(cv=4, random_state=1, gamma=1.0).fit(mixture.X, mixture.y)
     assert other.lam_ == model.lam_ and other.curve_.minimum == pytest.approx(
         1 - model.curve_.optimum
@@ -137,10 +137,9 @@ def test_item_weights_count_on_both_sides(mixture):
         mixture.X, mixture.y, sample_weight=weight
     )
     for fold, curve in zip(make_folds(3, mixture.X, mixture.y, None, 0), model.fold_curves_):
-        for lam in model.lam_ * np.array([0.3, 1, 3]):
-            assert curve.at(lam) == pytest.approx(
-                counted(model, mixture.X, mixture.y, None, fold, lam, weight), abs=1e-12
-            )
+        lams = model.lam_ * np.array([0.3, 1, 3])
+        values = counted(model, mixture.X, mixture.y, None, fold, lams, weight)
+        assert curve.at(lams) == pytest.approx(values, abs=1e-12)
 
 
 def test_precomputed_agrees_with_rbf(mixture):
