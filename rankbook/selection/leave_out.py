@@ -390,8 +390,19 @@ def _equal_groups(form, items, lams, level):
 
 # %% ../../nbs/selection/leave_out.ipynb #c030
 def tie_share(path, lams):
-    """Up to which share of the size of y held-out scores tie, (l,)."""
-    ratio = path.spectrum.values.max(initial=0.0) / as_lambdas(lams)
+    """Up to which share of the size of y held-out scores tie, (l,).
+
+    Eigenvalues are exact to eps times the largest, which costs digits where another one plus
+    lambda is small. Those of the dual form that are 0 by the mean of each query cost none.
+    """
+    values, graph = path.spectrum.values, path.problem.graph
+    largest = values.max(initial=0.0)
+    positive = values[values > values.size * np.finfo(float).eps * largest]
+    zeros = 0
+    if values.size == path.problem.n_items and graph.kind == "queries":
+        zeros = graph.sizes.size
+    least = positive.min(initial=largest) if values.size - positive.size <= zeros else 0.0
+    ratio = largest / (least + as_lambdas(lams))
     return np.maximum(TIE_TOL, 16 * np.finfo(float).eps * (1.0 + ratio))
 
 

@@ -293,6 +293,17 @@ def test_pairs_of_equal_items_tie():
     assert np.array_equal(leave_pair_out(same, lams), np.full(12, 0.5))
 
 
+@pytest.mark.parametrize("kernel, scale, lam", [("linear", 1e6, 1e-4), ("rbf", 1.0, 1e-12)])
+def test_small_lambdas_and_large_features_make_no_ties(kernel, scale, lam):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2)) * [scale, 1.0]
+    y = np.round(2 * X[:, 1] + 0.1 * rng.normal(size=30))
+    parts = [(np.setdiff1d(np.arange(30), held), held) for held in np.arange(30).reshape(5, 6)]
+    found = rb.RankRLSCV([lam], kernel=kernel, cv=parts).fit(X, y).cv_values_.ravel()
+    again = [rb.RankRLS(lam, kernel=kernel).fit(X[a], y[a]).score(X[b], y[b]) for a, b in parts]
+    assert found[0] == pytest.approx(1 - np.mean(again), abs=1e-12) and found[0] < 0.4
+
+
 def test_pairs_only_inside_queries():
     X, y, qid = items("plain")
     path = rb.solve_path(rb.RankRLSProblem(X, y, graph="identity"), solver="rls")
