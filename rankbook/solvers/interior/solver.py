@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['LEAST', 'SHARES', 'NEAR', 'CORRECTORS', 'BORDER', 'STEPS', 'PATIENCE', 'FALL', 'ENOUGH', 'NEAREST', 'Program',
-           'central', 'first_position', 'Bound', 'Direction', 'mean_loss', 'InteriorPoint', 'blend', 'second_order',
-           'centring', 'mu_after', 'iterate', 'Scaled', 'scaled', 'run', 'at_bounds', 'to_solution', 'limited',
-           'coefficients', 'start_at', 'InteriorSolver']
+           'central', 'first_position', 'Bound', 'Direction', 'mean_loss', 'InteriorPoint', 'blend', 'centring',
+           'iterate', 'Scaled', 'scaled', 'run', 'at_bounds', 'to_solution', 'limited', 'coefficients', 'start_at',
+           'InteriorSolver']
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #s003
 from dataclasses import dataclass
@@ -243,14 +243,6 @@ def blend(point, current, trial, gain):
     return True
 
 
-def second_order(point, newton, trial, mu):
-    """Targets mu, less the products of the changes that Newton's direction neglects."""
-    for part in point.program.pairs.slices:
-        step = newton.step[part]
-        for b, old, new in zip(point.bounds, newton.targets, trial.targets):
-            new[part] = mu - b.sign * step * b.change(part, step, old[part])
-
-
 def centring(point, current, trial, mu, length):
     """Targets that bring products nearer to mu that would be far from it after a long step."""
     for part in point.program.pairs.slices:
@@ -262,17 +254,6 @@ def centring(point, current, trial, mu, length):
             wanted = np.clip(product, NEAR * mu, mu / NEAR) - product
             new[part] = old[part] + np.maximum(wanted, -mu / NEAR)
 
-
-def mu_after(point, direction):
-    """The mean product after a step."""
-    total, length = 0.0, direction.length
-    for part in point.program.pairs.slices:
-        step = direction.step[part]
-        for b, target in zip(point.bounds, direction.targets):
-            x = b.x[part] + length * b.sign * step
-            total += float(x @ (b.z[part] + length * b.change(part, step, target[part])))
-    return total / (len(point.bounds) * point.dual.size)
-
 # %% ../../../nbs/solvers/interior/solver.ipynb #s020
 BORDER = 0.995  # of the way to the border of the box
 
@@ -283,9 +264,19 @@ def iterate(point, current, trial):
     for target in current.targets:
         target[:] = 0
     point.solve(current)
-    current.length, mu = point.length(current), point.mu
-    aim = mu * (mu_after(point, current) / mu) ** 3
-    second_order(point, current, trial, aim)
+    current.length, mu, total = point.length(current), point.mu, 0.0
+    for part in point.program.pairs.slices:
+        step = current.step[part]
+        for b, target in zip(point.bounds, current.targets):
+            x = b.x[part] + current.length * b.sign * step
+            z = b.z[part] + current.length * b.change(part, step, target[part])
+            total += float(x @ z)
+    after = total / (len(point.bounds) * point.dual.size)  # the mean product after a step
+    aim = mu * (after / mu) ** 3
+    for part in point.program.pairs.slices:  # less the products of changes that Newton neglects
+        step = current.step[part]
+        for b, old, new in zip(point.bounds, current.targets, trial.targets):
+            new[part] = aim - b.sign * step * b.change(part, step, old[part])
     point.solve(trial)
     blend(point, current, trial, -1.0)  # whatever it does to the length
     for _ in range(CORRECTORS):

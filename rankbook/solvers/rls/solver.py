@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TRUSTED', 'root_target', 'item_spectrum', 'item_coefficients', 'weight_spectrum', 'weight_equations', 'uses_weights',
-           'path_of', 'form_of', 'by_cholesky', 'by_decomposition', 'by_iteration', 'RLSSolver']
+           'path_of', 'form_of', 'RLSSolver']
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c002
 import numpy as np
@@ -98,36 +98,6 @@ def form_of(problem):
 TRUSTED = 1e-9  # what a certificate by Cholesky has to reach
 
 
-def by_cholesky(problem, lam):
-    """The solution at one lam without a decomposition; None if the matrix is singular."""
-    info = dict(form=form_of(problem), by="Cholesky")
-    if uses_weights(problem):
-        inverse = scaled_solver(weight_equations(problem)[0], lam)
-        if inverse is None:
-            return None
-        weights = refined_weights(problem, inverse, lam)
-        return Solution(problem, lam, weights=weights, info=info)
-    coef = item_coefficients(problem, lam)
-    if coef is None:
-        return None
-    return Solution(problem, lam, coef[:, 0] if problem.is_flat else coef, info=info)
-
-
-def by_decomposition(problem, lam):
-    """The solution at one lam from the decomposition, which no rounding error makes indefinite."""
-    path = path_of(problem)
-    return Solution(problem, lam, **path.read(lam), info=path.info | dict(by="decomposition"))
-
-
-def by_iteration(problem, lam, directions, progress=False):
-    """The solution at one lam by conjugate gradients, for items whose kernel does not fit."""
-    coef, count, is_enough = iterated_coefficients(problem, lam, directions, progress)
-    info = dict(form="dual", by="conjugate gradients", products=count)
-    if not is_enough:
-        info["advice"] = "More directions, or a larger lam, are needed."
-    return Solution(problem, lam, coef[:, 0] if problem.is_flat else coef, info=info)
-
-
 class RLSSolver(Solver):
     """RankRLS at one lambda by Cholesky, for all lambdas from one eigendecomposition.
 
@@ -175,11 +145,28 @@ class RLSSolver(Solver):
     def solve(self, problem, lam):
         """The solution at one lam > 0."""
         if self.directions and not uses_weights(problem):
-            return by_iteration(problem, lam, self.directions, self.progress)
-        answer = by_cholesky(problem, lam)
-        if answer is not None and answer.certificate.is_optimal(TRUSTED):
-            return answer
-        whole = by_decomposition(problem, lam)
+            coef, count, is_enough = iterated_coefficients(
+                problem, lam, self.directions, self.progress
+            )
+            info = dict(form="dual", by="conjugate gradients", products=count)
+            if not is_enough:
+                info["advice"] = "More directions, or a larger lam, are needed."
+            return Solution(problem, lam, coef[:, 0] if problem.is_flat else coef, info=info)
+        found = answer = None  # if the matrix is singular
+        if uses_weights(problem):
+            inverse = scaled_solver(weight_equations(problem)[0], lam)
+            if inverse is not None:
+                found = dict(weights=refined_weights(problem, inverse, lam))
+        elif (coef := item_coefficients(problem, lam)) is not None:
+            found = dict(coef=coef[:, 0] if problem.is_flat else coef)
+        if found is not None:
+            info = dict(form=form_of(problem), by="Cholesky")
+            answer = Solution(problem, lam, **found, info=info)
+            if answer.certificate.is_optimal(TRUSTED):
+                return answer
+        path = path_of(problem)  # which no rounding error makes indefinite
+        info = path.info | dict(by="decomposition")
+        whole = Solution(problem, lam, **path.read(lam), info=info)
         better = answer is not None and answer.certificate.gap <= whole.certificate.gap
         return answer if better else whole
 
