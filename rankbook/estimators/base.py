@@ -670,6 +670,29 @@ class Ranker(Shown):
             found["feature_names_in_"] = np.array(facts.feature_names, object)
         return self._keep_fit(found)
 
+    def _check_folds(self, given, group=None):
+        """Refuse a k, a metric, a kind of fold or groups that do not go with the rest.
+
+        `given` says whether there are preferences rather than scores.
+        """
+        if self.k is not None and self.metric != "ndcg":
+            raise ValueError(f"k is {self.k!r}; for the metric {self.metric!r} None is accepted.")
+        if given and self.metric != "disagreement":
+            raise ValueError(
+                f"metric is {self.metric!r} and preferences are given, without grades; "
+                "'disagreement' is accepted."
+            )
+        if not given and self.fold_by != "item":
+            raise ValueError(
+                f"fold_by is {self.fold_by!r} and scores are given, whose folds are by query "
+                "where there are several, else by item; 'item' is accepted."
+            )
+        if given and group is not None and self.fold_by != "group":
+            raise ValueError(
+                f"preferences and qid are both given and fold_by is {self.fold_by!r}; qid is "
+                "accepted with fold_by='group'."
+            )
+
     def _keep_fit(self, found):
         """Set what a fit found, a dict of attributes, and remove what an earlier one left."""
         for name in FITTED:

@@ -644,7 +644,7 @@ class RankRLSCV(RankRLSBase):
             )
         if is_dask(X):
             return self._fit_dask(X, y, qid, preferences=preferences)
-        lams, gammas, (metric, greater) = self._check_grid(preferences is not None)
+        lams, gammas, (metric, greater) = self._check_grid(preferences is not None, qid)
         if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, preferences=preferences)
             follow, judge, n_dropped = self._search_blocks(X, lams, others)
@@ -675,7 +675,7 @@ class RankRLSCV(RankRLSBase):
             return self._keep_blocks(found, path.facts)
         return self._keep_fit(found)
 
-    def _check_grid(self, given):
+    def _check_grid(self, given, group):
         """Lambdas, gammas, and the metric as a name or function with whether greater is better.
 
         `fold_by`, `metric` and `cv` must go together, and with scores or preferences.
@@ -688,18 +688,7 @@ class RankRLSCV(RankRLSBase):
                 "leaving out part of a graph of weights changes the rest."
             )
         metric, k = check_metric(self.metric), self.k
-        if k is not None and metric[0] != "ndcg":
-            raise ValueError(f"k is {k!r}; for the metric {self.metric!r} None is accepted.")
-        if not given and self.fold_by != "item":
-            raise ValueError(
-                f"fold_by is {self.fold_by!r} and scores are given, whose folds are by query "
-                "where there are several, else by item; 'item' is accepted."
-            )
-        if given and metric[0] != "disagreement":
-            raise ValueError(
-                f"metric is {self.metric!r} and preferences are given, without grades; "
-                "'disagreement' is accepted."
-            )
+        self._check_folds(given, group)
         if isinstance(self.cv, str) and self.cv == "lpo" and metric[0] != "disagreement":
             raise ValueError(
                 f"metric is {self.metric!r} and cv is 'lpo'; 'disagreement' is accepted, and 1 "
@@ -755,11 +744,6 @@ class RankRLSCV(RankRLSBase):
 
         `others` must be None.
         """
-        if group is not None and self.fold_by != "group":
-            raise ValueError(
-                f"preferences and qid are both given and fold_by is {self.fold_by!r}; qid is "
-                "accepted with fold_by='group'."
-            )
         X, prefs = self._read_preferred(X, preferences, **others)
         groups, n_dropped = preference_groups(
             self.cv, X, prefs, self.fold_by, group, self.random_state

@@ -634,7 +634,12 @@ class RankSVMCV(Ranker):
         RankSVMCV
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
-        self._check_choices(preferences is not None)
+        self._check_folds(preferences is not None, qid)
+        ratio = self.lam_min_ratio
+        if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
+            raise ValueError(
+                f"lam_min_ratio is {ratio}; a number between 0 and 1, or None, is accepted."
+            )
         gammas = [None] if self.gamma is None else np.unique(as_grid("gamma", self.gamma)).tolist()
         # the preferences of a fold have the weights of their queries already
         names = set(RankSVM().get_params()) - {"lam", "gamma", "query_weight"}
@@ -653,11 +658,6 @@ class RankSVMCV(Ranker):
             refuse_huge("X", X)
             others = dict(y=y, sample_weight=sample_weight, query_weight=self.query_weight)
             prefs = given_preferences(preferences, rows, X.shape[0], **others)
-            if qid is not None and self.fold_by != "group":
-                raise ValueError(
-                    f"preferences and qid are both given and fold_by is {self.fold_by!r}; qid is "
-                    "accepted with fold_by='group'."
-                )
         # too large: refused before any work
         whole = models[0]._problem(X, prefs)
         follower = shared_follower(whole, self.solver)
@@ -735,23 +735,3 @@ class RankSVMCV(Ranker):
             standard_error_=error,
         )
         return results | fitted_attributes(solution)
-
-    def _check_choices(self, given):
-        """Refuse a metric, kind of fold, k or lam_min_ratio that does not go with the rest."""
-        if self.k is not None and self.metric != "ndcg":
-            raise ValueError(f"k is {self.k!r}; for the metric {self.metric!r} None is accepted.")
-        if given and self.metric != "disagreement":
-            raise ValueError(
-                f"metric is {self.metric!r} and preferences are given, without grades; "
-                "'disagreement' is accepted."
-            )
-        if not given and self.fold_by != "item":
-            raise ValueError(
-                f"fold_by is {self.fold_by!r} and scores are given, whose folds are by query "
-                "where there are several, else by item; 'item' is accepted."
-            )
-        ratio = self.lam_min_ratio
-        if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
-            raise ValueError(
-                f"lam_min_ratio is {ratio}; a number between 0 and 1, or None, is accepted."
-            )

@@ -15,6 +15,7 @@ import numpy as np
 from ..base.jit import inner, njit
 from ..base.ownership import writable
 from ..base.validation import require_columns
+from ..preferences.missed_pairs import PATH_TIE_TOL
 
 # %% ../../nbs/selection/crossings.ipynb #c005
 @inner
@@ -396,7 +397,7 @@ def blocks_of(path, X_val, tie_tol):
     path.require_whole()
 
 # %% ../../nbs/selection/crossings.ipynb #c051
-def crossings(path, X_val, better, worse, tie_tol=1e-10):
+def crossings(path, X_val, better, worse, tie_tol=PATH_TIE_TOL):
     """Every change of sign of a preference's difference along a path.
 
     Parameters

@@ -290,7 +290,7 @@ def signs_of(differences, tolerance):
 PER_DECADE, ENTRIES = 50, 1 << 22  # lambdas of the grid; numbers at a time
 
 
-def spectral_crossings(path, X_val, better, worse, tie_tol=1e-10):
+def spectral_crossings(path, X_val, better, worse, tie_tol=PATH_TIE_TOL):
     """Every change of sign of a preference's difference that a grid shows.
 
     Parameters
@@ -432,7 +432,7 @@ def validation_curve(
     qid: ArrayLike | None = None,
     metric: Literal["disagreement", "auc", "ndcg", "error"] = "disagreement",
     k: int | None = None,
-    tie_tol: float = 1e-10,
+    tie_tol: float = PATH_TIE_TOL,
 ) -> ValidationCurve:
     """How well the order of validation items is met, for every lambda of a path.
 

@@ -103,8 +103,11 @@ def query_disagreement(y, label):
     return lambda scores: metrics.disagreement(prefs, scores)
 
 
-def check_grades(metric, y):
-    """Refuse y (N,) that a metric of rankbook has no meaning for."""
+def measure(metric, scores, y, label, limits):
+    """The metric (l,) of held-out scores (l, N) for y (N,), by label (N,).
+
+    Scores within `limits` (l,) tie.
+    """
     if metric == "auc" and np.unique(y).size > 2:
         raise ValueError(
             f"y has {np.unique(y).size} different values; at most two are accepted for the AUC."
@@ -114,14 +117,6 @@ def check_grades(metric, y):
             f"y has {y.min() if y.min() < 0 else y.max()}; "
             "grades from 0 to 1000 are accepted for NDCG."
         )
-
-
-def measure(metric, scores, y, label, limits):
-    """The metric (l,) of held-out scores (l, N) for y (N,), by label (N,).
-
-    Scores within `limits` (l,) tie.
-    """
-    check_grades(metric, y)
     if callable(metric):
         judge = lambda s: metric(y, s, label)
     else:

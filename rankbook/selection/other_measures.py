@@ -12,6 +12,7 @@ import numpy as np
 from ..base.jit import inner, njit
 from ..base.validation import as_array, as_matrix
 from ..preferences.graph import Preferences
+from ..preferences.missed_pairs import PATH_TIE_TOL
 from .crossings import crossings
 
 # %% ../../nbs/selection/other_measures.ipynb #c004
@@ -279,7 +280,7 @@ def label_constraints(number, k):
     return example * k + number[example], example * k + other, example, number[example] < other
 
 # %% ../../nbs/selection/other_measures.ipynb #w007
-def wrong_labels(path, X_val, y_val, tie_tol=1e-10):
+def wrong_labels(path, X_val, y_val, tie_tol=PATH_TIE_TOL):
     """Where the share of wrong labels changes along a path, and its values.
 
     Parameters
