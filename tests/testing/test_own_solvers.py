@@ -20,12 +20,13 @@ OWN["subgradient"] = rb.get_solver("subgradient", tol=0.1, max_passes=300)
 
 
 # The checks that take longest of solvers that are slow, or call another one: with --slow. Each of
-# these solvers still meets the whole degenerate corpus in the checks certificate and reference.
+# these solvers still meets the whole degenerate corpus in the check certificate, and qp is the
+# reference of the others.
 STATE = {"layout", "unchanged", "deterministic", "memory", "threads", "surroundings", "copies"}
 LARGE = {"kernels", "combinations", "sizes", "scales", "extremes", "storages"}
-PARTS = {"dual", "weights", "margins", "queries", "progress", "random_state"}
+PARTS = {"reference", "dual", "weights", "margins", "queries", "progress", "random_state"}
 LONG = {
-    "epsilon": STATE | LARGE | PARTS | {"path", "order", "path_and_solve", "readings"},
+    "epsilon": STATE | LARGE | PARTS | {"path", "order", "path_and_solve", "readings", "refuses"},
     "qp": STATE | LARGE | PARTS - {"weights", "margins"} | {"order", "hard_margin"},
     "subgradient": {"layout", "storages", "combinations"},
 }
