@@ -88,9 +88,11 @@ MUTANTS = {  # and what fails, the check that is meant first
 each_mutant = pytest.mark.parametrize("kind", MUTANTS, ids=lambda kind: kind.__name__)
 
 
-def test_the_right_solver_passes_every_check_and_is_asked_all_of_them():
-    table = check_solver(wrong.Right, isolated=False)
-    assert [row.outcome for row in table] == ["passed"] * len(CHECKS), table
+def test_the_right_solver_passes_every_check_and_is_asked_all_of_them(amount):
+    """Its path solves whenever it is read, so that the check "path" is for long runs."""
+    checks = [name for name in CHECKS if name not in amount(("path",), ())]
+    table = [run_check(name, wrong.Right) for name in checks]
+    assert [row.outcome for row in table] == ["passed"] * len(checks), table
 
 
 def test_a_right_solver_without_the_linear_kernel_passes(amount):
