@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['GROUP', 'HOME', 'PLAIN', 'METHODS', 'SIZES', 'VOCABULARY', 'RULES', 'CHECKED', 'FEATURES', 'NEEDED', 'AUTO', 'Solver',
-           'text_of', 'check_name', 'check_attributes', 'check_class', 'is_kind', 'asked_of', 'feature_fit',
-           'declared_fit', 'solver_fit', 'owners_of', 'options_of', 'check_options', 'with_options', 'auto_options']
+           'is_names', 'is_gap', 'is_sizes', 'text_of', 'check_name', 'check_attributes', 'check_class', 'is_kind',
+           'asked_of', 'feature_fit', 'declared_fit', 'solver_fit', 'owners_of', 'options_of', 'check_options',
+           'with_options', 'auto_options']
 
 # %% ../../nbs/registry/solver.ipynb #so007
 import inspect
@@ -142,18 +143,28 @@ VOCABULARY = dict(
 )
 
 
-RULES = (
-    dict.fromkeys(
-        (*VOCABULARY, "provides", "requires"),
-        (
-            lambda value: (
-                isinstance(value, Collection)
-                and not isinstance(value, (str, bytes, Mapping))
-                and all(isinstance(one, str) and one for one in value)
-            ),
-            "a tuple or set of names",
-        ),
+def is_names(value):
+    """Whether a value is a tuple, list or set of texts that are not empty."""
+    plain = isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping))
+    return plain and all(isinstance(one, str) and one for one in value)
+
+
+def is_gap(value):
+    """Whether a value is None, or a finite number above 0."""
+    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    return value is None or (number and 0 < value < np.inf)
+
+
+def is_sizes(value):
+    """Whether a value is a mapping from known sizes to whole numbers."""
+    return isinstance(value, Mapping) and all(
+        what in SIZES and isinstance(size, Integral) and not isinstance(size, bool) and size >= 0
+        for what, size in value.items()
     )
+
+
+RULES = (
+    dict.fromkeys((*VOCABULARY, "provides", "requires"), (is_names, "a tuple or set of names"))
     | dict.fromkeys(
         ("weights", "margins", "signed_margins", "hard_margin")
         + ("exact", "deterministic", "keep_interrupted"),
@@ -163,30 +174,8 @@ RULES = (
         ("name", "version", "summary", "reference"),
         (lambda value: isinstance(value, str), "a str"),
     )
-    | dict(
-        tol=(
-            lambda value: (
-                value is None
-                or isinstance(value, Real)
-                and not isinstance(value, (bool, np.bool_))
-                and 0 < value < np.inf
-            ),
-            "a finite number > 0, or None",
-        ),
-        largest=(
-            lambda value: (
-                isinstance(value, Mapping)
-                and all(
-                    what in SIZES
-                    and isinstance(size, Integral)
-                    and not isinstance(size, bool)
-                    and size >= 0
-                    for what, size in value.items()
-                )
-            ),
-            f"a dict from {', '.join(SIZES)} to whole numbers",
-        ),
-    )
+    | dict(tol=(is_gap, "a finite number > 0, or None"))
+    | dict(largest=(is_sizes, f"a dict from {', '.join(SIZES)} to whole numbers"))
 )
 
 
