@@ -39,9 +39,9 @@ def test_a_small_fit_goes_through_few_functions_and_makes_one_solver():
     of_registry = {
         name: n for (file, name), n in named.items() if Path(file).parts[1] == "registry"
     }
-    assert len({file for file, _ in found}) <= 28
-    assert len(named) <= 212
-    assert sum(of_registry.values()) <= 80
+    assert len({file for file, _ in found}) <= 24
+    assert len(named) <= 205
+    assert sum(of_registry.values()) <= 74
     for once in ("choose_solver", "find_record", "run"):
         assert of_registry[once] == 1
     made = [file for (file, name) in named if name == "__init__" and "solvers" in file]
