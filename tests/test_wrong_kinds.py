@@ -6,6 +6,7 @@ A value is refused by an error that names the parameter, or belongs to the param
 import inspect
 import re
 import warnings
+from decimal import Decimal
 from functools import cache
 
 import numpy as np
@@ -479,6 +480,11 @@ def test_a_masked_score_of_a_label_is_a_missing_one():
 SILENT = {
     "y has 9007199254740993": lambda: rb.Preferences.from_scores([2**53, 2**53 + 1, 2**53 + 2]),
     "y has 9007199254740995": lambda: ranker().fit(X[:3], np.array([0, 2**53 + 3, 1])),
+    "y has Decimal..9007199254740993": lambda: rb.Preferences.from_scores(
+        [Decimal(2**53), Decimal(2**53 + 1)]
+    ),
+    "lam is np.complex128": lambda: rb.RankRLS(lam=np.complex128(1 + 2j)).fit(X, Y),
+    "rows is a masked array": lambda: PAIRS[np.ma.array([1, 0], mask=[0, 1])],
     "y_score has 9007199254740993": lambda: metrics.auc([0, 1], [2**53, 2**53 + 1]),
     "qid has ids of kinds": lambda: rb.Preferences.from_scores([1] * 4, qid=["1", 1, "a", "a"]),
     "progress is 'yes'": lambda: rb.RankSVM(progress="yes").fit(X, Y),
@@ -531,3 +537,5 @@ def test_integers_that_floats_hold_are_scores():
     assert len(rb.Preferences.from_scores(np.array([2**60, 0]))) == 1
     assert rb.Preferences.from_scores([1, 2, 1, 2], qid=["1", "1", "a", "a"]).n_queries == 2
     assert rb.Preferences.from_scores([1, 2], qid=[2**62, 2**62 + 1]).n_queries == 2
+    ids = [2.0**53, 2.0**53, 2**53 + 1, 2**53 + 1, -1, -1]
+    assert rb.Preferences.from_scores([1, 2] * 3, qid=ids).n_queries == 3

@@ -242,9 +242,10 @@ def as_numbers(name, value, exact=True):
         numbers = np.asarray(A, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{name} cannot be read as numbers ({error}); {accepted}.") from error
-    if exact and A.dtype.kind in "iuO" and np.abs(numbers).max(initial=0) >= 2.0**53:
+    wide = A.dtype.kind in "iuO" or A.dtype.itemsize > 8
+    if exact and wide and (np.abs(numbers) >= 2.0**53).any():
         pairs = zip(A.ravel().tolist(), numbers.ravel().tolist())
-        if rounded := next((a for a, b in pairs if isinstance(a, int) and a != b), None):
+        if rounded := next((a for a, b in pairs if abs(b) >= 2.0**53 and a != b), None):
             raise ValueError(
                 f"{name} has {shown(rounded)}, which a float64 rounds; integers up to 2**53 are "
                 "accepted. Subtract the smallest first, or number them in order."
@@ -345,7 +346,8 @@ def as_vector(name, value, size=None, *, minimum=None, strict=False):
 def as_positive(name, value, *, zero=False):
     """`value` as a finite float greater than zero (or at least zero with ``zero=True``)."""
     accepted = f"a finite number {'>=' if zero else '>'} 0 is accepted."
-    if isinstance(value, bool | np.bool_ | str | bytes | list | tuple) or np.ndim(value) != 0:
+    wrong = bool | np.bool_ | str | bytes | list | tuple | np.complexfloating
+    if isinstance(value, wrong) or np.ndim(value) != 0:
         raise TypeError(f"{name} is {shown(value)}; {accepted}")
     try:
         x = float(value)
@@ -423,8 +425,9 @@ def as_ids(name, value, n, what="id"):
         raise ValueError(
             f"{name} has shape {v.shape}; shape ({n},), one {what} for each item, is accepted."
         )
-    if v.dtype.kind == "U" and isinstance(value, list | tuple):
-        v = np.array(value, dtype=object)  # in which 1 is not "1"
+    merged = v.dtype.kind == "U" or v.dtype.kind == "f" and (np.abs(v) >= 2.0**53).any()
+    if merged and isinstance(value, list | tuple):
+        v = np.array(value, dtype=object)  # in which 1 is not "1", and 2**53 + 1 not 2.0**53
     missing = lambda x: x is None or isinstance(x, float) and np.isnan(x)
     bad = (
         ~np.isfinite(v)

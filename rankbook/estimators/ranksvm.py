@@ -679,7 +679,7 @@ class RankSVMCV(Ranker):
         """
         part = lambda values, items: None if values is None else values[items]
         folds, of_query = [], self.query_weight
-        if of_query is None or isinstance(of_query, str):
+        if query is None or of_query is None or isinstance(of_query, str):
             weigh = lambda items: of_query
         else:  # the entries of those queries that are there
             weigh = lambda items: np.asarray(of_query)[np.unique(part(query, items))]

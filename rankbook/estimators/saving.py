@@ -21,7 +21,7 @@ from ..base.files import (
     read_archive,
     save_values,
 )
-from ..base.tables import as_html
+from ..base.tables import as_html, printable
 from ..base.types import File
 from ..base.validation import as_flag
 from ..kernels.kernel import Kernel
@@ -369,7 +369,7 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
         ArithmeticError,
         RecursionError,
     ) as error:
-        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        what = printable(f"{error} is missing" if isinstance(error, KeyError) else str(error))
         raise ValueError(
             f"file is {str(file)!r}, a {kind} whose parts do not fit together: {what}."
         ) from error

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..base.limits import require_memory
 from ..base.ownership import SetOnce, locked, own
+from ..base.tables import refuse_unread
 from ..base.types import GraphName
 from ..base.validation import as_choice, as_count, as_index, as_vector, query_numbers
 from rankbook.preferences.events import (
@@ -619,6 +620,7 @@ class Preferences(SetOnce):
         >>> prefs.shape, prefs.better, prefs.worse
         ((3,), array([1], dtype=int32), array([0], dtype=int32))
         """
+        refuse_unread("rows", rows)
         try:
             chosen = np.arange(self.n_items)[rows]
         except IndexError as error:

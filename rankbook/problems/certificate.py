@@ -269,7 +269,7 @@ class Solution(SetOnce):
     ) -> None:
         self.problem, self.lam, self.solver = problem, lam, solver
         self.info = {} if info is None else info
-        ruled = isinstance(dual, SmoothedDual)
+        ruled = type(dual) is SmoothedDual
         self.dual = dual if ruled else _as_answer("dual", dual, problem.dual_shape)
         shape = None  # of weights, if the function has any beside its coefficients
         if hasattr(problem, "coefficients") and problem.is_factored and not problem.coef_is_weights:
@@ -344,11 +344,9 @@ class Solution(SetOnce):
         )
         warn(message.strip(), ConvergenceWarning)
 
-    def said_by(self, solver: str) -> "Solution":
-        """The same answer with the name of what really ran."""
-        return Solution(
-            self.problem, self.lam, self._coef, self.dual, solver, self.info, self._weights
-        )
+    def said_by(self, solver: str, problem: Any, lam: float) -> "Solution":
+        """The same answer with the name of what really ran, to what was really asked."""
+        return Solution(problem, lam, self._coef, self.dual, solver, dict(self.info), self._weights)
 
     def proven(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
         """Whether f(first) - f(second) certainly has the sign that it has in the exact optimum.

@@ -18,7 +18,7 @@ from ..base.validation import as_positive, as_vector
 from ..problems.certificate import Solution
 from ..problems.ranksvm import RankSVMProblem
 from ..registry.choice import choose_solver
-from ..registry.solve import solve
+from ..registry.solve import refuse_overrides, solve
 from ..registry.solver import is_kind
 
 # %% ../../nbs/selection/kernel_path.ipynb #k005
@@ -158,6 +158,7 @@ def kernel_path(
     """
     if not is_kind(problem, "RankSVMProblem"):
         raise TypeError(f"problem is a {type(problem).__name__}; a RankSVMProblem is accepted.")
+    refuse_overrides(problem)
     if problem.kernel.name not in ("rbf", "poly"):
         raise ValueError(
             f"problem has the kernel {problem.kernel.name!r}; 'rbf' and 'poly' have a gamma."

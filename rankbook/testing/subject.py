@@ -188,7 +188,7 @@ class Subject:
         """An answer of a path as the library's own class certifies it."""
         if not isinstance(answer, Solution) or answer.problem is not problem or answer.lam != lam:
             raise CheckFailed(f"the path answered with {answer!r}, no Solution of it at that lam")
-        return Solution.said_by(answer, answer.solver)
+        return Solution.said_by(answer, answer.solver, problem, lam)
 
     @property
     def tol(self) -> float:

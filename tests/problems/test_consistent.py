@@ -69,3 +69,8 @@ def test_a_subclass_with_an_objective_of_its_own_is_refused(make, words):
     for call in (lambda: rb.solve(make(), 1.0), lambda: rb.solve_path(make())):
         with pytest.raises(TypeError, match=words):
             call()
+
+
+def test_a_path_over_widths_refuses_an_objective_of_its_own():
+    with pytest.raises(TypeError, match="OwnPrimal, which redefines primal"):
+        rb.kernel_path(OwnPrimal(X, PREFS), 1.0, [0.1, 1.0])

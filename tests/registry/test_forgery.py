@@ -173,6 +173,55 @@ def test_what_pretends_to_be_built_in_is_watched():
         rb.solve(problem_of("rbf"), 1.0, solver=lent)
 
 
+class AnyLambda(float):
+    """Equal to every lambda but 0."""
+
+    __hash__ = float.__hash__
+
+    def __eq__(self, other):
+        return other != 0.0
+
+    def __ne__(self, other):
+        return False
+
+
+def test_a_lambda_that_equals_all_others_changes_no_certificate():
+    class Elsewhere(Solver):
+        name = "elsewhere"
+
+        def solve(self, problem, lam):
+            return rb.Solution(problem, AnyLambda(1e12), dual=np.array(problem.prefs.weight))
+
+    found = rb.solve(problem_of("linear"), 1.0, solver=Elsewhere)
+    assert type(found.lam) is float and found.certificate.relative_gap > 0.1
+
+
+def test_a_solution_of_another_class_is_refused():
+    class Changing(rb.Solution):
+        pass
+
+    class Vain(Solver):
+        name = "vain"
+
+        def solve(self, problem, lam):
+            return Changing(problem, lam, coef=np.zeros(problem.coef_shape))
+
+    with pytest.raises(TypeError, match="solver 'vain' returned Changing; a Solution of"):
+        rb.solve(problem_of("linear"), 1.0, solver=Vain)
+
+
+@pytest.mark.parametrize("name", ["certificate", "nearest", "predict"])
+def test_a_path_with_its_own_certificate_is_refused(name):
+    Own = type("Own", (ForgedPath,), {name: lambda *_: None, "__module__": __name__})
+
+    class Follower(Zeros):
+        def path(self, problem, lam_min=None):
+            return Own(problem, np.array([2.0]), "lam_min", 1.0)
+
+    with pytest.raises(TypeError, match=f"has its own method {name}"):
+        rb.solve_path(problem_of("rbf"), 1.0, solver=Follower)
+
+
 def test_a_path_that_makes_its_own_solutions_is_refused():
     kind = type("OwnSolutions", (ForgedPath,), dict(solution=lambda self, lam: None))
     path = lambda self, problem, lam_min: kind(problem, np.array([2.0]), "lam_min", 1.0)
