@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ROUNDING', 'SPEED', 'SAME', 'CORRECTED', 'LAST_SEGMENT', 'SMALLEST', 'STALLED', 'STEADY', 'ROWS', 'HARD', 'Point',
            'corner_at', 'entry_step', 'exit_steps', 'moved', 'settled', 'Trace', 'next_point', 'follow', 'HomotopyPath',
-           'slopes', 'piece_of', 'HomotopySolver']
+           'slopes', 'HomotopySolver']
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kc002
 from dataclasses import dataclass, field, replace
@@ -16,13 +16,15 @@ import numpy as np
 from ...base.limits import require_memory, written_out
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
-from ...paths.exact import SolutionPath, in_domain
+from ...paths.exact import End, SolutionPath, in_domain
 from ...paths.files import demand, finite, finite_table, save_path
 from ...problems.certificate import Solution
 from ...registry.solver import Solver, is_kind
 from rankbook.solvers.homotopy.direction import (
     TIE,
     Corner,
+    HingePiece,
+    LeastSquaresPiece,
     direction,
     solve_regular,
     solve_singular,
@@ -176,7 +178,7 @@ def follow(piece, lam_min=0.0, max_events=None):
             if point.lam < SMALLEST * top:
                 return seen.end("rounding", "correlations below are rounding errors")
             if seen.stalled > STALLED:
-                return seen.end("numerical", "too many events in a row without progress")
+                return seen.end(End.STALLED.status, End.STALLED.sentence)
             point, tied = next_point(piece, point, top, lam_min)
             seen.add(point)
             seen.events, seen.tied = seen.events + 1, seen.tied + tied
@@ -278,20 +280,6 @@ def slopes(problem, w):
     return 2 * prefs.weight * np.maximum(0.0, short)
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kd007
-def piece_of(problem):
-    """What the path asks about the loss of a problem."""
-    from rankbook.solvers.homotopy.direction import HingePiece, LeastSquaresPiece
-
-    if is_kind(problem, "RankRLSProblem"):
-        return LeastSquaresPiece(problem)
-    require_memory(
-        120 * len(problem.prefs) + 24 * problem.X.size,
-        f"following {len(problem.prefs):,} preferences",
-        'use graph="star", or a subsample of the items',
-    )
-    return HingePiece(problem)
-
-
 class HomotopySolver(Solver):
     """Squared losses with an L1 penalty: all solutions, or one.
 
@@ -327,7 +315,15 @@ class HomotopySolver(Solver):
         if problem.lam_max == 0 or (lam_min or 0) >= problem.lam_max:
             status, nothing = "lam_min" if lam_min else "complete", csr_array((1, problem.n_coef))
             return HomotopyPath(problem, [lam_min or 0.0], nothing, status)
-        seen = follow(piece_of(problem), lam_min or 0.0, self.max_events)
+        kind = LeastSquaresPiece
+        if not is_kind(problem, "RankRLSProblem"):
+            kind = HingePiece
+            require_memory(
+                120 * len(problem.prefs) + 24 * problem.X.size,
+                f"following {len(problem.prefs):,} preferences",
+                'use graph="star", or a subsample of the items',
+            )
+        seen = follow(kind(problem), lam_min or 0.0, self.max_events)
         lams, rows = list(seen.lams), list(seen.rows)
         lams[0] = problem.lam_max
         if seen.status == "lam_min":  # a lam_min that is lam_max but for rounding is no event
