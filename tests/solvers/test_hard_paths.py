@@ -17,7 +17,7 @@ from test_small_data_campaign import DEEP, EXACT, ROUNDING, cone_program, linear
 
 import rankbook as rb
 
-WHOLE, SAMPLE, CONE = 5000, 100, 7  # cone programs for each 7th problem
+WHOLE, SAMPLE, CONE = 5000, 50, 7  # cone programs for each 7th problem
 KINDS = [
     ("l2", "hinge", "linear"),
     ("l2", "hinge", "rbf"),

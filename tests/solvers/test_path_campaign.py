@@ -222,7 +222,7 @@ def follow(number):
 
 # The campaign
 
-PARTS, WHOLE, SAMPLE = 8, 10_000, 150
+PARTS, WHOLE, SAMPLE = 8, 10_000, 60
 
 
 def campaign(numbers):

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 import rankbook as rb
 
-PARTS, WHOLE, SAMPLE, CONE = 8, 10_000, 60, 20  # cone programs for each 20th data set
+PARTS, WHOLE, SAMPLE, CONE = 8, 10_000, 30, 20  # cone programs for each 20th data set
 EXACT, ROUNDING = 1e-9, 1e-12  # relative gaps: of exact solvers, and below zero
 DEEP = 1e-5  # of lam_max: below it all solvers are held to the tolerance that they declare
 KINDS = [
