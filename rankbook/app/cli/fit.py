@@ -354,13 +354,6 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     say_fit(model, n, prefs, out, perf_counter() - start, as_json)
 
 
-def refuse_both(**given):
-    """Refuse what says who is better, beside --preferences."""
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name} is {value!r}; None is accepted beside --preferences.")
-
-
 def one_gamma(text):
     """A gamma, or None."""
     gammas = parse_gammas(text)
