@@ -302,6 +302,17 @@ def test_a_proven_order_is_the_order_of_the_optimum(seed):
 # The hard margin
 
 
+@pytest.mark.parametrize(("penalty", "coef"), [("l2", [-1.0, 1.0, 0.0]), ("l1", [1.0])])
+def test_the_hard_margin_measures_violations(penalty, coef):
+    prefs = rb.Preferences.from_scores([0, 1, 2])
+    problem = rb.RankSVMProblem([[0.0], [1.0], [2.0]], prefs, "linear", penalty=penalty)
+    neighbours, outer = ((prefs.better - prefs.worse == step) * 1.0 for step in (1, 2))
+    found = problem.certificate(0, np.array(coef), -neighbours)
+    assert found.box_violation == 1  # each multiplier has the wrong sign
+    found = problem.certificate(0, np.array(coef), outer)
+    assert found.complementarity_violation == 1  # f exceeds that margin of 1 by 1
+
+
 def test_hard_margin_certificates():
     problem = rb.RankSVMProblem(
         [[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 2]), "linear"
