@@ -313,6 +313,20 @@ def test_the_hard_margin_measures_violations(penalty, coef):
     assert found.complementarity_violation == 1  # f exceeds that margin of 1 by 1
 
 
+def test_misplaced_weights_and_slopes_are_measured():
+    prefs = rb.Preferences.from_scores([0, 1, 2])
+    X = [[0.0, 0.0], [1.0, 0.0], [2.0, 1.0]]
+    sparse = rb.RankSVMProblem(X, prefs, "linear", penalty="l1")
+    first = ((prefs.better == 1) & (prefs.worse == 0)) * 1.0
+    found = sparse.certificate(0, np.array([1.0, 0.5]), first)
+    assert np.isclose(found.complementarity_violation, 1 / 3)  # nothing pulls at the second weight
+    single = rb.RankSVMProblem(
+        [[1.0], [0.0]], rb.Preferences.from_scores([1, 0]), "linear", loss="squared"
+    )
+    best = np.array([2 / 3, -2 / 3])  # (1 - w)^2 + w^2 / 2 is smallest at w = 2/3
+    assert single.certificate(1.0, best, np.array([2 / 3])).is_optimal()
+
+
 def test_hard_margin_certificates():
     problem = rb.RankSVMProblem(
         [[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 2]), "linear"
