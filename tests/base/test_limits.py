@@ -129,6 +129,7 @@ rls basis rls_folds folds online rayleigh labels svm_qp squared_qp rls_qp""".spl
 def refusals(sizes, rooms):
     """What becomes of every ranker on some sizes (items, queries) with so many MiB left."""
     cases = [(name, *size, room) for name in NAMES for size in sizes for room in rooms]
+    cases = [case for case in cases if case[:2] != ("homotopy", 1200)]  # many minutes each
     calls = [(f"run({name!r}, {n}, {q})", room << 20) for name, n, q, room in cases]
     return dict(zip(cases, run_limited(PRELUDE, calls), strict=True))
 
@@ -141,7 +142,7 @@ def in_our_words(said):
 @linux
 @pytest.mark.slow
 def test_every_ranker_refuses_in_the_words_of_the_package_at_any_room():
-    found = refusals([(300, 6), (700, 1)], [0, 1, 3, 10, 30, 60, 100, 200, 300])
+    found = refusals([(300, 6), (1200, 1)], [0, 1, 3, 10, 30, 60, 100, 200, 300])
     assert {case: said for case, said in found.items() if not in_our_words(said)} == {}
 
 
