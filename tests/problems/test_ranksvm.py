@@ -327,6 +327,14 @@ def test_misplaced_weights_and_slopes_are_measured():
     assert single.certificate(1.0, best, np.array([2 / 3])).is_optimal()
 
 
+def test_multipliers_that_pull_more_than_the_norm_allows_are_measured():
+    pair = rb.Preferences.from_scores([0, 1])
+    sparse = rb.RankSVMProblem([[0.0], [1.0]], pair, "linear", penalty="l1")
+    right, strong = (sparse.certificate(0, np.ones(1), np.array([mu])) for mu in (1.0, 3.0))
+    assert right.is_optimal() and right.box_violation == 0
+    assert strong.box_violation == 2 and np.allclose([strong.dual, right.dual], 1)
+
+
 def test_hard_margin_certificates():
     problem = rb.RankSVMProblem(
         [[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 2]), "linear"
