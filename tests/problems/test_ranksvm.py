@@ -335,6 +335,14 @@ def test_multipliers_that_pull_more_than_the_norm_allows_are_measured():
     assert strong.box_violation == 2 and np.allclose([strong.dual, right.dual], 1)
 
 
+@pytest.mark.parametrize(("penalty", "least"), [("l1", 1.0), ("l2", 0.5)])
+def test_a_function_that_falls_short_is_scaled_up_for_its_bound(penalty, least):
+    pair = rb.Preferences.from_scores([0, 1])
+    problem = rb.RankSVMProblem([[0.0], [1.0]], pair, "linear", penalty=penalty)
+    half = np.array([0.5]) if penalty == "l1" else np.array([-0.5, 0.5])  # half of the margin
+    assert np.isclose(problem.certificate(0, half).primal, least)
+
+
 def test_hard_margin_certificates():
     problem = rb.RankSVMProblem(
         [[0.0], [1.0], [3.0]], rb.Preferences.from_scores([0, 1, 2]), "linear"
