@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..base.limits import import_extra
+from ..base.limits import import_extra, within_memory
 from ..base.validation import as_count, unknown_name
 from .table import PARTS, Dataset
 
@@ -206,6 +206,7 @@ def _mixture_means(rng):
     return centres[:, None, :] + rng.standard_normal((2, 10, 2))
 
 
+@within_memory("make_mixture")
 def make_mixture(n_per_class: int = 100, seed: int = 0) -> Dataset:
     """Draw the two-class Gaussian mixture of Hastie, Tibshirani and Friedman (2009), section 2.3.3.
 

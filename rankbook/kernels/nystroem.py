@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.chance import as_seed
-from ..base.limits import refuse_huge, warn
+from ..base.limits import refuse_huge, warn, within_memory
 from ..base.ownership import SetOnce, locked
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
@@ -339,6 +339,7 @@ class NystroemMap(SetOnce):
     (1, 2)
     """
 
+    @within_memory("NystroemMap", "use fewer items or components")
     def __init__(
         self,
         X: ArrayLike,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.limits import require_memory
+from ..base.limits import require_memory, within_memory
 from ..base.ownership import SetOnce, locked, own
 from ..base.tables import refuse_unread
 from ..base.types import GraphName
@@ -372,6 +372,7 @@ class Preferences(SetOnce):
         return cls(*found).replaced(**facts)
 
     @classmethod
+    @within_memory("from_rankings", "use shorter orders")
     def from_rankings(
         cls,
         orders: Any,

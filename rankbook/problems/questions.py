@@ -9,6 +9,7 @@ __all__ = ['open_radii', 'nearest_pairs', 'suggest_pairs']
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.limits import within_memory
 from ..base.types import Items
 from ..base.validation import as_array, as_count, as_index, as_items, query_numbers
 from ..kernels.linear_map import KernelMap
@@ -131,6 +132,7 @@ class _Candidates(KernelMap):
         self.keep_items(X_new)
 
 
+@within_memory("suggest_pairs", "suggest from fewer items")
 def suggest_pairs(
     solution: Solution,
     k: int,
