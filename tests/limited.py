@@ -13,7 +13,7 @@ exec(prelude, names)
 for call, room in calls:
     read, write = os.pipe()
     if not (child := os.fork()):
-        signal.alarm(600)
+        signal.alarm(180)
         with open("/proc/self/statm") as statm:
             used = int(statm.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + room,) * 2)
