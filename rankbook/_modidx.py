@@ -3228,5 +3228,4 @@ d = { 'settings': { 'branch': 'main',
             'rankbook.testing.corpus': {},
             'rankbook.testing.kit': {},
             'rankbook.testing.paths': {},
-            'rankbook.testing.problems': {},
             'rankbook.testing.subject': {}}}

@@ -12,7 +12,7 @@ degenerate = degenerate_items  # items alone
 def sparse_corpus():
     """Items and preferences by name: what makes problems with an L1 penalty degenerate."""
     groups = ("items", "queries", "weights", "margins", "scales")
-    return {i.name: (i.X, i.prefs) for group in groups for i in GROUPS[group]()}
+    return {i.name: (i.X, i.prefs) for group in groups for i in GROUPS[group]}
 
 
 def standardised(name, rows):

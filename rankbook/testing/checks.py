@@ -8,10 +8,10 @@ import random
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from numbers import Real
 from operator import attrgetter
 from tempfile import TemporaryDirectory
@@ -25,19 +25,18 @@ from ..problems.losses import SquaredHinge
 from ..registry.plugins import HOME, installed_records, missing_modules
 from ..registry.solve import solve
 from ..registry.solver import Solver, asked_of, declared_fit
-from .corpus import Instance, repeated
-from .problems import (
+from .corpus import (
     ABOVE,
     CHANGED,
     EDGES,
     EXTREME,
+    GROUPS,
     LOW,
     MIDDLE,
     VARIANTS,
-    Variant,
-    instances,
     lambdas,
     made,
+    repeated,
     unit_of,
 )
 from .subject import Case, CheckFailed, CheckSkipped, Subject, describe
@@ -71,7 +70,13 @@ def within(answer: Solution, tol: float) -> None:
         raise CheckFailed(f"the relative gap is {gap:.1e} and tol is {tol:g}")
 
 
-def check_group(subject: Subject, group: str, lams: Any = lambdas, **choice: Any) -> None:
+def same_objective(one: float, two: float, tol: float, other: str) -> None:
+    """Fail unless two objectives agree to within a relative tolerance."""
+    if not abs(one - two) <= tol * max(1.0, abs(one), abs(two)):
+        raise CheckFailed(f"the objective is {one:.10g}, and {other} {two:.10g}")
+
+
+def solve_group(subject: Subject, group: str, lams: Any = lambdas, **choice: Any) -> None:
     """Fail unless every case of a group is solved to within `tol`."""
     tol = subject.tol
     for case in subject.cases(group, lams, **choice):
@@ -81,7 +86,7 @@ def check_group(subject: Subject, group: str, lams: Any = lambdas, **choice: Any
 
 def check_certificate(subject: Subject) -> None:
     """The certified gap is within tol on ties, copies, grids, cycles and low rank."""
-    check_group(subject, "items")
+    solve_group(subject, "items")
 
 
 PRECISE = 1e-5  # a reference promises a smaller gap
@@ -126,10 +131,7 @@ def check_reference(subject: Subject) -> None:
         with subject.looking_at(case):
             mine = subject.answer(case.problem, case.lam).certificate.primal
             theirs = minimum(case.problem, case.lam, reference)
-            if not abs(mine - theirs) <= (tol + PRECISE) * max(1.0, abs(theirs)):
-                raise CheckFailed(
-                    f"the objective is {mine:.10g}, and that of {reference.name} {theirs:.10g}"
-                )
+            same_objective(mine, theirs, tol + PRECISE, f"that of {reference.name}")
     if not compared:
         raise CheckSkipped("no other solver of the library takes its problems")
 
@@ -162,6 +164,7 @@ def check_progress(subject: Subject) -> None:
 
 
 BOX = 1e-8  # excess over the box [0, c], in units of c
+ROUGH = 0.1  # where no relative gap is promised
 ENOUGH = 16  # answers without multipliers, to believe that it returns none
 
 
@@ -178,43 +181,36 @@ def check_dual(subject: Subject) -> None:
                 excess = answer.certificate.box_violation
                 if excess > BOX:
                     raise CheckFailed(f"a multiplier is outside [0, c] by {excess:.1e} of c")
-                same_function(answer, ROUGH if subject.promise is None else subject.promise)
+                if answer.dual is None or case.problem.coef_is_weights:
+                    continue
+                f, other = answer.coef, Solution(case.problem, case.lam, dual=answer.dual).coef
+                square = case.lam / 2 * np.sum((f - other) * case.problem.matvec(f - other))
+                tol = (ROUGH if subject.promise is None else subject.promise) + PRECISE
+                if not square <= 2 * tol * max(1.0, answer.certificate.primal):
+                    raise CheckFailed(f"lam/2 |f - P'dual/lam|^2 is {square:.1e}: the two disagree")
     if not seen:
         raise CheckSkipped("it returns no multipliers")
-
-
-ROUGH = 0.1  # where nothing is promised
-
-
-def same_function(answer: Solution, tol: float) -> None:
-    """Fail if lam/2 |f - P' dual / lam|^2 is more than tol: no more than the gap, if that is."""
-    problem, given = answer.problem, answer.certificate
-    if isinstance(answer.dual, np.ndarray) and not problem.coef_is_weights:
-        other = answer.coef - Solution(problem, answer.lam, dual=answer.dual).coef
-        square = answer.lam / 2 * np.sum(other * problem.matvec(other))
-        if not square <= 2 * (tol + PRECISE) * max(1.0, given.primal):
-            raise CheckFailed(f"lam/2 |f - P'dual/lam|^2 is {square:.1e}: the two disagree")
 
 
 def check_weights(subject: Subject) -> None:
     """Weights matter, over ten orders of magnitude and where some are 0."""
     if not subject.declared.weights:
         raise CheckSkipped("it declares to take no weights")
-    check_group(subject, "weights")
+    solve_group(subject, "weights")
 
 
 def check_margins(subject: Subject) -> None:
     """Margins matter, of all sizes, and signed ones if it takes them."""
     if not subject.declared.margins:
         raise CheckSkipped("it declares to take no margins")
-    check_group(subject, "margins")
+    solve_group(subject, "margins")
     if subject.declared.signed_margins:
-        check_group(subject, "signed")
+        solve_group(subject, "signed")
 
 
 def check_queries(subject: Subject) -> None:
     """Items of different queries are not compared."""
-    check_group(subject, "queries")
+    solve_group(subject, "queries")
 
 
 TOGETHER = (
@@ -232,16 +228,16 @@ def check_combinations(subject: Subject) -> None:
     choice = dict(lams=lambda p: lambdas(p, MIDDLE), names=names)
     on_labels = choice | dict(names=APART[:1], kinds=("LabelRankSVMProblem", "LabelRankRLSProblem"))
     for kernel in declared.kernels:
-        check_group(subject, "combined", kernel=kernel, **choice)
+        solve_group(subject, "combined", kernel=kernel, **choice)
         if names is TOGETHER:  # on labels there are no margins
-            check_group(subject, "combined", kernel=kernel, **on_labels)
+            solve_group(subject, "combined", kernel=kernel, **on_labels)
     for storage in sorted(declared.storages - {"float64"}):
-        check_group(subject, "combined", kinds=("RankSVMProblem",), storage=storage, **choice)
+        solve_group(subject, "combined", kinds=("RankSVMProblem",), storage=storage, **choice)
 
 
 def check_sizes(subject: Subject) -> None:
     """Two hundred items, forty features, forty queries, a thousand preferences."""
-    check_group(subject, "large", lambda p: lambdas(p, MIDDLE))
+    solve_group(subject, "large", lambda p: lambdas(p, MIDDLE))
 
 
 def check_kernels(subject: Subject) -> None:
@@ -253,24 +249,24 @@ def check_kernels(subject: Subject) -> None:
         raise CheckSkipped(f"it takes the kernel {first} alone")
     names = ("plain", "copies that contradict", "integer grid", "rank one on integers")
     for kernel in others:
-        check_group(subject, "items", lambda p: lambdas(p, LOW), kernel=kernel, names=names)
+        solve_group(subject, "items", lambda p: lambdas(p, LOW), kernel=kernel, names=names)
     for kernel in changed:
-        check_group(subject, "items", lambda p: lambdas(p, LOW), kernel=kernel, names=names[:1])
+        solve_group(subject, "items", lambda p: lambdas(p, LOW), kernel=kernel, names=names[:1])
 
 
 def check_scales(subject: Subject) -> None:
     """Items far from the origin, in odd units, very small and very large."""
-    check_group(subject, "scales")
+    solve_group(subject, "scales")
 
 
 def check_extremes(subject: Subject) -> None:
     """Lambdas that are very large and very small, and those at the largest that matters."""
     names = ("plain", "integer grid", "separable")
-    check_group(subject, "items", names=names, lams=lambda p: lambdas(p, EXTREME))
-    check_group(subject, "items", names=("plain",), lams=lambda p: lambdas(p, EDGES))
+    solve_group(subject, "items", names=names, lams=lambda p: lambdas(p, EXTREME))
+    solve_group(subject, "items", names=("plain",), lams=lambda p: lambdas(p, EDGES))
     for storage in sorted(subject.declared.storages - {"float64"}):
         choice = dict(kinds=("RankSVMProblem",), names=("plain",), storage=storage)
-        check_group(subject, "items", lambda p: lambdas(p, ABOVE), **choice)
+        solve_group(subject, "items", lambda p: lambdas(p, ABOVE), **choice)
 
 
 def check_storages(subject: Subject) -> None:
@@ -280,7 +276,7 @@ def check_storages(subject: Subject) -> None:
         raise CheckSkipped("it takes items of float64 alone")
     names = ("plain", "integer grid", "separable", "one feature")
     for storage in others:
-        check_group(subject, "items", kinds=("RankSVMProblem",), storage=storage, names=names)
+        solve_group(subject, "items", kinds=("RankSVMProblem",), storage=storage, names=names)
 
 
 SEPARABLE = {  # an order is separable more often than classes without an intercept
@@ -294,12 +290,12 @@ def check_hard_margin(subject: Subject) -> None:
     if not subject.declared.hard_margin or "solve" not in subject.declared.provides:
         raise CheckSkipped("it declares no hard margin")
     for name, kinds in SEPARABLE.items():
-        check_group(subject, "items", at_zero, kinds=kinds, names=(name,))
+        solve_group(subject, "items", at_zero, kinds=kinds, names=(name,))
     choice = dict(kinds=("RankSVMProblem",), names=("many preferences",))
-    check_group(subject, "large", at_zero, **choice)
+    solve_group(subject, "large", at_zero, **choice)
     choice["names"] = ("separable, weights and margins",)
     for kernel in subject.declared.kernels:
-        check_group(subject, "combined", at_zero, kernel=kernel, **choice)
+        solve_group(subject, "combined", at_zero, kernel=kernel, **choice)
 
 
 def at_zero(problem: Any) -> tuple[float, ...]:
@@ -307,16 +303,8 @@ def at_zero(problem: Any) -> tuple[float, ...]:
     return () if getattr(problem, "loss", None) == SquaredHinge() else (0.0,)
 
 
+BY_ROW = ("RayleighProblem", "LabelRankSVMProblem", "LabelRankRLSProblem")  # labels, a basis
 SETTING = dict(items=("plain", "copies that contradict", "cycles"), queries=("queries",))
-
-
-def has_order(variant: Variant) -> bool:
-    """Whether a kind of problem is the same whatever the order of its rows.
-
-    Labels, and a basis, are chosen by row.
-    """
-    by_row = ("RayleighProblem", "LabelRankSVMProblem", "LabelRankRLSProblem")
-    return variant.kind not in by_row and not dict(variant.options).get("basis")
 
 
 def check_order(subject: Subject) -> None:
@@ -324,15 +312,14 @@ def check_order(subject: Subject) -> None:
     tol, kernel = subject.tol, subject.declared.first_kernel
     for group, names in SETTING.items():
         for instance, variant, problem in subject.problems(group, names=names):
-            if not has_order(variant):
+            if variant.kind in BY_ROW or dict(variant.options).get("basis"):
                 continue
             order = np.random.default_rng(3).permutation(len(instance.X))
             other = variant.problem(instance.permuted(order), kernel)
             for lam in lambdas(problem):
                 with subject.looking_at(Case(f"{instance.name}, permuted", variant, other, lam)):
                     one, two = (subject.answer(p, lam).certificate.primal for p in (problem, other))
-                    if not abs(one - two) <= 2 * tol * max(1.0, abs(one)):
-                        raise CheckFailed(f"the objective is {one:.10g}, and permuted {two:.10g}")
+                    same_objective(one, two, 2 * tol, "permuted")
     if not subject.cases_seen:
         raise CheckSkipped("its problems choose items by their row")
 
@@ -411,7 +398,7 @@ def lent_problems(subject: Subject, *ways: str) -> Any:
     """(way, variant, problem) of ranking SVMs that borrow their items."""
     kernel = subject.declared.first_kernel
     for variant in VARIANTS:
-        for instance in instances("items")[:5] if variant.kind == "RankSVMProblem" else ():
+        for instance in GROUPS["items"][:5] if variant.kind == "RankSVMProblem" else ():
             for how in ways if kernel in ("linear", "rbf", "poly") else ():
                 borrower = replace(instance, X=lent(how, instance))
                 problem = variant.problem(borrower, kernel, copy=False)
@@ -450,37 +437,28 @@ def check_layout(subject: Subject) -> None:
         raise CheckSkipped("it takes no problem that borrows its items")
 
 
-def through_pickle(solver: Any) -> Any:
-    """What a worker of joblib gets; classes of a notebook travel by value."""
-    from joblib import wrap_non_picklable_objects
-
-    return pickle.loads(pickle.dumps(wrap_non_picklable_objects((solver,), keep_wrapper=False)))[0]
-
-
 def check_copies(subject: Subject) -> None:
     """The solver, pickled or copied, solves as before; its solutions can be pickled."""
+    from joblib import wrap_non_picklable_objects  # classes of a notebook travel by value
+
     for case in subject.cases("items", names=("plain",)):
         with subject.looking_at(case):
             kept = subject.answers(case.problem, case.lam)
-            for make in (through_pickle, copy.deepcopy):
-                copies = subject.answers(case.problem, case.lam, make(subject.solver))
-                for mine, answer in zip(kept, copies):
-                    one = mine.certificate.primal
+            sent = wrap_non_picklable_objects((subject.solver,), keep_wrapper=False)
+            for solver in (pickle.loads(pickle.dumps(sent))[0], copy.deepcopy(subject.solver)):
+                for mine, answer in zip(kept, subject.answers(case.problem, case.lam, solver)):
                     other = pickle.loads(pickle.dumps(answer)).certificate.primal
-                    allowed = 2 * (subject.declared.tol or 1.0)
-                    if not abs(one - other) <= allowed * max(1.0, abs(one)):
-                        raise CheckFailed(
-                            f"the objective is {one:.10g}, and that of a copy {other:.10g}"
-                        )
+                    tol = 2 * (subject.declared.tol or 1.0)
+                    same_objective(mine.certificate.primal, other, tol, "that of a copy")
 
 
 def ordinary(subject: Subject) -> Any:
     """(features, problem) of small ordinary problems; a feature is what is declared, in words."""
-    declared, plain = subject.declared, instances("items")[0]
+    declared, plain = subject.declared, GROUPS["items"][0]
     settings = [(plain, kernel, {}) for kernel in declared.kernels]
     settings += [(plain, "linear", dict(storage=s)) for s in declared.storages - {"float64"}]
-    of = dict(weights=instances("weights")[-2], margins=instances("margins")[1])
-    chosen = dict(queries=instances("queries")[0]) | {
+    of = dict(weights=GROUPS["weights"][-2], margins=GROUPS["margins"][1])
+    chosen = dict(queries=GROUPS["queries"][0]) | {
         name: instance for name, instance in of.items() if getattr(declared, name)
     }
     first = declared.first_kernel
@@ -520,7 +498,7 @@ def beyond(subject: Subject) -> Any:
     """(instance's name, variant, problem) that the solver does not declare."""
     declared = subject.declared
     kernels = ("linear", "rbf", "poly", "precomputed", "callable")
-    plain = instances("items")[0]
+    plain = GROUPS["items"][0]
     for variant in VARIANTS:
         for kernel in kernels if "l1" not in str(variant) else ("linear",):
             yield plain.name, variant, made(variant, plain, kernel)
@@ -530,7 +508,7 @@ def beyond(subject: Subject) -> Any:
         signed=declared.signed_margins or not declared.margins,
     )
     for group in (group for group, takes in wanted.items() if not takes):
-        for instance in instances(group):
+        for instance in GROUPS[group]:
             for variant in VARIANTS:
                 yield instance.name, variant, made(variant, instance, declared.first_kernel)
     for storage in sorted({"float32", "csr"} - declared.storages):
@@ -570,96 +548,65 @@ def check_cost(subject: Subject) -> None:
                     raise CheckFailed(f"cost returned {seconds!r}; seconds >= 0 are accepted,")
 
 
-def alike() -> list[Instance]:
-    """Instances with the same items and number of preferences, and the first of them again."""
-    plain = instances("items")[0]
-    plain = replace(plain, X=np.array(plain.X))  # to lend
-    return [
+def check_memory(subject: Subject) -> None:
+    """What was solved before makes no difference to problems that look alike."""
+    tol, lam, first = subject.tol, {}, subject.declared.first_kernel
+    plain = replace(GROUPS["items"][0], X=np.array(GROUPS["items"][0].X))  # to lend
+    alike = [  # the same items and number of preferences, and the first again
         plain,
         replace(plain, name="other weights", weight=repeated(1, 3, 0.5)),
         replace(plain, name="other margins", margin=repeated(1, 3, 0.5)),
         replace(plain, name="other grades", y=plain.y.max() - plain.y[::-1]),
         plain,
     ]
-
-
-def look_alikes(subject: Subject) -> Iterator[tuple[str, Variant, Any]]:
-    """(name, variant, problem) of each kind, and with each kernel."""
-    first = subject.declared.first_kernel
-    for kernel in sorted(subject.declared.kernels, key=lambda kernel: kernel != first):
-        for instance in alike()[: None if kernel == first else 1]:
-            for variant in subject.variants():
-                lends = variant.kind == "RankSVMProblem" and kernel in ("linear", "rbf", "poly")
-                options = dict(copy=False) if lends else {}
-                problem = variant.problem(instance, kernel, **options)
-                if problem is not None and subject.takes(problem):
-                    yield instance.name, variant, problem
-
-
-def check_memory(subject: Subject) -> None:
-    """What was solved before makes no difference to problems that look alike."""
-    tol, lam = subject.tol, {}
-    for name, variant, problem in look_alikes(subject):
-        kind = variant.kind
-        lam.setdefault(kind, 0.1 * unit_of(problem))
-        with subject.looking_at(Case(name, variant, problem, lam[kind])):
-            within(subject.answer(problem, lam[kind]), tol)
+    kernels = sorted(subject.declared.kernels, key=lambda kernel: kernel != first)
+    settings = [(first, instance) for instance in alike] + [(k, plain) for k in kernels[1:]]
+    for (kernel, instance), variant in product(settings, subject.variants()):
+        lends = variant.kind == "RankSVMProblem" and kernel in ("linear", "rbf", "poly")
+        problem = variant.problem(instance, kernel, **(dict(copy=False) if lends else {}))
+        if problem is None or not subject.takes(problem):
+            continue
+        at = lam.setdefault(variant.kind, 0.1 * unit_of(problem))
+        with subject.looking_at(Case(instance.name, variant, problem, at)):
+            within(subject.answer(problem, at), tol)
             if subject.declared.provides == {"solve", "path"} and subject.follows(problem):
-                subject.path_below(problem, lam[kind])
-
-
-@contextmanager
-def hasty_threads() -> Iterator[None]:
-    """Python changes from one thread to another as often as it can."""
-    kept = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(kept)
-
-
-def at_once(ask: Any, orders: list[list[Any]]) -> list[tuple[Any, Any]]:
-    """(case, answer or error) of some threads that begin together, each with its own order."""
-    ready, found = Barrier(len(orders)), []
-
-    def run(order):
-        ready.wait()
-        for case in order:
-            try:
-                found.append((case, ask(case)))
-            except Exception as error:  # told by the thread that waits
-                found.append((case, error))
-
-    threads = [Thread(target=run, args=(order,), daemon=True) for order in orders]
-    with hasty_threads():
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    return found
+                subject.path_below(problem, at)
 
 
 def check_threads(subject: Subject) -> None:
     """One instance, asked by two threads at once, answers each as it does alone."""
     cases = list(subject.cases("items", names=("plain", "integer grid")))
-    alone = {}
+    alone, found, ready = {}, [], Barrier(2)
     for case in cases:
         with subject.looking_at(case):
             alone[case] = subject.answer(case.problem, case.lam)
-    ask = lambda case: subject.answer(case.problem, case.lam)
+
+    def run(order):
+        ready.wait()
+        for case in order:
+            try:
+                found.append((case, subject.answer(case.problem, case.lam)))
+            except Exception as error:  # told by the thread that waits
+                found.append((case, error))
+
+    threads = [Thread(target=run, args=(order,), daemon=True) for order in (cases, cases[::-1])]
+    interval = sys.getswitchinterval()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = at_once(ask, [cases, cases[::-1]])
+        sys.setswitchinterval(1e-6)  # from one thread to the other as often as Python can
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            sys.setswitchinterval(interval)
     for case, answer in found:
         with subject.looking_at(case):
             if isinstance(answer, Exception):
                 raise CheckFailed(f"{describe(answer)}, in a thread beside another,") from answer
             one, two = alone[case].certificate.primal, answer.certificate.primal
-            if not abs(one - two) <= 2 * (subject.promise or 1e-2) * max(1.0, abs(one)):
-                raise CheckFailed(
-                    f"the objective is {one:.10g}, and {two:.10g} in a thread beside another"
-                )
+            same_objective(one, two, 2 * (subject.promise or 1e-2), "in a thread beside another")
 
 
 def surroundings() -> dict[str, Any]:
@@ -672,33 +619,29 @@ def surroundings() -> dict[str, Any]:
     }
 
 
-@contextmanager
-def restored_surroundings() -> Iterator[None]:
-    """Another folder and another list of warnings; what was there before comes back."""
-    before = surroundings()
-    with warnings.catch_warnings(), TemporaryDirectory() as elsewhere:
-        warnings.resetwarnings()
-        warnings.filterwarnings("ignore", message=".*")
-        os.chdir(elsewhere)
-        try:
-            yield
-        finally:
-            os.environ.clear()
-            os.environ.update(before["the environment"])
-            os.chdir(before["the current folder"])
-            if signal.getsignal(signal.SIGINT) is not before["the handler of Ctrl-C"]:
-                signal.signal(signal.SIGINT, before["the handler of Ctrl-C"])
-
-
 def check_surroundings(subject: Subject) -> None:
     """Settings of the process are left as they are, and nothing is printed."""
     for case in subject.cases("items", names=("plain",)):
-        with subject.looking_at(case), redirect_stdout(io.StringIO()) as printed:
-            with restored_surroundings():
+        kept = surroundings()
+        with (
+            subject.looking_at(case),
+            redirect_stdout(io.StringIO()) as printed,
+            TemporaryDirectory() as elsewhere,
+        ):
+            warnings.resetwarnings()
+            warnings.filterwarnings("ignore", message=".*")
+            os.chdir(elsewhere)
+            try:
                 before = surroundings()
                 subject.answers(case.problem, case.lam)
                 for name, now in surroundings().items():
                     if now != before[name]:
                         raise CheckFailed(f"{name} was changed")
+            finally:
+                os.environ.clear()
+                os.environ.update(kept["the environment"])
+                os.chdir(kept["the current folder"])
+                if signal.getsignal(signal.SIGINT) is not kept["the handler of Ctrl-C"]:
+                    signal.signal(signal.SIGINT, kept["the handler of Ctrl-C"])
             if text := printed.getvalue():
                 raise CheckFailed(f"it printed {text[:80]!r} to standard output")

@@ -1,11 +1,19 @@
-"""Small degenerate data sets."""
+"""Small degenerate data sets, and problems of every kind on them."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from ..preferences.graph import Preferences
+from ..problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
+from ..problems.rankrls import RankRLSProblem
+from ..problems.ranksvm import RankSVMProblem
+from ..problems.rayleigh import RayleighProblem
+from ..problems.svm import MulticlassSVMProblem, SVMProblem
 
 
 def degenerate_items(rng: np.random.Generator, far: float = 1e5) -> dict[str, np.ndarray]:
@@ -139,84 +147,218 @@ def repeated(*values: float) -> Callable[[int], np.ndarray]:
     return lambda m: np.resize(np.array(values), m)
 
 
-def weight_instances() -> list[Instance]:
-    """Instances whose preferences, or examples, do not weigh the same."""
-    plain, _, contradiction, _, grid = item_instances()[:5]
-    return [
-        replace(plain, name="weights over ten orders", weight=scattered(-5, 5)),
-        replace(plain, name="weights, some 0", weight=repeated(2, 0, 1, 3, 0)),
-        replace(contradiction, name="weighted copies", weight=scattered(-1, 1)),
-        replace(grid, name="integer weights on a grid", weight=repeated(1, 3, 2)),
-        replace(plain, name="constant weights", weight=repeated(3)),
-    ]
-
-
-def margin_instances() -> list[Instance]:
-    """Instances whose preferences, or examples, have positive margins other than 1."""
-    plain, *_, grid = item_instances()[:5]
-    return [
-        replace(plain, name="margins of all sizes", margin=scattered(-2, 2)),
-        replace(grid, name="integer margins on a grid", margin=repeated(1, 3, 2)),
-        replace(plain, name="constant margins", margin=repeated(0.5)),
-    ]
-
-
-def signed_instances() -> list[Instance]:
-    """Instances some of whose margins are 0 or negative."""
-    plain, *_, grid = item_instances()[:5]
-    return [
-        replace(plain, name="signed margins", margin=repeated(1, -0.5, 2)),
-        replace(grid, name="signed margins on a grid", margin=repeated(1, 0, -1, 2)),
-        replace(plain, name="all margins negative", margin=repeated(-1, -0.5, -2)),
-    ]
-
-
-def combined_instances() -> list[Instance]:
-    """Instances with several of weights, margins and queries at once."""
-    grid, queries = item_instances()[4], query_instances()[0]
-    separable = next(i for i in item_instances() if i.name == "separable")
+def all_groups() -> dict[str, list[Instance]]:
+    """Instances by what is special about them; their items are read-only."""
+    items, queries = item_instances(), query_instances()
+    plain, _, contradiction, _, grid = items[:5]
+    separable = next(i for i in items if i.name == "separable")
     both = dict(weight=repeated(2, 0.5, 1, 3), margin=repeated(1, 3, 0.5))
     signed = both | dict(margin=repeated(1, -0.5))
-    return [
-        replace(queries, name="weights in queries", weight=both["weight"]),
-        replace(queries, name="margins in queries", margin=both["margin"]),
-        replace(queries, name="weights and margins in queries", **both),
-        replace(grid, name="weights and margins on a grid", **both),
-        replace(queries, name="weights and signed margins", **signed),
-        replace(separable, name="separable, weights and margins", **both),
-    ]
-
-
-def large_instances() -> list[Instance]:
-    """Instances with more items, queries and features than a block holds."""
+    # more items, queries and features than a block holds
     X = np.random.default_rng(9).normal(size=(200, 40))
     in_query, thirds = np.tile([0.0, 0.0, 1.0, 1.0, 2.0], 40), np.arange(56) * 3 // 56 * 1.0
-    return [
-        Instance("many queries", X, in_query, np.arange(200) // 5),
-        Instance("many items", X, (np.arange(200) >= 197).astype(float)),
-        Instance("many preferences", X[:56, :4] + 5 * thirds[:, None], thirds),
-    ]
+    groups = dict(
+        items=items,
+        queries=queries,
+        weights=[  # of preferences, or of examples
+            replace(plain, name="weights over ten orders", weight=scattered(-5, 5)),
+            replace(plain, name="weights, some 0", weight=repeated(2, 0, 1, 3, 0)),
+            replace(contradiction, name="weighted copies", weight=scattered(-1, 1)),
+            replace(grid, name="integer weights on a grid", weight=repeated(1, 3, 2)),
+            replace(plain, name="constant weights", weight=repeated(3)),
+        ],
+        margins=[
+            replace(plain, name="margins of all sizes", margin=scattered(-2, 2)),
+            replace(grid, name="integer margins on a grid", margin=repeated(1, 3, 2)),
+            replace(plain, name="constant margins", margin=repeated(0.5)),
+        ],
+        signed=[
+            replace(plain, name="signed margins", margin=repeated(1, -0.5, 2)),
+            replace(grid, name="signed margins on a grid", margin=repeated(1, 0, -1, 2)),
+            replace(plain, name="all margins negative", margin=repeated(-1, -0.5, -2)),
+        ],
+        combined=[
+            replace(queries[0], name="weights in queries", weight=both["weight"]),
+            replace(queries[0], name="margins in queries", margin=both["margin"]),
+            replace(queries[0], name="weights and margins in queries", **both),
+            replace(grid, name="weights and margins on a grid", **both),
+            replace(queries[0], name="weights and signed margins", **signed),
+            replace(separable, name="separable, weights and margins", **both),
+        ],
+        large=[
+            Instance("many queries", X, in_query, np.arange(200) // 5),
+            Instance("many items", X, (np.arange(200) >= 197).astype(float)),
+            Instance("many preferences", X[:56, :4] + 5 * thirds[:, None], thirds),
+        ],
+        scales=[
+            replace(plain, name="far from the origin", X=plain.X + 1e5),
+            replace(plain, name="units of all sizes", X=plain.X * [1e-4, 1, 1e3, 1e5]),
+            replace(plain, name="small items", X=plain.X * 1e-4),
+            replace(plain, name="large items", X=plain.X * 1e4),
+        ],
+    )
+    for instance in (instance for group in groups.values() for instance in group):
+        instance.X.flags.writeable = False
+    return groups
 
 
-def scale_instances() -> list[Instance]:
-    """Instances far from the origin, in odd units, very small and very large."""
-    plain = item_instances()[0]
-    A = plain.X
-    return [
-        replace(plain, name="far from the origin", X=A + 1e5),
-        replace(plain, name="units of all sizes", X=A * [1e-4, 1, 1e3, 1e5]),
-        replace(plain, name="small items", X=A * 1e-4),
-        replace(plain, name="large items", X=A * 1e4),
-    ]
+GROUPS = all_groups()
 
 
-GROUPS: dict[str, Callable[[], list[Instance]]] = dict(
-    items=item_instances,
-    queries=query_instances,
-    weights=weight_instances,
-    margins=margin_instances,
-    signed=signed_instances,
-    combined=combined_instances,
-    large=large_instances,
-    scales=scale_instances,
-)
+CHANGED: dict[str, dict[str, Any]] = {  # kernels whose parameters are not the defaults
+    "rbf, changed": dict(kernel="rbf", gamma=0.7),
+    "poly, changed": dict(kernel="poly", gamma=0.5, degree=2, coef0=0.5),
+}
+
+
+def laplace(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """exp(-|a - b|_1 / d) for rows of A (n, d) and B (p, d), (n, p)."""
+    return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).mean(axis=2))
+
+
+def with_kernel(X: np.ndarray, kernel: str) -> tuple[np.ndarray, dict[str, Any]]:
+    """Items for a kernel by name, or one of :data:`CHANGED`, and the options that ask for it."""
+    if kernel in CHANGED:
+        return X, dict(CHANGED[kernel])
+    if kernel == "precomputed":
+        return laplace(X, X), dict(kernel=kernel)
+    return X, dict(kernel=laplace if kernel == "callable" else kernel)
+
+
+def ranking(i, kernel, loss="hinge", penalty="l2", storage="float64", **options):
+    """A RankSVMProblem, whose items are kept as "float64", "float32" or "csr"."""
+    X, chosen = with_kernel(i.X, kernel)
+    if storage == "float32":
+        X = X.astype(np.float32)
+    elif storage == "csr":
+        from scipy.sparse import csr_array
+
+        X = csr_array(X)
+    return RankSVMProblem(X, i.prefs, loss=loss, penalty=penalty, **chosen, **options)
+
+
+def classes(i, kernel, make):
+    """An SVMProblem or a MulticlassSVMProblem."""
+    if i.pairs is not None or i.qid is not None:
+        return None
+    X, chosen = with_kernel(i.X, kernel)
+    n, y = len(X), i.y > i.y.min() if make is SVMProblem else i.y
+    chosen |= dict(weight=i.weight and i.weight(n), margin=i.margin and i.margin(n))
+    return make(X, y, **chosen)
+
+
+def least_squares(i, kernel, penalty="l2", basis=False):
+    """A RankRLSProblem."""
+    X, chosen = with_kernel(i.X, kernel)
+    chosen |= dict(penalty=penalty, basis=[0, 2, 4] if basis else None)
+    if i.pairs is not None or i.margin is not None:
+        return RankRLSProblem(X, graph=i.prefs, **chosen)
+    return RankRLSProblem(X, i.y, i.qid, item_weight=i.weight and i.weight(len(X)), **chosen)
+
+
+def on_labels(i, kernel, make, **options):
+    """A problem on three labels, a LabelRankSVMProblem or a LabelRankRLSProblem."""
+    if i.pairs is not None or i.margin is not None:
+        return None
+    few = slice(10 if len(i.X) < 100 else 50)
+    X, chosen = with_kernel(i.X[few] - i.X[few].mean(axis=0), kernel)
+    weight = i.weight and i.weight(len(i.X))[few]
+    Y = (i.y[few, None] + np.arange(len(X))[:, None] * np.arange(3)) % 3
+    if i.qid is not None:
+        Y[::3, 2] = np.nan
+        Y[1, :2] = np.nan  # one label alone is compared with nothing
+    return make(X, Y, object_weight=weight, **chosen, **options)
+
+
+def bipartite(i, kernel):
+    """A RayleighProblem."""
+    if i.pairs is not None or i.qid is not None or i.weight or i.margin or np.ptp(i.X) == 0:
+        return None
+    X, chosen = with_kernel(i.X, kernel)
+    y = (i.y > i.y.min()).astype(float)
+    y[1:-1:3] = np.nan
+    return RayleighProblem(X, y, n_components=None if kernel == "linear" else 5, **chosen)
+
+
+MAKERS = {
+    RankSVMProblem: (ranking, {}),
+    LabelRankSVMProblem: (on_labels, dict(make=LabelRankSVMProblem)),
+    SVMProblem: (classes, dict(make=SVMProblem)),
+    MulticlassSVMProblem: (classes, dict(make=MulticlassSVMProblem)),
+    RankRLSProblem: (least_squares, {}),
+    LabelRankRLSProblem: (on_labels, dict(make=LabelRankRLSProblem)),
+    RayleighProblem: (bipartite, {}),
+}
+CLASSES = {kind.__name__: kind for kind in MAKERS}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A kind of problem, with options that belong to it."""
+
+    kind: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def names(self) -> set[str]:
+        """What a solver may declare to take it: the names of its class and of those above."""
+        return {base.__name__ for base in CLASSES[self.kind].__mro__}
+
+    def problem(self, instance: Instance, kernel: str, **more: Any) -> Any:
+        """The problem on an instance, or None if the kind refuses it."""
+        make, fixed = MAKERS[CLASSES[self.kind]]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of queries with one item, for instance
+            try:
+                return make(instance, kernel, **fixed, **dict(self.options), **more)
+            except (ValueError, TypeError):  # one example of a class, sparse items for "l1"
+                return None
+
+    def __str__(self) -> str:
+        said = (f"{name}={value!r}" for name, value in self.options)
+        return f"{self.kind}({', '.join(said)})"
+
+
+VARIANTS = [
+    *(
+        Variant("RankSVMProblem", (("loss", loss), ("penalty", penalty)))
+        for penalty in ("l2", "l1")
+        for loss in ("hinge", "squared")
+    ),
+    *(Variant("LabelRankSVMProblem", (("loss", loss),)) for loss in ("hinge", "squared")),
+    Variant("SVMProblem"),
+    Variant("MulticlassSVMProblem"),
+    Variant("RankRLSProblem", (("penalty", "l2"),)),
+    Variant("RankRLSProblem", (("penalty", "l1"),)),
+    Variant("RankRLSProblem", (("penalty", "l2"), ("basis", True))),
+    Variant("LabelRankRLSProblem"),
+    Variant("RayleighProblem"),
+]
+
+
+@cache
+def made(variant: Variant, instance: Instance, kernel: str, **more: Any) -> Any:
+    """:meth:`Variant.problem`, made once for an instance of :data:`GROUPS`."""
+    return variant.problem(instance, kernel, **more)
+
+
+def unit_of(problem: Any) -> float:
+    """The largest lambda at which something happens, or where there is none that of the kernel.
+
+    1 for a problem whose items are all alike.
+    """
+    top = float(getattr(problem, "lam_max", np.inf))
+    if not np.isfinite(top):
+        own = problem.matrix.diagonal() if hasattr(problem, "matrix") else problem.diagonal
+        top = float(np.max(own))
+    return top or 1.0
+
+
+ORDINARY, LOW, MIDDLE = (0.5, 0.02), (0.02,), (0.1,)  # in units
+EXTREME, EDGES, ABOVE = (1e3, 1e-5), (1.001, 1.0, 0.999, 5e-4), (10.0, 1.001)
+
+
+def lambdas(problem: Any, shares: tuple[float, ...] = ORDINARY) -> tuple[float, ...]:
+    """Where a problem is asked about: shares of its unit."""
+    unit = unit_of(problem)
+    return tuple(share * unit for share in shares)

@@ -21,42 +21,14 @@ from ..base.types import SolverLike
 from ..base.validation import as_positive
 from ..registry.plugins import find_record, portable
 from ..registry.solver import with_options
-from . import checks
-from .paths import check_path, check_path_and_solve, check_readings
+from . import checks, paths
 from .subject import CheckFailed, CheckSkipped, Subject
 
-CHECKS: dict[str, Callable[[Subject], None]] = dict(
-    answers=checks.check_answers,
-    accepts=checks.check_accepts,
-    certificate=checks.check_certificate,
-    reference=checks.check_reference,
-    progress=checks.check_progress,
-    dual=checks.check_dual,
-    weights=checks.check_weights,
-    margins=checks.check_margins,
-    queries=checks.check_queries,
-    combinations=checks.check_combinations,
-    sizes=checks.check_sizes,
-    kernels=checks.check_kernels,
-    scales=checks.check_scales,
-    extremes=checks.check_extremes,
-    storages=checks.check_storages,
-    hard_margin=checks.check_hard_margin,
-    path=check_path,
-    path_and_solve=check_path_and_solve,
-    readings=check_readings,
-    order=checks.check_order,
-    layout=checks.check_layout,
-    unchanged=checks.check_unchanged,
-    deterministic=checks.check_deterministic,
-    memory=checks.check_memory,
-    threads=checks.check_threads,
-    random_state=checks.check_random_state,
-    surroundings=checks.check_surroundings,
-    copies=checks.check_copies,
-    refuses=checks.check_refuses,
-    cost=checks.check_cost,
-)
+CHECKS: dict[str, Callable[[Subject], None]] = {  # every check_... of the two modules
+    name.removeprefix("check_"): check
+    for name, check in (vars(checks) | vars(paths)).items()
+    if name.startswith("check_")
+}
 GATE = "answers"  # where it fails, the other checks are skipped
 
 
@@ -149,16 +121,6 @@ def work() -> None:
     os._exit(0)
 
 
-def ended_by(code: int, printed: Any) -> str:
-    """Why a worker is gone, in words."""
-    if code < 0:
-        return f"the interpreter was ended by {signal.Signals(-code).name}"
-    printed.seek(0)
-    lines = printed.read().decode("utf-8", errors="replace").strip().splitlines()
-    last = f" ({lines[-1]})" if code == 1 and lines else ""
-    return f"the interpreter ended with exit code {code}{last}"
-
-
 def run_isolated(
     checks: list[str], solver: SolverLike, options: dict[str, Any], time_limit: float
 ) -> Iterator[CheckResult]:
@@ -175,13 +137,12 @@ def run_isolated(
     from joblib import wrap_non_picklable_objects
 
     path = json.dumps([str(Path(part).resolve()) for part in sys.path])
-    command = [sys.executable, "-X", "faulthandler", "-c", WORKER, path]
+    command, pipe = [sys.executable, "-X", "faulthandler", "-c", WORKER, path], subprocess.PIPE
     left = list(checks)
     while left:
         job = dict(checks=left, solver=solver, options=options)
         packed = pickle.dumps(wrap_non_picklable_objects(job, keep_wrapper=False))
         with tempfile.TemporaryFile() as printed:
-            pipe = subprocess.PIPE
             worker = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=printed)
             said: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
@@ -196,19 +157,23 @@ def run_isolated(
                 with suppress(BrokenPipeError):
                     worker.stdin.write(packed)
                     worker.stdin.flush()
-                check, case, cases, begin = left[0], "", 0, time.monotonic()
-                while left:
+                check, case, cases, begin, what = left[0], "", 0, time.monotonic(), ""
+                while left and not what:
                     try:
                         line = said.get(timeout=max(0.0, begin + time_limit - time.monotonic()))
-                        what = "" if line.endswith(b"\n") else ended_by(worker.wait(), printed)
                     except queue.Empty:
                         what = f"it did not end within {time_limit:g} s"
-                    if what:
-                        at = f" on {case}" if case else " before the first case"
-                        left.remove(check)
-                        seconds = time.monotonic() - begin
-                        yield CheckResult(check, "failed", cases, what + at, seconds)
-                        break
+                        continue
+                    if not line.endswith(b"\n"):
+                        code = worker.wait()
+                        what = f"the interpreter ended with exit code {code}"
+                        if code < 0:
+                            what = f"the interpreter was ended by {signal.Signals(-code).name}"
+                        elif code == 1:
+                            printed.seek(0)
+                            text = printed.read().decode("utf-8", errors="replace").strip()
+                            what += f" ({text.splitlines()[-1]})" if text else ""
+                        continue
                     step = json.loads(line)
                     if "check" in step:
                         check, case, cases, begin = step["check"], "", 0, time.monotonic()
@@ -217,6 +182,10 @@ def run_isolated(
                     else:
                         left.remove(check)
                         yield CheckResult(**step["result"])
+                if what:
+                    left.remove(check)
+                    what += f" on {case}" if case else " before the first case"
+                    yield CheckResult(check, "failed", cases, what, time.monotonic() - begin)
             finally:
                 worker.kill()
                 worker.wait()
@@ -277,13 +246,6 @@ def sent(solver: SolverLike) -> SolverLike:
     return portable(solver)
 
 
-def judged(result: CheckResult, expected: Mapping[str, str]) -> CheckResult:
-    """A result in the light of the reasons for failures."""
-    if result.outcome == "failed" and result.check in expected:
-        return replace(result, outcome="expected", detail=expected[result.check])
-    return result
-
-
 def check_solver(
     solver: SolverLike,
     *,
@@ -331,13 +293,15 @@ def check_solver(
             return run_isolated(names, given, options, time_limit)
         return (run_check(name, given, options) for name in names)
 
-    results = run(list(CHECKS))
-    table = CheckTable([judged(next(results), expected)])
-    if table.failed:
-        results.close()
-        names = [name for name in CHECKS if name != GATE]
-        table += (CheckResult(name, "skipped", 0, f"{GATE} failed") for name in names)
-    table += (judged(result, expected) for result in results)
+    table = CheckTable()
+    for result in run(list(CHECKS)):
+        if result.outcome == "failed" and result.check in expected:
+            result = replace(result, outcome="expected", detail=expected[result.check])
+        table.append(result)
+        if result.check == GATE and result.outcome == "failed":
+            names = [name for name in CHECKS if name != GATE]
+            table += (CheckResult(name, "skipped", 0, f"{GATE} failed") for name in names)
+            break
     return table
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..paths.exact import SolutionPath
 from ..registry.solve import solve_path
-from .checks import APART, TOGETHER, within
-from .problems import instances, lambdas, made, unit_of
+from .checks import APART, TOGETHER, same_objective, within
+from .corpus import GROUPS, lambdas, made, unit_of
 from .subject import Case, CheckFailed, CheckSkipped, Subject
 
 ENDS = ("complete", "lam_min", "rounding")
@@ -40,19 +40,14 @@ def where(path: Any, lam_min: float) -> list[float]:
 MOST = 1e-2  # that a path may allow itself
 
 
-def promised(path: Any, subject: Subject) -> None:
-    """Fail unless the tolerance of a path is one, if the solver promises any."""
+def require_route(subject: Subject, path: Any, problem: Any, end: float) -> None:
+    """Fail unless a path goes down to its end, and answers within its tol on the way."""
     promise = subject.promise
     if promise is not None and (path.tol is None or not path.tol <= max(MOST, promise)):
         raise CheckFailed(
             f"the path's tol is {path.tol}, and that of the solver {promise:g}; "
             f"{max(MOST, promise):g} is the most"
         )
-
-
-def check_route(subject: Subject, path: Any, problem: Any, end: float) -> None:
-    """Fail unless a path goes down to its end, and answers within its tol on the way."""
-    promised(path, subject)
     steps = np.diff(path.breakpoints)
     if path.status not in ENDS or not (steps < 0).all():
         raise CheckFailed(
@@ -69,14 +64,22 @@ def check_route(subject: Subject, path: Any, problem: Any, end: float) -> None:
 CLOSE, LINES = 1e-3, 0.1  # of the scores' size: where they are given, and between two of them
 
 
-def new_items(problem: Any) -> np.ndarray:
-    """Five items (5, d) that are not those of a problem, as validation curves take them."""
+def away(scores: np.ndarray, wanted: np.ndarray) -> float:
+    """How far scores (p,) are from a positive multiple of others and a constant, relative."""
+    if not np.isfinite(scores).all():
+        return np.inf
+    parts = [part - part.mean() for part in (scores, wanted)]
+    sizes = [np.linalg.norm(part) for part in parts]
+    alike = [size <= 1e-12 * np.abs(part).max() for size, part in zip(sizes, (scores, wanted))]
+    if any(alike):  # what is left are rounding errors
+        return 0.0 if all(alike) else np.inf
+    return float(np.linalg.norm(parts[0] / sizes[0] - parts[1] / sizes[1]))
+
+
+def require_scores(path: Any, problem: Any) -> None:
+    """Fail unless the scores at breakpoints order new items as the solutions there do."""
     X = problem.X.toarray() if getattr(problem, "storage", "") == "csr" else problem.X
-    return (X[:5].astype(float) + X[5:10]) / 2
-
-
-def read_scores(path: Any, X_new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lambdas (b,) and scores (b, p) of all blocks of a path, if they are what a curve reads."""
+    X_new = (X[:5].astype(float) + X[5:10]) / 2  # no items of the problem, as in a curve
     blocks = [tuple(map(np.asarray, block)) for block in path.breakpoint_scores(X_new)]
     shapes = [(lams.shape, G.shape) for lams, G in blocks]
     if not shapes or any((*one, len(X_new)) != two for one, two in shapes):
@@ -91,25 +94,6 @@ def read_scores(path: Any, X_new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             f"{len(lams) - 1} steps {np.sum(np.diff(lams) > 0)} go up; from above the first "
             f"breakpoint down to {end:.6g} is accepted"
         )
-    return lams, G
-
-
-def away(scores: np.ndarray, wanted: np.ndarray) -> float:
-    """How far scores (p,) are from a positive multiple of others and a constant, relative."""
-    if not np.isfinite(scores).all():
-        return np.inf
-    parts = [part - part.mean() for part in (scores, wanted)]
-    sizes = [np.linalg.norm(part) for part in parts]
-    alike = [size <= 1e-12 * np.abs(part).max() for size, part in zip(sizes, (scores, wanted))]
-    if any(alike):  # what is left are rounding errors
-        return 0.0 if all(alike) else np.inf
-    return float(np.linalg.norm(parts[0] / sizes[0] - parts[1] / sizes[1]))
-
-
-def check_scores(path: Any, problem: Any) -> None:
-    """Fail unless the scores at breakpoints order new items as the solutions there do."""
-    X_new = new_items(problem)
-    lams, G = read_scores(path, X_new)
     close = max(CLOSE, min(LINES, (path.tol or 1.0) ** 0.5))
     wanted = lambda lam: path.solution(float(lam)).predict(X_new)
     for between in np.geomspace(lams[0], max(lams[-1], DEPTH * lams[0]), 6)[1:-1]:
@@ -126,12 +110,6 @@ def check_scores(path: Any, problem: Any) -> None:
                     f"breakpoint_scores at lam = {lam:.6g} are no positive multiple of what the "
                     f"solution there predicts: apart by {apart:.1g} of their size"
                 )
-
-
-def has_scores(path: Any, kind: str) -> bool:
-    """Whether the scores of a path at its breakpoints are compared."""
-    own = type(path).breakpoint_scores is not SolutionPath.breakpoint_scores
-    return kind == "RankSVMProblem" or (own and kind == "RankRLSProblem")
 
 
 def routes(subject: Subject) -> Iterator[Case]:
@@ -161,15 +139,17 @@ def check_path(subject: Subject) -> None:
             continue
         with subject.looking_at(case):
             path = solve_path(case.problem, case.lam, solver=subject.solver)
-            check_route(subject, path, case.problem, case.lam)
-            if case.name == "plain" and has_scores(path, case.variant.kind):
-                check_scores(path, case.problem)
+            require_route(subject, path, case.problem, case.lam)
+            own = type(path).breakpoint_scores is not SolutionPath.breakpoint_scores
+            kinds = ("RankSVMProblem", "RankRLSProblem")[: 1 + own]
+            if case.name == "plain" and case.variant.kind in kinds:
+                require_scores(path, case.problem)
     for case in subject.cases("items", deep, names=("plain",)):
         if subject.follows(case.problem):
             with subject.looking_at(case):
                 path = solve_path(case.problem, solver=subject.solver)
                 low = max(case.lam, path.domain[0])
-                check_route(subject, path, case.problem, min(low, 0.5 * unit_of(case.problem)))
+                require_route(subject, path, case.problem, min(low, 0.5 * unit_of(case.problem)))
     if not subject.cases_seen:
         raise CheckFailed("it declares to provide path, and has none for any small problem")
 
@@ -182,31 +162,20 @@ def check_path_and_solve(subject: Subject) -> None:
         if not subject.follows(case.problem):
             continue
         with subject.looking_at(case):
-            path = solve_path(
-                case.problem, min(0.9 * case.lam, unit_of(case.problem)), subject.solver
-            )
+            path = subject.path_below(case.problem, case.lam)
             if case.lam <= path.domain[0]:
                 continue
             one = subject.certified(path.solution(case.lam), case.problem, case.lam)
             other = subject.answer(case.problem, case.lam)
-            values = one.certificate.primal, other.certificate.primal
-            allowed = ((path.tol or 0) + subject.tol) * max(1.0, *np.abs(values))
-            if not abs(values[0] - values[1]) <= allowed:
-                raise CheckFailed(
-                    f"the objective of the path is {values[0]:.10g}, of solve {values[1]:.10g}"
-                )
-
-
-def told(answer: Any) -> bytes:
-    """The coefficients of an answer, to the bit."""
-    return answer.coef.tobytes()
+            tol = (path.tol or 0) + subject.tol
+            same_objective(one.certificate.primal, other.certificate.primal, tol, "that of solve")
 
 
 def check_readings(subject: Subject) -> None:
     """A path answers the same whatever was asked before, of it or of another path."""
     if "path" not in subject.declared.provides:
         raise CheckSkipped("it provides no path")
-    plain, *_, grid = instances("items")[:5]
+    plain, *_, grid = GROUPS["items"][:5]
     for case in subject.cases("items", deep, names=("plain",)):
         between = made(case.variant, grid, subject.declared.first_kernel)
         if not subject.follows(case.problem):
@@ -214,15 +183,16 @@ def check_readings(subject: Subject) -> None:
         with subject.looking_at(case):
             path = solve_path(case.problem, case.lam, solver=subject.solver)
             lams = [lam for lam in where(path, case.lam) if lam > path.domain[0]]
-            first = {lam: told(path.solution(lam)) for lam in lams}
+            coefs = lambda path, lam: path.solution(lam).coef.tobytes()
+            first = {lam: coefs(path, lam) for lam in lams}
             if subject.takes(between) and subject.follows(between):
                 other = solve_path(between, deep(between)[0], solver=subject.solver)
                 other.solution(unit_of(between))
             for lam in lams[::-1]:
-                if told(path.solution(lam)) != first[lam]:
+                if coefs(path, lam) != first[lam]:
                     raise CheckFailed(f"asked again, the path has another answer at {lam:.3g}")
             if not subject.declared.deterministic:
                 continue
             again = solve_path(case.problem, case.lam, solver=subject.solver)
-            if told(again.solution(lams[-1])) != first[lams[-1]]:
+            if coefs(again, lams[-1]) != first[lams[-1]]:
                 raise CheckFailed(f"asked at {lams[-1]:.3g} first, the path has another answer")

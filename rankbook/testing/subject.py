@@ -17,8 +17,7 @@ from ..problems.certificate import Solution
 from ..registry.plugins import get_solver
 from ..registry.solve import solve, solve_path
 from ..registry.solver import FEATURES, Solver, declared_fit, solver_fit
-from .corpus import Instance
-from .problems import VARIANTS, Variant, instances, lambdas, made, unit_of
+from .corpus import GROUPS, VARIANTS, Instance, Variant, lambdas, made, unit_of
 
 
 class CheckFailed(AssertionError):
@@ -132,7 +131,7 @@ class Subject:
         """
         kernel = kernel or self.declared.first_kernel
         for variant in self.variants(kinds):
-            for instance in instances(group):
+            for instance in GROUPS[group]:
                 if instance.name not in (names or (instance.name,)):
                     continue
                 problem = made(variant, instance, kernel, **options)

@@ -5,7 +5,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.testing import parametrize_with_solver_checks
-from rankbook.testing.corpus import item_instances
+from rankbook.testing.corpus import GROUPS
 
 SLOW = (
     "steps of 1/t on an objective that is lam-strongly convex: the gap falls as 1/(lam t), "
@@ -76,7 +76,7 @@ def test_a_kernel_on_labels_that_is_0_everywhere(solver):
 
 @pytest.mark.parametrize("solver", ["qp", "interior", "newton"])
 def test_borrowed_items_far_from_the_origin_have_the_squared_hinge_s_solution(solver):
-    plain = item_instances()[0]
+    plain = GROUPS["items"][0]
     for far in (0.0, 10.0):
         problem = rb.RankSVMProblem(
             plain.X + far, plain.prefs, kernel="linear", loss="squared", copy=False
