@@ -16,14 +16,13 @@ from numpy.typing import ArrayLike
 from ..base.chance import as_seed
 from ..base.tables import as_html, as_text
 from ..base.types import Seed
-from ..base.validation import as_count, as_positive, as_vector, query_numbers
+from ..base.validation import as_count, as_positive, as_vector
 from rankbook.metrics.queries import (
     RULES,
     as_grades,
-    by_query,
     mean_over_queries,
+    measured,
     named,
-    query_weights,
 )
 from ..preferences.missed_pairs import tie
 
@@ -53,13 +52,9 @@ def query_values(metric, y_true, scores, qid, sample_weight, empty, options):
             f"metric is {metric.__name__}, a mean over preferences; a mean over queries is "
             "accepted, as pair_accuracy."
         )
-    values = np.array(
-        [by_query(metric, y_true, s, qid, sample_weight, empty=empty, **options)[1] for s in scores]
-    )
-    weight = np.ones(values.shape[1])
-    if sample_weight is not None and metric in RULES and RULES[metric].weighs == "queries":
-        given = as_vector("sample_weight", sample_weight)
-        weight = query_weights(given, query_numbers(qid, given.size))
+    found = [measured(metric, y_true, s, qid, sample_weight, empty, options) for s in scores]
+    values, weight = np.array([each[1] for each in found]), found[0][2]
+    weight = np.ones(values.shape[1]) if weight is None else weight
     kept = ~np.isnan(values).any(axis=0) & (weight > 0)
     needs = RULES[metric].needs if metric in RULES else "a value"
     given = None if sample_weight is None else weight

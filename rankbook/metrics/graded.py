@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.validation import as_choice, as_count, as_positive
-from .queries import Rule, as_places, averaged, counted_by, running
+from .queries import as_places, averaged, counted_by, running
 
 # %% ../../nbs/metrics/graded.ipynb #c054
 def refuse_grades(lists, highest, why):
@@ -51,10 +51,7 @@ def _query_ndcg(lists, k=None, gain="exponential"):
     return np.divide(dcg, best, np.full(best.size, np.nan), where=best > 0)
 
 # %% ../../nbs/metrics/graded.ipynb #c057
-_NDCG = Rule(_query_ndcg, "a grade above 0")
-
-
-@counted_by(_NDCG)
+@counted_by(_query_ndcg, "a grade above 0")
 def ndcg(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -109,7 +106,7 @@ def ndcg(
     >>> round(ndcg([3, 0, 1], [0.9, 0.5, 0.1], k=2), 4)
     0.9173
     """
-    return averaged(_NDCG, y_true, y_score, qid, sample_weight, empty, k=k, gain=gain)
+    return averaged(ndcg, y_true, y_score, qid, sample_weight, empty, k=k, gain=gain)
 
 # %% ../../nbs/metrics/graded.ipynb #c062
 def _query_average_precision(lists):
@@ -128,10 +125,7 @@ def _query_average_precision(lists):
     return np.divide(total, everything, np.full(total.size, np.nan), where=everything > 0)
 
 # %% ../../nbs/metrics/graded.ipynb #c064
-_AVERAGE_PRECISION = Rule(_query_average_precision, "a relevant item (y_true > 0)", weighs="items")
-
-
-@counted_by(_AVERAGE_PRECISION)
+@counted_by(_query_average_precision, "a relevant item (y_true > 0)", weighs="items")
 def average_precision(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -179,7 +173,7 @@ def average_precision(
     >>> round(average_precision([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]), 4)
     0.8333
     """
-    return averaged(_AVERAGE_PRECISION, y_true, y_score, qid, sample_weight, empty)
+    return averaged(average_precision, y_true, y_score, qid, sample_weight, empty)
 
 # %% ../../nbs/metrics/graded.ipynb #f05
 def _found(lists, k):
@@ -204,10 +198,7 @@ def _query_recall(lists, k):
     return np.divide(found, everything, np.full(found.size, np.nan), where=everything > 0)
 
 # %% ../../nbs/metrics/graded.ipynb #f08
-_PRECISION = Rule(_query_precision, "a relevant item (y_true > 0)")
-
-
-@counted_by(_PRECISION, "precision")
+@counted_by(_query_precision, "a relevant item (y_true > 0)", name="precision")
 def precision_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -258,13 +249,10 @@ def precision_at_k(
     >>> precision_at_k([1, 0, 1, 1], [4, 3, 2, 1], k=2)
     0.5
     """
-    return averaged(_PRECISION, y_true, y_score, qid, sample_weight, empty, k=k)
+    return averaged(precision_at_k, y_true, y_score, qid, sample_weight, empty, k=k)
 
 # %% ../../nbs/metrics/graded.ipynb #f10
-_RECALL = Rule(_query_recall, "a relevant item (y_true > 0)")
-
-
-@counted_by(_RECALL, "recall")
+@counted_by(_query_recall, "a relevant item (y_true > 0)", name="recall")
 def recall_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -315,7 +303,7 @@ def recall_at_k(
     >>> recall_at_k([1, 0, 1, 0], [4, 3, 2, 1], k=2)
     0.5
     """
-    return averaged(_RECALL, y_true, y_score, qid, sample_weight, empty, k=k)
+    return averaged(recall_at_k, y_true, y_score, qid, sample_weight, empty, k=k)
 
 # %% ../../nbs/metrics/graded.ipynb #e07
 def mean_products(u, size, width):
@@ -405,10 +393,7 @@ def _query_reciprocal_rank(lists, k=None):
     return np.where(lists.total(relevant), expected_stop(lists, relevant * 1.0, k), np.nan)
 
 
-_RECIPROCAL_RANK = Rule(_query_reciprocal_rank, "a relevant item (y_true > 0)")
-
-
-@counted_by(_RECIPROCAL_RANK)
+@counted_by(_query_reciprocal_rank, "a relevant item (y_true > 0)")
 def reciprocal_rank(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -458,7 +443,7 @@ def reciprocal_rank(
     >>> reciprocal_rank([0, 1, 1, 0], [4, 3, 2, 1])
     0.5
     """
-    return averaged(_RECIPROCAL_RANK, y_true, y_score, qid, sample_weight, empty, k=k)
+    return averaged(reciprocal_rank, y_true, y_score, qid, sample_weight, empty, k=k)
 
 # %% ../../nbs/metrics/graded.ipynb #e18
 def _query_err(lists, k=None, max_grade=None):
@@ -474,10 +459,7 @@ def _query_err(lists, k=None, max_grade=None):
     return np.where(lists.total(lists.grade > 0), expected_stop(lists, stop, k), np.nan)
 
 
-_ERR = Rule(_query_err, "a grade above 0")
-
-
-@counted_by(_ERR)
+@counted_by(_query_err, "a grade above 0")
 def err(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -534,4 +516,4 @@ def err(
     >>> round(err([3, 0, 1], [0.9, 0.5, 0.1]), 4)
     0.8802
     """
-    return averaged(_ERR, y_true, y_score, qid, sample_weight, empty, k=k, max_grade=max_grade)
+    return averaged(err, y_true, y_score, qid, sample_weight, empty, k=k, max_grade=max_grade)

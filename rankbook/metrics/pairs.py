@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from ..base.validation import as_vector
 from rankbook.metrics.queries import (
-    Rule,
     UndefinedMetric,
     as_tie_tol,
     averaged,
@@ -24,20 +23,6 @@ from rankbook.metrics.queries import (
 from ..preferences.graph import Preferences
 from ..preferences.missed_pairs import TIE_TOL, missed_share, pairs_by_query, tie_ends
 
-# %% ../../nbs/metrics/pairs.ipynb #c029a
-def _as_preferences(y_true, qid, sample_weight):
-    """The preferences that `y_true` is or, made from grades, stands for; None if it is empty."""
-    if isinstance(y_true, Preferences):
-        refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
-        return y_true
-    y_true = as_vector("y_true", y_true)
-    if y_true.size == 0:
-        return None
-    prefs = Preferences.from_scores(y_true, qid)
-    if sample_weight is None:
-        return prefs
-    return prefs.item_weighted(as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0))
-
 # %% ../../nbs/metrics/pairs.ipynb #p101
 def _query_disagreement(lists, tie_tol=TIE_TOL):
     """The share (q,) of the pairs of each list that is missed; NaN where there is none."""
@@ -45,7 +30,7 @@ def _query_disagreement(lists, tie_tol=TIE_TOL):
     return np.divide((missed + with_ties) / 2, pairs, np.full(pairs.size, np.nan), where=pairs > 0)
 
 # %% ../../nbs/metrics/pairs.ipynb #c030
-@counted_by(Rule(_query_disagreement, "two different grades", weighs="items", pooled=True))
+@counted_by(_query_disagreement, "two different grades", weighs="items", pooled=True)
 def disagreement(
     y_true: ArrayLike | Preferences,
     y_score: ArrayLike,
@@ -99,10 +84,20 @@ def disagreement(
     0.3
     """
     refuse_swapped(y_score)
-    prefs = _as_preferences(y_true, qid, sample_weight)
-    y_score = as_vector("y_score", y_score, 0 if prefs is None else prefs.n_items)
-    tie_tol = as_tie_tol(tie_tol)
-    if prefs is None or len(prefs) == 0:
+    if isinstance(y_true, Preferences):
+        refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+        prefs = y_true
+    else:
+        y_true = as_vector("y_true", y_true)
+        if y_true.size == 0:
+            as_vector("y_score", y_score, 0)
+            raise UndefinedMetric("y_true has no preference; at least one is accepted.")
+        prefs = Preferences.from_scores(y_true, qid)
+        if sample_weight is not None:
+            weight = as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
+            prefs = prefs.item_weighted(weight)
+    y_score, tie_tol = as_vector("y_score", y_score, prefs.n_items), as_tie_tol(tie_tol)
+    if len(prefs) == 0:
         raise UndefinedMetric("y_true has no preference; at least one is accepted.")
     share = missed_share(prefs, y_score, tie_tol)
     if np.isnan(share):
@@ -112,12 +107,7 @@ def disagreement(
     return share
 
 # %% ../../nbs/metrics/pairs.ipynb #p110
-_PAIR_ACCURACY = Rule(
-    lambda lists: 1.0 - _query_disagreement(lists), "two different grades", weighs="items"
-)
-
-
-@counted_by(_PAIR_ACCURACY)
+@counted_by(lambda lists: 1.0 - _query_disagreement(lists), "two different grades", weighs="items")
 def pair_accuracy(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -166,7 +156,7 @@ def pair_accuracy(
     >>> pair_accuracy([0, 1, 0, 1], [1.0, 3.0, 2.0, 2.0], qid=[1, 1, 2, 2])
     0.75
     """
-    return averaged(_PAIR_ACCURACY, y_true, y_score, qid, sample_weight, empty)
+    return averaged(pair_accuracy, y_true, y_score, qid, sample_weight, empty)
 
 # %% ../../nbs/metrics/pairs.ipynb #c047
 def _query_auc(lists):
@@ -178,28 +168,8 @@ def _query_auc(lists):
         )
     return 1.0 - _query_disagreement(lists)
 
-
-def _levels_of(prefs):
-    """Which items of a graph made from two levels are good.
-
-    Returns that, the query of each, and the item weights or None.
-    """
-    if prefs.graph != "full" or prefs.has_pair_weights or prefs.n_levels > 2:
-        raise ValueError(
-            f"y_true is {prefs!r}; for the AUC the full graph of at most two levels in each query "
-            "is accepted, without weights of single pairs. "
-            "For other preferences use 1 - disagreement."
-        )
-    order, level_start, query_start = prefs.levels
-    good, query = np.empty(order.size), np.empty_like(order)
-    good[order], query[order] = level_start > query_start, query_start
-    return good, query, prefs.item_weight
-
 # %% ../../nbs/metrics/pairs.ipynb #c048
-_AUC = Rule(_query_auc, "two different values", weighs="items")
-
-
-@counted_by(_AUC)
+@counted_by(_query_auc, "two different values", weighs="items")
 def auc(
     y_true: ArrayLike | Preferences,
     y_score: ArrayLike,
@@ -252,7 +222,16 @@ def auc(
     refuse_swapped(y_score)
     if isinstance(y_true, Preferences):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
-        y_true, qid, sample_weight = _levels_of(y_true)
+        prefs = y_true
+        if prefs.graph != "full" or prefs.has_pair_weights or prefs.n_levels > 2:
+            raise ValueError(
+                f"y_true is {prefs!r}; for the AUC the full graph of at most two levels in each "
+                "query is accepted, without weights of single pairs. "
+                "For other preferences use 1 - disagreement."
+            )
+        order, level_start, query_start = prefs.levels
+        y_true, qid, sample_weight = np.empty(order.size), np.empty_like(order), prefs.item_weight
+        y_true[order], qid[order] = level_start > query_start, query_start
     values = np.unique(as_vector("y_true", y_true))
     if values.size > 2:
         raise ValueError(
@@ -260,7 +239,7 @@ def auc(
             f"({values[0]}, {values[1]}, {values[2]}, ...); at most two are accepted. "
             "The order is (y_true, y_score); for graded y_true use disagreement."
         )
-    return averaged(_AUC, y_true, y_score, qid, sample_weight, empty)
+    return averaged(auc, y_true, y_score, qid, sample_weight, empty)
 
 # %% ../../nbs/metrics/pairs.ipynb #k05
 def _query_tau(lists):
@@ -276,10 +255,7 @@ def _query_tau(lists):
     return np.where(pairs > 0, tau, np.nan)
 
 # %% ../../nbs/metrics/pairs.ipynb #k07
-_TAU = Rule(_query_tau, "two different grades")
-
-
-@counted_by(_TAU)
+@counted_by(_query_tau, "two different grades")
 def kendall_tau(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -326,4 +302,4 @@ def kendall_tau(
     >>> kendall_tau([1, 2, 3, 4, 5], [10, 30, 20, 40, 50])
     0.8
     """
-    return averaged(_TAU, y_true, y_score, qid, sample_weight, empty)
+    return averaged(kendall_tau, y_true, y_score, qid, sample_weight, empty)

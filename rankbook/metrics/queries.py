@@ -13,7 +13,6 @@ from ..base.validation import (
     as_ids,
     as_positive,
     as_vector,
-    query_numbers,
     shown,
     unknown_name,
 )
@@ -165,11 +164,11 @@ RULES: dict[Callable, Rule] = {}
 NAMES: dict[str, Callable] = {}
 
 
-def counted_by(rule, name=None):
-    """Keep the rule by which a function, a metric, counts; and its name where the two differ."""
+def counted_by(*rule, name=None, **more):
+    """Keep the :class:`Rule` by which a metric counts; and its name if it is not the function's."""
 
     def keep(metric):
-        RULES[metric] = rule
+        RULES[metric] = Rule(*rule, **more)
         NAMES[name or metric.__name__] = metric
         return metric
 
@@ -182,19 +181,8 @@ def takes_k(metric):
     return k is not None, k is not None and k.default is k.empty
 
 
+# names that other programs use
 ELSEWHERE = dict(mrr="reciprocal_rank", map="average_precision", roc_auc="auc")
-
-
-def _unknown_metric(metric, known):
-    """The error for an unknown name; it explains names that other programs use."""
-    name, at, k = metric.partition("@")
-    ours = ELSEWHERE.get(name.lower(), "")
-    if ours not in NAMES or at and not takes_k(NAMES[ours])[0]:
-        return unknown_name("metric", metric, known)
-    return ValueError(
-        f"metric is {metric!r}, which is called {ours + at + k!r} here. "
-        f"Accepted: {', '.join(sorted(known))}."
-    )
 
 
 def named(metric, options=()):
@@ -212,8 +200,14 @@ def named(metric, options=()):
         name, at, k = metric.partition("@")
         whole = k if k.isdecimal() else "k"
         if name not in NAMES or at and not (k.isdecimal() and takes_k(NAMES[name])[0]):
-            known = (n + f"@{whole}" * takes_k(f)[not at] for n, f in NAMES.items())
-            raise _unknown_metric(metric, list(known))
+            known = [n + f"@{whole}" * takes_k(f)[not at] for n, f in NAMES.items()]
+            ours = ELSEWHERE.get(name.lower(), "")
+            if ours not in NAMES or at and not takes_k(NAMES[ours])[0]:
+                raise unknown_name("metric", metric, known)
+            raise ValueError(
+                f"metric is {metric!r}, which is called {ours + at + k!r} here. "
+                f"Accepted: {', '.join(sorted(known))}."
+            )
         if at and "k" in options:
             raise ValueError(f"k is {options['k']!r}, and metric is {metric!r}; one k is accepted.")
         metric, options = NAMES[name], options | (dict(k=int(k)) if at else {})
@@ -222,25 +216,18 @@ def named(metric, options=()):
             f"metric is {metric!r}; a function of (y_true, y_score), or the name of a metric, "
             "is accepted."
         )
-    _check_options(metric, options)
+    if metric in RULES:
+        parameters = inspect.signature(metric).parameters.values()
+        accepted = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+        unknown = sorted(set(options) - set(accepted))
+        if unknown:
+            raise TypeError(
+                f"{unknown[0]} is no option of the metric {metric.__name__}; "
+                f"{', '.join(accepted) or 'none'} is accepted."
+            )
+        if takes_k(metric)[1] and options.get("k") is None:
+            raise ValueError(f"k is None for {metric.__name__}; an integer >= 1 is accepted.")
     return metric, options
-
-
-def _check_options(metric, options):
-    """Refuse options that a metric of this package has not, and one that lacks its k."""
-    if metric not in RULES:
-        return
-    accepted = [
-        p.name for p in inspect.signature(metric).parameters.values() if p.kind is p.KEYWORD_ONLY
-    ]
-    unknown = sorted(set(options) - set(accepted))
-    if unknown:
-        raise TypeError(
-            f"{unknown[0]} is no option of the metric {metric.__name__}; "
-            f"{', '.join(accepted) or 'none'} is accepted."
-        )
-    if takes_k(metric)[1] and options.get("k") is None:
-        raise ValueError(f"k is None for {metric.__name__}; an integer >= 1 is accepted.")
 
 
 def refuse_beside_preferences(**given):
@@ -278,12 +265,7 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
 
 
 def query_weights(weight, number):
-    """The weight (q,) of each query, where all its items have that weight; None if `weight` is.
-
-    Weights that differ within a query are refused.
-    """
-    if weight is None:
-        return None
+    """The weight (q,) of each query; those that differ within a query are refused."""
     first = np.unique(number, return_index=True)[1]
     other = np.flatnonzero(weight != weight[first][number])
     if other.size:
@@ -294,19 +276,6 @@ def query_weights(weight, number):
             "since this metric weighs queries."
         )
     return weight[first]
-
-
-def _checked(y_true, y_score, qid, sample_weight, weighs="queries"):
-    """Distinct query ids (q,), and items as vectors (n,): grade, score, query number, weight."""
-    refuse_swapped(y_score)
-    y_true, qid, sample_weight = as_grades(y_true, qid, sample_weight, weighs)
-    n = y_true.size
-    y_score = as_vector("y_score", y_score, n)
-    number = np.zeros(n, dtype=np.intp)
-    ids, number = (number[:1], number) if qid is None else as_ids("qid", qid, n)
-    if sample_weight is not None:
-        sample_weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
-    return ids, y_true, y_score, number, sample_weight
 
 
 def empty_value(empty):
@@ -372,30 +341,32 @@ def by_query(
     [1.0, 0.0]
     """
     metric, options = named(metric, options)
-    fill = empty_value(empty)
-    rule = RULES.get(metric)
-    weighs = "queries" if rule is None else rule.weighs
-    ids, y_true, y_score, number, weight = _checked(y_true, y_score, qid, sample_weight, weighs)
-    if rule is None:
-        values = _one_by_one(metric, y_true, y_score, number, weight, options)
-        return ids, np.where(np.isnan(values), fill, values)
-    if rule.weighs == "queries":
-        query_weights(weight, number)
-        weight = None
-    lists = RankedLists(y_true, y_score, number, weight)
-    return ids, _filled(rule.values(lists, **options), fill, lists)
+    return measured(metric, y_true, y_score, qid, sample_weight, empty, options)[:2]
 
 
-def _filled(values, fill, lists):
-    """The values (q,) with `fill` for empty queries; NaN for those whose items weigh nothing."""
-    values = np.where(np.isnan(values), fill, values)
-    if lists.weight is not None and values.size:
-        values[np.maximum.reduceat(lists.weight, lists.first) == 0] = np.nan
-    return values
+def measured(metric, y_true, y_score, qid, weight, empty, options):
+    """Ids and values (q,) of :func:`by_query`; what each query weighs, or None; the ranked lists.
 
-
-def _one_by_one(metric, y_true, y_score, number, weight, options):
-    """The values (q,) of a function, NaN where there is nothing to measure."""
+    The lists are None for a metric that is not of this package.
+    """
+    fill, rule = empty_value(empty), RULES.get(metric)
+    refuse_swapped(y_score)
+    y_true, qid, weight = as_grades(y_true, qid, weight, rule.weighs if rule else "queries")
+    y_score = as_vector("y_score", y_score, y_true.size)
+    number = np.zeros(y_true.size, dtype=np.intp)
+    ids, number = (number[:1], number) if qid is None else as_ids("qid", qid, y_true.size)
+    if weight is not None:
+        weight = as_vector("sample_weight", weight, y_true.size, minimum=0.0)
+    if rule is not None:
+        of_queries = None
+        if weight is not None and rule.weighs == "queries":
+            of_queries, weight = query_weights(weight, number), None
+        lists = RankedLists(y_true, y_score, number, weight)
+        values = rule.values(lists, **options)
+        values = np.where(np.isnan(values), fill, values)
+        if weight is not None and values.size:
+            values[np.maximum.reduceat(lists.weight, lists.first) == 0] = np.nan
+        return ids, values, of_queries, lists
     values = []
     for i in members(number) if number.size else ():
         more = options if weight is None else options | dict(sample_weight=weight[i])
@@ -405,8 +376,8 @@ def _one_by_one(metric, y_true, y_score, number, weight, options):
             value = np.nan
         if np.ndim(value) or isinstance(value, str):
             raise TypeError(f"metric returned {value!r}; a number for each query is accepted.")
-        values.append(value)
-    return np.array(values, dtype=np.float64)
+        values.append(fill if np.isnan(value) else value)
+    return ids, np.array(values, dtype=np.float64), None, None
 
 
 def mean_over_queries(values, needs, weight=None):
@@ -425,19 +396,14 @@ def mean_over_queries(values, needs, weight=None):
     return float(np.average(values[defined], weights=weight[defined] / weight[defined].max()))
 
 
-def averaged(rule, y_true, y_score, qid, sample_weight, empty, **options):
-    """The mean over queries of a metric that counts by `rule`.
+def averaged(metric, y_true, y_score, qid, sample_weight, empty, **options):
+    """The mean over queries of a metric of this package.
 
     It raises what :func:`by_query` does, and UndefinedMetric where all queries are empty and left
     out.
     """
-    fill = empty_value(empty)
-    checked = _checked(y_true, y_score, qid, sample_weight, rule.weighs)
-    _, y_true, y_score, number, weight = checked
-    of_queries = query_weights(weight, number) if rule.weighs == "queries" else None
-    lists = RankedLists(y_true, y_score, number, weight if of_queries is None else None)
-    values = _filled(rule.values(lists, **options), fill, lists)
-    return mean_over_queries(values, rule.needs, of_queries)
+    found = measured(metric, y_true, y_score, qid, sample_weight, empty, options)
+    return mean_over_queries(found[1], RULES[metric].needs, found[2])
 
 
 def as_tie_tol(tie_tol):
@@ -467,27 +433,14 @@ def metric_sums(metric, y_true, y_score, qid=None, sample_weight=None, *, empty=
         Their quotient is the metric. Of one that counts preferences, those missed, and all.
     """
     metric, options = named(metric, options)
-    rule = RULES.get(metric)
-    _, values = by_query(metric, y_true, y_score, qid, sample_weight, empty=empty, **options)
-    if rule is not None and rule.pooled:
-        return _missed(y_true, y_score, qid, sample_weight, **options)
-    weight = np.ones(values.size)
-    if sample_weight is not None and rule is not None and rule.weighs == "queries":
-        given = as_vector("sample_weight", sample_weight)
-        weight = query_weights(given, query_numbers(qid, given.size))
-    there = ~np.isnan(values)
+    _, values, weight, lists = measured(metric, y_true, y_score, qid, sample_weight, empty, options)
+    if lists is not None and RULES[metric].pooled:
+        missed, with_ties, pairs = lists.pair_counts(**options)
+        # those of a query are in units of its largest weight squared
+        unit = 1.0 if lists.weight is None else weight_scale(lists.weight, lists.first) ** 2
+        return float((unit * (missed + with_ties)).sum() / 2), float((unit * pairs).sum())
+    weight, there = np.ones(values.size) if weight is None else weight, ~np.isnan(values)
     return float(values[there] @ weight[there]), float(weight[there].sum())
-
-
-def _missed(y_true, y_score, qid, weight, tie_tol=1e-12):
-    """The preferences missed, ties by half, and all."""
-    y_true, y_score = (np.asarray(each, dtype=np.float64) for each in (y_true, y_score))
-    weight = None if weight is None else as_vector("sample_weight", weight)
-    lists = RankedLists(y_true, y_score, query_numbers(qid, y_true.size), weight)
-    missed, with_ties, pairs = lists.pair_counts(tie_tol)
-    # those of a query are in units of its largest weight squared
-    unit = 1.0 if weight is None else weight_scale(lists.weight, lists.first) ** 2
-    return float((unit * (missed + with_ties)).sum() / 2), float((unit * pairs).sum())
 
 
 def over_blocks(
