@@ -669,7 +669,9 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     else:
         blocks = partition_blocks(client, X, y, qid, weight)
     if shuffle:
-        return whole_queries(blocks)
-    if not isinstance(X, Blocks):
+        blocks = whole_queries(blocks)
+    elif not isinstance(X, Blocks):
         block_facts(blocks)
+    if isinstance(X, Blocks):  # a worker may read them again: copies of text stay until then
+        blocks.read_from = [value for value in X.items.values if isinstance(value, Stored)]
     return blocks

@@ -1,98 +1,112 @@
 """Blocks from files that are read in pieces."""
 
+import errno
 import glob
 import gzip
 import io
+import json
 import os
+import shutil
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate, count, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet, finalize
 
 import numpy as np
 
-from ..base.limits import import_extra, require_memory
+from ..base.limits import import_extra
 from ..base.validation import as_count
-from .blocks import Blocks, Stored
+from .blocks import Blocks, CheckedBlock, Stored
 from .table import (
     Roles,
     Source,
     check_names,
-    chosen_decimals,
+    csv_errors,
     data_lines,
     find_roles,
     numbered_frame,
     read_csv,
-    read_svmlight,
-    separator_of,
-    show_line,
-    with_columns,
+    read_sparse,
+    refuse_missing_qid,
+    require_dense,
 )
 
 CHUNK = 1 << 16  # rows that are looked at together
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Rows of a file from `first` up to `stop`; in text its bytes, and its first line's number."""
-
-    first: int
-    stop: int
-    begin: int = 0
-    end: int = 0
-    line: int = 1
-
-
-def cuts(chunks, goals):
-    """Rows at which pieces may begin, one for each goal, with where they are; the end is the last.
+class Cuts:
+    """The rows at which blocks begin: the first, and for each goal the first of the next query.
 
     Parameters
     ----------
-    chunks : iterable of (ids, places)
-        What names the queries of some rows (m,), and whole numbers (m, 2) that say where a row is.
-        The last chunk has one place, of the end, and no ids.
     goals : iterable of int
         Rows, rising.
-
-    Returns
-    -------
-    list of (row, place)
-    """
-    goals, first, last = iter(goals), 0, None
-    goal, found = next(goals, None), []
-    for ids, places in chunks:
-        if len(ids) == 0:  # the end
-            return [*found, (first, tuple(map(int, places[0])))]
-        begins = np.flatnonzero(np.r_[first == 0 or ids[0] != last, ids[1:] != ids[:-1]])
-        if first == 0:
-            found.append((0, tuple(map(int, places[0]))))
-        while goal is not None and (at := np.searchsorted(begins, goal - first)) < begins.size:
-            i = int(begins[at])
-            if first + i > found[-1][0]:
-                found.append((first + i, tuple(map(int, places[i]))))
-            goal = next(goals, None)
-        first, last = first + len(ids), ids[-1]
-
-
-class FileTable:
-    """A file that is read in pieces.
-
-    Attributes
-    ----------
-    path : str
-        As errors call it.
-    columns : list of str
-    first_row, first_line : int
-        Numbers of what comes first.
     """
 
-    first_row, first_line, is_numbered = 0, 1, False
+    def __init__(self, goals):
+        self.goals, self.rows, self.last = iter(goals), 0, None
+        self.goal = next(self.goals, None)
+
+    def of(self, ids):
+        """Those among the next rows, which these ids (m,) name the queries of."""
+        if not len(ids):
+            return []
+        first = self.rows
+        begins = np.flatnonzero(np.r_[first == 0 or ids[0] != self.last, ids[1:] != ids[:-1]])
+        found = [0] if first == 0 else []
+        while self.goal is not None and (at := np.searchsorted(begins, self.goal - first)) < len(
+            begins
+        ):
+            found.append(first + int(begins[at]))
+            self.goal = next(self.goals, None)
+        self.rows, self.last = first + len(ids), ids[-1]
+        return sorted(set(found))
+
+
+@dataclass(frozen=True)
+class BlockReader:
+    """What reads a block, the rows of a table from `first` up to `stop`.
+
+    For text `place` is where they are in the table's copy.
+    """
+
+    table: Any
+    roles: Roles
+    first: int
+    stop: int
+    place: int = 0
+
+    @property
+    def name(self):
+        """What an error calls the block."""
+        return f"{self.table} (rows {self.first} to {self.stop - 1})"
+
+    def __call__(self):
+        """The block."""
+        return self.table.block(self)
+
+
+BUFFER = 1 << 20  # bytes of a column of a large row group that are read at a time
+
+
+class ParquetTable:
+    """A Parquet file; `sizes` are the rows of its row groups."""
+
+    is_numbered = False
 
     def __init__(self, source):
         self.path = str(source)
         self.stamp = self._stamp()
+        parquet = self._opened()
+        self.columns = [str(name) for name in parquet.schema_arrow.empty_table().to_pandas()]
+        check_names(self, self.columns)
+        facts = parquet.metadata
+        self.sizes = [facts.row_group(i).num_rows for i in range(facts.num_row_groups)]
 
     def __str__(self):
         return self.path
@@ -102,50 +116,6 @@ class FileTable:
         facts = os.stat(self.path)
         return facts.st_size, facts.st_mtime_ns
 
-    def require_unchanged(self):
-        """A ValueError if the file has changed since it was looked at."""
-        if self._stamp() != self.stamp:
-            raise ValueError(
-                f"{self} has changed since it was looked at; a file that stays as it is until "
-                "the computation ends is accepted."
-            )
-
-    def pieces(self, qid=None, rows=CHUNK, whole=True):
-        """The pieces (a list) of about so many rows.
-
-        No query is cut: rows with the same id in the column `qid`, or all rows where it is None;
-        unless whole is False.
-        """
-        found = cuts(self.chunks(qid, whole), self.goals(rows))
-        return [
-            Piece(row, stop, begin, end, line)
-            for (row, (begin, line)), (stop, (end, _)) in zip(found, found[1:])
-        ]
-
-    def goals(self, rows):
-        """Rows at which a piece would best begin."""
-        return count(rows, rows)
-
-
-def ids_of(numbers, whole):
-    """What takes the place of ids for rows (m,) of these numbers: one query, or one for each."""
-    return np.zeros(len(numbers)) if whole else numbers
-
-
-BUFFER = 1 << 20  # bytes of a column of a large row group that are read at a time
-
-
-class ParquetTable(FileTable):
-    """A Parquet file; `sizes` are the rows of its row groups."""
-
-    def __init__(self, source):
-        super().__init__(source)
-        parquet = self._opened()
-        self.columns = [str(name) for name in parquet.schema_arrow.empty_table().to_pandas()]
-        check_names(self, self.columns)
-        facts = parquet.metadata
-        self.sizes = [facts.row_group(i).num_rows for i in range(facts.num_row_groups)]
-
     def _opened(self, buffer=0):
         """The file of pyarrow, which reads columns whole, or so many bytes at a time."""
         parquet = import_extra("pyarrow.parquet", "data", f"reading {self} as Parquet")
@@ -154,7 +124,7 @@ class ParquetTable(FileTable):
         except (OSError, ValueError) as error:  # every error of pyarrow is one of the two
             raise ValueError(f"{self} cannot be read as Parquet: {error}") from error
 
-    def goals(self, rows):
+    def _goals(self, rows):
         """Ends of row groups, small ones together; those of equal parts of large ones."""
         last = at = 0
         for size in self.sizes:
@@ -165,16 +135,14 @@ class ParquetTable(FileTable):
                 yield (last := at + i * size // parts)
             at += size
 
-    def chunks(self, qid, whole):
-        """Ids and places of rows, see :func:`cuts`."""
-        first = 0
-        for batch in self._batches([] if qid is None else [qid], 0, sum(self.sizes)):
-            m = batch.num_rows
-            numbers = np.arange(first, first + m)
-            ids = ids_of(numbers, whole) if qid is None else _frame([batch], [qid])[qid].to_numpy()
-            yield ids, np.zeros((m, 2), np.int64)
-            first += m
-        yield (), [(0, 1)]
+    def pieces(self, roles, rows, whole):
+        """The ends (first, stop) of blocks of about so many rows; no query is cut if `whole`."""
+        cuts, n, found = Cuts(self._goals(rows)), sum(self.sizes), []
+        qid = [roles.qid] if whole and roles.qid is not None else []
+        for batch in self._batches(qid, 0, n):
+            ids = np.zeros(batch.num_rows) if whole else np.arange(batch.num_rows)
+            found += cuts.of(_frame([batch], qid)[qid[0]].to_numpy() if qid else ids)
+        return list(zip(found, [*found[1:], n]))
 
     def _batches(self, columns, first, stop, rows=CHUNK):
         """Record batches of so many rows or fewer, with the rows from `first` up to `stop`."""
@@ -194,12 +162,17 @@ class ParquetTable(FileTable):
         except (OSError, ValueError) as error:
             raise ValueError(f"{self} cannot be read as Parquet: {error}") from error
 
-    def frame(self, piece, columns, ids=None):
-        """Some columns of a piece as a DataFrame; `ids` is for text."""
-        self.require_unchanged()
-        rows = piece.stop - piece.first  # one batch is brought into one array soonest
-        batches = list(self._batches(columns, piece.first, piece.stop, rows))
-        return _frame(batches, columns)
+    def block(self, reader):
+        """The block of a reader; a ValueError if the file has changed since it was looked at."""
+        if self._stamp() != self.stamp:
+            raise ValueError(
+                f"{self} has changed since it was looked at; a file that stays as it is until "
+                "the computation ends is accepted."
+            )
+        columns, first, stop = reader.roles.columns, reader.first, reader.stop
+        # one batch is brought into one array soonest
+        frame = _frame(list(self._batches(columns, first, stop, stop - first)), columns)
+        return reader.roles.read(self, frame, first, reader.name)
 
 
 def _frame(batches, columns):
@@ -211,121 +184,188 @@ def _frame(batches, columns):
     return table.to_pandas(self_destruct=True, ignore_metadata=True, use_threads=False)
 
 
-class Excerpt:
-    """Bytes of a file, for the readers: in place of a :class:`rankbook.data.table.Source`."""
+COPIES = WeakSet()  # temporary files of this process
 
-    def __init__(self, table, piece, before=b""):
-        self.label, self.first_row, self.first_line = str(table), piece.first, piece.line
-        with opened(table.path) as stream:
-            stream.seek(piece.begin)
-            self.content = before + stream.read(piece.end - piece.begin)
+
+class TextCopy:
+    """A temporary file with what was read from text, which is thus parsed once.
+
+    It is deleted with the last reader of it in the process that made it, or when that ends.
+    """
+
+    def __init__(self, path=None):
+        self.path = path
+        if path is None:
+            handle, self.path = tempfile.mkstemp(prefix="rankbook-", suffix=".blocks")
+            os.close(handle)
+            self.remove = finalize(self, _remove, self.path, os.getpid())
+            COPIES.add(self)
+
+    def __reduce__(self):  # another process only reads it
+        return TextCopy, (self.path,)
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def add(self, table, arrays):
+        """The place of arrays (a dict) of numbers, or vectors of text, at the end of the file.
+
+        Raises an OSError if there is no room for them.
+        """
+        if hasattr(X := arrays["X"], "indptr"):
+            parts = {f"X.{name}": getattr(X, name) for name in ("data", "indices", "indptr")}
+            arrays = parts | {name: a for name, a in arrays.items() if name != "X"}
+        objects = {name: a.tolist() for name, a in arrays.items() if a.dtype.kind == "O"}
+        numbers = {name: a for name, a in arrays.items() if name not in objects}
+        folder = os.path.dirname(self.path)
+        try:
+            if sum(a.nbytes for a in numbers.values()) > shutil.disk_usage(folder).free:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            with open(self.path, "ab") as file:
+                place = file.tell()
+                header = json.dumps([list(numbers), objects]).encode()
+                for array in (np.frombuffer(header, np.uint8), *numbers.values()):
+                    np.save(file, array, allow_pickle=False)
+        except OSError as error:
+            raise OSError(
+                f"the copy of {table} that later passes read does not fit in the temporary folder "
+                f"{folder} ({error}); set the environment variable TMPDIR to a folder with more "
+                "room, or store the data as Parquet, which is not copied."
+            ) from error
+        return place
+
+    def read(self, table, place):
+        """The arrays at a place."""
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(place)
+                names, objects = json.loads(bytes(np.load(file)))
+                found = {name: np.load(file) for name in names}
+        except FileNotFoundError as error:
+            raise FileNotFoundError(
+                f"the copy of {table} in the temporary folder is gone, or on another machine: "
+                f"{self.path}; read the files again, with TMPDIR a folder that all workers share, "
+                "or store the data as Parquet, which is not copied."
+            ) from error
+        return found | {name: np.array(words, object) for name, words in objects.items()}
+
+
+def _remove(path, owner):
+    """Delete a temporary file, but not in a fork of the process that made it."""
+    if os.getpid() == owner:
+        with suppress(OSError):
+            os.unlink(path)
+
+
+def remove_copies():
+    """Delete the temporary files of this process, which is about to be ended."""
+    for copy in list(COPIES):
+        copy.remove()
+
+
+class TextTable:
+    """Text, which is parsed once, into a :class:`TextCopy`."""
+
+    copy: TextCopy
+
+    def __init__(self, source):
+        self.path = str(source)
 
     def __str__(self):
-        return self.label
+        return self.path
 
     def open(self):
-        """A binary stream, from the beginning."""
-        return io.BytesIO(self.content)
+        """A binary stream of the text, packed or not."""
+        packed = self.path.lower().endswith(".gz")
+        return gzip.open(self.path, "rb") if packed else open(self.path, "rb")
+
+    def pieces(self, roles, rows, whole):
+        """As of :class:`ParquetTable`, with the place of each in the copy that is made of all."""
+        cuts, parts, found = Cuts(count(rows, rows)), [], []
+
+        def close():
+            if parts:
+                arrays = {name: _joined([part[name] for part in parts]) for name in parts[0]}
+                first = found[-1][1] if found else 0
+                stop = first + sum(part["X"].shape[0] for part in parts)
+                found.append((first, stop, self.copy.add(self, arrays)))
+                parts.clear()
+
+        for arrays in self.chunks(roles, min(CHUNK, max(rows, 1000))):
+            m, first = arrays["X"].shape[0], cuts.rows
+            ids = arrays.get("qid", np.zeros(m)) if whole else np.arange(m)
+            at = [row - first for row in cuts.of(ids)]
+            for i, j in zip([0, *at], [*at, m]):
+                if i < j:
+                    parts.append({name: array[i:j] for name, array in arrays.items()})
+                if j < m:
+                    close()
+        close()
+        return found
 
 
-def opened(path):
-    """A binary stream of the text in a file, packed or not."""
-    return gzip.open(path, "rb") if path.lower().endswith(".gz") else open(path, "rb")
+def _joined(arrays):
+    """Arrays, or sparse matrices, that stand one below the other."""
+    if isinstance(arrays[0], np.ndarray):
+        return np.concatenate(arrays)
+    from scipy.sparse import vstack
+
+    width = max(A.shape[1] for A in arrays)
+    for A in arrays:
+        A.resize(A.shape[0], width)
+    return vstack(arrays, format="csr")
 
 
-def records(stream):
-    """Place, number of the line and bytes of every row of CSV text; empty lines are left out."""
-    place, number = 0, 1
-    for line in stream:
-        raw, lines = line, 1
-        while raw.count(b'"') % 2 and (more := next(stream, b"")):
-            raw, lines = raw + more, lines + 1
-        if raw.strip():
-            yield place, number, raw
-        place, number = place + len(raw), number + lines
+class CSVText(TextTable):
+    """Text with a header.
 
+    Attributes
+    ----------
+    words : set of str
+        Columns of ids or names that are read as text, since some rows hold words.
+    """
 
-class CSVTable(FileTable):
-    """Text with a header; `ids_are_text` is known when it has been cut."""
+    is_numbered = False
 
     def __init__(self, source, separator=None):
         super().__init__(source)
-        self.separator, self.decimal = separator or separator_of(source), "."
-        with opened(self.path) as stream:
-            rows = list(islice(records(stream), 1 + CHUNK))
-        (_, _, self.header), *rows = rows
-        self.header = self.header.rstrip(b"\r\n") + b"\n"
-        if b"\r" in self.header:
-            raise ValueError(
-                f"{self} has a carriage return alone at the end of a line; a line feed, or both, "
-                "is accepted in files that are read in blocks."
-            )
-        start = Piece(0, 0, 0, rows[-1][0] + len(rows[-1][2]) if rows else len(self.header))
-        read = lambda decimal: read_csv(Excerpt(self, start), self.separator, decimal)
-        frame = read(".")
-        if self.separator == ";":
-            commas = read(",")
-            self.decimal = "," if chosen_decimals(self, frame, commas) is commas else "."
-        self.columns = list(frame.columns)
-        self.ids_are_text = False
+        start, self.how = read_csv(source, separator, CHUNK)
+        self.columns = list(start.columns)
+        self.words = {n for n in start if len(start) and start[n].dtype.kind not in "iuf"}
 
-    def chunks(self, qid, whole):
-        """Ids and places of rows, see :func:`cuts`."""
-        kinds, first, before, run = set(), 0, [], 0
-        with opened(self.path) as stream:
-            rows, end = islice(records(stream), 1, None), (0, 1)
-            while some := list(islice(rows, CHUNK)):
-                places = np.array([row[:2] for row in some])
-                numbers = np.arange(first, first + len(some))
-                ids = ids_of(numbers, whole)
-                if qid is not None:  # the row before them is read alike, be it a number or a word
-                    lines = [*before, *(row[2] for row in some)]
-                    found = self._ids(qid, lines, first - len(before))
-                    ids = run + np.r_[[0][len(before) :], (found[1:] != found[:-1]).cumsum()]
-                    before, run = lines[-1:], ids[-1]
-                    kinds.add(found.dtype.kind)
-                yield ids, places
-                first, end = first + len(some), (some[-1][0] + len(some[-1][2]), 0)
-        self.ids_are_text = not kinds <= set("iuf")
-        yield (), [end]
-
-    def _ids(self, qid, rows, first):
-        """The ids of some rows."""
+    def chunks(self, roles, rows):
+        """The arrays of so many rows after the other, by the names that a block has for them."""
         import pandas as pd
 
-        content = io.BytesIO(self.header + b"".join(rows))
-        options = dict(sep=self.separator, skipinitialspace=True, index_col=False)
-        try:
-            at = self.columns.index(qid)
-            found = pd.read_csv(content, usecols=[at], **options).iloc[:, 0]
-        except (pd.errors.ParserError, UnicodeDecodeError) as error:
-            raise ValueError(f"{self} cannot be read as CSV text: {error}") from error
-        if len(found) != len(rows):
-            raise ValueError(
-                f"{self} has {len(rows)} lines from row {first} on, which are read as {len(found)} "
-                "rows; quotation marks in pairs, and no line of separators alone, are accepted."
-            )
-        return found.to_numpy()
+        with self.open() as head, self.open() as stream:
+            named = {name for name in (roles.qid, roles.name) if name is not None}
+            names = pd.read_csv(head, nrows=0, **self.how).columns  # with the spaces around them
+            text = {name: str for name in names if name.strip() in named & self.words}
+            with csv_errors(self):
+                frames, first = pd.read_csv(stream, chunksize=rows, dtype=text, **self.how), 0
+            while True:
+                with csv_errors(self):
+                    frame = next(frames, None)
+                if frame is None or not len(frame):
+                    return
+                frame = frame.rename(columns=str.strip)
+                self.words.update(n for n in named if frame[n].dtype.kind not in "iuf")
+                block = roles.read(self, frame, first)
+                arrays = {name: getattr(block, name) for name in ARRAYS}
+                yield {name: array for name, array in arrays.items() if array is not None}
+                first += len(frame)
 
-    def frame(self, piece, columns, ids=None):
-        """Some columns of a piece as a DataFrame; the column `ids` as text if it has any."""
-        self.require_unchanged()
-        excerpt = Excerpt(self, piece, self.header)
-        types = {ids: str} if ids is not None and self.ids_are_text else None
-        try:
-            frame = read_csv(excerpt, self.separator, self.decimal, types)
-        except ValueError as error:
-            error.add_note(f"This part of the file begins in line {piece.line}.")
-            raise
-        if len(frame) != piece.stop - piece.first:
-            raise ValueError(
-                f"{self} has {piece.stop - piece.first} lines from row {piece.first} on, which are "
-                f"read as {len(frame)} rows; quotation marks in pairs are accepted."
-            )
-        return frame[list(columns)]
+    def block(self, reader):
+        """The block of a reader."""
+        arrays = dict(y=None) | self.copy.read(self, reader.place)
+        about = dict(name=reader.name, first=reader.first, feature_names=reader.roles.features)
+        return CheckedBlock(**arrays, **about)
 
 
-class NumberedTable(FileTable):
+ARRAYS = ("X", "y", "qid", "weight", "item_names")  # of a block
+
+
+class NumberedText(TextTable):
     """SVMlight or LETOR text.
 
     Attributes
@@ -351,58 +391,31 @@ class NumberedTable(FileTable):
         ids = ["qid"] if self.has_ids else []
         return ["label", *ids, *(f"feature {j}" for j in range(first, last + 1))]
 
-    def chunks(self, qid, whole):
-        """Ids and places of rows, see :func:`cuts`; the indices are known afterwards."""
-        first, place = 0, 0
-        with opened(self.path) as stream:
-            ids, places = [], []
-            for number, line in enumerate(stream, start=1):
-                body = line.partition(b"#")[0]
-                if words := body.split(None, 2):
-                    ids.append(self._looked_at(number, line, words))
-                    places.append((place, number))
-                place += len(line)
-                if len(ids) == CHUNK:
-                    yield self._chunk(ids, places, first, whole)
-                    first, ids, places = first + len(ids), [], []
-        if ids:
-            yield self._chunk(ids, places, first, whole)
-        yield (), [(place, 0)]
+    def chunks(self, roles, rows):
+        """As of :class:`CSVText`, with sparse X; the indices are known afterwards."""
+        first = 0
+        with self.open() as stream:
+            while lines := list(islice(stream, rows)):
+                X, y, qid = read_sparse(self, io.BytesIO(b"".join(lines)), first)
+                if len(y) == 0:  # comments
+                    continue
+                if (qid is not None) != self.has_ids:
+                    refuse_missing_qid(self)
+                low, high = self.indices
+                self.indices = 0 if (X.indices == 0).any() else low, max(high, X.shape[1] - 1)
+                yield dict(X=X, y=y) | (dict(qid=qid) if self.has_ids else {})
+                first += len(y)
 
-    def _chunk(self, ids, places, first, whole):
-        """Ids and places of some rows."""
-        numbers = np.arange(first, first + len(ids))
-        ids = np.array(ids) if self.has_ids and whole else ids_of(numbers, whole)
-        return ids, np.array(places)
+    def block(self, reader):
+        """The block of a reader; features that no file mentions are 0."""
+        from scipy.sparse import csr_array
 
-    def _looked_at(self, number, line, words):
-        """The id of a line, after its indices have been noted."""
-        try:
-            named = len(words) > 1 and words[1].startswith(b"qid:")
-            id = int(words[1][4:]) if named else None
-            features = b" ".join(words[2 if named else 1 :])
-            if b":" in features:
-                low = int(features.partition(b":")[0])
-                high = int(features.rpartition(b":")[0].split()[-1])
-                self.indices = (0 if low == 0 else self.indices[0], max(self.indices[1], high))
-        except ValueError as error:
-            raise ValueError(
-                f"{self} is not SVMlight text in {show_line(number, line)}; "
-                "`label qid:query index:value ...` is accepted, indices rising."
-            ) from error
-        if named != self.has_ids:
-            raise ValueError(
-                f"{self} has qid on some of its lines and not on all, see "
-                f"{show_line(number, line)}; on all or on none is accepted."
-            )
-        return id
-
-    def frame(self, piece, columns, ids=None):
-        """Some columns of a piece as a DataFrame; features that no file mentions are 0."""
-        self.require_unchanged()
-        X, names, y, qid = read_svmlight(Excerpt(self, piece), self.indices)
-        frame = numbered_frame(X, names, y, qid if self.has_ids else None)
-        return with_columns(frame, columns)
+        arrays, (low, high) = self.copy.read(self, reader.place), self.indices
+        parts = tuple(arrays[f"X.{name}"] for name in ("data", "indices", "indptr"))
+        X = csr_array(parts, shape=(len(arrays["y"]), high + 1))[:, low:].toarray()
+        names = [f"feature {j}" for j in range(low, high + 1)]
+        frame = numbered_frame(X, names, arrays["y"], arrays.get("qid"))
+        return reader.roles.read(self, frame, reader.first, reader.name)
 
 
 def files_of(paths):
@@ -439,7 +452,7 @@ def files_of(paths):
 
 
 def open_table(path):
-    """A file that is to be read in pieces.
+    """A file that is to be read in blocks.
 
     Parameters
     ----------
@@ -448,7 +461,7 @@ def open_table(path):
 
     Returns
     -------
-    FileTable
+    ParquetTable, CSVText or NumberedText
 
     Raises
     ------
@@ -467,8 +480,8 @@ def open_table(path):
             raise ValueError(f"{source} is Parquet packed by gzip; unpacked it is accepted.")
         return ParquetTable(source)
     if source.is_numbered:
-        return NumberedTable(source)
-    return CSVTable(source, None if source.kind == "CSV text" else "\t")
+        return NumberedText(source)
+    return CSVText(source, None if source.kind == "CSV text" else "\t")
 
 
 def require_columns(first, table, wanted, exactly):
@@ -487,27 +500,8 @@ def require_columns(first, table, wanted, exactly):
         )
 
 
-@dataclass(frozen=True)
-class BlockReader:
-    """What reads a block from a piece of a file."""
-
-    table: Any
-    piece: Piece
-    roles: Roles
-
-    @property
-    def name(self):
-        """What an error calls the block."""
-        return f"{self.table} (rows {self.piece.first} to {self.piece.stop - 1})"
-
-    def __call__(self):
-        """The block."""
-        frame = self.table.frame(self.piece, self.roles.columns, self.roles.qid)
-        return self.roles.read(self.table, frame, self.piece.first, self.name)
-
-
 def open_tables(paths):
-    """The files that paths mean, a list of FileTable; a ValueError if they are of two kinds."""
+    """The files that paths mean, as a list; a ValueError if they are of two kinds."""
     tables = [open_table(path) for path in files_of(paths)]
     first = tables[0]
     for table in tables[1:]:
@@ -522,35 +516,12 @@ def open_tables(paths):
     return tables
 
 
-def require_width(table, width, pieces):
-    """A MemoryError if the widest dense block of SVMlight text would not fit in memory."""
-    rows = max(piece.stop - piece.first for _, piece in pieces)
-    require_memory(
-        (9 * rows + 70) * width,  # the numbers, a mask, and the names of the features
-        f"a dense block of {rows} rows and {width} features in {table}",
-        "number the features without gaps, or make blocks of fewer rows",
-    )
-
-
-def cut(tables, qid, rows, whole=True):
-    """Pairs (table, piece) of all pieces of files, which from then on are read alike."""
-    pieces = [(table, piece) for table in tables for piece in table.pieces(qid, rows, whole)]
-    for table in tables:
-        if table.is_numbered:
-            first, last = zip(*(each.indices for each in tables))
-            table.indices = min(first), max(last)
-            require_width(table, max(last), pieces)
-        if isinstance(table, CSVTable) and any(getattr(t, "ids_are_text", False) for t in tables):
-            table.ids_are_text = True
-    return pieces
-
-
 def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=True):
     """Blocks of files that are read alike, and the :class:`Roles` of their columns.
 
     Parameters
     ----------
-    tables : list of FileTable
+    tables : list
     roles_of : function
         Of a table and its columns.
     rows : int
@@ -560,17 +531,30 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
     whole : bool
         Whether queries are not cut.
     """
-    first = tables[0]
-    if first.is_numbered:  # which features there are is known when it has been cut
-        pieces = cut(tables, "qid", rows, whole)
-    roles = roles_of(first, first.columns)
+    first, roles = tables[0], None
     if not first.is_numbered:
+        roles = roles_of(first, first.columns)
         for table in tables[1:]:
             require_columns(first, table, first.columns if exactly else roles.columns, exactly)
-        pieces = cut(tables, roles.qid, rows, whole)
-    if not pieces:
+    texts = [table for table in tables if isinstance(table, TextTable)]
+    words = set().union(*(table.words for table in texts if not table.is_numbered))
+    while True:
+        copy, known = TextCopy() if texts else None, set(words)
+        for table in texts:
+            table.copy, table.words = copy, words
+        found = [(table, piece) for table in tables for piece in table.pieces(roles, rows, whole)]
+        if words == known:
+            break  # else words came after numbers, which are read again as text
+    if not found:
         raise ValueError(f"{first} has names of columns but no rows.")
-    return Blocks(Stored(BlockReader(table, piece, roles)) for table, piece in pieces), roles
+    if first.is_numbered:
+        low, high = zip(*(table.indices for table in tables))
+        rows = max(stop - start for _, (start, stop, _) in found)
+        for table in tables:
+            table.indices = min(low), max(high)
+            require_dense(table, rows, max(high))
+        roles = roles_of(first, first.columns)
+    return Blocks(Stored(BlockReader(table, roles, *piece)) for table, piece in found), roles
 
 
 def read_blocks(
@@ -613,10 +597,12 @@ def read_blocks(
     ------
     FileNotFoundError, IsADirectoryError
         If there is no such file.
+    OSError
+        If the temporary folder has no room for a copy of text.
     ValueError
         As :func:`rankbook.data.table.read_table`, and if files differ in their columns. NaN,
-        infinity and words are refused when the block is read, with the file and its row. A file
-        that changes while it is used is refused.
+        infinity and words are refused with the file and its row: in text at once, in Parquet when
+        the block is read. A Parquet file that changes while it is used is refused.
 
     Warns
     -----
@@ -625,9 +611,12 @@ def read_blocks(
 
     Notes
     -----
-    One pass over the column of the queries, or over all text. A block of n items in Parquet takes
-    16 n d bytes while it is read, and 8 n d then. Parquet should have row groups of about `rows`
-    rows, and text should not be packed: either is else read from further in front for each block.
+    Of Parquet, one pass over the column of the queries. A block of n items takes 16 n d bytes while
+    it is read, and 8 n d then. Row groups should have about `rows` rows; larger ones are read from
+    further in front for each block. Text is parsed once, and copied to a file in the temporary
+    folder (see :func:`tempfile.gettempdir`), from which all passes read: 8 bytes for each feature
+    of a row, in SVMlight 12 for each that a line mentions. The file is deleted with the blocks, at
+    the latest when Python ends. Workers of Dask on other machines must share that folder.
 
     Examples
     --------

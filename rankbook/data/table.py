@@ -11,8 +11,8 @@ import re
 import sys
 import warnings
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
 
@@ -210,8 +210,6 @@ class Source:
     a pipe without one), its kind (see :func:`format_of`), and its bytes, as often as asked for.
     """
 
-    first_row, first_line = 0, 1  # numbers of what comes first
-
     def __init__(self, path):
         if path == "-":
             if sys.stdin is None:
@@ -358,16 +356,6 @@ def not_a_number(column):
     return row, column.iloc[row]
 
 
-def _check_header(path, names):
-    """Refuse a first line of a CSV file that is not its header."""
-    if all(_is_number(name) for name in names):
-        raise ValueError(
-            f"{path} begins with numbers ({', '.join(names[:3])}, ...), "
-            "not with the names of its columns; add a first line of names."
-        )
-    check_names(path, names)
-
-
 def separator_of(source):
     """What separates columns: comma, semicolon or tab, by which gives the header most names."""
     with (
@@ -382,55 +370,51 @@ def separator_of(source):
     return max(counts, key=counts.get)
 
 
-def chosen_decimals(source, points, commas):
-    """The table with fewer columns of words, of one read with decimal points and one with commas.
+@contextmanager
+def csv_errors(source):
+    """Say of what pandas cannot read of a CSV file in which file it is."""
+    import pandas as pd
 
-    The message names the commas.
-    """
-    words = [
-        sum(not_a_number(table[name]) is not None for name in table.columns)
-        for table in (points, commas)
-    ]
-    if words[1] >= words[0]:
-        return points
-    warn(Assumption(f"{source} is read with commas as decimal points."))
-    return commas
+    wrong = (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning)
+    try:
+        with warnings.catch_warnings():  # pandas only warns when it drops the end of a row
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            yield
+    except (*wrong, UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{source} cannot be read as CSV text: {error}") from error
 
 
-def read_csv(source, separator=None, decimal=None, dtype=None):
-    """A CSV file as a data frame; a row longer than the header is an error.
+def read_csv(source, separator=None, rows=None):
+    """A CSV file, or so many of its rows, as a data frame; and how pandas reads it, a dict.
 
-    What separates columns, the decimal point and types of some columns may be known.
+    A row longer than the header is an error.
     """
     import pandas as pd
 
     def read(**options):
         with source.open() as stream:
-            return pd.read_csv(
-                stream, sep=separator, skipinitialspace=True, encoding="utf-8", **options
-            )
+            return pd.read_csv(stream, **options)
 
-    try:
-        separator = separator or separator_of(source)
-        header = read(header=None, nrows=1, dtype=str, keep_default_na=False)
-        _check_header(source, [str(name).strip() for name in header.iloc[0]])
-        read = partial(read, skip_blank_lines=header.shape[1] > 1)  # in one column they are values
-        # pandas only warns when it drops the end of a row
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            whole = dict(index_col=False, low_memory=False, dtype=dtype)
-            frame = read(**whole, decimal=decimal or ".")
-            commas = read(**whole, decimal=",") if separator == ";" and decimal is None else None
-    except (
-        pd.errors.ParserError,
-        pd.errors.EmptyDataError,
-        pd.errors.ParserWarning,
-        UnicodeDecodeError,
-        csv.Error,
-    ) as error:
-        raise ValueError(f"{source} cannot be read as CSV text: {error}") from error
-    frame = frame if commas is None else chosen_decimals(source, frame, commas)
-    return frame.rename(columns=str.strip)
+    with csv_errors(source):
+        how = dict(sep=separator or separator_of(source), skipinitialspace=True, encoding="utf-8")
+        header = read(**how, header=None, nrows=1, dtype=str, keep_default_na=False)
+        names = [str(name).strip() for name in header.iloc[0]]
+        if all(map(_is_number, names)):
+            raise ValueError(
+                f"{source} begins with numbers ({', '.join(names[:3])}, ...), "
+                "not with the names of its columns; add a first line of names."
+            )
+        check_names(source, names)
+        how |= dict(index_col=False, low_memory=False)
+        how |= dict(skip_blank_lines=len(names) > 1)  # in one column they are values
+        frame = read(**how, nrows=rows)
+        if how["sep"] == ";":  # commas may be decimal points: with which are fewer columns words?
+            commas = read(**how, nrows=rows, decimal=",")
+            words = lambda table: sum(not_a_number(table[name]) is not None for name in table)
+            if words(commas) < words(frame):
+                warn(Assumption(f"{source} is read with commas as decimal points."))
+                frame, how = commas, how | dict(decimal=",")
+    return frame.rename(columns=str.strip), how
 
 
 def read_parquet(source):
@@ -497,14 +481,13 @@ def refuse_words(source, frame, target=None, start=0):
 def require_finite_rows(source, X, names, line=None, start=0):
     """`X` itself, whose first row is number `start`, if all of it is finite.
 
-    NaN and infinity are refused with the row and column of the first, and what `line` says of
-    the row.
+    NaN and infinity are refused with the row and column of the first, and its `line` as a text.
     """
     bad = first_bad(X)
     if bad:
         row, j = bad
         what = f"{X[row, j]} (or nothing)" if np.isnan(X[row, j]) else str(X[row, j])
-        where = "Rows count from 0, after any header." if line is None else f"That is {line(row)}."
+        where = "Rows count from 0, after any header." if line is None else f"That is {line}."
         raise ValueError(
             f"{source} has {what} in row {start + row}, column {names[j]!r}; "
             f"only finite numbers are accepted. {where}"
@@ -715,7 +698,7 @@ def read_frame(source):
         return read_parquet(source)
     if source.is_numbered:
         return numbered_frame(*read_svmlight(source))
-    return read_csv(source, None if source.kind == "CSV text" else "\t")
+    return read_csv(source, None if source.kind == "CSV text" else "\t")[0]
 
 
 def numbered_frame(X, names, y, qid):
@@ -738,7 +721,7 @@ def with_columns(frame, columns):
 def data_lines(source):
     """Number, counted from 1, and bytes of every line that holds more than a comment."""
     with source.open() as stream:
-        for number, line in enumerate(stream, start=source.first_line):
+        for number, line in enumerate(stream, start=1):
             if line.split(b"#")[0].strip():
                 yield number, line
 
@@ -768,39 +751,53 @@ def _bad_line(source, block=1000):
     raise AssertionError(f"every line of {source} can be read by itself")
 
 
-def _read_sparse(source, width=None):
-    """Sparse X whose column j is index j of the file, labels, and query ids or None.
+def read_sparse(source, stream, first=None):
+    """Sparse X whose column j is index j, labels, and query ids or None of a part of a file.
 
-    The width is the number of columns, if it is known.
+    `first` is the number of its first row, None for the whole file, which must have a feature.
+
+    Raises
+    ------
+    ValueError
+        If a line is no SVMlight text, or holds NaN or infinity.
     """
     from sklearn.datasets import load_svmlight_file
 
     try:
-        with source.open() as stream:
-            X, y, qid = load_svmlight_file(stream, n_features=width, query_id=True, zero_based=True)
+        X, y, qid = load_svmlight_file(stream, query_id=True, zero_based=True)
     except (ValueError, OverflowError) as error:
         raise ValueError(
             f"{source} is not SVMlight text in {_bad_line(source)}; "
             "`label qid:query index:value ...` is accepted, indices rising."
         ) from error
-    if X.nnz == 0 and width is None:
+    if X.nnz == 0 and first is None:
         raise ValueError(
             f"{source} has {len(y)} labels and no feature; "
             "lines `label qid:query index:value ...` are accepted."
         )
     if len(qid) not in (0, len(y)):
-        without = next(one for one in data_lines(source) if b"qid:" not in one[1].split(b"#")[0])
-        raise ValueError(
-            f"{source} has qid on {len(qid)} of its {len(y)} lines and none in "
-            f"{show_line(*without)}; on all or on none is accepted."
-        )
+        refuse_missing_qid(source)
+    for values, rows in ((y, None), (X.data, X.indptr)):
+        if bad := first_bad(values):
+            row = bad[0] if rows is None else int(np.searchsorted(rows, bad[0], "right")) - 1
+            name = "label" if rows is None else f"feature {X.indices[bad[0]]}"
+            row += first or 0
+            line = show_line(*next(islice(data_lines(source), row, None)))
+            require_finite_rows(source, values[bad].reshape(1, 1), [name], line, row)
     return X, y, qid if len(qid) else None
 
 
-def read_svmlight(source, indices=None):
-    """Dense X (n, d), names of its columns, labels (n,) and query ids or None of a file.
+def refuse_missing_qid(source):
+    """A ValueError that shows the first line of SVMlight text without a query id."""
+    without = next(one for one in data_lines(source) if b"qid:" not in one[1].split(b"#")[0])
+    raise ValueError(
+        f"{source} has qid on some of its lines and none in {show_line(*without)}; "
+        "on all or on none is accepted."
+    )
 
-    Its indices, the first and the last, may be known; else those are meant that it mentions.
+
+def read_svmlight(source):
+    """Dense X (n, d), names of its columns, labels (n,) and query ids or None of a file.
 
     Raises
     ------
@@ -809,22 +806,20 @@ def read_svmlight(source, indices=None):
     MemoryError
         If the dense table would not fit in memory.
     """
-    X, y, qid = _read_sparse(source, None if indices is None else indices[1] + 1)
-    first = (0 if (X.indices == 0).any() else 1) if indices is None else indices[0]
-    n, d = X.shape[0], X.shape[1] - first
-    needed = (
-        9 * n + 70
-    ) * d  # the numbers, a mask of the finite ones, and the names of the features
+    with source.open() as stream:
+        X, y, qid = read_sparse(source, stream)
+    low, width = 0 if (X.indices == 0).any() else 1, X.shape[1]
+    require_dense(source, X.shape[0], width - low)
+    return X[:, low:].toarray(), [f"feature {j}" for j in range(low, width)], y, qid
+
+
+def require_dense(source, n, d):
+    """A MemoryError if n rows of d features of SVMlight text would not fit in memory."""
     require_memory(
-        needed,
+        (9 * n + 70) * d,  # the numbers, a mask of the finite ones, and the names of the features
         f"the dense table of {n} rows and {d} features in {source}",
-        "number the features without gaps, or leave some out",
+        "number the features without gaps, leave some out, or read blocks of fewer rows",
     )
-    names = [f"feature {j}" for j in range(first, first + d)]
-    line = lambda row: show_line(*next(islice(data_lines(source), row, None)))
-    require_finite_rows(source, y[:, None], ["label"], line, source.first_row)
-    X = X[:, first:].toarray()
-    return require_finite_rows(source, X, names, line, source.first_row), names, y, qid
 
 
 def read_table(path, target=None, qid=None, drop=(), group_split=None):

@@ -166,6 +166,18 @@ def test_stored_blocks_are_read_by_the_workers(client):
     assert not CALLS
 
 
+@pytest.mark.parametrize("options", [dict(), dict(keep=True), dict(shuffle=True)])
+def test_copies_of_text_stay_while_workers_may_read_them(client, tmp_path, options):
+    X, y, qid, _ = data()
+    frame = pd.DataFrame(X).add_prefix("x").assign(y=y, qid=qid)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    read = lambda: rb.read_blocks(tmp_path / "a.csv", "y", "qid", rows=60)
+    here = Blocks(stored.read() for stored in read().items.values) if "keep" in options else read()
+    expected, blocks = solved(here), rb.dask_blocks(read(), **options)
+    gc.collect()
+    assert same(expected, solved(blocks))
+
+
 # Collections
 
 

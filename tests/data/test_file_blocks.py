@@ -1,8 +1,17 @@
 """Blocks from files against the same files read as a whole."""
 
+import copy
+import errno
+import gc
 import gzip
 import os
 import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
 import warnings
 from pathlib import Path
 
@@ -12,7 +21,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.data.blocks import block_facts
-from rankbook.data.file_blocks import cut, cuts, files_of, open_table
+from rankbook.data.file_blocks import Cuts, files_of
 from rankbook.data.table import Dataset, NotNumbers, read_table
 from rankbook.data.writers import write_dataset
 
@@ -178,6 +187,7 @@ def write(**texts):
 
 
 CSV = "q,y,x\n1,0,1\n1,1,2\n2,0,3\n2,1,4\n"
+CUT_TEXT = "1 qid:1 1:2\n" * 1000 + "0 1:1\n"  # ids are missing after a thousand lines
 
 
 class TestRefused:
@@ -207,9 +217,11 @@ class TestRefused:
         write(a_txt="1 qid:1 1:2\n0 qid:1 one:1\n")
         with pytest.raises(ValueError, match="a.txt is not SVMlight text in line 2"):
             rb.read_blocks("a.txt")
-        write(a_txt="1 qid:1 1:2\n0 1:1\n")
-        with pytest.raises(ValueError, match="a.txt has qid on some .* line 2"):
-            rb.read_blocks("a.txt")
+        for text in ("1 qid:1 1:2\n0 1:1\n", "1 1:2\n0 qid:1 1:1\n", "\n" * 999 + CUT_TEXT):
+            write(a_txt=text)
+            line = 2000 if text.endswith(CUT_TEXT) else 2 - text.startswith("1 1")
+            with pytest.raises(ValueError, match=f"a.txt has qid on some .* none in line {line}, "):
+                rb.read_blocks("a.txt", rows=1)
 
     def test_a_query_in_two_files(self):
         write(a_csv=CSV, b_csv="q,y,x\n2,0,1\n")
@@ -282,25 +294,171 @@ class TestRefused:
             block_facts(rb.read_blocks("?.parquet", "y", "q"))
 
     def test_a_feature_of_a_huge_number(self):
-        write(a_txt="1 qid:1 1:2\n", b_txt="1 qid:2 1:2 2000000000000:1\n")
-        with pytest.raises(MemoryError, match="a dense block of 1 rows and 2000000000000 features"):
+        write(a_txt="1 qid:1 1:2\n", b_txt="1 qid:2 1:2 2000000000:1\n")
+        with pytest.raises(MemoryError, match="table of 1 rows and 2000000000 features"):
+            rb.read_blocks("?.txt")
+        write(b_txt="1 qid:2 1:2 2000000000000:1\n")
+        with pytest.raises(ValueError, match="b.txt is not SVMlight text in line 1, .* too large"):
             rb.read_blocks("?.txt")
 
-    def test_lines_that_end_in_carriage_returns_alone(self):
-        Path("a.csv").write_bytes(CSV.replace("\n", "\r").encode())
-        with pytest.raises(ValueError, match="a.csv has a carriage return alone at the end of a l"):
-            rb.read_blocks("a.csv", "y", "q")
-
-    def test_a_file_that_changes(self):
-        write(a_csv=CSV)
-        blocks = rb.read_blocks("a.csv", "y", "q")
-        write(a_csv=CSV.replace("4", "5.5"))
-        with pytest.raises(ValueError, match="a.csv has changed since it was looked at"):
+    def test_a_parquet_file_that_changes(self):
+        write_dataset(made(), "a.parquet")
+        blocks = rb.read_blocks("a.parquet", "target", "qid")
+        write_dataset(made(seed=1), "a.parquet")
+        with pytest.raises(ValueError, match="a.parquet has changed since it was looked at"):
             block_facts(blocks)
-        blocks = rb.read_blocks("a.csv", "y", "q")
-        os.remove("a.csv")
+        blocks = rb.read_blocks("a.parquet", "target", "qid")
+        os.remove("a.parquet")
         with pytest.raises(FileNotFoundError):
             block_facts(blocks)
+
+
+def copies():
+    """The temporary files with copies of text that there are."""
+    return [*Path(tempfile.gettempdir()).glob("rankbook-*.blocks")]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A temporary folder of the test's own, which must be empty at its end."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    yield place
+    gc.collect()
+    assert not list(place.iterdir())
+
+
+FIT = """
+import sys, rankbook as rb
+from rankbook.data.blocks import block_facts
+blocks = rb.read_blocks("a.csv", "target", "qid", rows=50)
+print("read", flush=True)
+{}
+"""
+
+
+@pytest.mark.usefixtures("folder")
+class TestCopiesOfText:
+    """Text is parsed once, into a temporary file."""
+
+    @pytest.mark.parametrize("name", ["a.csv", "a.txt.gz"])
+    def test_later_passes_read_the_copy(self, name):
+        write_dataset(made(), name)
+        whole, blocks = read_table(name, **roles(name)), rb.read_blocks(name, **roles(name))
+        assert len(copies()) == 1 and same(blocks, whole)
+        write_dataset(made(seed=1), name)
+        assert same(blocks, whole)  # of one moment, whatever becomes of the file
+        os.remove(name)
+        assert same(blocks, whole)
+        del blocks
+        gc.collect()
+        assert not copies()
+
+    def test_it_lives_as_long_as_a_reader(self):
+        write_dataset(made(), "a.csv")
+        blocks = rb.read_blocks("a.csv", **roles("a.csv"), rows=50)
+        X = blocks.items.values[0].read().X
+        for other in (copy.deepcopy(blocks.items.values), [*blocks.items.values[:1]]):
+            blocks = None
+            gc.collect()
+            assert len(copies()) == 1 and np.array_equal(other[0].read().X, X)
+        sent = pickle.loads(pickle.dumps(other[0]))
+        del other
+        gc.collect()
+        with pytest.raises(FileNotFoundError, match="the copy of a.csv in the temporary folder is"):
+            sent.read()
+
+    @pytest.mark.parametrize("text", [CSV + "3,1,\n", CSV + "3,1,2,3\n", CSV + ",1,1\n"])
+    def test_it_is_gone_after_an_error(self, text):
+        write(a_csv=text)
+        with pytest.raises(ValueError, match=r"a.csv"):
+            rb.read_blocks("a.csv", "y", "q")
+        gc.collect()
+        assert not copies()
+
+    @pytest.mark.parametrize("end", ["", "1 / 0", "block_facts(None)"])
+    def test_it_is_gone_when_python_ends(self, end):
+        write_dataset(made(), "a.csv")
+        found = subprocess.run([sys.executable, "-c", FIT.format(end)], capture_output=True)
+        assert found.stdout == b"read\n" and found.returncode == bool(end)
+        assert not copies()
+
+    @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+    @pytest.mark.parametrize("line", [False, True])
+    def test_it_is_gone_after_ctrl_c(self, line):
+        data = made(20_000, 5, 400)
+        write_dataset(data, "a.csv")
+        write_dataset(made(20_000, 5, 400, 1, 1000), "b.csv")
+        call = "while True: block_facts(blocks)"
+        call = [
+            sys.executable,
+            "-c",
+            FIT.format(call).replace("import sys", SIGNAL + "; import sys", 1),
+        ]
+        if line:
+            options = ["?.csv", "--target", "target", "--qid", "qid", "--lam", "1e-9", "-o", "m"]
+            call = f"{SIGNAL}; from rankbook.app.cli.main import main; main()"
+            call = [sys.executable, "-c", call, "fit", *options]
+        run = subprocess.Popen(call, stderr=subprocess.PIPE)
+        while not (found := copies()) or found[0].stat().st_size < 100_000:
+            assert run.poll() is None
+            time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        said = run.communicate(timeout=60)[1]
+        assert b"interrupted" in said if line else b"KeyboardInterrupt" in said
+        assert run.returncode == 130 or not line and run.returncode and not copies()
+        assert not copies()
+
+    def test_no_room(self, monkeypatch):
+        write(a_csv=CSV)
+        monkeypatch.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(9, 9, 0))
+        words = r"copy of a.csv .* does not fit in the temporary folder .*temporary \(.*No space"
+        with pytest.raises(OSError, match=words + ".*set the environment variable TMPDIR"):
+            rb.read_blocks("a.csv", "y", "q")
+
+    def test_a_disk_that_becomes_full(self, monkeypatch):
+        def full(*arguments, **options):
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+        write(a_csv=CSV)
+        monkeypatch.setattr(np, "save", full)
+        with pytest.raises(OSError, match="does not fit in .*quota"):
+            rb.read_blocks("a.csv", "y", "q")
+
+    def test_no_folder_for_it(self, monkeypatch):
+        write(a_csv=CSV)
+        monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
+        with pytest.raises(FileNotFoundError, match="/nowhere/at/all"):
+            rb.read_blocks("a.csv", "y", "q")
+
+    def test_memory_is_that_of_a_block(self):
+        import tracemalloc
+
+        data = made(60_000, 8, 6_000)
+        write_dataset(data, "a.csv")
+        write_dataset(data, "a.txt")
+        for name in ("a.csv", "a.txt"):
+            rb.read_blocks(name, **roles(name))  # what is imported does not count
+            tracemalloc.start()
+            blocks = rb.read_blocks(name, **roles(name), rows=2000)
+            blocks.reduce(len, blocks.map(getattr, blocks.items, "y"))
+            most = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert most < data.X.nbytes / 2
+
+
+SIGNAL = "import sys, signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_ends_of_lines(end):
+    text = CSV.replace("x", "x,'a note'").replace("1\n", "1,5\n").replace("2\n", "2,6\n")
+    text = text.replace("3\n", "3,7\n").replace("4\n", "4,8\n")
+    Path("a.csv").write_bytes(text.replace("\n", end).encode())
+    blocks = rb.read_blocks("a.csv", "y", "q", rows=1)
+    assert len(blocks) == 2 and same(blocks, read_table("a.csv", "y", "q"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -328,23 +486,21 @@ def test_a_solution_is_that_of_the_whole(name):
     assert found.certificate.relative_gap <= 1e-9
 
 
-def test_pieces_begin_between_queries(tmp_path):
-    """The same pieces of the same rows from each kind of file: [q, q], [r, r, r], [s]."""
-    frame = pd.DataFrame(dict(q=[7, 7, 3, 3, 3, 5], x=[0.0, 0.25, 0.5, 0.75, 1.0, 2.0]))
+def test_blocks_begin_between_queries(tmp_path):
+    """The same blocks of the same rows from each kind of file: [q, q], [r, r, r], [s]."""
+    frame = pd.DataFrame(dict(q=[7, 7, 3, 3, 3, 5], x=[0.0, 0.25, 0.5, 0.75, 1.0, 2.0], y=0.0))
     frame.to_csv(tmp_path / "a.csv", index=False)
     frame.to_parquet(tmp_path / "a.parquet", row_group_size=4)
-    lines = (f"0 qid:{q} 1:{x}\n" for q, x in frame.itertuples(index=False))
+    lines = (f"0 qid:{q} 1:{x}\n" for q, x, _ in frame.itertuples(index=False))
     (tmp_path / "a.svm").write_text("# a comment\n" + "".join(lines))
-    for name, column in (("a.csv", "x"), ("a.parquet", "x"), ("a.svm", "feature 1")):
-        table = open_table(tmp_path / name)
-        (_, one), (_, other), (_, last) = cut([table], "q", 2)
-        assert [(p.first, p.stop) for p in (one, other, last)] == [(0, 2), (2, 5), (5, 6)]
-        assert table.frame(other, [column])[column].tolist() == [0.5, 0.75, 1.0]
+    for name in ("a.csv", "a.parquet", "a.svm"):
+        given = {} if name == "a.svm" else dict(target="y", qid="q")
+        blocks = rb.read_blocks(tmp_path / name, **given, rows=2)
+        assert blocks.map(getattr, blocks.items, "first").values == (0, 2, 5)
+        assert blocks.items.values[1].read().X.ravel().tolist() == [0.5, 0.75, 1.0]
 
 
 @pytest.mark.parametrize("text, expected", [("7,7,3,3", [0, 2]), ("7,3,7,3", [0, 2, 3])])
 def test_goals_move_to_the_next_query(text, expected):
-    ids = np.array(text.split(","))
-    chunks = [(some, np.zeros((len(some), 2))) for some in (ids[:3], ids[3:])]
-    found = cuts([*chunks, ((), [(0, 1)])], [2, 3])
-    assert [row for row, _ in found] == [*expected, 4]
+    ids, cuts = np.array(text.split(",")), Cuts([2, 3])
+    assert [row for some in (ids[:3], ids[:0], ids[3:]) for row in cuts.of(some)] == expected

@@ -404,7 +404,7 @@ class TestValues:
     @pytest.mark.parametrize("text", ["1 qid:1 1:2\n0 1:3\n", "1 1:2\n0 qid:1 1:3\n"])
     def test_qid_on_some_lines(self, text):
         with pytest.raises(
-            ValueError, match=r"qid on 1 of its 2 lines and none in line [12], '[01] 1:[23]'"
+            ValueError, match=r"qid on some of its lines and none in line [12], '[01] 1:[23]'"
         ):
             read_table(put("a.svm", text))
 
