@@ -182,7 +182,7 @@ def draw(result):
 
     from rankbook.plots.curve import plot_validation_curve
     from rankbook.plots.items import plot_roc
-    from rankbook.plots.sets import plot_sets
+    from rankbook.plots.path import plot_sets
 
     with_path = result.best.path.breakpoints.size > 0
     with_roc = result.auc is not None and result.data.qid is None

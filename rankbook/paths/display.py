@@ -88,20 +88,7 @@ def path_summary(path):
 
 WIDTH, HEIGHT, PAD = 300, 150, 24  # of a panel, in pixels
 COLOURS = {"inactive": "#009E73", "free": "#D55E00", "at bound": "#0072B2"}
-
-
-def scaled(values, low, high, length, offset):
-    """Values from low to high, as pixels from offset to offset + length.
-
-    high may be the smaller one.
-    """
-    return offset + np.clip((np.asarray(values) - low) / (high - low), 0, 1) * length
-
-
-def polyline(x, y, colour):
-    """A line through points in pixels."""
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y))
-    return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+LOW, HIGH, BARS = -1.0, 3.0, 32  # of the differences shown, in margins; 0 and 1 are edges of bars
 
 
 def label(x, y, text, anchor="middle"):
@@ -112,37 +99,6 @@ def label(x, y, text, anchor="middle"):
     )
 
 
-def counts_panel(path, low, high, points=150):
-    """SVG of the shares of the three sets between the lambdas low and high (logarithms)."""
-    events, m = path.events, len(path.problem.prefs)
-    where = np.searchsorted(-events["lam"], -np.exp(np.linspace(high, low, points)), side="left")
-    x = (
-        scaled(np.linspace(high, low, points), high, low, WIDTH - 2 * PAD, PAD)
-        if high > low
-        else np.full(points, WIDTH / 2)
-    )
-    parts = []
-    for code, name in enumerate(SETS):
-        steps = np.r_[
-            0, np.cumsum((events["to"] == code).astype(np.int64) - (events["from"] == code))
-        ]
-        share = (steps[where] + (m if name == "at bound" else 0)) / m
-        parts.append(
-            polyline(x, scaled(share, 0, 1, -(HEIGHT - 2 * PAD), HEIGHT - PAD), COLOURS[name])
-        )
-        parts.append(
-            f'<g fill="{COLOURS[name]}" color="{COLOURS[name]}">'
-            f"{label(PAD + 60 * code, 14, name, 'start')}</g>"
-        )
-    ends = [(PAD, np.exp(high), "start"), (WIDTH - PAD, np.exp(low), "end")]
-    return "".join(
-        parts + [label(x, HEIGHT - 8, f"lambda {lam:.2g}", anchor) for x, lam, anchor in ends]
-    )
-
-
-LOW, HIGH, BARS = -1.0, 3.0, 32  # of the differences shown, in margins; 0 and 1 are edges of bars
-
-
 def difference_bars(path, lam):
     """The share of the weight in each bar (BARS,) at lam, and the share in the wrong order."""
     problem, prefs = path.problem, path.problem.prefs
@@ -150,29 +106,6 @@ def difference_bars(path, lam):
     bar = np.clip(np.floor((d - LOW) / (HIGH - LOW) * BARS), 0, BARS - 1).astype(np.int64)
     total = prefs.weight.sum()
     return np.bincount(bar, prefs.weight, BARS) / total, float(prefs.weight @ (d < 0)) / total
-
-
-def frame_svg(lam, x, bars, wrong, shown):
-    """The parts of the picture that depend on lambda.
-
-    They are the line at x, the bars, the tallest one filling the panel, and a sentence.
-    """
-    width, tall = (WIDTH - 2 * PAD) / BARS, HEIGHT - 2 * PAD
-    shape = "".join(
-        f'<rect x="{WIDTH + PAD + i * width:.1f}" y="{HEIGHT - PAD - b * tall:.1f}" '
-        f'width="{width - 0.5:.1f}" height="{b * tall:.1f}"/>'
-        for i, b in enumerate(bars / bars.max())
-        if b > 0
-    )
-    line = (
-        f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{PAD}" y2="{HEIGHT - PAD}" '
-        'stroke="currentColor" stroke-dasharray="2"/>'
-    )
-    said = label(WIDTH + PAD, 14, f"lambda {lam:.3g}: {wrong:.2%} in the wrong order", "start")
-    return (
-        f'<g class="frame" style="display:{"inline" if shown else "none"}">{line}'
-        f'<g fill="#457b9d">{shape}</g>{said}</g>'
-    )
 
 
 def path_html(path, frames=31):
@@ -194,20 +127,44 @@ def path_html(path, frames=31):
     if path.breakpoints.size == 0:
         return head
     high, low = np.log(path.breakpoints[0]), np.log(max(path.breakpoints[-1], path.domain[0]))
-    lams = np.linspace(high, low, frames if high > low else 1)
-    x = scaled(lams, high, low, WIDTH - 2 * PAD, PAD) if high > low else [WIDTH / 2]
-    start = len(lams) // 2
-    read = [
-        difference_bars(path, max(float(np.exp(lam)), path.domain[0])) for lam in lams
-    ]  # exp(log(end)) may round below the end
-    pictures = "".join(
-        frame_svg(np.exp(lam), at, *frame, t == start)
-        for t, (lam, at, frame) in enumerate(zip(lams, x, read))
-    )
-    axis = "".join(
-        label(scaled(v, LOW, HIGH, WIDTH - 2 * PAD, WIDTH + PAD), HEIGHT - 8, t)
-        for v, t in ((LOW, "wrong"), (0, "0"), (1, "margin"), (HIGH, "right"))
-    )
+    wide, tall, m, parts = WIDTH - 2 * PAD, HEIGHT - 2 * PAD, len(path.problem.prefs), []
+    across = lambda logs: PAD + np.linspace(0, wide, len(logs)) if high > low else [WIDTH / 2]
+    # the shares of the three sets, from the largest lambda to the smallest
+    logs = np.linspace(high, low, 150 if high > low else 1)
+    where = np.searchsorted(-path.events["lam"], -np.exp(logs), side="left")
+    for code, name in enumerate(SETS):
+        entered = (path.events["to"] == code).astype(np.int64) - (path.events["from"] == code)
+        count = np.r_[0, np.cumsum(entered)][where] + (m if name == "at bound" else 0)
+        points = zip(across(logs), HEIGHT - PAD - tall * count / m)
+        parts.append(
+            f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" fill="none" '
+            f'stroke="{COLOURS[name]}" stroke-width="1.5"/>'
+            f'<g fill="{COLOURS[name]}" color="{COLOURS[name]}">'
+            f"{label(PAD + 60 * code, 14, name, 'start')}</g>"
+        )
+    for x, lam, anchor in ((PAD, high, "start"), (WIDTH - PAD, low, "end")):
+        parts.append(label(x, HEIGHT - 8, f"lambda {np.exp(lam):.2g}", anchor))
+    for at, text in ((LOW, "wrong"), (0, "0"), (1, "margin"), (HIGH, "right")):
+        x = WIDTH + PAD + (at - LOW) / (HIGH - LOW) * wide
+        parts.append(label(x, HEIGHT - 8, text))
+    # of each frame the line at its lambda, the bars, of which the tallest fills the panel, and words
+    logs = np.linspace(high, low, frames if high > low else 1)
+    start, width = len(logs) // 2, wide / BARS
+    for t, (x, lam) in enumerate(zip(across(logs), np.exp(logs))):
+        bars, wrong = difference_bars(path, max(float(lam), path.domain[0]))  # exp(log()) rounds
+        shape = "".join(
+            f'<rect x="{WIDTH + PAD + i * width:.1f}" y="{HEIGHT - PAD - b * tall:.1f}" '
+            f'width="{width - 0.5:.1f}" height="{b * tall:.1f}"/>'
+            for i, b in enumerate(bars / bars.max())
+            if b > 0
+        )
+        words = f"lambda {lam:.3g}: {wrong:.2%} in the wrong order"
+        parts.append(
+            f'<g class="frame" style="display:{"inline" if t == start else "none"}">'
+            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{PAD}" y2="{HEIGHT - PAD}" '
+            f'stroke="currentColor" stroke-dasharray="2"/><g fill="#457b9d">{shape}</g>'
+            f"{label(WIDTH + PAD, 14, words, 'start')}</g>"
+        )
     change = (
         "this.parentNode.querySelectorAll('.frame').forEach("
         "(f, i) => f.style.display = i == this.value ? 'inline' : 'none')"
@@ -215,9 +172,8 @@ def path_html(path, frames=31):
     return (
         f'<div>{head}<svg role="img" '
         'aria-label="sets along the path, and differences of scores at one lambda" '
-        f'width="{2 * WIDTH}" height="{HEIGHT}" '
-        f'viewBox="0 0 {2 * WIDTH} {HEIGHT}">'
-        f"{counts_panel(path, low, high)}{axis}{pictures}</svg><br/>"
-        f'<input type="range" min="0" max="{len(lams) - 1}" value="{start}" '
+        f'width="{2 * WIDTH}" height="{HEIGHT}" viewBox="0 0 {2 * WIDTH} {HEIGHT}">'
+        f'{"".join(parts)}</svg><br/>'
+        f'<input type="range" min="0" max="{len(logs) - 1}" value="{start}" '
         f'style="width:{WIDTH}px" aria-label="lambda" oninput="{change}"/></div>'
     )

@@ -2,8 +2,7 @@
 
 from .curve import plot_validation_curve
 from .items import plot_decision, plot_pair, plot_roc
-from .path import plot_path
-from .sets import plot_sets
+from .path import plot_path, plot_sets
 from .slider import LambdaSlider
 
 __all__ = [

@@ -14,12 +14,10 @@ from ..base.validation import as_matrix, as_numbers, as_positive, require_kind
 from ..kernels.kernel import item_distance
 from ..paths.exact import RegularizationPath, SolutionPath
 from ..paths.spectral import ManifoldPath
+from ..preferences.missed_pairs import PATH_TIE_TOL
 from ..selection.curve import ValidationCurve, order_changes
 from .axes import as_names, drawn_range, thin
 from .path import lambdas, spread_ranks
-
-TIE = 1e-10  # of the largest score: closer ones are equal, as on a validation curve
-
 
 NODES, AGREE = 200, 1e-7  # on a page, and what is no deviation
 
@@ -102,7 +100,7 @@ def proven_order(path, items, low, high):
     distance, sign = np.full(a.size, np.inf), np.zeros(a.size)
     if kernel is not None and kernel.name != "precomputed":  # of two items in the space of f
         distance = np.array([item_distance(kernel, items[i], items[j]) for i, j in zip(a, b)])
-    _, lam, pair, *_ = order_changes(path, items, a, b, TIE)
+    _, lam, pair, *_ = order_changes(path, items, a, b)
     stands = np.ones(a.size, dtype=bool)
     stands[pair[(lam > low * (1 + 1e-7)) & (lam < high * (1 - 1e-7))]] = False
     for lam in np.geomspace(low, high, 11)[1:-1]:
@@ -110,7 +108,7 @@ def proven_order(path, items, low, high):
         f = solution.predict(items)
         radius = solution.certificate.radius
         far = distance * radius * (1 + 1e-9) if np.isfinite(radius) else np.inf
-        stands &= np.abs(f[a] - f[b]) > far + TIE * np.abs(f).max()
+        stands &= np.abs(f[a] - f[b]) > far + PATH_TIE_TOL * np.abs(f).max()
         sign = np.sign(f[a] - f[b])
     above = np.zeros((len(items),) * 2, dtype=bool)
     above[a, b], above[b, a] = stands & (sign > 0), stands & (sign < 0)
@@ -143,22 +141,6 @@ def chosen_items(path, items, names, lam):
 
 
 MOST_BREAKS = 600  # of a curve on the page
-
-
-def curve_on_page(curve, high, low, around):
-    """Falling breaks (s,) between high and low, and the values (s + 1,) around them.
-
-    Of a curve with more than MOST_BREAKS the interval `around` is kept as it is.
-    """
-    breaks = curve.breaks[(curve.breaks < high) & (curve.breaks > low)]
-    if breaks.size > MOST_BREAKS:
-        kept = [end for end in around if low < end < high]
-        breaks = np.unique(np.r_[np.geomspace(high, low, MOST_BREAKS)[1:-1], kept])[::-1]
-        breaks = breaks[(breaks <= around[0]) | (breaks >= around[1])]
-    ends = np.r_[high, breaks, low]
-    return breaks, curve.at(np.sqrt(ends[1:] * ends[:-1]))
-
-
 WIDTH, LEFT, RIGHT = 440, 46, 430  # of the picture, and its panels
 PANEL, BELOW = (24, 170), (212, 276)  # upper and lower ends of the panels
 
@@ -319,7 +301,13 @@ class LambdaSlider(SetOnce):
         if curve is not None:
             k = np.searchsorted(-curve.breaks[1:-1], -lam, side="right")
             interval = tuple(np.clip(curve.breaks[[k + 1, k]], low, high).tolist())
-            breaks, values = curve_on_page(curve, high, low, interval)
+            breaks = curve.breaks[(curve.breaks < high) & (curve.breaks > low)]
+            if breaks.size > MOST_BREAKS:  # the interval is kept as it is
+                kept = [end for end in interval if low < end < high]
+                breaks = np.unique(np.r_[np.geomspace(high, low, MOST_BREAKS)[1:-1], kept])[::-1]
+                breaks = breaks[(breaks <= interval[0]) | (breaks >= interval[1])]
+            ends = np.r_[high, breaks, low]
+            values = curve.at(np.sqrt(ends[1:] * ends[:-1]))
         self.breaks, self.values = locked(breaks), locked(values)
         self.error, self.interval = error, interval
         self.proven = locked(proven_order(path, items, *interval))
