@@ -98,10 +98,7 @@ def chosen_model(selection, about=()):
     solution, problem = selection.solution, selection.solution.problem
     kernel, settings = problem.kernel, selection.settings
     options = dict(lam=solution.lam, kernel=kernel.name)
-    if kernel.name in ("rbf", "poly"):
-        options["gamma"] = kernel.gamma
-    if kernel.name == "poly":
-        options |= dict(degree=kernel.degree, coef0=kernel.coef0)
+    options |= {name: getattr(kernel, name) for name in kernel.PARAMETERS.get(kernel.name, ())}
     if settings["method"] == "rayleigh":
         n_components = None if kernel.name == "linear" else problem.data.subspace.pivots.size
         model = RayleighRanker(manifold_weight=0.0, n_components=n_components, **options)

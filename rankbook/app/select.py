@@ -28,7 +28,7 @@ from ..selection.curve import (
 )
 from .measures import measures
 
-PARAMETERS = {"linear": (), "rbf": ("gamma",), "poly": ("gamma", "degree", "coef0")}
+PARAMETERS = {name: had for name, had in Kernel.PARAMETERS.items() if name != "precomputed"}
 
 
 def notes_on(result):

@@ -48,6 +48,7 @@ from ..metrics.scorers import refuse_without_ids
 from ..preferences.graph import Preferences
 from ..preferences.sums import weighs_nothing
 from ..problems.certificate import Certificate, Solution
+from ..problems.losses import LOSSES, PENALTIES
 from ..registry.solver import with_options
 from ..selection.folds import BY
 
@@ -372,8 +373,8 @@ CHECKS = dict(
     gamma=or_none(as_positive),
     degree=lambda _, value: Kernel(degree=value),
     coef0=lambda _, value: Kernel(coef0=value),
-    penalty=one_of("l2", "l1"),
-    loss=one_of("hinge", "squared"),
+    penalty=one_of(*PENALTIES),
+    loss=one_of(*LOSSES),
     approximate_kernel=or_none(
         lambda name, value: value if str(value) == "auto" else as_count(name, value)
     ),

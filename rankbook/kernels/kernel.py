@@ -126,7 +126,12 @@ class Kernel(SetOnce):
            [0.14, 0.61, 1.  ]])
     """
 
-    NAMES = ("linear", "rbf", "poly", "precomputed")
+    PARAMETERS = {  # of each name; scikit-learn's pairwise_kernels knows the names
+        "linear": (),
+        "rbf": ("gamma",),
+        "poly": ("gamma", "degree", "coef0"),
+        "precomputed": (),
+    }
 
     def __init__(
         self,
@@ -135,11 +140,11 @@ class Kernel(SetOnce):
         degree: int = 3,
         coef0: float = 1.0,
     ) -> None:
-        if not callable(kernel) and not (isinstance(kernel, str) and kernel in self.NAMES):
-            raise unknown_name("kernel", kernel, (*self.NAMES, "a callable"))
+        if not callable(kernel) and not (isinstance(kernel, str) and kernel in self.PARAMETERS):
+            raise unknown_name("kernel", kernel, (*self.PARAMETERS, "a callable"))
         self.function = kernel if callable(kernel) else None
         self.name = "callable" if callable(kernel) else kernel
-        if gamma is not None and self.name not in ("rbf", "poly"):
+        if gamma is not None and "gamma" not in self.PARAMETERS.get(self.name, ()):
             shown = "a function" if self.function else repr(kernel)
             raise ValueError(
                 f"gamma is {gamma!r}, and kernel is {shown}, which has no gamma; None is accepted."
@@ -220,7 +225,7 @@ class Kernel(SetOnce):
             from sklearn.metrics.pairwise import pairwise_kernels
 
             options = dict(gamma=gamma, degree=self.degree, coef0=self.coef0)
-            options = options if self.name == "poly" else {}
+            options = {name: options[name] for name in self.PARAMETERS[self.name]}
             return pairwise_kernels(X_new, X, metric=self.name, **options)
         K = as_matrix("the matrix of the callable kernel", self.function(X_new, X))
         if K.shape != (len(X_new), len(X)):
@@ -296,7 +301,7 @@ class Kernel(SetOnce):
         return K
 
     def __repr__(self) -> str:
-        parts = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0")}.get(self.name, ())
+        parts = self.PARAMETERS.get(self.name, ())
         return f"Kernel({', '.join([self.name, *(f'{p}={getattr(self, p)}' for p in parts)])})"
 
 # %% ../../nbs/kernels/kernel.ipynb #co03
@@ -322,7 +327,7 @@ def kernel_differences(
     -----
     O(n d).
     """
-    if kernel.function is not None:
+    if kernel.name not in ("linear", "rbf", "poly"):
         rows = kernel.cross(np.stack([a, b]), X)
         return rows[0] - rows[1], np.abs(rows).sum(axis=0)
     difference, gamma = a - b, 1.0 / a.size if kernel.gamma is None else kernel.gamma
@@ -349,16 +354,16 @@ def item_distance(kernel: Kernel, a: np.ndarray, b: np.ndarray) -> float:
     """
     difference, gamma = a - b, 1.0 / a.size if kernel.gamma is None else kernel.gamma
     square = float(difference @ difference)
-    if kernel.function is not None:
-        K = kernel.cross(np.stack([a, b]), np.stack([a, b]))
-        lost = 4 * np.finfo(float).eps * float(np.abs(K).sum()) if difference.any() else 0.0
-        square = max(0.0, float(K[0, 0] - K[0, 1] - K[1, 0] + K[1, 1])) + lost
-    elif kernel.name == "rbf":
+    if kernel.name == "rbf":
         square = -2 * float(np.expm1(-gamma * square))
     elif kernel.name == "poly":
         u = float(gamma * (a @ b) + kernel.coef0)
         alpha, beta = (gamma * float(z @ difference) for z in (a, b))
         square = _poly_square(u, alpha, beta, gamma * square, kernel.degree)
+    elif kernel.name != "linear":
+        K = kernel.cross(np.stack([a, b]), np.stack([a, b]))
+        lost = 4 * np.finfo(float).eps * float(np.abs(K).sum()) if difference.any() else 0.0
+        square = max(0.0, float(K[0, 0] - K[0, 1] - K[1, 0] + K[1, 1])) + lost
     return float(np.sqrt(max(0.0, square)))
 
 

@@ -21,7 +21,9 @@ from weakref import WeakSet
 import numpy as np
 
 from ..base.validation import as_flag, unknown_name
+from ..kernels.kernel import Kernel
 from ..preferences.graph import has_positive_margins
+from ..problems.losses import LOSSES, PENALTIES
 
 GROUP = "rankbook.solvers"  # the group of entry points that name solvers
 HOME = "rankbook"  # the distribution whose names no other can take
@@ -81,7 +83,7 @@ class Solver:
     name: str = ""
     problems: tuple[str, ...] = ("RankSVMProblem",)
     provides: Collection[str] = frozenset({"solve"})
-    kernels: tuple[str, ...] = ("linear", "rbf", "poly", "precomputed", "callable")
+    kernels: tuple[str, ...] = (*Kernel.PARAMETERS, "callable")
     penalties: Collection[str] = frozenset({"l2"})
     losses: Collection[str] = frozenset({"hinge"})
     storages: Collection[str] = frozenset({"float64"})
@@ -136,9 +138,9 @@ VOCABULARY = dict(
         "LabelRankRLSProblem",
         "RayleighProblem",
     ),
-    kernels=("linear", "rbf", "poly", "precomputed", "callable"),
-    losses=("hinge", "squared"),
-    penalties=("l2", "l1"),
+    kernels=Solver.kernels,
+    losses=tuple(LOSSES),
+    penalties=tuple(PENALTIES),
     storages=("float64", "float32", "csr", "blocks"),
 )
 

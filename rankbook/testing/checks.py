@@ -24,7 +24,7 @@ from ..problems.certificate import Solution
 from ..problems.losses import SquaredHinge
 from ..registry.plugins import HOME, installed_records, missing_modules
 from ..registry.solve import solve
-from ..registry.solver import Solver, asked_of, declared_fit
+from ..registry.solver import VOCABULARY, Solver, asked_of, declared_fit
 from .corpus import (
     ABOVE,
     CHANGED,
@@ -497,10 +497,9 @@ def check_accepts(subject: Subject) -> None:
 def beyond(subject: Subject) -> Any:
     """(instance's name, variant, problem) that the solver does not declare."""
     declared = subject.declared
-    kernels = ("linear", "rbf", "poly", "precomputed", "callable")
     plain = GROUPS["items"][0]
     for variant in VARIANTS:
-        for kernel in kernels if "l1" not in str(variant) else ("linear",):
+        for kernel in VOCABULARY["kernels"] if "l1" not in str(variant) else ("linear",):
             yield plain.name, variant, made(variant, plain, kernel)
     wanted = dict(
         weights=declared.weights,

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..preferences.graph import Preferences
 from ..problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
+from ..problems.losses import LOSSES, PENALTIES
 from ..problems.rankrls import RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import RayleighProblem
@@ -322,10 +323,10 @@ class Variant:
 VARIANTS = [
     *(
         Variant("RankSVMProblem", (("loss", loss), ("penalty", penalty)))
-        for penalty in ("l2", "l1")
-        for loss in ("hinge", "squared")
+        for penalty in PENALTIES
+        for loss in LOSSES
     ),
-    *(Variant("LabelRankSVMProblem", (("loss", loss),)) for loss in ("hinge", "squared")),
+    *(Variant("LabelRankSVMProblem", (("loss", loss),)) for loss in LOSSES),
     Variant("SVMProblem"),
     Variant("MulticlassSVMProblem"),
     Variant("RankRLSProblem", (("penalty", "l2"),)),
