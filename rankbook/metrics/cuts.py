@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..base.validation import as_choice, as_vector
 from .queries import UndefinedMetric, as_tie_tol, refuse_swapped
-from ..preferences.missed_pairs import tie_chains
+from ..preferences.missed_pairs import TIE_TOL, tie_chains
 
 # %% ../../nbs/metrics/cuts.ipynb #q005
 def level_table(scores, number, k, weight, tie_tol):
@@ -81,7 +81,7 @@ def best_cuts(
     loss: Literal["error", "absolute"] = "error",
     sample_weight: ArrayLike | None = None,
     *,
-    tie_tol: float = 1e-12,
+    tie_tol: float = TIE_TOL,
 ) -> np.ndarray:
     """The thresholds between levels that lose least on a sample.
 

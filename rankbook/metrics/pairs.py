@@ -37,7 +37,7 @@ def disagreement(
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     *,
-    tie_tol: float = 1e-12,
+    tie_tol: float = TIE_TOL,
 ) -> float:
     """The weighted share of the preferences that the scores contradict; a tie counts one half.
 

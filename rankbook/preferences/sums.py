@@ -311,8 +311,10 @@ class ListedLoss:
         """The :class:`Sums` of a :class:`Derivative` at scores (n,)."""
         prefs = self.prefs
         short = prefs.margin - prefs.matvec(scores)
-        missing = short / margin_units(prefs.margin)
-        unit, t = (1.0, short) if derivative is SQUARED else (margin_units(prefs.margin), missing)
+        unit = margin_units(prefs.margin)
+        t = missing = short / unit
+        if derivative.high == np.inf:  # a square is not scaled
+            unit, t = 1.0, short
         band = prefs.weight * derivative.in_band(t) * (derivative.slope / unit)
         a = derivative.at(t)
         dual = prefs.weight * a
