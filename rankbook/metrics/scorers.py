@@ -13,30 +13,26 @@ if TYPE_CHECKING:
     from pandas import Series
 
 
-def fitted_by_query(model):
-    """Whether a model, or a model that was fitted inside it, was fitted with query ids."""
-    inside, seen = [model], set()
+def refuse_without_ids(model, y, qid):
+    """A ValueError if a model was fitted with query ids and is to be judged without them.
+
+    So it is if a model that was fitted inside it was.
+    """
+    inside, seen = [model] if qid is None and not isinstance(y, Preferences) else [], set()
     while inside:
         one = inside.pop()
         if getattr(one, "by_query_", False):
-            return True
+            raise ValueError(
+                "qid is None and the model was fitted with query ids; pass qid "
+                "(np.zeros(len(X)) if all items belong to one query). In a pipeline or search, "
+                "pass y=rb.Preferences.from_scores(y, qid=qid), which scikit-learn splits with its "
+                "queries, or route qid by set_score_request(qid=True)."
+            )
         if isinstance(one, list | tuple):
             inside += one
         elif hasattr(one, "get_params") and id(one) not in seen:
             seen.add(id(one))
             inside += [v for k, v in vars(one).items() if k.endswith("_") or k == "steps"]
-    return False
-
-
-def refuse_without_ids(model, y, qid):
-    """A ValueError if a model was fitted with query ids and is to be judged without them."""
-    if qid is None and not isinstance(y, Preferences) and fitted_by_query(model):
-        raise ValueError(
-            "qid is None and the model was fitted with query ids; pass qid "
-            "(np.zeros(len(X)) if all items belong to one query). In a pipeline or search, pass "
-            "y=rb.Preferences.from_scores(y, qid=qid), which scikit-learn splits with its queries, "
-            "or route qid by set_score_request(qid=True)."
-        )
 
 
 class QueryScorer:
@@ -54,8 +50,20 @@ class QueryScorer:
     """
 
     def __init__(self, metric, sign, options, queries=None):
-        self.metric, self.sign, self.options = metric, sign, options
-        self.queries = None if queries is None else _checked_queries(queries)
+        self.metric, self.sign, self.options, self.queries = metric, sign, options, None
+        if queries is not None:
+            if not hasattr(queries, "loc") or getattr(queries, "ndim", 0) != 1:
+                raise TypeError(
+                    f"queries is a {type(queries).__name__}; a pandas Series of query ids by the "
+                    "index of y is accepted."
+                )
+            as_ids("queries", queries, len(queries))
+            if not queries.index.is_unique:
+                label = queries.index[queries.index.duplicated()][0]
+                raise ValueError(
+                    f"queries has {label!r} twice in its index; unique rows are accepted."
+                )
+            self.queries = queries.copy()
         self._requests = dict(qid=True if queries is None else None, sample_weight=None)
 
     def __call__(self, estimator, X, y_true, qid=None, sample_weight=None):
@@ -98,20 +106,6 @@ class QueryScorer:
     def __repr__(self) -> str:
         more = "".join(f", {name}={value!r}" for name, value in self.options.items())
         return f"scorer({self.metric.__name__}{more}{', queries=...' * (self.queries is not None)})"
-
-
-def _checked_queries(queries):
-    """A copy of a Series of query ids whose index has each label once."""
-    if not hasattr(queries, "loc") or getattr(queries, "ndim", 0) != 1:
-        raise TypeError(
-            f"queries is a {type(queries).__name__}; a pandas Series of query ids by the index "
-            "of y is accepted."
-        )
-    as_ids("queries", queries, len(queries))
-    if not queries.index.is_unique:
-        label = queries.index[queries.index.duplicated()][0]
-        raise ValueError(f"queries has {label!r} twice in its index; unique rows are accepted.")
-    return queries.copy()
 
 
 def scorer(

@@ -10,10 +10,10 @@ __all__ = ['TIE_TOL', 'PATH_TIE_TOL', 'tie', 'missed', 'tie_chains', 'tie_ends',
 import numpy as np
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c005
-TIE_TOL = 1e-12
-
-
-PATH_TIE_TOL = 1e-10  # of the largest score, for scores along a path
+TIE_TOL = 1e-12  # for given scores, which may differ in their last bits
+# Scores along a path, of which the largest one is the size, come from a thousand steps or more:
+# with 1e-12, items that the path keeps on one margin come apart.
+PATH_TIE_TOL = 1e-10
 
 
 def tie(a, b, tie_tol=TIE_TOL, size=None):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BY', 'Fold', 'stratified_order', 'stratified_items', 'stratified_queries', 'fold_numbers', 'make_folds', 'deal_folds',
-           'some_pairs', 'pair_folds']
+           'pair_folds']
 
 # %% ../../nbs/selection/folds.ipynb #c002
 from dataclasses import dataclass
@@ -163,12 +163,6 @@ def deal_folds(cv, X, y, query, rng=None):
 # %% ../../nbs/selection/folds.ipynb #sp04
 BY = ("item", "pair", "group")
 
-
-def some_pairs(prefs, pairs):
-    """Those of the preferences whose indices (p,) are given, between the same items. O(p)."""
-    weight, margin = prefs.weight[pairs], prefs.margin[pairs]
-    return Preferences(prefs.better[pairs], prefs.worse[pairs], prefs.n_items, weight, margin)
-
 # %% ../../nbs/selection/folds.ipynb #sp07
 def pair_folds(cv, X, prefs, by="item", group=None, random_state=None):
     """The folds of preferences, and how many of these are validated in none of them.
@@ -209,8 +203,13 @@ def pair_folds(cv, X, prefs, by="item", group=None, random_state=None):
             )
         parts = _whole(deal_folds(cv, pairs, prefs.weight, number, rng), prefs, by)
         every = locked(np.arange(prefs.n_items))
-        cut = [[some_pairs(prefs, part) for part in both] for both in parts]
-        folds = [Fold(every, train, every, test) for train, test in cut]
+        listed = prefs.better, prefs.worse, prefs.weight, prefs.margin
+
+        def among(at):
+            better, worse, *numbers = (column[at] for column in listed)
+            return Preferences(better, worse, prefs.n_items, *numbers)
+
+        folds = [Fold(every, among(train), every, among(test)) for train, test in parts]
     else:
         wins = prefs.rmatvec(prefs.weight)
         parts = deal_folds(cv, X, wins, _groups(by, group, prefs.n_items), rng)
