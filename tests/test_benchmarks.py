@@ -51,8 +51,8 @@ def test_help_lists_the_names(capsys):
     [
         (
             ["linaer"],
-            "NAME is 'linaer'; did you mean 'linear'? Accepted: blocks, dask, files, interior, "
-            "linear",
+            "NAME is 'linaer' (did you mean 'linear'?); expected one of: blocks, dask, "
+            "files, interior, linear",
         ),
         (["--svm-rank", "nowhere"], "'nowhere' is no file; the path of a program is accepted."),
         (["--full", "--tiny"], "not allowed with"),

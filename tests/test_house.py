@@ -336,7 +336,7 @@ def test_the_notice_of_a_compilation_is_not_stored():
         ("gap 2.6e-16 of 888.0858", "gap -1.3e-16 of 888.0858", True),
         ("200 of 900 pass", "203 of 900 pass", True),
         ("200 of 900 pass", "230 of 900 pass", False),
-        ("Accepted: l1, l2.", "Accepted: l1, l2, l3.", False),
+        ("expected one of: l1, l2.", "expected one of: l1, l2, l3.", False),
         ("solver qp 0.1.0", "solver path 0.1.0", False),
         ('<svg><use xlink:href="#m0123456789" x="7.25"/>',) * 2 + (True,),
         (

@@ -389,7 +389,7 @@ def test_a_column_that_holds_no_numbers_is_named(kind):
             ):
                 with pytest.raises(
                     TypeError,
-                    match=f"^X has {what}.* in column 'colour'; columns of numbers are accepted",
+                    match=f"^X has {what}.* in column 'colour'; expected columns of numbers",
                 ):
                     call()
     assert np.array_equal(fitted.predict(X.assign(colour=1.0)), before)
@@ -471,7 +471,7 @@ def test_problems_name_the_column_too(column):
         ("X_new", lambda: solution.predict(bad[["colour", "age"]])),
     ):
         with pytest.raises(
-            TypeError, match=f"^{name} has .* in column 'colour'; columns of numbers are accepted"
+            TypeError, match=f"^{name} has .* in column 'colour'; expected columns of numbers"
         ):
             call()
 

@@ -101,9 +101,7 @@ def measures(blocks, model, metrics=None):
                 raise each
             rule = RULES[named(name)[0]]
             if not each[1] > 0:
-                raise UndefinedMetric(
-                    f"data have no query with {rule.needs}; at least one is accepted."
-                )
+                raise UndefinedMetric(f"data have no query with {rule.needs}", "at least one")
         except ValueError:
             if metrics is not None or not found:  # without a disagreement there is no order
                 raise

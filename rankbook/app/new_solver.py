@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from string import Template
 
+from ..base.errors import ArgumentError
 from ..base.files import write_whole
 from ..registry.plugins import AT_RUN_TIME, installed_records
 
@@ -26,19 +27,19 @@ def check_new_name(name):
     ValueError
     """
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        raise ValueError(
-            f"NAME is {name!r}; small letters, digits and single hyphens between them, beginning "
-            "with a letter, are accepted."
+        raise ArgumentError(
+            f"NAME is {name!r}",
+            "small letters, digits and single hyphens between them, beginning with a letter",
         )
     if meaning := meaning_of(name):
-        raise ValueError(
-            f"NAME is {name!r}, {meaning}; another name, such as '{name}-solver', is accepted."
+        raise ArgumentError(
+            f"NAME is {name!r}, {meaning}", f"another name, such as '{name}-solver'"
         )
     owners = {
         record.name: record.origin for record in (*installed_records(), *AT_RUN_TIME.values())
     }
     if name in owners:
-        raise ValueError(f"NAME is {name!r}, a solver of {owners[name]}; a new name is accepted.")
+        raise ArgumentError(f"NAME is {name!r}, a solver of {owners[name]}", "a new name")
 
 
 def meaning_of(name):

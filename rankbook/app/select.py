@@ -6,6 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.validation import as_matrix, as_positive, as_vector, unknown_name
 from ..data.blocks import Blocks, CheckedBlock
 from ..data.split import prepare
@@ -238,16 +239,16 @@ def check_method(method, data, graph):
         return
     levels = np.unique(data.y).size
     for wrong, came, accepted in (
-        (data.qid is not None, "data has queries", "data without queries are"),
+        (data.qid is not None, "data has queries", "data without queries"),
         (
             levels != 2,
             f"y has {levels} different values",
-            "two (for unlabelled items, rankbook.RayleighRankerCV in Python) are",
+            "two (for unlabelled items, rankbook.RayleighRankerCV in Python)",
         ),
-        (graph != "full", f"graph is {graph!r}", "'full' is"),
+        (graph != "full", f"graph is {graph!r}", "'full'"),
     ):
         if wrong:
-            raise ValueError(f"method is 'rayleigh' and {came}; {accepted} accepted for it.")
+            raise ArgumentError(f"method is 'rayleigh' and {came}", accepted)
 
 
 COMPONENTS = 100
@@ -314,9 +315,9 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
     list of dict
     """
     if not callable(kernel) and kernel == "precomputed":
-        raise ValueError(
-            "kernel is 'precomputed', and the items of the data are features; "
-            "linear, poly and rbf are accepted."
+        raise ArgumentError(
+            "kernel is 'precomputed', and the items of the data are features",
+            "linear, poly and rbf",
         )
     if not callable(kernel) and kernel not in PARAMETERS:
         raise unknown_name("kernel", kernel, (*PARAMETERS, "a callable"))
@@ -328,10 +329,10 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
     for name in given:
         if callable(kernel) or name not in PARAMETERS[kernel]:
             having = " and ".join(other for other, names in PARAMETERS.items() if name in names)
-            raise ValueError(
-                f"{name} is {given[name]!r}, "
-                f"but the kernel is {kernel if isinstance(kernel, str) else 'a callable'}; "
-                f"{name} is accepted for {having}."
+            raise ArgumentError(
+                f"{name} is {given[name]!r}, but the kernel is "
+                f"{kernel if isinstance(kernel, str) else 'a callable'}",
+                f"{name} for {having}",
             )
     gammas = (
         as_vector("gamma", np.atleast_1d(given.pop("gamma")), minimum=0, strict=True).tolist()
@@ -339,7 +340,7 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
         else [None]
     )
     if not gammas:
-        raise ValueError("gamma is empty; a number, or one or more of them, is accepted.")
+        raise ArgumentError("gamma is empty", "a number, or one or more of them")
     tries = [dict(kernel=kernel, gamma=value, **given) for value in gammas]
     Kernel(**tries[0])  # refuses a bad degree or coef0
     return tries
@@ -365,9 +366,8 @@ def restrict(curve, lam_min=None, lam_max=None):
     """
     low, high = max(float(curve.breaks[-1]), lam_min or 0.0), np.inf if lam_max is None else lam_max
     if low >= high:
-        raise ValueError(
-            f"lam_max is {high!r}; a number above {low!r}, "
-            "the lower end of the path or lam_min, is accepted."
+        raise ArgumentError(
+            f"lam_max is {high!r}", f"a number above {low!r}, the lower end of the path or lam_min"
         )
     inside = np.flatnonzero((curve.breaks[1:] < high) & (curve.breaks[:-1] > low))
     breaks = np.clip(curve.breaks[inside[0] : inside[-1] + 2], low, high)
@@ -511,9 +511,8 @@ class ModelSelection:
         """Scores (p,) of raw new items X_new (p, d), standardised like those of training."""
         X_new = as_matrix("X_new", X_new)
         if X_new.shape[1] != self.centre.size:
-            raise ValueError(
-                f"X_new has {X_new.shape[1]} columns; "
-                f"{self.centre.size}, as in the data, are accepted."
+            raise ArgumentError(
+                f"X_new has {X_new.shape[1]} columns", f"{self.centre.size}, as in the data"
             )
         return self.solution.predict((X_new - self.centre) * self.factor)
 
@@ -624,8 +623,8 @@ def _check_lams(lam_min, lam_max, rule):
         for name, lam in (("lam_min", lam_min), ("lam_max", lam_max))
     )
     if None not in (low, high) and low >= high:
-        raise ValueError(
-            f"lam_min is {lam_min!r} and lam_max is {lam_max!r}; lam_min < lam_max is accepted."
+        raise ArgumentError(
+            f"lam_min is {lam_min!r} and lam_max is {lam_max!r}", "lam_min < lam_max"
         )
     return low, high
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .errors import ArgumentError
+
 
 def as_seed(random_state):
     """The seed, an int, that a `random_state` stands for.
@@ -13,7 +15,7 @@ def as_seed(random_state):
 
     Raises
     ------
-    TypeError, ValueError
+    ArgumentError
         If it is something else, or an integer outside that range, which is scikit-learn's.
     """
     if random_state is None:
@@ -22,11 +24,10 @@ def as_seed(random_state):
         return int(random_state.integers(2**31))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    accepted = (
-        "None, an integer from 0 to 2**32 - 1, a numpy Generator or a RandomState is accepted."
-    )
-    if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
-        raise TypeError(f"random_state is {random_state!r}; {accepted}")
-    if not 0 <= random_state < 2**32:
-        raise ValueError(f"random_state is {random_state}; {accepted}")
+    is_whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if not is_whole or not 0 <= random_state < 2**32:
+        raise ArgumentError(
+            f"random_state is {random_state!r}",
+            "None, an integer from 0 to 2**32 - 1, a numpy Generator or a RandomState",
+        )
     return int(random_state)

@@ -17,6 +17,7 @@ from zlib import crc32
 
 import numpy as np
 
+from .errors import ArgumentError
 from .ownership import locked
 from .validation import shown
 
@@ -108,9 +109,9 @@ def _remove_if_dead(half):
 def as_path(file):
     """A file as a path; an error for what cannot name one."""
     if not isinstance(file, str | os.PathLike):
-        raise TypeError(f"file is {shown(file)}; a name or a path is accepted.")
+        raise ArgumentError(f"file is {shown(file)}", "a name or a path")
     if "\0" in str(file):
-        raise ValueError(f"file is {shown(str(file))}; a name without null bytes is accepted.")
+        raise ArgumentError(f"file is {shown(str(file))}", "a name without null bytes")
     return Path(file)
 
 
@@ -169,17 +170,16 @@ def open_archive(file):
     says of itself. The checksums of the zip format find damage.
     """
     if _is_special(file):  # opening a pipe waits for its writer
-        raise ValueError(
-            f"file is {str(file)!r}, a device or a pipe; a file of rankbook is accepted."
-        )
+        raise ArgumentError(f"file is {str(file)!r}, a device or a pipe", "a file of rankbook")
     with open(file, "rb") as handle:
         try:
             with zipfile.ZipFile(handle) as archive:
                 members = _check_members(archive.infolist(), os.fstat(handle.fileno()).st_size)
                 arrays = {name: _read_array(archive, member) for name, member in members.items()}
         except Exception as error:  # whatever the readers of Python and NumPy stumble over
-            raise ValueError(
-                f"file is {str(file)!r}, which is no file of rankbook, or is damaged: {error}."
+            raise ArgumentError(
+                f"file is {str(file)!r}, no file of rankbook, or a damaged one: {error}",
+                "a file that rankbook wrote",
             ) from error
     try:
         header = json.loads(bytes(arrays.pop("header")))
@@ -189,9 +189,9 @@ def open_archive(file):
             return header, arrays
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
-    raise ValueError(
-        f"file is {str(file)!r}, whose header is not that of a file of rankbook; "
-        "a file written by rankbook is accepted."
+    raise ArgumentError(
+        f"file is {str(file)!r}, whose header is not that of a file of rankbook",
+        "a file written by rankbook",
     )
 
 
@@ -203,12 +203,12 @@ def read_archive(file, kinds):
     header, arrays = open_archive(file)
     kind, number = header["kind"], header["version"]
     if kind not in kinds:
-        raise ValueError(f"file is {str(file)!r}, a {kind}; a file of rankbook is accepted.")
+        raise ArgumentError(f"file is {str(file)!r}, a {kind}", "a file of rankbook")
     if number != VERSION:
         fix = "update rankbook" if number > VERSION else "fit and save it again"
-        raise ValueError(
-            f"file is {str(file)!r}, a {kind} of format version {number}; "
-            f"version {VERSION} is accepted: {fix}."
+        raise ArgumentError(
+            f"file is {str(file)!r}, a {kind} of format version {number}",
+            f"version {VERSION}: {fix}",
         )
     return kind, header["facts"], arrays
 
@@ -354,7 +354,7 @@ class ValueWriter:
             return dict(text=text, objects=objects)
         raise Unstorable(
             f"{where} has dtype {array.dtype}, which a file cannot hold; "
-            "numbers, or a vector of text, are accepted"
+            "expected numbers, or a vector of text"
         )
 
 
@@ -389,7 +389,7 @@ def _require_small(text, objects, where):
     if size > LARGEST_TEXT:
         raise Unstorable(
             f"{where} is an array of text of {size:,} bytes, which a file cannot hold; "
-            f"one of dtype object, or of at most {LARGEST_TEXT:,} bytes, is accepted"
+            f"expected one of dtype object, or of at most {LARGEST_TEXT:,} bytes"
         )
 
 

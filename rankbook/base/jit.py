@@ -31,6 +31,8 @@ from numba.extending import (
     unbox,
 )
 
+from .errors import ArgumentError
+
 PACKAGE = Path(__file__).parents[1]
 # Sums may be reordered and fused; NaN and infinity keep their meaning.
 OPTIONS = dict(
@@ -296,7 +298,7 @@ def type_of_bundle(bundle, _):
     fields = tuple((name, numba.typeof(x)) for name, x in zip(bundle._fields, bundle))
     for name, kind in fields:
         if not isinstance(kind, (types.Array, types.Record)):
-            raise TypeError(f"{name} is of numba's type {kind}; an array or a record is accepted.")
+            raise ArgumentError(f"{name} is of numba's type {kind}", "an array or a record")
     return BundleType(type(bundle).__name__, fields)
 
 

@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 
+from .errors import ArgumentError
 from .progress import WAITING
 
 try:
@@ -138,9 +139,9 @@ def refuse_huge(name, A):
     values = A if isinstance(A, np.ndarray) else A.data
     size = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if 0 < size < SMALLEST:
-        raise ValueError(
-            f"{name} has no number above {size:g} in size; numbers of {SMALLEST:g} and above, "
-            "or 0, are accepted, for squares of smaller ones vanish."
+        raise ArgumentError(
+            f"{name} has no number above {size:g} in size",
+            f"numbers of {SMALLEST:g} and above, or 0, for squares of smaller ones vanish",
         )
     if size <= LARGEST:
         return
@@ -150,9 +151,9 @@ def refuse_huge(name, A):
         (A[tuple(at)], at) if values is A else (A.data[at[0]], [axis[at[0]] for axis in A.coords])
     )
     where = f"in row {at[0]}, column {at[1]}" if len(at) == 2 else f"at index {at[0]}"
-    raise ValueError(
-        f"{name} has {value} {where}; numbers up to {LARGEST:g} in size are accepted, "
-        "for squares of larger ones overflow."
+    raise ArgumentError(
+        f"{name} has {value} {where}",
+        f"numbers up to {LARGEST:g} in size, for squares of larger ones overflow",
     )
 
 

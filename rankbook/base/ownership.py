@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from .errors import ArgumentError
+
 
 def own(A):
     """A read-only copy of an array, C-ordered and of the same type; None stays None."""
@@ -71,9 +73,8 @@ class SetOnce:
         unknown = set(values) - set(vars(self)) - made
         if unknown:
             known = ", ".join(name for name in vars(self) if not name.startswith("_"))
-            raise TypeError(
-                f"{min(unknown)} is no attribute that a {type(self).__name__} keeps; "
-                f"{known} are accepted."
+            raise ArgumentError(
+                f"{min(unknown)} is no attribute that a {type(self).__name__} keeps", known
             )
         other = copy(self)
         for name in made:

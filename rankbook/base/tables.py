@@ -5,6 +5,8 @@ from html import escape
 
 import numpy as np
 
+from .errors import ArgumentError
+
 # control characters except tab and newline, and those that change the direction of writing
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -34,16 +36,17 @@ def as_html(rows):
 def refuse_unread(name, value):
     """An error for what has no values: None, a LazyFrame of polars, an array that hides some."""
     if value is None:
-        raise TypeError(f"{name} is None; an array is accepted.")
+        raise ArgumentError(f"{name} is None", "an array")
     rows = value if isinstance(value, list | tuple) else ()
     if np.ma.MaskedArray in map(type, (value, *rows)) and any(map(np.ma.is_masked, (value, *rows))):
-        raise ValueError(
-            f"{name} is a masked array that hides entries; an array without a mask is accepted. "
-            "Leave these items out, or fill them in by .filled()."
+        raise ArgumentError(
+            f"{name} is a masked array that hides entries",
+            "an array without a mask",
+            "Leave these items out, or fill them in by .filled().",
         )
     if hasattr(value, "collect_schema") and hasattr(value, "collect"):
         if not hasattr(value, "__array__"):
-            raise TypeError(
-                f"{name} is a {type(value).__name__}, which holds no values yet; "
-                "a DataFrame is accepted: call .collect()."
+            raise ArgumentError(
+                f"{name} is a {type(value).__name__}, which holds no values yet",
+                "a DataFrame: call .collect()",
             )

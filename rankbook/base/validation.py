@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 
+from .errors import ArgumentError
 from .tables import refuse_unread
 
 
@@ -20,7 +21,7 @@ def shown(value):
 
 
 def unknown_name(argument, value, known):
-    """A ValueError for a name that is not one of the known ones.
+    """An ArgumentError for a name that is not one of the known ones.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def unknown_name(argument, value, known):
 
     Returns
     -------
-    ValueError
+    ArgumentError
         For the caller to raise; it names the nearest known name when there is one.
     """
     known = sorted(known)
@@ -41,8 +42,8 @@ def unknown_name(argument, value, known):
     near = difflib.get_close_matches(found, known, n=1) or difflib.get_close_matches(
         found.lower(), known, n=1
     )
-    hint = f"; did you mean {near[0]!r}?" if near else "."
-    return ValueError(f"{argument} is {shown(value)}{hint} Accepted: {', '.join(known)}.")
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return ArgumentError(f"{argument} is {shown(value)}{hint}", f"one of: {', '.join(known)}")
 
 
 def as_choice(argument, value, known):
@@ -55,15 +56,13 @@ def as_choice(argument, value, known):
 def require_kind(argument, value, kind):
     """A TypeError unless `value` is of the class `kind`."""
     if not isinstance(value, kind):
-        raise TypeError(f"{argument} is a {type(value).__name__}; a {kind.__name__} is accepted.")
+        raise ArgumentError(f"{argument} is a {type(value).__name__}", f"a {kind.__name__}")
 
 
 def require_columns(argument, X, columns):
     """A ValueError unless new items have as many columns as those in training."""
     if X.shape[1] != columns:
-        raise ValueError(
-            f"{argument} has {X.shape[1]} columns; {columns}, as in training, are accepted."
-        )
+        raise ArgumentError(f"{argument} has {X.shape[1]} columns", f"{columns}, as in training")
 
 
 def first_bad(A):
@@ -105,20 +104,20 @@ def refuse_text(name, value):
     """
     if (columns := _columns_of(value)) is None:
         if not hasattr(value, "toarray") and (text := _text_in(as_array(name, value))):
-            raise TypeError(
-                f"{name} cannot be read as numbers ({text}); an array of real numbers is accepted."
+            raise ArgumentError(
+                f"{name} cannot be read as numbers ({text})", "an array of real numbers"
             )
         return
     seen = set()
     for column, what in columns:
         if column in seen:
-            raise ValueError(f"{name} has two columns {column!r}; different names are accepted.")
+            raise ArgumentError(f"{name} has two columns {column!r}", "different names")
         seen.add(column)
         if what:
-            raise TypeError(
-                f"{name} has {what} in column {column!r}; columns of numbers are "
-                "accepted. Leave it out, or encode it, for instance by "
-                "sklearn.preprocessing.OneHotEncoder."
+            raise ArgumentError(
+                f"{name} has {what} in column {column!r}",
+                "columns of numbers",
+                "Leave it out, or encode it, for instance by sklearn.preprocessing.OneHotEncoder.",
             )
 
 
@@ -180,21 +179,19 @@ def as_matrix(name, value):
         If it is not two-dimensional, has no column, or has an entry that is not finite.
     """
     if hasattr(value, "toarray"):
-        raise TypeError(
-            f"{name} is a sparse matrix; a dense array of shape (n, d) is accepted. "
-            f"Use {name}.toarray() if it fits in memory."
+        raise ArgumentError(
+            f"{name} is a sparse matrix",
+            "a dense array of shape (n, d)",
+            f"Use {name}.toarray() if it fits in memory.",
         )
     refuse_text(name, value)
     A = as_numbers(name, value, exact=name == "y")
     if A.ndim != 2 or A.shape[1] == 0:
-        raise ValueError(
-            f"{name} has shape {A.shape}; a matrix of shape (n, d) with d >= 1 is accepted."
-        )
+        raise ArgumentError(f"{name} has shape {A.shape}", "a matrix of shape (n, d) with d >= 1")
     bad = first_bad(A)
     if bad:
-        raise ValueError(
-            f"{name} has {_show(A[bad])} in row {bad[0]}, column {bad[1]}; "
-            "only finite numbers are accepted."
+        raise ArgumentError(
+            f"{name} has {_show(A[bad])} in row {bad[0]}, column {bad[1]}", "finite numbers"
         )
     return A
 
@@ -207,9 +204,9 @@ def as_array(name, value):
     except TypeError as error:
         raise TypeError(f"{name} cannot be read as an array: {error}") from error
     except ValueError as error:  # numpy speaks of an inhomogeneous shape
-        raise ValueError(f"{name} has rows of unequal lengths; an array is accepted.") from error
+        raise ArgumentError(f"{name} has rows of unequal lengths", "an array") from error
     if A.dtype.kind == "O" and A.ndim == 0:  # a generator, a dict, a function
-        raise TypeError(f"{name} is {shown(value)}; an array is accepted.")
+        raise ArgumentError(f"{name} is {shown(value)}", "an array")
     return A
 
 
@@ -234,21 +231,22 @@ def as_numbers(name, value, exact=True):
     """
     A = as_array(name, value)
     if A.dtype.kind == "c":
-        raise TypeError(f"{name} has complex entries; real numbers are accepted.")
-    accepted = "an array of real numbers is accepted"
+        raise ArgumentError(f"{name} has complex entries", "real numbers")
+    accepted = "an array of real numbers"
     if text := _text_in(A):  # numpy would read the text "1" as a number
-        raise TypeError(f"{name} cannot be read as numbers ({text}); {accepted}.")
+        raise ArgumentError(f"{name} cannot be read as numbers ({text})", accepted)
     try:
         numbers = np.asarray(A, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"{name} cannot be read as numbers ({error}); {accepted}.") from error
+        raise ArgumentError(f"{name} cannot be read as numbers ({error})", accepted) from error
     wide = A.dtype.kind in "iuO" or A.dtype.itemsize > 8
     if exact and wide and (np.abs(numbers) >= 2.0**53).any():
         pairs = zip(A.ravel().tolist(), numbers.ravel().tolist())
         if rounded := next((a for a, b in pairs if abs(b) >= 2.0**53 and a != b), None):
-            raise ValueError(
-                f"{name} has {shown(rounded)}, which a float64 rounds; integers up to 2**53 are "
-                "accepted. Subtract the smallest first, or number them in order."
+            raise ArgumentError(
+                f"{name} has {shown(rounded)}, which a float64 rounds",
+                "integers up to 2**53",
+                "Subtract the smallest first, or number them in order.",
             )
     return numbers
 
@@ -288,18 +286,16 @@ def _as_csr(name, value):
 
     A = csr_array(value)
     if A.dtype.kind == "c":
-        raise TypeError(f"{name} has complex entries; real numbers are accepted.")
+        raise ArgumentError(f"{name} has complex entries", "real numbers")
     if A.ndim != 2 or A.shape[1] == 0:
-        raise ValueError(
-            f"{name} has shape {A.shape}; a matrix of shape (n, d) with d >= 1 is accepted."
-        )
+        raise ArgumentError(f"{name} has shape {A.shape}", "a matrix of shape (n, d) with d >= 1")
     A = A if A.dtype in (np.float32, np.float64) else A.astype(np.float64)
     bad = first_bad(A.data)
     if bad:
         row = int(np.searchsorted(A.indptr, bad[0], side="right")) - 1
-        raise ValueError(
-            f"{name} has {_show(A.data[bad])} in row {row}, column {A.indices[bad[0]]}; "
-            "only finite numbers are accepted."
+        raise ArgumentError(
+            f"{name} has {_show(A.data[bad])} in row {row}, column {A.indices[bad[0]]}",
+            "finite numbers",
         )
     return A
 
@@ -325,38 +321,38 @@ def as_vector(name, value, size=None, *, minimum=None, strict=False):
     """
     v = as_numbers(name, value)
     if v.ndim != 1 or (size is not None and v.size != size):
-        raise ValueError(
-            f"{name} has shape {v.shape}; shape ({'n' if size is None else size},) is accepted."
+        raise ArgumentError(
+            f"{name} has shape {v.shape}", f"shape ({'n' if size is None else size},)"
         )
     bad = first_bad(v)
     if bad:
-        raise ValueError(
-            f"{name} has {_show(v[bad])} at index {bad[0]}; only finite numbers are accepted."
-        )
+        raise ArgumentError(f"{name} has {_show(v[bad])} at index {bad[0]}", "finite numbers")
     if minimum is not None:
         low = np.flatnonzero(v <= minimum if strict else v < minimum)
         if low.size:
-            raise ValueError(
-                f"{name} has {v[low[0]]} at index {low[0]}; "
-                f"numbers {'>' if strict else '>='} {minimum} are accepted."
+            raise ArgumentError(
+                f"{name} has {v[low[0]]} at index {low[0]}",
+                f"numbers {'>' if strict else '>='} {minimum}",
             )
     return v
 
 
 def as_positive(name, value, *, zero=False):
     """`value` as a finite float greater than zero (or at least zero with ``zero=True``)."""
-    accepted = f"a finite number {'>=' if zero else '>'} 0 is accepted."
+    refusal = ArgumentError(
+        f"{name} is {shown(value)}", f"a finite number {'>=' if zero else '>'} 0"
+    )
     wrong = bool | np.bool_ | str | bytes | list | tuple | np.complexfloating
     if isinstance(value, wrong) or np.ndim(value) != 0:
-        raise TypeError(f"{name} is {shown(value)}; {accepted}")
+        raise refusal
     try:
         x = float(value)
     except OverflowError:
         x = np.inf
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} is {shown(value)}; {accepted}") from error
+        raise refusal from error
     if not np.isfinite(x) or x < 0 or (x == 0 and not zero):
-        raise ValueError(f"{name} is {shown(value)}; {accepted}")
+        raise refusal
     return x
 
 
@@ -364,23 +360,20 @@ def as_count(name, value, low=1, high=2**53, why=""):
     """`value` as an integer from `low` to `high`; `why` explains the upper bound."""
     beyond = high < 2**53 or isinstance(value, int | float) and value > high
     limit = f" and <= {high}{why}" if beyond else ""
-    accepted = f"{name} is {shown(value)}; an integer >= {low}{limit} is accepted."
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(accepted)
-    whole = value // 1 == value  # NaN and infinity are no multiples of 1
-    if not whole or not low <= value <= high:
-        raise ValueError(accepted)
+    number = isinstance(value, int | float | np.integer | np.floating)
+    # NaN and infinity are no multiples of 1
+    if isinstance(value, bool) or not (number and value // 1 == value and low <= value <= high):
+        raise ArgumentError(f"{name} is {shown(value)}", f"an integer >= {low}{limit}")
     return int(value)
 
 
 def as_jobs(name, value):
     """`value` as a number of processes for joblib: not 0, negative ones count from all cores."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} is {shown(value)}; an integer or None is accepted.")
+        raise ArgumentError(f"{name} is {shown(value)}", "an integer or None")
     if not 1 <= abs(value) <= 1000:
-        raise ValueError(
-            f"{name} is {shown(value)}; 1 to 1000 processes, or -1 for one on each core, are "
-            "accepted."
+        raise ArgumentError(
+            f"{name} is {shown(value)}", "1 to 1000 processes, or -1 for one on each core"
         )
     return int(value)
 
@@ -388,7 +381,7 @@ def as_jobs(name, value):
 def as_flag(name, value):
     """`value` as a bool."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} is {shown(value)}; True or False is accepted.")
+        raise ArgumentError(f"{name} is {shown(value)}", "True or False")
     return bool(value)
 
 
@@ -396,10 +389,10 @@ def as_grid(name, value, zero=False):
     """One number, or several, as a list of floats > 0, or >= 0 with ``zero=True``."""
     A = as_array(name, value)
     if A.dtype.kind == "b":
-        raise TypeError(f"{name} is {shown(value)}; one number or several are accepted.")
+        raise ArgumentError(f"{name} is {shown(value)}", "one number or several")
     grid = as_vector(name, np.atleast_1d(A), minimum=0.0, strict=not zero).tolist()
     if not grid:
-        raise ValueError(f"{name} is empty; at least one number is accepted.")
+        raise ArgumentError(f"{name} is empty", "at least one number")
     return grid
 
 
@@ -407,14 +400,12 @@ def as_index(name, value, n):
     """`value` as a vector of integers from 0 to n - 1, of the type that it came in."""
     v = as_array(name, value)
     if v.ndim != 1:
-        raise ValueError(f"{name} has shape {v.shape}; a vector of item indices is accepted.")
+        raise ArgumentError(f"{name} has shape {v.shape}", "a vector of item indices")
     if v.size and v.dtype.kind not in "iu":
-        raise TypeError(f"{name} has dtype {v.dtype}; integer item indices are accepted.")
+        raise ArgumentError(f"{name} has dtype {v.dtype}", "integer item indices")
     out = np.flatnonzero((v < 0) | (v >= n))
     if out.size:
-        raise ValueError(
-            f"{name} has {v[out[0]]} at index {out[0]}; items 0 to {n - 1} are accepted."
-        )
+        raise ArgumentError(f"{name} has {v[out[0]]} at index {out[0]}", f"items 0 to {n - 1}")
     return v if v.size else v.astype(np.intp)
 
 
@@ -422,8 +413,8 @@ def as_ids(name, value, n, what="id"):
     """The distinct ids (q,) of n items in sorted order, and the number (n,) of each item's own."""
     v = as_array(name, value)
     if v.shape != (n,):
-        raise ValueError(
-            f"{name} has shape {v.shape}; shape ({n},), one {what} for each item, is accepted."
+        raise ArgumentError(
+            f"{name} has shape {v.shape}", f"shape ({n},), one {what} for each item"
         )
     merged = v.dtype.kind == "U" or v.dtype.kind == "f" and (np.abs(v) >= 2.0**53).any()
     if merged and isinstance(value, list | tuple):
@@ -437,15 +428,14 @@ def as_ids(name, value, n, what="id"):
     if np.any(bad):
         i = int(np.argmax(bad))
         shown = _show(v[i]) if isinstance(v[i], (float, np.floating)) else v[i]
-        raise ValueError(
-            f"{name} has {shown} at index {i}; {what}s without gaps, NaN or infinity are accepted."
+        raise ArgumentError(
+            f"{name} has {shown} at index {i}", f"{what}s without gaps, NaN or infinity"
         )
     try:
         return np.unique(v, return_inverse=True)
     except TypeError as error:
-        raise TypeError(
-            f"{name} has {what}s of kinds that cannot be sorted together; "
-            "numbers, or text, are accepted."
+        raise ArgumentError(
+            f"{name} has {what}s of kinds that cannot be sorted together", "numbers, or text"
         ) from error
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.limits import LARGEST, SMALLEST, refuse_huge
 from ..base.ownership import locked, own
 from ..base.validation import as_count, as_flag, as_ids, as_items, as_vector, require_kind
@@ -29,19 +30,19 @@ def as_feature_names(X, given=None):
         if not any(isinstance(name, str) for name in names):
             return None
     elif isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"feature_names is {given!r}; a list of names is accepted.")
+        raise ArgumentError(f"feature_names is {given!r}", "a list of names")
     else:
         names = tuple(given)
     d = np.shape(X)[1]
     if not all(isinstance(name, str) for name in names):
         whose = "X has columns named" if given is None else "feature_names has"
-        raise TypeError(
-            f"{whose} {', '.join(map(repr, names[:5]))}; names that are all text are accepted"
-            f"{', or none of them' * (given is None)}."
+        raise ArgumentError(
+            f"{whose} {', '.join(map(repr, names[:5]))}",
+            "names that are all text" + ", or none of them" * (given is None),
         )
     if len(names) != d:
-        raise ValueError(
-            f"feature_names has {len(names)} names; {d} are accepted, one for each column of X."
+        raise ArgumentError(
+            f"feature_names has {len(names)} names", f"{d}, one for each column of X"
         )
     return tuple(map(str, names))
 
@@ -139,7 +140,7 @@ def naming(block):
         yield
     except (TypeError, ValueError) as error:
         from_row = f" (from row {block.first})" if block.first else ""
-        raise type(error)(f"{block.name}{from_row}: {error}") from error
+        raise ValueError(f"{block.name}{from_row}: {error}") from error
 
 
 def _kept(value, copy):
@@ -165,7 +166,7 @@ def _as_block(X, y, qid, weight):
     X = as_items("X", X)
     n = X.shape[0]
     if n == 0:
-        raise ValueError("X has no rows; at least one is accepted.")
+        raise ArgumentError("X has no rows", "at least one")
     if qid is not None:
         as_ids("qid", qid, n)
         qid = np.asarray(qid)
@@ -266,15 +267,13 @@ class Blocks:
 
     def __init__(self, blocks: Iterable[Block | Stored]) -> None:
         if not isinstance(blocks, Iterable):
-            raise TypeError(f"blocks is a {type(blocks).__name__}; a list of Block is accepted.")
+            raise ArgumentError(f"blocks is a {type(blocks).__name__}", "a list of Block")
         blocks = tuple(blocks)
         if not blocks:
-            raise ValueError("blocks is empty; at least one block is accepted.")
+            raise ArgumentError("blocks is empty", "at least one block")
         for k, block in enumerate(blocks):
             if not isinstance(block, (Block, Stored)):
-                raise TypeError(
-                    f"blocks[{k}] is a {type(block).__name__}; rankbook.Block is accepted."
-                )
+                raise ArgumentError(f"blocks[{k}] is a {type(block).__name__}", "rankbook.Block")
         self.items = Parts(self, blocks)
         self.is_stored = any(isinstance(block, Stored) for block in blocks)
 
@@ -337,9 +336,9 @@ class BlocksLike(Protocol):
 def require_blocks(argument, value):
     """A TypeError unless these are blocks."""
     if not isinstance(value, BlocksLike):
-        raise TypeError(
-            f"{argument} is a {type(value).__name__}; rankbook.Blocks, or what "
-            "rankbook.dask_blocks returns, is accepted."
+        raise ArgumentError(
+            f"{argument} is a {type(value).__name__}",
+            "rankbook.Blocks, or what rankbook.dask_blocks returns",
         )
 
 
@@ -440,22 +439,23 @@ def require_same(found):
     first, *others = found
     for other in others:
         if other.shape[1] != first.shape[1]:
-            raise ValueError(
-                f"{other.name} has {other.shape[1]} features and {first.name} has "
-                f"{first.shape[1]}; equal numbers are accepted."
+            raise ArgumentError(
+                f"{other.name} has {other.shape[1]} features and {first.name} has {first.shape[1]}",
+                "equal numbers",
             )
         if other.feature_names != first.feature_names:
             _refuse_names(first, other)
         if (other.ids is None) or (first.ids is None):
             lacking = other if other.ids is None else first
-            raise ValueError(
-                f"{lacking.name} has no qid, and there are {len(found)} blocks; "
-                "query ids for every block are accepted."
+            raise ArgumentError(
+                f"{lacking.name} has no qid, and there are {len(found)} blocks",
+                "query ids for every block",
             )
         if (theirs := kind_of_ids(other.ids)) != (kind := kind_of_ids(first.ids)):
-            raise ValueError(
+            raise ArgumentError(
                 f"{other.name} has query ids that are {theirs}, and those of {first.name} are "
-                f"{kind}; ids of one kind are accepted."
+                f"{kind}",
+                "ids of one kind",
             )
 
 
@@ -463,15 +463,14 @@ def _refuse_names(*two):
     """A ValueError that says where the names of two blocks differ."""
     lacking = [each.name for each in two if each.feature_names is None]
     if lacking:
-        raise ValueError(
-            f"{lacking[0]} has no names of features, and another block has; names in all or in "
-            "none are accepted."
+        raise ArgumentError(
+            f"{lacking[0]} has no names of features, and another block has",
+            "names in all or in none",
         )
     (a, one), (b, other) = ((each.name, each.feature_names) for each in two)
     j = next(j for j, (x, y) in enumerate(zip(one, other)) if x != y)
-    raise ValueError(
-        f"{b} has {other[j]!r} in column {j} and {a} has {one[j]!r}; equal names in one order are "
-        "accepted."
+    raise ArgumentError(
+        f"{b} has {other[j]!r} in column {j} and {a} has {one[j]!r}", "equal names in one order"
     )
 
 
@@ -481,10 +480,10 @@ def require_whole(found):
     for block in found:
         for query in [] if block.ids is None else block.ids.tolist():
             if query in seen:
-                raise ValueError(
-                    f"the query {query!r} is in {seen[query]} and in {block.name}; "
-                    "queries that are in one block each are accepted: sort the items by query, or "
-                    "on Dask take rankbook.dask_blocks(..., shuffle=True)."
+                raise ArgumentError(
+                    f"the query {query!r} is in {seen[query]} and in {block.name}",
+                    "queries that are in one block each: sort the items by query, or on Dask take "
+                    "rankbook.dask_blocks(..., shuffle=True)",
                 )
             seen[query] = block.name
 
@@ -510,9 +509,9 @@ def as_facts(found):
     require_same(found)
     require_whole(found)
     if 0 < (size := max(block.size for block in found)) < SMALLEST:
-        raise ValueError(
-            f"X has no number above {size:g} in size; numbers of {SMALLEST:g} and above, or 0, are "
-            "accepted, for squares of smaller ones vanish."
+        raise ArgumentError(
+            f"X has no number above {size:g} in size",
+            f"numbers of {SMALLEST:g} and above, or 0, for squares of smaller ones vanish",
         )
     rows, first = [block.shape[0] for block in found], found[0]
     storages = {block.storage for block in found}

@@ -14,6 +14,7 @@ from weakref import WeakSet, ref
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.limits import import_extra
 from ..base.ownership import own
 from .blocks import (
@@ -40,7 +41,7 @@ def require_scheduler(client):
         address = getattr(client.scheduler, "address", "that was given")
         raise ConnectionError(
             f"the Dask scheduler {address} does not answer (the client is {client.status}), and "
-            "what its workers held is gone; a client of a running scheduler is accepted."
+            "what its workers held is gone; expected a client of a running scheduler."
         )
 
 
@@ -93,7 +94,7 @@ def explaining(blocks):
     """Say who is gone, in place of "cancelled"."""
     require_scheduler(blocks.client)
     if blocks.is_released:
-        raise RuntimeError("these blocks were released; blocks that are sent anew are accepted.")
+        raise RuntimeError("these blocks were released; send them anew.")
     from distributed.scheduler import KilledWorker
 
     try:
@@ -106,7 +107,7 @@ def explaining(blocks):
         raise RuntimeError(
             f"{', '.join(lost[:3]) or 'a value'}{' and others' * (len(lost) > 3)}: lost, with the "
             "worker that had it; it was sent from memory and cannot be made again. "
-            "Blocks that are sent anew, or read by the workers, are accepted."
+            "Send them anew, or let the workers read them."
         ) from error
 
 
@@ -393,12 +394,11 @@ def delayed_parts(collection, as_is=False):
 def item_partitions(X, as_is=False):
     """Delayed partitions of items, and how many rows each has, or None."""
     if not is_dask(X):
-        raise TypeError(
-            f"X is a {type(X).__name__}; a dask array, a dask data frame or rankbook.Blocks is "
-            "accepted."
+        raise ArgumentError(
+            f"X is a {type(X).__name__}", "a dask array, a dask data frame or rankbook.Blocks"
         )
     if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} dimensions; a matrix (n, d) is accepted.")
+        raise ArgumentError(f"X has {X.ndim} dimensions", "a matrix (n, d)")
     X = X.rechunk({1: -1}) if hasattr(X, "rechunk") else X
     return delayed_parts(X, as_is), known_rows(X)
 
@@ -408,24 +408,24 @@ def vector_partitions(name, value, count, rows):
     if value is None:
         return [None] * count
     if not is_dask(value) or value.ndim != 1:
-        raise TypeError(
-            f"{name} is a {type(value).__name__}; a dask array or series (n,), or the name of a "
-            "column of a dask data frame X, is accepted."
+        raise ArgumentError(
+            f"{name} is a {type(value).__name__}",
+            "a dask array or series (n,), or the name of a column of a dask data frame X",
         )
     own_rows = known_rows(value)
     if rows is not None and own_rows is not None and own_rows != rows:
         if sum(own_rows) != sum(rows):
-            raise ValueError(
-                f"{name} has {sum(own_rows)} entries and X has {sum(rows)} rows; equal numbers are "
-                "accepted."
+            raise ArgumentError(
+                f"{name} has {sum(own_rows)} entries and X has {sum(rows)} rows", "equal numbers"
             )
         value = value.rechunk((rows,))
     parts = delayed_parts(value, as_is=True)
     if len(parts) != count:
-        raise ValueError(
-            f"{name} has {len(parts)} partitions and X has {count}; the same are accepted. Dask "
-            "joins files when it reads few of their columns: of a data frame better take X whole, "
-            f"and {name} as the name of its column."
+        raise ArgumentError(
+            f"{name} has {len(parts)} partitions and X has {count}",
+            "the same",
+            "Dask joins files when it reads few of their columns: of a data frame better "
+            f"take X whole, and {name} as the name of its column.",
         )
     return parts
 
@@ -448,9 +448,9 @@ def require_columns_of(frame, columns):
     """A ValueError unless a data frame has the columns."""
     for argument, column in zip(("y", "qid", "weight"), columns):
         if column is not None and column not in frame.columns:
-            raise ValueError(
-                f"{argument} is {column!r}, which X does not have; one of "
-                f"{', '.join(map(str, frame.columns))} is accepted."
+            raise ArgumentError(
+                f"{argument} is {column!r}, which X does not have",
+                f"one of {', '.join(map(str, frame.columns))}",
             )
 
 
@@ -479,7 +479,7 @@ def without_empty(blocks):
     """The blocks that there are."""
     there = blocks.reduce(_is_there, blocks.items, combine=operator.add)
     if not any(there):
-        raise ValueError("X has no rows in any partition; at least one row is accepted.")
+        raise ArgumentError("X has no rows in any partition", "at least one row")
     keep = lambda values: [value for value, has in zip(values, there) if has]
     return DaskBlocks(blocks.client, keep(blocks.items.values), keep(blocks.names))
 
@@ -492,7 +492,7 @@ def _is_there(block):
 def query_sizes(block):
     """The ids of a block's queries, and their numbers of rows, in a list."""
     if block.qid is None:
-        raise ValueError(f"{block.name} has no qid; query ids are accepted with shuffle=True.")
+        raise ArgumentError(f"{block.name} has no qid", "query ids with shuffle=True")
     return [np.unique(block.qid, return_counts=True)]
 
 
@@ -584,15 +584,13 @@ def as_client(client):
         try:
             client = distributed.default_client()
         except ValueError as error:
-            raise ValueError(
-                "client is None, and no client was made; a dask.distributed.Client is accepted."
+            raise ArgumentError(
+                "client is None, and no client was made", "a dask.distributed.Client"
             ) from error
     if not isinstance(client, distributed.Client):
-        raise TypeError(
-            f"client is a {type(client).__name__}; a dask.distributed.Client is accepted."
-        )
+        raise ArgumentError(f"client is a {type(client).__name__}", "a dask.distributed.Client")
     if client.asynchronous:
-        raise ValueError("client is asynchronous; one that waits for answers is accepted.")
+        raise ArgumentError("client is asynchronous", "one that waits for answers")
     require_scheduler(client)
     return client
 
@@ -662,9 +660,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     if isinstance(X, Blocks):
         for name, value in (("y", y), ("qid", qid), ("weight", weight)):
             if value is not None:
-                raise ValueError(
-                    f"{name} is given and X is Blocks, which have it; None is accepted."
-                )
+                raise ArgumentError(f"{name} is given and X is Blocks, which have it", "None")
         blocks = sent_out(X, client, keep)
     else:
         blocks = partition_blocks(client, X, y, qid, weight)

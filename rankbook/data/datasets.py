@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.limits import import_extra, within_memory
 from ..base.validation import as_count, unknown_name
 from .table import PARTS, Dataset
@@ -419,7 +420,7 @@ def load_mq2008(fold: int = 1) -> Dataset:
     ((15211, 46), 784)
     """
     if fold not in (1, 2, 3, 4, 5):
-        raise ValueError(f"fold is {fold!r}; 1, 2, 3, 4 and 5 are accepted.")
+        raise ArgumentError(f"fold is {fold!r}", "1, 2, 3, 4 and 5")
     from sklearn.datasets import load_svmlight_file
 
     pieces = [(int(fold) - 1 + j) % 5 + 1 for j in range(5)]

@@ -19,6 +19,7 @@ from weakref import WeakSet, finalize
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.limits import import_extra
 from ..base.validation import as_count
 from .blocks import Blocks, CheckedBlock, Stored
@@ -165,9 +166,9 @@ class ParquetTable:
     def block(self, reader):
         """The block of a reader; a ValueError if the file has changed since it was looked at."""
         if self._stamp() != self.stamp:
-            raise ValueError(
-                f"{self} has changed since it was looked at; a file that stays as it is until "
-                "the computation ends is accepted."
+            raise ArgumentError(
+                f"{self} has changed since it was looked at",
+                "a file that stays as it is until the computation ends",
             )
         columns, first, stop = reader.roles.columns, reader.first, reader.stop
         # one batch is brought into one array soonest
@@ -434,7 +435,7 @@ def files_of(paths):
     if not isinstance(several, Sequence) or not all(
         isinstance(path, (str, PathLike)) for path in several
     ):
-        raise TypeError(f"paths is {paths!r}; a path, a pattern, or a list of them is accepted.")
+        raise ArgumentError(f"paths is {paths!r}", "a path, a pattern, or a list of them")
     found = []
     for path in map(os.fspath, several):
         some = (
@@ -444,10 +445,10 @@ def files_of(paths):
             raise FileNotFoundError(f"paths is {path!r}: no file has a name like this.")
         found += some
     if not found:
-        raise ValueError("paths is empty; at least one file is accepted.")
+        raise ArgumentError("paths is empty", "at least one file")
     for i, path in enumerate(found):
         if path in found[:i]:
-            raise ValueError(f"paths has {path!r} twice; each file once is accepted.")
+            raise ArgumentError(f"paths has {path!r} twice", "each file once")
     return found
 
 
@@ -471,13 +472,13 @@ def open_table(path):
         If it is empty, is not what its ending says, or cannot be read in pieces.
     """
     if str(path) == "-" or Path(path).is_fifo():
-        raise ValueError(
-            f"path is {str(path)!r}; files are accepted, as standard input and pipes are read once."
+        raise ArgumentError(
+            f"path is {str(path)!r}", "files, as standard input and pipes are read once"
         )
     source = Source(path)
     if source.kind == "Parquet":
         if source.content is not None:
-            raise ValueError(f"{source} is Parquet packed by gzip; unpacked it is accepted.")
+            raise ArgumentError(f"{source} is Parquet packed by gzip", "unpacked it")
         return ParquetTable(source)
     if source.is_numbered:
         return NumberedText(source)
@@ -494,9 +495,9 @@ def require_columns(first, table, wanted, exactly):
         )
     more = [name for name in table.columns if name not in first.columns] if exactly else []
     if more:
-        raise ValueError(
-            f"{table} has a column {more[0]!r}, which {first} has not; equal columns are "
-            "accepted, or names of features."
+        raise ArgumentError(
+            f"{table} has a column {more[0]!r}, which {first} has not",
+            "equal columns, or names of features",
         )
 
 
@@ -507,12 +508,10 @@ def open_tables(paths):
     for table in tables[1:]:
         if table.is_numbered != first.is_numbered:
             one, other = sorted((first, table), key=lambda t: not t.is_numbered)
-            raise ValueError(
-                f"{one} is SVMlight text and {other} is not; files of one kind are accepted."
-            )
+            raise ArgumentError(f"{one} is SVMlight text and {other} is not", "files of one kind")
         if table.is_numbered and table.has_ids != first.has_ids:
             one, other = sorted((first, table), key=lambda t: t.has_ids)
-            raise ValueError(f"{one} has no qid and {other} has; in all or in none is accepted.")
+            raise ArgumentError(f"{one} has no qid and {other} has", "in all or in none")
     return tables
 
 

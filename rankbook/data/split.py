@@ -4,6 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..preferences.graph import Preferences
 from .blocks import Blocks, CheckedBlock
 from .table import PARTS
@@ -34,22 +35,23 @@ def _assign_rows(data, rows, cards, rng):
         return assigned
     ids, unit = np.unique(units[rows], return_inverse=True)
     if ids.size < len(set(cards)):
-        raise ValueError(
-            f"data has {ids.size} {what} to split into {len(set(cards))} parts; "
-            "at least one for each part is accepted."
+        raise ArgumentError(
+            f"data has {ids.size} {what} to split into {len(set(cards))} parts",
+            "at least one for each part",
         )
     assigned = np.empty(ids.size, dtype=int)
     assigned[rng.permutation(ids.size)] = _assign(cards, ids.size, rng)
     return assigned[unit]
 
 
-def _refuse_torn(labels, groups, message):
-    """A ValueError if rows that share a label do not share a group; the message takes two rows."""
+def _refuse_torn(labels, groups, said, accepted):
+    """An ArgumentError if rows that share a label do not share a group; `said` takes two rows."""
     order = np.lexsort((groups, labels))
     same = labels[order][1:] == labels[order][:-1]
     torn = np.flatnonzero(same & (groups[order][1:] != groups[order][:-1]))
     if torn.size:
-        raise ValueError(message.format(*sorted(order[torn[0] : torn[0] + 2].tolist())))
+        rows = sorted(order[torn[0] : torn[0] + 2].tolist())
+        raise ArgumentError(said.format(*rows), accepted)
 
 
 def _check_groups(data, part):
@@ -60,14 +62,14 @@ def _check_groups(data, part):
         _refuse_torn(
             data.qid,
             data.groups,
-            "groups has different entries in the rows {} and {}, which are of one query; "
-            "queries within one group are accepted.",
+            "groups has different entries in the rows {} and {}, which are of one query",
+            "queries within one group",
         )
     _refuse_torn(
         data.groups,
         part,
-        "groups has the same entry in the rows {} and {}, which are in different parts; "
-        "groups within one part are accepted.",
+        "groups has the same entry in the rows {} and {}, which are in different parts",
+        "groups within one part",
     )
 
 
@@ -101,7 +103,7 @@ def split(data, seed=0):
     each block of neighbouring y.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed is {seed!r}; an integer >= 0 is accepted.")
+        raise ArgumentError(f"seed is {seed!r}", "an integer >= 0")
     part = (
         np.full(len(data.y), "train", dtype="U10")
         if data.parts is None
@@ -113,9 +115,8 @@ def split(data, seed=0):
         [name for name in PARTS[1:] if name not in part],
     )
     if rows.size == 0:
-        raise ValueError(
-            f"data has no training part, only {' and '.join(np.unique(part))}; "
-            "parts with 'train' are accepted."
+        raise ArgumentError(
+            f"data has no training part, only {' and '.join(np.unique(part))}", "parts with 'train'"
         )
     if not missing:
         return part, "the data's own parts"
@@ -228,10 +229,11 @@ def prepare(data, graph="full", standardize=True, seed=0):
                 if len(whole)
                 else f"data ({len(data.y)} items)"
             )
-            raise ValueError(
+            raise ArgumentError(
                 f"{where} has no preference: all y are "
-                f"equal{'' if data.qid is None else ' in every query'}; at least one is accepted"
-                f"{'. More items, or another seed, may help.' if len(whole) else '.'}"
+                f"equal{'' if data.qid is None else ' in every query'}",
+                "at least one",
+                "More items, or another seed, may help." if len(whole) else "",
             )
         parts[name] = Part(rows, (data.X[rows] - centre) * factor, y, qid, prefs)
     return parts, how, centre, factor

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.limits import import_extra, require_memory, warn
 from ..base.validation import as_array, as_matrix, as_vector, first_bad, unknown_name
 from .blocks import CheckedBlock
@@ -29,9 +30,9 @@ def _as_labels(name, value, size, kind, accepted):
     """`value` as an array of shape (size,) whose dtype is of the given kind."""
     labels = as_array(name, value)
     if labels.shape != (size,) or labels.dtype.kind not in kind:
-        raise ValueError(
-            f"{name} has shape {labels.shape} and dtype {labels.dtype}; "
-            f"shape ({size},) and {accepted} are accepted."
+        raise ArgumentError(
+            f"{name} has shape {labels.shape} and dtype {labels.dtype}",
+            f"shape ({size},) and {accepted}",
         )
     return labels
 
@@ -41,11 +42,9 @@ def _as_names(name, value, count, what):
     if value is None:
         return None
     if np.ndim(value) != 1:
-        raise TypeError(f"{name} is {value!r}; a list of names is accepted.")
+        raise ArgumentError(f"{name} is {value!r}", "a list of names")
     if len(value) != count:
-        raise ValueError(
-            f"{name} has {len(value)} names; {count} are accepted, one for each {what} of X."
-        )
+        raise ArgumentError(f"{name} has {len(value)} names", f"{count}, one for each {what} of X")
     return [str(one) for one in value]
 
 
@@ -105,7 +104,7 @@ class Dataset:
         X = as_matrix("X", self.X)
         n, d = X.shape
         if n == 0:
-            raise ValueError(f"X has shape {X.shape}; at least one row is accepted.")
+            raise ArgumentError(f"X has shape {X.shape}", "at least one row")
         features = _as_names("feature_names", self.feature_names, d, "column")
         found = dict(
             X=X, feature_names=[f"x{j}" for j in range(d)] if features is None else features
@@ -166,14 +165,14 @@ _FORMATS = {
 def _existing_file(path):
     """`path` as a Path to a file that exists."""
     if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path is {path!r}; a str or a path is accepted.")
+        raise ArgumentError(f"path is {path!r}", "a str or a path")
     path = Path(path)
     if path.is_dir():
-        raise IsADirectoryError(f"path is {str(path)!r}, a folder; a file is accepted.")
+        raise IsADirectoryError(f"path is {str(path)!r}, a folder; expected a file.")
     if not path.exists():
         raise FileNotFoundError(f"path is {str(path)!r}: there is no such file.")
     if not (path.is_file() or path.is_fifo()):
-        raise ValueError(f"path is {str(path)!r}, a device; a file or a pipe is accepted.")
+        raise ArgumentError(f"path is {str(path)!r}, a device", "a file or a pipe")
     return path
 
 
@@ -213,7 +212,7 @@ class Source:
     def __init__(self, path):
         if path == "-":
             if sys.stdin is None:
-                raise ValueError("path is '-', and standard input is closed; a file is accepted.")
+                raise ArgumentError("path is '-', and standard input is closed", "a file")
             self.label = self.name = self.stem = "standard input"
             self.path, self.ending, content = None, None, _read_all(self, sys.stdin.buffer)
             packed = content.startswith(GZIP)
@@ -286,9 +285,8 @@ def format_of(source):
     if ending is None:
         kind = "CSV text" if found == "other text" else found
         if kind not in _FORMATS.values():
-            raise ValueError(
-                f"{source} is {found}; "
-                "CSV, Parquet and SVMlight text are accepted, packed by gzip or not."
+            raise ArgumentError(
+                f"{source} is {found}", "CSV, Parquet and SVMlight text, packed by gzip or not"
             )
         warn(Assumption(f"{source} is read as {kind}, since it begins like that."))
         return kind
@@ -488,9 +486,10 @@ def require_finite_rows(source, X, names, line=None, start=0):
         row, j = bad
         what = f"{X[row, j]} (or nothing)" if np.isnan(X[row, j]) else str(X[row, j])
         where = "Rows count from 0, after any header." if line is None else f"That is {line}."
-        raise ValueError(
-            f"{source} has {what} in row {start + row}, column {names[j]!r}; "
-            f"only finite numbers are accepted. {where}"
+        raise ArgumentError(
+            f"{source} has {what} in row {start + row}, column {names[j]!r}",
+            "finite numbers",
+            where,
         )
     return X
 
@@ -508,9 +507,9 @@ def require_ids(source, column, start=0, what="query id"):
         )
     if values.dtype.kind == "f" and (inexact := np.abs(values) >= 2**53).any():
         row = int(np.argmax(inexact))
-        raise ValueError(
-            f"{source} has the {what} {values[row]} in row {start + row}, column {column.name!r}; "
-            "whole numbers, text, or floating point numbers below 2**53 are accepted."
+        raise ArgumentError(
+            f"{source} has the {what} {values[row]} in row {start + row}, column {column.name!r}",
+            "whole numbers, text, or floating point numbers below 2**53",
         )
 
 
@@ -607,12 +606,13 @@ def find_roles(  # noqa: PLR0913 -- a role each
             refuse_columns(source, **given, group_split=group_split)
         target, qid = target or "label", qid or ("qid" if "qid" in columns else "none")
     if target is None and needs_target:
-        raise ValueError(
-            f"target is None; name the column of {source} to rank by, one of: {', '.join(columns)}."
+        raise ArgumentError(
+            "target is None",
+            f"the name of a column of {source} to rank by, one of: {', '.join(columns)}",
         )
     for argument, value in (("drop", drop), ("features", features)):
         if isinstance(value, str) or not (value is None or hasattr(value, "__iter__")):
-            raise TypeError(f"{argument} is {value!r}; a list of names is accepted.")
+            raise ArgumentError(f"{argument} is {value!r}", "a list of names")
     given = dict(target=target, qid=None if qid == "none" else qid, group_split=group_split)
     given = [*given.items(), ("name", name), *(("drop", each) for each in drop), ("weight", weight)]
     given = [(argument, value) for argument, value in given if value is not None]
@@ -622,9 +622,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
     for (first, value), (second, other) in combinations(given, 2):
         allowed = first == second or (first, second) == ("qid", "group_split")
         if value == other and not allowed and "name" not in (first, second):
-            raise ValueError(
-                f"{first} and {second} are both {value!r}; two different columns are accepted."
-            )
+            raise ArgumentError(f"{first} and {second} are both {value!r}", "two different columns")
     if qid is None:
         other = "makes it a feature" if features is None else "compares all rows"
         taken = {target, name, weight, *drop, *(features or ())}
@@ -649,7 +647,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
             "at least one feature is needed."
         )
     if len(set(features)) < len(features):
-        raise ValueError(f"features is {list(features)}; each column once is accepted.")
+        raise ArgumentError(f"features is {list(features)}", "each column once")
     return Roles(features, target, qid, name, weight, group_split)
 
 
@@ -678,9 +676,10 @@ def refuse_columns(source, **given):
     """Refuse names of columns for a text without names."""
     for argument, value in given.items():
         if value is not None:
-            raise ValueError(
-                f"{argument} is {value!r}; None is accepted for {source}, "
-                "since SVMlight text has no names: label and qid stand in each line."
+            raise ArgumentError(
+                f"{argument} is {value!r}",
+                f"None for {source}, since SVMlight text has no names: label and qid stand in "
+                "each line",
             )
 
 
@@ -766,14 +765,14 @@ def read_sparse(source, stream, first=None):
     try:
         X, y, qid = load_svmlight_file(stream, query_id=True, zero_based=True)
     except (ValueError, OverflowError) as error:
-        raise ValueError(
-            f"{source} is not SVMlight text in {_bad_line(source)}; "
-            "`label qid:query index:value ...` is accepted, indices rising."
+        raise ArgumentError(
+            f"{source} is not SVMlight text in {_bad_line(source)}",
+            "`label qid:query index:value ...`, indices rising",
         ) from error
     if X.nnz == 0 and first is None:
-        raise ValueError(
-            f"{source} has {len(y)} labels and no feature; "
-            "lines `label qid:query index:value ...` are accepted."
+        raise ArgumentError(
+            f"{source} has {len(y)} labels and no feature",
+            "lines `label qid:query index:value ...`",
         )
     if len(qid) not in (0, len(y)):
         refuse_missing_qid(source)
@@ -790,9 +789,9 @@ def read_sparse(source, stream, first=None):
 def refuse_missing_qid(source):
     """A ValueError that shows the first line of SVMlight text without a query id."""
     without = next(one for one in data_lines(source) if b"qid:" not in one[1].split(b"#")[0])
-    raise ValueError(
-        f"{source} has qid on some of its lines and none in {show_line(*without)}; "
-        "on all or on none is accepted."
+    raise ArgumentError(
+        f"{source} has qid on some of its lines and none in {show_line(*without)}",
+        "on all or on none",
     )
 
 

@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, within_memory
 from ..base.progress import interruptible
 from ..base.tables import as_html
@@ -85,18 +86,15 @@ def weighted_preferences(y, qid, graph, sample_weight, query_weight=None):
     """
     prefs = Preferences.from_scores(y, qid, graph)
     if len(prefs) == 0:
-        raise ValueError(
-            "y has no preference: all scores are equal in every query; "
-            "at least one preference is accepted."
+        raise ArgumentError(
+            "y has no preference: all scores are equal in every query", "at least one preference"
         )
     if sample_weight is None:
         return prefs if query_weight is None else prefs.query_weighted(query_weight)
     weight = as_vector("sample_weight", sample_weight, prefs.n_items, minimum=0.0)
     refuse_huge("sample_weight", weight)
     if not weight.any():
-        raise ValueError(
-            "sample_weight is zero for every item; at least one positive weight is accepted."
-        )
+        raise ArgumentError("sample_weight is zero for every item", "at least one positive weight")
     prefs = prefs if (weight == 1).all() else prefs.item_weighted(weight)
     return prefs if query_weight is None else prefs.query_weighted(query_weight)
 
@@ -112,13 +110,13 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
     if not isinstance(y, Preferences):
         return y, qid, sample_weight, preferences
     if preferences is not None:
-        raise ValueError("y is a Preferences and preferences is given; one of them is accepted.")
+        raise ArgumentError("y is a Preferences and preferences is given", "one of them")
     if y.scores is None or not y.is_counted or y.level_weight is not None:
         return None, qid, sample_weight, y
     for name, given in (("qid", qid), ("sample_weight", sample_weight)):
         if given is not None:
-            raise ValueError(
-                f"{name} is given and y is a Preferences, which has its own; None is accepted."
+            raise ArgumentError(
+                f"{name} is given and y is a Preferences, which has its own", "None"
             )
     return y.scores, y.queries, y.item_weight, None
 
@@ -146,28 +144,28 @@ def given_preferences(preferences, X, n, **others):
     """
     beside = [name for name, value in others.items() if value is not None]
     if beside:
-        raise ValueError(
-            f"preferences and {beside[0]} are both given; y, qid and sample_weight, or preferences "
-            "alone, are accepted."
+        raise ArgumentError(
+            f"preferences and {beside[0]} are both given",
+            "y, qid and sample_weight, or preferences alone",
         )
     names = X.index if hasattr(X, "iloc") else range(n)
     if not isinstance(preferences, Preferences):
         if not hasattr(X, "iloc"):
-            raise TypeError(
-                f"preferences is a {type(preferences).__name__}, and X has no index of names, so "
-                "row numbers would be wrong after a split; "
-                "rb.Preferences(better, worse, n_items=len(X)) is accepted."
+            raise ArgumentError(
+                f"preferences is a {type(preferences).__name__}, and X has no index of names, "
+                "so row numbers would be wrong after a split",
+                "rb.Preferences(better, worse, n_items=len(X))",
             )
         try:
             preferences = Preferences.from_pairs(preferences, items=names)
         except (TypeError, ValueError) as error:
-            raise type(error)(
+            raise ValueError(
                 f"preferences is neither a Preferences nor pairs of items of X: {error}"
             ) from error
     if preferences.n_items != n:
-        raise ValueError(
-            f"preferences is between {preferences.n_items} items and X has {n} rows; "
-            "equal numbers are accepted."
+        raise ArgumentError(
+            f"preferences is between {preferences.n_items} items and X has {n} rows",
+            "equal numbers",
         )
     names, given = list(names), preferences.items
     # rows that are only numbered, from 0, have no names
@@ -175,14 +173,14 @@ def given_preferences(preferences, X, n, **others):
         wrong = [i for i, (one, other) in enumerate(zip(given, names)) if one != other]
         if wrong:
             i = wrong[0]
-            raise ValueError(
-                f"preferences has the item {given[i]!r} where X.index has {names[i]!r}, in row "
-                f"{i}; the same names in the same order are accepted, as items=X.index gives them."
+            raise ArgumentError(
+                f"preferences has the item {given[i]!r} where X.index has {names[i]!r}, in row {i}",
+                "the same names in the same order, as items=X.index gives them",
             )
     if len(preferences) == 0 or weighs_nothing(preferences):
-        raise ValueError(
-            f"preferences has {len(preferences)} preferences, none of positive weight; "
-            "at least one is accepted."
+        raise ArgumentError(
+            f"preferences has {len(preferences)} preferences, none of positive weight",
+            "at least one",
         )
     return preferences
 
@@ -440,17 +438,17 @@ def keeping_features(fit):
 def require_target(y, accepted):
     """A ValueError, in words that scikit-learn's own checks look for, unless there is a y."""
     if y is None:
-        raise ValueError(
-            f"requires y to be passed, but the target y is None; {accepted} are accepted."
-        )
+        raise ArgumentError("requires y to be passed, but the target y is None", accepted)
 
 
 def refuse_blocks(X):
     """A TypeError that names the estimators that take blocks, if X is blocks."""
     if isinstance(X, BlocksLike):
-        raise TypeError(
-            f"X is {type(X).__name__}; an array of shape (n, d) is accepted. Blocks are accepted "
-            "by fit of RankSVM, RankRLS and RankRLSCV, and by rankbook.metrics.over_blocks."
+        raise ArgumentError(
+            f"X is {type(X).__name__}",
+            "an array of shape (n, d)",
+            "Blocks are accepted by fit of RankSVM, RankRLS and RankRLSCV, and by "
+            "rankbook.metrics.over_blocks.",
         )
 
 # %% ../../nbs/estimators/base.ipynb #c013
@@ -463,9 +461,11 @@ def refuse_data(X, y=None, columns=1, labels=False):
     X = X if hasattr(X, "shape") else as_array("X", X)
     # the second sentences are those that scikit-learn's own checks look for
     if len(X.shape) != 2:
-        raise ValueError(
-            f"X has shape {X.shape}; a matrix of shape (n, d) is accepted. Reshape your data by "
-            "X.reshape(-1, 1) if there is one feature, or X.reshape(1, -1) if there is one item."
+        raise ArgumentError(
+            f"X has shape {X.shape}",
+            "a matrix of shape (n, d)",
+            "Reshape your data by X.reshape(-1, 1) if there is one feature, or "
+            "X.reshape(1, -1) if there is one item.",
         )
     y = None if y is None else as_array("y", y)
     for name, A in (("X", X), ("y", y)):
@@ -474,11 +474,11 @@ def refuse_data(X, y=None, columns=1, labels=False):
     if y is None:
         return
     if y.ndim not in (1, 2):
-        raise ValueError(f"y has shape {y.shape}; shape (n,) is accepted.")
+        raise ArgumentError(f"y has shape {y.shape}", "shape (n,)")
     if not labels:
         y = as_numbers("y", y)
         if y.ndim == 2 and columns and y.shape[1] > columns:
-            raise ValueError(f"y has shape {y.shape}; shape (n,) is accepted.")
+            raise ArgumentError(f"y has shape {y.shape}", "shape (n,)")
         as_vector("y", y.ravel())
     refuse_lengths(X, y)
 
@@ -487,9 +487,7 @@ def refuse_lengths(X, y):
     """A ValueError unless there is an entry of y for each row of X."""
     rows, entries = (A.shape[:1] if hasattr(A, "shape") else np.shape(A)[:1] for A in (X, y))
     if rows and entries and rows != entries:
-        raise ValueError(
-            f"y has {entries[0]} entries and X has {rows[0]} rows; equal numbers are accepted."
-        )
+        raise ArgumentError(f"y has {entries[0]} entries and X has {rows[0]} rows", "equal numbers")
 
 # %% ../../nbs/estimators/base.ipynb #c013s
 def finite_scores(predict, X):
@@ -498,9 +496,8 @@ def finite_scores(predict, X):
         scores = predict(X)
     if not np.isfinite(scores).all():
         i = int(np.argmin(np.isfinite(scores).reshape(len(scores), -1).all(axis=1)))
-        raise ValueError(
-            f"X has entries so large that the score of row {i} overflows; smaller ones are "
-            "accepted."
+        raise ArgumentError(
+            f"X has entries so large that the score of row {i} overflows", "smaller ones"
         )
     return scores
 
@@ -600,9 +597,9 @@ class Ranker(Shown):
             try:
                 np.asarray(X, dtype=float)
             except (TypeError, ValueError):
-                raise TypeError(
-                    "X holds objects, and kernel knows them by numbers; kernel.items, or "
-                    "kernel.add(objects) for new ones, is accepted."
+                raise ArgumentError(
+                    "X holds objects, and kernel knows them by numbers",
+                    "kernel.items, or kernel.add(objects) for new ones",
                 ) from None
         refuse_data(X, y)
         options = dict(ensure_all_finite=False, dtype=np.float64, order="C", reset=reset)
@@ -626,14 +623,12 @@ class Ranker(Shown):
     def _fit_dask(self, X, y, qid=None, sample_weight=None, preferences=None):
         """Fit to collections of Dask, as :func:`rankbook.dask_blocks` takes them."""
         if preferences is not None:
-            raise ValueError(
-                "preferences are given and X is a collection of Dask; scores y are accepted with "
-                "it."
+            raise ArgumentError(
+                "preferences are given and X is a collection of Dask", "scores y with it"
             )
         if y is None:
-            raise ValueError(
-                "requires y to be passed, but the target y is None; scores of shape (n,) are "
-                "accepted."
+            raise ArgumentError(
+                "requires y to be passed, but the target y is None", "scores of shape (n,)"
             )
         blocks = dask_blocks(X, y, qid, sample_weight)
         try:
@@ -646,21 +641,21 @@ class Ranker(Shown):
         """Refuse what is given beside blocks, and options that are no sum over queries."""
         for name, value in given.items():
             if value is not None:
-                raise ValueError(
+                raise ArgumentError(
                     f"{name} is given and X holds blocks, which have scores, ids and weights of "
-                    "their own; X alone is accepted."
+                    "their own",
+                    "X alone",
                 )
         for name, wanted in accepted.items():
             value = getattr(self, name)
             if not (value is wanted or isinstance(value, str) and value == wanted):
-                raise ValueError(
-                    f"{name} is {value!r} and X holds blocks; {wanted!r} is accepted with them."
+                raise ArgumentError(
+                    f"{name} is {value!r} and X holds blocks", f"{wanted!r} with them"
                 )
         weight = getattr(self, "query_weight", None)
         if not (weight is None or isinstance(weight, str) and weight == "equal"):
-            raise ValueError(
-                f"query_weight is {weight!r} and X holds blocks; None or 'equal' is accepted with "
-                "them."
+            raise ArgumentError(
+                f"query_weight is {weight!r} and X holds blocks", "None or 'equal' with them"
             )
 
     def _keep_blocks(self, found, facts):
@@ -677,21 +672,22 @@ class Ranker(Shown):
         `given` says whether there are preferences rather than scores.
         """
         if self.k is not None and self.metric != "ndcg":
-            raise ValueError(f"k is {self.k!r}; for the metric {self.metric!r} None is accepted.")
+            raise ArgumentError(f"k is {self.k!r}", f"for the metric {self.metric!r} None")
         if given and self.metric != "disagreement":
-            raise ValueError(
-                f"metric is {self.metric!r} and preferences are given, without grades; "
-                "'disagreement' is accepted."
+            raise ArgumentError(
+                f"metric is {self.metric!r} and preferences are given, without grades",
+                "'disagreement'",
             )
         if not given and self.fold_by != "item":
-            raise ValueError(
+            raise ArgumentError(
                 f"fold_by is {self.fold_by!r} and scores are given, whose folds are by query "
-                "where there are several, else by item; 'item' is accepted."
+                "where there are several, else by item",
+                "'item'",
             )
         if given and group is not None and self.fold_by != "group":
-            raise ValueError(
-                f"preferences and qid are both given and fold_by is {self.fold_by!r}; qid is "
-                "accepted with fold_by='group'."
+            raise ArgumentError(
+                f"preferences and qid are both given and fold_by is {self.fold_by!r}",
+                "qid with fold_by='group'",
             )
 
     def _keep_fit(self, found):
@@ -714,7 +710,7 @@ def share_met(y, scores, qid=None, sample_weight=None):
         and not as_vector("sample_weight", sample_weight, len(scores), minimum=0.0).any()
     ):
         raise UndefinedMetric(
-            "sample_weight is zero for every item; at least one positive weight is accepted."
+            "sample_weight is zero for every item", "at least one positive weight"
         )
     try:
         return 1.0 - disagreement(y, scores, qid, sample_weight)

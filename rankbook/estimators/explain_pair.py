@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from ..base.errors import ArgumentError
 from ..base.tables import printable
 from ..base.validation import as_array, as_choice, as_matrix
 from .base import Ranker
@@ -118,8 +119,8 @@ class Asked:
         f, d = self.function, self.items[0].size
         values = f.coef if isinstance(f, KernelFunction) else f.weights
         if values.ndim > 1:
-            raise ValueError(
-                f"model gives an item {values.shape[1]} scores; a model with one score is accepted."
+            raise ArgumentError(
+                f"model gives an item {values.shape[1]} scores", "a model with one score"
             )
         linear = isinstance(f, LinearFunction)
         if by is not None:
@@ -132,7 +133,7 @@ class Asked:
         if size is None:
             size = f.n_items if isinstance(f, KernelFunction) else f.subspace.n_items
         if d != size:
-            raise ValueError(f"a has {d} features; {size}, as in training, are accepted.")
+            raise ArgumentError(f"a has {d} features", f"{size}, as in training")
 
     def coefficient_differences(self):
         """The differences (c,) of the two items for each coefficient, and error sizes."""
@@ -178,14 +179,15 @@ class Asked:
         solution, f, (a, b) = self.solution, self.function, self.items
         needed = getattr(solution, "problem", None)
         if getattr(needed, "prefs", None) is None or needed.penalty.name != "l2":
-            raise ValueError(
-                "by is 'preferences', and the model has no solution_ of a ranking SVM with the L2 "
-                "penalty; 'features' or 'items' is accepted."
+            raise ArgumentError(
+                "by is 'preferences', and the model has no solution_ of a ranking SVM with "
+                "the L2 penalty",
+                "'features' or 'items'",
             )
         if not isinstance(solution.dual, np.ndarray):
-            raise ValueError(
-                f"by is 'preferences', and the solver {solution.solver!r} returned no multipliers; "
-                "'features' or 'items' is accepted, or a solver that does, as 'qp' or 'interior'."
+            raise ArgumentError(
+                f"by is 'preferences', and the solver {solution.solver!r} returned no multipliers",
+                "'features' or 'items', or a solver that does, as 'qp' or 'interior'",
             )
         problem, prefs = needed, needed.prefs
         if problem.is_factored:
@@ -236,14 +238,15 @@ def take_apart(model, a, b):
         return take_apart(model.ranker_, a, b)
     if isinstance(model, Solution):
         if hasattr(model.problem, "label_function") or hasattr(model.problem, "classes_"):
-            raise TypeError("model is a Solution of a problem on labels; one of items is accepted.")
+            raise ArgumentError("model is a Solution of a problem on labels", "one of items")
         f, about = model.function, "in the optimum of its problem"
         items, exact = read_pair(a, b, None, model), not isinstance(f, NystroemFunction)
         return Asked(f, model.certificate, model, None, items, about, exact)
     if not isinstance(model, (Ranker, OnlineRankSVM)):
-        raise TypeError(
-            f"model is a {type(model).__name__}; a fitted ranker or a Solution is accepted, of a "
-            "pipeline its last step and items as that sees them."
+        raise ArgumentError(
+            f"model is a {type(model).__name__}",
+            "a fitted ranker or a Solution, of a pipeline its last step and items as that "
+            "sees them",
         )
     check_is_fitted(model)
     names = tuple(getattr(model, "feature_names_in_", ())) or None
@@ -270,14 +273,13 @@ def as_row(name, item, columns=None):
     labels = getattr(item, "columns", getattr(item, "index", None))
     if columns is not None and labels is not None and not callable(labels):
         if tuple(labels) != tuple(columns):
-            raise ValueError(
-                f"{name} has the features {list(labels)}; {list(columns)}, in this order, are "
-                "accepted."
+            raise ArgumentError(
+                f"{name} has the features {list(labels)}", f"{list(columns)}, in this order"
             )
     item = item.toarray() if hasattr(item, "toarray") else as_array(name, item)
     row = as_matrix(name, item[None] if item.ndim == 1 else item)
     if len(row) != 1:
-        raise ValueError(f"{name} has {len(row)} rows; one item is accepted.")
+        raise ArgumentError(f"{name} has {len(row)} rows", "one item")
     return row
 
 
@@ -287,25 +289,24 @@ def read_pair(a, b, columns, solution=None, projected=False):
     for name, item in (("a", a), ("b", b)):
         if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
             if solution is None:
-                raise ValueError(
+                raise ArgumentError(
                     f"{name} is the number {item}, and the model has no solution_ with its "
-                    "training items; a row of features is accepted."
+                    "training items",
+                    "a row of features",
                 )
             # the features before they are projected on a subspace
             problem = getattr(solution.problem, "exact", None) if projected else None
             problem = solution.problem if problem is None else problem
             X = problem.data.items if hasattr(problem, "data") else problem.X
             if not 0 <= item < X.shape[0]:
-                raise ValueError(
-                    f"{name} is {item}; numbers from 0 to {X.shape[0] - 1} are accepted."
-                )
+                raise ArgumentError(f"{name} is {item}", f"numbers from 0 to {X.shape[0] - 1}")
             item = X[[item]].toarray()[0] if hasattr(X, "toarray") else np.asarray(X[item])
             offset = getattr(problem, "offset", None)
             item = item if offset is None else item + offset
         read.append(np.asarray(as_row(name, item, columns)[0], dtype=float))
     if read[0].size != read[1].size:
-        raise ValueError(
-            f"a has {read[0].size} features and b has {read[1].size}; equal numbers are accepted."
+        raise ArgumentError(
+            f"a has {read[0].size} features and b has {read[1].size}", "equal numbers"
         )
     return tuple(read)
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from ..base.chance import as_seed
+from ..base.errors import ArgumentError
 from ..base.types import KernelLike, Seed, SolverLike
 from ..base.validation import as_choice, as_count, as_matrix, as_vector
 from rankbook.estimators.base import (
@@ -178,16 +179,17 @@ class LabelRanker(Ranker):
         if sample_weight is not None:
             sample_weight = as_vector("sample_weight", sample_weight, len(X), minimum=0.0)
             if not (sample_weight[(np.isfinite(y).sum(axis=1) > 1)] > 0).any():
-                raise ValueError(
-                    "sample_weight is zero for every object with two scores; at least one "
-                    "positive weight is accepted."
+                raise ArgumentError(
+                    "sample_weight is zero for every object with two scores",
+                    "at least one positive weight",
                 )
         subspace, kernel = None, (self.kernel, self.gamma, self.degree, self.coef0)
         if self.approximate_kernel is not None:
             if isinstance(self.kernel, str) and self.kernel == "linear":
-                raise ValueError(
+                raise ArgumentError(
                     "approximate_kernel is given and kernel is 'linear', which needs no "
-                    "approximation; None is accepted."
+                    "approximation",
+                    "None",
                 )
             count = self.approximate_kernel
             p = as_count("approximate_kernel", count, 1, len(X), ", the number of objects,")
@@ -227,14 +229,11 @@ class LabelRanker(Ranker):
         refuse_lengths(scores, Y)
         known, names = (of.get("label_names_") for of in (vars(self), label_names(y)))
         if known is not None and names is not None and not np.array_equal(known, names):
-            raise ValueError(
-                f"y has the columns {names.tolist()}; {known.tolist()}, in this order, are "
-                "accepted."
+            raise ArgumentError(
+                f"y has the columns {names.tolist()}", f"{known.tolist()}, in this order"
             )
         if scores.shape != Y.shape:
-            raise ValueError(
-                f"y has {Y.shape[1]} columns; {self.n_labels_}, as in training, are accepted."
-            )
+            raise ArgumentError(f"y has {Y.shape[1]} columns", f"{self.n_labels_}, as in training")
         there = ~np.isnan(Y)
         qid, weight = np.nonzero(there)[0], None
         if sample_weight is not None:

@@ -18,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, warn
 from ..base.types import Seed
 from rankbook.base.validation import (
@@ -96,7 +97,7 @@ def as_average(name, value):
     """`value` if it says how to average."""
     if isinstance(value, bool) or isinstance(value, str) and value in ("plain", "suffix"):
         return value
-    raise ValueError(f"{name} is {shown(value)}; True, False, 'plain' or 'suffix' is accepted.")
+    raise ArgumentError(f"{name} is {shown(value)}", "True, False, 'plain' or 'suffix'")
 
 
 class OnlineEstimator(Shown):
@@ -151,9 +152,10 @@ class OnlineEstimator(Shown):
         """The stream that learning goes on from, or None before anything was learnt."""
         stream = getattr(self, "_stream", None)
         if stream is None and hasattr(self, "coef_"):
-            raise ValueError(
+            raise ArgumentError(
                 "this model was loaded from a file, which holds its weights and not where its "
-                "learning stood; fit is accepted, or partial_fit of a model from a pickle."
+                "learning stood",
+                "fit, or partial_fit of a model from a pickle",
             )
         return stream
 
@@ -165,9 +167,9 @@ class OnlineEstimator(Shown):
         learner, monitor, due = stream
         due += as_positive("draws", self.draws) * weight
         if due > 1e15:
-            raise ValueError(
-                f"sample_weight asks for {due:.3g} steps on this batch; smaller weights, "
-                "or smaller draws, are accepted."
+            raise ArgumentError(
+                f"sample_weight asks for {due:.3g} steps on this batch",
+                "smaller weights, or smaller draws",
             )
         count = int(due + 1e-9)  # ten times 0.1 is 1
         if count:
@@ -213,7 +215,7 @@ def read_weights(sample_weight, X, name="sample_weight"):
         return None
     weight = as_vector(name, sample_weight, len(X), minimum=0.0)
     if weight.sum() > 1e100:
-        raise ValueError(f"{name} has a sum of {weight.sum():.3g}; sums up to 1e100 are accepted.")
+        raise ArgumentError(f"{name} has a sum of {weight.sum():.3g}", "sums up to 1e100")
     return weight
 
 
@@ -231,9 +233,8 @@ def drawing_weights(query_weight, prefs, weight, partial):
     if query_weight is None:
         return prefs.levels, weight
     if partial and not isinstance(query_weight, str):
-        raise ValueError(
-            "query_weight holds numbers and partial_fit sees some queries only; 'equal' is "
-            "accepted with it."
+        raise ArgumentError(
+            "query_weight holds numbers and partial_fit sees some queries only", "'equal' with it"
         )
     prefs = prefs if weight is None else prefs.item_weighted(weight)
     return prefs.levels, prefs.query_weighted(query_weight).item_weight
@@ -363,9 +364,9 @@ class OnlineRankSVM(OnlineEstimator):
         for name, rows in zip(("better", "worse"), both):
             refuse_huge(name, rows)
         if both[0].shape != both[1].shape:
-            raise ValueError(
-                f"better has shape {both[0].shape} and worse has {both[1].shape}; "
-                "equal shapes (m, d) are accepted."
+            raise ArgumentError(
+                f"better has shape {both[0].shape} and worse has {both[1].shape}",
+                "equal shapes (m, d)",
             )
         X, m = self._read_rows(np.concatenate(both), stream is None), len(both[0])
         stream = stream or self._start((1, X.shape[1]))
@@ -416,13 +417,13 @@ class OnlineRankSVM(OnlineEstimator):
         elif total > 0:
             stream = self._after_all(stream, X, sampler)
         elif weight is not None and not weight.any():
-            raise ValueError(
-                "sample_weight is zero for every item; at least one positive weight is accepted."
+            raise ArgumentError(
+                "sample_weight is zero for every item", "at least one positive weight"
             )
         else:
-            raise ValueError(
-                "y has no preference of positive weight: all scores are equal in every query; "
-                "at least one preference is accepted."
+            raise ArgumentError(
+                "y has no preference of positive weight: all scores are equal in every query",
+                "at least one preference",
             )
         return self._keep_ranking(stream, qid is not None, partial)
 
@@ -457,21 +458,19 @@ def as_classes(classes, known):
     """The classes in sorted order: given, or those of the first call, which are else None."""
     if classes is None:
         if known is None:
-            raise ValueError(
-                "classes is None in the first call of partial_fit; "
-                "all classes that there will be are accepted."
+            raise ArgumentError(
+                "classes is None in the first call of partial_fit", "all classes that there will be"
             )
         return known
     classes = as_ids("classes", classes, as_array("classes", classes).size, "label")[0]
     if len(classes) < 2:
-        raise ValueError(
-            f"y has {len(classes)} class{'es' * (len(classes) != 1)}; "
-            "at least two classes are accepted."
+        raise ArgumentError(
+            f"y has {len(classes)} class{'es' * (len(classes) != 1)}", "at least two classes"
         )
     if known is not None and not np.array_equal(classes, known):
-        raise ValueError(
-            f"classes is {classes.tolist()}, and was {known.tolist()} in the first call; "
-            "the same classes are accepted."
+        raise ArgumentError(
+            f"classes is {classes.tolist()}, and was {known.tolist()} in the first call",
+            "the same classes",
         )
     return classes
 
@@ -481,15 +480,16 @@ def class_numbers(y, classes):
     try:
         number = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     except TypeError as error:
-        raise TypeError(
-            f"y has labels of dtype {y.dtype}, and classes is {classes.tolist()}; labels that are "
-            "among the classes are accepted."
+        raise ArgumentError(
+            f"y has labels of dtype {y.dtype}, and classes is {classes.tolist()}",
+            "labels that are among the classes",
         ) from error
     wrong = np.flatnonzero(classes[number] != y)
     if wrong.size:
-        raise ValueError(
-            f"y has {y.tolist()[wrong[0]]!r} at index {wrong[0]}, which is not among the classes "
-            f"{classes.tolist()} of the first call; these are accepted."
+        raise ArgumentError(
+            f"y has {y.tolist()[wrong[0]]!r} at index {wrong[0]}, which is not among the "
+            f"classes {classes.tolist()} of the first call",
+            "these",
         )
     return number
 
@@ -605,8 +605,8 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         elif total:
             stream = self._after_all(stream, X, sampler)
         else:
-            raise ValueError(
-                "sample_weight is zero for every example; at least one positive weight is accepted."
+            raise ArgumentError(
+                "sample_weight is zero for every example", "at least one positive weight"
             )
         w = stream[0].read()[0][0 if k == 2 else slice(None)]
         d = self.n_features_in_

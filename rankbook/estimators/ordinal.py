@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
+from ..base.errors import ArgumentError
 from ..base.types import Items
 from ..base.validation import as_ids, as_numbers, as_vector, shown
 from rankbook.estimators.base import (
@@ -42,7 +43,7 @@ def read_levels(X, y):
     classes, number = as_ids("y", y, y.size, "label")
     check_classification_targets(y)
     if classes.size < 2:
-        raise ValueError("y has 1 class; at least two classes are accepted.")
+        raise ArgumentError("y has 1 class", "at least two classes")
     levels = classes if classes.dtype.kind in "iuf" else np.arange(classes.size)
     return classes, as_numbers("y", levels)[number]
 
@@ -51,9 +52,9 @@ def as_ranker(name, value):
     """`value` if it is an estimator whose predictions are scores."""
     methods = all(hasattr(value, method) for method in ("get_params", "fit", "predict"))
     if isinstance(value, type) or not methods or is_classifier(value) or is_clusterer(value):
-        raise TypeError(
-            f"{name} is {shown(value)}; a ranker or a regressor, whose predict gives a score for "
-            "each item, is accepted."
+        raise ArgumentError(
+            f"{name} is {shown(value)}",
+            "a ranker or a regressor, whose predict gives a score for each item",
         )
     return value
 
@@ -141,14 +142,12 @@ class OrdinalRanker(ClassifierMixin, Shown):
         if sample_weight is not None:
             weight = as_vector("sample_weight", sample_weight, levels.size, minimum=0.0)
             if np.unique(levels[weight > 0]).size < 2:
-                raise ValueError(
-                    "sample_weight is zero for all items but those of one class at most; positive "
-                    "weights for at least two classes are accepted."
+                raise ArgumentError(
+                    "sample_weight is zero for all items but those of one class at most",
+                    "positive weights for at least two classes",
                 )
             if not has_fit_parameter(ranker, "sample_weight"):
-                raise ValueError(
-                    "sample_weight is given, and the ranker takes none; None is accepted."
-                )
+                raise ArgumentError("sample_weight is given, and the ranker takes none", "None")
             options = dict(sample_weight=weight)
         ranker.fit(X, levels, **options)
         scores = np.asarray(ranker.predict(X))

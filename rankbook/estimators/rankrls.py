@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge
 from ..base.types import Folds, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_matrix, as_positive, as_vector
@@ -119,11 +120,11 @@ class RankRLSBase(Ranker):
     def _read_preferred(self, X, preferences, **others):
         """X and the preferences between its rows, checked; `others` must be None."""
         if self.graph is not None:
-            raise ValueError("preferences and graph are both given; one of them is accepted.")
+            raise ArgumentError("preferences and graph are both given", "one of them")
         if np.ndim(self.basis) >= 2:
-            raise ValueError(
-                "preferences is given and basis holds items; a number of items, or rows of X, are "
-                "accepted with it."
+            raise ArgumentError(
+                "preferences is given and basis holds items",
+                "a number of items, or rows of X with it",
             )
         items = self._read_items(X)
         refuse_huge("X", items)
@@ -135,9 +136,9 @@ class RankRLSBase(Ranker):
         if basis is None or np.ndim(basis) == 2:
             return basis
         if np.ndim(basis) == 1:
-            raise ValueError(
-                "basis has row numbers and X holds blocks; a number of items, or items (r, d), are "
-                "accepted with them."
+            raise ArgumentError(
+                "basis has row numbers and X holds blocks",
+                "a number of items, or items (r, d) with them",
             )
         n = block_facts(blocks).n_items
         count = as_count("basis", basis, 1, n, ", the number of items,")
@@ -157,17 +158,16 @@ class RankRLSBase(Ranker):
         query_weight = getattr(self, "query_weight", None)
         empty = RankingStatistics(basis, self.graph, self.kernel, gamma, self.degree, self.coef0)
         if self.graph is not None and query_weight is not None:
-            raise ValueError(
-                "query_weight is given and graph is 'identity', which compares no pairs; None is "
-                "accepted with it."
+            raise ArgumentError(
+                "query_weight is given and graph is 'identity', which compares no pairs",
+                "None with it",
             )
         options = empty, query_weight
         found, facts = blocks.reduce(block_statistics, blocks.items, *options, combine=merged)
         facts = as_facts(facts)
         if not found.tells_apart:
-            raise ValueError(
-                "blocks have no two different scores in any query; at least one difference is "
-                "accepted."
+            raise ArgumentError(
+                "blocks have no two different scores in any query", "at least one difference"
             )
         return found, facts
 
@@ -293,9 +293,8 @@ class RankRLS(RankRLSBase):
         if hasattr(X, "__next__"):
             for name, given in (("sample_weight", sample_weight), ("preferences", preferences)):
                 if given is not None:
-                    raise ValueError(
-                        f"{name} is given and X is an iterator; blocks (X, y, qid, sample_weight) "
-                        "are accepted."
+                    raise ArgumentError(
+                        f"{name} is given and X is an iterator", "blocks (X, y, qid, sample_weight)"
                     )
             return self._fit_iterator(X)
         graph = self.graph
@@ -306,7 +305,7 @@ class RankRLS(RankRLSBase):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
             X, graph, weight = *self._read_preferred(X, preferences, **others), None
         if self.penalty == "l1" and self.basis is not None:
-            raise ValueError("penalty is 'l1' and basis is given; basis=None is accepted with it.")
+            raise ArgumentError("penalty is 'l1' and basis is given", "basis=None with it")
         if np.ndim(self.basis) >= 2:
             return self._fit_statistics(self._start_statistics(X).add(X, y, qid, weight))
         problem = RankRLSProblem(
@@ -353,18 +352,19 @@ class RankRLS(RankRLSBase):
         """
         y, qid, sample_weight, single = read_target(y, qid, sample_weight)
         if single is not None:
-            raise ValueError(
-                "y is a Preferences with single pairs, which partial_fit cannot add; scores, or "
-                "Preferences.from_scores, are accepted."
+            raise ArgumentError(
+                "y is a Preferences with single pairs, which partial_fit cannot add",
+                "scores, or Preferences.from_scores",
             )
         statistics = getattr(self, "statistics_", None)
         if statistics is None and hasattr(self, "solution_"):
             statistics = self._problem_statistics()
         elif statistics is None and hasattr(self, "function_"):
-            raise ValueError(
+            raise ArgumentError(
                 "this model was fitted to data in memory, which its pickle leaves out, or was "
-                "loaded from a file; partial_fit is accepted in the process of the fit, or of a "
-                "model from a pickle after learning from blocks."
+                "loaded from a file",
+                "partial_fit in the process of the fit, or of a model from a pickle after "
+                "learning from blocks",
             )
         X, y = self._read_scored(X, y, reset=statistics is None, least=1)
         grown = self._start_statistics(X) if statistics is None else merge_statistics(statistics)
@@ -402,33 +402,33 @@ class RankRLS(RankRLSBase):
         given = dict(sample_weight=sample_weight, query_weight=self.query_weight)
         given = [name for name, value in given.items() if value is not None]
         if given and not (self.graph is None or isinstance(self.graph, str)):
-            raise ValueError(
+            raise ArgumentError(
                 f"{given[0]} is given and graph is a {type(self.graph).__name__}, which weighs "
-                "pairs itself; None or 'identity' is accepted with it."
+                "pairs itself",
+                "None or 'identity' with it",
             )
         if sample_weight is not None:
             weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
             refuse_huge("sample_weight", weight)
             if not weight.any():
-                raise ValueError(
-                    "sample_weight is zero for every item; at least one positive weight is "
-                    "accepted."
+                raise ArgumentError(
+                    "sample_weight is zero for every item", "at least one positive weight"
                 )
         if self.query_weight is None:
             return weight
         if self.graph is not None:
-            said = "graph is 'identity', which compares no pairs; None is accepted with it"
-            raise ValueError(f"query_weight is given and {said}.")
+            said = "query_weight is given and graph is 'identity', which compares no pairs"
+            raise ArgumentError(said, "None with it")
         if not (whole or isinstance(self.query_weight, str)):
-            said = "X is a block, of some queries only; 'equal' is accepted with blocks"
-            raise ValueError(f"query_weight holds numbers and {said}.")
+            said = "query_weight holds numbers and X is a block, of some queries only"
+            raise ArgumentError(said, "'equal' with blocks")
         return query_item_weights(qid, n, self.query_weight, weight)
 
     def _fit_statistics(self, statistics, more_may_come=False):
         """Solve statistics, which must tell items apart unless more may come."""
         if not (more_may_come or statistics.tells_apart):
-            raise ValueError(
-                "y has no two different scores in any query; at least one difference is accepted."
+            raise ArgumentError(
+                "y has no two different scores in any query", "at least one difference"
             )
         solution = StatisticsSolver(statistics).solve(as_positive("lam", self.lam))
         found = dict(statistics_=statistics, by_query_=bool(statistics.seen))
@@ -460,13 +460,10 @@ class RankRLS(RankRLSBase):
     def _fit_iterator(self, blocks):
         """Fit to an iterator of blocks (X, y), (X, y, qid) or (X, y, qid, sample_weight)."""
         if self.penalty == "l1":
-            raise ValueError(
-                "X is an iterator and penalty is 'l1'; items (n, d) are accepted with it."
-            )
+            raise ArgumentError("X is an iterator and penalty is 'l1'", "items (n, d) with it")
         if not self._can_stream():
-            raise ValueError(
-                f"X is an iterator and kernel is {self.kernel!r}; kernel='linear', or a basis, "
-                "is accepted."
+            raise ArgumentError(
+                f"X is an iterator and kernel is {self.kernel!r}", "kernel='linear', or a basis"
             )
         statistics = None
         for X, y, *rest in blocks:
@@ -476,7 +473,7 @@ class RankRLS(RankRLSBase):
                 X, y, qid, self._item_weights(weight, len(X), qid, whole=False)
             )
         if statistics is None:
-            raise ValueError("X is an iterator without a block; at least one is accepted.")
+            raise ArgumentError("X is an iterator without a block", "at least one")
         return self._fit_statistics(statistics)
 
 # %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c013
@@ -638,9 +635,9 @@ class RankRLSCV(RankRLSBase):
 
         y, qid, weight, preferences = read_target(y, qid, None, preferences)
         if weight is not None:
-            raise ValueError(
-                "y is a Preferences with item weights, and RankRLSCV takes none; Preferences "
-                "without them are accepted."
+            raise ArgumentError(
+                "y is a Preferences with item weights, and RankRLSCV takes none",
+                "Preferences without them",
             )
         if is_dask(X):
             return self._fit_dask(X, y, qid, preferences=preferences)
@@ -683,16 +680,16 @@ class RankRLSCV(RankRLSBase):
         lams = np.logspace(-4, 6, 30) if self.lams is None else np.array(as_grid("lams", self.lams))
         gammas = [None] if self.gamma is None else as_grid("gamma", self.gamma)
         if not (self.graph is None or isinstance(self.graph, str) and self.graph == "identity"):
-            raise ValueError(
-                f"graph is a {type(self.graph).__name__}; None or 'identity' is accepted, for "
-                "leaving out part of a graph of weights changes the rest."
+            raise ArgumentError(
+                f"graph is a {type(self.graph).__name__}",
+                "None or 'identity', for leaving out part of a graph of weights changes the rest",
             )
         metric, k = check_metric(self.metric), self.k
         self._check_folds(given, group)
         if isinstance(self.cv, str) and self.cv == "lpo" and metric[0] != "disagreement":
-            raise ValueError(
-                f"metric is {self.metric!r} and cv is 'lpo'; 'disagreement' is accepted, and 1 "
-                "minus it is the AUC of two levels."
+            raise ArgumentError(
+                f"metric is {self.metric!r} and cv is 'lpo'",
+                "'disagreement', and 1 minus it is the AUC of two levels",
             )
         metric = metric if k is None else (partial(ndcg, k=as_count("k", k)), True)
         return lams, gammas, metric

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, warn
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_ids, as_positive, as_vector
@@ -259,14 +260,13 @@ class RankSVM(Ranker):
     def _fit_projected(self, X, prefs):
         """The fitted attributes with an approximate kernel."""
         if self.kernel == "linear":
-            raise ValueError(
-                "approximate_kernel is given and kernel is 'linear', which needs no "
-                "approximation; None is accepted."
+            raise ArgumentError(
+                "approximate_kernel is given and kernel is 'linear', which needs no approximation",
+                "None",
             )
         if self.penalty != "l2":
-            raise ValueError(
-                f"approximate_kernel is given and penalty is {self.penalty!r}; 'l2' is accepted "
-                "with it."
+            raise ArgumentError(
+                f"approximate_kernel is given and penalty is {self.penalty!r}", "'l2' with it"
             )
         count, proven = self.approximate_kernel, None
         if count != "auto":
@@ -476,7 +476,7 @@ def choose_by_folds(curve, curves, rule):
     if rule != "one_se":
         return curve.choose(rule), error
     if values.size < 2:
-        raise ValueError("rule is 'one_se', but cv has one fold only; at least two are accepted.")
+        raise ArgumentError("rule is 'one_se', but cv has one fold only", "at least two")
     return largest_within(curve, error), error
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c029
@@ -637,9 +637,7 @@ class RankSVMCV(Ranker):
         self._check_folds(preferences is not None, qid)
         ratio = self.lam_min_ratio
         if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
-            raise ValueError(
-                f"lam_min_ratio is {ratio}; a number between 0 and 1, or None, is accepted."
-            )
+            raise ArgumentError(f"lam_min_ratio is {ratio}", "a number between 0 and 1, or None")
         gammas = [None] if self.gamma is None else np.unique(as_grid("gamma", self.gamma)).tolist()
         # the preferences of a fold have the weights of their queries already
         names = set(RankSVM().get_params()) - {"lam", "gamma", "query_weight"}

@@ -17,6 +17,7 @@ from sklearn.utils import ClassifierTags, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
+from ..base.errors import ArgumentError
 from ..base.types import Folds, KernelLike, Seed, SolverLike
 from ..base.validation import as_array, as_count, as_grid, as_matrix, as_numbers, as_vector
 from rankbook.estimators.base import (
@@ -48,10 +49,9 @@ def label_numbers(y):
     try:
         return as_numbers("y", y)
     except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"y has dtype {y.dtype} and holds what is no number; two numbers are accepted, the "
-            "larger one for the better class, "
-            "and -1 or NaN for unlabelled items."
+        raise ArgumentError(
+            f"y has dtype {y.dtype} and holds what is no number",
+            "two numbers, the larger one for the better class, and -1 or NaN for unlabelled items",
         ) from error
 
 
@@ -64,18 +64,17 @@ def read_classes(y, unlabelled=None):
     if unlabelled is not None or np.isnan(y).any() or not (y == -1).any():
         mark = marked_items(y, unlabelled, True)
     elif (others := np.unique(y[y != -1])).size == 1:
-        raise ValueError(
-            f"y holds -1 and {others[0]:g} only, where -1 can mean a class or an unlabelled item; "
-            "unlabelled=False is accepted with it if all "
-            "items are labelled, and two numbers besides -1 if not."
+        raise ArgumentError(
+            f"y holds -1 and {others[0]:g} only, where -1 can mean a class or an unlabelled item",
+            "unlabelled=False with it if all items are labelled, and two numbers besides -1 if not",
         )
     else:
         mark = y == -1
     classes, infinite = np.unique(y[~mark]), np.flatnonzero(np.isinf(y))
     if infinite.size:
-        raise ValueError(
-            f"y has {y[infinite[0]]} at index {infinite[0]}; finite numbers are accepted, and NaN "
-            "for unlabelled items."
+        raise ArgumentError(
+            f"y has {y[infinite[0]]} at index {infinite[0]}",
+            "finite numbers, and NaN for unlabelled items",
         )
     if classes.size != 2:
         shown = (
@@ -83,10 +82,10 @@ def read_classes(y, unlabelled=None):
             if classes.size > 2
             else ""
         )
-        raise ValueError(
+        raise ArgumentError(
             f"y has {classes.size} class{'es' * (classes.size != 1)} among its "
-            f"{int((~mark).sum())} labelled items{shown}; "
-            "two are accepted, besides one mark for unlabelled items (NaN counts as one)."
+            f"{int((~mark).sum())} labelled items{shown}",
+            "two, besides one mark for unlabelled items (NaN counts as one)",
         )
     return np.where(mark, np.nan, y == classes[1]), classes
 
@@ -128,15 +127,15 @@ class RayleighBase(Ranker):
             ~known & ~np.isnan(y) & (y != (-1 if self.unlabelled is None else self.unlabelled))
         )
         if strange.size:
-            raise ValueError(
-                f"y has {y[strange[0]]:g} at index {strange[0]}; the classes {self.classes_[0]:g} "
-                f"and {self.classes_[1]:g} of the fit are "
-                "accepted, and the mark for unlabelled items."
+            raise ArgumentError(
+                f"y has {y[strange[0]]:g} at index {strange[0]}",
+                f"the classes {self.classes_[0]:g} and {self.classes_[1]:g} of the fit, and "
+                "the mark for unlabelled items",
             )
         if np.unique(y[known]).size < 2:
-            raise ValueError(
-                f"y has {np.unique(y[known]).size} of the two classes of the fit; at least one "
-                "item of each is accepted."
+            raise ArgumentError(
+                f"y has {np.unique(y[known]).size} of the two classes of the fit",
+                "at least one item of each",
             )
         weight = (
             None
@@ -317,9 +316,9 @@ def label_folds(cv, X, y, random_state=None):
     rows = np.flatnonzero(~np.isnan(y))
     count = np.bincount(y[rows].astype(int), minlength=2)
     if count.min() < 2:
-        raise ValueError(
-            f"y has {count[1]} labelled items of the better class and {count[0]} of the worse; at "
-            "least two of each are accepted."
+        raise ArgumentError(
+            f"y has {count[1]} labelled items of the better class and {count[0]} of the worse",
+            "at least two of each",
         )
     folds = [
         (rows[train], rows[test])
@@ -328,16 +327,16 @@ def label_folds(cv, X, y, random_state=None):
     for f, (train, test) in enumerate(folds):
         count = np.bincount(y[train].astype(int), minlength=2)
         if count.min() < 2:
-            raise ValueError(
+            raise ArgumentError(
                 f"cv leaves fold {f + 1} of {len(folds)} with {count[1]} labelled items of the "
-                f"better class to train on and {count[0]} of the worse; "
-                "at least two of each are accepted."
+                f"better class to train on and {count[0]} of the worse",
+                "at least two of each",
             )
         both = np.intersect1d(train, test)
         if both.size:
-            raise ValueError(
-                f"cv has fold {f}, which trains on the item {both[0]} and is judged by it; parts "
-                "without a common item are accepted."
+            raise ArgumentError(
+                f"cv has fold {f}, which trains on the item {both[0]} and is judged by it",
+                "parts without a common item",
             )
     return folds
 
@@ -579,7 +578,7 @@ class RayleighRankerCV(RayleighBase):
             given = as_array("n_components", self.n_components)
             components = [as_count("n_components", p) for p in np.atleast_1d(given).tolist()]
         if not components:
-            raise ValueError("n_components is empty; at least one number is accepted.")
+            raise ArgumentError("n_components is empty", "at least one number")
         if self.gamma is not None:  # numbers, of which some may be None
             given = np.atleast_1d(as_array("gamma", self.gamma))
             nothing = [one is None for one in given]

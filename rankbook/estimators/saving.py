@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..base.errors import ArgumentError
 from ..base.files import (
     VERSION,
     Storable,
@@ -27,8 +28,8 @@ from ..base.validation import as_flag
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.nystroem import NystroemFunction, NystroemMap
-from ..paths.files import KIND as PATH_KIND
 from ..paths.exact import LabelPath, RegularizationPath
+from ..paths.files import KIND as PATH_KIND
 from ..paths.files import are_indices, check_said, demand, kernel_parts, storables
 from ..paths.spectral import ManifoldPath, SpectralPath, WeightPath
 from ..problems.certificate import Certificate
@@ -124,8 +125,8 @@ def named_solver(solver):
         known = False
     if not known:
         raise Unstorable(
-            f"solver is {cls.__name__}, which no file can name, for it is not registered; a "
-            "registered one is accepted, see rankbook.register_solver"
+            f"solver is {cls.__name__}, which no file can name, for it is not registered; "
+            "expected a registered one, see rankbook.register_solver"
         )
     if cls is solver:
         return name
@@ -135,7 +136,7 @@ def named_solver(solver):
     if lost:
         raise Unstorable(
             f"solver is a {cls.__name__} that does not keep its option {lost[0]!r}; "
-            f"solver=({name!r}, dict(...)) is accepted"
+            f"expected solver=({name!r}, dict(...))"
         )
     given = {k: _option(v) for k, v in options.items() if not _equal(v, defaults[k])}
     return (name, given) if given else name
@@ -148,6 +149,7 @@ def _option(value):
 
 def _equal(value, default):
     return value is default or (type(value) is type(default) and bool(np.all(value == default)))
+
 
 def model_parts(model):
     """The parameters of an estimator and, if it is fitted, what a prediction needs."""
@@ -216,11 +218,11 @@ def save_model(file, kind, model, **more):
     except Unstorable as error:
         said = str(error).replace("model.params.", "").replace("model.fitted.", "")
         name = said.split(" ")[0]
-        if "accepted" not in said and (name == "model" or name.endswith("_") or "ranker" in name):
-            said += "; an estimator of rankbook is accepted, joblib or a pickle keeps others"
-        elif "accepted" not in said:
+        if "expected" not in said and (name == "model" or name.endswith("_") or "ranker" in name):
+            said += "; expected an estimator of rankbook; joblib or a pickle keeps others"
+        elif "expected" not in said:
             said += (
-                "; numbers, text, arrays, and lists, tuples and dicts of them are accepted. "
+                "; expected numbers, text, arrays, and lists, tuples and dicts of them. "
                 f"set_params({name.partition('.')[0]}=...) changes a parameter of a fitted model, "
                 "and joblib or a pickle keeps what can be imported"
             )
@@ -280,6 +282,7 @@ def check_attributes(model, fitted):
     demand(isinstance(fitted["certificate_"], Certificate), "certificate_ is none")
     if hasattr(model, "predict_proba"):
         demand(isinstance(fitted.get("posterior_"), ClassPosterior), "posterior_ is none")
+
 
 def _model(model):
     demand(isinstance(model, Savable), "model is none")
@@ -370,8 +373,9 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
         RecursionError,
     ) as error:
         what = printable(f"{error} is missing" if isinstance(error, KeyError) else str(error))
-        raise ValueError(
-            f"file is {str(file)!r}, a {kind} whose parts do not fit together: {what}."
+        raise ArgumentError(
+            f"file is {str(file)!r}, a {kind} whose parts do not fit together: {what}",
+            "a file that rankbook wrote",
         ) from error
 
 
@@ -412,6 +416,7 @@ def model_facts(values):
             facts[name.rstrip("_")] = fitted[name]
     return facts | {name: shown_value(value) for name, value in values.items() if name != "model"}
 
+
 def file_facts(file: File) -> dict[str, Any]:
     """The facts in a file of rankbook, as plain values that are ready for JSON.
 
@@ -450,6 +455,9 @@ def file_facts(file: File) -> dict[str, Any]:
         elif values:
             about |= model_facts(values)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise ValueError(f"file is {str(file)!r}, a {kind} that says nothing: {error}.") from error
+        raise ArgumentError(
+            f"file is {str(file)!r}, a {kind} that says nothing: {error}",
+            "a file that rankbook wrote",
+        ) from error
     shapes = {name: f"{a.dtype}{list(a.shape)}" for name, a in sorted(arrays.items())}
     return about | dict(arrays=shapes)

@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.ownership import own
 from ..base.tables import refuse_unread
 from ..base.types import File
@@ -56,8 +57,8 @@ class ScaledModel:
         about: dict[str, Any] | None = None,
     ) -> None:
         if not isinstance(model, Savable):
-            raise TypeError(
-                f"model is a {type(model).__name__}; a fitted estimator of rankbook is accepted."
+            raise ArgumentError(
+                f"model is a {type(model).__name__}", "a fitted estimator of rankbook"
             )
         d = model.n_features_in_
         self.model, self.about = model, {} if about is None else dict(about)
@@ -69,9 +70,8 @@ class ScaledModel:
         if columns is not None and (
             len(self.columns) != d or not all(isinstance(name, str) for name in self.columns)
         ):
-            raise ValueError(
-                f"columns has {len(self.columns)} entries; {d} names, as the model has features, "
-                "are accepted."
+            raise ArgumentError(
+                f"columns has {len(self.columns)} entries", f"{d} names, as the model has features"
             )
 
     def transform(self, X_new: ArrayLike) -> np.ndarray:
@@ -81,7 +81,7 @@ class ScaledModel:
         if self.columns is not None and names is not None and tuple(names) != self.columns:
             missing = [name for name in self.columns if name not in set(names)]
             what = f"has no column {missing[0]!r}" if missing else f"has the columns {list(names)}"
-            raise ValueError(f"X_new {what}; {list(self.columns)}, in this order, are accepted.")
+            raise ArgumentError(f"X_new {what}", f"{list(self.columns)}, in this order")
         X_new = as_matrix("X_new", X_new)
         require_columns("X_new", X_new, self.centre.size)
         return (X_new - self.centre) * self.factor

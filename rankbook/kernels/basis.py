@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.chance import as_seed
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import KernelLike, Seed
@@ -29,22 +30,21 @@ def check_basis(basis, n):
         return None
     R = as_array("basis", basis)
     if R.ndim != 1 or R.dtype.kind not in "iu" or R.size == 0:
-        raise ValueError(
-            f"basis has shape {R.shape} and dtype {R.dtype}; "
-            "a vector of at least one item index is accepted."
+        raise ArgumentError(
+            f"basis has shape {R.shape} and dtype {R.dtype}", "a vector of at least one item index"
         )
     if R.size > n:
-        raise ValueError(
-            f"basis has {R.size} items, more than the {n} there are; at most {n} are accepted."
+        raise ArgumentError(
+            f"basis has {R.size} items, more than the {n} there are", f"at most {n}"
         )
     if R.min() < 0 or R.max() >= n:
         bad = int(R[(R < 0) | (R >= n)][0])
-        raise ValueError(f"basis has the item {bad}; items 0 to {n - 1} are accepted.")
+        raise ArgumentError(f"basis has the item {bad}", f"items 0 to {n - 1}")
     values, counts = np.unique(R, return_counts=True)
     if counts.max() > 1:
-        raise ValueError(
-            f"basis has the item {int(values[counts.argmax()])} {int(counts.max())} times; "
-            "different items are accepted."
+        raise ArgumentError(
+            f"basis has the item {int(values[counts.argmax()])} {int(counts.max())} times",
+            "different items",
         )
     return own(R.astype(np.intp))
 
@@ -78,9 +78,9 @@ def basis_cholesky(A):
             continue
         C[drop, drop] = DROPPED
         return C, drop.size
-    raise ValueError(
-        "the Gram matrix of the basis is not positive semi-definite; "
-        "a kernel that is positive semi-definite is accepted."
+    raise ArgumentError(
+        "the Gram matrix of the basis is not positive semi-definite",
+        "a kernel that is positive semi-definite",
     )
 
 # %% ../../nbs/kernels/basis.ipynb #c011
@@ -345,9 +345,10 @@ def choose_basis(
         return np.sort(rng.choice(len(X), r, replace=False))
     if method == "kmeans++":
         if hasattr(kernel, "objects"):
-            raise ValueError(
-                "method is 'kmeans++' and the items are numbers of objects, whose distances mean "
-                "nothing; 'random' or 'rpcholesky' is accepted."
+            raise ArgumentError(
+                "method is 'kmeans++' and the items are numbers of objects, whose distances "
+                "mean nothing",
+                "'random' or 'rpcholesky'",
             )
         from sklearn.cluster import kmeans_plusplus
 
@@ -356,8 +357,8 @@ def choose_basis(
         items = kmeans_plusplus(X[distinct], r, random_state=int(rng.integers(2**31)))[1]
         return np.sort(distinct[np.unique(items)])
     if chosen.name == "precomputed":
-        raise ValueError(
-            "kernel is 'precomputed'; "
-            "the kernels linear, rbf, poly or a callable are accepted for method 'rpcholesky'."
+        raise ArgumentError(
+            "kernel is 'precomputed'",
+            "the kernels linear, rbf, poly or a callable for method 'rpcholesky'",
         )
     return np.sort(gram_schmidt(X, r, chosen, proportional(rng))[0])

@@ -10,6 +10,7 @@ from math import comb
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.limits import require_memory, solvable
 from ..base.ownership import SetOnce
 from ..base.types import KernelLike
@@ -38,21 +39,21 @@ def _rbf(X, Y, gamma, exponential=np.exp):
 def check_gram(K, name):
     """Refuse a matrix that is not symmetric positive semi-definite. O(n^3)."""
     if K.shape[0] != K.shape[1]:
-        raise ValueError(f"{name} has shape {K.shape}; a square Gram matrix (n, n) is accepted.")
+        raise ArgumentError(f"{name} has shape {K.shape}", "a square Gram matrix (n, n)")
     scale = np.abs(K).max()
     skew = np.abs(K - K.T)
     if skew.max() > 1e-8 * scale:
         i, j = np.unravel_index(skew.argmax(), K.shape)
-        raise ValueError(
-            f"{name} is not symmetric: {K[i, j]} at ({i}, {j}) but {K[j, i]} at ({j}, {i}); "
-            "a symmetric Gram matrix is accepted."
+        raise ArgumentError(
+            f"{name} is not symmetric: {K[i, j]} at ({i}, {j}) but {K[j, i]} at ({j}, {i})",
+            "a symmetric Gram matrix",
         )
     with solvable(name):
         lowest, largest = np.linalg.eigvalsh(K)[[0, -1]]
     if lowest < -1e-8 * largest:
-        raise ValueError(
-            f"{name} has the negative eigenvalue {lowest:.3g}; "
-            "a positive semi-definite Gram matrix is accepted."
+        raise ArgumentError(
+            f"{name} has the negative eigenvalue {lowest:.3g}",
+            "a positive semi-definite Gram matrix",
         )
     return np.ascontiguousarray((K + K.T) / 2)
 
@@ -63,9 +64,9 @@ def require_square(X, kernel, or_narrow=""):
     Its message ends with what else is accepted.
     """
     if kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"X has shape {X.shape}; for a precomputed kernel the square Gram matrix "
-            f"({X.shape[0]}, {X.shape[0]}){or_narrow} is accepted."
+        raise ArgumentError(
+            f"X has shape {X.shape}",
+            f"the square Gram matrix of a precomputed kernel{or_narrow}",
         )
 
 # %% ../../nbs/kernels/kernel.ipynb #c013
@@ -78,9 +79,9 @@ def _floats(name, X):
 def _finite_gram(K, kernel):
     """K itself; a ValueError if it overflowed."""
     if not (np.isfinite(K.max(initial=0.0)) and np.isfinite(K.min(initial=0.0))):
-        raise ValueError(
-            f"X has entries so large that the kernel {kernel!r} overflows; "
-            "smaller ones, or a smaller gamma or degree, are accepted."
+        raise ArgumentError(
+            f"X has entries so large that the kernel {kernel!r} overflows",
+            "smaller ones, or a smaller gamma or degree",
         )
     return K
 
@@ -146,8 +147,8 @@ class Kernel(SetOnce):
         self.name = "callable" if callable(kernel) else kernel
         if gamma is not None and "gamma" not in self.PARAMETERS.get(self.name, ()):
             shown = "a function" if self.function else repr(kernel)
-            raise ValueError(
-                f"gamma is {gamma!r}, and kernel is {shown}, which has no gamma; None is accepted."
+            raise ArgumentError(
+                f"gamma is {gamma!r}, and kernel is {shown}, which has no gamma", "None"
             )
         self.gamma = None if gamma is None else as_positive("gamma", gamma)
         self.degree, self.coef0 = (
@@ -212,9 +213,9 @@ class Kernel(SetOnce):
         X_new, X = _floats("X_new", X_new), _floats("X", X)
         if self.name == "precomputed":
             if X_new.shape[1] != len(X):
-                raise ValueError(
-                    f"X_new has shape {X_new.shape}; for a precomputed kernel "
-                    f"(p, {len(X)}) is accepted, a column for each training item."
+                raise ArgumentError(
+                    f"X_new has shape {X_new.shape}",
+                    f"for a precomputed kernel (p, {len(X)}), a column for each training item",
                 )
             return X_new
         require_columns("X_new", X_new, X.shape[1])
@@ -229,8 +230,8 @@ class Kernel(SetOnce):
             return pairwise_kernels(X_new, X, metric=self.name, **options)
         K = as_matrix("the matrix of the callable kernel", self.function(X_new, X))
         if K.shape != (len(X_new), len(X)):
-            raise ValueError(
-                f"the callable kernel returned shape {K.shape}; {(len(X_new), len(X))} is accepted."
+            raise ArgumentError(
+                f"the callable kernel returned shape {K.shape}", f"{(len(X_new), len(X))}"
             )
         return K
 

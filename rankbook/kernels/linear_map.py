@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
 from ..base.types import Items
@@ -95,9 +96,9 @@ class KernelFunction:
             ]
         scores = np.concatenate(parts) if parts else np.zeros((0, *self.coef.shape[1:]))
         if not np.isfinite(scores).all():
-            raise ValueError(
-                f"X_new has entries so large that the kernel {self.kernel!r} overflows; "
-                "smaller ones are accepted."
+            raise ArgumentError(
+                f"X_new has entries so large that the kernel {self.kernel!r} overflows",
+                "smaller ones",
             )
         return scores
 
@@ -108,10 +109,10 @@ class KernelFunction:
                 X_new, self.items
             )
         if X_new.shape[1] != self.n_items:
-            raise ValueError(
-                f"X_new has shape {X_new.shape}; for a precomputed kernel "
-                f"(p, {self.n_items}) is accepted, a column for each "
-                f"{'training' if self.columns is None else 'basis'} item."
+            raise ArgumentError(
+                f"X_new has shape {X_new.shape}",
+                f"for a precomputed kernel (p, {self.n_items}), a column for each "
+                f"{'training' if self.columns is None else 'basis'} item",
             )
         K = X_new[:, self.support if self.columns is None else self.columns]
         return K - K.mean(axis=1, keepdims=True) if self.centred and K.size else K

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.limits import import_extra, warn
 from ..base.validation import as_choice, as_count, as_matrix
 from .nystroem import BLOCK, check_items
@@ -59,14 +60,11 @@ def found_neighbours(X, c, transformer):
 
     n, G = len(X), coo_array(transformer.fit_transform(X))
     if G.shape != (n, n):
-        raise ValueError(
-            f"metric gave a graph of shape {G.shape} from {n} items; ({n}, {n}) is accepted."
-        )
+        raise ArgumentError(f"metric gave a graph of shape {G.shape} from {n} items", f"({n}, {n})")
     i, j = G.coords
     if not np.isfinite(G.data).all():
-        raise ValueError(
-            "metric gave a graph with a distance that is NaN or infinite; "
-            "finite distances are accepted."
+        raise ArgumentError(
+            "metric gave a graph with a distance that is NaN or infinite", "finite distances"
         )
     others = np.flatnonzero(i != j)
     others = others[np.lexsort((G.data[others], i[others]))]  # by point, then by distance
@@ -182,18 +180,19 @@ def is_approximate(X, metric, neighbours, is_gram=False):
     as_choice("neighbours", neighbours, SEARCHES)
     if hasattr(metric, "fit_transform"):
         if neighbours != "auto":
-            raise ValueError(
-                f"neighbours is {neighbours!r} and metric is a transformer, which searches in its "
-                "own way; neighbours='auto' is accepted with it."
+            raise ArgumentError(
+                f"neighbours is {neighbours!r} and metric is a transformer, which searches in "
+                "its own way",
+                "neighbours='auto' with it",
             )
         return False
     possible = not is_gram and isinstance(metric, str) and metric in EUCLIDEAN
     if neighbours == "approximate" and not possible:
         shown = "a precomputed kernel" if is_gram else f"the metric {metric!r}"
-        raise ValueError(
-            f"neighbours is 'approximate' with {shown}; {', '.join(map(repr, EUCLIDEAN))} and "
-            "points are accepted with it, and as metric a transformer like "
-            "pynndescent.PyNNDescentTransformer."
+        raise ArgumentError(
+            f"neighbours is 'approximate' with {shown}",
+            f"{', '.join(map(repr, EUCLIDEAN))} and points with it, and as metric a "
+            "transformer like pynndescent.PyNNDescentTransformer",
         )
     if neighbours != "auto":
         return neighbours == "approximate"
@@ -253,9 +252,10 @@ def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None, neighbour
     if not is_gram:
         as_metric("metric", metric)
     elif not isinstance(metric, str) or metric != "euclidean":
-        raise ValueError(
-            f"metric is {metric!r}; for points a metric of scikit-learn or a transformer, "
-            "for a precomputed kernel 'euclidean' is accepted."
+        raise ArgumentError(
+            f"metric is {metric!r}",
+            "for points a metric of scikit-learn or a transformer, for a precomputed "
+            "kernel 'euclidean'",
         )
     is_approximate(X, metric, neighbours, is_gram)  # refuses what does not go together
     if hasattr(metric, "fit_transform"):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.chance import as_seed
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, warn, within_memory
 from ..base.ownership import SetOnce, locked
 from ..base.types import KernelLike, Seed
@@ -50,10 +51,10 @@ def refuse_negative(left, scale):
     """
     i = int(left.argmin())
     if left[i] < -1e-8 * scale:
-        raise ValueError(
-            "the kernel is not positive semi-definite: "
-            f"of item {i} the pivots leave the square {left[i]:.3g}; "
-            "a positive semi-definite kernel is accepted."
+        raise ArgumentError(
+            f"the kernel is not positive semi-definite: of item {i} the pivots leave the "
+            f"square {left[i]:.3g}",
+            "a positive semi-definite kernel",
         )
 
 # %% ../../nbs/kernels/nystroem.ipynb #c010
@@ -104,9 +105,10 @@ def gram_schmidt(X, p, kernel, choose, floor=None, known=None, enough=0.0):
             skew = np.abs(X[i] - X[:, i])
             k = int(skew.argmax())
             if skew[k] > 1e-8 * scale:
-                raise ValueError(
-                    f"X (precomputed kernel) is not symmetric: {X[i, k]} at ({i}, {k}) "
-                    f"but {X[k, i]} at ({k}, {i}); a symmetric Gram matrix is accepted."
+                raise ArgumentError(
+                    f"X (precomputed kernel) is not symmetric: {X[i, k]} at ({i}, {k}) but "
+                    f"{X[k, i]} at ({k}, {i})",
+                    "a symmetric Gram matrix",
                 )
             column = (X[i] + X[:, i]) / 2
         else:
@@ -364,9 +366,8 @@ class NystroemMap(SetOnce):
         )
         k = self.factor.shape[1]
         if k == 0:
-            raise ValueError(
-                "the kernel is 0 for every item; a kernel that tells items from nothing is "
-                "accepted."
+            raise ArgumentError(
+                "the kernel is 0 for every item", "a kernel that tells items from nothing"
             )
         if k < p:
             warn(
@@ -390,9 +391,9 @@ class NystroemMap(SetOnce):
                 return np.empty((0, self.factor.shape[1]))
             return projected(self.kernel.cross(X_new, self.landmarks), self.factor, self.rule)
         if X_new.shape[1] != self.n_items:
-            raise ValueError(
-                f"X_new has shape {X_new.shape}; for a precomputed kernel "
-                f"(m, {self.n_items}) is accepted, a column for each training item."
+            raise ArgumentError(
+                f"X_new has shape {X_new.shape}",
+                f"for a precomputed kernel (m, {self.n_items}), a column for each training item",
             )
         return projected(X_new[:, self.pivots], self.factor, self.rule)
 

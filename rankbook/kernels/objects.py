@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.ownership import own
 from ..base.types import KernelLike
 from ..base.validation import as_count, as_matrix, require_columns, shown
@@ -25,9 +26,8 @@ def as_places(name, column, count):
     numbers = np.asarray(column)
     bad = np.flatnonzero((numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= count))
     if bad.size:
-        raise ValueError(
-            f"{name} is {numbers[bad[0]]:g} in row {bad[0]}; "
-            f"whole numbers from 0 to {count - 1} are accepted."
+        raise ArgumentError(
+            f"{name} is {numbers[bad[0]]:g} in row {bad[0]}", f"whole numbers from 0 to {count - 1}"
         )
     return numbers.astype(np.intp)
 
@@ -37,15 +37,15 @@ class ObjectKernel:
 
     def __init__(self, objects: Iterable[Any], function: Callable[[Any, Any], float]) -> None:
         if not callable(function):
-            raise TypeError(
-                f"function is a {type(function).__name__}; "
-                "a function of two objects that returns a number is accepted."
+            raise ArgumentError(
+                f"function is a {type(function).__name__}",
+                "a function of two objects that returns a number",
             )
         if not hasattr(objects, "__iter__"):
-            raise TypeError(f"objects is {shown(objects)}; a sequence of objects is accepted.")
+            raise ArgumentError(f"objects is {shown(objects)}", "a sequence of objects")
         self.function, self.objects = function, list(objects)
         if not self.objects:
-            raise ValueError("objects is empty; at least one object is accepted.")
+            raise ArgumentError("objects is empty", "at least one object")
 
     @property
     def items(self) -> np.ndarray:
@@ -73,9 +73,10 @@ class ObjectKernel:
                 return float(value)
             except (TypeError, ValueError):
                 pass
-        raise TypeError(
+        raise ArgumentError(
             f"kernel is {self!r}, whose function returned {reprlib.repr(value)}, a "
-            f"{type(value).__name__}, for the objects {i} and {j}; a real number is accepted."
+            f"{type(value).__name__}, for the objects {i} and {j}",
+            "a real number",
         )
 
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -161,9 +162,8 @@ def as_factor(name, kernel):
     if isinstance(kernel, str) and kernel == "identity":
         return Kernel(same)
     if isinstance(kernel, str) and kernel == "precomputed":
-        raise ValueError(
-            f"{name} is 'precomputed'; the matrix itself is accepted, and numbers of its rows as "
-            "items."
+        raise ArgumentError(
+            f"{name} is 'precomputed'", "the matrix itself, and numbers of its rows as items"
         )
     if callable(kernel) or isinstance(kernel, str):
         return Kernel(kernel)
@@ -175,9 +175,9 @@ def factor_values(name, factor, X, Z):
     if isinstance(factor, Kernel):
         return factor.cross(X, Z)
     if X.shape[1] != 1:
-        raise ValueError(
-            f"{name} is a matrix and its items have {X.shape[1]} columns; "
-            "one, the number of a row of the matrix, is accepted."
+        raise ArgumentError(
+            f"{name} is a matrix and its items have {X.shape[1]} columns",
+            "one, the number of a row of the matrix",
         )
     rows, columns = (as_places(f"the number in {name}", A[:, 0], len(factor)) for A in (X, Z))
     return factor[np.ix_(rows, columns)]
@@ -194,9 +194,9 @@ class JointKernel:
     def split(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The objects (n, d) and the labels (n, label_columns) of items."""
         if X.shape[1] <= self.label_columns:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, and the last {self.label_columns} belong to labels; "
-                "more columns, for the objects, are accepted."
+            raise ArgumentError(
+                f"X has {X.shape[1]} columns, and the last {self.label_columns} belong to labels",
+                "more columns, for the objects",
             )
         return X[:, : -self.label_columns], X[:, -self.label_columns :]
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.chance import as_seed
+from ..base.errors import ArgumentError
 from ..base.tables import as_html, as_text
 from ..base.types import Seed
 from ..base.validation import as_count, as_positive, as_vector
@@ -48,9 +49,9 @@ def query_values(metric, y_true, scores, qid, sample_weight, empty, options):
     """
     metric, options = named(metric, options)
     if metric in RULES and RULES[metric].pooled:
-        raise ValueError(
-            f"metric is {metric.__name__}, a mean over preferences; a mean over queries is "
-            "accepted, as pair_accuracy."
+        raise ArgumentError(
+            f"metric is {metric.__name__}, a mean over preferences",
+            "a mean over queries, as pair_accuracy",
         )
     found = [measured(metric, y_true, s, qid, sample_weight, empty, options) for s in scores]
     values, weight = np.array([each[1] for each in found]), found[0][2]
@@ -60,9 +61,9 @@ def query_values(metric, y_true, scores, qid, sample_weight, empty, options):
     given = None if sample_weight is None else weight
     mean_over_queries(np.where(kept, 1.0, np.nan), needs, given)  # says so if nothing is left
     if np.isinf(values[:, kept]).any():
-        raise ValueError(
-            f"metric is {_name(metric, options)}, infinite for some query; a metric with finite "
-            "values is accepted."
+        raise ArgumentError(
+            f"metric is {_name(metric, options)}, infinite for some query",
+            "a metric with finite values",
         )
     return _name(metric, options), values[:, kept], weight[kept] / weight[kept].max()
 
@@ -78,7 +79,7 @@ def bootstrap_interval(values, weight, confidence, n_resamples, seed):
     O(n_resamples q) time.
     """
     if values.size < 2:
-        raise ValueError("y_true has one query with a value; at least two are accepted.")
+        raise ArgumentError("y_true has one query with a value", "at least two")
     if np.ptp(values) <= 1e-12 * np.abs(values).max():
         return float(values.mean()), float(values.mean())
     from scipy.stats import bootstrap
@@ -100,7 +101,7 @@ def bootstrap_interval(values, weight, confidence, n_resamples, seed):
 def _as_confidence(confidence):
     """A number > 0 and < 1."""
     if as_positive("confidence", confidence) >= 1:
-        raise ValueError(f"confidence is {confidence!r}; a number > 0 and < 1 is accepted.")
+        raise ArgumentError(f"confidence is {confidence!r}", "a number > 0 and < 1")
     return float(confidence)
 
 

@@ -142,9 +142,7 @@ def best_cuts(
     there = weight > 0
     if not there.any():
         raise UndefinedMetric(
-            "y_true has no item of weight above 0; at least one is accepted."
-            if scores.size
-            else "y_true has no item; at least one is accepted."
+            "y_true has no item" + " of weight above 0" * (scores.size > 0), "at least one"
         )
     weight = np.ldexp(weight[there], -np.frexp(weight.max())[1])  # exact, and nothing overflows
     present, number = np.unique(number[there], return_inverse=True)

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.validation import as_choice, as_count, as_positive
 from .queries import as_places, averaged, counted_by, running
 
@@ -19,13 +20,13 @@ from .queries import as_places, averaged, counted_by, running
 def refuse_grades(lists, highest, why):
     """Refuse grades below 0, and those above `highest`, which the message says the reason for."""
     for bad, accepted in (
-        (lists.grade < 0, "numbers >= 0.0 are accepted."),
-        (lists.grade > highest, f"grades from 0 to {highest:g} are accepted, {why}."),
+        (lists.grade < 0, "numbers >= 0.0"),
+        (lists.grade > highest, f"grades from 0 to {highest:g}, {why}"),
     ):
         if bad.any():
             i = lists.order[bad].min()
             value = lists.grade[bad][lists.order[bad].argmin()]
-            raise ValueError(f"y_true has {value} at index {i}; {accepted}")
+            raise ArgumentError(f"y_true has {value} at index {i}", accepted)
 
 
 def gains(lists, gain):
@@ -450,7 +451,7 @@ def _query_err(lists, k=None, max_grade=None):
     """The expected reciprocal rank (q,) of each list; NaN where no grade is above 0."""
     k = as_places(k)
     if max_grade is not None and as_positive("max_grade", max_grade) > 1000:
-        raise ValueError(f"max_grade is {max_grade!r}; a number up to 1000 is accepted.")
+        raise ArgumentError(f"max_grade is {max_grade!r}", "a number up to 1000")
     highest = lists.grade.max(initial=0.0) if max_grade is None else max_grade
     refuse_grades(lists, 1000 if max_grade is None else highest, "as max_grade says")
     if not lists.grade.size:

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.validation import (
     as_count,
     as_ids,
@@ -123,7 +124,7 @@ class RankedLists:
         )
 
 
-class UndefinedMetric(ValueError):
+class UndefinedMetric(ArgumentError):
     """There is nothing to measure: no preference, or no query of the kind that the metric needs.
 
     Examples
@@ -133,16 +134,17 @@ class UndefinedMetric(ValueError):
     ...     metrics.auc([1, 1], [0.2, 0.3])
     ... except metrics.UndefinedMetric as error:
     ...     print(error)
-    y_true has no query with two different values; at least one is accepted.
+    y_true has no query with two different values; expected at least one.
     """
 
 
 def refuse_swapped(y_score):
     """Refuse preferences where scores should be, with the order of the arguments."""
     if isinstance(y_score, Preferences):
-        raise TypeError(
-            "y_score is a Preferences; scores of shape (n,) are accepted. "
-            "The order is (y_true, y_score): what is known comes first."
+        raise ArgumentError(
+            "y_score is a Preferences",
+            "scores of shape (n,)",
+            "The order is (y_true, y_score): what is known comes first.",
         )
 
 
@@ -209,24 +211,23 @@ def named(metric, options=()):
                 f"Accepted: {', '.join(sorted(known))}."
             )
         if at and "k" in options:
-            raise ValueError(f"k is {options['k']!r}, and metric is {metric!r}; one k is accepted.")
+            raise ArgumentError(f"k is {options['k']!r}, and metric is {metric!r}", "one k")
         metric, options = NAMES[name], options | (dict(k=int(k)) if at else {})
     if not callable(metric):
-        raise TypeError(
-            f"metric is {metric!r}; a function of (y_true, y_score), or the name of a metric, "
-            "is accepted."
+        raise ArgumentError(
+            f"metric is {metric!r}", "a function of (y_true, y_score), or the name of a metric"
         )
     if metric in RULES:
         parameters = inspect.signature(metric).parameters.values()
         accepted = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
         unknown = sorted(set(options) - set(accepted))
         if unknown:
-            raise TypeError(
-                f"{unknown[0]} is no option of the metric {metric.__name__}; "
-                f"{', '.join(accepted) or 'none'} is accepted."
+            raise ArgumentError(
+                f"{unknown[0]} is no option of the metric {metric.__name__}",
+                f"{', '.join(accepted) or 'none'}",
             )
         if takes_k(metric)[1] and options.get("k") is None:
-            raise ValueError(f"k is None for {metric.__name__}; an integer >= 1 is accepted.")
+            raise ArgumentError(f"k is None for {metric.__name__}", "an integer >= 1")
     return metric, options
 
 
@@ -234,9 +235,9 @@ def refuse_beside_preferences(**given):
     """Refuse arguments that preferences already hold."""
     for name, value in given.items():
         if value is not None:
-            raise ValueError(
-                f"{name} is given, and y_true is a Preferences; None is accepted then, "
-                "since preferences hold their queries and weights."
+            raise ArgumentError(
+                f"{name} is given, and y_true is a Preferences",
+                "None then, since preferences hold their queries and weights",
             )
 
 
@@ -250,16 +251,18 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
         return as_vector("y_true", y_true), qid, sample_weight
     refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
     if y_true.scores is None:
-        raise TypeError(
-            "y_true is a Preferences that was not made from scores; grades of shape (n,), or "
-            "Preferences.from_scores, are accepted here. For other preferences use disagreement."
+        raise ArgumentError(
+            "y_true is a Preferences that was not made from scores",
+            "grades of shape (n,), or Preferences.from_scores here",
+            "For other preferences use disagreement.",
         )
     if weighs == "queries":
         return y_true.scores, y_true.queries, None
     if y_true.has_pair_weights:
-        raise ValueError(
-            "y_true is a Preferences with weights of single preferences; weights of items are "
-            "accepted here. For other weights use disagreement."
+        raise ArgumentError(
+            "y_true is a Preferences with weights of single preferences",
+            "weights of items here",
+            "For other weights use disagreement.",
         )
     return y_true.scores, y_true.queries, y_true.item_weight
 
@@ -270,10 +273,10 @@ def query_weights(weight, number):
     other = np.flatnonzero(weight != weight[first][number])
     if other.size:
         i, j = first[number[other[0]]], other[0]
-        raise ValueError(
-            f"sample_weight has {weight[i]} at index {i} and {weight[j]} at index {j}, "
-            "two items of one query; one weight for all items of a query is accepted, "
-            "since this metric weighs queries."
+        raise ArgumentError(
+            f"sample_weight has {weight[i]} at index {i} and {weight[j]} at index {j}, two "
+            "items of one query",
+            "one weight for all items of a query, since this metric weighs queries",
         )
     return weight[first]
 
@@ -284,7 +287,7 @@ def empty_value(empty):
         return np.nan
     if isinstance(empty, (int, float, np.number)) and type(empty) is not bool and empty in (0, 1):
         return float(empty)
-    raise ValueError(f"empty is {empty!r}; 'skip', 0 or 1 is accepted.")
+    raise ArgumentError(f"empty is {empty!r}", "'skip', 0 or 1")
 
 
 def by_query(
@@ -375,7 +378,7 @@ def measured(metric, y_true, y_score, qid, weight, empty, options):
         except UndefinedMetric:
             value = np.nan
         if np.ndim(value) or isinstance(value, str):
-            raise TypeError(f"metric returned {value!r}; a number for each query is accepted.")
+            raise ArgumentError(f"metric returned {value!r}", "a number for each query")
         values.append(fill if np.isnan(value) else value)
     return ids, np.array(values, dtype=np.float64), None, None
 
@@ -388,8 +391,8 @@ def mean_over_queries(values, needs, weight=None):
     defined = ~np.isnan(values) & (weight is None or weight > 0)
     if not defined.any():
         raise UndefinedMetric(
-            f"y_true has no query with {needs}{' and a weight above 0' * (weight is not None)}; "
-            "at least one is accepted."
+            f"y_true has no query with {needs}{' and a weight above 0' * (weight is not None)}",
+            "at least one",
         )
     if weight is None:
         return float(values[defined].mean())
@@ -410,7 +413,7 @@ def as_tie_tol(tie_tol):
     """A number >= 0 and < 1."""
     tie_tol = as_positive("tie_tol", tie_tol, zero=True)
     if tie_tol >= 1:
-        raise ValueError(f"tie_tol is {tie_tol!r}; a number >= 0 and < 1 is accepted.")
+        raise ArgumentError(f"tie_tol is {tie_tol!r}", "a number >= 0 and < 1")
     return tie_tol
 
 
@@ -496,14 +499,13 @@ def over_blocks(
     """
     named(metric, options)  # a wrong name before any work
     if not hasattr(blocks, "reduce"):
-        raise TypeError(
-            f"blocks is a {type(blocks).__name__}; rankbook.Blocks, or what rankbook.dask_blocks "
-            "returns, is accepted."
+        raise ArgumentError(
+            f"blocks is a {type(blocks).__name__}",
+            "rankbook.Blocks, or what rankbook.dask_blocks returns",
         )
     if not callable(getattr(model, "predict", None)):
-        raise TypeError(
-            f"model is {shown(model)}; an estimator or a Solution, whose predict(X) gives scores, "
-            "is accepted."
+        raise ArgumentError(
+            f"model is {shown(model)}", "an estimator or a Solution, whose predict(X) gives scores"
         )
     sums = blocks.reduce(block_sums, blocks.items, model, ((metric, options),), empty)
     return quotients(sums, ((metric, options),))[0]
@@ -535,7 +537,7 @@ def quotients(sums, metrics):
         if not number > 0:
             needs = "a value" if rule is None else rule.needs
             raise UndefinedMetric(
-                f"blocks have no query with {needs} and a weight above 0; at least one is accepted."
+                f"blocks have no query with {needs} and a weight above 0", "at least one"
             )
         found.append(total / number)
     return found

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.validation import as_ids
 from ..preferences.graph import Preferences
 from .queries import RULES, named
@@ -53,16 +54,14 @@ class QueryScorer:
         self.metric, self.sign, self.options, self.queries = metric, sign, options, None
         if queries is not None:
             if not hasattr(queries, "loc") or getattr(queries, "ndim", 0) != 1:
-                raise TypeError(
-                    f"queries is a {type(queries).__name__}; a pandas Series of query ids by the "
-                    "index of y is accepted."
+                raise ArgumentError(
+                    f"queries is a {type(queries).__name__}",
+                    "a pandas Series of query ids by the index of y",
                 )
             as_ids("queries", queries, len(queries))
             if not queries.index.is_unique:
                 label = queries.index[queries.index.duplicated()][0]
-                raise ValueError(
-                    f"queries has {label!r} twice in its index; unique rows are accepted."
-                )
+                raise ArgumentError(f"queries has {label!r} twice in its index", "unique rows")
             self.queries = queries.copy()
         self._requests = dict(qid=True if queries is None else None, sample_weight=None)
 
@@ -94,13 +93,12 @@ class QueryScorer:
     def _looked_up(self, y_true):
         """The query ids of the rows of y, by its index."""
         if not hasattr(y_true, "index") or callable(y_true.index):
-            raise TypeError(
-                f"y is a {type(y_true).__name__}; a pandas Series, whose index queries knows, "
-                "is accepted."
+            raise ArgumentError(
+                f"y is a {type(y_true).__name__}", "a pandas Series, whose index queries knows"
             )
         unknown = y_true.index.difference(self.queries.index, sort=False)
         if len(unknown):
-            raise ValueError(f"y has the row {unknown[0]!r}; rows that queries has are accepted.")
+            raise ArgumentError(f"y has the row {unknown[0]!r}", "rows that queries has")
         return self.queries.loc[y_true.index]
 
     def __repr__(self) -> str:
@@ -158,9 +156,10 @@ def scorer(
     function, options = named(metric, options)
     rule = RULES.get(function)
     if rule is None:
-        raise TypeError(
-            f"metric is {function!r}; a metric of rankbook.metrics, or its name, is accepted. "
-            "For another function use sklearn.metrics.make_scorer."
+        raise ArgumentError(
+            f"metric is {function!r}",
+            "a metric of rankbook.metrics, or its name",
+            "For another function use sklearn.metrics.make_scorer.",
         )
     function([0, 1], [0, 1], **options)  # says what is wrong with the options
     return QueryScorer(function, -1 if rule.pooled else 1, options, queries)

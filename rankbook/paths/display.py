@@ -147,7 +147,7 @@ def path_html(path, frames=31):
     for at, text in ((LOW, "wrong"), (0, "0"), (1, "margin"), (HIGH, "right")):
         x = WIDTH + PAD + (at - LOW) / (HIGH - LOW) * wide
         parts.append(label(x, HEIGHT - 8, text))
-    # of each frame the line at its lambda, the bars, of which the tallest fills the panel, and words
+    # of each frame the line at its lambda, the bars (the tallest fills the panel) and words
     logs = np.linspace(high, low, frames if high > low else 1)
     start, width = len(logs) // 2, wide / BARS
     for t, (x, lam) in enumerate(zip(across(logs), np.exp(logs))):
@@ -173,7 +173,7 @@ def path_html(path, frames=31):
         f'<div>{head}<svg role="img" '
         'aria-label="sets along the path, and differences of scores at one lambda" '
         f'width="{2 * WIDTH}" height="{HEIGHT}" viewBox="0 0 {2 * WIDTH} {HEIGHT}">'
-        f'{"".join(parts)}</svg><br/>'
+        f"{''.join(parts)}</svg><br/>"
         f'<input type="range" min="0" max="{len(logs) - 1}" value="{start}" '
         f'style="width:{WIDTH}px" aria-label="lambda" oninput="{change}"/></div>'
     )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.ownership import Seal, SetOnce, locked, own
 from ..base.tables import printable
 from ..base.types import File, Items
@@ -223,9 +224,9 @@ def solution_at(path, lam):
     sets = sets_at(path.events, first_sets(prefs), 0.0)
     separable = not (prefs.weight[sets == AT_BOUND] > 0).any()
     if lam == 0 and not separable:
-        raise ValueError(
-            "lam is 0, but some preferences are short of their margin at the end of this path; "
-            "lam > 0 is accepted."
+        raise ArgumentError(
+            "lam is 0, but some preferences are short of their margin at the end of this path",
+            "lam > 0",
         )
     A, mu = np.flatnonzero(sets == FREE), np.zeros(len(prefs))
     if A.size:
@@ -443,9 +444,9 @@ class RegularizationPath(SolutionPath):
         """
         problem = self.problem
         if self.iterator is None:
-            raise ValueError(
-                f"path was made by {self.solver or 'hand'} without an iterator; "
-                "a path of a solver that supplies one is accepted."
+            raise ArgumentError(
+                f"path was made by {self.solver or 'hand'} without an iterator",
+                "a path of a solver that supplies one",
             )
         cross = problem.design(X_new)
         for lams, rows in self.iterator(self):
@@ -510,9 +511,8 @@ class RegularizationPath(SolutionPath):
             why = self.info.get("reason", "its solver left nothing to go on with")
             raise ValueError(f"this path ({self.status}) cannot be resumed: {printable(str(why))}.")
         if lam_min is not None and lam_min >= self.domain[0]:
-            raise ValueError(
-                f"lam_min is {lam_min!r}; "
-                f"less than {self.domain[0]!r}, where this path ended, is accepted."
+            raise ArgumentError(
+                f"lam_min is {lam_min!r}", f"less than {self.domain[0]!r}, where this path ended"
             )
         longer = self.continuation.resume(self, lam_min, **options)
         longer.solver = self.solver
@@ -595,9 +595,9 @@ def in_domain(path, lam):
     """lam as a float, refused outside the domain of the path."""
     lam = as_positive("lam", lam, zero=path.domain[0] == 0)
     if lam < path.domain[0]:
-        raise ValueError(
-            f"lam is {lam!r}, below the end of this path ({path.status}); "
-            f"lam >= {path.domain[0]!r} is accepted."
+        raise ArgumentError(
+            f"lam is {lam!r}, below the end of this path ({path.status})",
+            f"lam >= {path.domain[0]!r}",
         )
     return lam
 

@@ -61,7 +61,7 @@ def kernel_parts(kernel):
     if kernel.name == "callable":
         raise Unstorable(
             "kernel is a function, which a file cannot hold; "
-            "a named kernel, or its Gram matrix as kernel='precomputed', is accepted"
+            "expected a named kernel, or its Gram matrix as kernel='precomputed'"
         )
     return dict(kernel=kernel.name, gamma=kernel.gamma, degree=kernel.degree, coef0=kernel.coef0)
 
@@ -95,7 +95,7 @@ def _plain_name(name):
     if type(name) not in (str, int, float, bool) or name != name:
         raise Unstorable(
             f"preferences have the item {name!r}, a {type(name).__name__}, whose name a file "
-            "cannot hold; text and numbers are accepted"
+            "cannot hold; expected text and numbers"
         )
     return name
 
@@ -128,7 +128,7 @@ def _items(problem):
     """The items of a problem, which a file holds as an array."""
     if hasattr(problem.X, "tocsr"):
         what = f"problem is a {type(problem).__name__} with sparse items"
-        raise Unstorable(f"{what}, which a file cannot hold; an array of items is accepted")
+        raise Unstorable(f"{what}, which a file cannot hold; expected an array of items")
     return problem.X
 
 
@@ -175,9 +175,7 @@ def _squares_parts(problem):
     if hasattr(graph, "W"):
         return parts | dict(graph=csr_array(graph.W))
     parts |= dict(item_weight=getattr(graph, "weight", None))
-    return parts | (
-        dict(graph="identity") if graph.kind == "identity" else dict(qid=graph.query)
-    )
+    return parts | (dict(graph="identity") if graph.kind == "identity" else dict(qid=graph.query))
 
 
 def _squares(X, offset, **options):

@@ -8,6 +8,7 @@ __all__ = ['refined_weights', 'scale_of', 'SpectralPath', 'WeightPath', 'lambda_
 # %% ../../nbs/paths/spectral.ipynb #c002
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.types import File
 from ..base.validation import as_matrix, as_positive, as_vector, require_columns
 from ..kernels.items import matvec, rmatvec
@@ -84,9 +85,9 @@ class SpectralPath(SolutionPath):
         Scores at lambdas (q,) are shares(lams) times their transpose; for one column of y.
         """
         if self.spectrum.right.shape[1] > 1:
-            raise ValueError(
-                f"this path has scores of {self.spectrum.right.shape[1]} columns for an item; one "
-                "is accepted for a validation curve."
+            raise ArgumentError(
+                f"this path has scores of {self.spectrum.right.shape[1]} columns for an item",
+                "one for a validation curve",
             )
         learns = bool(self.spectrum.values.any())  # else f is 0, and what is computed is rounding
         return self.modes(X_new) * self.spectrum.right[:, 0] * learns
@@ -222,8 +223,8 @@ def manifold_spectrum(problem, lam):
     try:
         theta, U = eigh(problem.data.laplacian_form, A, check_finite=False)
     except LinAlgError as error:
-        raise ValueError(
-            f"lam is {lam!r}, where lam I + S is singular; a larger lam is accepted."
+        raise ArgumentError(
+            f"lam is {lam!r}, where lam I + S is singular", "a larger lam"
         ) from error
     return U, np.maximum(theta, 0.0), U.T @ problem.mean_difference
 

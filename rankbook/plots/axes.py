@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..base.errors import ArgumentError
+
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
 SMALL = dict(frameon=False, fontsize="small", title_fontsize="small", handlelength=1.4)
 ABOVE = dict(  # where a legend covers no data
@@ -16,7 +18,7 @@ def as_axes(ax, size=(4.4, 2.9)):
     if ax is None:
         return plt.subplots(figsize=size, layout="constrained")[1]
     if not isinstance(ax, plt.Axes):
-        raise TypeError(f"ax is a {type(ax).__name__}; a matplotlib Axes is accepted.")
+        raise ArgumentError(f"ax is a {type(ax).__name__}", "a matplotlib Axes")
     return ax
 
 
@@ -73,9 +75,9 @@ def as_names(names, count, what):
     """A name for each of `count` things of a kind: those given, or numbers from 0."""
     if names is None:
         return [str(i) for i in range(count)]
-    accepted = f"{count} names, one for each {what}, are accepted."
+    accepted = f"{count} names, one for each {what}"
     if isinstance(names, (str, bytes)) or not hasattr(names, "__len__"):
-        raise TypeError(f"names is a {type(names).__name__}; {accepted}")
+        raise ArgumentError(f"names is a {type(names).__name__}", accepted)
     if len(names) != count:
-        raise ValueError(f"names has {len(names)} entries; {accepted}")
+        raise ArgumentError(f"names has {len(names)} entries", accepted)
     return [plain(name) for name in names]

@@ -1,5 +1,6 @@
 """Diagrams of boxes and arrows."""
 
+from ..base.errors import ArgumentError
 from .axes import COLOURS
 
 LETTER, LINE, PAD, GAP = 0.085, 0.17, 0.13, 0.42  # inches
@@ -39,7 +40,7 @@ def places(rows, width):
             if not name:
                 continue
             if name in boxes:
-                raise ValueError(f"rows has {name!r} twice; different names are accepted.")
+                raise ArgumentError(f"rows has {name!r} twice", "different names")
             if (i + 0.5) * slot - wide / 2 < right - 1e-9 or (i + 0.5) * slot + wide / 2 > width:
                 raise ValueError(f"rows has no room for {name!r} in {width:g} inches.")
             right = (i + 0.5) * slot + wide / 2

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.validation import as_count, as_vector, require_kind
 from ..metrics.pairs import auc
 from ..metrics.queries import RankedLists
@@ -50,8 +51,8 @@ def _panels(axes, count):
     """`axes` as an array of `count` Axes, or those of a new figure."""
     if axes is not None:
         if (axes := np.array([as_axes(ax) for ax in np.ravel(axes)])).size != count:
-            raise ValueError(
-                f"axes has {axes.size} Axes for {count} lambdas; as many as lambdas are accepted."
+            raise ArgumentError(
+                f"axes has {axes.size} Axes for {count} lambdas", "as many as lambdas"
             )
         return axes
     import matplotlib.pyplot as plt
@@ -117,13 +118,13 @@ def plot_decision(
     require_kind("path", path, SolutionPath)
     X, kernel = path.problem.X, path.problem.kernel.name
     if kernel == "precomputed" or X.shape[1] != 2:
-        raise ValueError(
-            f"path is of items of shape {X.shape} and a {kernel} kernel; "
-            "items with two features are accepted, not a precomputed kernel."
+        raise ArgumentError(
+            f"path is of items of shape {X.shape} and a {kernel} kernel",
+            "items with two features, not a precomputed kernel",
         )
     lams = as_vector("lams", np.atleast_1d(lams), minimum=0.0)
     if lams.size == 0:
-        raise ValueError("lams is empty; at least one lambda is accepted.")
+        raise ArgumentError("lams is empty", "at least one lambda")
     y = None if y is None else as_vector("y", y, len(X))
     features = None if names is None else as_names(names, 2, "feature")
     low, high = X.min(axis=0), X.max(axis=0)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.validation import as_choice, as_count, require_kind
 from ..paths.exact import (
     AT_BOUND,
@@ -35,12 +36,12 @@ def _as_choice(which, size, what):
     """`which` as a vector of indices below size."""
     chosen = np.atleast_1d(which)
     if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
-        raise ValueError(
-            f"which has shape {chosen.shape} and dtype {chosen.dtype}; "
-            f"one or more integer indices of {what} are accepted."
+        raise ArgumentError(
+            f"which has shape {chosen.shape} and dtype {chosen.dtype}",
+            f"one or more integer indices of {what}",
         )
     for bad in chosen[(chosen < 0) | (chosen >= size)]:
-        raise ValueError(f"which has {bad}; {what} 0 to {size - 1} are accepted.")
+        raise ArgumentError(f"which has {bad}", f"{what} 0 to {size - 1}")
     return chosen
 
 
@@ -169,11 +170,11 @@ def _as_what(path, what):
     what = as_choice("what", what, DRAWN)
     about = f"what is {what!r} and path is a {type(path).__name__} of a {type(problem).__name__}"
     if what == "margins" and not has_margins:
-        raise TypeError(f"{about}, which has no preferences; 'coef' is accepted.")
+        raise ArgumentError(f"{about}, which has no preferences", "'coef'")
     if what == "weights" and not has_weights:
-        raise TypeError(
-            f"{about}, whose function is not one of weights of features; 'coef' is accepted, and "
-            "'weights' for a linear kernel."
+        raise ArgumentError(
+            f"{about}, whose function has no weights of features",
+            "'coef', or 'weights' for a linear kernel",
         )
     return what
 
@@ -317,9 +318,9 @@ def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
     if isinstance(path, LabelPath):
         path = path.ranking_path
     if not isinstance(path, RegularizationPath):
-        raise TypeError(
-            f"path is a {type(path).__name__}, which keeps no sets of preferences; a "
-            "RegularizationPath or a LabelPath, of the solver 'path', is accepted."
+        raise ArgumentError(
+            f"path is a {type(path).__name__}, which keeps no sets of preferences",
+            "a RegularizationPath or a LabelPath, of the solver 'path'",
         )
     events = path.events
     change = np.zeros((events.size, 3), dtype=np.int64)

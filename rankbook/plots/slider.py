@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.ownership import SetOnce, locked
 from ..base.validation import as_matrix, as_numbers, as_positive, require_kind
 from ..kernels.kernel import item_distance
@@ -61,9 +62,10 @@ def as_scores(path, items, lam):
     """The scores (p,) of items at lam, from their mean; refuses several scores for one."""
     f = np.asarray(path.predict(items, lam))
     if f.shape != items.shape[:1]:
-        raise TypeError(
-            f"path is a {type(path).__name__} with scores of shape {f.shape} for {items.shape[0]} "
-            "items; one with a score for each item is accepted."
+        raise ArgumentError(
+            f"path is a {type(path).__name__} with scores of shape {f.shape} for "
+            f"{items.shape[0]} items",
+            "one with a score for each item",
         )
     return f - f.mean()
 
@@ -123,9 +125,7 @@ def chosen_items(path, items, names, lam):
     problem, given = path.problem, items is not None
     X = as_matrix("items", items) if given else getattr(problem, "X", None)
     if X is None:
-        raise ValueError(
-            f"items is None, and a {type(problem).__name__} keeps none; items are accepted."
-        )
+        raise ArgumentError(f"items is None, and a {type(problem).__name__} keeps none", "items")
     count = X.shape[0]
     own = getattr(getattr(problem, "prefs", None), "items", None)
     if names is None and not given and own is not None and len(own) == count:
@@ -136,7 +136,7 @@ def chosen_items(path, items, names, lam):
         which = spread_ranks(as_scores(path, X, lam), SOME_ITEMS)
         X, names = X[which], [names[i] for i in which]
     if not 2 <= X.shape[0] <= MOST_ITEMS:
-        raise ValueError(f"items has {X.shape[0]} rows; 2 to {MOST_ITEMS} are accepted.")
+        raise ArgumentError(f"items has {X.shape[0]} rows", f"2 to {MOST_ITEMS}")
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float), tuple(names)
 
 
@@ -274,9 +274,7 @@ class LambdaSlider(SetOnce):
         lower = max(path.domain[0], 0.0 if curve is None else curve.breaks[-1])
         lam = curve.choose() if lam is None and curve is not None else lam
         if lam is not None and as_positive("lam", lam) <= lower:
-            raise ValueError(
-                f"lam is {lam!r}; lam > {lower!r}, where path or curve end, is accepted."
-            )
+            raise ArgumentError(f"lam is {lam!r}", f"lam > {lower!r}, where path or curve end")
         points = path.breakpoints if path.breakpoints.size else getattr(path, "scale", ())
         marks = np.r_[
             points, () if curve is None else curve.breaks[1:-1], () if lam is None else lam
@@ -316,7 +314,7 @@ class LambdaSlider(SetOnce):
         """Scores (p,) at lam, or (q, p) at q of them, as the page computes them."""
         lam = as_numbers("lam", lam)
         for bad in lam[~((lam >= self.low) & (lam <= self.high))]:
-            raise ValueError(f"lam is {bad}; {self.low!r} <= lam <= {self.high!r} is accepted.")
+            raise ArgumentError(f"lam is {bad}", f"{self.low!r} <= lam <= {self.high!r}")
         return interpolated(np.ravel(lam), self.lams, self.scores).reshape(*lam.shape, -1)
 
     def order(self, lam: float) -> list[str]:

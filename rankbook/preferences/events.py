@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.tables import refuse_unread
 from ..base.validation import as_array, as_choice, as_count, as_index, as_vector, shown
 
@@ -38,16 +39,16 @@ def column_of(table, argument, name, m=None):
         known = column_names(table)
         if name not in known:
             shown = ", ".join(repr(each) for each in known)
-            raise ValueError(
+            raise ArgumentError(
                 f"{argument} is {name!r}, and the table has "
-                f"{f'the columns {shown}' if known else 'no named columns'}; one of its columns, "
-                "or an array with an entry for each row, is accepted."
+                f"{f'the columns {shown}' if known else 'no named columns'}",
+                "one of its columns, or an array with an entry for each row",
             )
         column = as_array(argument, table[name])
     if column.ndim != 1 or m not in (None, column.size):
-        raise ValueError(
-            f"{argument} has shape {column.shape}; shape ({'m' if m is None else m},), an entry "
-            "for each row, is accepted."
+        raise ArgumentError(
+            f"{argument} has shape {column.shape}",
+            f"shape ({'m' if m is None else m},), an entry for each row",
         )
     return column
 
@@ -72,9 +73,8 @@ def flags_of(argument, column):
     number = int | float | np.number | np.bool_
     wrong = [i for i, v in enumerate(values) if not (isinstance(v, number) and v in (0, 1))]
     if wrong:
-        raise ValueError(
-            f"{argument} is {values[wrong[0]]!r} in row {wrong[0]}; True and False, or 1 and 0, "
-            "are accepted."
+        raise ArgumentError(
+            f"{argument} is {values[wrong[0]]!r} in row {wrong[0]}", "True and False, or 1 and 0"
         )
     return np.array(values, dtype=bool)
 
@@ -87,15 +87,12 @@ def refuse_missing(argument, column):
 
     missing = np.flatnonzero(isna(column))
     if missing.size:
-        raise ValueError(
-            f"{argument} is {column[missing[0]]} in row {missing[0]}; a name in every row is "
-            "accepted."
+        raise ArgumentError(
+            f"{argument} is {column[missing[0]]} in row {missing[0]}", "a name in every row"
         )
     if column.dtype.kind == "O" and any(t.__hash__ is None for t in set(map(type, column))):
         i, name = next((i, v) for i, v in enumerate(column) if type(v).__hash__ is None)
-        raise TypeError(
-            f"{argument} is {name!r} in row {i}; a name, as a number or text, is accepted."
-        )
+        raise ArgumentError(f"{argument} is {name!r} in row {i}", "a name, as a number or text")
 
 # %% ../../nbs/preferences/events.ipynb #9f85b927
 def numbers_if_all(names):
@@ -115,9 +112,9 @@ def _numbered(columns):
         return rows, 1 + max(int(each.max(initial=-1)) for each in rows), None
     if kinds & set("fcb"):
         argument = next(a for a, column in columns.items() if column.dtype.kind in "fcb")
-        raise TypeError(
-            f"{argument} has entries of type {columns[argument].dtype}; integer row numbers, or "
-            "names, are accepted."
+        raise ArgumentError(
+            f"{argument} has entries of type {columns[argument].dtype}",
+            "integer row numbers, or names",
         )
     from pandas import factorize
 
@@ -138,9 +135,9 @@ def _as_names(items):
     refuse_unread("items", items)
     listed = isinstance(items, list | tuple | range) and not any(isinstance(v, list) for v in items)
     if not listed and (isinstance(items, str) or as_array("items", items).ndim != 1):
-        raise TypeError(
-            f"items is a {type(items).__name__}; a sequence of names, one for each row, is "
-            "accepted, for instance X.index."
+        raise ArgumentError(
+            f"items is a {type(items).__name__}",
+            "a sequence of names, one for each row, for instance X.index",
         )
     return pd.Index(list(items), tupleize_cols=False)
 
@@ -177,10 +174,10 @@ def rows_of(columns, items=None):
     for wrong, what in ((index.isna(), "a missing name"), (index.duplicated(), "a second")):
         if wrong.any():
             i = int(np.argmax(wrong))
-            raise ValueError(
+            raise ArgumentError(
                 f"items has {what}{'' if 'missing' in what else f' {index.tolist()[i]!r}'} at "
-                f"index {i}; "
-                "distinct names are accepted."
+                f"index {i}",
+                "distinct names",
             )
     rows = [_looked_up(argument, column, index) for argument, column in columns.items()]
     numbered = index.equals(pd.RangeIndex(len(index)))
@@ -196,9 +193,9 @@ def _looked_up(argument, column, index):
         name = column[i : i + 1].tolist()[0]
         near = [other for other in index.tolist() if str(other) == str(name)]
         hint = f" (it has the {type(near[0]).__name__} {near[0]!r})" if near else ""
-        raise ValueError(
-            f"{argument} is {name!r} in row {i}, which is not among the {len(index)} items{hint}; "
-            "names of items are accepted."
+        raise ArgumentError(
+            f"{argument} is {name!r} in row {i}, which is not among the {len(index)} items{hint}",
+            "names of items",
         )
     return rows.astype(np.int64)
 
@@ -223,10 +220,10 @@ def refuse_twice(argument, values, shown, number, whole, ids):
     again = (values[order][1:] == values[order][:-1]) & (number[order][1:] == number[order][:-1])
     if again.any():
         first, second = sorted(order[np.argmax(again) :][:2].tolist())
-        raise ValueError(
+        raise ArgumentError(
             f"{argument} is {shown[first : first + 1].tolist()[0]!r} in the rows {first} and "
-            f"{second} of {whole} {ids[first : first + 1].tolist()[0]!r}; each {argument} once in "
-            f"a {whole} is accepted."
+            f"{second} of {whole} {ids[first : first + 1].tolist()[0]!r}",
+            f"each {argument} once in a {whole}",
         )
 
 # %% ../../nbs/preferences/events.ipynb #pe04
@@ -252,9 +249,10 @@ def tied_pairs(better, worse, weight, margin, tie, ties):
     if not count:
         return better, worse, weight, margin
     if ties == "refuse":
-        raise ValueError(
-            f"ties is 'refuse', and row {int(np.argmax(tie))} is a tie ({count} of {tie.size} rows "
-            "are); ties='drop', or ties='half' for two preferences of half the weight, is accepted."
+        raise ArgumentError(
+            f"ties is 'refuse', and row {int(np.argmax(tie))} is a tie ({count} of "
+            f"{tie.size} rows are)",
+            "ties='drop', or ties='half' for two preferences of half the weight",
         )
     times = np.where(tie, 0 if ties == "drop" else 2, 1)
     row = np.repeat(np.arange(tie.size), times)
@@ -272,9 +270,8 @@ def read_pairs(pairs, winner, loser):
         return found, column_of(pairs, "loser", loser, found.size)
     _refuse_columns("pairs", winner=winner, loser=loser)
     if isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
-        raise TypeError(
-            f"pairs is a {type(pairs).__name__}; a data frame, or pairs (winner, loser), "
-            "are accepted."
+        raise ArgumentError(
+            f"pairs is a {type(pairs).__name__}", "a data frame, or pairs (winner, loser)"
         )
     if isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.shape[1] == 2:
         return pairs[:, 0], pairs[:, 1]
@@ -282,9 +279,7 @@ def read_pairs(pairs, winner, loser):
     for i, row in enumerate(rows):
         is_row = hasattr(row, "__getitem__") and hasattr(row, "__len__") and len(row) == 2
         if isinstance(row, str) or not is_row:
-            raise ValueError(
-                f"pairs has {shown(row)} in row {i}; pairs (winner, loser) are accepted."
-            )
+            raise ArgumentError(f"pairs has {shown(row)} in row {i}", "pairs (winner, loser)")
     return tuple(_objects([row[i] for row in rows]) for i in (0, 1))
 
 
@@ -292,8 +287,8 @@ def _refuse_columns(argument, **columns):
     """Refuse names of columns beside what is no table."""
     for name, value in columns.items():
         if not isinstance(value, str) or value != name:
-            raise ValueError(
-                f"{name} is {shown(value)}, and {argument} is no table; it is accepted with one."
+            raise ArgumentError(
+                f"{name} is {shown(value)}, and {argument} is no table", "it with one"
             )
 
 
@@ -324,14 +319,14 @@ def pairs_of(columns, items=None, weight=None, margin=None, tie=None, ties="refu
     as_choice("ties", ties, TIES)
     m = next(iter(columns.values())).size
     if not m:
-        raise ValueError("the table has no row; at least one is accepted.")
+        raise ArgumentError("the table has no row", "at least one")
     (better, worse), n_items, names = rows_of(columns, items)
     same = np.flatnonzero(better == worse)
     if same.size:
         a, b = columns
         name = columns[a][same[:1]].tolist()[0]
-        raise ValueError(
-            f"{a} and {b} are both {name!r} in row {same[0]}; two different items are accepted."
+        raise ArgumentError(
+            f"{a} and {b} are both {name!r} in row {same[0]}", "two different items"
         )
     if swap is not None:
         better, worse = np.where(swap, worse, better), np.where(swap, better, worse)
@@ -360,10 +355,10 @@ def read_results(matches, result, m):
     ahead = {"H": 1.0, "D": 0.0, "A": -1.0}
     wrong = [i for i, v in enumerate(column.tolist()) if not isinstance(v, str) or v not in ahead]
     if wrong:
-        raise ValueError(
-            f"result is {column.tolist()[wrong[0]]!r} in row {wrong[0]}; 'H', 'D' and 'A', numbers "
-            "(goals of the home side less those of the other), or two columns of goals are "
-            "accepted."
+        raise ArgumentError(
+            f"result is {column.tolist()[wrong[0]]!r} in row {wrong[0]}",
+            "'H', 'D' and 'A', numbers (goals of the home side less those of the other), "
+            "or two columns of goals",
         )
     return np.array([ahead[v] for v in column.tolist()]), False
 
@@ -372,18 +367,16 @@ def match_pairs(matches, margin, ties, items, *, home, away, result, weight):
     """Arguments of :meth:`Preferences.from_matches`' graph, as :func:`pairs_of` returns them."""
     as_choice("margin", margin, ("one", "difference"))
     if not is_table("matches", matches):
-        raise TypeError(
-            f"matches is a {type(matches).__name__}; a data frame, or a dict of columns, is "
-            "accepted."
+        raise ArgumentError(
+            f"matches is a {type(matches).__name__}", "a data frame, or a dict of columns"
         )
     sides = column_of(matches, "home", home)
     m = sides.size
     columns = dict(home=sides, away=column_of(matches, "away", away, m))
     ahead, are_goals = read_results(matches, result, m)
     if margin == "difference" and not are_goals:
-        raise ValueError(
-            "margin is 'difference' and result says only who won; goals, or margin='one', "
-            "are accepted."
+        raise ArgumentError(
+            "margin is 'difference' and result says only who won", "goals, or margin='one'"
         )
     weight = None if weight is None else column_of(matches, "weight", weight, m)
     delta = np.abs(ahead) if margin == "difference" else None
@@ -393,7 +386,7 @@ def match_pairs(matches, margin, ties, items, *, home, away, result, weight):
 def read_order(i, order):
     """The names of an order, best first, and the place of each; a group shares its place."""
     if isinstance(order, str) or not hasattr(order, "__iter__"):
-        raise TypeError(f"orders[{i}] is {order!r}; a sequence of items is accepted.")
+        raise ArgumentError(f"orders[{i}] is {order!r}", "a sequence of items")
     if isinstance(order, np.ndarray) and order.dtype != object:
         return order, None
     groups = [
@@ -421,7 +414,7 @@ def _table_rows(table, columns, items):
     """The rows and places of each order in a table, the number of items and their names."""
     item = column_of(table, "item", columns["item"])
     if not item.size:
-        raise ValueError("the table has no row; at least one is accepted.")
+        raise ArgumentError("the table has no row", "at least one")
     ids = column_of(table, "ranking", columns["ranking"], item.size)
     refuse_missing("ranking", ids)
     from pandas import factorize
@@ -442,9 +435,9 @@ def ranking_pairs(orders, n_items=None, items=None, **columns):
     """
     table = is_table("orders", orders)
     if isinstance(orders, str) or not (table or hasattr(orders, "__iter__")):
-        raise TypeError(f"orders is {orders!r}; a sequence of orders, or a table, is accepted.")
+        raise ArgumentError(f"orders is {orders!r}", "a sequence of orders, or a table")
     if items is not None and n_items is not None:
-        raise ValueError("items and n_items are both given; one of them is accepted.")
+        raise ArgumentError("items and n_items are both given", "one of them")
     if table:
         items = range(as_count("n_items", n_items, 1, 2**31 - 1)) if n_items is not None else items
         rows, places, n_items, names = _table_rows(orders, columns, items)
@@ -464,7 +457,7 @@ def _sequence_rows(orders, n_items, items):
     """
     read = [read_order(i, order) for i, order in enumerate(orders)]
     if not read:
-        raise ValueError("orders is empty; at least one order is accepted.")
+        raise ArgumentError("orders is empty", "at least one order")
     plain, places = [numbers_if_all(names) for names, _ in read], [place for _, place in read]
     if items is None and all(names.dtype.kind not in "OUS" or not names.size for names in plain):
         most = np.iinfo(np.int32).max
@@ -474,7 +467,7 @@ def _sequence_rows(orders, n_items, items):
         n_items, names = 1 + largest if n_items is None else most, None
     else:
         if n_items is not None:
-            raise ValueError(f"n_items is {n_items} and orders have names; items=... is accepted.")
+            raise ArgumentError(f"n_items is {n_items} and orders have names", "items=...")
         if items is None:
             for i, names in enumerate(plain):
                 refuse_missing(f"orders[{i}]", names)
@@ -484,8 +477,8 @@ def _sequence_rows(orders, n_items, items):
         rows, (n_items, names) = [rows for (rows,), *_ in found], found[0][1:]
     for i, row in enumerate(rows):
         if np.unique(row).size != row.size:
-            raise ValueError(
-                f"orders[{i}] is {read[i][0].tolist()}; a sequence of different items is accepted."
+            raise ArgumentError(
+                f"orders[{i}] is {read[i][0].tolist()}", "a sequence of different items"
             )
     return rows, places, n_items, names
 
@@ -525,13 +518,11 @@ def log_pairs(log, rule, items, *, session, item, rank, click):
     """Pairs (better, worse, n_items) of a log of clicks, one for each session, and item names."""
     as_choice("rule", rule, RULES)
     if not is_table("log", log):
-        raise TypeError(
-            f"log is a {type(log).__name__}; a data frame, or a dict of columns, is accepted."
-        )
+        raise ArgumentError(f"log is a {type(log).__name__}", "a data frame, or a dict of columns")
     name = column_of(log, "item", item)
     m = name.size
     if not m:
-        raise ValueError("the table has no row; at least one is accepted.")
+        raise ArgumentError("the table has no row", "at least one")
     ids = column_of(log, "session", session, m)
     refuse_missing("session", ids)
     from pandas import factorize

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.limits import require_memory, within_memory
 from ..base.ownership import SetOnce, locked, own
 from ..base.tables import refuse_unread
@@ -215,15 +216,14 @@ class Preferences(SetOnce):
             for name, rows in (("better", better), ("worse", worse))
         )
         if better.size != worse.size:
-            raise ValueError(
-                f"better has {better.size} entries and worse has {worse.size}; "
-                "equal lengths are accepted."
+            raise ArgumentError(
+                f"better has {better.size} entries and worse has {worse.size}", "equal lengths"
             )
         loop = np.flatnonzero(better == worse)
         if loop.size:
-            raise ValueError(
-                f"better and worse are both {better[loop[0]]} at index {loop[0]}; "
-                "two different items are accepted."
+            raise ArgumentError(
+                f"better and worse are both {better[loop[0]]} at index {loop[0]}",
+                "two different items",
             )
         self._pairs, self._m = (locked(better), locked(worse)), better.size
         self._attach(weight, margin)
@@ -286,7 +286,7 @@ class Preferences(SetOnce):
         as_choice("margin", margin, ("one", "difference"))
         y = as_vector("y", y)
         if not y.size:
-            raise ValueError("y has shape (0,); at least one score is accepted.")
+            raise ArgumentError("y has shape (0,)", "at least one score")
         number = query_numbers(qid, y.size)
         prefs = cls.__new__(cls)
         order, level_start, query_start = found = tuple(map(locked, sorted_levels(y, number)))
@@ -631,16 +631,16 @@ class Preferences(SetOnce):
                 "preferences, so pass it grades as y."
             ) from None
         if chosen.ndim != 1 or not chosen.size:
-            raise TypeError(
-                f"rows chooses items of shape {chosen.shape}; a slice, a mask or a vector of row "
-                "numbers that chooses at least one item is accepted."
+            raise ArgumentError(
+                f"rows chooses items of shape {chosen.shape}",
+                "a slice, a mask or a vector of row numbers that chooses at least one item",
             )
         return self._among(chosen)
 
     def __array__(self, dtype=None, copy=None) -> NoReturn:
-        raise TypeError(
-            "a Preferences is not an array of numbers; it is accepted as y by "
-            "RankSVM, RankRLS and OnlineRankSVM, and as y_true by metrics."
+        raise ArgumentError(
+            "a Preferences is not an array of numbers",
+            "it as y by RankSVM, RankRLS and OnlineRankSVM, and as y_true by metrics",
         )
 
     def _among(self, rows):

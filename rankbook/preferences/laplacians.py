@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import own
 from ..base.validation import as_ids, as_numbers, as_vector
@@ -238,30 +239,26 @@ class WeightedGraph:
 
         W = csr_array(W, dtype=np.float64) if hasattr(W, "tocsr") else as_numbers("graph", W)
         if W.shape != (n, n):
-            raise ValueError(
-                f"graph has shape {W.shape}; ({n}, {n}), a weight for each pair of items, "
-                "is accepted."
+            raise ArgumentError(
+                f"graph has shape {W.shape}", f"({n}, {n}), a weight for each pair of items"
             )
         W = csr_array(W)
         if W.nnz and not np.isfinite(W.data).all():
-            raise ValueError(
-                "graph has a weight that is NaN or infinite; finite weights are accepted."
-            )
+            raise ArgumentError("graph has a weight that is NaN or infinite", "finite weights")
         if W.nnz and W.data.min() < 0:
             i = int(W.data.argmin())
             row, column = int(np.searchsorted(W.indptr, i, side="right")) - 1, int(W.indices[i])
-            raise ValueError(
-                f"graph has the negative weight {W.data[i]} at ({row}, {column}); "
-                "weights >= 0 are accepted."
+            raise ArgumentError(
+                f"graph has the negative weight {W.data[i]} at ({row}, {column})", "weights >= 0"
             )
         skew = abs(W - W.T)
         if skew.nnz and skew.max() > 1e-12 * W.data.max():
             at = skew.tocoo()
             i = int(at.data.argmax())
             r, c = int(at.coords[0][i]), int(at.coords[1][i])
-            raise ValueError(
-                f"graph is not symmetric: {W[r, c]} at ({r}, {c}) but {W[c, r]} at ({c}, {r}); "
-                "a symmetric matrix is accepted."
+            raise ArgumentError(
+                f"graph is not symmetric: {W[r, c]} at ({r}, {c}) but {W[c, r]} at ({c}, {r})",
+                "a symmetric matrix",
             )
         self.W, self.n, self.degree = W, n, np.asarray(W.sum(axis=1)).ravel()
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.ownership import locked, writable
 from ..base.validation import as_choice, as_ids, as_positive, as_vector
 
@@ -236,15 +237,15 @@ def level_table(y, weights):
         If a pair is not of scores in y, the upper one greater; or there are too many levels.
     """
     if not isinstance(weights, Mapping):
-        raise TypeError(
-            f"level_weight is a {type(weights).__name__}; a mapping from pairs of scores "
-            "(upper, lower) to numbers >= 0 is accepted."
+        raise ArgumentError(
+            f"level_weight is a {type(weights).__name__}",
+            "a mapping from pairs of scores (upper, lower) to numbers >= 0",
         )
     scores, grade = np.unique(y, return_inverse=True)
     if scores.size > MOST_LEVELS:
-        raise ValueError(
-            f"level_weight is given and y has {scores.size} different scores; at most "
-            f"{MOST_LEVELS} are accepted with it."
+        raise ArgumentError(
+            f"level_weight is given and y has {scores.size} different scores",
+            f"at most {MOST_LEVELS} with it",
         )
     place = {score: i for i, score in enumerate(scores.tolist())}
     table = np.ones((scores.size, scores.size))
@@ -252,9 +253,8 @@ def level_table(y, weights):
         known = isinstance(pair, tuple) and len(pair) == 2 and all(s in place for s in pair)
         if not known or not pair[0] > pair[1]:
             shown = ", ".join(f"{score:g}" for score in scores[:10])
-            raise ValueError(
-                f"level_weight has {pair!r}; pairs (upper, lower) of the scores {shown} of y are "
-                "accepted."
+            raise ArgumentError(
+                f"level_weight has {pair!r}", f"pairs (upper, lower) of the scores {shown} of y"
             )
         table[place[pair[0]], place[pair[1]]] = as_positive(
             f"level_weight[{pair!r}]", weight, zero=True
@@ -440,9 +440,9 @@ def query_totals(prefs):
 def query_weighted(prefs, weight):
     """What :meth:`Preferences.query_weighted` says."""
     if prefs.levels is None:
-        raise ValueError(
-            f"query_weight is given and the graph is of {prefs.graph}, which know no queries; a "
-            "graph of scores is accepted."
+        raise ArgumentError(
+            f"query_weight is given and the graph is of {prefs.graph}, which know no queries",
+            "a graph of scores",
         )
     weight = _asked_totals(weight, prefs.n_queries)
     query, total = query_totals(prefs)

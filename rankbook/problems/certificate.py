@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.limits import warn
 from ..base.ownership import SetOnce, locked
 from ..base.types import Items
@@ -278,11 +279,10 @@ class Solution(SetOnce):
         if coef is None and weights is None:
             if not isinstance(self.dual, np.ndarray):
                 both = "coef and dual are both" if dual is None else "coef is None and dual is"
-                raise ValueError(f"{both} {dual}; at least one array is accepted.")
+                raise ArgumentError(f"{both} {dual}", "at least one array")
             if lam == 0:
-                raise ValueError(
-                    "coef is None at lam = 0, where the multipliers do not determine it; "
-                    "coef is accepted."
+                raise ArgumentError(
+                    "coef is None at lam = 0, where the multipliers do not determine it", "coef"
                 )
             coef = problem.penalty.implied_coef(problem, lam, self.dual)
         self._coef = (
@@ -374,9 +374,8 @@ class Solution(SetOnce):
             for name, items in (("first", first), ("second", second))
         )
         if first.size != second.size:
-            raise ValueError(
-                f"first has {first.size} entries and second has {second.size}; "
-                "equal lengths are accepted."
+            raise ArgumentError(
+                f"first has {first.size} entries and second has {second.size}", "equal lengths"
             )
         if not np.isfinite(radius):
             return np.zeros(first.size, dtype=bool)
@@ -403,9 +402,8 @@ def _as_answer(name, value, shape):
     value = np.array(as_numbers(name, value))
     if value.shape != shape or not np.isfinite(value).all():
         accepted = "None" if shape is None else f"shape {shape} with finite entries"
-        raise ValueError(
-            f"{name} has shape {value.shape} and {np.isnan(value).sum()} NaN; "
-            f"{accepted} is accepted."
+        raise ArgumentError(
+            f"{name} has shape {value.shape} and {np.isnan(value).sum()} NaN", accepted
         )
     return locked(value)
 
@@ -430,4 +428,4 @@ def require_solution(value):
     """A TypeError unless the argument `solution` is one."""
     if not isinstance(value, Solution):
         pointer = ", of an estimator its solution_," if hasattr(value, "fit") else ""
-        raise TypeError(f"solution is a {type(value).__name__}; a Solution{pointer} is accepted.")
+        raise ArgumentError(f"solution is a {type(value).__name__}", f"a Solution{pointer}")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import GraphName, KernelLike
@@ -30,21 +31,18 @@ def as_label_scores(y):
     y = np.ma.filled(np.ma.asarray(y, dtype=float), np.nan) if np.ma.is_masked(y) else y
     Y = as_numbers("y", y)
     if Y.ndim != 2 or Y.shape[1] < 2:
-        raise ValueError(
-            f"y has shape {Y.shape}; scores (n, k) of at least two labels for each object are "
-            "accepted, NaN where one is missing."
+        raise ArgumentError(
+            f"y has shape {Y.shape}",
+            "scores (n, k) of at least two labels for each object, NaN where one is missing",
         )
     if np.isinf(Y).any():
         i, j = map(int, np.argwhere(np.isinf(Y))[0])
-        raise ValueError(
-            f"y has {Y[i, j]} in row {i}, column {j}; finite scores, or NaN where one is missing, "
-            "are accepted."
+        raise ArgumentError(
+            f"y has {Y[i, j]} in row {i}, column {j}", "finite scores, or NaN where one is missing"
         )
     refuse_huge("y", np.where(np.isnan(Y), 0.0, Y))
     if (np.nanmax(Y, axis=1, initial=-np.inf) <= np.nanmin(Y, axis=1, initial=np.inf)).all():
-        raise ValueError(
-            "y has no two different scores in any row; at least one difference is accepted."
-        )
+        raise ArgumentError("y has no two different scores in any row", "at least one difference")
     return Y
 
 
@@ -53,13 +51,13 @@ def as_label_kernel(label_kernel, k):
     if isinstance(label_kernel, str) and label_kernel == "identity":
         return locked(np.eye(k))
     if isinstance(label_kernel, str) or as_array("label_kernel", label_kernel).ndim != 2:
-        raise ValueError(
-            f"label_kernel is {shown(label_kernel)}; 'identity' or a matrix ({k}, {k}) is accepted."
+        raise ArgumentError(
+            f"label_kernel is {shown(label_kernel)}", f"'identity' or a matrix ({k}, {k})"
         )
     L = as_matrix("label_kernel", label_kernel)
     if L.shape != (k, k):
-        raise ValueError(
-            f"label_kernel has shape {L.shape} and y has {k} columns; ({k}, {k}) is accepted."
+        raise ArgumentError(
+            f"label_kernel has shape {L.shape} and y has {k} columns", f"({k}, {k})"
         )
     return own(check_gram(L, "label_kernel"))
 
@@ -88,7 +86,7 @@ class LabelMap:
         self.object_kernel = kernel
         X, Y = as_matrix("X", X), as_label_scores(y)
         if len(X) != len(Y):
-            raise ValueError(f"y has {len(Y)} rows and X has {len(X)}; equal numbers are accepted.")
+            raise ArgumentError(f"y has {len(Y)} rows and X has {len(X)}", "equal numbers")
         refuse_huge("X", X)
         require_square(X, kernel)
         self.objects, self.label_gram = own(X), as_label_kernel(label_kernel, Y.shape[1])
@@ -96,9 +94,8 @@ class LabelMap:
             object_weight = as_vector("object_weight", object_weight, len(X), minimum=0.0)
             refuse_huge("object_weight", object_weight)
             if not object_weight.any():
-                raise ValueError(
-                    "object_weight is zero for every object; at least one positive weight is "
-                    "accepted."
+                raise ArgumentError(
+                    "object_weight is zero for every object", "at least one positive weight"
                 )
             object_weight = None if (object_weight == 1).all() else own(object_weight)
         self.object_weight = object_weight

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.validation import as_choice, as_items, as_matrix, as_positive
 from ..kernels.items import matvec, rmatvec
 from ..kernels.linear_map import KernelMap
@@ -146,7 +147,7 @@ class SquaredHinge:
         `dual` is an array (m,), or None for the slopes at scores f (n,), which have the given sums.
         """
         if isinstance(dual, SmoothedDual):
-            raise TypeError(f"dual is {dual}; for loss='squared' an array or None is accepted.")
+            raise ArgumentError(f"dual is {dual}", "for loss='squared' an array or None")
         if dual is not None:
             prefs = problem.prefs
             a, box, misplaced = self.feasible(prefs, dual, prefs.margin - prefs.matvec(f))
@@ -255,9 +256,9 @@ def hard_violations(prefs, dual, differences):
 def refuse_signed(prefs):
     """A ValueError that lam is 0, if a margin is not positive."""
     if (prefs.margin <= 0).any():
-        raise ValueError(
-            f"lam is 0 and prefs has a margin of {prefs.margin.min():g}; lam > 0 is accepted for "
-            "margins that are not positive."
+        raise ArgumentError(
+            f"lam is 0 and prefs has a margin of {prefs.margin.min():g}",
+            "lam > 0 for margins that are not positive",
         )
 
 # %% ../../nbs/problems/losses.ipynb #l2-c022
@@ -503,9 +504,9 @@ class L1:
         Only a linear function takes this penalty.
         """
         if not problem.is_factored:
-            raise ValueError(
-                f"penalty is 'l1' and kernel is {problem.kernel.name!r}; "
-                "the L1 penalty is accepted with kernel='linear' only."
+            raise ArgumentError(
+                f"penalty is 'l1' and kernel is {problem.kernel.name!r}",
+                "the L1 penalty with kernel='linear' only",
             )
         return problem.X.shape[1]
 
@@ -528,9 +529,9 @@ class L1:
 
     def implied_coef(self, problem, lam, dual):
         """An error, for multipliers do not determine the weights."""
-        raise ValueError(
-            "coef is None, and the multipliers of the L1 penalty do not determine the weights; "
-            "coef of shape (d,) is accepted."
+        raise ArgumentError(
+            "coef is None, and the multipliers of the L1 penalty do not determine the weights",
+            "coef of shape (d,)",
         )
 
     def certificate(self, problem, lam, coef=None, dual=None, weights=None):

@@ -9,6 +9,7 @@ __all__ = ['open_radii', 'nearest_pairs', 'suggest_pairs']
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.limits import within_memory
 from ..base.types import Items
 from ..base.validation import as_array, as_count, as_index, as_items, query_numbers
@@ -124,9 +125,10 @@ class _Candidates(KernelMap):
 
     def __init__(self, kernel, X_new):
         if kernel.name == "precomputed":
-            raise ValueError(
+            raise ArgumentError(
                 "X_new is given and the kernel is precomputed, which does not say how far new "
-                "items are from each other; None is accepted."
+                "items are from each other",
+                "None",
             )
         self.kernel, self.n_items = kernel, X_new.shape[0]
         self.keep_items(X_new)
@@ -192,23 +194,20 @@ def suggest_pairs(
         X_new, prefs = as_items("X_new", X_new), None
         f, items = solution.predict(X_new), _Candidates(items.kernel, X_new)
     elif prefs is None:
-        raise ValueError(
-            f"X_new is None, and a {type(items).__name__} without preferences has no open pairs of "
-            "its own; items of shape (n, d) are accepted."
+        raise ArgumentError(
+            f"X_new is None, and a {type(items).__name__} without preferences has no open "
+            "pairs of its own",
+            "items of shape (n, d)",
         )
     else:
         given = solution.weights
         f = items.evaluated(solution.coef if given is None else None, given)[0]
     if f.ndim > 1:
-        raise ValueError(
-            f"solution gives an item {f.shape[1]} scores; one with one score is accepted."
-        )
+        raise ArgumentError(f"solution gives an item {f.shape[1]} scores", "one with one score")
     n = len(f)
     exclude = np.empty((0, 2), np.int64) if exclude is None else as_array("exclude", exclude)
     if exclude.ndim != 2 or exclude.shape[1] != 2:
-        raise ValueError(
-            f"exclude has shape {exclude.shape}; pairs of items of shape (p, 2) are accepted."
-        )
+        raise ArgumentError(f"exclude has shape {exclude.shape}", "pairs of items of shape (p, 2)")
     exclude = as_index("exclude", exclude.ravel(), n).reshape(-1, 2)
     query = query_numbers(qid, n)
     if qid is None and prefs is not None and prefs.levels is not None:

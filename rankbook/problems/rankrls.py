@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_finite, solvable, warn
 from ..base.ownership import locked, own
 from ..base.types import Items, KernelLike
@@ -40,26 +41,21 @@ def make_graph(graph, qid, n, item_weight=None):
     if graph is None:
         return query_graph(qid, n, item_weight)
     if qid is not None:
-        raise ValueError("qid and graph are both given; one of them is accepted.")
+        raise ArgumentError("qid and graph are both given", "one of them")
     if isinstance(graph, str) and graph == "identity":
         return IdentityGraph(n, item_weight)
     if item_weight is not None:
-        raise ValueError(
-            "item_weight and a graph of weights are both given; one of them is accepted."
-        )
+        raise ArgumentError("item_weight and a graph of weights are both given", "one of them")
     if isinstance(graph, str) or not hasattr(graph, "__len__") and not hasattr(graph, "tocsr"):
-        kind = ValueError if isinstance(graph, str) else TypeError
-        raise kind(
-            f"graph is {graph!r}; None, 'identity', a matrix of weights or Preferences is accepted."
+        raise ArgumentError(
+            f"graph is {graph!r}", "None, 'identity', a matrix of weights or Preferences"
         )
     if not isinstance(graph, Preferences):
         return WeightedGraph(graph, n)
     from scipy.sparse import csr_array
 
     if graph.n_items != n:
-        raise ValueError(
-            f"graph has {graph.n_items} items and X has {n} rows; equal numbers are accepted."
-        )
+        raise ArgumentError(f"graph has {graph.n_items} items and X has {n} rows", "equal numbers")
     ends = np.r_[graph.better, graph.worse], np.r_[graph.worse, graph.better]
     weight = np.r_[graph.weight, graph.weight]  # of pairs that repeat they add up
     return WeightedGraph(csr_array((weight, ends), shape=(n, n)), n)
@@ -103,24 +99,23 @@ def make_target(y, graph, given):
     """
     if y is None:
         if not isinstance(given, Preferences):
-            raise ValueError(
-                "y is None; scores of shape (n,) are accepted, "
-                "or None with graph=Preferences, whose margins are then the differences."
+            raise ArgumentError(
+                "y is None",
+                "scores of shape (n,), or None with graph=Preferences, whose margins are then "
+                "the differences",
             )
         if not given.weight.any():
-            raise ValueError(
-                "graph has no preference of positive weight; at least one is accepted."
-            )
+            raise ArgumentError("graph has no preference of positive weight", "at least one")
         return MarginTarget(given, graph), True
     flat = as_array("y", y).ndim == 1
     Y = as_vector("y", y)[:, None] if flat else as_matrix("y", y)
     if len(Y) != graph.n:
-        raise ValueError(f"y has {len(Y)} rows and X has {graph.n}; equal numbers are accepted.")
+        raise ArgumentError(f"y has {len(Y)} rows and X has {graph.n}", "equal numbers")
     refuse_huge("y", Y[:, 0] if flat else Y)
     if graph.is_level(Y):
-        raise ValueError(
-            "y has no two different scores that are compared: "
-            "all are equal in every query; at least one difference is accepted."
+        raise ArgumentError(
+            "y has no two different scores that are compared: all are equal in every query",
+            "at least one difference",
         )
     alone = int((graph.sizes == 1).sum()) if hasattr(graph, "sizes") else 0
     if alone:
@@ -198,7 +193,7 @@ class RankRLSProblem(BasisMap):
         self.n_items = len(X)
         self.basis = check_basis(basis, len(X))
         if np.shape(self.basis) != X.shape[1:]:  # else it may be K_MR
-            narrow = "" if basis is None else ", or (n, r) with the indices of r basis items,"
+            narrow = "" if basis is None else ", or (n, r) with the indices of r basis items"
             require_square(X, self.kernel, narrow)
         self.graph = make_graph(graph, qid, self.n_items, item_weight)
         self.target, self.is_flat = make_target(y, self.graph, graph)
@@ -211,9 +206,9 @@ class RankRLSProblem(BasisMap):
             return
         for name, given in (("a basis", basis is not None), ("y with columns", not self.is_flat)):
             if given:
-                raise ValueError(
-                    f"penalty is 'l1' and there is {name}; all features and y of shape (n,) are "
-                    "accepted with it."
+                raise ArgumentError(
+                    f"penalty is 'l1' and there is {name}",
+                    "all features and y of shape (n,) with it",
                 )
         self.n_coef = self.penalty.count_coef(self)
 

@@ -14,6 +14,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge
 from ..base.ownership import locked, own
 from ..base.types import KernelLike
@@ -80,12 +81,12 @@ class RankingStatistics:
         )
         if self.kernel.name == "precomputed" or (basis is None and self.kernel.name != "linear"):
             given = "None" if basis is None else "given"
-            raise ValueError(
-                f"kernel is {self.kernel.name!r} and basis is {given}; 'linear', "
-                "or another than 'precomputed' with a basis, is accepted."
+            raise ArgumentError(
+                f"kernel is {self.kernel.name!r} and basis is {given}",
+                "'linear', or another than 'precomputed' with a basis",
             )
         if not (graph is None or isinstance(graph, str) and graph == "identity"):
-            raise ValueError(f"graph is {graph!r}; None or 'identity' is accepted.")
+            raise ArgumentError(f"graph is {graph!r}", "None or 'identity'")
         self.factor = None if basis is None else basis_cholesky(self.kernel.gram(self.basis))
         self.graph, self.products, self.n_features, self.is_flat = graph, None, 0, True
         self.n_items = self.n_queries = self.n_pairs = 0
@@ -140,18 +141,17 @@ def read_block(statistics, X, y):
     refuse_huge("X", X)
     refuse_huge("y", Y[:, 0] if flat else Y)
     if len(Y) != len(X):
-        raise ValueError(f"y has {len(Y)} rows and X has {len(X)}; equal numbers are accepted.")
+        raise ArgumentError(f"y has {len(Y)} rows and X has {len(X)}", "equal numbers")
     if statistics.basis is not None and X.shape[1] != statistics.basis.shape[1]:
-        raise ValueError(
-            f"X has {X.shape[1]} columns; {statistics.basis.shape[1]}, as the basis has, "
-            "are accepted."
+        raise ArgumentError(
+            f"X has {X.shape[1]} columns", f"{statistics.basis.shape[1]}, as the basis has"
         )
     Z = X if statistics.basis is None else basis_rows(statistics, X)
     products, p = statistics.products, statistics.n_features
     if products is not None and (Z.shape[1] != p or Y.shape[1] != len(products) - p):
-        raise ValueError(
-            f"X and y have {Z.shape[1]} and {Y.shape[1]} columns; {p} and {len(products) - p}, "
-            "as before, are accepted."
+        raise ArgumentError(
+            f"X and y have {Z.shape[1]} and {Y.shape[1]} columns",
+            f"{p} and {len(products) - p}, as before",
         )
     return Z, Y, flat
 
@@ -160,12 +160,12 @@ def check_ids(statistics, ids, sign):
     """Refuse ids that are already in, or to be removed and not in."""
     wrong = ids & statistics.seen if sign > 0 else ids - statistics.seen
     if wrong:
-        what = (
-            "was added before; a query is accepted once, with all its items"
+        what, accepted = (
+            ("was added before", "each query once, with all its items")
             if sign > 0
-            else "was never added; queries that are in are accepted"
+            else ("was never added", "queries that are in")
         )
-        raise ValueError(f"qid has {min(wrong, key=str)!r}, which {what}.")
+        raise ArgumentError(f"qid has {min(wrong, key=str)!r}, which {what}", accepted)
 
 
 def change_statistics(statistics, sign, X, y, qid, item_weight):
@@ -176,9 +176,8 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
     ids = set() if qid is None else set(np.unique(np.asarray(qid)).tolist())
     check_ids(statistics, ids, sign)
     if sign < 0 and len(Z) > statistics.n_items:
-        raise ValueError(
-            f"X has {len(Z)} items to remove; at most the {statistics.n_items} that are in are "
-            "accepted."
+        raise ArgumentError(
+            f"X has {len(Z)} items to remove", f"at most the {statistics.n_items} that are in"
         )
     if statistics.graph is None:  # measured from the first item, equal scores are exactly 0
         Y = Y - Y[queries.first[queries.query]]
@@ -236,8 +235,8 @@ def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> Ra
             else one.basis is None
         )
         if repr(one.kernel) != repr(first.kernel) or one.graph != first.graph or not same:
-            raise ValueError(
-                "statistics differ in kernel, basis or graph; statistics of one kind are accepted."
+            raise ArgumentError(
+                "statistics differ in kernel, basis or graph", "statistics of one kind"
             )
         if one.products is None:
             continue
@@ -245,9 +244,10 @@ def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> Ra
             total.products.shape,
             total.n_features,
         ):
-            raise ValueError(
+            raise ArgumentError(
                 f"statistics have products of shape {one.products.shape} and "
-                f"{total.products.shape}; equal shapes are accepted."
+                f"{total.products.shape}",
+                "equal shapes",
             )
         check_ids(total, one.seen, 1)
         count_in(total, one.products.copy(), (one.n_items, one.n_queries, one.n_pairs))
@@ -271,7 +271,7 @@ class StatisticsSolver:
     def __init__(self, statistics):
         require_kind("statistics", statistics, RankingStatistics)
         if statistics.products is None:
-            raise ValueError("the statistics have no items; at least one block is accepted.")
+            raise ArgumentError("the statistics have no items", "at least one block")
         p = statistics.n_features
         self.kernel, self.basis, self.factor, self.is_flat = (
             statistics.kernel,

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.ownership import locked
 from ..base.types import Items, KernelLike
 from ..base.validation import as_flag, as_positive
@@ -102,27 +103,24 @@ class RankSVMProblem(KernelMap):
         self.penalty, self.loss = as_penalty(penalty), as_loss(loss)
         X = self.penalty.as_items(X, self.kernel)
         if not isinstance(prefs, Preferences):
-            raise TypeError(
-                f"prefs is a {type(prefs).__name__}; a rankbook.Preferences is accepted."
-            )
+            raise ArgumentError(f"prefs is a {type(prefs).__name__}", "a rankbook.Preferences")
         if X.shape[0] != prefs.n_items:
-            raise ValueError(
-                f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items; "
-                "equal numbers are accepted."
+            raise ArgumentError(
+                f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items", "equal numbers"
             )
         if len(prefs) == 0:
-            raise ValueError(
-                "prefs has no preference: all scores are equal in every query; "
-                "at least one preference is accepted."
+            raise ArgumentError(
+                "prefs has no preference: all scores are equal in every query",
+                "at least one preference",
             )
         if weighs_nothing(prefs):
-            raise ValueError(
-                "prefs has weight 0 for every preference; at least one positive weight is accepted."
+            raise ArgumentError(
+                "prefs has weight 0 for every preference", "at least one positive weight"
             )
         if self.penalty.coef_is_weights and not has_positive_margins(prefs):
-            raise ValueError(
-                f"prefs has a margin of {prefs.margin.min():g}; positive margins are accepted for "
-                "the penalty 'l1'."
+            raise ArgumentError(
+                f"prefs has a margin of {prefs.margin.min():g}",
+                "positive margins for the penalty 'l1'",
             )
         require_square(X, self.kernel)
         self.keep_items(X, as_flag("copy", copy))

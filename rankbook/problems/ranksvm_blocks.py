@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.ownership import locked
 from ..base.validation import as_choice
 from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, require_blocks
@@ -247,14 +248,13 @@ class BlockRankSVMProblem(RankSVMProblem):
         self.X = BlockedItems(blocks, (self.n_items, d))
         self.n_preferences, n_weighing = blocks.reduce(_numbers, self.summed.losses)
         if not self.n_preferences:
-            raise ValueError(
-                "blocks have no preference: all scores are equal in every query; "
-                "at least one preference is accepted."
+            raise ArgumentError(
+                "blocks have no preference: all scores are equal in every query",
+                "at least one preference",
             )
         if not n_weighing:
-            raise ValueError(
-                "blocks have weight 0 for every preference; at least one positive weight is "
-                "accepted."
+            raise ArgumentError(
+                "blocks have weight 0 for every preference", "at least one positive weight"
             )
         self.prefs = BlockPreferences(self.n_items, self.n_preferences)
         self.n_coef = self.n_items
@@ -298,9 +298,8 @@ class BlockRankSVMProblem(RankSVMProblem):
 
     def coefficients(self, w: np.ndarray) -> np.ndarray:
         """A ValueError: there are weights, and no coefficients of items in other places."""
-        raise ValueError(
-            "coef of a solution on blocks would have an entry for each item; its weights are "
-            "accepted."
+        raise ArgumentError(
+            "coef of a solution on blocks would have an entry for each item", "its weights"
         )
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb14

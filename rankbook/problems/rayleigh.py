@@ -16,6 +16,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
 from ..base.types import KernelLike, Seed
@@ -60,18 +61,18 @@ def marked_items(y, unlabelled, separate):
             return y == -1
         if separate or not (y == 1).any():
             return missing
-        raise ValueError(
-            "y holds -1 and 1 only, where -1 can mean a worse item or an unlabelled one; "
-            "unlabelled=False is accepted with it if all items are labelled; "
-            "with marks for unlabelled items, the labels 0 and 1."
+        raise ArgumentError(
+            "y holds -1 and 1 only, where -1 can mean a worse item or an unlabelled one",
+            "unlabelled=False with it if all items are labelled; with marks for "
+            "unlabelled items, the labels 0 and 1",
         )
     is_number = isinstance(unlabelled, int | float | np.number) and not (
         isinstance(unlabelled, bool) or abs(unlabelled) > 2**53
     )
     if not is_number and unlabelled is not False:
-        raise ValueError(
-            f"unlabelled is {shown(unlabelled)}; "
-            "None, False or the number that marks unlabelled items is accepted."
+        raise ArgumentError(
+            f"unlabelled is {shown(unlabelled)}",
+            "None, False or the number that marks unlabelled items",
         )
     mark = (
         missing
@@ -79,14 +80,15 @@ def marked_items(y, unlabelled, separate):
         else (y == unlabelled if is_number else np.zeros(y.size, dtype=bool))
     )
     if is_number and unlabelled == unlabelled and unlabelled != -1 and not mark.any():
-        raise ValueError(
-            f"unlabelled is {shown(unlabelled)}, which y does not hold; a number that marks its "
-            "unlabelled items is accepted, or False if all are labelled."
+        raise ArgumentError(
+            f"unlabelled is {shown(unlabelled)}, which y does not hold",
+            "a number that marks its unlabelled items, or False if all are labelled",
         )
     if (missing & ~mark).any():
-        raise ValueError(
-            f"y has NaN at index {int(np.flatnonzero(missing)[0])}, "
-            f"and unlabelled is {unlabelled!r}; one mark for unlabelled items is accepted."
+        raise ArgumentError(
+            f"y has NaN at index {int(np.flatnonzero(missing)[0])}, and unlabelled is "
+            f"{unlabelled!r}",
+            "one mark for unlabelled items",
         )
     return mark
 
@@ -98,26 +100,25 @@ def read_labels(y, n, unlabelled=None, separate=False):
     """
     y = as_array("y", y)
     if y.dtype.kind not in "biuf":
-        raise TypeError(f"y has dtype {y.dtype}; numbers are accepted, 0 and 1 or -1 and 1.")
+        raise ArgumentError(f"y has dtype {y.dtype}", "numbers, 0 and 1 or -1 and 1")
     if y.shape != (n,):
-        raise ValueError(
-            f"y has shape {y.shape}; shape ({n},), a label for each row of X, is accepted."
-        )
+        raise ArgumentError(f"y has shape {y.shape}", f"shape ({n},), a label for each row of X")
     y = y.astype(np.float64)
     mark = marked_items(y, unlabelled, separate)
     worse = 0 if (y[~mark] == 0).any() else -1
     strange = np.flatnonzero(~mark & (y != 1) & (y != worse))
     if strange.size:
-        raise ValueError(
-            f"y has {y[strange[0]]:g} at index {strange[0]}, which is no label; "
-            "0 and 1, or -1 and 1, are accepted besides one mark for unlabelled items."
+        raise ArgumentError(
+            f"y has {y[strange[0]]:g} at index {strange[0]}, which is no label",
+            "0 and 1, or -1 and 1 besides one mark for unlabelled items",
         )
     signs = np.where(mark, 0, np.where(y == 1, 1, -1)).astype(np.int8)
     counts = {name: int((signs == sign).sum()) for name, sign in (("better", 1), ("worse", -1))}
     if min(counts.values()) < 2:
-        raise ValueError(
+        raise ArgumentError(
             f"y has {counts['better']} labelled items of the better class and "
-            f"{counts['worse']} of the worse; at least two of each are accepted."
+            f"{counts['worse']} of the worse",
+            "at least two of each",
         )
     return signs
 
@@ -186,16 +187,15 @@ def join_items(X, y, X_unlabelled, unlabelled, kernel):
     if X_unlabelled is None:
         return own(X), signs
     if kernel.name == "precomputed":
-        raise ValueError(
-            "X_unlabelled came with a precomputed kernel; "
-            "a Gram matrix X of all items, and y with marks for the unlabelled ones, are accepted."
+        raise ArgumentError(
+            "X_unlabelled came with a precomputed kernel",
+            "a Gram matrix X of all items, and y with marks for the unlabelled ones",
         )
     more = as_matrix("X_unlabelled", X_unlabelled)
     refuse_huge("X_unlabelled", more)
     if more.shape[1] != X.shape[1]:
-        raise ValueError(
-            f"X_unlabelled has {more.shape[1]} columns and X has {X.shape[1]}; "
-            "equal numbers are accepted."
+        raise ArgumentError(
+            f"X_unlabelled has {more.shape[1]} columns and X has {X.shape[1]}", "equal numbers"
         )
     return locked(np.concatenate([X, more])), np.r_[signs, np.zeros(len(more), dtype=np.int8)]
 
@@ -275,9 +275,9 @@ class RayleighProblem(SetOnce):
                 random_state,
             )
         elif kernel.name != "linear":
-            raise ValueError(
-                f"n_components is None and kernel is {kernel.name!r}; "
-                "None is accepted with kernel='linear', an integer >= 1 with any kernel."
+            raise ArgumentError(
+                f"n_components is None and kernel is {kernel.name!r}",
+                "None with kernel='linear', an integer >= 1 with any kernel",
             )
         self._take(SemiSupervisedData(items, signs, kernel, subspace, options), manifold_weight)
         self.matrix  # noqa: B018 -- makes the graph, if it is needed
@@ -585,13 +585,12 @@ def auc_bound(solution, delta=0.05, kernels=1):
 
     require_solution(solution)
     if not isinstance(solution.problem, RayleighProblem):
-        raise TypeError(
-            f"solution is of a {type(solution.problem).__name__}; "
-            "that of a RayleighProblem is accepted."
+        raise ArgumentError(
+            f"solution is of a {type(solution.problem).__name__}", "that of a RayleighProblem"
         )
     delta = as_positive("delta", delta)
     if delta >= 1:
-        raise ValueError(f"delta is {delta}; a number above 0 and below 1 is accepted.")
+        raise ArgumentError(f"delta is {delta}", "a number above 0 and below 1")
     g, size = pair_cosines(solution), int(min(np.bincount(solution.problem.data.signs + 1)[::2]))
     price = np.log((size + 1) * as_count("kernels", kernels) / delta)
     seen = lambda mu: float(ndtr(-mu * g).mean())

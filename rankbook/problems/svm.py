@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.limits import require_memory
 from ..base.ownership import SetOnce, own
 from ..base.types import KernelLike
@@ -36,12 +37,12 @@ def number_labels(y, n, at_most=None):
     if len(classes) < 2 or len(classes) > (at_most or len(classes)):
         shown = ", ".join(str(c) for c in classes[:4]) + (", ..." if len(classes) > 4 else "")
         instead = (
-            "two classes are accepted; MulticlassSVMProblem takes more."
+            "two classes: MulticlassSVMProblem takes more"
             if len(classes) > 2
-            else "at least two classes are accepted."
+            else "at least two classes"
         )
-        raise ValueError(
-            f"y has {len(classes)} class{'es' * (len(classes) > 1)} ({shown}); {instead}"
+        raise ArgumentError(
+            f"y has {len(classes)} class{'es' * (len(classes) > 1)} ({shown})", instead
         )
     return classes, number
 
@@ -56,7 +57,7 @@ def example_weights(weight, margin, n):
         np.ones(n) if margin is None else as_vector("margin", margin, n, minimum=0.0, strict=True)
     )
     if not weight.any():
-        raise ValueError("weight is 0 for every example; at least one positive weight is accepted.")
+        raise ArgumentError("weight is 0 for every example", "at least one positive weight")
     return weight, margin
 
 # %% ../../nbs/problems/svm.ipynb #c010

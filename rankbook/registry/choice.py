@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.limits import OutOfMemory, available_memory, warn
 from ..base.ownership import Seal
 from ..base.tables import as_html, as_text
@@ -336,7 +337,7 @@ def costs_of_plugins(problem, lam, provides):
                 if is_number and 0 <= cost < np.inf:
                     seconds = float(cost)
                 else:
-                    obstacle = f"says that it costs {cost!r}; a number of seconds >= 0 is accepted"
+                    obstacle = f"says that it costs {cost!r}; expected a number of seconds >= 0"
         except Exception as error:  # whatever a plugin raises is an obstacle
             seconds, obstacle = np.inf, words_of(error)
         seal.check(f"solver {name!r}")
@@ -395,14 +396,13 @@ def compare_solvers(
     path ...
     """
     if not is_kind(problem, "RankSVMProblem"):
-        raise TypeError(
-            f"problem is a {type(problem).__name__}; a RankSVMProblem is accepted: "
-            "of other problems one solver is right."
+        raise ArgumentError(
+            f"problem is a {type(problem).__name__}",
+            "a RankSVMProblem: of other problems one solver is right",
         )
     if problem.penalty.coef_is_weights:
-        raise ValueError(
-            f"problem has the penalty 'l1', which the solver {l1_solver(problem)!r} solves; "
-            "'l2' is accepted."
+        raise ArgumentError(
+            f"problem has the penalty 'l1', which the solver {l1_solver(problem)!r} solves", "'l2'"
         )
     provides = as_choice("provides", provides, ("solve", "path"))
     lam = None if lam is None else as_positive("lam", lam)

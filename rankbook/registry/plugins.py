@@ -20,6 +20,7 @@ from functools import lru_cache
 from importlib.metadata import distributions
 from typing import Any, TypeVar
 
+from ..base.errors import ArgumentError
 from ..base.tables import as_html, as_text
 from ..base.types import SolverLike
 from ..base.validation import as_flag, unknown_name
@@ -70,9 +71,10 @@ class Record:
             return self.target  # was checked when it was registered
         cls = check_class(self.target.load())
         if cls.name not in ("", self.name):
-            raise ValueError(
+            raise ArgumentError(
                 f"the entry point {self.name!r} leads to {cls.__name__}, whose name is "
-                f"{cls.name!r}; equal names, or a class without one, are accepted."
+                f"{cls.name!r}",
+                "equal names, or a class without one",
             )
         return cls
 
@@ -144,9 +146,9 @@ def find_record(name):
     installed = installed_records()
     found = [r for r in installed if r.name == name and shadow_of(r, installed) is None]
     if not found and name == "auto":
-        raise ValueError(
-            "solver is 'auto', which stands for a choice that depends on the problem; "
-            "the name of a solver is accepted here."
+        raise ArgumentError(
+            "solver is 'auto', which stands for a choice that depends on the problem",
+            "the name of a solver here",
         )
     if not found:
         error = unknown_name("solver", name, {r.name for r in installed} | set(AT_RUN_TIME))
@@ -212,9 +214,8 @@ def register_solver(
     elif owner is None and AT_RUN_TIME.setdefault(name, record) is not record:
         owner = "run time"  # also if another thread was quicker
     if owner is not None and not replace:
-        raise ValueError(
-            f"name is {name!r}, which is taken (by {owner}); "
-            "another name, or replace=True, is accepted."
+        raise ArgumentError(
+            f"name is {name!r}, which is taken (by {owner})", "another name, or replace=True"
         )
     return solver
 

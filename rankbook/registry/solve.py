@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.limits import solvable, within_memory
 from ..base.ownership import Seal
 from ..base.progress import interruptible
@@ -42,19 +43,19 @@ def refuse_overrides(problem):
     redefined method, or use it only in part.
     """
     if not hasattr(problem, "coef_shape"):
-        raise TypeError(
-            f"problem is a {type(problem).__name__}; "
-            "a problem such as rankbook.RankSVMProblem is accepted."
+        raise ArgumentError(
+            f"problem is a {type(problem).__name__}", "a problem such as rankbook.RankSVMProblem"
         )
     added = []
     for kind in type(problem).__mro__:
         if kind.__module__.startswith("rankbook.problems."):
             for name in added:
                 if hasattr(kind, name) and not name.startswith("__"):
-                    raise TypeError(
+                    raise ArgumentError(
                         f"problem is a {type(problem).__name__}, which redefines {name} of "
-                        f"{kind.__name__}; solvers and certificates would ignore it. "
-                        "A subclass that only adds other names is accepted."
+                        f"{kind.__name__}",
+                        "solvers and certificates would ignore it. A subclass that only adds other "
+                        "names",
                     )
             return
         added += vars(kind)
@@ -147,9 +148,9 @@ def solve(
 
     def certified(result, label, seal):
         if type(result) is not Solution or result.problem is not problem or result.lam != lam:
-            raise TypeError(
-                f"solver {label!r} returned {type(result).__name__}; "
-                f"a Solution of the given problem at lam = {lam!r} is accepted."
+            raise ArgumentError(
+                f"solver {label!r} returned {type(result).__name__}",
+                f"a Solution of the given problem at lam = {lam!r}",
             )
         # the library's own class certifies
         said = f"{label} ({result.solver})" if result.solver else label
@@ -226,17 +227,17 @@ def solve_path(
     lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
     # where lam_max is 0 nothing happens at any lambda, so none is too large
     if lam_min is not None and lam_min > (getattr(problem, "lam_max", 0) or np.inf):
-        raise ValueError(
-            f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}; "
-            "lam_min <= lam_max is accepted."
+        raise ArgumentError(
+            f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}",
+            "lam_min <= lam_max",
         )
     announce(problem, chosen, "path")
 
     def checked(path, label, seal):
         if not isinstance(path, SolutionPath) or path.problem is not problem:
-            raise TypeError(
-                f"solver {label!r} returned {type(path).__name__}; "
-                "a SolutionPath of the given problem is accepted."
+            raise ArgumentError(
+                f"solver {label!r} returned {type(path).__name__}",
+                "a SolutionPath of the given problem",
             )
         for name in KEPT if seal is not None else ():
             if not str(getattr(type(path), name).__module__).startswith("rankbook."):

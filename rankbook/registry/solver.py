@@ -20,6 +20,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.validation import as_flag, unknown_name
 from ..kernels.kernel import Kernel
 from ..preferences.graph import has_positive_margins
@@ -196,14 +197,12 @@ def check_name(argument, name):
     It is made of small letters, digits and single hyphens or underscores, and is not "auto".
     """
     if not isinstance(name, str) or not PLAIN.fullmatch(name):
-        raise ValueError(
-            f"{argument} is {text_of(name)}; small letters, digits and single hyphens or "
-            "underscores between them are accepted."
+        raise ArgumentError(
+            f"{argument} is {text_of(name)}",
+            "small letters, digits and single hyphens or underscores between them",
         )
     if name == "auto":
-        raise ValueError(
-            f"{argument} is 'auto', which stands for a choice; another name is accepted."
-        )
+        raise ArgumentError(f"{argument} is 'auto', which stands for a choice", "another name")
     return name
 
 
@@ -212,9 +211,7 @@ def check_attributes(kind, values):
     for attribute, value in values.items():
         is_right, accepted = RULES[attribute]
         if not is_right(value):
-            raise TypeError(
-                f"{attribute} of {kind.__name__} is {text_of(value)}; {accepted} is accepted."
-            )
+            raise ArgumentError(f"{attribute} of {kind.__name__} is {text_of(value)}", accepted)
 
 # %% ../../nbs/registry/solver.ipynb #so012
 CHECKED = WeakSet()  # classes whose declaration was found right
@@ -227,41 +224,36 @@ def check_class(cls, *instance):
     or the `instance` that the caller passed, if any.
     """
     if not (isinstance(cls, type) and issubclass(cls, Solver)):
-        raise TypeError(
-            f"solver is {text_of((*instance, cls)[0])}; "
-            "a class derived from rankbook.Solver is accepted."
+        raise ArgumentError(
+            f"solver is {text_of((*instance, cls)[0])}", "a class derived from rankbook.Solver"
         )
     if cls in CHECKED:
         return cls
     check_attributes(cls, {name: getattr(cls, name) for name in RULES})
     for method in (*METHODS, "can_solve", "can_follow", "cost"):
         if not callable(value := getattr(cls, method, repr)):
-            said = f"{method} of {cls.__name__} is {text_of(value)}; a method is accepted."
-            raise TypeError(said)
+            raise ArgumentError(f"{method} of {cls.__name__} is {text_of(value)}", "a method")
     has = [repr(method) for method in METHODS if hasattr(cls, method)]
     accepted = " and ".join(has) or "a class with a solve or a path method"
     if not cls.provides:
-        raise ValueError(f"provides of {cls.__name__} is empty; {accepted} is accepted.")
+        raise ArgumentError(f"provides of {cls.__name__} is empty", accepted)
     for method in cls.provides:
         if method not in METHODS:
             raise unknown_name(f"provides of {cls.__name__}", method, METHODS)
         if not hasattr(cls, method):
-            raise ValueError(
-                f"provides of {cls.__name__} holds {method!r}, and it has no such method; "
-                f"{accepted} is accepted."
+            raise ArgumentError(
+                f"provides of {cls.__name__} holds {method!r}, and it has no such method", accepted
             )
     ours = VOCABULARY["problems"]
     for what in ("problems", "kernels"):
         if not getattr(cls, what):
-            raise ValueError(
-                f"{what} of {cls.__name__} is empty; {VOCABULARY[what][0]!r} is accepted."
-            )
+            raise ArgumentError(f"{what} of {cls.__name__} is empty", f"{VOCABULARY[what][0]!r}")
     core = lambda text: text.lower().removesuffix("problem")
     for name in sorted(set(cls.problems).difference(ours)):
         if meant := [known for known in ours if core(known) == core(name)]:
-            raise ValueError(
-                f"problems of {cls.__name__} is {name!r}; did you mean {meant[0]!r}? "
-                f"Accepted: {', '.join(ours)}, and problems of your own by other names."
+            raise ArgumentError(
+                f"problems of {cls.__name__} is {name!r} (did you mean {meant[0]!r}?)",
+                f"one of: {', '.join(ours)}, or a name of your own for your own problems",
             )
     if set(cls.problems) <= set(ours):  # problems of a plugin's own may have their own words
         for what, known in VOCABULARY.items():
@@ -344,9 +336,10 @@ def solver_fit(solver, problem, provides, who=""):
         fits = getattr(solver, question)(problem)
         fits = bool(fits) if isinstance(fits, np.bool_) else fits
         if fits is not True and not (isinstance(fits, str) and fits.strip()):
-            raise TypeError(
+            raise ArgumentError(
                 f"the solver {who or repr(type(solver).__name__)} was asked {question}, and "
-                f"answered {text_of(fits)}; True, or a sentence that says why not, is accepted."
+                f"answered {text_of(fits)}",
+                "True, or a sentence that says why not",
             )
     return fits
 
@@ -400,12 +393,12 @@ def check_options(cls, name, options):
     if unknown and not known:
         raise TypeError(f"option is {unknown[0]!r}; the solver {name!r} has none.")
     if unknown:
-        raise TypeError(str(unknown_name(f"option of the solver {name!r}", unknown[0], known)))
+        raise unknown_name(f"option of the solver {name!r}", unknown[0], known)
     for option, default in known.items():
         if default is NEEDED and option not in options:
-            raise TypeError(
-                f"option {option!r} of the solver {name!r} has no default and did not come; "
-                f"a value is accepted, as in solver=({name!r}, dict({option}=...))."
+            raise ArgumentError(
+                f"option {option!r} of the solver {name!r} has no default and is missing",
+                f"a value, as in solver=({name!r}, dict({option}=...))",
             )
 
 
@@ -418,7 +411,7 @@ def with_options(solver, options):
         return solver, options
     pair = len(solver) == 2 and isinstance(solver[0], (str, type)) and isinstance(solver[1], dict)
     if not pair:
-        raise TypeError(f"solver is {solver!r}; a name or class and a dict of options is accepted.")
+        raise ArgumentError(f"solver is {solver!r}", "a name or class and a dict of options")
     return solver[0], solver[1] | options
 
 
@@ -432,6 +425,6 @@ def auto_options(solver):
         return None
     for option, value in options.items():
         if option not in AUTO:
-            raise TypeError(str(unknown_name("option of the solver 'auto'", option, AUTO)))
+            raise unknown_name("option of the solver 'auto'", option, AUTO)
         as_flag(option, value)
     return AUTO | options

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.chance import as_seed
+from ..base.errors import ArgumentError
 from ..base.ownership import locked
 from ..base.validation import as_array, as_choice, as_count, as_ids, as_index
 from ..preferences.graph import Preferences
@@ -126,11 +127,11 @@ def make_folds(cv, X, y, query, random_state=None):
         for part, what in zip(parts, ("train on", "validate")):
             ids = None if query is None else query[part]
             if part.size == 0 or len(Preferences.from_scores(y[part], ids)) == 0:
-                raise ValueError(
+                raise ArgumentError(
                     f"cv leaves fold {f + 1} of {len(folds)} no preference to "
-                    f"{what}{'' if query is None else f', of {np.unique(query).size} queries'}: "
-                    "two different scores in a query are needed. Fewer folds, or a "
-                    "splitter that keeps levels together, are accepted."
+                    f"{what}{'' if query is None else f', of {np.unique(query).size} queries'}",
+                    "two different scores in a query",
+                    "Use fewer folds, or a splitter that keeps levels together.",
                 )
     return folds
 
@@ -142,14 +143,13 @@ def deal_folds(cv, X, y, query, rng=None):
         fold = fold_numbers(y, query, cv, rng)
         return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(cv)]
     if isinstance(cv, (str, bytes, bool)) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
-        raise TypeError(
-            f"cv is {cv!r}; an integer, a splitter of scikit-learn or pairs "
-            "(training, left out) are accepted."
+        raise ArgumentError(
+            f"cv is {cv!r}", "an integer, a splitter of scikit-learn or pairs (training, left out)"
         )
     folds = []
     for f, pair in enumerate(cv.split(X, y, query) if hasattr(cv, "split") else cv):
         if not hasattr(pair, "__len__") or len(pair) != 2:
-            raise TypeError(f"cv has fold {f}, {pair!r}; a pair (training, left out) is accepted.")
+            raise ArgumentError(f"cv has fold {f}, {pair!r}", "a pair (training, left out)")
         parts = []
         for i, part in enumerate(pair):
             part = as_array(name := f"cv[{f}][{i}]", part)
@@ -157,7 +157,7 @@ def deal_folds(cv, X, y, query, rng=None):
             parts.append(as_index(name, np.flatnonzero(part) if is_mask else part, y.size))
         folds.append(tuple(parts))
     if not folds:
-        raise ValueError("cv has no fold; at least one is accepted.")
+        raise ArgumentError("cv has no fold", "at least one")
     return folds
 
 # %% ../../nbs/selection/folds.ipynb #sp04
@@ -197,9 +197,9 @@ def pair_folds(cv, X, prefs, by="item", group=None, random_state=None):
         key = pairs.min(axis=1) * prefs.n_items + pairs.max(axis=1)
         number = np.unique(key, return_inverse=True)[1]  # of each two items that are compared
         if number.max() == 0:
-            raise ValueError(
-                "preferences compare the same two items only; two different pairs of items, or "
-                "more, are accepted for fold_by='pair'."
+            raise ArgumentError(
+                "preferences compare the same two items only",
+                "two different pairs of items, or more for fold_by='pair'",
             )
         parts = _whole(deal_folds(cv, pairs, prefs.weight, number, rng), prefs, by)
         every = locked(np.arange(prefs.n_items))
@@ -224,10 +224,10 @@ def _groups(by, group, n):
     if by == "item":
         return None
     if group is None:
-        raise ValueError("fold_by is 'group' and qid is None; the group of each item is accepted.")
+        raise ArgumentError("fold_by is 'group' and qid is None", "the group of each item")
     ids, number = as_ids("qid", group, n)
     if len(ids) < 2:
-        raise ValueError("qid has one group only; at least two are accepted for fold_by='group'.")
+        raise ArgumentError("qid has one group only", "at least two for fold_by='group'")
     return number
 
 
@@ -244,8 +244,9 @@ def _whole(parts, prefs, by):
         for part, what in zip(both, ("train on", "validate")):
             if not prefs.weight[_touched(prefs, part, by)].any():
                 instead = "" if by == "pair" else ", or fold_by='pair', which drops none,"
-                raise ValueError(
+                raise ArgumentError(
                     f"cv leaves fold {f + 1} of {len(parts)} no preference of positive weight to "
-                    f"{what}, by {by}; fewer folds{instead} are accepted."
+                    f"{what}, by {by}",
+                    f"fewer folds{instead}",
                 )
     return parts

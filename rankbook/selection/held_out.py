@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import metrics
+from ..base.errors import ArgumentError
 from ..base.validation import unknown_name
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import Queries, members
@@ -49,19 +50,19 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
             of_first = Y[Queries(query, len(Y)).first[query]]
             np.logical_or.at(differ, query, (Y != of_first).any(axis=1))
             if differ.sum() < 2:
-                raise ValueError(
-                    f"cv is 'query' and qid has {differ.sum()} queries with two different scores; "
-                    "at least 2 are accepted: one to learn from and one to judge by."
+                raise ArgumentError(
+                    f"cv is 'query' and qid has {differ.sum()} queries with two different scores",
+                    "at least 2: one to learn from and one to judge by",
                 )
             return members(query)
         if not by_item:
-            raise ValueError(
-                f"cv is {cv!r} and qid has {query.max() + 1} queries: leaving out a part of one "
-                "changes the weight of the rest of it; "
-                "cv='query' or a number of folds is accepted."
+            raise ArgumentError(
+                f"cv is {cv!r} and qid has {query.max() + 1} queries: leaving out a part of "
+                "one changes the weight of the rest of it",
+                "cv='query' or a number of folds",
             )
         if query.size < 3:
-            raise ValueError(f"cv is {cv!r} and X has {query.size} items; at least 3 are accepted.")
+            raise ArgumentError(f"cv is {cv!r} and X has {query.size} items", "at least 3")
         return "lpo" if cv == "lpo" else list(np.arange(query.size)[:, None])
     level = (
         Y[:, 0]
@@ -71,9 +72,9 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
     folds = make_folds(cv, X, level, query if query.max() else None, random_state)
     for f, (train, test) in enumerate(folds):
         if not np.array_equal(np.sort(np.concatenate([train, test])), np.arange(len(Y))):
-            raise ValueError(
-                f"cv has fold {f}, whose two parts are not all {len(Y)} items, each once; "
-                "training parts that are all the rest are accepted."
+            raise ArgumentError(
+                f"cv has fold {f}, whose two parts are not all {len(Y)} items, each once",
+                "training parts that are all the rest",
             )
     return [test for _, test in folds]
 
@@ -93,9 +94,8 @@ def query_disagreement(y, label):
     """
     prefs = Preferences.from_scores(y, label)
     if len(prefs) == 0:
-        raise ValueError(
-            "y has no two different scores that are left out together; "
-            "at least one pair is accepted."
+        raise ArgumentError(
+            "y has no two different scores that are left out together", "at least one pair"
         )
     counts = query_totals(prefs)[1]
     if np.unique(counts[counts > 0]).size > 1:
@@ -109,13 +109,12 @@ def measure(metric, scores, y, label, limits):
     Scores within `limits` (l,) tie.
     """
     if metric == "auc" and np.unique(y).size > 2:
-        raise ValueError(
-            f"y has {np.unique(y).size} different values; at most two are accepted for the AUC."
+        raise ArgumentError(
+            f"y has {np.unique(y).size} different values", "at most two for the AUC"
         )
     if metric == "ndcg" and not 0 <= y.min() <= y.max() <= 1000:
-        raise ValueError(
-            f"y has {y.min() if y.min() < 0 else y.max()}; "
-            "grades from 0 to 1000 are accepted for NDCG."
+        raise ArgumentError(
+            f"y has {y.min() if y.min() < 0 else y.max()}", "grades from 0 to 1000 for NDCG"
         )
     if callable(metric):
         judge = lambda s: metric(y, s, label)
@@ -214,10 +213,10 @@ def leave_query_out(blocks, statistics, lams):
     empty.factor = statistics.factor
     total, count, weighed = blocks.reduce(block_disagreement, blocks.items, empty, *options)
     if weighed:
-        raise ValueError("blocks have weights of items; blocks without are accepted here.")
+        raise ArgumentError("blocks have weights of items", "blocks without here")
     if count < 2:
-        raise ValueError(
-            f"blocks have {count} queries with two different scores; at least 2 are accepted: "
-            "one to learn from and one to judge by."
+        raise ArgumentError(
+            f"blocks have {count} queries with two different scores",
+            "at least 2: one to learn from and one to judge by",
         )
     return total / count

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.ownership import locked
 from ..base.types import SolverLike
 from ..base.validation import as_positive, as_vector
@@ -157,7 +158,7 @@ def kernel_path(
     True
     """
     if not is_kind(problem, "RankSVMProblem"):
-        raise TypeError(f"problem is a {type(problem).__name__}; a RankSVMProblem is accepted.")
+        raise ArgumentError(f"problem is a {type(problem).__name__}", "a RankSVMProblem")
     refuse_overrides(problem)
     if problem.kernel.name not in ("rbf", "poly"):
         raise ValueError(
@@ -166,7 +167,7 @@ def kernel_path(
     lam = as_positive("lam", lam)
     gammas = np.unique(as_vector("gammas", gammas, minimum=0.0, strict=True))
     if not gammas.size:
-        raise ValueError("gammas is empty; one or more numbers > 0 are accepted.")
+        raise ArgumentError("gammas is empty", "one or more numbers > 0")
     found = []
     for gamma in gammas:
         one = at_width(problem, gamma)

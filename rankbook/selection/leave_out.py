@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.validation import as_array
 from ..kernels.basis import basis_matvec
 from ..paths.spectral import WeightPath
@@ -41,20 +42,20 @@ class LeaveOut:
 
     def __init__(self, path):
         if not isinstance(getattr(path, "spectrum", None), Spectrum):
-            raise TypeError(
-                f"path is a {type(path).__name__}; a SpectralPath, which the solvers rls and "
-                "sparse-rls give, is accepted."
+            raise ArgumentError(
+                f"path is a {type(path).__name__}",
+                "a SpectralPath, which the solvers rls and sparse-rls give",
             )
         problem, self.spectrum = path.problem, path.spectrum
         self.graph, self.n, self.is_flat = problem.graph, problem.n_items, problem.is_flat
         if self.graph.weight is not None:
-            raise ValueError(
-                "item_weight is given in the problem of the path; a problem without is accepted, "
-                "for what is left out is counted by items."
+            raise ArgumentError(
+                "item_weight is given in the problem of the path",
+                "a problem without, for what is left out is counted by items",
             )
         if not hasattr(problem.target, "Y"):
-            raise ValueError(
-                "graph has margins in the place of scores; a problem with scores y is accepted."
+            raise ArgumentError(
+                "graph has margins in the place of scores", "a problem with scores y"
             )
         self.Y = problem.target.Y
         self.problem, self.scores = problem, None
@@ -138,7 +139,7 @@ def check_groups(form, groups):
     """
     checked = [as_array(f"groups[{g}]", h) for g, h in enumerate(groups)]
     if not checked:
-        raise ValueError("groups has no group; at least one is accepted.")
+        raise ArgumentError("groups has no group", "at least one")
     for g, h in enumerate(checked):
         if (
             h.ndim != 1
@@ -147,11 +148,11 @@ def check_groups(form, groups):
             or h.min() < 0
             or h.max() >= form.n
         ):
-            raise ValueError(
-                f"groups[{g}] is {h!r}; a vector of items from 0 to {form.n - 1} is accepted."
+            raise ArgumentError(
+                f"groups[{g}] is {h!r}", f"a vector of items from 0 to {form.n - 1}"
             )
         if h.size > 1 and np.unique(h).size < h.size:
-            raise ValueError(f"groups[{g}] has an item twice; different items are accepted.")
+            raise ArgumentError(f"groups[{g}] has an item twice", "different items")
         if h.size == form.n:
             raise ValueError(
                 f"groups[{g}] leaves out all {form.n} items; some have to be left to learn from."
@@ -162,10 +163,9 @@ def check_groups(form, groups):
         split = np.flatnonzero((inside > 0) & (inside < form.parts.sizes))
         if split.size:
             q = split[0]
-            raise ValueError(
-                f"groups[{g}] holds {inside[q]} of the {form.parts.sizes[q]:.0f} "
-                f"items of a {what}; "
-                "whole ones are accepted, for leaving out a part changes the weight of the rest."
+            raise ArgumentError(
+                f"groups[{g}] holds {inside[q]} of the {form.parts.sizes[q]:.0f} items of a {what}",
+                "whole ones, for leaving out a part changes the weight of the rest",
             )
     return checked
 
@@ -225,9 +225,8 @@ def left_out_residuals(form, items, inverse, b):
         flat = zip(B.reshape(-1, s, s), b.reshape(-1, *b.shape[2:]))
         return np.stack([cho_solve(cho_factor(A, **options), v) for A, v in flat]).reshape(b.shape)
     except LinAlgError as error:
-        raise ValueError(
-            "lams has a value too small for the rounding errors of the decomposition; larger ones "
-            "are accepted."
+        raise ArgumentError(
+            "lams has a value too small for the rounding errors of the decomposition", "larger ones"
         ) from error
 
 # %% ../../nbs/selection/leave_out.ipynb #c020
@@ -486,15 +485,14 @@ def pair_terms(path, lams):
     """The form of a path whose pairs may be left out, and the :class:`PairTerms` of each lambda."""
     form, lams = LeaveOut(path), as_lambdas(lams)
     if form.parts is not None:
-        raise ValueError(
-            "the pairs of a problem with several queries or a graph of weights cannot be left "
-            "out, for that changes the weight of the rest; "
-            "one query of all items, or the graph 'identity', is accepted."
+        raise ArgumentError(
+            "the pairs of a problem with several queries or a graph of weights cannot be "
+            "left out, for that changes the weight of the rest",
+            "one query of all items, or the graph 'identity'",
         )
     if form.n < 3:
-        raise ValueError(
-            f"the problem has {form.n} items; at least 3, a pair and one to learn from, "
-            "are accepted."
+        raise ArgumentError(
+            f"the problem has {form.n} items", "at least 3, a pair and one to learn from"
         )
     inverse, sign = inverse_at(form, lams, 2), 1.0 if form.scores is None else -1.0
     b = right_sides(form, inverse)
@@ -638,9 +636,8 @@ def leave_pair_out(path, lams, query=None):
                 f, limit = f[ordered[..., c]], limits[l][c]
                 wrong[l, c] += (f <= limit).sum() - 0.5 * (np.abs(f) <= limit).sum()
     if not total.all():
-        raise ValueError(
-            "y has only pairs of equal scores to leave out; at least one pair of different scores "
-            "is accepted."
+        raise ArgumentError(
+            "y has only pairs of equal scores to leave out", "at least one pair of different scores"
         )
     shares = wrong / total
     return shares[:, 0] if form.is_flat else shares

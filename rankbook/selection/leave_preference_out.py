@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.validation import as_ids, unknown_name
 from ..kernels.basis import basis_matvec
 from ..kernels.items import matvec, rmatvec
@@ -50,13 +51,13 @@ def preference_rows(path):
         If it is not the spectral path of a problem with preferences.
     """
     if not isinstance(getattr(path, "spectrum", None), Spectrum):
-        raise TypeError(
-            f"path is a {type(path).__name__}; a SpectralPath, which the solvers rls and "
-            "sparse-rls give, is accepted."
+        raise ArgumentError(
+            f"path is a {type(path).__name__}",
+            "a SpectralPath, which the solvers rls and sparse-rls give",
         )
     problem = path.problem
     if not isinstance(problem.target, MarginTarget):
-        raise ValueError("path is of a problem with scores y; one with preferences is accepted.")
+        raise ArgumentError("path is of a problem with scores y", "one with preferences")
     scores = _item_scores(path)
     if isinstance(path, WeightPath) or problem.basis is not None:
         return PreferenceRows(scores, scores, np.ones(scores.shape[1]))
@@ -115,9 +116,8 @@ def without_preferences(path, rows, pairs, lams):
         B = np.eye(len(root)) - (A * (rows.power * inverse)[:, None]) @ A.T
         rho = np.linalg.solve(B, residual[:, :, None])[:, :, 0]
     except np.linalg.LinAlgError as error:
-        raise ValueError(
-            "lams has a value too small for the rounding errors of the decomposition; larger ones "
-            "are accepted."
+        raise ArgumentError(
+            "lams has a value too small for the rounding errors of the decomposition", "larger ones"
         ) from error
     return inverse * (right - rho @ A)
 
@@ -203,7 +203,7 @@ def preference_groups(cv, X, prefs, by="item", group=None, random_state=None):
         raise ValueError(f"{error} That is for preferences and fold_by={by!r}.{known}")
     if by == "group":  # each that has preferences among itself
         if group is None:
-            raise ValueError("cv is 'query' and qid is None; the group of each item is accepted.")
+            raise ArgumentError("cv is 'query' and qid is None", "the group of each item")
         ids, number = as_ids("qid", group, prefs.n_items)
         first, last = number[prefs.better], number[prefs.worse]
         inside = np.flatnonzero(first == last)
@@ -226,10 +226,11 @@ def preference_groups(cv, X, prefs, by="item", group=None, random_state=None):
     ]
     found = LeftOut([removed[g] for g in kept], [judged[g] for g in kept], by != "group")
     if len(found.judged) < 2:
-        raise ValueError(
+        raise ArgumentError(
             f"cv is {cv!r} and the preferences are of {len(found.judged)} "
-            f"{'group' if by == 'group' else 'pair of items'} that can be judged by the others; "
-            "at least 2 are accepted."
+            f"{'group' if by == 'group' else 'pair of items'} that can be judged by the "
+            "others",
+            "at least 2",
         )
     return found, len(prefs) - sum(map(len, found.judged))
 

@@ -58,9 +58,9 @@ def check_answers(subject: Subject) -> None:
             if len(scores) != len(case.problem.X[:3]) or not np.isfinite(scores).all():
                 raise CheckFailed(f"scores of new items are {scores}")
             if not isinstance(answer.info, dict):
-                raise CheckFailed(f"info is {answer.info!r}; a dict is accepted")
+                raise CheckFailed(f"info is {answer.info!r}; expected a dict")
             if not isinstance(advice := answer.info.get("advice", ""), str):
-                raise CheckFailed(f"info['advice'] is {advice!r}; a sentence is accepted")
+                raise CheckFailed(f"info['advice'] is {advice!r}; expected a sentence")
 
 
 def within(answer: Solution, tol: float) -> None:
@@ -544,7 +544,7 @@ def check_cost(subject: Subject) -> None:
             with subject.looking_at(case):
                 seconds = subject.solver.cost(case.problem, lam)
                 if not (isinstance(seconds, Real) and 0 <= seconds < np.inf):
-                    raise CheckFailed(f"cost returned {seconds!r}; seconds >= 0 are accepted,")
+                    raise CheckFailed(f"cost returned {seconds!r}; expected seconds >= 0,")
 
 
 def check_memory(subject: Subject) -> None:

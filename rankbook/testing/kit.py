@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..base.errors import ArgumentError
 from ..base.tables import as_html, as_text
 from ..base.types import SolverLike
 from ..base.validation import as_positive
@@ -233,8 +234,8 @@ def as_known(expected: Mapping[str, str] | None) -> dict[str, str]:
     """Expected failures as a dict from names of checks to reasons."""
     expected = dict(expected or {})
     if unknown := sorted(set(expected) - set(CHECKS)):
-        raise ValueError(
-            f"expected_failed_checks names {', '.join(unknown)}; {', '.join(CHECKS)} are accepted."
+        raise ArgumentError(
+            f"expected_failed_checks names {', '.join(unknown)}", f"{', '.join(CHECKS)}"
         )
     return expected
 

@@ -279,7 +279,7 @@ class TestColumns:
         [
             (
                 ["games.csv", "--target", "grade", "--drop", "quarry"],
-                "drop is 'quarry'; did you mean 'query'",
+                "drop is 'quarry' (did you mean 'query'",
             ),
             (
                 ["games.csv", "--target", "grade", "--drop", "a,grade"],
@@ -289,8 +289,8 @@ class TestColumns:
                 ["games.csv", "--target", "grade", "--qid", "a", "--drop", "a"],
                 "qid and drop are both 'a'",
             ),
-            (["games.letor", "--drop", "a"], "drop is ['a']; it is not accepted for games.letor"),
-            (["cancer", "--drop", "a"], "drop is ['a']; it is not accepted for the built-in data"),
+            (["games.letor", "--drop", "a"], "drop is ['a']; expected no value for games.letor"),
+            (["cancer", "--drop", "a"], "drop is ['a']; expected no value for the built-in data"),
             (
                 ["games.csv", "--target", "grade", "--qid", "query", "--drop", "a,b,c"],
                 "no columns besides target 'grade' and qid 'query'",
@@ -334,7 +334,7 @@ class TestColumns:
         [
             (
                 ["games.csv", "--target", "grade", "--group-split", "tem"],
-                "--group-split is 'tem'; did you mean 'team'",
+                "--group-split is 'tem' (did you mean 'team'",
             ),
             (
                 ["games.csv", "--target", "grade", "--group-split", "grade"],
@@ -356,8 +356,8 @@ class TestColumns:
                 ["games.csv", "--target", "grade", "--group-split", "gap", "--qid", "game"],
                 "has no group in row 1, column 'gap'",
             ),
-            (["games.letor", "--group-split", "a"], "--group-split is 'a'; it is not accepted for"),
-            (["cancer", "--group-split", "a"], "--group-split is 'a'; it is not accepted for the"),
+            (["games.letor", "--group-split", "a"], "--group-split is 'a'; expected no value for"),
+            (["cancer", "--group-split", "a"], "--group-split is 'a'; expected no value for the"),
         ],
     )
     def test_bad_groups(self, arguments, says):
@@ -708,13 +708,13 @@ class TestErrors:
     @pytest.mark.parametrize(
         "arguments, says",
         [
-            (["games.csv"], "--target is missing; name the column of games.csv"),
+            (["games.csv"], "--target is missing; expected the name of a column of games.csv"),
             (["games.csv", "--target", "garde"], "did you mean 'grade'"),
             (["games.csv", "--target", "grade", "--qid", "quarry"], "did you mean 'query'"),
-            (["games.letor", "--target", "grade"], "--target is 'grade'; it is not accepted"),
+            (["games.letor", "--target", "grade"], "--target is 'grade'; expected no value"),
             (
                 ["cancer", "--target", "y"],
-                "--target is 'y'; it is not accepted for the built-in data 'cancer'",
+                "--target is 'y'; expected no value for the built-in data 'cancer'",
             ),
             (["lies.parquet"], "not Parquet as its ending"),
             (["words.csv", "--target", "y"], "columns that are not numbers"),
@@ -730,7 +730,7 @@ class TestErrors:
             (["cancer", "--solver", "pth"], "did you mean 'path'"),
             (
                 ["cancer", "--solver", "path", "--solver-option", "max_event=5"],
-                "--solver-option of the solver 'path' is 'max_event'; did you mean 'max_events'",
+                "--solver-option of the solver 'path' is 'max_event' (did you mean 'max_events'",
             ),
             (["cancer", "--solver-option", "max_events=5"], "--solver-option of the solver 'auto'"),
             (["cancer", "--solver-option", "allow_plugins=yes"], "allow_plugins is 'yes'"),
@@ -749,14 +749,14 @@ class TestErrors:
                 "--lam-min is 5.0 and --lam-max is 1.0",
             ),
             (["cancer", "--gamma", "0,1"], "--gamma has 0.0"),
-            (["cancer", "--lam-min", "2", "--lam-max", "1"], "--lam-min < --lam-max is accepted"),
+            (["cancer", "--lam-min", "2", "--lam-max", "1"], "expected --lam-min < --lam-max"),
             (["cancer", "--degree", "2"], "degree is 2, but the kernel is rbf"),
             (["cancer", "--kernel", "poly", "--degree", "0"], "degree is 0"),
             (["cancer", "--seed", "-1"], "seed is -1"),
-            (["cancer", "--plot", "a.doc"], ".pdf, .png, .svg are accepted"),
+            (["cancer", "--plot", "a.doc"], "expected .pdf, .png, .svg"),
             (["cancer", "--plot", "plot"], "no known kind of picture"),
             (["cancer", "--plot", "none/a.png"], "no folder 'none'"),
-            (["cancer", "--plot", "folder.png"], "a folder; a file is accepted"),
+            (["cancer", "--plot", "folder.png"], "a folder; expected a file"),
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) else "",
     )

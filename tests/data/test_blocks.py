@@ -169,7 +169,7 @@ def test_there_is_at_least_one_block():
     [
         (3, "blocks is a int; a list of Block"),
         (Block([[1.0]], [1]), "blocks is a Block; a list of Block"),
-        ([Block([[1.0]], [1]), 3], r"blocks\[1\] is a int; rankbook.Block is accepted"),
+        ([Block([[1.0]], [1]), 3], r"blocks\[1\] is a int; expected rankbook.Block"),
     ],
 )
 def test_what_is_no_block(wrong, words):
@@ -187,10 +187,10 @@ def test_a_block_that_borrows():
 @pytest.mark.parametrize(
     "names, error, says",
     [
-        ("ab", TypeError, "^block: feature_names is 'ab'; a list of names is accepted"),
-        (7, TypeError, "^block: feature_names is 7; a list of names is accepted"),
+        ("ab", TypeError, "^block: feature_names is 'ab'; expected a list of names"),
+        (7, TypeError, "^block: feature_names is 7; expected a list of names"),
         ([1, "b"], TypeError, "^block: feature_names has 1, 'b'; names that are all text are"),
-        (["a"], ValueError, "^block: feature_names has 1 names; 2 are accepted"),
+        (["a"], ValueError, "^block: feature_names has 1 names; expected 2"),
     ],
 )
 def test_names_that_are_none_are_refused_by_the_name_of_their_argument(names, error, says):

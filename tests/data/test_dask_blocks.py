@@ -276,7 +276,7 @@ def test_sparse_rows_move(client):
         (dict(y=da.ones(239, chunks=60)), ValueError, "y has 239 entries and X has 240 rows"),
         (dict(qid=None), ValueError, "partition 1 has no qid, and there are 4 blocks"),
         (dict(qid=None, shuffle=True), ValueError, "partition . has no qid; query ids"),
-        (dict(client=3), TypeError, "client is a int; a dask.distributed.Client is accepted"),
+        (dict(client=3), TypeError, "client is a int; expected a dask.distributed.Client"),
         (
             dict(X=Blocks([rb.Block(np.ones((2, 1)), [0, 1])])),
             ValueError,

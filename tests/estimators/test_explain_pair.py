@@ -182,7 +182,7 @@ def test_numbers_of_training_items(fitted):
     found, rows = rb.explain_pair(model, 3, 5), rb.explain_pair(model, X[3], X[5])
     assert np.allclose(found.contributions, rows.contributions, atol=1e-12)
     assert np.isclose(found.distance, rows.distance, equal_nan=True)
-    with pytest.raises(ValueError, match=r"^b is 40; numbers from 0 to 39 are accepted"):
+    with pytest.raises(ValueError, match=r"^b is 40; expected numbers from 0 to 39"):
         rb.explain_pair(model, 0, N)
     with pytest.raises(ValueError, match=r"^a is -1; numbers from 0"):
         rb.explain_pair(model, -1, 0)

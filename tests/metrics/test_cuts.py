@@ -74,7 +74,7 @@ def test_many_levels_and_the_ends_of_floats():
         (([], []), {}, UndefinedMetric, "y_true has no item"),
         (([1.0], [1.0]), dict(sample_weight=[0]), UndefinedMetric, "y_true has no item of weight"),
         (([1.0], [1.0]), dict(sample_weight=[-1]), ValueError, "sample_weight has -1"),
-        (([1.0], [1.0]), dict(loss="eror"), ValueError, "loss is 'eror'; did you mean 'error'"),
+        (([1.0], [1.0]), dict(loss="eror"), ValueError, "loss is 'eror'.*did you mean 'error'"),
         (([1.0], [1.0, 2]), {}, ValueError, "y_score has shape"),
         (([1.0], [[1.0]]), {}, ValueError, "y_score has shape"),
         (([0.5, 0.1, 0.7], [1, 0, 1]), {}, ValueError, "`y_true` has 3 different levels"),

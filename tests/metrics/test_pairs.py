@@ -550,7 +550,7 @@ EVERY = [
     ((Y, S, Q, [1, 1, np.nan, 1]), {}, ValueError, "sample_weight has NaN at index 2"),
 ]
 WITH_PREFERENCES = [
-    ((FULL, S, Q), {}, ValueError, "qid is given, and y_true is a Preferences; None is accepted"),
+    ((FULL, S, Q), {}, ValueError, "qid is given, and y_true is a Preferences; expected None"),
     ((FULL, S), dict(sample_weight=W), ValueError, "sample_weight is given, and y_true"),
 ]
 WITHOUT = [((Preferences([1], [0], 4), S), {}, TypeError, "y_true is a Preferences that was not")]

@@ -137,10 +137,10 @@ def test_empty_queries_count_what_is_said(name):
     assert metric(y, s, qid, **options, empty=0) == pytest.approx(one / 3)
     assert metric(y, s, qid, **options, empty=1) == pytest.approx((one + 2) / 3)
     assert metric(y[:2], s[:2], **options, empty=1) == 1
-    with pytest.raises(metrics.UndefinedMetric, match="at least one is accepted"):
+    with pytest.raises(metrics.UndefinedMetric, match="expected at least one"):
         metric(y[:2], s[:2], **options)
     for nothing in ({}, dict(empty=1)):  # no query has no mean
-        with pytest.raises(metrics.UndefinedMetric, match="at least one is accepted"):
+        with pytest.raises(metrics.UndefinedMetric, match="expected at least one"):
             metric([], [], **options, **nothing)
 
 

@@ -627,7 +627,7 @@ def test_an_array_of_axes_is_refused(three, curve):
         lambda: plots.plot_validation_curve(curve, ax=axes),
         lambda: plots.plot_roc([0, 1], [1.0, 2.0], ax=axes),
     ):
-        refused(call, TypeError, "ax is a ndarray", "Axes is accepted")
+        refused(call, TypeError, "ax is a ndarray", "expected Axes")
 
 
 def test_bad_lambdas_of_a_validation_curve(curve):
@@ -655,7 +655,7 @@ def test_bad_arguments_of_plot_decision(plane, three):
     refused(
         lambda: plots.plot_decision(path, 1.0, axes="here"),
         TypeError,
-        "a matplotlib Axes is accepted",
+        "expected a matplotlib Axes",
     )
 
 

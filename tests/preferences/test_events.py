@@ -270,7 +270,7 @@ def test_a_table_without_values_is_refused(what):
     polars = pytest.importorskip("polars")
     make = dict(pairs="from_pairs", orders="from_rankings", log="from_clicks")
     method = getattr(rb.Preferences, make.get(what, "from_matches"))
-    with pytest.raises(TypeError, match=rf"^{what} is a LazyFrame.* accepted: call .collect"):
+    with pytest.raises(TypeError, match=rf"^{what} is a LazyFrame.* expected: call .collect"):
         method(polars.DataFrame(dict(winner=[1], loser=[0])).lazy())
 
 
@@ -284,7 +284,7 @@ def test_a_table_without_values_is_refused(what):
     ],
 )
 def test_names_that_are_none(make, records, kind, said):
-    with pytest.raises(kind, match=said + ".* accepted"):
+    with pytest.raises(kind, match=said + ".* expected"):
         getattr(rb.Preferences, make)(records)
 
 

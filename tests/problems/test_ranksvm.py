@@ -117,7 +117,7 @@ def with_bad(value):
             (X3.astype(str), PREFS),
             {"kernel": "rfb"},
             ValueError,
-            "kernel is 'rfb'; did you mean 'rbf'",
+            "kernel is 'rfb'.*did you mean 'rbf'",
         ),
         ((X3, [(1, 0)]), {}, TypeError, "prefs is a list"),
         ((X3, rb.Preferences.from_scores([1, 1, 1])), {}, ValueError, "prefs has no preference"),

@@ -504,7 +504,7 @@ def test_every_flipped_sign_is_caught():
             {},
             (
                 "y holds -1 and 1 only, where -1 can mean a worse item or an unlabelled one; "
-                "unlabelled=False"
+                "expected unlabelled=False"
             ),
         ),
         (
@@ -576,7 +576,7 @@ def test_labels_are_read_right_or_not_at_all(y, unlabelled, separate):
     [
         (dict(n_components=None), "n_components is None and kernel is 'rbf'"),
         (dict(n_components=0), "n_components is 0"),
-        (dict(n_neighbors=6), "n_neighbors is 6; an integer >= 1 and <= 5"),
+        (dict(n_neighbors=6), "n_neighbors is 6; expected an integer >= 1 and <= 5"),
         (dict(n_neighbors=0), "n_neighbors is 0"),
         (dict(manifold_weight=-1), "manifold_weight is -1"),
         (dict(manifold_weight=np.nan), "manifold_weight is nan"),
@@ -593,7 +593,7 @@ def test_labels_are_read_right_or_not_at_all(y, unlabelled, separate):
         (dict(kernel="precomputed", X=np.ones((6, 2))), "square Gram matrix"),
         (dict(kernel="precomputed", metric="cosine"), "for a precomputed kernel 'euclidean'"),
         (dict(X=np.where(np.eye(6) == 1, np.nan, 0)), "X has NaN in row 0, column 0"),
-        (dict(y=[0, 1]), "y has shape \\(2,\\); shape \\(6,\\)"),
+        (dict(y=[0, 1]), r"y has shape \(2,\); expected shape \(6,\)"),
     ],
 )
 def test_refusals(options, match):

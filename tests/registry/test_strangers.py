@@ -93,7 +93,7 @@ def test_a_declaration_without_sense_names_class_attribute_and_what_is_accepted(
         lambda: rb.solve_path(problem, solver=odd),
         lambda: rb.RankSVM(kernel="linear", solver=odd).fit(problem.X, [0, 1, 2]),
     ):
-        with pytest.raises(TypeError, match=f"^{attribute} of Odd is {words}.* is accepted"):
+        with pytest.raises(TypeError, match=f"^{attribute} of Odd is {words}.*; expected "):
             call()
     assert "odd" not in {row["name"] for row in rb.list_solvers()}
 
@@ -102,7 +102,7 @@ def test_a_declaration_without_sense_names_class_attribute_and_what_is_accepted(
     ("provides", "words"),
     [
         ({"path"}, "provides of Odd holds 'path', and it has no such method; 'solve' is accepted"),
-        ({"slove"}, "provides of Odd is 'slove'; did you mean 'solve'"),
+        ({"slove"}, "provides of Odd is 'slove'.*did you mean 'solve'"),
         ((), "provides of Odd is empty; 'solve' is accepted"),
     ],
 )
@@ -114,14 +114,14 @@ def test_what_is_provided_is_there(problem, provides, words):
 @pytest.mark.parametrize(
     ("attribute", "value", "words"),
     [
-        ("kernels", ("liner",), "'liner'; did you mean 'linear'"),
+        ("kernels", ("liner",), "'liner'.*did you mean 'linear'"),
         ("kernels", (), "empty; 'linear' is accepted"),
         ("problems", (), "empty; 'RankSVMProblem' is accepted"),
-        ("losses", {"hinges"}, "'hinges'; did you mean 'hinge'"),
-        ("penalties", ["L1"], "'L1'; did you mean 'l1'"),
-        ("storages", {"sparse"}, "'sparse'. Accepted: blocks, csr, float32, float64"),
-        ("problems", ("RankSVM",), "'RankSVM'; did you mean 'RankSVMProblem'"),
-        ("problems", ("rankRLSproblem",), "'rankRLSproblem'; did you mean 'RankRLSProblem'"),
+        ("losses", {"hinges"}, "'hinges'.*did you mean 'hinge'"),
+        ("penalties", ["L1"], "'L1'.*did you mean 'l1'"),
+        ("storages", {"sparse"}, "'sparse'. expected one of: blocks, csr, float32, float64"),
+        ("problems", ("RankSVM",), "'RankSVM'.*did you mean 'RankSVMProblem'"),
+        ("problems", ("rankRLSproblem",), "'rankRLSproblem'.*did you mean 'RankRLSProblem'"),
         ("problems", ("RankSVMProblem", "RAYLEIGH"), "did you mean 'RayleighProblem'"),
     ],
 )

@@ -174,7 +174,7 @@ def test_folds_are_those_of_the_ranking_svm():
 @pytest.mark.parametrize(
     "options, given, said",
     [
-        (dict(fold_by="items"), {}, "fold_by is 'items'; did you mean 'item'"),
+        (dict(fold_by="items"), {}, "fold_by is 'items'.*did you mean 'item'"),
         (dict(cv="loo"), {}, "cv is 'loo'.*A single item has no preference"),
         (dict(cv="query"), {}, "cv is 'query'.*fold_by='item'"),
         (dict(cv="lpo", fold_by="group"), dict(qid=np.arange(N) % 3), "cv is 'lpo'.*'group'"),

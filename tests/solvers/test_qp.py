@@ -351,8 +351,8 @@ def test_backends_agree(backend, form):
     [
         ("CLARABLE", "did you mean 'CLARABEL'"),
         ("osq", "did you mean 'OSQP'"),
-        ("SCIPY", "Accepted: .*CLARABEL"),
-        ("no such", "Accepted: .*CLARABEL"),
+        ("SCIPY", "expected one of: .*CLARABEL"),
+        ("no such", "expected one of: .*CLARABEL"),
     ],
 )
 def test_a_backend_that_is_unknown_or_takes_no_qp_is_refused(backend, message):
@@ -371,7 +371,7 @@ def test_a_backend_that_is_not_installed_is_refused():
 
 def test_wrong_arguments():
     problem = RankSVMProblem(np.eye(2), Preferences([0], [1], 2))
-    with pytest.raises(ValueError, match="form is 'prima'; did you mean 'primal'"):
+    with pytest.raises(ValueError, match="form is 'prima'.*did you mean 'primal'"):
         QPSolver(form="prima")
     with pytest.raises(TypeError, match="backend is 3"):
         QPSolver(backend=3).solve(problem, 1.0)

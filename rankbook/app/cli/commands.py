@@ -1,12 +1,13 @@
 """Small commands: convert, datasets, info, check and new-solver."""
 
 import json
-import re
 import textwrap
 from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
+
+from rankbook.base.errors import ArgumentError
 
 from .options import Data, Drop, Json, Qid, Target
 from .predict_evaluate import named
@@ -167,11 +168,9 @@ def check(
     asked = (solver, parse_options(option, "--option"))
     try:
         get_solver(asked)
-    except (ValueError, TypeError) as error:  # here a name is an argument
-        if type(error) not in (ValueError, TypeError):
-            raise
-        said = re.sub("^solver is", "NAME is", str(error))
-        raise type(error)(said) from error
+    except ArgumentError as error:  # here a name is an argument
+        name = "NAME" if error.argument == "solver" else error.argument
+        raise ArgumentError(f"{name} {error.given}", error.accepted, error.advice) from error
     table = check_solver(asked, time_limit=time_limit)
     say(json.dumps([asdict(row) for row in table], indent=2) if as_json else str(table))
     if table.failed:

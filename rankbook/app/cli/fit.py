@@ -8,6 +8,7 @@ from logging import ERROR
 from pathlib import Path
 from time import perf_counter
 
+from ...base.errors import ArgumentError
 from .options import (
     Coef0,
     Degree,
@@ -44,9 +45,9 @@ def refuse_in_blocks(**given):
     for name, value in given.items():
         accepted = ACCEPTED.get(name, (None,))
         if value not in accepted:
-            raise ValueError(
-                f"{name} is {value!r}, and DATA is several files, which are read in blocks; "
-                f"{accepted[0]} is accepted."
+            raise ArgumentError(
+                f"{name} is {value!r}, and DATA is several files, which are read in blocks",
+                f"{accepted[0]}",
             )
 
 
@@ -64,8 +65,8 @@ def sending(workers=None, scheduler=None):
         yield None
         return
     if None not in (workers, scheduler):
-        raise ValueError(
-            f"--workers is {workers} and --scheduler is {scheduler!r}; one of the two is accepted."
+        raise ArgumentError(
+            f"--workers is {workers} and --scheduler is {scheduler!r}", "one of the two"
         )
     from rankbook.base.limits import import_extra
     from rankbook.base.validation import as_count
@@ -103,21 +104,20 @@ def parse_columns(texts):
     pairs = [text.partition("=") for text in texts or ()]
     for argument, sign, column in pairs:
         if not (argument and sign and column):
-            raise ValueError(
-                f"--column is {argument + sign + column!r}; ARGUMENT=COLUMN, such as winner=home, "
-                "is accepted."
+            raise ArgumentError(
+                f"--column is {argument + sign + column!r}", "ARGUMENT=COLUMN, such as winner=home"
             )
         if re.search(r",\s*\w+=", column):
-            raise ValueError(
-                f"--column is {argument + sign + column!r}; one ARGUMENT=COLUMN is accepted, and "
-                "--column several times."
+            raise ArgumentError(
+                f"--column is {argument + sign + column!r}",
+                "one ARGUMENT=COLUMN, and --column several times",
             )
     columns = {}
     for argument, _, column in pairs:
         if columns.setdefault(argument, column) != column:
-            raise ValueError(
-                f"--column is {argument}={columns[argument]} and {argument}={column}; one column "
-                "for each argument is accepted."
+            raise ArgumentError(
+                f"--column is {argument}={columns[argument]} and {argument}={column}",
+                "one column for each argument",
             )
     return columns
 
@@ -178,9 +178,7 @@ def read_preferences(file, form, columns, items, ties=None):
     as_choice("form", form, FORMS)
     make = getattr(Preferences, f"from_{form}")
     if ties is not None and form not in ("pairs", "matches"):
-        raise ValueError(
-            f"ties is {ties!r}; None is accepted for {form}, which have no ties to decide."
-        )
+        raise ArgumentError(f"ties is {ties!r}", f"None for {form}, which have no ties to decide")
     check_file("--preferences", file)
     source = Source(file)
     frame = read_frame(source)
@@ -201,10 +199,10 @@ def _refuse_names(source, frame, columns):
 
     for column in columns:
         if len(frame) and not is_numeric_dtype(frame[column]):
-            raise ValueError(
-                f"{source} has {frame[column].iloc[0]!r} in the column {column!r}, but the items "
-                "have no names; --name COLUMN says where in DATA they are. Without it row numbers "
-                "are accepted."
+            raise ArgumentError(
+                f"{source} has {frame[column].iloc[0]!r} in the column {column!r}, but the "
+                "items have no names",
+                "--name COLUMN says where in DATA they are. Without it row numbers",
             )
 
 
@@ -216,10 +214,11 @@ def _refuse_repeated(names):
     if again.any():
         second = int(again.argmax())
         first = names.tolist().index(names.tolist()[second])
-        raise ValueError(
-            f"name has {names.tolist()[second]!r} in the rows {first} and {second}; distinct names "
-            "are accepted beside --preferences. Where every row that was shown has features of its "
-            "own, --target CLICKED --qid SESSION learns from one file."
+        raise ArgumentError(
+            f"name has {names.tolist()[second]!r} in the rows {first} and {second}",
+            "distinct names beside --preferences",
+            "Where every row that was shown has features of its own, --target CLICKED "
+            "--qid SESSION learns from one file.",
         )
 
 
@@ -298,12 +297,12 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     files, start = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
     check_place("--out", out, *(files or data), preferences)
     if "-" in data and preferences == "-":
-        raise ValueError("DATA and --preferences are both '-'; standard input is read once.")
+        raise ArgumentError("DATA and --preferences are both '-', standard input", "one of them")
     if preferences is None:
         form = None if form == "pairs" else form
         for name_of, value in dict(form=form, column=column, ties=ties).items():
             if value:
-                raise ValueError(f"{name_of} is {value!r}; it is accepted beside --preferences.")
+                raise ArgumentError(f"{name_of} is {value!r}", "it beside --preferences")
     options = dict(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, loss=loss)
     options |= dict(penalty=penalty, graph=graph, query_weight=query_weight, solver=solver)
     names = [Path(each).name for each in data]
@@ -319,21 +318,19 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         with advice_on_words(*(["name"] if files is None else []), "qid"):
             blocks, roles = open_blocks(data, files, needs_target=files is not None, **columns)
         if files is None and preferences is None and blocks.items.values[0].y is None:
-            raise ValueError(
-                "target is None; name the column to rank by, one of: "
-                f"{', '.join(roles.features)}; or give --preferences."
+            raise ArgumentError(
+                "target is None",
+                f"the column to rank by, one of: {', '.join(roles.features)}; or --preferences",
             )
         if preferences is not None:
             beside = dict(target=target, graph=graph, query_weight=query_weight)
             for name_of, value in beside.items():
                 if value is not None:
-                    raise ValueError(
-                        f"{name_of} is {value!r}; None is accepted beside --preferences."
-                    )
+                    raise ArgumentError(f"{name_of} is {value!r}", "None beside --preferences")
             (block,) = blocks.items.values
             prefs = read_preferences(preferences, form, parse_columns(column), block, ties)
         if None not in (lam, c):
-            raise ValueError(f"lam is {lam!r} and c is {c!r}; one of the two is accepted.")
+            raise ArgumentError(f"lam is {lam!r} and c is {c!r}", "one of the two")
         if c is not None:
             lam = lam_of_c(c, blocks.reduce(number_of_queries, blocks.items))
         if files is None:
@@ -358,7 +355,7 @@ def one_gamma(text):
     """A gamma, or None."""
     gammas = parse_gammas(text)
     if gammas is not None and len(gammas) > 1:
-        raise ValueError(f"gamma is {text!r}; one number is accepted, since there is one fit.")
+        raise ArgumentError(f"gamma is {text!r}", "one number, since there is one fit")
     return None if gammas is None else gammas[0]
 
 

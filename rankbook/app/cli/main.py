@@ -9,6 +9,8 @@ from typing import Annotated, get_type_hints
 import typer
 from typer.models import OptionInfo
 
+from rankbook.base.errors import ArgumentError
+
 from .commands import check, convert, datasets, info, new_solver, solvers
 from .fit import fit
 from .path import path
@@ -49,7 +51,6 @@ def options(
 
 
 CANNOT = "cannot solve this problem: "  # how the refusal of a problem begins
-ABSENT = ((" is None; ", " is missing; "), ("; None is accepted", "; it is not accepted"))
 
 
 def one_line_errors(command):
@@ -61,16 +62,17 @@ def one_line_errors(command):
     names = [name for name, hint in hints.items() if isinstance(hint.__metadata__[0], OptionInfo)]
     words = {name: "--" + name.replace("_", "-") for name in names}
     words |= dict(groups="--group-split", option=words.get("option", "--solver-option"))
-    several = "|".join(words)
-    # as an error of Python names it, and as it is written in Python
-    argument = re.compile(rf"^({several})(?= (?:is|has) )|\b(lam_(?:min|max))\b|^(option)(?= )")
-    call = re.compile(rf"\b({several})='(\w+)'")
+    call = re.compile(rf"\b({'|'.join(words)})='(\w+)'")
 
-    def spoken(said):
-        said = argument.sub(lambda found: words.get(found[0], found[0]), said)
-        said = call.sub(lambda found: f"{words[found[1]]} {found[2]}", said)
-        for of_python, of_the_shell in ABSENT:  # None cannot be typed
-            said = said.replace(of_python, of_the_shell)
+    def spoken(error):
+        if isinstance(error, ArgumentError):
+            argument = words.get(error.argument, error.argument)
+            given = "is missing" if error.given == "is None" else error.given
+            accepted = error.accepted.replace("None", "no value")  # which is not typed
+            error = ArgumentError(f"{argument} {given}", accepted, error.advice)
+        said = call.sub(lambda found: f"{words[found[1]]} {found[2]}", str(error))
+        for name in ("lam_min", "lam_max"):
+            said = said.replace(name, words.get(name, name))
         return said
 
     @wraps(command)
@@ -113,7 +115,7 @@ def _fail(error, spoken, *advice):
     if CANNOT in said:
         advice += ("On the command line: --method, --kernel and --graph make the problem.",)
     if not any(note.startswith("(raised by the solver ") for note in notes):
-        said = spoken(said)
+        said = spoken(error)
     say("rankbook: error: " + " ".join(" ".join([said, *notes, *advice]).split()), err=True)
     raise typer.Exit(2) from None
 

@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+from ...base.errors import ArgumentError
 from .options import (
     Coef0,
     Data,
@@ -46,13 +47,14 @@ def whole_path(data, kernel, gamma, degree, coef0, graph, lam_min, standardize):
 
     kernels = kernels_to_try(kernel, parse_gammas(gamma), degree, coef0)
     if len(kernels) > 1:
-        raise ValueError(f"gamma is {gamma!r}; one number is accepted, since there is one path.")
+        raise ArgumentError(f"gamma is {gamma!r}", "one number, since there is one path")
     centre, factor = scaling(data.X) if standardize else (0.0, 1.0)
     prefs = Preferences.from_scores(data.y, data.qid, graph)
     if len(prefs) == 0:
-        raise ValueError(
+        raise ArgumentError(
             f"data ({len(data.y)} items) has no preference: all y are equal"
-            f"{'' if data.qid is None else ' in every query'}; at least one is accepted."
+            f"{'' if data.qid is None else ' in every query'}",
+            "at least one",
         )
     problem = RankSVMProblem((data.X - centre) * factor, prefs, **kernels[0])
     return solve_path(problem, lam_min, solver="path", progress=sys.stderr.isatty())

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ...base.errors import ArgumentError
 from .fit import Name
 from .options import Data, Json, Qid, Target, option
 from .reading import (
@@ -42,15 +43,14 @@ Formulas = option(
 def named(argument, file):
     """Say of a file that cannot be loaded by which argument it came."""
     if file == "-":
-        raise ValueError(f"{argument} is '-', standard input; a file is accepted.")
+        raise ArgumentError(f"{argument} is '-', standard input", "a file")
     check_file(argument, file)
     try:
         yield
-    except ValueError as error:
-        said = str(error)
-        raise ValueError(
-            f"{argument} is{said[7:]}" if said.startswith("file is") else said
-        ) from error
+    except ArgumentError as error:
+        if error.argument != "file":
+            raise
+        raise ArgumentError(f"{argument} {error.given}", error.accepted, error.advice) from error
 
 
 def load_model(file, argument="MODEL"):
@@ -60,9 +60,7 @@ def load_model(file, argument="MODEL"):
     with named(argument, file):
         model = load(file)
     if not hasattr(model, "predict") or hasattr(model, "breakpoints"):
-        raise ValueError(
-            f"{argument} is {str(file)!r}, which holds {model!r}; a model is accepted."
-        )
+        raise ArgumentError(f"{argument} is {str(file)!r}, which holds {model!r}", "a model")
     return model
 
 
@@ -87,8 +85,8 @@ def predict(
     files = several_files(data)
     check_table("--out", out, TABLES, *(files or data), model)
     if as_json and out != "-":
-        raise ValueError(
-            f"--out is {out!r} and --json prints to standard output; one of the two is accepted."
+        raise ArgumentError(
+            f"--out is {out!r} and --json prints to standard output", "one of the two"
         )
     with spoken_warnings(queries=ranked):
         found, how = load_model(model), dict(needs_target=False, scored=False)
@@ -146,8 +144,8 @@ def scores_in(file, n):
     roles = find_roles(source, list(frame.columns), qid="none", **how)
     scores = roles.read(source, frame).X[:, 0]
     if scores.size != n:
-        raise ValueError(
-            f"{source} has {scores.size} scores; {n}, one for each row of the data, are accepted."
+        raise ArgumentError(
+            f"{source} has {scores.size} scores", f"{n}, one for each row of the data"
         )
     if "row" not in frame.columns:
         return scores
@@ -170,9 +168,9 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
     The file, which came by the given argument, is a model or a table of scores.
     """
     if files is not None and is_table(file):
-        raise ValueError(
-            f"{argument} is {file!r}, a table of scores, and DATA is several files; a model is "
-            "accepted, or one file of data."
+        raise ArgumentError(
+            f"{argument} is {file!r}, a table of scores, and DATA is several files",
+            "a model, or one file of data",
         )
     check_file(argument, file)
     model = None if is_table(file) else load_model(file, argument)
@@ -283,7 +281,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
             (block,) = blocks.items.values
             scores.append(block_scores(block, model))
         if block.qid is None:
-            raise ValueError("data has no queries; data with query ids are accepted, see --qid.")
+            raise ArgumentError("data has no queries", "data with query ids, see --qid")
         more = dict(metric=metric, n_resamples=resamples, random_state=seed)
         found = compare_scores(block.y, *scores, block.qid, **more)
     # NaN, a p-value that there is not, is null

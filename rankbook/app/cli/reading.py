@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from ...base.errors import ArgumentError
 from .options import FORMATS
 from .report import say
 
@@ -29,9 +30,9 @@ def check_picture(file):
         If there is no such folder, or it cannot be written to.
     """
     if file.suffix.lower() not in PICTURES:
-        raise ValueError(
-            f"--plot is {str(file)!r}, whose ending says no known kind of picture; "
-            f"{', '.join(PICTURES)} are accepted."
+        raise ArgumentError(
+            f"--plot is {str(file)!r}, whose ending says no known kind of picture",
+            f"{', '.join(PICTURES)}",
         )
     check_place("--plot", file)
 
@@ -44,15 +45,13 @@ def check_place(name, file, *others):
     """
     where = f"{name} is {str(file)!r}"
     if str(file) == "-":
-        raise ValueError(f"{where}, and what it writes is no text; a file is accepted.")
+        raise ArgumentError(f"{where}, and the output is no text", "a file")
     if file.resolve() in [Path(other).resolve() for other in others if other is not None]:
-        raise ValueError(
-            f"{where}, which another argument names, too; a file of its own is accepted."
-        )
+        raise ArgumentError(f"{where}, which another argument names, too", "a file of its own")
     if not file.parent.is_dir():
         raise FileNotFoundError(f"{where}, but there is no folder {str(file.parent)!r}.")
     if file.is_dir():
-        raise IsADirectoryError(f"{where}, a folder; a file is accepted.")
+        raise IsADirectoryError(f"{where}, a folder; expected a file.")
     if not os.access(file.parent, os.W_OK):
         raise PermissionError(f"{where}, but the folder {str(file.parent)!r} cannot be written to.")
 
@@ -72,7 +71,7 @@ def check_table(name, file, accepted, *others):
 def check_file(name, file):
     """Refuse a file to be read, given by the argument `name`, that does not exist: an OSError."""
     if file != "-" and Path(file).is_dir():
-        raise IsADirectoryError(f"{name} is {str(file)!r}, a folder; a file is accepted.")
+        raise IsADirectoryError(f"{name} is {str(file)!r}, a folder; expected a file.")
     if file != "-" and not Path(file).exists():
         raise FileNotFoundError(f"{name} is {str(file)!r}: there is no such file.")
 
@@ -80,8 +79,8 @@ def check_file(name, file):
 def refuse_two(as_json, out, name="--out"):
     """Refuse --json beside a table on standard output."""
     if as_json and out == "-":
-        raise ValueError(
-            f"{name} is '-' and --json prints to standard output, too; one of the two is accepted."
+        raise ArgumentError(
+            f"{name} is '-' and --json prints to standard output, too", "one of the two"
         )
 
 
@@ -145,9 +144,9 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None):
     given = dict(target=target, qid=qid, drop=drop or None, group_split=group_split)
     for name, value in given.items():
         if value is not None:
-            raise ValueError(
-                f"{name} is {value!r}; None is accepted for the built-in data {source!r}, "
-                "whose columns have their parts already."
+            raise ArgumentError(
+                f"{name} is {value!r}",
+                f"None for the built-in data {source!r}, whose columns have their parts already",
             )
     return load(source)
 
@@ -267,8 +266,8 @@ def parse_gammas(text):
     try:
         return [float(word) for word in text.split(",")]
     except ValueError:
-        raise ValueError(
-            f"--gamma is {text!r}; a number > 0, or several separated by commas, is accepted."
+        raise ArgumentError(
+            f"--gamma is {text!r}", "a number > 0, or several separated by commas"
         ) from None
 
 
@@ -281,7 +280,7 @@ def parse_options(texts, name):
     for text in texts or ():
         key, equals, value = text.partition("=")
         if not equals or not key.isidentifier() or key in options:
-            raise ValueError(f"{name} is {text!r}; key=value, each key once, is accepted.")
+            raise ArgumentError(f"{name} is {text!r}", "key=value, each key once")
         try:
             options[key] = json.loads(value)
         except ValueError:
@@ -324,5 +323,8 @@ def several_files(data, always=False):
         return None
     try:
         return files_of(list(data))
+    except ArgumentError as error:
+        argument = "DATA" if error.argument == "paths" else error.argument
+        raise ArgumentError(f"{argument} {error.given}", error.accepted, error.advice) from error
     except (FileNotFoundError, ValueError) as error:
         raise type(error)(str(error).replace("paths", "DATA", 1)) from error

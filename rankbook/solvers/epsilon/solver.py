@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...base.errors import ArgumentError
 from ...base.progress import progress_bar
 from ...base.types import File
 from ...base.validation import as_positive
@@ -225,7 +226,7 @@ def choose_inner(inner, eps):
     try:
         return get_solver(inner)
     except (ValueError, TypeError, ImportError) as error:
-        said = type(error)(f"inner is {inner!r}: {error}")
+        said = ValueError(f"inner is {inner!r}: {error}")
         for note in getattr(error, "__notes__", ()):
             said.add_note(note)
         raise said from error
@@ -260,9 +261,9 @@ class EpsilonPath(SolutionPath):
         """Coefficients (n,) and multipliers (m,) at lam > 0."""
         lam = in_domain(self, lam)
         if lam == 0:
-            raise ValueError(
-                "lam is 0, where this path has gaps of primal and dual values but no hard margin; "
-                "lam > 0 is accepted."
+            raise ArgumentError(
+                "lam is 0, where this path has gaps of primal and dual values but no hard margin",
+                "lam > 0",
             )
         j = int(np.searchsorted(-self.lams, -lam, side="left"))  # breakpoints above lam
         if j == 0:
@@ -347,12 +348,10 @@ class EpsilonSolver(Solver):
     def __init__(self, inner=None, eps=1e-3, progress=False):
         self.eps, self.progress = as_positive("eps", eps), progress
         if not FINEST <= self.eps < 1:
-            raise ValueError(f"eps is {eps!r}; a number from {FINEST:g} to below 1 is accepted.")
+            raise ArgumentError(f"eps is {eps!r}", f"a number from {FINEST:g} to below 1")
         self.inner = choose_inner(inner, self.eps)
         if isinstance(self.inner, EpsilonSolver):
-            raise ValueError(
-                "inner is 'epsilon' itself; a solver that takes one lambda is accepted."
-            )
+            raise ArgumentError("inner is 'epsilon' itself", "a solver that takes one lambda")
 
     def can_solve(self, problem):
         """True, or a sentence that says why not: the inner solver's, if it has one."""

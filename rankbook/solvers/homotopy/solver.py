@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...base.errors import ArgumentError
 from ...base.limits import require_memory, written_out
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
@@ -231,18 +232,16 @@ class HomotopyPath(SolutionPath):
         w = self.weights_at(lam)
         if is_kind(self.problem, "RankRLSProblem"):
             if lam == 0:
-                raise ValueError(
-                    "lam is 0, and least squares has no hard margin; lam > 0 is accepted."
-                )
+                raise ArgumentError("lam is 0, and least squares has no hard margin", "lam > 0")
             return dict(coef=w, dual=None)
         if lam > 0:
             return dict(coef=w, dual=slopes(self.problem, w))
         prefs = self.problem.prefs
         short = slopes(self.problem, w) > 2 * prefs.weight * prefs.margin * HARD
         if short.any() or not self.breakpoints.size:
-            raise ValueError(
-                "lam is 0, but some preferences are short of their margin at the end of this "
-                "path; lam > 0 is accepted."
+            raise ArgumentError(
+                "lam is 0, but some preferences are short of their margin at the end of this path",
+                "lam > 0",
             )
         last = self.breakpoints[-1]
         return dict(coef=w, dual=slopes(self.problem, self.weights_at(last)) / last)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...base.errors import ArgumentError
 from ...base.limits import require_memory
 from ...base.progress import progress_bar
 from ...base.validation import as_positive
@@ -428,8 +429,8 @@ def start_at(scaled, problem, start):
     if start is None:
         return None
     if start.coef.shape != problem.coef_shape:
-        raise ValueError(
-            f"start has coefficients of shape {start.coef.shape}; {problem.coef_shape} is accepted."
+        raise ArgumentError(
+            f"start has coefficients of shape {start.coef.shape}", f"{problem.coef_shape}"
         )
     program, system = scaled.program, scaled.program.system
     gradient = start.coef / (scaled.score_unit * scaled.kernel_unit)
@@ -475,7 +476,7 @@ class InteriorSolver(Solver):
     def __init__(self, tol=1e-8, start=None, progress=False):
         self.tol, self.start, self.progress = as_positive("tol", tol), start, progress
         if start is not None and not isinstance(start, Solution):
-            raise TypeError(f"start is a {type(start).__name__}; a Solution is accepted.")
+            raise ArgumentError(f"start is a {type(start).__name__}", "a Solution")
 
     def solve(self, problem, lam):
         """The solution at one lam > 0."""

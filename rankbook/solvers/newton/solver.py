@@ -12,6 +12,7 @@ from itertools import count
 
 import numpy as np
 
+from ...base.errors import ArgumentError
 from ...base.ownership import locked, own
 from ...base.progress import progress_bar
 from ...base.types import File
@@ -176,8 +177,8 @@ class NewtonPath(SolutionPath):
         if self.status != "lam_min":
             raise ValueError(f"this path ({self.status}) ends at {end!r}, and cannot be resumed.")
         if as_positive("lam_min", lam_min) >= end:
-            raise ValueError(
-                f"lam_min is {lam_min!r}; less than {end!r}, where this path ended, is accepted."
+            raise ArgumentError(
+                f"lam_min is {lam_min!r}", f"less than {end!r}, where this path ended"
             )
         longer = go_on(self, float(lam_min))
         longer.solver = self.solver
@@ -236,16 +237,16 @@ def follow(problem, lam_min, eps):
     """
     lam_max = problem.penalty.lam_max(problem)
     if lam_max == 0:
-        raise ValueError(
-            "no preference can be met by any linear function of these items (lam_max is 0); items "
-            "that differ within a query are accepted."
+        raise ArgumentError(
+            "no preference can be met by any linear function of these items (lam_max is 0)",
+            "items that differ within a query",
         )
     if problem.loss.is_smooth:  # above which lam f may be taken as constant
         lam_max = 4 * lam_max / np.cbrt(eps)
     lam_min = DEPTH * lam_max if lam_min is None else lam_min
     if lam_min >= lam_max:
-        raise ValueError(
-            f"lam_min is {lam_min:.6g} and lam_max is {lam_max:.6g}; lam_min < lam_max is accepted."
+        raise ArgumentError(
+            f"lam_min is {lam_min:.6g} and lam_max is {lam_max:.6g}", "lam_min < lam_max"
         )
     answers, ends = refined(problem, lam_max, lam_min, eps)
     if not answers:
@@ -329,7 +330,7 @@ class NewtonSolver(Solver):
         self.tol, self.start, self.eps = as_positive("tol", tol), start, as_positive("eps", eps)
         self.progress = progress
         if start is not None and not isinstance(start, Solution):
-            raise TypeError(f"start is a {type(start).__name__}; a Solution is accepted.")
+            raise ArgumentError(f"start is a {type(start).__name__}", "a Solution")
 
     def solve(self, problem, lam):
         """The solution at one lam > 0, with the dual of its smoothed hinge."""
@@ -337,8 +338,8 @@ class NewtonSolver(Solver):
         if self.start is not None:
             start, shape = self.start.weights, self.start.coef.shape
             if shape != problem.coef_shape:
-                raise ValueError(
-                    f"start has coefficients of shape {shape}; {problem.coef_shape} is accepted."
+                raise ArgumentError(
+                    f"start has coefficients of shape {shape}", f"{problem.coef_shape}"
                 )
         with progress_bar(self.progress, "steps") as tell:
             watch = lambda point, width: tell(

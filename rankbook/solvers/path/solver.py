@@ -6,6 +6,7 @@
 __all__ = ['check_options', 'PathSolver']
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c003
+from ...base.errors import ArgumentError
 from ...base.progress import progress_bar
 from ...base.validation import as_count, as_positive
 from ...paths.exact import LabelPath
@@ -21,11 +22,9 @@ def check_options(chunk, seed, max_events, perturbation, stop):
     if max_events is not None:
         as_count("max_events", max_events, 0)
     if not isinstance(perturbation, (int, float)) or not 0 <= perturbation <= 1e-3:
-        raise ValueError(
-            f"perturbation is {perturbation!r}; a number between 0 and 0.001 is accepted."
-        )
+        raise ArgumentError(f"perturbation is {perturbation!r}", "a number between 0 and 0.001")
     if stop is not None and not callable(stop):
-        raise TypeError(f"stop is {stop!r}; a function of the path so far is accepted.")
+        raise ArgumentError(f"stop is {stop!r}", "a function of the path so far")
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c008
 class PathSolver(Solver):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...base.errors import ArgumentError
 from ...base.limits import require_memory
 from ...base.validation import as_positive
 from ...kernels.linear_map import centred
@@ -178,7 +179,7 @@ def solve_squared_qp(problem, lam, form, run, label):
 
     lam = as_positive("lam", lam)
     if form == "dual":
-        raise ValueError("form is 'dual'; 'auto' or 'primal' is accepted for loss='squared'.")
+        raise ArgumentError("form is 'dual'", "'auto' or 'primal' for loss='squared'")
     rank = min(problem.X.shape) if problem.is_factored else problem.n_items
     m = problem.n_preferences
     require_program(f"{m:,} preferences", 'use the solver "newton"', m, m * rank, rank)
@@ -299,9 +300,7 @@ def solve_svm_qp(problem, lam, form, run, label):
 
     lam = as_positive("lam", lam, zero=True)
     if form == "dual":
-        raise ValueError(
-            f"form is 'dual'; 'auto' or 'primal' is accepted for a {type(problem).__name__}."
-        )
+        raise ArgumentError("form is 'dual'", f"'auto' or 'primal' for a {type(problem).__name__}")
     rows, classes = problem.n_preferences, 1 if is_kind(problem, "SVMProblem") else 2
     rank = min(problem.X.shape) if problem.is_factored else problem.n_items
     columns = rank if classes == 1 else rank * len(problem.classes_)
@@ -315,9 +314,9 @@ def solve_svm_qp(problem, lam, form, run, label):
     ):
         return solution
     if lam == 0 and "infeasible" in status:
-        raise ValueError(
-            "lam is 0, but no function meets all constraints of positive weight; lam > 0, which "
-            "allows for violations, is accepted."
+        raise ArgumentError(
+            "lam is 0, but no function meets all constraints of positive weight",
+            "lam > 0, which allows for violations",
         )
     raise RuntimeError(
         f"the backend ended as {status} at lam = {lam:.6g}, although the problem has a solution; "
@@ -457,7 +456,7 @@ def solve_rayleigh_qp(problem, lam, form, run, label):
 
     lam = as_positive("lam", lam, zero=True)
     if form == "dual":
-        raise ValueError("form is 'dual'; 'auto' or 'primal' is accepted for a RayleighProblem.")
+        raise ArgumentError("form is 'dual'", "'auto' or 'primal' for a RayleighProblem")
     n, rank = problem.n_items, problem.coef_shape[0]
     require_program(f"{n:,} items", 'use the solver "rayleigh"', n, n * rank, rank)
     program, read = rayleigh_program(cp, problem, lam)

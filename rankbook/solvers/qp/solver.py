@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
+from ...base.errors import ArgumentError
 from ...base.validation import as_positive, unknown_name
 from ...preferences.graph import Preferences
 from ...problems.certificate import Solution
@@ -68,7 +69,7 @@ def qp_backends():
 def _check_backend(name):
     """The backend's name in capitals, if it is installed and takes quadratic programs."""
     if not isinstance(name, str):
-        raise TypeError(f"backend is {name!r}; the name of a cvxpy backend is accepted.")
+        raise ArgumentError(f"backend is {name!r}", "the name of a cvxpy backend")
     known = qp_backends()
     if name.upper() not in known:
         raise unknown_name("backend", name.upper(), known)
@@ -294,7 +295,7 @@ def solve_least_squares_qp(problem, lam, form, backend, settings):
 
     lam, backend = as_positive("lam", lam), _check_backend(backend)
     if form == "dual":
-        raise ValueError("form is 'dual'; 'auto' or 'primal' is accepted for a RankRLSProblem.")
+        raise ArgumentError("form is 'dual'", "'auto' or 'primal' for a RankRLSProblem")
     rows = n = problem.n_items
     if hasattr(problem.target, "prefs"):
         rows = len(problem.target.prefs)

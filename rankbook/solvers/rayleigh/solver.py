@@ -8,6 +8,7 @@ __all__ = ['cholesky_weights', 'RayleighSolver']
 # %% ../../../nbs/solvers/rayleigh/solver.ipynb #c002
 import numpy as np
 
+from ...base.errors import ArgumentError
 from ...base.validation import as_positive, unknown_name
 from ...paths.spectral import ManifoldPath, lambda_path
 from ...problems.certificate import Solution
@@ -26,9 +27,9 @@ def cholesky_weights(problem, lam):
     except LinAlgError:
         is_singular = True
     if is_singular and problem.mean_difference.any():
-        raise ValueError(
-            f"lam is {lam!r}, where the matrix of equation (5) is singular to rounding; a larger "
-            "lam is accepted."
+        raise ArgumentError(
+            f"lam is {lam!r}, where the matrix of equation (5) is singular to rounding",
+            "a larger lam",
         )
     return (
         np.zeros(len(A))
@@ -67,9 +68,9 @@ class RayleighSolver(Solver):
         if along not in ("lam", "manifold_weight"):
             raise unknown_name("along", along, ("lam", "manifold_weight"))
         if (lam is None) == (along == "manifold_weight"):
-            raise ValueError(
-                f"lam is {lam!r} and along is {along!r}; a number > 0 is accepted along the "
-                "manifold weight, and only there."
+            raise ArgumentError(
+                f"lam is {lam!r} and along is {along!r}",
+                "a number > 0 along the manifold weight, and only there",
             )
         self.along, self.lam = along, None if lam is None else as_positive("lam", lam)
 

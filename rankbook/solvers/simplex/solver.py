@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...base.errors import ArgumentError
 from ...base.limits import require_memory, written_out
 from ...base.progress import progress_bar
 from ...base.types import File
@@ -101,9 +102,9 @@ class L1Path(SolutionPath):
         w = self.table[[t]].toarray().ravel() if t >= 0 else np.zeros(self.problem.n_coef)
         sets, sign = basis_at(self.events, self.problem.n_preferences, w.size, lam)
         if lam == 0 and (self.problem.prefs.weight[sets == AT_BOUND] > 0).any():
-            raise ValueError(
-                "lam is 0, but some preferences are short of their margin at the end of this "
-                "path; lam > 0 is accepted."
+            raise ArgumentError(
+                "lam is 0, but some preferences are short of their margin at the end of this path",
+                "lam > 0",
             )
         return dict(coef=w, dual=multipliers(self.problem, sets, sign, lam))
 
@@ -285,9 +286,7 @@ class SimplexSolver(Solver):
     def __init__(self, max_events=None, perturbation=1e-8, seed=0, progress=False):
         self.progress = progress
         if not isinstance(perturbation, (int, float)) or not 0 <= perturbation <= 1e-3:
-            raise ValueError(
-                f"perturbation is {perturbation!r}; a number between 0 and 0.001 is accepted."
-            )
+            raise ArgumentError(f"perturbation is {perturbation!r}", "a number between 0 and 0.001")
         self.max_events = None if max_events is None else as_count("max_events", max_events, 0)
         self.perturbation, self.seed = perturbation, as_count("seed", seed, 0)
 

@@ -8,6 +8,7 @@ __all__ = ['SubgradientSolver']
 # %% ../../../nbs/solvers/subgradient/solver.ipynb #c002
 import numpy as np
 
+from ...base.errors import ArgumentError
 from ...base.progress import progress_bar
 from ...base.validation import as_positive, unknown_name
 from ...problems.certificate import Solution
@@ -66,11 +67,11 @@ class SubgradientSolver(Solver):
         if step not in ("1/t", "1/sqrt(t)"):
             raise unknown_name("step", step, ("1/t", "1/sqrt(t)"))
         if average is not False and average not in ("plain", "suffix"):
-            raise ValueError(f"average is {average!r}; False, 'plain' or 'suffix' is accepted.")
+            raise ArgumentError(f"average is {average!r}", "False, 'plain' or 'suffix'")
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-            raise TypeError(f"seed is {seed!r}; an integer is accepted.")
+            raise ArgumentError(f"seed is {seed!r}", "an integer")
         if not 0 <= seed < 2**64:
-            raise ValueError(f"seed is {seed}; an integer from 0 to 2^64 - 1 is accepted.")
+            raise ArgumentError(f"seed is {seed}", "an integer from 0 to 2^64 - 1")
         self.progress = progress
         self.step, self.average, self.seed = step, average, int(seed)
         self.tol = None if tol is None else as_positive("tol", tol)

@@ -15,6 +15,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from ...base.errors import ArgumentError
 from ...base.jit import njit
 from ...base.ownership import writable
 from ...base.progress import progress_bar
@@ -335,10 +336,10 @@ class Descent:
                     s.r[:], s.q[:] = 0.0, 0.0
             sums = sum(array.sum() for array in running_sums(s))
             if not np.isfinite(np.vdot(s.v, s.v) + sums):
-                raise ValueError(
+                raise ArgumentError(
                     f"lam is {s.real[LAM]:.3g} for each constraint, and X has entries up to "
-                    f"{np.abs(X).max():.3g}: the weights overflow; "
-                    "a larger lam, or features of moderate size, is accepted."
+                    f"{np.abs(X).max():.3g}: the weights overflow",
+                    "a larger lam, or features of moderate size",
                 )
         except BaseException:
             self.state, self.before, self.started, self.offset = kept
@@ -355,10 +356,10 @@ class Descent:
         with np.errstate(over="ignore", divide="ignore"):
             offset = two * np.mean(np.sum(rows**2, axis=1)) / (lam * margin.mean())
         if not np.isfinite(offset):
-            raise ValueError(
+            raise ArgumentError(
                 f"lam is {lam:.3g} for each constraint, and X has entries up to "
-                f"{np.abs(X).max():.3g}: no step is short enough; "
-                "a larger lam, or features of moderate size, is accepted."
+                f"{np.abs(X).max():.3g}: no step is short enough",
+                "a larger lam, or features of moderate size",
             )
         return float(offset)
 
@@ -561,9 +562,9 @@ def averaged_solution(solver, problem, lam):
         If a block is sparse.
     """
     if "csr" in problem.facts.storages:
-        raise ValueError(
-            "blocks are kept as csr, and the solver is 'subgradient'; float64 and float32 are "
-            "accepted, and csr by 'newton'."
+        raise ArgumentError(
+            "blocks are kept as csr, and the solver is 'subgradient'",
+            "float64 and float32, and csr by 'newton'",
         )
     m, running = problem.n_preferences, Averaging(solver, problem, lam)
     limit = max(10 * m, 10_000_000) if solver.max_passes is None else solver.max_passes * m

@@ -1,0 +1,36 @@
+"""The error for an argument."""
+
+
+class ArgumentError(ValueError, TypeError):
+    """An argument has a value that is not accepted.
+
+    It is both a ValueError and a TypeError.
+
+    Parameters
+    ----------
+    said : str
+        Name of the argument, a space, and what it is: "lam is -1", "X has 3 rows".
+    accepted : str
+        What would be accepted: "a positive number".
+    advice : str, optional
+        A further sentence.
+
+    Attributes
+    ----------
+    argument, given : str
+        The name of the argument and the rest of `said`.
+
+    Examples
+    --------
+    >>> error = ArgumentError("lam is -1", "a positive number")
+    >>> str(error), error.argument
+    ('lam is -1; expected a positive number.', 'lam')
+    """
+
+    def __init__(self, said, accepted, advice=""):
+        super().__init__(said, accepted, advice)
+        self.argument, _, self.given = said.partition(" ")
+        self.accepted, self.advice = accepted, advice
+
+    def __str__(self):
+        return f"{self.argument} {self.given}; expected {self.accepted}. {self.advice}".rstrip()
