@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.validation import as_vector
 from rankbook.metrics.queries import (
     UndefinedMetric,
@@ -91,19 +92,17 @@ def disagreement(
         y_true = as_vector("y_true", y_true)
         if y_true.size == 0:
             as_vector("y_score", y_score, 0)
-            raise UndefinedMetric("y_true has no preference; at least one is accepted.")
+            raise UndefinedMetric("y_true has no preference", "at least one")
         prefs = Preferences.from_scores(y_true, qid)
         if sample_weight is not None:
             weight = as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
             prefs = prefs.item_weighted(weight)
     y_score, tie_tol = as_vector("y_score", y_score, prefs.n_items), as_tie_tol(tie_tol)
     if len(prefs) == 0:
-        raise UndefinedMetric("y_true has no preference; at least one is accepted.")
+        raise UndefinedMetric("y_true has no preference", "at least one")
     share = missed_share(prefs, y_score, tie_tol)
     if np.isnan(share):
-        raise UndefinedMetric(
-            "y_true has no preference of weight above 0; at least one is accepted."
-        )
+        raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")
     return share
 
 # %% ../../nbs/metrics/pairs.ipynb #p110
@@ -162,9 +161,9 @@ def pair_accuracy(
 def _query_auc(lists):
     """The AUC (q,) of each list."""
     if lists.place.size and lists.rising()[0].max() > 1:
-        raise ValueError(
-            "y_true has more than two different values in a query; at most two are accepted for "
-            "the AUC, and for graded y_true disagreement or pair_accuracy."
+        raise ArgumentError(
+            "y_true has more than two different values in a query",
+            "at most two for the AUC, and for graded y_true disagreement or pair_accuracy",
         )
     return 1.0 - _query_disagreement(lists)
 
@@ -224,20 +223,22 @@ def auc(
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         prefs = y_true
         if prefs.graph != "full" or prefs.has_pair_weights or prefs.n_levels > 2:
-            raise ValueError(
-                f"y_true is {prefs!r}; for the AUC the full graph of at most two levels in each "
-                "query is accepted, without weights of single pairs. "
-                "For other preferences use 1 - disagreement."
+            raise ArgumentError(
+                f"y_true is {prefs!r}",
+                "for the AUC the full graph of at most two levels in each query, without "
+                "weights of single pairs",
+                "For other preferences use 1 - disagreement.",
             )
         order, level_start, query_start = prefs.levels
         y_true, qid, sample_weight = np.empty(order.size), np.empty_like(order), prefs.item_weight
         y_true[order], qid[order] = level_start > query_start, query_start
     values = np.unique(as_vector("y_true", y_true))
     if values.size > 2:
-        raise ValueError(
-            f"y_true has {values.size} different values "
-            f"({values[0]}, {values[1]}, {values[2]}, ...); at most two are accepted. "
-            "The order is (y_true, y_score); for graded y_true use disagreement."
+        raise ArgumentError(
+            f"y_true has {values.size} different values ({values[0]}, {values[1]}, "
+            f"{values[2]}, ...)",
+            "at most two",
+            "The order is (y_true, y_score); for graded y_true use disagreement.",
         )
     return averaged(auc, y_true, y_score, qid, sample_weight, empty)
 

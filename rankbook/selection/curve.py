@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.errors import ArgumentError
 from ..base.ownership import own
 from ..base.progress import interruptible
 from rankbook.base.validation import (
@@ -82,7 +83,7 @@ class ValidationCurve:
         """
         lam = as_numbers("lam", lam)
         if not (lam > self.breaks[-1]).all() or np.isnan(lam).any():
-            raise ValueError(f"lam is {lam}; lam > {self.breaks[-1]} is accepted.")
+            raise ArgumentError(f"lam is {lam}", f"lam > {self.breaks[-1]}")
         return self.values[np.searchsorted(-self.breaks[1:-1], -lam, side="right")]
 
     def choose(self, rule: Literal["widest", "largest"] = "widest") -> float:
@@ -181,44 +182,37 @@ def _judged(X_val, y, qid, metric, k):
     """
     if metric == "disagreement":
         if not isinstance(y, Preferences):
-            raise TypeError(
-                f"prefs_val is a {type(y).__name__}; for the disagreement a rankbook.Preferences "
-                "is accepted: from_scores(y, qid), where for scores of labels an item is an object "
-                "and a label's number, and qid the object."
+            raise ArgumentError(
+                f"prefs_val is a {type(y).__name__}",
+                "for the disagreement a rankbook.Preferences: from_scores(y, qid), where for "
+                "scores of labels an item is an object and a label's number, and qid the "
+                "object",
             )
         if qid is not None or k is not None:
-            raise ValueError(
-                f"{'k' if qid is None else 'qid'} is given; for the disagreement None is accepted, "
-                "since prefs_val knows its queries."
+            raise ArgumentError(
+                f"{'k' if qid is None else 'qid'} is given",
+                "for the disagreement None, since prefs_val knows its queries",
             )
         if len(X_val) != y.n_items:
-            raise ValueError(
-                f"X_val has {len(X_val)} rows and prefs_val has {y.n_items} items; equal numbers "
-                "are accepted."
+            raise ArgumentError(
+                f"X_val has {len(X_val)} rows and prefs_val has {y.n_items} items", "equal numbers"
             )
         if len(y) == 0 or not y.weight.any():
-            raise ValueError(
-                "prefs_val has no preference of positive weight; at least one is accepted."
-            )
+            raise ArgumentError("prefs_val has no preference of positive weight", "at least one")
         return y, None
     if isinstance(y, Preferences):
-        raise TypeError(
-            f"prefs_val is a Preferences; for {metric} scores y of shape (p,) are accepted."
-        )
+        raise ArgumentError("prefs_val is a Preferences", f"for {metric} scores y of shape (p,)")
     y = as_vector("prefs_val", y, len(X_val), minimum=0.0 if metric == "ndcg" else None)
     if not y.size:
-        raise ValueError("X_val has 0 rows; at least one item is accepted.")
+        raise ArgumentError("X_val has 0 rows", "at least one item")
     if metric == "ndcg" and y.max() > 1000:
-        raise ValueError(
-            f"prefs_val has {y.max()}; grades from 0 to 1000 are accepted, "
-            "for the gain is 2**y - 1."
+        raise ArgumentError(
+            f"prefs_val has {y.max()}", "grades from 0 to 1000, for the gain is 2**y - 1"
         )
     if qid is not None and metric == "error":
-        raise ValueError(
-            "qid is given; for the error None is accepted, since one cut serves all items."
-        )
+        raise ArgumentError("qid is given", "for the error None, since one cut serves all items")
     if k is not None and metric != "ndcg":
-        raise ValueError(f"k is {k}; for {metric} None is accepted.")
+        raise ArgumentError(f"k is {k}", f"for {metric} None")
     if k is not None:
         as_count("k", k)
     return y, query_numbers(qid, y.size)
@@ -326,15 +320,14 @@ def _auc_curve(crossed, y, query):
     """The mean AUC over the queries with both values."""
     values = np.unique(y)
     if values.size > 2:
-        raise ValueError(
-            f"prefs_val has {values.size} different values; at most two are accepted for the AUC. "
-            "For graded y use disagreement or ndcg."
+        raise ArgumentError(
+            f"prefs_val has {values.size} different values",
+            "at most two for the AUC",
+            "For graded y use disagreement or ndcg.",
         )
     prefs = Preferences.from_scores(y, query)
     if len(prefs) == 0:
-        raise ValueError(
-            "prefs_val has no query with two different values; at least one is accepted."
-        )
+        raise ArgumentError("prefs_val has no query with two different values", "at least one")
     weight = 1.0 / np.bincount(query[prefs.better])[query[prefs.better]]
     wrong = _disagreement_curve(crossed, prefs, weight)
     return ValidationCurve(wrong.breaks, 1 - wrong.values, wrong.scale, True, wrong.exact, "auc")
@@ -345,7 +338,7 @@ def _ndcg_curve(crossed, y, query, k):
     from rankbook.selection.other_measures import ndcg_steps
 
     if y.max() <= 0:
-        raise ValueError("prefs_val has no query with a grade above 0; at least one is accepted.")
+        raise ArgumentError("prefs_val has no query with a grade above 0", "at least one")
     prefs = Preferences.from_scores(y, query)
     path, first, lam, *changes, starts = crossed(prefs.better, prefs.worse)
     values = ndcg_steps(y, query, k, prefs.better, prefs.worse, first, *changes, starts)
@@ -358,9 +351,10 @@ def _error_curve(crossed, y):
 
     values = np.unique(y)
     if values.size != 2:
-        raise ValueError(
-            f"prefs_val has {values.size} different value{'s' * (values.size != 1)}; two are "
-            "accepted for the error. For graded y use disagreement or ndcg."
+        raise ArgumentError(
+            f"prefs_val has {values.size} different value{'s' * (values.size != 1)}",
+            "two for the error",
+            "For graded y use disagreement or ndcg.",
         )
     good, bad = np.flatnonzero(y == values[1]), np.flatnonzero(y == values[0])
     g, b = (part.ravel() for part in np.indices((good.size, bad.size)))
