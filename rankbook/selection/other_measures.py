@@ -9,6 +9,7 @@ __all__ = ['count_pairs', 'query_dcg', 'query_tables', 'ndcg_steps', 'move_good'
 # %% ../../nbs/selection/other_measures.ipynb #c002
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.jit import inner, njit
 from ..base.validation import as_array, as_matrix
 from ..preferences.graph import Preferences
@@ -225,19 +226,18 @@ def class_numbers(classes, y, size):
         If there are not `size` >= 1 labels, or one is of no class.
     """
     if size == 0:
-        raise ValueError("X_val has 0 rows; at least one example is accepted.")
+        raise ArgumentError("X_val has 0 rows", "at least one example")
     if y is None:
-        raise TypeError(f"prefs_val is None; labels of shape ({size},) are accepted.")
+        raise ArgumentError("prefs_val is None", f"labels of shape ({size},)")
     if isinstance(y, Preferences):
-        raise TypeError("prefs_val is a Preferences; for a path of labels labels are accepted.")
+        raise ArgumentError("prefs_val is a Preferences", "for a path of labels labels")
     y = as_array("prefs_val", y)
     if y.shape != (size,):
-        raise ValueError(f"prefs_val has shape {y.shape}; labels of shape ({size},) are accepted.")
+        raise ArgumentError(f"prefs_val has shape {y.shape}", f"labels of shape ({size},)")
     unknown = ~np.isin(y, classes)
     if unknown.any():
-        raise ValueError(
-            f"prefs_val has {str(y[unknown][0])!r}; the labels {', '.join(map(str, classes))} are "
-            "accepted."
+        raise ArgumentError(
+            f"prefs_val has {str(y[unknown][0])!r}", f"the labels {', '.join(map(str, classes))}"
         )
     return np.searchsorted(classes, y)
 
