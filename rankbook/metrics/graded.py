@@ -180,26 +180,14 @@ def average_precision(
 def _found(lists, k):
     """The expected number (q,) of relevant items among the first k places of each list.
 
-    Also that of all relevant items.
+    NaN where nothing is relevant.
     """
     k, relevant = as_count("k", k), lists.grade > 0
-    on_page = lists.shared((lists.place < k) * 1.0)
-    return lists.total(relevant * on_page), lists.total(relevant * 1.0)
-
-
-def _query_precision(lists, k):
-    """Precision at k (q,) of each list; NaN where nothing is relevant."""
-    found, everything = _found(lists, k)
-    return np.where(everything > 0, found / k, np.nan)
-
-
-def _query_recall(lists, k):
-    """Recall at k (q,) of each list; NaN where nothing is relevant."""
-    found, everything = _found(lists, k)
-    return np.divide(found, everything, np.full(found.size, np.nan), where=everything > 0)
+    found = lists.total(relevant * lists.shared((lists.place < k) * 1.0))
+    return np.where(lists.total(relevant * 1.0) > 0, found, np.nan)
 
 # %% ../../nbs/metrics/graded.ipynb #f08
-@counted_by(_query_precision, "a relevant item (y_true > 0)", name="precision")
+@counted_by(lambda lists, k: _found(lists, k) / k, "a relevant item (y_true > 0)", name="precision")
 def precision_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -253,7 +241,11 @@ def precision_at_k(
     return averaged(precision_at_k, y_true, y_score, qid, sample_weight, empty, k=k)
 
 # %% ../../nbs/metrics/graded.ipynb #f10
-@counted_by(_query_recall, "a relevant item (y_true > 0)", name="recall")
+@counted_by(
+    lambda lists, k: _found(lists, k) / lists.total((lists.grade > 0) * 1.0),
+    "a relevant item (y_true > 0)",
+    name="recall",
+)
 def recall_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -6,7 +6,7 @@
 __all__ = ['INACTIVE', 'FREE', 'AT_BOUND', 'EVENT', 'LOG_FULL', 'ROOM_FULL', 'COMPLETE', 'LAM_MIN', 'STALLED', 'DRIFTED',
            'SINGULAR', 'UNBOUNDED', 'TOL', 'DEEP', 'NEAR', 'DEPTH', 'NOISY', 'Membership', 'first_sets', 'first_dual',
            'free_after', 'End', 'sets_at', 'exact_sums', 'solution_at', 'SolutionPath', 'RegularizationPath',
-           'in_domain', 'Gauge', 'noise_level', 'measured_at', 'trusted', 'last_good', 'LabelPath']
+           'in_domain', 'Gauge', 'noise_level', 'measured_at', 'trusted', 'LabelPath']
 
 # %% ../../nbs/paths/exact.ipynb #c003
 from collections.abc import Iterator
@@ -749,7 +749,17 @@ def trusted(path):
     while not all(gauge.is_good(path, lam) for lam in measured_at(path, gauge.level)):
         low = path.domain[0]
         whole = RegularizationPath(path.problem, path.events, path.status, max(low, DEPTH * top))
-        end, bad = last_good(whole, gauge)
+        # the last lambda before the first bad answer, or the first good one above all of these
+        good, bad, level = None, low, gauge.level
+        for lam in measured_at(whole, level):
+            if not gauge.is_good(whole, lam):
+                bad = lam
+                break
+            good = lam
+        while good is None and level < top:
+            level *= 10.0
+            good = level if level >= whole.domain[0] and gauge.gap(whole, level) <= TOL else None
+        end = min(top, good or top)
         rounded = bad <= gauge.level and gauge.gap(whole, end) <= TOL
         limit = TOL if bad > gauge.level else DEEP
         reason = f"below, rounding errors take the relative gap above {limit:g}"
@@ -759,23 +769,6 @@ def trusted(path):
             return path
     ends_early = path.status == "numerical" and path.domain[0] <= gauge.level
     return path.cut(path.domain[0], "rounding", path.info["reason"]) if ends_early else path
-
-
-def last_good(path, gauge):
-    """The last of falling lambdas before the first bad answer, and that of the bad answer.
-
-    Where the first is bad already, the first good one of rising ones.
-    """
-    good, bad, top, level = None, path.domain[0], path.problem.lam_max, gauge.level
-    for lam in measured_at(path, level):
-        if not gauge.is_good(path, lam):
-            bad = lam
-            break
-        good = lam
-    while good is None and level < top:
-        level *= 10.0
-        good = level if level >= path.domain[0] and gauge.gap(path, level) <= TOL else None
-    return min(top, good or top), bad
 
 # %% ../../nbs/paths/exact.ipynb #l005
 class LabelPath(SolutionPath):

@@ -1,6 +1,7 @@
 """Pictures of a regularization path, and of the sets of preferences along it."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -101,43 +102,31 @@ def _item_names(problem, names, count):
     return names
 
 
-def _coef_curves(path, lams, which, names):
-    """The same of coefficients, row by row if they are a matrix."""
+def _number_curves(path, lams, which, names, weights=False):
+    """The same of coefficients, or of the weights of features, row by row if they are a matrix."""
     problem, (what, axis) = path.problem, _coef_names(path.problem)
-    count = problem.coef_shape[0]
+    several = len(problem.coef_shape) > 1
+    if weights and what not in ("feature", "component"):
+        table = np.array([path.solution(lam).weights for lam in lams])
+        what = "feature" + (", class" if hasattr(problem, "classes_") else ", column") * several
+    else:
+        table = np.array([path.coef(lam) for lam in lams])
+    one, shape = "feature" if weights else what.partition(",")[0], table.shape[1:]
     if what == "item" and hasattr(problem, "prefs"):
-        names = _item_names(problem, names, count)
-    names = as_names(names, count, what.partition(",")[0])
-    coef = np.array([path.coef(lam) for lam in lams])
-    return *_chosen_numbers(problem, coef, which, names, what), what, axis, ()
-
-
-def _weight_curves(path, lams, which, names):
-    """The same of the weights of the features of a linear function."""
-    problem, what = path.problem, _coef_names(path.problem)[0]
-    by_feature = what in ("feature", "component")
-    weights = np.array([path.coef(l) if by_feature else path.solution(l).weights for l in lams])
-    names = as_names(names, weights.shape[1], "feature")
-    if what != "component":
-        several = ", class" if hasattr(problem, "classes_") else ", column"
-        what = "feature" + several * (len(problem.coef_shape) > 1)
-    return *_chosen_numbers(problem, weights, which, names, "feature"), what, r"weight $w$", ()
-
-
-def _chosen_numbers(problem, table, which, names, what):
-    """Labels and values (len(lams), q) of the chosen entries of a table (len(lams), ...)."""
-    shape, table = table.shape[1:], table.reshape(len(table), -1)
+        names = _item_names(problem, names, shape[0])
+    names, table = as_names(names, shape[0], one), table.reshape(len(table), -1)
     size = np.abs(table[-1])
     used = np.flatnonzero(size >= 1e-6 * size.max())  # of the others there is little to see
-    plural = f"{what}s" if what in ("item", "feature") else "coefficients"
     if which is None:
         which = used[spread_ranks(table[-1, used])]
+    plural = f"{one}s" if weights or what in ("item", "feature") else "coefficients"
     which = _as_choice(which, table.shape[1], plural)
-    if len(shape) == 1:
-        return [names[i] for i in which], table[:, which]
-    columns = getattr(problem, "classes_", range(shape[1]))
-    places = (np.unravel_index(i, shape) for i in which)
-    return [f"{names[i]}, {plain(columns[j])}" for i, j in places], table[:, which]
+    labels = [names[i] for i in which] if len(shape) == 1 else []
+    if not labels:
+        columns = getattr(problem, "classes_", range(shape[1]))
+        places = (np.unravel_index(i, shape) for i in which)
+        labels = [f"{names[i]}, {plain(columns[j])}" for i, j in places]
+    return labels, table[:, which], what, r"weight $w$" if weights else axis, ()
 
 
 def _coef_names(problem):
@@ -153,6 +142,7 @@ def _coef_names(problem):
     return ("feature", weight) if by_weights else ("item", coefficient)
 
 
+<<<<<<< HEAD
 DRAWN = {"margins": _margin_curves, "coef": _coef_curves, "weights": _weight_curves}
 
 
@@ -177,6 +167,13 @@ def _as_what(path, what):
             "'coef', or 'weights' for a linear kernel",
         )
     return what
+=======
+DRAWN = {
+    "margins": _margin_curves,
+    "coef": _number_curves,
+    "weights": partial(_number_curves, weights=True),
+}
+>>>>>>> 413b6cc5 (Draw coefficients and weights of a path by one function, and fold four helpers)
 
 
 def plot_path(
@@ -239,12 +236,29 @@ def plot_path(
     >>> ax.get_xscale(), len(ax.lines)
     ('log', 4)
     """
-    curves = DRAWN[_as_what(path, what)]
+    require_kind("path", path, SolutionPath)
+    problem = path.problem
+    by_weights, kind = getattr(problem, "coef_is_weights", False), _coef_names(problem)[0]
+    if what is None:
+        what = "weights" if by_weights else "margins" if hasattr(problem, "prefs") else "coef"
+    else:
+        what = as_choice("what", what, DRAWN)
+        about = (
+            f"what is {what!r} and path is a {type(path).__name__} of a {type(problem).__name__}"
+        )
+        if what == "margins" and not hasattr(problem, "prefs"):
+            raise TypeError(f"{about}, which has no preferences; 'coef' is accepted.")
+        factored = getattr(problem, "is_factored", False) and kind != "basis item"
+        if what == "weights" and not factored and kind not in ("feature", "component"):
+            raise TypeError(
+                f"{about}, whose function is not one of weights of features; 'coef' is accepted, "
+                "and 'weights' for a linear kernel."
+            )
     points = path.breakpoints
     if not points.size and hasattr(path, "scale"):
         points = np.array(path.scale)[::-1]
     lams = lambdas(path, as_count("n", n, 2), *drawn_range(points, path.domain[0]))
-    labels, values, title, axis, margins = curves(path, lams, which, names)
+    labels, values, title, axis, margins = DRAWN[what](path, lams, which, names)
     ax = as_axes(ax)
     # the vertical axis is linear up to a power of ten near unit, and logarithmic far beyond
     if len(margins):

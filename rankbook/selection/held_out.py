@@ -12,13 +12,7 @@ from ..preferences.sums import query_totals
 from ..problems.rankrls import as_lambdas, decomposed
 from ..problems.rankrls_statistics import RankingStatistics, basis_rows
 from .folds import make_folds
-from .leave_out import (
-    leave_out_predictions,
-    leave_pair_out,
-    left_out_scores,
-    merge_ties,
-    tie_share,
-)
+from .leave_out import leave_out_predictions, leave_pair_out, left_out_scores, merge_ties, tie_share
 
 METRICS = ("disagreement", "auc", "ndcg", "average_precision")
 
@@ -64,11 +58,9 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
         if query.size < 3:
             raise ArgumentError(f"cv is {cv!r} and X has {query.size} items", "at least 3")
         return "lpo" if cv == "lpo" else list(np.arange(query.size)[:, None])
-    level = (
-        Y[:, 0]
-        if Y.shape[1] == 1
-        else np.unique(Y, axis=0, return_inverse=True)[1].ravel().astype(float)
-    )
+    level = Y[:, 0]
+    if Y.shape[1] > 1:
+        level = np.unique(Y, axis=0, return_inverse=True)[1].ravel().astype(float)
     folds = make_folds(cv, X, level, query if query.max() else None, random_state)
     for f, (train, test) in enumerate(folds):
         if not np.array_equal(np.sort(np.concatenate([train, test])), np.arange(len(Y))):
@@ -116,17 +108,13 @@ def measure(metric, scores, y, label, limits):
         raise ArgumentError(
             f"y has {y.min() if y.min() < 0 else y.max()}", "grades from 0 to 1000 for NDCG"
         )
-    if callable(metric):
-        judge = lambda s: metric(y, s, label)
+    if metric == "disagreement":
+        judge = query_disagreement(y, label)
     else:
-        judge = (
-            query_disagreement(y, label)
-            if metric == "disagreement"
-            else lambda s: getattr(metrics, metric)(y, s, label)
-        )
-    return np.array(
-        [judge(merge_ties(s, label, limit)) for s, limit in zip(scores, limits)], dtype=float
-    )
+        function = metric if callable(metric) else getattr(metrics, metric)
+        judge = lambda s: function(y, s, label)
+    judged = [judge(merge_ties(s, label, limit)) for s, limit in zip(scores, limits)]
+    return np.array(judged, dtype=float)
 
 
 def grid_values(path, groups, lams, metric, query):
@@ -138,24 +126,19 @@ def grid_values(path, groups, lams, metric, query):
         return leave_pair_out(path, lams, query).reshape(lams.size, -1).mean(axis=1)
     order = np.concatenate(groups)
     single = len(order) == len(groups)
-    fold = (
-        np.zeros(order.size, dtype=np.intp)
-        if single
-        else np.repeat(np.arange(len(groups)), [len(h) for h in groups])
-    )
+    fold = np.zeros(order.size, dtype=np.intp)
+    if not single:
+        fold = np.repeat(np.arange(len(groups)), [len(h) for h in groups])
     label = np.unique(np.stack([fold, query[order]]), axis=1, return_inverse=True)[1].ravel()
     Y = path.problem.target.Y[order]
-    scores = leave_out_predictions(path, groups, lams, level=single).reshape(
-        lams.size, len(order), -1
-    )
+    scores = leave_out_predictions(path, groups, lams, level=single)
+    scores = scores.reshape(lams.size, len(order), -1)
     # what scores are sums of: y, or y times the largest eigenvalue / lam where that is smaller
     ratio = np.minimum(1.0, path.spectrum.values.max(initial=0.0) / lams)
     terms = ratio * np.abs(Y - Y.mean(axis=0)).max()
     limits = tie_share(path, lams) * np.abs(scores).max(axis=(1, 2)).clip(min=terms)
-    return np.mean(
-        [measure(metric, scores[:, :, c], Y[:, c], label, limits) for c in range(Y.shape[1])],
-        axis=0,
-    )
+    columns = zip(scores.transpose(2, 0, 1), Y.T)
+    return np.mean([measure(metric, s, y, label, limits) for s, y in columns], axis=0)
 
 
 def block_disagreement(block, empty, V, values, right, lams):

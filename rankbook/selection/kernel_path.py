@@ -26,16 +26,8 @@ from ..registry.solver import is_kind
 def at_width(problem, gamma):
     """The same ranking SVM with another gamma. O(n d)."""
     kernel = problem.kernel
-    return RankSVMProblem(
-        problem.X,
-        problem.prefs,
-        kernel.name,
-        gamma,
-        kernel.degree,
-        kernel.coef0,
-        problem.penalty,
-        problem.loss,
-    )
+    more = kernel.degree, kernel.coef0, problem.penalty, problem.loss
+    return RankSVMProblem(problem.X, problem.prefs, kernel.name, gamma, *more)
 
 
 def _solve(problem, lam, solver, start):
