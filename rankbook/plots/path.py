@@ -142,38 +142,11 @@ def _coef_names(problem):
     return ("feature", weight) if by_weights else ("item", coefficient)
 
 
-<<<<<<< HEAD
-DRAWN = {"margins": _margin_curves, "coef": _coef_curves, "weights": _weight_curves}
-
-
-def _as_what(path, what):
-    """`what` to draw of a path, by default what says most of its problem."""
-    require_kind("path", path, SolutionPath)
-    problem = path.problem
-    has_margins, kind = hasattr(problem, "prefs"), _coef_names(problem)[0]
-    has_weights = kind in ("feature", "component") or (
-        getattr(problem, "is_factored", False) and kind != "basis item"
-    )
-    if what is None:
-        by_feature = getattr(problem, "coef_is_weights", False)
-        return "weights" if by_feature else "margins" if has_margins else "coef"
-    what = as_choice("what", what, DRAWN)
-    about = f"what is {what!r} and path is a {type(path).__name__} of a {type(problem).__name__}"
-    if what == "margins" and not has_margins:
-        raise ArgumentError(f"{about}, which has no preferences", "'coef'")
-    if what == "weights" and not has_weights:
-        raise ArgumentError(
-            f"{about}, whose function has no weights of features",
-            "'coef', or 'weights' for a linear kernel",
-        )
-    return what
-=======
 DRAWN = {
     "margins": _margin_curves,
     "coef": _number_curves,
     "weights": partial(_number_curves, weights=True),
 }
->>>>>>> 413b6cc5 (Draw coefficients and weights of a path by one function, and fold four helpers)
 
 
 def plot_path(
@@ -247,12 +220,12 @@ def plot_path(
             f"what is {what!r} and path is a {type(path).__name__} of a {type(problem).__name__}"
         )
         if what == "margins" and not hasattr(problem, "prefs"):
-            raise TypeError(f"{about}, which has no preferences; 'coef' is accepted.")
+            raise ArgumentError(f"{about}, which has no preferences", "'coef'")
         factored = getattr(problem, "is_factored", False) and kind != "basis item"
         if what == "weights" and not factored and kind not in ("feature", "component"):
-            raise TypeError(
-                f"{about}, whose function is not one of weights of features; 'coef' is accepted, "
-                "and 'weights' for a linear kernel."
+            raise ArgumentError(
+                f"{about}, whose function has no weights of features",
+                "'coef', or 'weights' for a linear kernel",
             )
     points = path.breakpoints
     if not points.size and hasattr(path, "scale"):
