@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 import rankbook as rb
 from rankbook import datasets, kernels, metrics
 from rankbook.base.errors import ArgumentError
+from rankbook.paths.spectral import SpectralPath
 
 N = 12
 RNG = np.random.default_rng(0)
@@ -153,6 +154,51 @@ def curve():
     return rb.validation_curve(path(), X, rb.Preferences.from_scores(Y))
 
 
+@cache
+def solution():
+    return model().solution_
+
+
+@cache
+def certificate():
+    return model().certificate_
+
+
+@cache
+def label_ranker():
+    return rb.LabelRanker(kernel="linear").fit(X, TABLE)
+
+
+@cache
+def rayleigh_ranker():
+    return rb.RayleighRanker(n_components=3).fit(X, LABELS)
+
+
+@cache
+def rayleigh_solution():
+    return rayleigh_ranker().solution_
+
+
+@cache
+def ordinal_ranker():
+    return rb.OrdinalRanker(rb.RankSVM(kernel="linear")).fit(X, Y)
+
+
+# Nothing is fitted when tests are collected: signatures are those of classes.
+MADE = {
+    model: rb.RankSVM,
+    path: rb.RegularizationPath,
+    rls_path: SpectralPath,
+    curve: rb.ValidationCurve,
+    solution: rb.Solution,
+    certificate: rb.Certificate,
+    label_ranker: rb.LabelRanker,
+    rayleigh_ranker: rb.RayleighRanker,
+    rayleigh_solution: rb.Solution,
+    ordinal_ranker: rb.OrdinalRanker,
+}
+
+
 def fits(kind, y, /, **valid):
     """An estimator with these parameters, fitted."""
     return kind, lambda **given: kind(**given).fit(X, y), valid
@@ -163,8 +209,12 @@ def calls(function, /, **valid):
 
 
 def does(make, name, /, **valid):
-    """A method of an object that is made anew for each call."""
-    return getattr(make(), name), lambda **given: getattr(make(), name)(**given), valid
+    """A method of an object that is made for each call."""
+    return (
+        getattr(MADE.get(make) or make(), name),
+        lambda **given: getattr(make(), name)(**given),
+        valid,
+    )
 
 
 CALLS = {
@@ -217,19 +267,19 @@ CALLS = {
     "score": does(model, "score", X=X, y=Y),
     "save": does(model, "save", file="model.rankbook"),
     "LabelRanker.rank": does(
-        lambda: rb.LabelRanker(kernel="linear").fit(X, TABLE), "rank", X=Z, random_state=0
+        label_ranker, "rank", X=Z, random_state=0
     ),
     "LabelRanker.score": does(
-        lambda: rb.LabelRanker(kernel="linear").fit(X, TABLE), "score", X=X, y=TABLE
+        label_ranker, "score", X=X, y=TABLE
     ),
     "RayleighRanker.score": does(
-        lambda: rb.RayleighRanker(n_components=3).fit(X, LABELS), "score", X=X, y=LABELS
+        rayleigh_ranker, "score", X=X, y=LABELS
     ),
     "RayleighRanker.predict_proba": does(
-        lambda: rb.RayleighRanker(n_components=3).fit(X, LABELS), "predict_proba", X=X
+        rayleigh_ranker, "predict_proba", X=X
     ),
     "OrdinalRanker.predict": does(
-        lambda: rb.OrdinalRanker(rb.RankSVM(kernel="linear")).fit(X, Y), "predict", X=X
+        ordinal_ranker, "predict", X=X
     ),
     "set_output": does(lambda: rb.RankSVM(), "set_output", predict="pandas"),
     "Preferences": calls(rb.Preferences, better=[0, 1], worse=[1, 2], n_items=3),
@@ -294,13 +344,13 @@ CALLS = {
         lam=1.0,
         gammas=[0.1, 1.0],
     ),
-    "validation_curve": calls(rb.validation_curve, path=path(), X_val=X, prefs_val=PAIRS),
-    "choose_lambda": calls(rb.choose_lambda, curve=curve()),
+    "validation_curve": calls(rb.validation_curve, path=path, X_val=X, prefs_val=PAIRS),
+    "choose_lambda": calls(rb.choose_lambda, curve=curve),
     "auc_bound": calls(
-        rb.auc_bound, solution=rb.RayleighRanker(n_components=3).fit(X, LABELS).solution_
+        rb.auc_bound, solution=rayleigh_solution
     ),
-    "explain_pair": calls(rb.explain_pair, model=model(), a=X[0], b=X[1]),
-    "suggest_pairs": calls(rb.suggest_pairs, solution=model().solution_, k=2),
+    "explain_pair": calls(rb.explain_pair, model=model, a=X[0], b=X[1]),
+    "suggest_pairs": calls(rb.suggest_pairs, solution=solution, k=2),
     "path.coef": does(path, "coef", lam=1.0),
     "path.read": does(path, "read", lam=1.0),
     "path.dual": does(path, "dual", lam=1.0),
@@ -314,9 +364,9 @@ CALLS = {
     "rls path.predict": does(rls_path, "predict", X_new=Z, lam=1.0),
     "curve.at": does(curve, "at", lam=1.0),
     "curve.choose": does(curve, "choose"),
-    "solution.predict": does(lambda: model().solution_, "predict", X_new=Z),
-    "solution.proven": does(lambda: model().solution_, "proven", first=[0], second=[1]),
-    "is_optimal": does(lambda: model().certificate_, "is_optimal"),
+    "solution.predict": does(solution, "predict", X_new=Z),
+    "solution.proven": does(solution, "proven", first=[0], second=[1]),
+    "is_optimal": does(certificate, "is_optimal"),
     "problem.primal": does(problem, "primal", coef=np.zeros(N), lam=1.0),
     "problem.predict": does(problem, "predict", coef=np.zeros(N), X_new=Z),
     **{
@@ -340,7 +390,7 @@ CALLS = {
     ),
     "scorer": calls(metrics.scorer, metric="ndcg"),
     "over_blocks": calls(
-        metrics.over_blocks, metric="ndcg", blocks=rb.Blocks([rb.Block(X, Y)]), model=model()
+        metrics.over_blocks, metric="ndcg", blocks=rb.Blocks([rb.Block(X, Y)]), model=model
     ),
     "datasets.load": calls(datasets.load, name="cancer"),
     "make_mixture": calls(datasets.make_mixture, n_per_class=5),
@@ -350,13 +400,19 @@ CALLS = {
 def parameters(name):
     """The parameters of a call, by name."""
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    found = inspect.signature(CALLS[name][0]).parameters
-    return {key: value for key, value in found.items() if value.kind not in kinds}
+    found = inspect.signature(CALLS[name][0]).parameters.items()
+    return {key: value for key, value in found if value.kind not in kinds and key != "self"}
+
+
+def is_made(value):
+    """Whether a value is a function of `MADE`, whose result is meant."""
+    return any(value is make for make in MADE)
 
 
 def outcome(name, parameter, kind):
     """None if all is well, else what is wrong."""
     function, valid = CALLS[name][1:]
+    valid = {key: each() if is_made(each) else each for key, each in valid.items()}
     value = iter([1.0, 2.0]) if kind == "generator" else KINDS[kind]
     takes = TAKES.get(parameter, set()) | ALSO.get((name, parameter), set())
     if parameters(name)[parameter].default is None:

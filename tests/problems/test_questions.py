@@ -160,7 +160,6 @@ def test_the_solution_of_an_estimator():
 
 
 X6 = np.arange(12.0).reshape(6, 2)
-ONE = rb.solve(rb.RankSVMProblem(X6, rb.Preferences([0], [1], 6)), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -176,8 +175,9 @@ ONE = rb.solve(rb.RankSVMProblem(X6, rb.Preferences([0], [1], 6)), 1.0)
     ],
 )
 def test_errors_name_the_argument(options, error, text):
+    one = rb.solve(rb.RankSVMProblem(X6, rb.Preferences([0], [1], 6)), 1.0)
     with pytest.raises(error, match=text):
-        rb.suggest_pairs(ONE, **options)
+        rb.suggest_pairs(one, **options)
 
 
 def test_what_cannot_be_asked_about():
