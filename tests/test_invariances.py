@@ -570,7 +570,7 @@ def check_method(method, data, names, seed):
         )
 
 
-FEW = [pytest.param(10, id="few"), pytest.param(200, id="many", marks=pytest.mark.slow)]
+FEW = [pytest.param(5, id="few"), pytest.param(200, id="many", marks=pytest.mark.slow)]
 
 
 def run(name, examples, check, **strategies):

@@ -471,7 +471,10 @@ def test_what_reads_a_block_can_be_sent(name):
         assert np.array_equal(ours.X, theirs.X) and ours.name == theirs.name
 
 
-@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.txt"])
+@pytest.mark.parametrize(
+    "name",
+    ["a.parquet", *(pytest.param(f"a.{end}", marks=pytest.mark.slow) for end in ("csv", "txt"))],
+)
 def test_a_solution_is_that_of_the_whole(name):
     data = made()
     write_dataset(data, name)

@@ -168,6 +168,7 @@ def test_the_thumb_stands_below_the_line(visit, sliders):
         assert at.bounding_box()["x"] == pytest.approx(thumb, abs=2)
 
 
+@pytest.mark.slow
 def test_jupyterlab_leaves_the_arrow_keys_to_a_slider(sliders):
     for slider in sliders:
         assert 'data-lm-suppress-shortcuts="true"' in slider._repr_html_()

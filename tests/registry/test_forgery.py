@@ -11,8 +11,8 @@ from rankbook.base.ownership import checksum
 from rankbook.problems.certificate import Certificate
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.registry.solver import Solver
-from rankbook.testing.kit import run_check
 from rankbook.testing.corpus import made
+from rankbook.testing.kit import run_check
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -210,7 +210,7 @@ def test_a_solution_of_another_class_is_refused():
         def solve(self, problem, lam):
             return Changing(problem, lam, coef=np.zeros(problem.coef_shape))
 
-    with pytest.raises(TypeError, match="solver 'vain' returned Changing; a Solution of"):
+    with pytest.raises(TypeError, match="solver 'vain' returned Changing; expected a Solution of"):
         rb.solve(problem_of("linear"), 1.0, solver=Vain)
 
 

@@ -161,7 +161,7 @@ class Ascent(rb.Solver):
 # The guarantee
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", [*KERNELS[:2], pytest.param(KERNELS[2], marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_gap_is_at_most_eps_at_every_lambda(kind, kernel, amount):
     problem = build(kind, kernel)

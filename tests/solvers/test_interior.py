@@ -43,7 +43,7 @@ PREFERENCES = preferences()
 ITEMS = degenerate(np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", pytest.param("poly", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("graph", PREFERENCES)
 @pytest.mark.parametrize("name", ITEMS)
 def test_it_equals_the_path(name, graph, kernel, amount):

@@ -104,6 +104,7 @@ def test_a_right_solver_without_the_linear_kernel_passes(amount):
 
 
 LONG = {wrong.Needy, wrong.SparsePath, wrong.WeightlessPath, wrong.LinearPath}
+LONG |= {wrong.Otherwise, wrong.TwoScores}
 
 
 @pytest.mark.parametrize(
