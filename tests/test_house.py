@@ -364,7 +364,7 @@ def test_outputs_are_compared_but_for_rounding(stored, fresh, same):
     assert bool(differences(*notebooks)) is not same
     for notebook in notebooks:
         notebook.cells[0].metadata["tags"] = ["measured"]
-    words = "Accepted" in stored or "solver" in stored
+    words = "expected" in stored or "solver" in stored
     assert bool(differences(*notebooks)) is words
 
 
