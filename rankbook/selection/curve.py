@@ -436,7 +436,9 @@ def validation_curve(
 
         if metric != "error" or qid is not None or k is not None:
             given = "" if qid is None and k is None else " and qid or k is given"
-            raise ArgumentError(f"metric is {metric!r}{given}", "'error' without qid and k for a path of labels")
+            raise ArgumentError(
+                f"metric is {metric!r}{given}", "'error' without qid and k for a path of labels"
+            )
         lam, values = wrong_labels(path, X_val, prefs_val, tie_tol)
         starts = _groups(lam)[1]
         ends = np.r_[0, np.append(starts[1:], lam.size)]
