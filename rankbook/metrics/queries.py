@@ -137,6 +137,9 @@ class UndefinedMetric(ArgumentError):
     y_true has no query with two different values; expected at least one.
     """
 
+    def __init__(self, said, accepted="a query for which the metric is defined", advice=""):
+        super().__init__(said, accepted, advice)  # a metric of one's own may give one sentence
+
 
 def refuse_swapped(y_score):
     """Refuse preferences where scores should be, with the order of the arguments."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.ownership import locked, writable
-from ..base.validation import as_choice, as_ids, as_positive, as_vector
+from ..base.validation import as_choice, as_positive, as_vector, query_numbers
 
 # %% ../../nbs/preferences/sums.ipynb #c005
 @dataclass(frozen=True)
@@ -476,7 +476,7 @@ def query_item_weights(qid, n, weight, item_weight=None):
     item_weight : ndarray of shape (n,), optional
         Which they are multiplied with.
     """
-    number = np.zeros(n, dtype=np.intp) if qid is None else as_ids("qid", qid, n)[1]
+    number = query_numbers(qid, n)
     count = int(number.max()) + 1
     asked, own = _asked_totals(weight, count), np.ones(n) if item_weight is None else item_weight
     order = np.argsort(number, kind="stable")

@@ -487,8 +487,8 @@ def disagreement_error(
     loss = missed(scores[prefs.better], scores[prefs.worse], PATH_TIE_TOL, size)
     weight = prefs.weight / prefs.weight.sum()
     influence = weight * (loss - weight @ loss)
-    query = None if qid is None else np.unique(qid, return_inverse=True)[1]
-    if query is not None and query.max() > 0:
+    query = query_numbers(qid, prefs.n_items)
+    if query.max() > 0:
         return float(np.linalg.norm(np.bincount(query[prefs.better], influence)))
     n = prefs.n_items
     sums = np.bincount(prefs.better, influence, n) + np.bincount(prefs.worse, influence, n)

@@ -4,9 +4,9 @@ import numpy as np
 
 from .. import metrics
 from ..base.errors import ArgumentError
-from ..base.validation import unknown_name
+from ..base.validation import query_numbers, unknown_name
 from ..preferences.graph import Preferences
-from ..preferences.laplacians import Queries, members
+from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL
 from ..preferences.sums import query_totals
 from ..problems.rankrls import as_lambdas, decomposed
@@ -40,15 +40,14 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
         if cv not in ("query", "loo", "lpo"):
             raise unknown_name("cv", cv, ("query", "loo", "lpo", "a number of folds", "a splitter"))
         if cv == "query":
-            differ = np.zeros(query.max() + 1, dtype=bool)
-            of_first = Y[Queries(query, len(Y)).first[query]]
-            np.logical_or.at(differ, query, (Y != of_first).any(axis=1))
-            if differ.sum() < 2:
+            groups = members(query)
+            differ = sum(bool((Y[items] != Y[items[0]]).any()) for items in groups)
+            if differ < 2:
                 raise ArgumentError(
-                    f"cv is 'query' and qid has {differ.sum()} queries with two different scores",
+                    f"cv is 'query' and qid has {differ} queries with two different scores",
                     "at least 2: one to learn from and one to judge by",
                 )
-            return members(query)
+            return groups
         if not by_item:
             raise ArgumentError(
                 f"cv is {cv!r} and qid has {query.max() + 1} queries: leaving out a part of "
@@ -149,7 +148,7 @@ def block_disagreement(block, empty, V, values, right, lams):
     weighed = int(block.weight is not None)
     X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
     Z = (X if empty.basis is None else basis_rows(empty, X)) @ V
-    number = Queries(block.qid, len(Z)).query
+    number = query_numbers(block.qid, len(Z))
     scores = np.empty((lams.size, len(Z)))
     for items in members(number):
         root, y = np.sqrt(len(items)), block.y[items]
