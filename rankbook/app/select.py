@@ -270,19 +270,18 @@ def make_problem(method, part, graph, kernel):
     RankSVMProblem, RankRLSProblem or RayleighProblem
     """
     if method == "ranksvm":
-        return RankSVMProblem(part.X, part.prefs, **kernel)
+        return RankSVMProblem(part.X, part.prefs, Kernel(**kernel))
     if method == "rankrls" and graph == "full":
-        return RankRLSProblem(part.X, part.y, part.qid, **kernel)
+        return RankRLSProblem(part.X, part.y, part.qid, kernel=Kernel(**kernel))
     if method == "rankrls":
-        return RankRLSProblem(part.X, part.y, graph=part.prefs, **kernel)
+        return RankRLSProblem(part.X, part.y, graph=part.prefs, kernel=Kernel(**kernel))
     p = None if kernel["kernel"] == "linear" else min(COMPONENTS, len(part.y))
     labels = (part.y == part.y.max()).astype(float)
     with warnings.catch_warnings():
         # a default number, so no warning that fewer span everything
         warnings.filterwarnings("ignore", "n_components is reduced")
-        return RayleighProblem(
-            part.X, labels, unlabelled=False, manifold_weight=0.0, n_components=p, **kernel
-        )
+        options = dict(unlabelled=False, manifold_weight=0.0, n_components=p)
+        return RayleighProblem(part.X, labels, kernel=Kernel(**kernel), **options)
 
 
 def follower(method, graph, solver, progress, options):

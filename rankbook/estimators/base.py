@@ -54,9 +54,9 @@ from ..registry.solver import with_options
 from ..selection.folds import BY
 
 # %% auto #0
-__all__ = ['PreferencesLike', 'CONTAINERS', 'FITTED', 'CHECKS', 'weighted_preferences', 'read_target', 'given_preferences',
-           'Shown', 'fitted_attributes', 'or_none', 'one_of', 'keeping_features', 'require_target', 'refuse_blocks',
-           'refuse_data', 'refuse_lengths', 'finite_scores', 'Ranker', 'share_met']
+__all__ = ['PreferencesLike', 'CONTAINERS', 'FITTED', 'CHECKS', 'weighted_preferences', 'item_weights', 'read_target',
+           'given_preferences', 'Shown', 'fitted_attributes', 'or_none', 'one_of', 'keeping_features', 'require_target',
+           'refuse_blocks', 'refuse_data', 'refuse_lengths', 'finite_scores', 'Ranker', 'share_met']
 
 # %% ../../nbs/estimators/base.ipynb #bp01
 PreferencesLike = Preferences | ArrayLike | Any  # see given_preferences
@@ -91,12 +91,18 @@ def weighted_preferences(y, qid, graph, sample_weight, query_weight=None):
         )
     if sample_weight is None:
         return prefs if query_weight is None else prefs.query_weighted(query_weight)
-    weight = as_vector("sample_weight", sample_weight, prefs.n_items, minimum=0.0)
+    weight = item_weights(sample_weight, prefs.n_items)
+    prefs = prefs if (weight == 1).all() else prefs.item_weighted(weight)
+    return prefs if query_weight is None else prefs.query_weighted(query_weight)
+
+
+def item_weights(sample_weight, n):
+    """Item weights (n,) >= 0, of which at least one is positive."""
+    weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
     refuse_huge("sample_weight", weight)
     if not weight.any():
         raise ArgumentError("sample_weight is zero for every item", "at least one positive weight")
-    prefs = prefs if (weight == 1).all() else prefs.item_weighted(weight)
-    return prefs if query_weight is None else prefs.query_weighted(query_weight)
+    return weight
 
 # %% ../../nbs/estimators/base.ipynb #et31
 def read_target(y, qid=None, sample_weight=None, preferences=None):
@@ -324,30 +330,16 @@ class Shown(Savable):
 
 # %% ../../nbs/estimators/base.ipynb #c015k
 FITTED = (
-    "solution_",
-    "function_",
-    "certificate_",
-    "exact_certificate_",
-    "solver_",
-    "coef_",
-    "support_",
-    "dual_coef_",
-    "nystroem_map_",
-    "pivots_",
-    "statistics_",
-    "label_names_",
-)
+    "solution_ function_ certificate_ exact_certificate_ solver_ coef_ support_ dual_coef_ "
+    "nystroem_map_ pivots_ statistics_ label_names_"
+).split()
 
 
 def fitted_attributes(solution, function=None):
     """What an estimator says of its solution, and of a function of it: a dict of attributes."""
     f = solution.function if function is None else function
-    found = dict(
-        solution_=solution,
-        function_=f,
-        certificate_=solution.certificate,
-        solver_=solution.solver,
-    )
+    found = dict(solution_=solution, function_=f, solver_=solution.solver)
+    found["certificate_"] = solution.certificate
     if isinstance(f, LinearFunction):
         found["coef_"] = f.weights
     elif isinstance(f, KernelFunction):
@@ -416,7 +408,7 @@ def keeping_features(fit):
     @wraps(fit)
     def safely(self, *args, **options):
         names = ("n_features_in_", "feature_names_in_")
-        before = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        before = {name: vars(self)[name] for name in names if name in vars(self)}
         self._check_parameters()
         try:
             with within_memory(f"{type(self).__name__}.{fit.__name__}"):
@@ -426,10 +418,8 @@ def keeping_features(fit):
                 return fit(self, *args, **options)
         except BaseException:  # an interrupt, too
             for name in names:
-                if name in before:
-                    setattr(self, name, before[name])
-                elif hasattr(self, name):
-                    delattr(self, name)
+                vars(self).pop(name, None)
+            vars(self).update(before)
             raise
 
     return safely
@@ -586,6 +576,10 @@ class Ranker(Shown):
     def _takes_sparse(self):
         return self.stores and self.kernel == "linear" and self.penalty == "l2"
 
+    def _kernel(self, gamma):
+        """The kernel of the estimator's parameters, with one gamma."""
+        return Kernel(self.kernel, gamma, self.degree, self.coef0)
+
     def _read_items(self, X, y=None, reset=True, finite=True):
         """Items (n, d), and scores (n,) if given, checked by scikit-learn and then by us.
 
@@ -626,10 +620,7 @@ class Ranker(Shown):
             raise ArgumentError(
                 "preferences are given and X is a collection of Dask", "scores y with it"
             )
-        if y is None:
-            raise ArgumentError(
-                "requires y to be passed, but the target y is None", "scores of shape (n,)"
-            )
+        require_target(y, "scores of shape (n,)")
         blocks = dask_blocks(X, y, qid, sample_weight)
         try:
             return self.fit(blocks)

@@ -140,11 +140,10 @@ class Asked:
         f, (a, b) = self.function, self.items
         if isinstance(f, LinearFunction):
             return a - b, np.abs(a - b)
-        kernel, rows, columns = (
-            (f.kernel, f.items, f.support if f.columns is None else f.columns)
-            if isinstance(f, KernelFunction)
-            else (f.subspace.kernel, f.subspace.landmarks, f.subspace.pivots)
-        )
+        if isinstance(f, KernelFunction):
+            kernel, rows, columns = f.kernel, f.items, f.support if f.columns is None else f.columns
+        else:
+            kernel, rows, columns = f.subspace.kernel, f.subspace.landmarks, f.subspace.pivots
         if rows is not None:
             return kernel_differences(kernel, a, b, rows)
         return (a - b)[columns], np.abs(a - b)[columns]
@@ -164,10 +163,8 @@ class Asked:
         elif isinstance(f, KernelFunction):
             coef, names = f.coef, tuple(f"item {i}" for i in f.support)
         else:
-            coef, names = (
-                f.subspace.expansion(f.weights),
-                tuple(f"item {i}" for i in f.subspace.pivots),
-            )
+            coef = f.subspace.expansion(f.weights)
+            names = tuple(f"item {i}" for i in f.subspace.pivots)
         terms = coef * values
         rounding = (a.size + 16) * np.finfo(float).eps * float(np.abs(coef) @ sizes)
         if isinstance(f, NystroemFunction):  # landmarks may be nearly dependent

@@ -183,7 +183,7 @@ class LabelRanker(Ranker):
                     "sample_weight is zero for every object with two scores",
                     "at least one positive weight",
                 )
-        subspace, kernel = None, (self.kernel, self.gamma, self.degree, self.coef0)
+        subspace, kernel = None, self._kernel(self.gamma)
         if self.approximate_kernel is not None:
             if isinstance(self.kernel, str) and self.kernel == "linear":
                 raise ArgumentError(
@@ -193,9 +193,10 @@ class LabelRanker(Ranker):
                 )
             count = self.approximate_kernel
             p = as_count("approximate_kernel", count, 1, len(X), ", the number of objects,")
-            subspace = NystroemMap(X, p, *kernel, "rpcholesky", 0)
-            X, kernel = subspace.features, ("linear", None, 3, 1.0)
-        problem = kind(X, y, *kernel, self.label_kernel, sample_weight)
+            subspace = NystroemMap(X, p, kernel, pivots="rpcholesky", random_state=0)
+            X, kernel = subspace.features, "linear"
+        options = dict(label_kernel=self.label_kernel, object_weight=sample_weight)
+        problem = kind(X, y, kernel, **options)
         answer = solve(problem, self.lam, self.solver)
         given = dict(weights=answer.weights) if problem.is_factored else dict(coef=answer.coef)
         found = fitted_attributes(answer, problem.label_function(**given))

@@ -32,6 +32,7 @@ from rankbook.base.validation import (
 )
 from rankbook.estimators.base import (
     PreferencesLike,
+    Ranker,
     Shown,
     finite_scores,
     given_preferences,
@@ -39,9 +40,7 @@ from rankbook.estimators.base import (
     read_target,
     refuse_data,
     require_target,
-    share_met,
 )
-from ..metrics.scorers import refuse_without_ids
 from ..preferences.graph import Preferences
 from ..problems.svm import ClassPreferences, LabelConstraints
 from ..registry.plugins import get_solver
@@ -386,19 +385,7 @@ class OnlineRankSVM(OnlineEstimator):
         items = self._read_rows(X, reset=False)
         return self._contained(finite_scores(lambda Z: Z @ self.coef_, items), X)
 
-    def score(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | Preferences,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """The share of preferences that the predicted scores agree with, a tie counting 1/2.
-
-        A preference weighs the product of its items' weights (n,).
-        """
-        refuse_without_ids(self, y, qid)
-        return share_met(y, np.asarray(self.predict(X)), qid, sample_weight)
+    score = Ranker.score
 
     def _learn_scores(self, X, y, qid=None, sample_weight=None, partial=False):
         """Learn from items with scores, anew or further."""

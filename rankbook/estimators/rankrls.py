@@ -34,6 +34,7 @@ from rankbook.estimators.base import (
     Ranker,
     fitted_attributes,
     given_preferences,
+    item_weights,
     keeping_features,
     or_none,
     read_target,
@@ -107,14 +108,9 @@ class RankRLSBase(Ranker):
         """
         require_target(y, "scores of shape (n,) or (n, k)")
         refuse_data(X, y, columns=None)
-        options = dict(
-            ensure_min_samples=least,
-            ensure_all_finite=False,
-            dtype=np.float64,
-            order="C",
-            reset=reset,
-        )
-        X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **options)
+        options = dict(ensure_all_finite=False, dtype=np.float64, order="C", reset=reset)
+        options |= dict(ensure_min_samples=least, y_numeric=True, multi_output=True)
+        X, y = validate_data(self, X, y, **options)
         return as_matrix("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)
 
     def _read_preferred(self, X, preferences, **others):
@@ -130,6 +126,19 @@ class RankRLSBase(Ranker):
         refuse_huge("X", items)
         return items, given_preferences(preferences, X, len(items), **others)
 
+    def _basis_indices(self, X, gamma):
+        """The indices of the basis, drawn if it is a number; None for all items."""
+        basis = self.basis
+        if basis is None or np.ndim(basis) > 0:
+            return basis
+        count = as_count("basis", basis, 1, len(X), ", the number of items,")
+        return self._chosen(X, count, gamma)
+
+    def _chosen(self, X, count, gamma):
+        method = getattr(self, "basis_method", "random")
+        options = dict(kernel=self._kernel(gamma), random_state=self.random_state)
+        return choose_basis(X, count, method, **options)
+
     def _block_basis(self, blocks, gamma):
         """The basis (r, d) or None: as given, or so many items of a sample of all blocks."""
         basis = self.basis
@@ -144,11 +153,8 @@ class RankRLSBase(Ranker):
         count = as_count("basis", basis, 1, n, ", the number of items,")
         share = min(1.0, SAMPLE * count / n)
         rows = blocks.reduce(sampled_rows, blocks.items, share, 0, combine=operator.add)
-        sample, method = np.concatenate(rows), getattr(self, "basis_method", "random")
-        kernel = self.kernel, gamma, self.degree, self.coef0
-        return sample[
-            choose_basis(sample, min(count, len(sample)), method, *kernel, self.random_state)
-        ]
+        sample = np.concatenate(rows)
+        return sample[self._chosen(sample, min(count, len(sample)), gamma)]
 
     def _block_statistics(self, blocks, gamma, basis):
         """The :class:`rankbook.RankingStatistics` of all blocks, and their BlockFacts.
@@ -156,7 +162,7 @@ class RankRLSBase(Ranker):
         A pass; O(n p^2) for p features or basis items.
         """
         query_weight = getattr(self, "query_weight", None)
-        empty = RankingStatistics(basis, self.graph, self.kernel, gamma, self.degree, self.coef0)
+        empty = RankingStatistics(basis, self.graph, self._kernel(gamma))
         if self.graph is not None and query_weight is not None:
             raise ArgumentError(
                 "query_weight is given and graph is 'identity', which compares no pairs",
@@ -308,18 +314,9 @@ class RankRLS(RankRLSBase):
             raise ArgumentError("penalty is 'l1' and basis is given", "basis=None with it")
         if np.ndim(self.basis) >= 2:
             return self._fit_statistics(self._start_statistics(X).add(X, y, qid, weight))
+        options = dict(item_weight=weight, penalty=self.penalty, kernel=self._kernel(self.gamma))
         problem = RankRLSProblem(
-            X,
-            y,
-            qid,
-            graph,
-            self.kernel,
-            self.gamma,
-            self.degree,
-            self.coef0,
-            self._basis_indices(X),
-            weight,
-            self.penalty,
+            X, y, qid, graph, basis=self._basis_indices(X, self.gamma), **options
         )
         solution = solve(problem, self.lam, self.solver)
         by_query = qid is not None or getattr(graph, "queries", None) is not None
@@ -376,23 +373,6 @@ class RankRLS(RankRLSBase):
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
         return (self.basis is not None or linear) and self.penalty != "l1"
 
-    def _basis_indices(self, X):
-        """The basis as indices of X, or None; it may be given as their number."""
-        basis = self.basis
-        if basis is None or np.ndim(basis) == 1:
-            return basis
-        count = as_count("basis", basis, 1, len(X), ", the number of items,")
-        return choose_basis(
-            X,
-            count,
-            self.basis_method,
-            self.kernel,
-            self.gamma,
-            self.degree,
-            self.coef0,
-            self.random_state,
-        )
-
     def _item_weights(self, sample_weight, n, qid, whole=True):
         """The checked weights (n,) of items, with those of their queries; or None.
 
@@ -408,12 +388,7 @@ class RankRLS(RankRLSBase):
                 "None or 'identity' with it",
             )
         if sample_weight is not None:
-            weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
-            refuse_huge("sample_weight", weight)
-            if not weight.any():
-                raise ArgumentError(
-                    "sample_weight is zero for every item", "at least one positive weight"
-                )
+            weight = item_weights(sample_weight, n)
         if self.query_weight is None:
             return weight
         if self.graph is not None:
@@ -441,12 +416,11 @@ class RankRLS(RankRLSBase):
         """
         basis = self.basis
         if basis is not None and np.ndim(basis) < 2:
-            basis = X[self._basis_indices(X)]
+            basis = X[self._basis_indices(X, self.gamma)]
         return self._empty_statistics(basis)
 
     def _empty_statistics(self, basis):
-        options = self.graph, self.kernel, self.gamma, self.degree, self.coef0
-        return RankingStatistics(basis, *options)
+        return RankingStatistics(basis, self.graph, self._kernel(self.gamma))
 
     def _problem_statistics(self):
         """Statistics of the data that the estimator was fitted to in memory. O(n p^2)."""
@@ -696,18 +670,8 @@ class RankRLSCV(RankRLSBase):
 
     def _path_for(self, X, y, qid, graph, basis, gamma):
         """All solutions for one gamma."""
-        problem = RankRLSProblem(
-            X, y, qid, graph, self.kernel, gamma, self.degree, self.coef0, basis
-        )
+        problem = RankRLSProblem(X, y, qid, graph, self._kernel(gamma), basis=basis)
         return solve_path(problem, solver="rls" if basis is None else "sparse-rls")
-
-    def _basis_of(self, X):
-        """The basis as indices, or None; the same ones for every gamma."""
-        basis = self.basis
-        if basis is None or np.ndim(basis) > 0:
-            return basis
-        count = as_count("basis", basis, 1, len(X), ", the number of items,")
-        return choose_basis(X, count, random_state=self.random_state)
 
     def _search_blocks(self, blocks, lams, given):
         """`follow` and `judge` for blocks, and 0."""
@@ -733,8 +697,13 @@ class RankRLSCV(RankRLSBase):
         Y, by_item = y[:, None] if y.ndim == 1 else y, self.graph is not None or query.max() == 0
         groups = validation_groups(self.cv, X, Y, query, by_item, self.random_state)
         ids = qid if self.graph is None else None
-        follow = partial(self._path_for, X, y, ids, self.graph, self._basis_of(X))
-        return follow, partial(_judged_scores, follow, groups, lams, metric, query), 0
+        follow = partial(self._path_for, X, y, ids, self.graph, self._basis_indices(X, None))
+
+        def judge(gamma):
+            path = follow(gamma)
+            return grid_values(path, groups, lams, metric, query), path
+
+        return follow, judge, 0
 
     def _search_preferred(self, X, preferences, group, lams, **others):
         """`follow` and `judge` for preferences, and how many of these are not judged.
@@ -745,13 +714,14 @@ class RankRLSCV(RankRLSBase):
         groups, n_dropped = preference_groups(
             self.cv, X, prefs, self.fold_by, group, self.random_state
         )
-        basis = self._basis_of(X)
+        basis = self._basis_indices(X, None)
         follow = partial(self._path_for, X, None, None, prefs, basis)
-        return follow, partial(self._judge_preferences, X, basis, prefs, groups, lams), n_dropped
 
-    def _judge_preferences(self, X, basis, prefs, groups, lams, gamma):
-        follow = lambda some: self._path_for(X, None, None, some, basis, gamma)
-        return preference_values(follow, prefs, groups, lams)
+        def judge(gamma):
+            of_part = lambda some: self._path_for(X, None, None, some, basis, gamma)
+            return preference_values(of_part, prefs, groups, lams)
+
+        return follow, judge, n_dropped
 
 # %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c014
 def choose_entry(values, lams, gammas, greater):
@@ -769,8 +739,3 @@ def choose_entry(values, lams, gammas, greater):
 def _values(judge, gamma):
     """The metric (l,) without the path, which other processes need not send."""
     return judge(gamma)[0]
-
-
-def _judged_scores(follow, groups, lams, metric, query, gamma):
-    path = follow(gamma)
-    return grid_values(path, groups, lams, metric, query), path

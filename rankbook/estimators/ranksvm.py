@@ -251,8 +251,8 @@ class RankSVM(Ranker):
 
     def _problem(self, X, prefs):
         """The :class:`rankbook.RankSVMProblem` with the options of the estimator."""
-        kernel = dict(kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-        return RankSVMProblem(X, prefs, **kernel, penalty=self.penalty, loss=self.loss)
+        options = dict(kernel=self._kernel(self.gamma), penalty=self.penalty, loss=self.loss)
+        return RankSVMProblem(X, prefs, **options)
 
     def _solve(self, problem):
         return solve(problem, self.lam, self.solver, progress=self.progress)
@@ -336,14 +336,9 @@ def worth_projecting(exact, solver):
 # %% ../../nbs/estimators/ranksvm.ipynb #ef06
 def rescale(curve, factor):
     """The curve of factor * lam."""
-    return ValidationCurve(
-        curve.breaks * factor,
-        curve.values,
-        tuple(float(end) * factor for end in curve.scale),
-        curve.maximize,
-        curve.exact,
-        curve.metric,
-    )
+    scale = tuple(float(end) * factor for end in curve.scale)
+    kept = curve.maximize, curve.exact, curve.metric
+    return ValidationCurve(curve.breaks * factor, curve.values, scale, *kept)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ef08
 def followed(problem, solver, lam_min, progress=False):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['label_numbers', 'read_classes', 'RayleighBase', 'RayleighRanker', 'label_folds', 'first_directions', 'with_signs',
-           'grid_coefficients', 'fold_areas', 'RayleighRankerCV', 'choose_simplest', 'largest_problem', 'gamma_areas']
+           'grid_coefficients', 'fold_areas', 'RayleighRankerCV', 'choose_simplest', 'largest_problem', 'kernel_areas']
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c003
 from collections.abc import Callable
@@ -29,7 +29,6 @@ from rankbook.estimators.base import (
     require_target,
     share_met,
 )
-from ..kernels.kernel import Kernel
 from ..kernels.neighbours import as_metric, neighbour_graph
 from ..metrics.pairs import auc
 from rankbook.problems.rayleigh import (
@@ -137,18 +136,16 @@ class RayleighBase(Ranker):
                 f"y has {np.unique(y[known]).size} of the two classes of the fit",
                 "at least one item of each",
             )
-        weight = (
-            None
-            if sample_weight is None
-            else as_vector("sample_weight", sample_weight, y.size, minimum=0.0)[known]
-        )
-        return share_met(y[known], np.asarray(self.predict(X))[known], sample_weight=weight)
+        if sample_weight is not None:
+            weight = as_vector("sample_weight", sample_weight, y.size, minimum=0.0)
+            sample_weight = weight[known]
+        scores = np.asarray(self.predict(X))[known]
+        return share_met(y[known], scores, sample_weight=sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags = ClassifierTags(
-            multi_class=False
-        )  # y has two classes, although this is no classifier
+        # y has two classes, although this is no classifier
+        tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 
     def _read_labelled(self, X, y):
@@ -162,7 +159,7 @@ class RayleighBase(Ranker):
 
     def _problem_options(self):
         """The keywords of a :class:`rankbook.RayleighProblem` that are not tried out."""
-        names = "n_neighbors", "kernel", "degree", "coef0", "pivots", "metric", "neighbours"
+        names = "n_neighbors", "pivots", "metric", "neighbours"
         options = {name: getattr(self, name) for name in names}
         return options | dict(random_state=as_seed(self.random_state))
 
@@ -292,14 +289,9 @@ class RayleighRanker(RayleighBase):
         O(n^2 d) at most, and about O(n d log n) if it is approximate.
         """
         X, y, classes = self._read_labelled(X, y)
-        problem = RayleighProblem(
-            X,
-            y,
-            manifold_weight=self.manifold_weight,
-            n_components=self.n_components,
-            gamma=self.gamma,
-            **self._problem_options(),
-        )
+        options = dict(manifold_weight=self.manifold_weight, n_components=self.n_components)
+        options |= dict(kernel=self._kernel(self.gamma), **self._problem_options())
+        problem = RayleighProblem(X, y, **options)
         return self._keep_solution(solve(problem, self.lam, self.solver), classes_=classes)
 
 # %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c005
@@ -320,10 +312,8 @@ def label_folds(cv, X, y, random_state=None):
             f"y has {count[1]} labelled items of the better class and {count[0]} of the worse",
             "at least two of each",
         )
-    folds = [
-        (rows[train], rows[test])
-        for train, test in make_folds(cv, X[rows], y[rows], None, random_state)
-    ]
+    parts = make_folds(cv, X[rows], y[rows], None, random_state)
+    folds = [(rows[train], rows[test]) for train, test in parts]
     for f, (train, test) in enumerate(folds):
         count = np.bincount(y[train].astype(int), minlength=2)
         if count.min() < 2:
@@ -355,12 +345,9 @@ def first_directions(problem, p):
         features=whole.features[:, :p],
         landmarks=landmarks,
     )
-    data.subspace, data.X, data.mean_difference, data.within_scatter = (
-        subspace,
-        subspace.features,
-        data.mean_difference[:p],
-        data.within_scatter[:p, :p],
-    )
+    data.subspace, data.X = subspace, subspace.features
+    data.mean_difference = data.mean_difference[:p]
+    data.within_scatter = data.within_scatter[:p, :p]
     if "laplacian_form" in vars(data):
         data.laplacian_form = data.laplacian_form[:p, :p]
     return problem.replaced(data=data, X=data.X, coef_shape=(data.X.shape[1],))
@@ -369,10 +356,8 @@ def first_directions(problem, p):
 def with_signs(problem, signs):
     """The problem with other labels (n,), 1, -1 or 0, of the same items. O(n p^2)."""
     data = copy(problem.data)
-    data.signs, (data.mean_difference, data.within_scatter, data.noise) = (
-        signs,
-        class_moments(data.X, signs),
-    )
+    data.signs = signs
+    data.mean_difference, data.within_scatter, data.noise = class_moments(data.X, signs)
     return problem.replaced(data=data)
 
 # %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c011
@@ -382,21 +367,10 @@ def grid_coefficients(problem, lams, weights):
     The cost is min(l, m) times O(p^3).
     """
     if len(lams) < len(weights):
-        return np.stack(
-            [
-                solve_path(problem, solver="rayleigh", along="manifold_weight", lam=lam).coefs(
-                    weights
-                )
-                for lam in lams
-            ]
-        )
-    return np.stack(
-        [
-            solve_path(problem.with_manifold_weight(weight), solver="rayleigh").coefs(lams)
-            for weight in weights
-        ],
-        axis=1,
-    )
+        along = dict(solver="rayleigh", along="manifold_weight")
+        return np.stack([solve_path(problem, lam=lam, **along).coefs(weights) for lam in lams])
+    problems = [problem.with_manifold_weight(weight) for weight in weights]
+    return np.stack([solve_path(one, solver="rayleigh").coefs(lams) for one in problems], axis=1)
 
 
 def fold_areas(problem, fold, y, lams, weights, components):
@@ -544,19 +518,19 @@ class RayleighRankerCV(RayleighBase):
         folds = label_folds(self.cv, X, y, self.random_state)
         options, graph = self._problem_options(), None
         if max(grid["manifold_weights"]) > 0:
-            kernel = Kernel(self.kernel)
-            graph = neighbour_graph(X, self.n_neighbors, self.metric, kernel, self.neighbours)
+            named = self._kernel(None)
+            graph = neighbour_graph(X, self.n_neighbors, self.metric, named, self.neighbours)
         jobs = (
-            delayed(gamma_areas)(X, y, grid, gamma, options, folds, graph)
+            delayed(kernel_areas)(X, y, grid, self._kernel(gamma), options, folds, graph)
             for gamma in grid["gammas"]
         )
         areas = np.stack(Parallel(n_jobs=self.n_jobs)(jobs), axis=-1)
         values = areas.mean(axis=0)
         best = choose_simplest(values, grid)
         lam, weight, p, gamma = (axis[i] for axis, i in zip(grid.values(), best))
-        problem = largest_problem(
-            X, y, grid | dict(n_components=[p], manifold_weights=[weight]), gamma, options, graph
-        ).with_manifold_weight(weight)
+        chosen = grid | dict(n_components=[p], manifold_weights=[weight])
+        problem = largest_problem(X, y, chosen, self._kernel(gamma), options, graph)
+        problem = problem.with_manifold_weight(weight)
         found = dict(
             lam_=lam,
             manifold_weight_=weight,
@@ -604,16 +578,11 @@ def choose_simplest(values, grid):
     )
 
 # %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c018
-def largest_problem(X, y, grid, gamma, options, graph=None):
-    """The problem with the most components and one gamma; with the graph, if it was made before."""
-    problem = RayleighProblem(
-        X,
-        y,
-        manifold_weight=0.0,
-        n_components=None if None in grid["n_components"] else max(grid["n_components"]),
-        gamma=gamma,
-        **options,
-    )
+def largest_problem(X, y, grid, kernel, options, graph=None):
+    """The problem with the most components and one kernel; with the graph, if there is one."""
+    p = None if None in grid["n_components"] else max(grid["n_components"])
+    options = options | dict(manifold_weight=0.0, n_components=p, kernel=kernel)
+    problem = RayleighProblem(X, y, **options)
     if max(grid["manifold_weights"]) > 0:
         if graph is not None:
             problem.data.graph = graph
@@ -621,14 +590,8 @@ def largest_problem(X, y, grid, gamma, options, graph=None):
     return problem
 
 
-def gamma_areas(X, y, grid, gamma, options, folds, graph):
-    """The areas under the ROC curve (number of folds, l, m, p) for one gamma."""
-    problem = largest_problem(X, y, grid, gamma, options, graph)
-    return np.stack(
-        [
-            fold_areas(
-                problem, fold, y, grid["lams"], grid["manifold_weights"], grid["n_components"]
-            )
-            for fold in folds
-        ]
-    )
+def kernel_areas(X, y, grid, kernel, options, folds, graph):
+    """The areas under the ROC curve (number of folds, l, m, p) for one kernel."""
+    problem = largest_problem(X, y, grid, kernel, options, graph)
+    axes = grid["lams"], grid["manifold_weights"], grid["n_components"]
+    return np.stack([fold_areas(problem, fold, y, *axes) for fold in folds])

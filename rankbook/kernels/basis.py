@@ -19,7 +19,7 @@ from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_array, as_choice, as_count, as_matrix
-from .kernel import Kernel
+from .kernel import Kernel, as_kernel
 from .linear_map import BLOCK, KernelFunction, KernelMap, LinearFunction, centred
 from .nystroem import gram_schmidt, kernel_diagonal, proportional
 
@@ -223,11 +223,9 @@ class BasisMap(KernelMap):
             return self.table[items]
         if self.is_factored:
             return self.X[items] @ self.landmarks.T
-        return (
-            (self.X[items] if self.is_narrow else self.X[items][:, self.basis])
-            if self.kernel.name == "precomputed"
-            else self.kernel.cross(self.X[items], self.landmarks)
-        )
+        if self.kernel.name != "precomputed":
+            return self.kernel.cross(self.X[items], self.landmarks)
+        return self.X[items] if self.is_narrow else self.X[items][:, self.basis]
 
     @cached_property
     def table(self) -> np.ndarray:
@@ -295,10 +293,8 @@ def choose_basis(
     X: ArrayLike,
     r: int,
     method: Literal["random", "kmeans++", "rpcholesky"] = "random",
-    kernel: KernelLike = "rbf",
+    kernel: Kernel | KernelLike = "rbf",
     gamma: float | None = None,
-    degree: int = 3,
-    coef0: float = 1.0,
     random_state: Seed = None,
 ) -> np.ndarray:
     """Items to carry the coefficients of a sparse solution.
@@ -310,8 +306,9 @@ def choose_basis(
     method : {"random", "kmeans++", "rpcholesky"}, default "random"
         Drawn evenly; spread out in the space of X by scikit-learn's k-means++; or by randomly
         pivoted Cholesky of the kernel.
-    kernel, gamma, degree, coef0
-        As in :class:`rankbook.kernels.kernel.Kernel`, for "rpcholesky"; not "precomputed".
+    kernel, gamma : Kernel, str or callable, and float, optional
+        For "rpcholesky" a :class:`rankbook.kernels.kernel.Kernel` other than "precomputed", or its
+        name and gamma.
     random_state : None, int, numpy Generator or RandomState, default None
         Of the draws; None is seed 0.
 
@@ -336,15 +333,13 @@ def choose_basis(
     """
     X, rng = as_matrix("X", X), np.random.default_rng(as_seed(random_state))
     refuse_huge("X", X)
-    r, method = (
-        as_count("r", r, 1, len(X), ", the number of items,"),
-        as_choice("method", method, METHODS),
-    )
-    chosen = Kernel(kernel, gamma, degree, coef0)
+    r = as_count("r", r, 1, len(X), ", the number of items,")
+    as_choice("method", method, METHODS)
+    chosen = as_kernel(kernel, gamma)
     if method == "random":
         return np.sort(rng.choice(len(X), r, replace=False))
     if method == "kmeans++":
-        if hasattr(kernel, "objects"):
+        if hasattr(chosen.function, "objects"):
             raise ArgumentError(
                 "method is 'kmeans++' and the items are numbers of objects, whose distances "
                 "mean nothing",

@@ -120,9 +120,7 @@ def _second_difference(s, a, c, b, degree):
         R = add(
             add(multiply(corner, R), multiply(b, power)), add(multiply(right, D), multiply(left, E))
         )
-        D, E = (
-            add(multiply(first, D), multiply(a, power)),
-            add(multiply(second, E), multiply(c, power)),
-        )
+        D = add(multiply(first, D), multiply(a, power))
+        E = add(multiply(second, E), multiply(c, power))
         power = multiply(power, s)
     return R[0] + R[1]

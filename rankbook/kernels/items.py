@@ -56,11 +56,9 @@ def storage_of(X):
 # %% ../../nbs/kernels/items.ipynb #c010
 def square_norms(X):
     """(n,) the square of the length of each item. O(n d), or O(nnz)."""
-    return (
-        np.einsum("ij,ij->i", X, X, dtype=np.float64)
-        if isinstance(X, np.ndarray)
-        else np.asarray((X * X).sum(axis=1), dtype=np.float64)
-    )
+    if isinstance(X, np.ndarray):
+        return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return np.asarray((X * X).sum(axis=1), dtype=np.float64)
 
 # %% ../../nbs/kernels/items.ipynb #c011b
 def centred_items(X):
@@ -87,15 +85,12 @@ def _centred_singles(X, columns=16):
     Z, offset = X.copy(), np.zeros(X.shape[1], X.dtype)
     for j in range(0, X.shape[1], columns):
         part = X[:, j : j + columns]
-        near = np.take_along_axis(
-            part, np.abs(part - part.mean(axis=0, dtype=np.float64)).argmin(axis=0)[None], 0
-        )
+        nearest = np.abs(part - part.mean(axis=0, dtype=np.float64)).argmin(axis=0)
+        near = np.take_along_axis(part, nearest[None], 0)
         shifted, error = two_sum(part, -near)
         exact = ~error.any(axis=0)
-        Z[:, j : j + columns][:, exact], offset[j : j + columns][exact] = (
-            shifted[:, exact],
-            near[0, exact],
-        )
+        Z[:, j : j + columns][:, exact] = shifted[:, exact]
+        offset[j : j + columns][exact] = near[0, exact]
     return locked(Z), own(offset.astype(np.float64))
 
 
@@ -107,10 +102,8 @@ def _centred_rows(X):
     A = own_rows(X)
     full = np.bincount(A.indices, minlength=A.shape[1]) == A.shape[0]
     first = np.where(full, A[[0]].toarray()[0], 0).astype(A.dtype)
-    far = np.bincount(
-        A.indices, np.abs(A.data - first[A.indices]) > np.abs(first[A.indices]) / 2, A.shape[1]
-    )
-    first[far > 0] = 0
+    is_far = np.abs(A.data - first[A.indices]) > np.abs(first[A.indices]) / 2
+    first[np.bincount(A.indices, is_far, A.shape[1]) > 0] = 0
     A.data = locked(A.data - first[A.indices])
     return A, own(first.astype(np.float64))
 

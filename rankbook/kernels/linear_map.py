@@ -90,10 +90,8 @@ class KernelFunction:
             return np.zeros((len(X_new), *self.coef.shape[1:]))
         rows = max(1, BLOCK // max(1, len(self.support)))
         with np.errstate(over="ignore", invalid="ignore"):
-            parts = [
-                self.kernel_rows(X_new[i : i + rows]) @ self.coef
-                for i in range(0, len(X_new), rows)
-            ]
+            starts = range(0, len(X_new), rows)
+            parts = [self.kernel_rows(X_new[i : i + rows]) @ self.coef for i in starts]
         scores = np.concatenate(parts) if parts else np.zeros((0, *self.coef.shape[1:]))
         if not np.isfinite(scores).all():
             raise ArgumentError(
@@ -105,9 +103,8 @@ class KernelFunction:
     def kernel_rows(self, X_new: np.ndarray) -> np.ndarray:
         """The kernel (p, s) between new items and those with coefficients."""
         if self.items is not None:
-            return (self.kernel.reduced_cross if self.centred else self.kernel.cross)(
-                X_new, self.items
-            )
+            cross = self.kernel.reduced_cross if self.centred else self.kernel.cross
+            return cross(X_new, self.items)
         if X_new.shape[1] != self.n_items:
             raise ArgumentError(
                 f"X_new has shape {X_new.shape}",
@@ -194,11 +191,9 @@ class KernelMap(SetOnce):
 
         O(n d) for a linear kernel, else O(n^2).
         """
-        return (
-            matvec(self.X, rmatvec(self.X, balanced(self, v)))
-            if self.is_factored
-            else self.gram @ v
-        )
+        if not self.is_factored:
+            return self.gram @ v
+        return matvec(self.X, rmatvec(self.X, balanced(self, v)))
 
     def weights(self, coef: np.ndarray) -> np.ndarray:
         """The weight vector w (d,) of a linear function f(x) = w'x with the given coefficients."""
@@ -223,15 +218,11 @@ class KernelMap(SetOnce):
         New items (p, d) measured as `X` is, or their kernel (p, n).
         """
         if not self.is_factored:
-            return (self.kernel.reduced_cross if self.is_centred else self.kernel.cross)(
-                X_new, self.X
-            )
+            cross = self.kernel.reduced_cross if self.is_centred else self.kernel.cross
+            return cross(X_new, self.X)
         require_columns("X_new", X_new, self.X.shape[1])
-        return (
-            X_new
-            if self.offset is None or not isinstance(X_new, np.ndarray)
-            else X_new - self.offset
-        )
+        moved = self.offset is not None and isinstance(X_new, np.ndarray)
+        return X_new - self.offset if moved else X_new
 
     def function(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
@@ -250,9 +241,8 @@ class KernelMap(SetOnce):
         used = coef.reshape(len(coef), -1).any(axis=1)
         items = items[used]
         kept = None if self.kernel.name == "precomputed" else own(self.X[items])
-        return KernelFunction(
-            self.kernel, kept, own(coef[used]), own(items), self.n_items, self.is_centred
-        )
+        found = own(coef[used]), own(items)
+        return KernelFunction(self.kernel, kept, *found, self.n_items, self.is_centred)
 
     def predict(self, coef: np.ndarray, X_new: Items) -> np.ndarray:
         """Scores (p,), or (p, k) for coef (n, k), of new items X_new (p, d).
@@ -280,11 +270,10 @@ class KernelMap(SetOnce):
 
         The length is that over the items; 1 for a feature that is 0.
         """
-        square = (
-            np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
-            if isinstance(self.X, np.ndarray)
-            else np.asarray((self.X * self.X).sum(axis=0), dtype=np.float64)
-        )
+        if isinstance(self.X, np.ndarray):
+            square = np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
+        else:
+            square = np.asarray((self.X * self.X).sum(axis=0), dtype=np.float64)
         return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
 
     @cached_property
@@ -294,12 +283,9 @@ class KernelMap(SetOnce):
         Those of X'JX if the map is centred. The features are brought to length 1.
         """
         unit = self.feature_units
-        M = unit[:, None] * np.hstack(
-            [
-                rmatvec(self.X, item_scores(self, columns.T))
-                for columns in np.array_split(np.diag(unit), -(-unit.size // 64))
-            ]
-        )
+        parts = np.array_split(np.diag(unit), -(-unit.size // 64))
+        products = [rmatvec(self.X, item_scores(self, columns.T)) for columns in parts]
+        M = unit[:, None] * np.hstack(products)
         with solvable("X'X"):
             return tuple(locked(part) for part in np.linalg.eigh((M + M.T) / 2))
 

@@ -21,7 +21,7 @@ from ..base.limits import refuse_huge, warn, within_memory
 from ..base.ownership import SetOnce, locked
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
-from .kernel import Kernel, require_square
+from .kernel import Kernel, as_kernel, require_square
 
 BLOCK = 1 << 22  # kernel entries that are made at a time
 
@@ -39,9 +39,8 @@ def kernel_diagonal(X, kernel):
         return squares
     if kernel.name == "poly":
         return (squares * (kernel.gamma or 1.0 / X.shape[1]) + kernel.coef0) ** kernel.degree
-    return np.concatenate(
-        [kernel.cross(x, x).diagonal() for x in (X[i : i + 100] for i in range(0, len(X), 100))]
-    )
+    parts = [X[i : i + 100] for i in range(0, len(X), 100)]
+    return np.concatenate([kernel.cross(part, part).diagonal() for part in parts])
 
 # %% ../../nbs/kernels/nystroem.ipynb #c008
 def refuse_negative(left, scale):
@@ -306,8 +305,8 @@ class NystroemMap(SetOnce):
         Items; for ``kernel="precomputed"`` their Gram matrix (n, n), which is not copied.
     n_components : int >= 1, default 10
         Directions p; a warning says if there are fewer.
-    kernel, gamma, degree, coef0
-        As in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
+    kernel, gamma : Kernel, str or callable, and float, optional
+        A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
         How items are chosen: most left, evenly among those of which at least a thousandth of the
         most is left, or in proportion to what is left. "pca" chooses none: its directions are the
@@ -346,24 +345,20 @@ class NystroemMap(SetOnce):
         self,
         X: ArrayLike,
         n_components: int = 10,
-        kernel: KernelLike = "rbf",
+        kernel: Kernel | KernelLike = "rbf",
         gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
         pivots: Literal["greedy", "random", "rpcholesky", "pca"] = "greedy",
         random_state: Seed = None,
     ) -> None:
-        self.kernel, self.rule = Kernel(kernel, gamma, degree, coef0), pivots
+        self.kernel, self.rule = as_kernel(kernel, gamma), pivots
         X, p = check_items(X, self.kernel), as_count("n_components", n_components)
         self.trace = float(kernel_diagonal(X, self.kernel).sum())
         rng = np.random.default_rng(as_seed(random_state))
         self.pivots, self.factor, self.features = map(
             locked, find_subspace(X, p, self.kernel, pivots, rng)
         )
-        self.n_items, self.residual = (
-            len(X),
-            max(0.0, 1.0 - float(np.sum(self.features**2)) / self.trace) if self.trace else 0.0,
-        )
+        self.n_items, kept = len(X), float(np.sum(self.features**2))
+        self.residual = max(0.0, 1.0 - kept / self.trace) if self.trace else 0.0
         k = self.factor.shape[1]
         if k == 0:
             raise ArgumentError(
@@ -385,9 +380,8 @@ class NystroemMap(SetOnce):
         """
         X_new = as_matrix("X_new", X_new)
         if self.landmarks is not None:
-            if (
-                len(X_new) == 0 and X_new.shape[1] == self.landmarks.shape[1]
-            ):  # scikit-learn's kernels take no empty matrix
+            # scikit-learn's kernels take no empty matrix
+            if len(X_new) == 0 and X_new.shape[1] == self.landmarks.shape[1]:
                 return np.empty((0, self.factor.shape[1]))
             return projected(self.kernel.cross(X_new, self.landmarks), self.factor, self.rule)
         if X_new.shape[1] != self.n_items:
@@ -430,14 +424,9 @@ class NystroemFunction:
 
         O(m p d + m p^2), BLOCK coordinates at a time.
         """
-        X_new = as_matrix("X_new", X_new)
-        rows = max(1, BLOCK // len(self.weights))
-        return np.concatenate(
-            [
-                self.subspace.transform(X_new[i : i + rows]) @ self.weights
-                for i in range(0, max(1, len(X_new)), rows)
-            ]
-        )
+        X_new, rows = as_matrix("X_new", X_new), max(1, BLOCK // len(self.weights))
+        parts = [X_new[i : i + rows] for i in range(0, max(1, len(X_new)), rows)]
+        return np.concatenate([self.subspace.transform(part) @ self.weights for part in parts])
 
 # %% ../../nbs/kernels/nystroem.ipynb #k005
 PIVOTS = 64  # pivots at a time

@@ -107,8 +107,8 @@ def _preferences(graph, n_items, n_queries, n_ties=0, items=None, has_ids=True, 
     if "scores" in arrays:
         prefs = Preferences.from_scores(arrays["scores"], arrays["queries"], graph)
         if arrays["scores"].dtype.kind != "f":  # levels, of scores that are not known
-            prefs = prefs.replaced(_scores=None)
-        prefs = prefs if has_ids else prefs.replaced(_query=None)
+            prefs = prefs.replaced(scores=None)
+        prefs = prefs if has_ids else prefs.replaced(queries=None)
     else:
         demand(graph in ("pairs", "rankings"), f"graph is {graph!r}")
         counted = isinstance(n_queries, int | None) and 0 < (n_queries or 1) < 2**31
@@ -138,9 +138,16 @@ def _ranksvm_parts(problem):
     return parts | kernel_parts(problem.kernel)
 
 
+def _with_kernel(kernel, gamma=None, degree=3, coef0=1.0, **others):
+    """The options of a problem, with its kernel made of the parts of :func:`kernel_parts`."""
+    return others | dict(kernel=Kernel(kernel, gamma, degree, coef0))
+
+
 def _ranksvm(X, prefs, offset, **options):
     demand(isinstance(X, np.ndarray) and isinstance(prefs, Preferences), "X or prefs is missing")
-    problem = RankSVMProblem(X, prefs, **options, copy=False)  # centred, and not shared
+    problem = RankSVMProblem(
+        X, prefs, **_with_kernel(**options), copy=False
+    )  # centred, and not shared
     if offset is not None:
         demand(problem.is_factored, "offset")
         problem.offset = finite("offset", offset, problem.X.shape[1:])
@@ -157,7 +164,7 @@ def _labelled_parts(problem):
 
 def _labelled(kind, X, y, number, **options):
     demand(isinstance(y, np.ndarray) and y.ndim == 1 and are_indices(number, y.size), "number")
-    problem = kind(X, y[number], **options)
+    problem = kind(X, y[number], **_with_kernel(**options))
     demand(np.array_equal(problem.classes_, y), "classes are not those of the labels")
     return problem
 
@@ -179,7 +186,7 @@ def _squares_parts(problem):
 
 
 def _squares(X, offset, **options):
-    problem = RankRLSProblem(X, **options)
+    problem = RankRLSProblem(X, **_with_kernel(**options))
     if offset is None:
         return problem
     demand(problem.offset is not None, "offset")

@@ -389,17 +389,11 @@ def read_order(i, order):
         raise ArgumentError(f"orders[{i}] is {order!r}", "a sequence of items")
     if isinstance(order, np.ndarray) and order.dtype != object:
         return order, None
-    groups = [
-        sorted(part, key=repr)  # a set of text stands in another order in each process
-        if isinstance(part, set | frozenset)
-        else list(part)
-        if isinstance(part, list | tuple)
-        else [part]
-        for part in order
-    ]
-    return _objects([name for group in groups for name in group]), np.repeat(
-        np.arange(len(groups)), [len(group) for group in groups]
-    )
+    # a set of text stands in another order in each process
+    parts = [sorted(p, key=repr) if isinstance(p, set | frozenset) else p for p in order]
+    groups = [list(part) if isinstance(part, list | tuple) else [part] for part in parts]
+    place = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    return _objects([name for group in groups for name in group]), place
 
 
 def compared(rows, place=None):

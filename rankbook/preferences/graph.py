@@ -6,7 +6,6 @@
 from __future__ import annotations  # help() shows ArrayLike, not all that it stands for
 
 from collections.abc import Mapping
-from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
@@ -27,13 +26,13 @@ from rankbook.preferences.events import (
     ranking_pairs,
     read_pairs,
 )
-from .sums import LevelWeight, level_table, query_weighted
+from .sums import LevelWeight, asked_totals, level_table, query_totals
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 # %% auto #0
-__all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'chosen_pairs', 'own_vector', 'Preferences',
+__all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'chosen_pairs', 'Preferences',
            'has_positive_margins']
 
 # %% ../../nbs/preferences/graph.ipynb #c005
@@ -146,12 +145,15 @@ def chosen_pairs(better, worse, rows, n):
     ends = first[better[kept]] + turn // low, first[worse[kept]] + turn % low
     return kept, *(locked(order[end].astype(np.int32)) for end in ends)
 
-# %% ../../nbs/preferences/graph.ipynb #c029a
-def own_vector(name, value, m, minimum=None):
-    """A read-only copy of m numbers, not below a minimum; None for None."""
-    return None if value is None else own(as_vector(name, value, m, minimum=minimum))
-
 # %% ../../nbs/preferences/graph.ipynb #c026
+def _pair_vectors(weight, margin, m):
+    """Read-only copies of the weights and margins of m preferences, by the names of attributes."""
+    weight = None if weight is None else own(as_vector("weight", weight, m, minimum=0.0))
+    return dict(
+        _weight=weight, _margin=None if margin is None else own(as_vector("margin", margin, m))
+    )
+
+
 def _floats(name, value, size):
     """`value` if it is a vector of so many floats, else a checked one."""
     good = type(value) is np.ndarray and value.dtype.kind == "f" and value.shape == (size,)
@@ -185,6 +187,13 @@ class Preferences(SetOnce):
         :meth:`from_pairs`.
     n_ties : int
         Ties among the records that it was made from.
+    scores, queries : ndarray of shape (n,), float and int, or None
+        The scores that the graph was made from, and the number of each item's query.
+    levels : tuple of ndarray of shape (n,), or None
+        Order of the items of a graph made from scores, and, in that order, the positions where the
+        level and the query of each begin.
+    item_weight : ndarray of shape (n,), or None
+        Weights of the items, whose products weigh the preferences.
 
     Notes
     -----
@@ -202,6 +211,17 @@ class Preferences(SetOnce):
     ('tea', 'milk', 'water')
     """
 
+    n_items: int
+    graph: str
+    n_queries: int | None
+    n_levels: int | None
+    n_ties: int
+    items: tuple | None
+    scores: np.ndarray | None
+    queries: np.ndarray | None
+    levels: tuple[np.ndarray, ...] | None
+    item_weight: np.ndarray | None
+
     def __init__(
         self,
         better: ArrayLike,
@@ -210,9 +230,9 @@ class Preferences(SetOnce):
         weight: ArrayLike | None = None,
         margin: ArrayLike | None = None,
     ) -> None:
-        self._begin(n_items, "pairs")
+        n_items = as_count("n_items", n_items, 1, 2**31 - 1)
         better, worse = (
-            as_index(name, rows, self.n_items).astype(np.int32)
+            as_index(name, rows, n_items).astype(np.int32)
             for name, rows in (("better", better), ("worse", worse))
         )
         if better.size != worse.size:
@@ -225,8 +245,8 @@ class Preferences(SetOnce):
                 f"better and worse are both {better[loop[0]]} at index {loop[0]}",
                 "two different items",
             )
-        self._pairs, self._m = (locked(better), locked(worse)), better.size
-        self._attach(weight, margin)
+        given = _pair_vectors(weight, margin, better.size)
+        self._begin(n_items, "pairs", better.size, _pairs=(locked(better), locked(worse)), **given)
 
     @classmethod
     def from_scores(
@@ -292,10 +312,9 @@ class Preferences(SetOnce):
         order, level_start, query_start = found = tuple(map(locked, sorted_levels(y, number)))
         levels, query_of_level = np.unique(level_start, return_index=True)
         n_levels = int(np.bincount(query_start[query_of_level]).max(initial=0))
-        prefs._begin(y.size, graph, np.unique(query_start).size, n_levels)
-        prefs._levels, prefs._m = found, count_pairs(graph, *found)
-        prefs._scores, prefs._query = own(y), locked(number) if qid is not None else None
-        prefs._attach(None, None)
+        facts = dict(n_queries=np.unique(query_start).size, n_levels=n_levels)
+        facts |= dict(scores=own(y), queries=locked(number) if qid is not None else None)
+        prefs._begin(y.size, graph, count_pairs(graph, *found), levels=found, **facts)
         delta = None if margin == "one" else prefs.matvec(y)
         if level_weight is not None:
             table = level_table(y, level_weight)
@@ -570,23 +589,19 @@ class Preferences(SetOnce):
         >>> rb.Preferences.from_rankings([[0, 1, 2], [2, 0]]).find_cycle()
         [0, 2]
         """
-        return find_cycle(*self._list(), self.n_items) if self._levels is None else None
+        return find_cycle(*self._list(), self.n_items) if self.levels is None else None
 
-    def _begin(self, n_items, graph, n_queries=None, n_levels=None):
-        self.n_items, self.graph = as_count("n_items", n_items, 1, 2**31 - 1), graph
-        self.n_queries, self.n_levels = n_queries, n_levels
-        self._levels = self._pairs = self._scores = self._query = self.items = None
-        self.n_ties = 0
-
-    def _attach(self, weight, margin):
-        self._weight, self._item_weight = own_vector("weight", weight, self._m, 0.0), None
-        self._margin, self._level_weight = own_vector("margin", margin, self._m), None
+    def _begin(self, n_items, graph, m, **given):
+        none = "n_queries n_levels levels scores queries items item_weight".split()
+        none += ["_pairs", "_weight", "_margin", "_level_weight"]
+        facts = dict(n_items=n_items, graph=graph, n_ties=0, _m=m)
+        vars(self).update(dict.fromkeys(none) | facts | given)
 
     def _list(self):
         pairs = self._pairs  # another thread may forget them in between
         if pairs is None:
             listing = {"full": _list_full, "star": _list_star}[self.graph]
-            pairs = self._pairs = tuple(map(locked, listing(*self._levels)))
+            pairs = self._pairs = tuple(map(locked, listing(*self.levels)))
         return pairs
 
     def __len__(self) -> int:
@@ -646,25 +661,25 @@ class Preferences(SetOnce):
     def _among(self, rows):
         """The preferences between some rows (p,); see :meth:`__getitem__`."""
         cut = lambda values: None if values is None else locked(values[rows])
-        by_item = self._item_weight is not None or self._level_weight is not None
+        by_item = self.item_weight is not None or self._level_weight is not None
         of_pairs = [None if by_item else self._weight, self._margin]
         single = any(values is not None for values in of_pairs)
-        listed = self._levels is None or (single and self.graph == "star")
+        listed = self.levels is None or (single and self.graph == "star")
         if listed or single:
             kept, *pairs = chosen_pairs(*self._list(), rows, self.n_items)
         if listed:
-            bare = dict(graph="pairs", n_queries=None, n_levels=None, _levels=None)
-            facts = bare if self._levels else {}
+            bare = dict(graph="pairs", n_queries=None, n_levels=None, levels=None)
+            facts = bare if self.levels else {}
             facts |= dict(n_items=rows.size, _pairs=tuple(pairs), _m=kept.size)
             found = self.replaced(**facts)
         else:
-            order, *starts = self._levels
+            order, *starts = self.levels
             level, query = np.empty_like(order), np.empty_like(order)
             level[order], query[order] = starts
             found = type(self).from_scores(level[rows], query[rows], self.graph)
             if single:  # in the order in which the full graph lists its pairs
                 place = np.empty_like(rows)
-                place[found._levels[0]] = np.arange(rows.size)
+                place[found.levels[0]] = np.arange(rows.size)
                 kept = kept[np.lexsort([place[ends] for ends in pairs[::-1]])]
         weight, margin = (v if v is None else locked(v[kept]) for v in of_pairs)
         level = self._level_weight and (cut(self._level_weight[0]), self._level_weight[1])
@@ -672,23 +687,13 @@ class Preferences(SetOnce):
         return found.replaced(
             items=names,
             n_ties=self.n_ties,
-            _scores=cut(self._scores),
-            _query=cut(self._query),
+            scores=cut(self.scores),
+            queries=cut(self.queries),
             _weight=weight,
             _margin=margin,
-            _item_weight=cut(self._item_weight),
+            item_weight=cut(self.item_weight),
             _level_weight=level,
         )
-
-    @property
-    def scores(self) -> np.ndarray | None:
-        """(n,) float64: the scores that the graph was made from, or None."""
-        return self._scores
-
-    @property
-    def queries(self) -> np.ndarray | None:
-        """(n,) int: the number of each item's query, or None if there were no query ids."""
-        return self._query
 
     @property
     def is_listed(self) -> bool:
@@ -696,24 +701,16 @@ class Preferences(SetOnce):
         return self._pairs is not None
 
     @property
-    def levels(self) -> tuple[np.ndarray, ...] | None:
-        """Order, level and query (n,) of the items of a graph made from scores, else None.
-
-        Level and query are given in that order, by the position where they begin.
-        """
-        return self._levels
-
-    @property
     def has_pair_weights(self) -> bool:
         """Whether single preferences, or pairs of levels, were given weights."""
         return self._level_weight is not None or (
-            self._weight is not None and self._item_weight is None
+            self._weight is not None and self.item_weight is None
         )
 
     @property
     def is_counted(self) -> bool:
         """Whether scores, and weights of items or levels, say all: no pair need be listed."""
-        full = self.graph == "full" and self._levels is not None and self._margin is None
+        full = self.graph == "full" and self.levels is not None and self._margin is None
         return full and (self._level_weight is not None or not self.has_pair_weights)
 
     @property
@@ -727,14 +724,6 @@ class Preferences(SetOnce):
         return self._list()[1]
 
     @property
-    def item_weight(self) -> np.ndarray | None:
-        """(n,) float64: weights of the items, or None.
-
-        Their products weigh the preferences.
-        """
-        return self._item_weight
-
-    @property
     def level_weight(self) -> LevelWeight | None:
         """Weights of pairs of levels, which are multiplied with those of the items; or None."""
         return None if self._level_weight is None else LevelWeight(*self._level_weight)
@@ -742,7 +731,7 @@ class Preferences(SetOnce):
     @property
     def weight(self) -> np.ndarray:
         """(m,) float64: the cost c of violating each preference."""
-        items, levels, weight = self._item_weight, self.level_weight, self._weight
+        items, levels, weight = self.item_weight, self.level_weight, self._weight
         if weight is None and (items is not None or levels is not None):
             k, l = self.better, self.worse
             found = 1.0 if levels is None else levels.of(k, l)
@@ -756,9 +745,8 @@ class Preferences(SetOnce):
 
     def reweighted(self, weight: ArrayLike | None = None, margin: ArrayLike | None = None) -> Self:
         """The same graph with other weights and margins, arrays of shape (m,); None means ones."""
-        other = copy(self)
-        other._attach(weight, margin)
-        return other
+        given = _pair_vectors(weight, margin, self._m)
+        return self.replaced(**given, item_weight=None, _level_weight=None)
 
     def item_weighted(self, item_weight: ArrayLike) -> Self:
         """The same graph where a preference weighs the product of its two items' weights.
@@ -774,10 +762,8 @@ class Preferences(SetOnce):
         >>> rb.Preferences.from_scores([2, 1, 0]).item_weighted([2.0, 1.0, 1.0]).weight
         array([1., 2., 2.])
         """
-        other = self.reweighted(None, self._margin)
-        other._item_weight = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
-        other._level_weight = self._level_weight
-        return other
+        weight = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
+        return self.replaced(item_weight=weight, _weight=None)
 
     def query_weighted(self, weight: Literal["equal"] | ArrayLike = "equal") -> Self:
         """The same graph of scores where each query's preferences sum to 1, or to `weight` (q,).
@@ -791,7 +777,19 @@ class Preferences(SetOnce):
         >>> prefs.query_weighted().weight.round(3)
         array([0.333, 0.333, 0.333, 1.   ])
         """
-        return query_weighted(self, weight)
+        if self.levels is None:
+            raise ArgumentError(
+                f"query_weight is given and the graph is of {self.graph}, which know no queries",
+                "a graph of scores",
+            )
+        weight = asked_totals(weight, self.n_queries)
+        query, total = query_totals(self)
+        factor = np.divide(weight, total, out=np.ones_like(total), where=total > 0)
+        if self.level_weight is None and self.has_pair_weights:
+            margin = None if (self.margin == 1).all() else self.margin
+            return self.reweighted(self.weight * factor[query[self.better]], margin)
+        items = np.sqrt(factor)[query]
+        return self.item_weighted(items if self.item_weight is None else items * self.item_weight)
 
     def incidence(self) -> "csr_array":
         """The sparse matrix P of equation (7), +1 at the better and -1 at the worse item.

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['HINGE', 'SQUARED', 'MOST_LEVELS', 'Derivative', 'smoothed_hinge', 'margin_units', 'Sums', 'CountedLoss',
            'LevelWeight', 'level_table', 'LevelPart', 'level_parts', 'compares', 'ListedLoss', 'SummedLoss', 'loss_of',
-           'weighs_nothing', 'query_totals', 'query_weighted', 'query_item_weights']
+           'weighs_nothing', 'query_totals', 'asked_totals', 'query_item_weights']
 
 # %% ../../nbs/preferences/sums.ipynb #c003
 from collections.abc import Mapping
@@ -174,10 +174,8 @@ class CountedLoss:
 
     def full_score_gradient(self):
         """P' c, the score gradient (n,) of all preferences with a = c. O(n)."""
-        level, query = (
-            np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-            for ends in (self.edges, self.queries)
-        )
+        both = self.edges, self.queries
+        level, query = (np.repeat(np.arange(len(ends) - 1), np.diff(ends)) for ends in both)
         before = np.r_[0.0, np.cumsum(self.weight)]
         lower = before[self.edges[level]] - before[self.queries[query]]
         upper = before[self.queries[query + 1]] - before[self.edges[level + 1]]
@@ -437,24 +435,7 @@ def query_totals(prefs):
     return query, total
 
 
-def query_weighted(prefs, weight):
-    """What :meth:`Preferences.query_weighted` says."""
-    if prefs.levels is None:
-        raise ArgumentError(
-            f"query_weight is given and the graph is of {prefs.graph}, which know no queries",
-            "a graph of scores",
-        )
-    weight = _asked_totals(weight, prefs.n_queries)
-    query, total = query_totals(prefs)
-    factor = np.divide(weight, total, out=np.ones_like(total), where=total > 0)
-    if prefs.level_weight is None and prefs.has_pair_weights:
-        margin = None if (prefs.margin == 1).all() else prefs.margin
-        return prefs.reweighted(prefs.weight * factor[query[prefs.better]], margin)
-    items = np.sqrt(factor)[query]
-    return prefs.item_weighted(items if prefs.item_weight is None else items * prefs.item_weight)
-
-
-def _asked_totals(weight, count):
+def asked_totals(weight, count):
     """What the preferences of each query are to sum to, (q,)."""
     if isinstance(weight, str):
         as_choice("query_weight", weight, ("equal",))
@@ -478,7 +459,7 @@ def query_item_weights(qid, n, weight, item_weight=None):
     """
     number = query_numbers(qid, n)
     count = int(number.max()) + 1
-    asked, own = _asked_totals(weight, count), np.ones(n) if item_weight is None else item_weight
+    asked, own = asked_totals(weight, count), np.ones(n) if item_weight is None else item_weight
     order = np.argsort(number, kind="stable")
     query = number[order]
     start = np.searchsorted(query, query)

@@ -79,10 +79,8 @@ def rounding_error(problem, lam, bounds, slope, dual, excess, norm, coef=None):
     if found <= VISIBLE * max(1.0, abs(bounds[0])) or gram is None:
         return found
     rows = [slice(i, i + 256) for i in range(0, len(gram), 256)]
-    return min(
-        found,
-        error(lambda v: np.hstack([np.abs(gram[i]) @ v for i in rows]) + length * (length @ v) / 4),
-    )
+    listed = lambda v: np.hstack([np.abs(gram[i]) @ v for i in rows])
+    return min(found, error(lambda v: listed(v) + length * (length @ v) / 4))
 
 
 @dataclass(frozen=True)
@@ -285,11 +283,8 @@ class Solution(SetOnce):
                     "coef is None at lam = 0, where the multipliers do not determine it", "coef"
                 )
             coef = problem.penalty.implied_coef(problem, lam, self.dual)
-        self._coef = (
-            None
-            if coef is None
-            else balanced(problem, _as_answer("coef", coef, problem.coef_shape))
-        )
+        coef = _as_answer("coef", coef, problem.coef_shape)
+        self._coef = None if coef is None else balanced(problem, coef)
 
     @cached_property
     def coef(self) -> np.ndarray:
@@ -297,9 +292,9 @@ class Solution(SetOnce):
 
         Those of a function given by weights are the shortest. O(n d^2) then.
         """
-        return (
-            locked(self.problem.coefficients(self._weights)) if self._coef is None else self._coef
-        )
+        if self._coef is not None:
+            return self._coef
+        return locked(self.problem.coefficients(self._weights))
 
     @cached_property
     def weights(self) -> np.ndarray | None:
@@ -317,11 +312,9 @@ class Solution(SetOnce):
     @cached_property
     def function(self) -> Any:
         """The function alone, without the problem: what a prediction needs."""
-        return (
-            self.problem.function(self._coef)
-            if self._weights is None
-            else self.problem.function(weights=self._weights)
-        )
+        if self._weights is None:
+            return self.problem.function(self._coef)
+        return self.problem.function(weights=self._weights)
 
     def predict(self, X_new: Items) -> np.ndarray:
         """Scores (p,) of new items X_new (p, d)."""

@@ -17,7 +17,7 @@ from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import GraphName, KernelLike
 from ..base.validation import as_array, as_matrix, as_numbers, as_vector, shown
-from ..kernels.kernel import Kernel, check_gram, require_square
+from ..kernels.kernel import Kernel, as_kernel, check_gram, require_square
 from ..kernels.linear_map import KernelFunction, LinearFunction, balanced
 from ..kernels.nystroem import kernel_diagonal
 from ..kernels.objects import joint, joint_features, label_factor
@@ -189,8 +189,8 @@ class LabelRankRLSProblem(LabelMap, RankRLSProblem):
     y : array-like of shape (n, k)
         Scores of k labels; NaN where one is missing, which is then not compared. An object with
         fewer than two is left out.
-    kernel, gamma, degree, coef0
-        K, as in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
+    kernel, gamma : Kernel, str or callable, and float, optional
+        K, a :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     label_kernel : "identity" or array-like of shape (k, k), default "identity"
         L, positive semi-definite; with the identity each label has a function of its own.
     object_weight : array-like of shape (n,), optional
@@ -224,15 +224,13 @@ class LabelRankRLSProblem(LabelMap, RankRLSProblem):
         self,
         X: ArrayLike,
         y: ArrayLike,
-        kernel: KernelLike = "rbf",
+        kernel: Kernel | KernelLike = "rbf",
         gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
         label_kernel: Any = "identity",
         object_weight: ArrayLike | None = None,
     ) -> None:
         items, pair_kernel, scores = self.keep_objects(
-            X, y, Kernel(kernel, gamma, degree, coef0), label_kernel, object_weight
+            X, y, as_kernel(kernel, gamma), label_kernel, object_weight
         )
         weight = None
         if self.object_weight is not None:  # a pair weighs the product of its items
@@ -245,7 +243,7 @@ class LabelRankSVMProblem(LabelMap, RankSVMProblem):
 
     Parameters
     ----------
-    X, y, kernel, gamma, degree, coef0, label_kernel, object_weight
+    X, y, kernel, gamma, label_kernel, object_weight
         As for :class:`LabelRankRLSProblem`.
     graph : {"full", "star"}, default "full"
         As in :meth:`rankbook.Preferences.from_scores`.
@@ -278,17 +276,15 @@ class LabelRankSVMProblem(LabelMap, RankSVMProblem):
         self,
         X: ArrayLike,
         y: ArrayLike,
-        kernel: KernelLike = "rbf",
+        kernel: Kernel | KernelLike = "rbf",
         gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
         label_kernel: Any = "identity",
         object_weight: ArrayLike | None = None,
         graph: GraphName = "full",
         loss: str = "hinge",
     ) -> None:
         items, pair_kernel, scores = self.keep_objects(
-            X, y, Kernel(kernel, gamma, degree, coef0), label_kernel, object_weight
+            X, y, as_kernel(kernel, gamma), label_kernel, object_weight
         )
         prefs = Preferences.from_scores(scores, self.pairs[0], graph)
         if self.object_weight is not None:

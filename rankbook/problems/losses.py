@@ -6,7 +6,7 @@
 __all__ = ['WIDTHS', 'LOSSES', 'PENALTIES', 'DualScaling', 'scaled_dual', 'dual_norm', 'Hinge', 'SquaredHinge', 'as_loss',
            'is_summed', 'dual_value', 'significant_weights', 'violations', 'hard_violations', 'refuse_signed', 'L2',
            'feature_correlation', 'correlation_error', 'pair_matvec', 'strongest', 'feasible', 'misplaced_weights',
-           'L1', 'smooth_certificate', 'as_penalty']
+           'L1', 'smooth_certificate', 'count_coef', 'as_penalty']
 
 # %% ../../nbs/problems/losses.ipynb #c003
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.validation import as_choice, as_items, as_matrix, as_positive
+from ..base.validation import as_choice, as_positive
 from ..kernels.items import matvec, rmatvec
 from ..kernels.linear_map import KernelMap
 from ..preferences.sums import HINGE, SQUARED, ListedLoss, margin_units, smoothed_hinge
@@ -187,11 +187,8 @@ def is_summed(problem, dual=None):
 
     The sums are those of :mod:`rankbook.preferences.sums`; otherwise their list is used.
     """
-    return (
-        problem.loss.is_smooth
-        or isinstance(dual, SmoothedDual)
-        or (dual is None and not problem.prefs.is_listed)
-    )
+    ruled = problem.loss.is_smooth or isinstance(dual, SmoothedDual)
+    return ruled or (dual is None and not problem.prefs.is_listed)
 
 # %% ../../nbs/problems/losses.ipynb #l2-c012
 def dual_value(problem, dual, lam):
@@ -215,12 +212,8 @@ def violations(prefs, dual, short):
     """Worst box and complementarity violation of multipliers (m,) at shortfalls (m,)."""
     c = prefs.weight
     share = np.divide(dual, c, out=np.zeros(dual.size), where=c > 0)
-    box = max(
-        0.0,
-        float((-share).max()),
-        float((share - 1).max()),
-        float(np.abs(dual[c == 0]).max(initial=0.0)),
-    )
+    unused = float(np.abs(dual[c == 0]).max(initial=0.0))  # in a box of width 0
+    box = max(0.0, float((-share).max()), float((share - 1).max()), unused)
     slack = -short / margin_units(prefs.margin)
     used, free = np.clip(share, 0, 1), np.where(c > 0, np.clip(1 - share, 0, 1), 0)
     return box, float(np.maximum(used * slack, -free * slack).max(initial=0.0))
@@ -245,12 +238,8 @@ def hard_violations(prefs, dual, differences):
     ratio = differences / prefs.margin
     smallest = float(ratio[counted].min())
     box = max(0.0, -float(mu.min()), float(np.abs(mu[~counted]).max(initial=0.0))) / largest
-    return (
-        smallest,
-        positive,
-        box,
-        max(0.0, 1 - smallest, float((positive / largest * (ratio - 1)).max())),
-    )
+    misplaced = max(0.0, 1 - smallest, float((positive / largest * (ratio - 1)).max()))
+    return smallest, positive, box, misplaced
 
 # %% ../../nbs/problems/losses.ipynb #c033
 def refuse_signed(prefs):
@@ -268,14 +257,6 @@ class L2:
 
     name = "l2"
     coef_is_weights = False
-
-    def as_items(self, X, kernel):
-        """The items as a matrix; for a linear kernel float32 and CSR are taken, too."""
-        return (as_items if kernel.name == "linear" else as_matrix)("X", X)
-
-    def count_coef(self, problem):
-        """The number of coefficients: one for each item."""
-        return problem.n_items
 
     def lam_max(self, problem):
         """The lambda above which every preference is short of its margin (section 5.1 of the same).
@@ -343,11 +324,8 @@ class L2:
 
             def excess(e):
                 none = np.zeros(problem.n_items)
-                total = (
-                    prefs.weight.sum()
-                    if prefs.is_listed
-                    else problem.summed.evaluate(none, HINGE).loss
-                )
+                listed = prefs.is_listed
+                total = prefs.weight.sum() if listed else problem.summed.evaluate(none, HINGE).loss
                 return total * (4 * e**2 if loss.is_smooth else 2 * e)
 
         else:
@@ -494,22 +472,6 @@ class L1:
     name = "l1"
     coef_is_weights = True
 
-    def as_items(self, X, kernel):
-        """The items as a matrix of float64."""
-        return as_matrix("X", X)
-
-    def count_coef(self, problem):
-        """The number of coefficients: one for each feature.
-
-        Only a linear function takes this penalty.
-        """
-        if not problem.is_factored:
-            raise ArgumentError(
-                f"penalty is 'l1' and kernel is {problem.kernel.name!r}",
-                "the L1 penalty with kernel='linear' only",
-            )
-        return problem.X.shape[1]
-
     def lam_max(self, problem):
         """The lambda above which w = 0: the largest feature correlation there. O(m + n d).
 
@@ -556,9 +518,8 @@ class L1:
         if problem.loss.is_smooth:
             return smooth_certificate(problem, lam, w, dual)
         dual = self.feasible_dual(problem, w, lam) if dual is None else dual
-        box, misplaced = violations(
-            problem.prefs, dual, problem.prefs.margin - pair_matvec(problem, w)
-        )
+        short = problem.prefs.margin - pair_matvec(problem, w)
+        box, misplaced = violations(problem.prefs, dual, short)
         s = feature_correlation(problem, dual)
         best, norm = feasible(problem, dual, lam), float(np.abs(w).sum())
         lower = float(best @ problem.prefs.margin)
@@ -660,11 +621,24 @@ def smooth_certificate(problem, lam, w, dual=None):
 PENALTIES = {penalty.name: penalty for penalty in (L2(), L1())}
 
 
+def count_coef(problem):
+    """The number of coefficients: one for each item, or each feature for the L1 penalty.
+
+    Only a linear function takes that penalty.
+    """
+    if not problem.penalty.coef_is_weights:
+        return problem.n_items
+    if not problem.is_factored:
+        raise ArgumentError(
+            f"penalty is 'l1' and kernel is {problem.kernel.name!r}",
+            "the L1 penalty with kernel='linear' only",
+        )
+    return problem.X.shape[1]
+
+
 def as_penalty(penalty):
     """The penalty of that name, or the penalty itself."""
     known = tuple(type(each) for each in PENALTIES.values())
-    return (
-        penalty
-        if isinstance(penalty, known)
-        else PENALTIES[as_choice("penalty", penalty, tuple(PENALTIES))]
-    )
+    if isinstance(penalty, known):
+        return penalty
+    return PENALTIES[as_choice("penalty", penalty, tuple(PENALTIES))]

@@ -22,7 +22,7 @@ from ..base.types import Items, KernelLike
 from ..base.validation import as_array, as_matrix, as_positive, as_vector
 from ..kernels.basis import DROPPED, BasisMap, basis_rmatvec, check_basis
 from ..kernels.items import rmatvec
-from ..kernels.kernel import Kernel, require_square
+from ..kernels.kernel import Kernel, as_kernel, require_square
 from ..kernels.linear_map import BLOCK
 from ..preferences.graph import Preferences
 from rankbook.preferences.laplacians import (
@@ -32,7 +32,7 @@ from rankbook.preferences.laplacians import (
     query_graph,
 )
 from .certificate import Certificate, spread
-from .losses import L1, L2, as_penalty, smooth_certificate, strongest
+from .losses import L1, L2, as_penalty, count_coef, smooth_certificate, strongest
 
 # %% ../../nbs/problems/rankrls.ipynb #c004
 def make_graph(graph, qid, n, item_weight=None):
@@ -149,8 +149,8 @@ class RankRLSProblem(BasisMap):
     graph : optional
         Instead of `qid`: "identity" for plain regression, a symmetric matrix of weights >= 0, or
         Preferences with weights.
-    kernel, gamma, degree, coef0
-        As in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
+    kernel, gamma : Kernel, str or callable, and float, optional
+        A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     basis : array-like of int, optional
         Items that may carry coefficients (section 4); all by default.
     item_weight : array-like of shape (n,), optional
@@ -181,15 +181,13 @@ class RankRLSProblem(BasisMap):
         y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         graph: Preferences | Items | None = None,
-        kernel: KernelLike = "rbf",
+        kernel: Kernel | KernelLike = "rbf",
         gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
         basis: ArrayLike | None = None,
         item_weight: ArrayLike | None = None,
         penalty: Literal["l2", "l1"] | L2 | L1 = "l2",
     ) -> None:
-        self.kernel, X = Kernel(kernel, gamma, degree, coef0), as_matrix("X", X)
+        self.kernel, X = as_kernel(kernel, gamma), as_matrix("X", X)
         self.n_items = len(X)
         self.basis = check_basis(basis, len(X))
         if np.shape(self.basis) != X.shape[1:]:  # else it may be K_MR
@@ -210,7 +208,7 @@ class RankRLSProblem(BasisMap):
                     f"penalty is 'l1' and there is {name}",
                     "all features and y of shape (n,) with it",
                 )
-        self.n_coef = self.penalty.count_coef(self)
+        self.n_coef = count_coef(self)
 
     dual_shape = None
 
@@ -272,10 +270,9 @@ class RankRLSProblem(BasisMap):
         if self.coef_is_weights:
             return smooth_certificate(self, lam, np.asarray(coef, dtype=float))
         if self.is_factored and self.basis is None:
-            weights = as_columns(
-                self.weights(np.asarray(coef, dtype=float)) if weights is None else weights
-            )
-            a, (f, square) = weights, self.evaluated(weights=weights)
+            weights = self.weights(np.asarray(coef, dtype=float)) if weights is None else weights
+            a = as_columns(weights)
+            f, square = self.evaluated(weights=a)
         else:
             a = as_columns(np.asarray(coef, dtype=float))
             f, square = self.evaluated(a)
@@ -344,9 +341,8 @@ def half_gradient(problem, a, f, lam):
 
     residual, b = problem.target.residual(f), problem.target.b
     if problem.basis is None and problem.is_factored:
-        squares = [
-            np.sum(v**2) for v in (rmatvec(problem.X, residual) + lam * a, rmatvec(problem.X, b))
-        ]
+        both = rmatvec(problem.X, residual) + lam * a, rmatvec(problem.X, b)
+        squares = [np.sum(v**2) for v in both]
     elif problem.basis is None:
         rho = residual + lam * a
         both = np.hstack([rho, b])
@@ -419,9 +415,8 @@ def side_by_side(parts, widths, rows):
     buffer, ends = np.empty((rows, sum(widths))), np.cumsum(widths)
 
     def read(items):
-        count = (
-            len(range(*items.indices(len(parts[-1])))) if isinstance(items, slice) else len(items)
-        )
+        whole = isinstance(items, slice)
+        count = len(range(*items.indices(len(parts[-1])))) if whole else len(items)
         for part, end, width in zip(parts, ends, widths):
             place = buffer[:count, end - width : end]
             if callable(part):
@@ -548,9 +543,8 @@ def basis_spectrum(A, t, C):
     from scipy.linalg import solve_triangular
 
     values, V = decomposed((A + A.T) / 2)
-    return Spectrum(
-        solve_triangular(C, V, lower=True, trans="T", check_finite=False), values, V.T @ t
-    )
+    left = solve_triangular(C, V, lower=True, trans="T", check_finite=False)
+    return Spectrum(left, values, V.T @ t)
 
 
 def basis_solution(A, t, C, lam):
@@ -587,9 +581,8 @@ def scaled_solver(G, lam):
     A = G + lam * np.eye(len(G))
     unit = 1 / np.sqrt(A.diagonal())
     try:
-        factor = cho_factor(
-            A * unit * unit[:, None], lower=True, overwrite_a=True, check_finite=False
-        )
+        A = A * unit * unit[:, None]
+        factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return None
     return lambda v: unit[:, None] * cho_solve(factor, unit[:, None] * v, check_finite=False)

@@ -16,10 +16,10 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.ownership import locked
 from ..base.types import Items, KernelLike
-from ..base.validation import as_flag, as_positive
+from ..base.validation import as_flag, as_items, as_matrix, as_positive
 from ..kernels.basis import whole_product
 from ..kernels.items import matvec, rmatvec
-from ..kernels.kernel import Kernel, require_square
+from ..kernels.kernel import Kernel, as_kernel, require_square
 from ..kernels.linear_map import KernelMap
 from ..kernels.nystroem import NystroemMap
 from ..preferences.graph import Preferences, has_positive_margins
@@ -39,6 +39,7 @@ from rankbook.problems.losses import (
     SquaredHinge,
     as_loss,
     as_penalty,
+    count_coef,
     significant_weights,
 )
 
@@ -53,8 +54,8 @@ class RankSVMProblem(KernelMap):
         rows and scipy's CSR matrices, too.
     prefs : Preferences
         At least one.
-    kernel, gamma, degree, coef0
-        As in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
+    kernel, gamma : Kernel, str or callable, and float, optional
+        A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     penalty : {"l2", "l1"}, default "l2"
         lam/2 |f|^2, or lam |w|_1 for f(x) = w'x (linear kernel only), where the coefficients are w;
         see :mod:`rankbook.problems.losses`.
@@ -91,17 +92,16 @@ class RankSVMProblem(KernelMap):
         self,
         X: Items,
         prefs: Preferences,
-        kernel: KernelLike = "rbf",
+        kernel: Kernel | KernelLike = "rbf",
         gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
         penalty: Literal["l2", "l1"] | L2 | L1 = "l2",
         loss: Literal["hinge", "squared"] | Hinge | SquaredHinge = "hinge",
         copy: bool = True,
     ) -> None:
-        self.kernel = Kernel(kernel, gamma, degree, coef0)
+        self.kernel = as_kernel(kernel, gamma)
         self.penalty, self.loss = as_penalty(penalty), as_loss(loss)
-        X = self.penalty.as_items(X, self.kernel)
+        stores = self.kernel.name == "linear" and not self.penalty.coef_is_weights
+        X = (as_items if stores else as_matrix)("X", X)
         if not isinstance(prefs, Preferences):
             raise ArgumentError(f"prefs is a {type(prefs).__name__}", "a rankbook.Preferences")
         if X.shape[0] != prefs.n_items:
@@ -126,7 +126,7 @@ class RankSVMProblem(KernelMap):
         self.keep_items(X, as_flag("copy", copy))
         self.prefs = prefs
         self.n_items, self.n_preferences = prefs.n_items, len(prefs)
-        self.n_coef = self.penalty.count_coef(self)
+        self.n_coef = count_coef(self)
         self.coef_shape, self.dual_shape = (self.n_coef,), (self.n_preferences,)
 
     def __repr__(self) -> str:
@@ -288,20 +288,9 @@ class ProjectedProblem(RankSVMProblem):
     @classmethod
     def of(cls, exact: RankSVMProblem, count: int) -> Self:
         """Projected on so many items, or fewer if these span the kernel; drawn with seed 0."""
-        kernel = exact.kernel
-        return cls(
-            exact,
-            NystroemMap(
-                exact.X,
-                min(count, exact.n_items),
-                kernel=kernel.function or kernel.name,
-                gamma=kernel.gamma,
-                degree=kernel.degree,
-                coef0=kernel.coef0,
-                pivots="rpcholesky",
-                random_state=0,
-            ),
-        )
+        count = min(count, exact.n_items)
+        drawn = NystroemMap(exact.X, count, exact.kernel, pivots="rpcholesky", random_state=0)
+        return cls(exact, drawn)
 
     def exact_certificate(self, solution: Solution) -> Certificate:
         """What a solution of this problem proves of the exact one. O(n^2 d) time, O(n) memory.

@@ -18,7 +18,7 @@ from ..base.limits import require_memory
 from ..base.ownership import SetOnce, own
 from ..base.types import KernelLike
 from ..base.validation import as_ids, as_matrix, as_vector
-from ..kernels.kernel import Kernel
+from ..kernels.kernel import Kernel, as_kernel
 from ..kernels.linear_map import KernelMap
 from ..kernels.nystroem import check_items, kernel_diagonal
 from ..preferences.graph import Preferences
@@ -146,9 +146,8 @@ class LabelledProblem(KernelMap):
         if self.kernel.name == "precomputed":
             size = np.abs(X_new).max(axis=1)
         else:
-            size, sizes = (
-                np.sqrt(np.abs(kernel_diagonal(X, self.kernel))) for X in (X_new, self.X)
-            )
+            both = X_new, self.X
+            size, sizes = (np.sqrt(np.abs(kernel_diagonal(X, self.kernel))) for X in both)
         return TIE_TOL * size * (sizes @ np.abs(coef)).max()
 
 # %% ../../nbs/problems/svm.ipynb #c014
@@ -163,8 +162,8 @@ class SVMProblem(LabelledProblem):
         Examples; for ``kernel="precomputed"`` their Gram matrix (n, n).
     y : array-like of shape (n,)
         Labels of two classes; the second in sorted order is the positive one.
-    kernel, gamma, degree, coef0
-        As in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
+    kernel, gamma : Kernel, str or callable, and float, optional
+        A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     weight : array-like of shape (n,), optional
         Slack scales s >= 0 of the examples; 1 by default.
     margin : array-like of shape (n,), optional
@@ -188,19 +187,16 @@ class SVMProblem(LabelledProblem):
         self,
         X: ArrayLike,
         y: ArrayLike,
-        kernel: KernelLike = "linear",
+        kernel: Kernel | KernelLike = "linear",
         gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
         weight: ArrayLike | None = None,
         margin: ArrayLike | None = None,
     ) -> None:
-        self.kernel = Kernel(kernel, gamma, degree, coef0)
+        self.kernel = as_kernel(kernel, gamma)
         self.keep_items(check_items(X, self.kernel))
         self.classes_, number = number_labels(y, len(self.X), at_most=2)
-        self.prefs = LabelConstraints(
-            2.0 * number - 1, *example_weights(weight, margin, len(self.X))
-        )
+        given = example_weights(weight, margin, len(self.X))
+        self.prefs = LabelConstraints(2.0 * number - 1, *given)
         self.n_items = self.n_preferences = len(self.X)
         self.coef_shape = self.dual_shape = (self.n_items,)
 
@@ -293,7 +289,7 @@ class MulticlassSVMProblem(LabelledProblem):
 
     Parameters
     ----------
-    X, y, kernel, gamma, degree, coef0, weight, margin
+    X, y, kernel, gamma, weight, margin
         As for :class:`SVMProblem`, with any number of classes from two.
 
     Notes
@@ -315,14 +311,12 @@ class MulticlassSVMProblem(LabelledProblem):
         self,
         X: ArrayLike,
         y: ArrayLike,
-        kernel: KernelLike = "linear",
+        kernel: Kernel | KernelLike = "linear",
         gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
         weight: ArrayLike | None = None,
         margin: ArrayLike | None = None,
     ) -> None:
-        self.kernel = Kernel(kernel, gamma, degree, coef0)
+        self.kernel = as_kernel(kernel, gamma)
         self.keep_items(check_items(X, self.kernel))
         self.classes_, self.number = number_labels(y, len(self.X))
         n, k = len(self.X), len(self.classes_)

@@ -448,16 +448,15 @@ def duration(seconds):
 
 def refuse_absurd(problem, solver, seconds):
     """A ValueError if the quickest solver that fits is predicted to need more than 30 days."""
-    if seconds > LONGEST:
-        ways = advice_for(problem).replace(
-            "approximate_kernel with a lam that is not too small",
-            'approximate_kernel="auto", kernel="linear"',
-        )
-        raise ValueError(
-            f"solver is 'auto', and {solver!r}, the quickest that fits in memory, is predicted to "
-            f"need {duration(seconds)}, more than {LONGEST / HOUR / 24:.0f} days. "
-            f"Use {ways}, or name a solver."
-        )
+    if seconds <= LONGEST:
+        return
+    best = 'approximate_kernel="auto", kernel="linear"'
+    ways = advice_for(problem).replace("approximate_kernel with a lam that is not too small", best)
+    raise ValueError(
+        f"solver is 'auto', and {solver!r}, the quickest that fits in memory, is predicted to "
+        f"need {duration(seconds)}, more than {LONGEST / HOUR / 24:.0f} days. "
+        f"Use {ways}, or name a solver."
+    )
 
 
 def announce(problem, solver, provides="solve", times=1):

@@ -53,7 +53,7 @@ class Record:
     origin : str
         Distribution it comes from, or "run time".
     target : object
-        The class, the entry point that leads to it, or the error of reading the entry points.
+        The class, the entry point that leads to it, or what is wrong with the entry point.
     """
 
     name: str
@@ -66,7 +66,8 @@ class Record:
 
         A class that calls itself other than its entry point would have two names: a ValueError.
         """
-        self.check_name()
+        if isinstance(self.target, Exception):
+            raise self.target
         if isinstance(self.target, type):
             return self.target  # was checked when it was registered
         cls = check_class(self.target.load())
@@ -77,12 +78,6 @@ class Record:
                 "equal names, or a class without one",
             )
         return cls
-
-    def check_name(self):
-        """Raise what is wrong with the name, or with the files that it should be read from."""
-        if isinstance(self.target, Exception):
-            raise self.target
-        check_name("the name of its entry point", self.name)
 
     @property
     def label(self):
@@ -120,7 +115,13 @@ def _read_entry_points(folders):
                 facts = dist.metadata  # is read anew each time
                 origin, version = facts["Name"] or origin, facts["Version"] or version
             points = dist.entry_points.select(group=GROUP)
-            found = [Record(point.name, origin, version, point) for point in points]
+            found = []
+            for point in points:
+                try:
+                    check_name("the name of its entry point", point.name)
+                    found.append(Record(point.name, origin, version, point))
+                except ValueError as error:
+                    found.append(Record(point.name, origin, version, error))
         except Exception as error:  # whatever the files hold, it must not hide the other solvers
             found = [Record(origin, origin, version, error)]
         for record in found:
@@ -452,14 +453,12 @@ def row_of(record, allow_plugins):
     """All about one record, a dict of texts; what goes wrong is its state, `broken: …`."""
     said, cls = dict.fromkeys((*DECLARED, *MORE, "options"), ""), None
     try:
-        record.check_name()
+        if isinstance(record.target, Exception):
+            raise record.target
         strange = record.origin not in ("run time", HOME)
         installed = installed_records() if record.origin != "run time" else ()
-        rivals = [
-            r.origin
-            for r in installed
-            if r.name == record.name and r.origin not in (HOME, record.origin)
-        ]
+        others = [r.origin for r in installed if r.name == record.name]
+        rivals = [origin for origin in others if origin not in (HOME, record.origin)]
         if installed and (shadow := shadow_of(record, installed)):
             state = f"shadowed by {shadow}"
         elif strange and rivals:

@@ -4,9 +4,8 @@
 
 # %% auto #0
 __all__ = ['GROUP', 'HOME', 'PLAIN', 'METHODS', 'SIZES', 'VOCABULARY', 'RULES', 'CHECKED', 'FEATURES', 'NEEDED', 'AUTO', 'Solver',
-           'is_names', 'is_gap', 'is_sizes', 'text_of', 'check_name', 'check_attributes', 'check_class', 'is_kind',
-           'asked_of', 'feature_fit', 'declared_fit', 'solver_fit', 'owners_of', 'options_of', 'check_options',
-           'with_options', 'auto_options']
+           'is_names', 'is_sizes', 'text_of', 'check_name', 'check_attributes', 'check_class', 'is_kind', 'asked_of',
+           'feature_fit', 'solver_fit', 'owners_of', 'options_of', 'check_options', 'with_options', 'auto_options']
 
 # %% ../../nbs/registry/solver.ipynb #so007
 import inspect
@@ -106,7 +105,21 @@ class Solver:
         >>> rb.get_solver("path").can_solve(problem)
         'it takes RankSVMProblem and SVMProblem and MulticlassSVMProblem, not RankRLSProblem.'
         """
-        return declared_fit(self, problem)
+        if not is_kind(problem, *self.problems):
+            return f"it takes {' and '.join(self.problems)}, not {type(problem).__name__}."
+        if (fits := feature_fit(self, problem)) is not True:
+            return fits
+        if problem.kernel.name not in self.kernels:
+            return f"it takes the kernels {', '.join(self.kernels)}, not {problem.kernel.name}."
+        prefs = getattr(problem, "prefs", None)
+        for what in ("weight", "margin"):
+            if prefs is not None and not getattr(self, f"{what}s"):
+                if (getattr(prefs, what) != 1).any():
+                    return f"it takes no {what}s other than 1."
+        if not (self.signed_margins or has_positive_margins(prefs)):
+            others = "rankbook's own path takes any, and for one lambda interior and qp do"
+            return f"it takes positive margins only; {others}."
+        return True
 
     def can_follow(self, problem: Any) -> bool | str:
         """True, or a sentence that says why it has no path of a problem that it can solve."""
@@ -152,12 +165,6 @@ def is_names(value):
     return plain and all(isinstance(one, str) and one for one in value)
 
 
-def is_gap(value):
-    """Whether a value is None, or a finite number above 0."""
-    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    return value is None or (number and 0 < value < np.inf)
-
-
 def is_sizes(value):
     """Whether a value is a mapping from known sizes to whole numbers."""
     return isinstance(value, Mapping) and all(
@@ -177,7 +184,15 @@ RULES = (
         ("name", "version", "summary", "reference"),
         (lambda value: isinstance(value, str), "a str"),
     )
-    | dict(tol=(is_gap, "a finite number > 0, or None"))
+    | dict(
+        tol=(
+            lambda value: (
+                value is None
+                or (isinstance(value, Real) and type(value) is not bool and 0 < value < np.inf)
+            ),
+            "a finite number > 0, or None",
+        )
+    )
     | dict(largest=(is_sizes, f"a dict from {', '.join(SIZES)} to whole numbers"))
 )
 
@@ -298,27 +313,6 @@ def feature_fit(solver, problem, provides="solve"):
     for what, limit in solver.largest.items():
         if (size := SIZES[what](problem)) > limit:
             return f"it is meant for at most {limit:,} {what}, not {size:,}."
-    return True
-
-
-def declared_fit(solver, problem):
-    """True if what the solver declares covers the problem, else a sentence that says why not."""
-    if not is_kind(problem, *solver.problems):
-        return f"it takes {' and '.join(solver.problems)}, not {type(problem).__name__}."
-    if (fits := feature_fit(solver, problem)) is not True:
-        return fits
-    if problem.kernel.name not in solver.kernels:
-        return f"it takes the kernels {', '.join(solver.kernels)}, not {problem.kernel.name}."
-    prefs = getattr(problem, "prefs", None)
-    for what in ("weight", "margin"):
-        if prefs is not None and not getattr(solver, f"{what}s"):
-            if (getattr(prefs, what) != 1).any():
-                return f"it takes no {what}s other than 1."
-    if not (solver.signed_margins or has_positive_margins(prefs)):
-        return (
-            "it takes positive margins only; rankbook's own path takes any, "
-            "and for one lambda interior and qp do."
-        )
     return True
 
 

@@ -25,9 +25,9 @@ from ..registry.solver import is_kind
 # %% ../../nbs/selection/kernel_path.ipynb #k005
 def at_width(problem, gamma):
     """The same ranking SVM with another gamma. O(n d)."""
-    kernel = problem.kernel
-    more = kernel.degree, kernel.coef0, problem.penalty, problem.loss
-    return RankSVMProblem(problem.X, problem.prefs, kernel.name, gamma, *more)
+    kernel = problem.kernel.replaced(gamma=gamma)
+    options = dict(kernel=kernel, penalty=problem.penalty, loss=problem.loss)
+    return RankSVMProblem(problem.X, problem.prefs, **options)
 
 
 def _solve(problem, lam, solver, start):

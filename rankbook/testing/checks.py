@@ -24,7 +24,7 @@ from ..problems.certificate import Solution
 from ..problems.losses import SquaredHinge
 from ..registry.plugins import HOME, installed_records, missing_modules
 from ..registry.solve import solve
-from ..registry.solver import VOCABULARY, Solver, asked_of, declared_fit
+from ..registry.solver import VOCABULARY, Solver, asked_of
 from .corpus import (
     ABOVE,
     CHANGED,
@@ -244,7 +244,7 @@ def check_kernels(subject: Subject) -> None:
     """Every kernel it declares, on copies, a grid and low rank; and with other parameters."""
     kernels, first = subject.declared.kernels, subject.declared.first_kernel
     others = [kernel for kernel in kernels if kernel != first]
-    changed = [name for name, options in CHANGED.items() if options["kernel"] in kernels]
+    changed = [name for name, kernel in CHANGED.items() if kernel.name in kernels]
     if not others and not changed:
         raise CheckSkipped(f"it takes the kernel {first} alone")
     names = ("plain", "copies that contradict", "integer grid", "rank one on integers")
@@ -477,7 +477,7 @@ def check_accepts(subject: Subject) -> None:
     """What it declares, it takes: an ordinary problem of each kind, kernel, loss and storage."""
     said = {}
     for features, problem in ordinary(subject):
-        if problem is None or declared_fit(subject.declared, problem) is not True:
+        if problem is None or Solver.can_solve(subject.declared, problem) is not True:
             continue
         subject.cases_seen += 1
         for what, (asked, _) in asked_of(subject.declared, problem).items():
@@ -519,7 +519,7 @@ def beyond(subject: Subject) -> Any:
 def check_refuses(subject: Subject) -> None:
     """What it does not declare is refused, in words."""
     for name, variant, problem in beyond(subject):
-        if problem is None or declared_fit(subject.declared, problem) is True:
+        if problem is None or Solver.can_solve(subject.declared, problem) is True:
             continue
         lam = lambdas(problem)[0]
         with subject.looking_at(Case(name, variant, problem, lam)):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.kernel import Kernel
 from ..preferences.graph import Preferences
 from ..problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
 from ..problems.losses import LOSSES, PENALTIES
@@ -206,9 +207,9 @@ def all_groups() -> dict[str, list[Instance]]:
 GROUPS = all_groups()
 
 
-CHANGED: dict[str, dict[str, Any]] = {  # kernels whose parameters are not the defaults
-    "rbf, changed": dict(kernel="rbf", gamma=0.7),
-    "poly, changed": dict(kernel="poly", gamma=0.5, degree=2, coef0=0.5),
+CHANGED = {  # kernels whose parameters are not the defaults
+    "rbf, changed": Kernel("rbf", gamma=0.7),
+    "poly, changed": Kernel("poly", gamma=0.5, degree=2, coef0=0.5),
 }
 
 
@@ -220,7 +221,7 @@ def laplace(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 def with_kernel(X: np.ndarray, kernel: str) -> tuple[np.ndarray, dict[str, Any]]:
     """Items for a kernel by name, or one of :data:`CHANGED`, and the options that ask for it."""
     if kernel in CHANGED:
-        return X, dict(CHANGED[kernel])
+        return X, dict(kernel=CHANGED[kernel])
     if kernel == "precomputed":
         return laplace(X, X), dict(kernel=kernel)
     return X, dict(kernel=laplace if kernel == "callable" else kernel)

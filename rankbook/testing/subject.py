@@ -16,7 +16,7 @@ from ..base.types import SolverLike
 from ..problems.certificate import Solution
 from ..registry.plugins import get_solver
 from ..registry.solve import solve, solve_path
-from ..registry.solver import FEATURES, Solver, declared_fit, solver_fit
+from ..registry.solver import FEATURES, Solver, solver_fit
 from .corpus import GROUPS, VARIANTS, Instance, Variant, lambdas, made, unit_of
 
 
@@ -101,7 +101,7 @@ class Subject:
 
     def takes(self, problem: Any) -> bool:
         """Whether the solver declares to take a problem, and agrees."""
-        return declared_fit(self.declared, problem) is True and self.agrees(problem) is True
+        return Solver.can_solve(self.declared, problem) is True and self.agrees(problem) is True
 
     def agrees(self, problem: Any) -> Any:
         """What its own can_solve says of a problem."""

@@ -125,7 +125,7 @@ def parts_of(groups, query):
 OPTIONS = {
     "rbf": dict(gamma=0.3),
     "linear": dict(kernel="linear"),
-    "poly": dict(kernel="poly", degree=2),
+    "poly": dict(kernel=rb.kernels.Kernel("poly", degree=2)),
     "precomputed": dict(kernel="precomputed"),
 }
 

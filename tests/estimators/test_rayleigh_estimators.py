@@ -91,7 +91,10 @@ KERNELS = [
 def test_it_is_the_core(options, half_labelled):
     X, y, truth = half_labelled
     model = RayleighRanker(lam=0.02, manifold_weight=50.0, **options).fit(X, y)
-    problem = rb.RayleighProblem(X, y, manifold_weight=50.0, **options)
+    given = {name: options[name] for name in ("gamma", "degree", "coef0") if name in options}
+    others = {name: options[name] for name in options if name not in given}
+    others["kernel"] = rb.kernels.Kernel(options.get("kernel", "rbf"), **given)
+    problem = rb.RayleighProblem(X, y, manifold_weight=50.0, **others)
     answer = rb.solve(problem, 0.02, solver="rayleigh")
     assert (
         np.array_equal(model.solution_.coef, answer.coef)

@@ -7,6 +7,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 import rankbook as rb
+from rankbook.kernels.kernel import Kernel
 
 N, K = 8, 4
 ALIKE = np.ones((K, K)) + np.diag([0.0, 1, 0, 2])  # labels 0 and 2 are copies
@@ -79,7 +80,9 @@ def centred(F):
 @pytest.mark.parametrize("kind", KINDS)
 def test_rankrls_is_that_of_all_pairs(kind, name, lam):
     (X, Y, L, weight), (options, k) = awkward(kind), KERNELS[name]
-    problem = rb.LabelRankRLSProblem(X, Y, name, label_kernel=L, object_weight=weight, **options)
+    problem = rb.LabelRankRLSProblem(
+        X, Y, Kernel(name, **options), label_kernel=L, object_weight=weight
+    )
     G, y, i, w = explicit(X, Y, L, weight, k)
     plain = rb.RankRLSProblem(G, y, i, kernel="precomputed", item_weight=w)
     one, two = rb.solve(problem, lam, "kronecker"), rb.solve(plain, lam, "rls")
@@ -112,7 +115,9 @@ def test_rankrls_is_what_qp_finds(kind):
 @pytest.mark.parametrize("name", ["rbf", "linear"])
 def test_ranksvm_is_that_of_all_pairs(kind, name):
     (X, Y, L, weight), (options, k) = awkward(kind), KERNELS[name]
-    problem = rb.LabelRankSVMProblem(X, Y, name, label_kernel=L, object_weight=weight, **options)
+    problem = rb.LabelRankSVMProblem(
+        X, Y, Kernel(name, **options), label_kernel=L, object_weight=weight
+    )
     G, y, i, w = explicit(X, Y, L, weight, k)
     prefs = rb.Preferences.from_scores(y, i)
     prefs = prefs if w is None else prefs.item_weighted(w)

@@ -113,7 +113,7 @@ def test_it_maximises_the_quotient():
 @pytest.mark.parametrize("name", degenerate(np.random.default_rng(0), far=100))
 @pytest.mark.parametrize(
     "options",
-    [LINE, dict(kernel="linear"), {}, dict(kernel="poly", degree=2)],
+    [LINE, dict(kernel="linear"), {}, dict(kernel=rb.kernels.Kernel("poly", degree=2))],
     ids=["line", "linear", "rbf", "poly"],
 )
 def test_against_the_quadratic_program(name, options):

@@ -40,8 +40,8 @@ def test_a_small_fit_goes_through_few_functions_and_makes_one_solver():
         name: n for (file, name), n in named.items() if Path(file).parts[1] == "registry"
     }
     assert len({file for file, _ in found}) <= 24
-    assert len(named) <= 205
-    assert sum(of_registry.values()) <= 74
+    assert len(named) <= 195
+    assert sum(of_registry.values()) <= 67
     for once in ("choose_solver", "find_record", "run"):
         assert of_registry[once] == 1
     made = [file for (file, name) in named if name == "__init__" and "solvers" in file]

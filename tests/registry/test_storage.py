@@ -10,12 +10,13 @@ import pytest
 
 import rankbook as rb
 from rankbook.base.files import read_archive, write_archive
+from rankbook.kernels.kernel import Kernel
 from rankbook.paths.files import KIND
 
 KERNELS = [
     dict(kernel="linear"),
     dict(kernel="rbf", gamma=0.7),
-    dict(kernel="poly", degree=2),
+    dict(kernel=Kernel("poly", degree=2)),
     dict(kernel="precomputed"),
 ]
 
@@ -64,7 +65,7 @@ def same_solutions(a, b):
         assert a.certificate(lam).is_optimal()
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: str(k["kernel"]))
 @pytest.mark.parametrize(
     "prefs",
     [

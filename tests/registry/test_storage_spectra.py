@@ -34,7 +34,7 @@ PATHS = {
     "rls wide": (lambda: RLS(X[:3], Y[:3] + [0, 1, 2], kernel="linear"), "rls", NEW),
     "rls rbf": (lambda: RLS(X, Y, QID), "rls", NEW),
     "rls columns": (lambda: RLS(X, np.c_[Y, -Y], QID), "rls", NEW),
-    "rls poly": (lambda: RLS(X, Y, kernel="poly", degree=2), "rls", NEW),
+    "rls poly": (lambda: RLS(X, Y, kernel=rb.kernels.Kernel("poly", degree=2)), "rls", NEW),
     "rls precomputed": (lambda: RLS(GRAM, Y, kernel="precomputed"), "rls", ROWS),
     "rls weights": (lambda: RLS(X, Y, QID, item_weight=np.arange(N) % 4), "rls", NEW),
     "rls identity": (lambda: RLS(X, Y, graph="identity", kernel="linear"), "rls", NEW),

@@ -841,7 +841,7 @@ def test_everything_ties_for_long():
 @pytest.mark.parametrize(
     "kernel, options",
     [
-        ("poly", dict(degree=3)),
+        ("poly", {}),
         (lambda A, B: np.exp(-np.abs(A[:, None] - B[None]).sum(-1)), {}),
         ("rbf", dict(gamma=50.0)),
     ],

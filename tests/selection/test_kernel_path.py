@@ -27,7 +27,7 @@ def items(kind, rng, n=24):
         ("ties", {}),
         ("duplicates", {}),
         ("ties", dict(loss="squared")),
-        ("ties", dict(kernel="poly", degree=2)),
+        ("ties", dict(kernel=rb.kernels.Kernel("poly", degree=2))),
     ],
 )
 def test_the_gap_between_widths_is_what_was_asked_for(kind, settings):
@@ -37,7 +37,9 @@ def test_the_gap_between_widths_is_what_was_asked_for(kind, settings):
     path = rb.kernel_path(rb.RankSVMProblem(X, prefs, **settings), LAM, np.geomspace(0.05, 5, 6))
     middle = np.sqrt(path.gammas[1:] * path.gammas[:-1])
     widths = np.r_[middle, np.exp(rng.uniform(np.log(0.03), np.log(8), 6)), path.gammas[[0, -1]]]
-    problems = [rb.RankSVMProblem(X, prefs, gamma=gamma, **settings) for gamma in widths]
+    name = "poly" if "kernel" in settings else "rbf"
+    settings = [settings | dict(kernel=rb.kernels.Kernel(name, g, degree=2)) for g in widths]
+    problems = [rb.RankSVMProblem(X, prefs, **each) for each in settings]
     best = [rb.solve(problem, LAM, "qp").certificate.primal for problem in problems]
     for tol in (None, 1e-2, 1e-5):
         for gamma, problem, optimum in zip(widths, problems, best):

@@ -66,6 +66,8 @@ def learnt_again(X, prefs, kept, lam, options):
 def test_differences_are_those_of_learning_again(kind):
     X, prefs, _ = data(kind)
     options = KERNELS[kind]
+    if kind == "poly":
+        options = dict(kernel=rb.kernels.Kernel(**options))
     solver = "sparse-rls" if "basis" in options else "rls"
     path = rb.solve_path(rb.RankRLSProblem(X, graph=prefs, **options), solver=solver)
     rng = np.random.default_rng(1)

@@ -16,6 +16,7 @@ from test_path_campaign import TOL, answer, decimal_bounds, decimal_factor
 from test_small_data_campaign import DEEP, EXACT, ROUNDING, cone_program, linear_program
 
 import rankbook as rb
+from rankbook.kernels.kernel import Kernel
 
 WHOLE, SAMPLE, CONE = 5000, 50, 7  # cone programs for each 7th problem
 KINDS = [
@@ -76,7 +77,7 @@ def campaign(numbers):
         options = dict(kernel=kernel)
         options |= {} if kernel == "linear" else dict(gamma=1 / X.shape[1])
         options |= dict(degree=3, coef0=1.0) if kernel == "poly" else {}
-        problem = rb.RankSVMProblem(X, prefs, penalty=penalty, loss=loss, **options)
+        problem = rb.RankSVMProblem(X, prefs, Kernel(**options), penalty=penalty, loss=loss)
         try:
             path = rb.solve_path(problem, solver=SOLVERS[kind])
             counts[(*kind, path.status)] += 1

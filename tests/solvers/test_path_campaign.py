@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
+from rankbook.kernels.kernel import Kernel
 
 TOL = 1e-7  # of the relative gap
 KERNELS = ("linear", "rbf", "poly", "precomputed", "callable")
@@ -208,7 +209,7 @@ def follow(number):
     Returns (kind, largest gap, lambda / lam_max there, lower end / lam_max, reason).
     """
     X, prefs, options = random_problem(number)
-    problem = rb.RankSVMProblem(X, prefs, **options)
+    problem = rb.RankSVMProblem(X, prefs, Kernel(**options))
     path = rb.solve_path(problem)
     factor = decimal_factor(X, options)
     gaps = [
@@ -275,7 +276,7 @@ def test_ten_thousand(part):
 
 def test_the_gap_sees_a_wrong_answer():
     X, prefs, options = random_problem(10)
-    path = rb.solve_path(rb.RankSVMProblem(X, prefs, **options))
+    path = rb.solve_path(rb.RankSVMProblem(X, prefs, Kernel(**options)))
     lam = 0.1 * path.problem.lam_max
     right, dual = answer(path, lam)
     factor = decimal_factor(X, options)
@@ -296,7 +297,7 @@ def near_singular():
     """
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(30, 1)), rng.integers(0, 2, 30)
-    return X, rb.RankSVMProblem(X, rb.Preferences.from_scores(y), "poly", degree=2)
+    return X, rb.RankSVMProblem(X, rb.Preferences.from_scores(y), Kernel("poly", degree=2))
 
 
 def test_a_path_ends_where_rounding_ends_it(tmp_path):

@@ -152,8 +152,8 @@ class Cubic(Right):
     def found(self, problem, lam):
         kernel = problem.kernel
         if kernel.name == "poly":
-            options = dict(gamma=kernel.gamma, coef0=kernel.coef0)
-            problem = rb.RankSVMProblem(problem.X, problem.prefs, kernel="poly", **options)
+            cubic = rb.kernels.Kernel("poly", kernel.gamma, coef0=kernel.coef0)
+            problem = rb.RankSVMProblem(problem.X, problem.prefs, cubic)
         return super().found(problem, lam)
 
 

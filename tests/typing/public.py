@@ -65,7 +65,9 @@ kernel = rb.kernels.Kernel("rbf", gamma=0.5)
 gram: np.ndarray = kernel.gram(X) + kernel.cross(X, X) + kernel.centred_gram(X)
 gram = kernel.reduced_cross(X, X)
 chosen: np.ndarray = rb.choose_basis(rows, 2, method="kmeans++", random_state=0)
-subspace = rb.NystroemMap(X, n_components=2, kernel="poly", degree=2, pivots="rpcholesky")
+subspace = rb.NystroemMap(
+    X, n_components=2, kernel=rb.kernels.Kernel("poly", degree=2), pivots="rpcholesky"
+)
 coordinates: np.ndarray = subspace.transform(X) + subspace.features[:, : len(subspace.pivots)]
 
 # Problems and solutions

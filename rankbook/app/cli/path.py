@@ -41,6 +41,7 @@ def whole_path(data, kernel, gamma, degree, coef0, graph, lam_min, standardize):
     """The exact path of the ranking SVM on all items of a data set."""
     from rankbook.app.select import kernels_to_try
     from rankbook.data.split import scaling
+    from rankbook.kernels.kernel import Kernel
     from rankbook.preferences.graph import Preferences
     from rankbook.problems.ranksvm import RankSVMProblem
     from rankbook.registry.solve import solve_path
@@ -56,7 +57,7 @@ def whole_path(data, kernel, gamma, degree, coef0, graph, lam_min, standardize):
             f"{'' if data.qid is None else ' in every query'}",
             "at least one",
         )
-    problem = RankSVMProblem((data.X - centre) * factor, prefs, **kernels[0])
+    problem = RankSVMProblem((data.X - centre) * factor, prefs, Kernel(**kernels[0]))
     return solve_path(problem, lam_min, solver="path", progress=sys.stderr.isatty())
 
 

@@ -48,6 +48,7 @@ def _foretell(data, options):
     from rankbook.app.select import kernels_to_try
     from rankbook.base.validation import as_positive
     from rankbook.data.split import prepare
+    from rankbook.kernels.kernel import Kernel
     from rankbook.problems.ranksvm import RankSVMProblem
     from rankbook.registry.choice import compare_solvers
     from rankbook.registry.solver import auto_options
@@ -55,7 +56,7 @@ def _foretell(data, options):
     names = ("kernel", "gamma", "degree", "coef0")
     kernels = kernels_to_try(**{name: options[name] for name in names})
     parts = prepare(data, options["graph"], options["standardize"], options["seed"])[0]
-    problem = RankSVMProblem(parts["train"].X, parts["train"].prefs, **kernels[0])
+    problem = RankSVMProblem(parts["train"].X, parts["train"].prefs, Kernel(**kernels[0]))
     lam = None if options["lam_min"] is None else as_positive("lam_min", options["lam_min"])
     typer.echo(f"{count(len(kernels), 'path')} of {problem!r}, each expected to take", err=True)
     auto = auto_options(options["solver"]) or {}

@@ -20,7 +20,7 @@ from ...paths.files import demand, finite, save_path
 from ...problems.ranksvm import RankSVMProblem
 from ...registry.plugins import get_solver
 from ...registry.solve import solve
-from ...registry.solver import Solver, declared_fit
+from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c015
 @dataclass(frozen=True)
@@ -355,7 +355,7 @@ class EpsilonSolver(Solver):
 
     def can_solve(self, problem):
         """True, or a sentence that says why not: the inner solver's, if it has one."""
-        fits = declared_fit(self, problem)
+        fits = super().can_solve(problem)
         if fits is True and (says := self.inner.can_solve(problem)) is not True:
             return f"the inner solver {self.inner.name!r} says: {says}"
         return fits

@@ -12,7 +12,7 @@ from ...base.validation import as_count, as_positive
 from ...paths.exact import LabelPath
 from ...paths.files import demand
 from ...preferences.graph import has_positive_margins
-from ...registry.solver import Solver, declared_fit, is_kind
+from ...registry.solver import Solver, is_kind
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c006
 def check_options(chunk, seed, max_events, perturbation, stop):
@@ -84,7 +84,7 @@ class PathSolver(Solver):
 
     def can_solve(self, problem):
         """True, or a sentence that says why not: margins of 0 have no lambda to begin at."""
-        fits = declared_fit(self, problem)
+        fits = super().can_solve(problem)
         signed = fits is True and not has_positive_margins(problem.prefs)
         if signed and 0 in problem.prefs.margin[problem.prefs.weight > 0]:
             return (

@@ -15,7 +15,7 @@ from ...kernels.objects import as_places
 from ...paths.spectral import SpectralPath, scale_of
 from ...problems.certificate import Solution
 from ...problems.rankrls import decomposed
-from ...registry.solver import Solver, declared_fit
+from ...registry.solver import Solver
 from .sparse import conjugate_gradients
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k004
@@ -177,7 +177,7 @@ class KroneckerSolver(Solver):
 
     def can_solve(self, problem):
         """True, or a sentence that says why not."""
-        return declared_fit(self, problem)
+        return super().can_solve(problem)
 
     def solve(self, problem, lam):
         """The solution at one lam > 0."""

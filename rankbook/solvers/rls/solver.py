@@ -20,7 +20,7 @@ from rankbook.problems.rankrls import (
     refined_solution,
     scaled_solver,
 )
-from ...registry.solver import Solver, declared_fit
+from ...registry.solver import Solver
 from .sparse import iterated_coefficients
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c004
@@ -133,7 +133,7 @@ class RLSSolver(Solver):
 
     def can_solve(self, problem):
         """True, or a sentence that says why not."""
-        fits = declared_fit(self, problem)
+        fits = super().can_solve(problem)
         if fits is True and self.directions and problem.graph.kind == "weighted":
             return "directions need a graph of queries; without them it takes any."
         return (

@@ -17,7 +17,7 @@ from ...kernels.nystroem import find_subspace
 from ...paths.spectral import SpectralPath
 from ...problems.certificate import Solution
 from ...problems.rankrls import basis_solution, basis_spectrum, normal_equations, whitened
-from ...registry.solver import Solver, declared_fit
+from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #d004
 class NystroemPreconditioner:
@@ -140,7 +140,7 @@ class SparseRLSSolver(Solver):
 
     def can_solve(self, problem):
         """True, or a sentence that says why not."""
-        fits = declared_fit(self, problem)
+        fits = super().can_solve(problem)
         return (
             "it needs a basis; the solver rls takes problems without."
             if fits is True and problem.basis is None
