@@ -292,3 +292,10 @@ def test_what_follows_from_the_levels_alone(data):
         counted.full_score_gradient(), listed.full_score_gradient()
     ) and counted.largest_rise(scores) == listed.largest_rise(scores)
     assert counted.largest_rise(scores, 1.5) == listed.largest_rise(scores, 1.5)
+
+
+def test_the_width_of_a_smoothed_hinge_is_measured_in_margins():
+    """Listed preference of margin 4, short of it by 0.2: by a twentieth of its margin."""
+    prefs = rb.Preferences([0], [1], 2, margin=[4.0])
+    sums = ListedLoss(prefs).evaluate(np.array([3.8, 0.0]), smoothed_hinge(0.5))
+    assert np.allclose(sums.score_gradient, [0.6, -0.6]) and np.isclose(sums.worst, 0.05)

@@ -8,6 +8,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
+from rankbook.solvers.rls.kronecker import CompletePreconditioner
 
 N, K = 8, 4
 ALIKE = np.ones((K, K)) + np.diag([0.0, 1, 0, 2])  # labels 0 and 2 are copies
@@ -320,3 +321,12 @@ def test_what_is_no_pair_of_a_kronecker_path():
         rb.validation_curve(path, np.zeros((2, 2)), prefs)
     with pytest.raises(ValueError, match="the number of a label is 3 in row 1"):
         rb.validation_curve(path, np.array([[0, 0, 0], [0, 0, 3.0]]), prefs)
+
+
+def test_the_preconditioner_inverts_a_table_without_gaps():
+    rng = np.random.default_rng(0)
+    problem = rb.LabelRankRLSProblem(rng.normal(size=(6, 2)), rng.normal(size=(6, 4)))
+    graph, lam, v = problem.graph, 0.5, rng.normal(size=(24, 1))
+    v = CompletePreconditioner(problem, lam)(v), v
+    product = graph.root_transposed(problem.matvec(graph.root(v[0])[:, 0]))[:, None] + lam * v[0]
+    assert np.allclose(product, v[1])

@@ -14,6 +14,7 @@ import rankbook as rb
 from rankbook.kernels.basis import METHODS
 from rankbook.kernels.kernel import Kernel
 from rankbook.selection.leave_out import leave_out_predictions, leave_pair_out_predictions
+from rankbook.solvers.rls.sparse import NystroemPreconditioner
 
 LAMS = (1e-3, 0.1, 10.0)
 
@@ -697,3 +698,13 @@ def test_huge_item_weights_are_refused_by_the_name_they_were_given():
         rb.RankRLS().fit(X, y, sample_weight=np.full(6, 1e300))
     with pytest.raises(ValueError, match="item_weight"):
         rb.RankRLSProblem(X, y, item_weight=np.full(6, 1e300))
+
+
+def test_all_directions_make_the_preconditioned_system_a_multiple_of_the_identity():
+    rng = np.random.default_rng(0)
+    problem = rb.RankRLSProblem(rng.normal(size=(15, 2)), rng.normal(size=15), kernel="rbf")
+    graph, lam = problem.graph, 0.1
+    inverse = NystroemPreconditioner(problem, lam, 15)
+    v = rng.normal(size=(15, 1))
+    product = graph.root_transposed(problem.matvec(graph.root(v))) + lam * v
+    assert np.allclose(inverse(product), lam * v, atol=1e-8)  # the constant has eigenvalue 0

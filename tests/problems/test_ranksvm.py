@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
-from rankbook.problems.certificate import Solution
+from rankbook.problems.certificate import SmoothedDual, Solution
 
 
 def random_problem(seed, kernel="rbf", n=12, weights=True):
@@ -411,3 +411,39 @@ def test_a_solution_cannot_be_changed_under_its_certificate():
         solution.lam = 1.0
     assert solution.certificate.is_optimal(1e-10)
     assert "relative gap" in repr(solution) and "gap" in str(solution.certificate)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_correlations_beyond_lambda_are_measured_for_the_l1_penalty(loss):
+    """The multipliers of w = 0 pull twice as strongly as is allowed at half of lam_max."""
+    base = random_problem(12, "linear")
+    problem = rb.RankSVMProblem(base.X, base.prefs, "linear", loss=loss, penalty="l1")
+    prefs, w = problem.prefs, np.zeros(2)
+    dual = prefs.weight * (2 * prefs.margin if loss == "squared" else 1.0)
+    found = problem.certificate(problem.lam_max / 2, w, dual)
+    assert np.isclose(found.box_violation, 1.0)
+    assert problem.certificate(problem.lam_max, w, dual).box_violation < 1e-12
+
+
+def test_scaled_multipliers_are_not_complementary():
+    """The best multiple of all multipliers at lam = 0.01 lam_max leaves preferences short."""
+    problem = random_problem(13, weights=False)
+    lam = 0.01 * problem.lam_max
+    found = problem.certificate(lam, np.zeros(12), SmoothedDual(0.1))
+    assert found.complementarity_violation > 0.5  # of a margin, which all preferences lack
+
+
+def test_rounding_may_move_a_preference_off_its_margin():
+    """A heavy preference at its margin, whose slope is 0, counts; one beyond it does not.
+
+    The scores are 1/4 and -1/4, for the items are centred.
+    """
+    at, beyond = (
+        rb.RankSVMProblem(
+            [[1.0], [0.0]], rb.Preferences([0], [1], 2, weight=[1e8], margin=[margin]), "linear"
+        )
+        .certificate(1.0, np.array([1.0, 0.0]), np.zeros(1))
+        .rounding
+        for margin in (0.5, 0.25)
+    )
+    assert at > 1e8 * np.finfo(float).eps > 1e6 * beyond

@@ -247,3 +247,13 @@ def test_a_loose_tolerance_is_kept_at_small_lambdas(share, tol):
         warnings.simplefilter("error")
         found = rb.solve(problem, share * problem.lam_max, solver=("interior", dict(tol=tol)))
     assert found.certificate.relative_gap <= tol
+
+
+def test_multipliers_at_a_bound_are_the_bound():
+    rng = np.random.default_rng(0)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, 25))
+    prefs = prefs.reweighted(rng.uniform(0.5, 4, len(prefs)))
+    problem = rb.RankSVMProblem(rng.normal(size=(25, 2)), prefs)
+    dual = rb.solve(problem, 10.0, solver="interior", tol=1e-6).dual
+    free = (dual > 0) & (dual < prefs.weight)
+    assert (dual == 0).any() and (dual == prefs.weight).any() and free.sum() < 25

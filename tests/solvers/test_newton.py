@@ -13,7 +13,7 @@ import rankbook as rb
 from rankbook.preferences.sums import SQUARED, CountedLoss
 from rankbook.solvers.newton import solver as newton_path
 from rankbook.solvers.newton.solver import answer_at, follow
-from rankbook.solvers.newton.steps import minimise, started
+from rankbook.solvers.newton.steps import direct_step, minimise, started
 
 LAMS = (1e3, 10.0, 0.1, 1e-3)
 
@@ -527,3 +527,13 @@ def test_a_lambda_close_to_nothing_gives_a_finite_certificate(lam):
     prefs = rb.Preferences.from_scores(rng.integers(0, 3, 40))
     solution = rb.get_solver("newton").solve(rb.RankSVMProblem(X, prefs, kernel="linear"), lam)
     assert np.isfinite(solution.weights).all() and np.isfinite(solution.certificate.relative_gap)
+
+
+def test_a_direct_step_solves_its_system():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), rng.integers(0, 3, 30)
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), "linear", loss="squared")
+    point = started(problem, 50.0, SQUARED, rng.normal(size=4))
+    step, n = direct_step(problem, 50.0, point.gradient, point.bands), np.eye(4)
+    H = np.column_stack([problem.hessian_product(point.bands, v) for v in n])
+    assert np.allclose((H + 50.0 * n) @ step, -point.gradient)

@@ -813,3 +813,20 @@ def test_hard_margin_is_refused_where_there_is_none():
     assert path.status == "complete" and path.predict([[1.0]], 1e-9)[0] == pytest.approx(-0.5)
     with pytest.raises(ValueError, match="lam is 0, but .* short of their margin"):
         path.coef(0)
+
+
+def test_an_exchange_stops_at_the_weight_of_an_active_preference():
+    prefs = rb.Preferences([0, 0], [1, 1], 2, weight=[2.0, 3.0])
+    problem = rb.RankSVMProblem([[1.0], [0.0]], prefs, kernel="linear")
+    s, _ = following.start_state(problem, 0.0, 0)
+    s.A[0], s.count.free, s.alpha[:] = 0, 1, (1.5, 0.0)
+    for rate, bound in ((-1.0, 0.5), (1.0, 1.5)):  # up to the weight, down to 0
+        s.w[0] = rate
+        assert following.exchange_step(s, 1, 1.0) == (bound, 0)
+
+
+def test_the_largest_perturbation_is_reported():
+    rng = np.random.default_rng(0)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, 30))
+    path = rb.solve_path(rb.RankSVMProblem(rng.normal(size=(30, 2)), prefs))
+    assert 0 < path.info["largest_perturbation"] < 1e-8  # rounding moved the margins by so much

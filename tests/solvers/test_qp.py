@@ -11,7 +11,7 @@ from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.registry.plugins import list_solvers
 from rankbook.registry.solve import solve
-from rankbook.solvers.qp.programs import _features, reduced
+from rankbook.solvers.qp.programs import _features, dual_form, primal_form, reduced
 from rankbook.solvers.qp.solver import QPSolver, qp_backends
 
 FORMS = ("primal", "dual")
@@ -497,3 +497,27 @@ def test_cancer_hard_margin_and_a_linear_kernel_of_rank_30(cancer):
     line = RankSVMProblem(cancer.X, cancer.prefs, kernel="linear")
     for form in FORMS:
         assert QPSolver(form).solve(line, 1e-5 * line.lam_max).certificate.relative_gap <= 1e-8
+
+
+def weighted(loss):
+    rng = np.random.default_rng(0)
+    prefs = Preferences.from_scores(rng.integers(0, 3, 12))
+    prefs = prefs.reweighted(rng.uniform(0.5, 4, len(prefs)), rng.uniform(0.5, 4, len(prefs)))
+    return RankSVMProblem(rng.normal(size=(12, 2)), prefs, loss=loss)
+
+
+def test_the_squared_hinge_with_margins_of_all_sizes():
+    assert abs(QPSolver().solve(weighted("squared"), 0.3).certificate.relative_gap) < 1e-6
+
+
+def test_both_forms_give_the_scores_of_their_multipliers():
+    import cvxpy as cp
+
+    q = reduced(weighted("hinge"), 0.3)
+    for form in (primal_form, dual_form):
+        program, read = form(cp, q)
+        program.solve(solver="CLARABEL")
+        alpha, scores = read()
+        implied = q.Z @ (q.Z.T @ (q.P.T @ alpha))
+        apart = scores - implied
+        assert np.allclose(apart, apart[0], atol=1e-4 * np.abs(implied).max())
