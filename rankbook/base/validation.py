@@ -339,20 +339,15 @@ def as_vector(name, value, size=None, *, minimum=None, strict=False):
 
 def as_positive(name, value, *, zero=False):
     """`value` as a finite float greater than zero (or at least zero with ``zero=True``)."""
-    refusal = ArgumentError(
-        f"{name} is {shown(value)}", f"a finite number {'>=' if zero else '>'} 0"
-    )
     wrong = bool | np.bool_ | str | bytes | list | tuple | np.complexfloating
-    if isinstance(value, wrong) or np.ndim(value) != 0:
-        raise refusal
     try:
-        x = float(value)
-    except OverflowError:
-        x = np.inf
-    except (TypeError, ValueError) as error:
-        raise refusal from error
+        x = np.nan if isinstance(value, wrong) or np.ndim(value) != 0 else float(value)
+    except (TypeError, ValueError, OverflowError):
+        x = np.nan
     if not np.isfinite(x) or x < 0 or (x == 0 and not zero):
-        raise refusal
+        raise ArgumentError(
+            f"{name} is {shown(value)}", f"a finite number {'>=' if zero else '>'} 0"
+        )
     return x
 
 

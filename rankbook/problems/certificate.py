@@ -420,5 +420,5 @@ def item_distances(problem, first, second):
 def require_solution(value):
     """A TypeError unless the argument `solution` is one."""
     if not isinstance(value, Solution):
-        pointer = ", of an estimator its solution_," if hasattr(value, "fit") else ""
+        pointer = ", of an estimator its solution_" if hasattr(value, "fit") else ""
         raise ArgumentError(f"solution is a {type(value).__name__}", f"a Solution{pointer}")
