@@ -156,7 +156,7 @@ def test_what_a_function_must_not_return(two):
     y, a, b, qid = two
     with pytest.raises(ValueError, match="^metric is endless, infinite for some query; expected"):
         compare(y, a, b, qid, metric=endless)
-    with pytest.raises(UndefinedMetric, match="a weight above 0; at least one"):
+    with pytest.raises(UndefinedMetric, match="a weight above 0; expected at least one"):
         compare(y, a, b, qid, 0 * y)
 
 

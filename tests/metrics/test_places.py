@@ -122,7 +122,7 @@ def test_weights_are_of_queries(name):
     values = metrics.by_query(name, y, s, qid)[1]
     mean = metric(y, s, qid, weight[qid], **options)
     assert mean == pytest.approx(np.average(values, weights=weight), rel=1e-14)
-    with pytest.raises(ValueError, match="two items of one query; one weight for all"):
+    with pytest.raises(ValueError, match="two items of one query; expected one weight for all"):
         metric(y, s, qid, np.arange(90.0), **options)
     with pytest.raises(metrics.UndefinedMetric, match="and a weight above 0"):
         metric(y, s, qid, np.zeros(90), **options)
