@@ -228,14 +228,6 @@ class Stored:
     read: Callable[[], Any]
 
 
-def value_at(argument, number):
-    """What an argument of map or reduce is for one block."""
-    if not isinstance(argument, Parts):
-        return argument
-    value = argument.values[number]
-    return value.read() if isinstance(value, Stored) else value
-
-
 class Blocks:
     """Blocks of whole queries in this process: in memory, or read when they are used.
 
@@ -298,7 +290,11 @@ class Blocks:
 
     def _values(self, function, arguments):
         """The function's values, one block after the other; the next is read meanwhile."""
-        at = lambda number: [value_at(each, number) for each in arguments]
+
+        def at(number):
+            found = [a.values[number] if isinstance(a, Parts) else a for a in arguments]
+            return [value.read() if isinstance(value, Stored) else value for value in found]
+
         if not self.is_stored:
             yield from (function(*at(number)) for number in range(len(self)))
             return

@@ -45,12 +45,6 @@ def require_scheduler(client):
         )
 
 
-def lost_blocks(blocks):
-    """The names of blocks that no worker has, and that cannot be made again."""
-    values = zip(blocks.names, blocks.items.values)
-    return [name for name, value in values if getattr(value, "status", "") in ("cancelled", "lost")]
-
-
 LOST_AGAIN = (
     "workers are lost again and again over the same work, usually because they lack memory; "
     "use workers with more memory, or smaller blocks."
@@ -103,7 +97,8 @@ def explaining(blocks):
         raise RuntimeError(LOST_AGAIN) from error
     except CancelledError as error:
         require_scheduler(blocks.client)
-        lost = lost_blocks(blocks)
+        gone, values = ("cancelled", "lost"), zip(blocks.names, blocks.items.values)
+        lost = [name for name, value in values if getattr(value, "status", "") in gone]
         raise RuntimeError(
             f"{', '.join(lost[:3]) or 'a value'}{' and others' * (len(lost) > 3)}: lost, with the "
             "worker that had it; it was sent from memory and cannot be made again. "
@@ -391,18 +386,6 @@ def delayed_parts(collection, as_is=False):
     return parts.ravel().tolist() if isinstance(parts, np.ndarray) else parts
 
 
-def item_partitions(X, as_is=False):
-    """Delayed partitions of items, and how many rows each has, or None."""
-    if not is_dask(X):
-        raise ArgumentError(
-            f"X is a {type(X).__name__}", "a dask array, a dask data frame or rankbook.Blocks"
-        )
-    if X.ndim != 2:
-        raise ArgumentError(f"X has {X.ndim} dimensions", "a matrix (n, d)")
-    X = X.rechunk({1: -1}) if hasattr(X, "rechunk") else X
-    return delayed_parts(X, as_is), known_rows(X)
-
-
 def vector_partitions(name, value, count, rows):
     """Delayed partitions of a vector, as many as the items have; Nones for None."""
     if value is None:
@@ -437,37 +420,38 @@ def as_block(name, first, X, y, qid, weight, names=None):
     return Block(X, y, qid, weight, name, first, copy=False, feature_names=names)
 
 
-def block_of_frame(name, first, frame, columns):
-    """The same for a pandas frame; `columns` are names of y, qid and weight."""
-    target = [None if column is None else frame[column] for column in columns]
-    items = frame.drop(columns=[column for column in columns if column is not None])
-    return as_block(name, first, items, *target)
-
-
-def require_columns_of(frame, columns):
-    """A ValueError unless a data frame has the columns."""
-    for argument, column in zip(("y", "qid", "weight"), columns):
-        if column is not None and column not in frame.columns:
-            raise ArgumentError(
-                f"{argument} is {column!r}, which X does not have",
-                f"one of {', '.join(map(str, frame.columns))}",
-            )
-
-
 def partition_blocks(client, X, y, qid, weight):
     """The :class:`DaskBlocks` of collections."""
     from dask import delayed
 
     by_name = isinstance(y, str) and hasattr(X, "columns")
-    parts, rows = item_partitions(X, as_is=not by_name)
+    if not is_dask(X):
+        raise ArgumentError(
+            f"X is a {type(X).__name__}", "a dask array, a dask data frame or rankbook.Blocks"
+        )
+    if X.ndim != 2:
+        raise ArgumentError(f"X has {X.ndim} dimensions", "a matrix (n, d)")
+    X = X.rechunk({1: -1}) if hasattr(X, "rechunk") else X
+    parts, rows = delayed_parts(X, as_is=not by_name), known_rows(X)
     firsts = [0] * len(parts) if rows is None else [0, *accumulate(rows)][:-1]
     places = [(f"partition {k}", first) for k, first in enumerate(firsts)]
+    given = (("y", y), ("qid", qid), ("weight", weight))
     if by_name:
-        require_columns_of(X, (y, qid, weight))
-        make = delayed(partial(block_of_frame, columns=(y, qid, weight)), pure=False)
+        for argument, column in given:
+            if column is not None and column not in X.columns:
+                raise ArgumentError(
+                    f"{argument} is {column!r}, which X does not have",
+                    f"one of {', '.join(map(str, X.columns))}",
+                )
+        named = [column for _, column in given if column is not None]
+
+        def block_of_frame(name, first, frame):
+            vectors = [None if column is None else frame[column] for _, column in given]
+            return as_block(name, first, frame.drop(columns=named), *vectors)
+
+        make = delayed(block_of_frame, pure=False)
         made = [make(*place, part) for place, part in zip(places, parts)]
     else:
-        given = (("y", y), ("qid", qid), ("weight", weight))
         vectors = [vector_partitions(*each, len(parts), rows) for each in given]
         make = delayed(as_block, pure=False)
         made = [make(*place, *some) for place, *some in zip(places, parts, *vectors)]
@@ -477,16 +461,11 @@ def partition_blocks(client, X, y, qid, weight):
 
 def without_empty(blocks):
     """The blocks that there are."""
-    there = blocks.reduce(_is_there, blocks.items, combine=operator.add)
+    there = blocks.reduce(lambda block: [block is not None], blocks.items, combine=operator.add)
     if not any(there):
         raise ArgumentError("X has no rows in any partition", "at least one row")
     keep = lambda values: [value for value, has in zip(values, there) if has]
     return DaskBlocks(blocks.client, keep(blocks.items.values), keep(blocks.names))
-
-
-def _is_there(block):
-    """Whether there is a block, in a list."""
-    return [block is not None]
 
 
 def query_sizes(block):
@@ -577,24 +556,6 @@ def whole_queries(blocks: DaskBlocks) -> DaskBlocks:
     return without_empty(DaskBlocks(client, values, blocks.names))
 
 
-def as_client(client):
-    """The client, or that of this process."""
-    distributed = import_extra("distributed", "dask", "dask_blocks")
-    if client is None:
-        try:
-            client = distributed.default_client()
-        except ValueError as error:
-            raise ArgumentError(
-                "client is None, and no client was made", "a dask.distributed.Client"
-            ) from error
-    if not isinstance(client, distributed.Client):
-        raise ArgumentError(f"client is a {type(client).__name__}", "a dask.distributed.Client")
-    if client.asynchronous:
-        raise ArgumentError("client is asynchronous", "one that waits for answers")
-    require_scheduler(client)
-    return client
-
-
 def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     X: Any,
     y: Any = None,
@@ -656,7 +617,19 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     >>> model.predict([[2.0], [3.0]]).argsort().tolist()
     [0, 1]
     """
-    client = as_client(client)
+    distributed = import_extra("distributed", "dask", "dask_blocks")
+    if client is None:
+        try:
+            client = distributed.default_client()
+        except ValueError as error:
+            raise ArgumentError(
+                "client is None, and no client was made", "a dask.distributed.Client"
+            ) from error
+    if not isinstance(client, distributed.Client):
+        raise ArgumentError(f"client is a {type(client).__name__}", "a dask.distributed.Client")
+    if client.asynchronous:
+        raise ArgumentError("client is asynchronous", "one that waits for answers")
+    require_scheduler(client)
     if isinstance(X, Blocks):
         for name, value in (("y", y), ("qid", qid), ("weight", weight)):
             if value is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.limits import import_extra, within_memory
-from ..base.validation import as_count, unknown_name
+from ..base.validation import as_choice, as_count
 from .table import PARTS, Dataset
 
 # one file of a data set: its place under RANKBOOK_DATA, its fingerprint, its address,
@@ -71,29 +71,6 @@ _FILES = {
 }
 
 
-def _download(file):
-    """The path of the file in the cache, fetched first if it is not there yet."""
-    place = (
-        f"put the file at $RANKBOOK_DATA/{file.path} (sha256 {file.sha256}), where the "
-        "environment variable RANKBOOK_DATA names a folder of yours"
-    )
-    if file.url is None:
-        raise FileNotFoundError(
-            f"{file.path} is not in RANKBOOK_DATA and cannot be downloaded for you. "
-            f"{file.by_hand}; and {place}."
-        )
-    pooch = import_extra("pooch", "data", f"downloading {file.url}")
-    target = Path(pooch.os_cache("rankbook")) / file.path
-    try:
-        return Path(
-            pooch.retrieve(file.url, f"sha256:{file.sha256}", fname=target.name, path=target.parent)
-        )
-    except OSError as error:
-        raise OSError(
-            f"{file.url} could not be downloaded ({error}). Try again, or {place}."
-        ) from error
-
-
 def find_file(key):
     """The path of one of `_FILES`, its fingerprint checked."""
     file = _FILES[key]
@@ -110,7 +87,24 @@ def find_file(key):
                 "Replace it by the original."
             )
         return path
-    return _download(file)
+    place = (
+        f"put the file at $RANKBOOK_DATA/{file.path} (sha256 {file.sha256}), where the "
+        "environment variable RANKBOOK_DATA names a folder of yours"
+    )
+    if file.url is None:
+        raise FileNotFoundError(
+            f"{file.path} is not in RANKBOOK_DATA and cannot be downloaded for you. "
+            f"{file.by_hand}; and {place}."
+        )
+    pooch = import_extra("pooch", "data", f"downloading {file.url}")
+    target = Path(pooch.os_cache("rankbook")) / file.path
+    where = dict(fname=target.name, path=target.parent)
+    try:
+        return Path(pooch.retrieve(file.url, f"sha256:{file.sha256}", **where))
+    except OSError as error:
+        raise OSError(
+            f"{file.url} could not be downloaded ({error}). Try again, or {place}."
+        ) from error
 
 
 __all__ = [
@@ -127,9 +121,6 @@ __all__ = [
     "PARTS",
     "Dataset",
 ]
-
-
-_all_ = ["PARTS", "Dataset"]  # users find these here, too
 
 
 def load_cancer() -> Dataset:
@@ -497,6 +488,4 @@ def load(name: str) -> Dataset:
     >>> rb.datasets.load("cancer").X.shape
     (569, 30)
     """
-    if not isinstance(name, str) or name not in _LOADERS:
-        raise unknown_name("name", name, _LOADERS)
-    return _LOADERS[name]()
+    return _LOADERS[as_choice("name", name, _LOADERS)]()

@@ -21,29 +21,6 @@ def _assign(cards, n, rng):
     return np.r_[full, rng.permutation(short)].astype(int)
 
 
-def _assign_rows(data, rows, cards, rng):
-    """A card for each of the rows.
-
-    By group where there are groups, else by query where there are queries, else such that each
-    block of neighbouring y gets every card.
-    """
-    units, what = (data.qid, "queries") if data.groups is None else (data.groups, "groups")
-    if units is None:
-        order = np.lexsort((rng.random(rows.size), -data.y[rows]))
-        assigned = np.empty(rows.size, dtype=int)
-        assigned[order] = _assign(cards, rows.size, rng)
-        return assigned
-    ids, unit = np.unique(units[rows], return_inverse=True)
-    if ids.size < len(set(cards)):
-        raise ArgumentError(
-            f"data has {ids.size} {what} to split into {len(set(cards))} parts",
-            "at least one for each part",
-        )
-    assigned = np.empty(ids.size, dtype=int)
-    assigned[rng.permutation(ids.size)] = _assign(cards, ids.size, rng)
-    return assigned[unit]
-
-
 def _refuse_torn(labels, groups, said, accepted):
     """An ArgumentError if rows that share a label do not share a group; `said` takes two rows."""
     order = np.lexsort((groups, labels))
@@ -52,25 +29,6 @@ def _refuse_torn(labels, groups, said, accepted):
     if torn.size:
         rows = sorted(order[torn[0] : torn[0] + 2].tolist())
         raise ArgumentError(said.format(*rows), accepted)
-
-
-def _check_groups(data, part):
-    """Refuse groups that queries, or the data's own parts, do not leave whole."""
-    if data.groups is None:
-        return
-    if data.qid is not None:
-        _refuse_torn(
-            data.qid,
-            data.groups,
-            "groups has different entries in the rows {} and {}, which are of one query",
-            "queries within one group",
-        )
-    _refuse_torn(
-        data.groups,
-        part,
-        "groups has the same entry in the rows {} and {}, which are in different parts",
-        "groups within one part",
-    )
 
 
 def split(data, seed=0):
@@ -104,16 +62,23 @@ def split(data, seed=0):
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ArgumentError(f"seed is {seed!r}", "an integer >= 0")
-    part = (
-        np.full(len(data.y), "train", dtype="U10")
-        if data.parts is None
-        else data.parts.astype("U10")
-    )
-    _check_groups(data, part)
-    rows, missing = (
-        np.flatnonzero(part == "train"),
-        [name for name in PARTS[1:] if name not in part],
-    )
+    parts = np.full(len(data.y), "train") if data.parts is None else data.parts
+    part = parts.astype("U10")
+    if data.groups is not None and data.qid is not None:
+        _refuse_torn(
+            data.qid,
+            data.groups,
+            "groups has different entries in the rows {} and {}, which are of one query",
+            "queries within one group",
+        )
+    if data.groups is not None:
+        _refuse_torn(
+            data.groups,
+            part,
+            "groups has the same entry in the rows {} and {}, which are in different parts",
+            "groups within one part",
+        )
+    rows, missing = np.flatnonzero(part == "train"), [n for n in PARTS[1:] if n not in part]
     if rows.size == 0:
         raise ArgumentError(
             f"data has no training part, only {' and '.join(np.unique(part))}", "parts with 'train'"
@@ -121,17 +86,27 @@ def split(data, seed=0):
     if not missing:
         return part, "the data's own parts"
     cards = [0, 0, *range(1, len(missing) + 1)]
-    part[rows] = np.array(["train", *missing])[
-        _assign_rows(data, rows, cards, np.random.default_rng(seed))
-    ]
-    unit = "group" if data.groups is not None else None if data.qid is None else "query"
-    way = f"{'stratified by y' if unit is None else f'by {unit}'}, seed {seed}"
-    return (
-        part,
-        way
-        if data.parts is None
-        else f"the data's own parts, {' and '.join(missing)} taken from train {way}",
-    )
+    rng, way = np.random.default_rng(seed), f"stratified by y, seed {seed}"
+    units, what = (data.qid, "queries") if data.groups is None else (data.groups, "groups")
+    if units is None:  # each block of neighbouring y gets every card
+        assigned = np.empty(rows.size, dtype=int)
+        order = np.lexsort((rng.random(rows.size), -data.y[rows]))
+        assigned[order] = _assign(cards, rows.size, rng)
+    else:
+        way = f"by {'query' if data.groups is None else 'group'}, seed {seed}"
+        ids, unit = np.unique(units[rows], return_inverse=True)
+        if ids.size < len(set(cards)):
+            raise ArgumentError(
+                f"data has {ids.size} {what} to split into {len(set(cards))} parts",
+                "at least one for each part",
+            )
+        assigned = np.empty(ids.size, dtype=int)
+        assigned[rng.permutation(ids.size)] = _assign(cards, ids.size, rng)
+        assigned = assigned[unit]
+    part[rows] = np.array(["train", *missing])[assigned]
+    if data.parts is not None:
+        way = f"the data's own parts, {' and '.join(missing)} taken from train {way}"
+    return part, way
 
 
 def extent(block):

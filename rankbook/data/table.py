@@ -26,17 +26,6 @@ from .blocks import CheckedBlock
 PARTS = ("train", "validation", "test")
 
 
-def _as_labels(name, value, size, kind, accepted):
-    """`value` as an array of shape (size,) whose dtype is of the given kind."""
-    labels = as_array(name, value)
-    if labels.shape != (size,) or labels.dtype.kind not in kind:
-        raise ArgumentError(
-            f"{name} has shape {labels.shape} and dtype {labels.dtype}",
-            f"shape ({size},) and {accepted}",
-        )
-    return labels
-
-
 def _as_names(name, value, count, what):
     """A list of str, one for each column or row of X, or None."""
     if value is None:
@@ -112,8 +101,14 @@ class Dataset:
         kinds = dict(qid=("iu", "whole numbers"), parts=("U", "words"))
         kinds |= dict(groups=("iuU", "whole numbers or words"))
         for name, kind in kinds.items():
-            value = getattr(self, name)
-            found[name] = None if value is None else _as_labels(name, value, n, *kind)
+            value, (letters, accepted) = getattr(self, name), kind
+            found[name] = labels = None if value is None else as_array(name, value)
+            if value is None or labels.shape == (n,) and labels.dtype.kind in letters:
+                continue
+            raise ArgumentError(
+                f"{name} has shape {labels.shape} and dtype {labels.dtype}",
+                f"shape ({n},) and {accepted}",
+            )
         for part in [] if found["parts"] is None else np.unique(found["parts"]):
             if part not in PARTS:
                 raise unknown_name("parts", str(part), PARTS)
@@ -162,20 +157,6 @@ _FORMATS = {
 }
 
 
-def _existing_file(path):
-    """`path` as a Path to a file that exists."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise ArgumentError(f"path is {path!r}", "a str or a path")
-    path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"path is {str(path)!r}, a folder; expected a file.")
-    if not path.exists():
-        raise FileNotFoundError(f"path is {str(path)!r}: there is no such file.")
-    if not (path.is_file() or path.is_fifo()):
-        raise ArgumentError(f"path is {str(path)!r}, a device", "a file or a pipe")
-    return path
-
-
 STEP, RATIO = 2**24, 200  # bytes read at a time; the largest factor by which gzip may unpack
 
 
@@ -193,15 +174,6 @@ def _read_all(name, stream, most=math.inf):
     return bytes(found)
 
 
-def _unpacked(name, packed):
-    """The bytes that gzip packed."""
-    try:
-        with gzip.open(io.BytesIO(packed)) as stream:
-            return _read_all(name, stream, max(STEP, RATIO * len(packed)))
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{name} cannot be unpacked by gzip: {error}.") from error
-
-
 class Source:
     """A file, a pipe or standard input.
 
@@ -217,7 +189,15 @@ class Source:
             self.path, self.ending, content = None, None, _read_all(self, sys.stdin.buffer)
             packed = content.startswith(GZIP)
         else:
-            self.path = path = _existing_file(path)
+            if not isinstance(path, (str, os.PathLike)):
+                raise ArgumentError(f"path is {path!r}", "a str or a path")
+            self.path = path = Path(path)
+            if path.is_dir():
+                raise IsADirectoryError(f"path is {str(path)!r}, a folder; expected a file.")
+            if not path.exists():
+                raise FileNotFoundError(f"path is {str(path)!r}: there is no such file.")
+            if not (path.is_file() or path.is_fifo()):
+                raise ArgumentError(f"path is {str(path)!r}, a device", "a file or a pipe")
             packed, is_pipe = path.suffix.lower() == ".gz", path.is_fifo()
             plain = path.with_suffix("") if packed else path
             self.label, self.name, self.stem = str(path), path.name, plain.stem
@@ -228,7 +208,13 @@ class Source:
                     content = _read_all(self, stream)
             if is_pipe and not self.ending:  # one that a shell made
                 self.ending, packed = None, content.startswith(GZIP)
-        self.content = _unpacked(self, content) if packed else content
+        self.content = content
+        if packed:
+            try:
+                with gzip.open(io.BytesIO(content)) as stream:
+                    self.content = _read_all(self, stream, max(STEP, RATIO * len(content)))
+            except (OSError, EOFError, zlib.error) as error:
+                raise ValueError(f"{self} cannot be unpacked by gzip: {error}.") from error
         if (path.stat().st_size if self.content is None else len(self.content)) == 0:
             raise ValueError(f"{self} is empty: it has 0 bytes.")
         self.kind = format_of(self)
@@ -249,29 +235,6 @@ class Source:
 _SVMLIGHT_LINE = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+(?:qid:\S+|\d+:[-+\d.])")
 
 
-def content_of(source):
-    """What the file holds by its first bytes, and its first line.
-
-    The kinds are Parquet, binary data, SVMlight text and other text.
-    """
-    with source.open() as stream:
-        head = stream.read(2**16)
-    for name, magic in (("Parquet", b"PAR1"), ("gzip data", GZIP)):
-        if head.startswith(magic):
-            return name, ""
-    try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(
-            head
-        )  # may stop in the middle of a letter
-    except UnicodeDecodeError:
-        return "binary data or not UTF-8", ""
-    if "\0" in text:
-        return "binary data or not UTF-8", ""
-    lines = (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
-    first = next(lines, "")
-    return ("SVMlight text" if _SVMLIGHT_LINE.match(first) else "other text"), first[:60]
-
-
 class Assumption(UserWarning):
     """What a file was taken for without having been told."""
 
@@ -281,7 +244,22 @@ def format_of(source):
 
     For standard input it is what the content says.
     """
-    (found, first), ending = content_of(source), source.ending
+    with source.open() as stream:
+        head, ending, first = stream.read(2**16), source.ending, ""
+    try:  # the text may stop in the middle of a letter
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        text = "\0"
+    if head.startswith(b"PAR1"):
+        found = "Parquet"
+    elif head.startswith(GZIP):
+        found = "gzip data"
+    elif "\0" in text:
+        found = "binary data or not UTF-8"
+    else:
+        lines = (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
+        first = next(lines, "")
+        found, first = "SVMlight text" if _SVMLIGHT_LINE.match(first) else "other text", first[:60]
     if ending is None:
         kind = "CSV text" if found == "other text" else found
         if kind not in _FORMATS.values():
@@ -304,15 +282,6 @@ def format_of(source):
         else "Convert it, or name it by its true format."
     )
     raise ValueError(f"{source} is {found}, not {promised} as its ending {ending} says. {advice}")
-
-
-def _is_number(word):
-    """Whether a word can be read as a number."""
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def check_names(path, names):
@@ -397,7 +366,7 @@ def read_csv(source, separator=None, rows=None):
         how = dict(sep=separator or separator_of(source), skipinitialspace=True, encoding="utf-8")
         header = read(**how, header=None, nrows=1, dtype=str, keep_default_na=False)
         names = [str(name).strip() for name in header.iloc[0]]
-        if all(map(_is_number, names)):
+        if pd.to_numeric(pd.Series(names), errors="coerce").notna().all():
             raise ValueError(
                 f"{source} begins with numbers ({', '.join(names[:3])}, ...), "
                 "not with the names of its columns; add a first line of names."
@@ -550,7 +519,10 @@ class Roles:
             refuse_words(source, frame[[c for c in frame.columns if c in both]], self.target, start)
             found["y"] = finite_numbers(source, frame[[self.target]], self.target, start)[:, 0]
             found["y"] = found["y"].astype(np.float64, copy=False)
-        X = finite_numbers(source, with_columns(frame, self.features), start=start)
+        # features that SVMlight text does not mention are 0
+        lacking = {name: 0.0 for name in self.features if name not in frame.columns}
+        items = frame.assign(**lacking) if lacking else frame
+        X = finite_numbers(source, items[list(self.features)], start=start)
         if self.qid is not None:
             found["qid"] = frame[self.qid].to_numpy()
             if self.target is not None:
@@ -603,12 +575,17 @@ def find_roles(  # noqa: PLR0913 -- a role each
     if source.is_numbered:  # the format says what its columns are
         if needs_target:
             given = dict(target=target, qid=qid, weight=weight, drop=drop or None)
-            refuse_columns(source, **given, group_split=group_split)
+            for argument, value in (given | dict(group_split=group_split)).items():
+                if value is not None:
+                    raise ArgumentError(
+                        f"{argument} is {value!r}",
+                        f"None for {source}, since SVMlight text has no names: label and qid "
+                        "stand in each line",
+                    )
         target, qid = target or "label", qid or ("qid" if "qid" in columns else "none")
     if target is None and needs_target:
-        raise ArgumentError(
-            "target is None",
-            f"the name of a column of {source} to rank by, one of: {', '.join(columns)}",
+        raise ValueError(
+            f"target is None; name the column of {source} to rank by, one of: {', '.join(columns)}."
         )
     for argument, value in (("drop", drop), ("features", features)):
         if isinstance(value, str) or not (value is None or hasattr(value, "__iter__")):
@@ -626,7 +603,17 @@ def find_roles(  # noqa: PLR0913 -- a role each
     if qid is None:
         other = "makes it a feature" if features is None else "compares all rows"
         taken = {target, name, weight, *drop, *(features or ())}
-        qid = guessed_queries(source, [c for c in columns if c not in taken], group_split, other)
+        found = [c for c in columns if c not in taken and c.lower() in QUERY_NAMES]
+        if len(found) > 1 and group_split in found:
+            found.remove(group_split)
+        if len(found) > 1:
+            raise ValueError(
+                f"{source} has {len(found)} columns that may hold the query ids, "
+                f"{' and '.join(map(repr, found))}; "
+                "name one of them with qid, or give qid='none' to make all of them features."
+            )
+        for qid in found:
+            warn(Assumption(f"query ids: column {qid!r} of {source}; qid='none' {other}."))
     qid = None if qid == "none" else qid
     others = {target, qid, name, weight, group_split, *drop}
     free = [column for column in columns if column not in others]
@@ -649,38 +636,6 @@ def find_roles(  # noqa: PLR0913 -- a role each
     if len(set(features)) < len(features):
         raise ArgumentError(f"features is {list(features)}", "each column once")
     return Roles(features, target, qid, name, weight, group_split)
-
-
-def guessed_queries(source, columns, group_split, other):
-    """The column whose name says that it holds the query ids, or None.
-
-    The column of the groups is it only if there is no other. What qid="none" does instead is said
-    in the words of `other`.
-    """
-    found = [column for column in columns if column.lower() in QUERY_NAMES]
-    if len(found) > 1 and group_split in found:
-        found.remove(group_split)
-    if len(found) > 1:
-        raise ValueError(
-            f"{source} has {len(found)} columns that may hold the query ids, "
-            f"{' and '.join(map(repr, found))}; "
-            "name one of them with qid, or give qid='none' to make all of them features."
-        )
-    if not found:
-        return None
-    warn(Assumption(f"query ids: column {found[0]!r} of {source}; qid='none' {other}."))
-    return found[0]
-
-
-def refuse_columns(source, **given):
-    """Refuse names of columns for a text without names."""
-    for argument, value in given.items():
-        if value is not None:
-            raise ArgumentError(
-                f"{argument} is {value!r}",
-                f"None for {source}, since SVMlight text has no names: label and qid stand in "
-                "each line",
-            )
 
 
 def read_frame(source):
@@ -709,12 +664,6 @@ def numbered_frame(X, names, y, qid):
         frame.insert(0, "qid", qid)
     frame.insert(0, "label", y)
     return frame
-
-
-def with_columns(frame, columns):
-    """The columns of a frame; features that SVMlight text does not mention are 0."""
-    missing = [column for column in columns if column not in frame.columns]
-    return (frame.assign(**dict.fromkeys(missing, 0.0)) if missing else frame)[list(columns)]
 
 
 def data_lines(source):
@@ -866,44 +815,33 @@ def read_table(path, target=None, qid=None, drop=(), group_split=None):
     Assumption
         If query ids, decimal commas or the format of standard input were guessed.
     """
+    import pandas as pd
+
     source = Source(path)
-    if source.is_numbered:
-        refuse_columns(source, target=target, qid=qid, drop=drop or None, group_split=group_split)
-        X, features, y, ids = read_svmlight(source)
-        given, groups = "", None
-    else:
-        frame = read_frame(source)
-        columns = list(frame.columns)
-        if len(columns) == 1:
-            raise ValueError(
-                f"{source} has only one column, {columns[0]!r}; a target and at least one feature "
-                "are needed, separated by commas, semicolons or tabs."
-            )
-        roles = find_roles(source, columns, target, qid, group_split=group_split, drop=drop)
-        block, features = roles.read(source, frame), roles.features
-        X, y, qid = block.X, block.y, roles.qid
-        ids, groups = (
-            None if column is None else whole_ids(source, frame[column], what)
-            for column, what in ((qid, "query id"), (group_split, "group"))
+    frame = read_frame(source)
+    columns = list(frame.columns)
+    if len(columns) == 1:
+        raise ValueError(
+            f"{source} has only one column, {columns[0]!r}; a target and at least one feature "
+            "are needed, separated by commas, semicolons or tabs."
         )
-        given = f", ranked by {target!r}" + ("" if qid is None else f", query ids from {qid!r}")
+    roles = find_roles(source, columns, target, qid, group_split=group_split, drop=drop)
+    block, found = roles.read(source, frame), {}
+    for role, name, what in (("qid", roles.qid, "query id"), ("groups", group_split, "group")):
+        if name is not None:
+            require_ids(source, frame[name], what=what)
+            whole = pd.api.types.is_integer_dtype(frame[name])
+            ids = frame[name].to_numpy() if whole else pd.factorize(frame[name])[0]
+            found[role] = ids.astype(np.int64)
+    given = "" if source.is_numbered else f", ranked by {target!r}"
+    if given and roles.qid is not None:
+        given += f", query ids from {roles.qid!r}"
     return Dataset(
-        X,
-        y,
-        qid=ids,
-        groups=groups,
+        block.X,
+        block.y,
+        **found,
         name=source.stem,
-        feature_names=features,
+        feature_names=roles.features,
         description=f"Read from {source.name}{given}.",
         source=source.name,
     )
-
-
-def whole_ids(source, column, what):
-    """Whole numbers for the queries, or groups, in a column."""
-    import pandas as pd
-
-    require_ids(source, column, what=what)
-    if pd.api.types.is_integer_dtype(column):
-        return column.to_numpy(dtype=np.int64)
-    return pd.factorize(column)[0].astype(np.int64)

@@ -48,13 +48,6 @@ def write_bytes(file, content, packed):
 FORMULA = re.compile(r"[=@\t\r\n]|[+-](?!(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$)")
 
 
-def without_formulas(frame):
-    """A data frame with an apostrophe before text that a spreadsheet would run as a formula."""
-    quoted = lambda cell: f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
-    text = frame.select_dtypes(exclude=["number", "bool"])
-    return frame.assign(**{name: text[name].map(quoted) for name in text})
-
-
 def write_frame(frame, file="-", formulas=True):
     """Write a data frame.
 
@@ -85,7 +78,10 @@ def write_frame(frame, file="-", formulas=True):
         import_extra("pyarrow", "data", f"writing {str(file)!r} as Parquet")
         write_whole(file, lambda handle: frame.to_parquet(handle, index=False))
         return
-    frame = frame if formulas else without_formulas(frame)
+    if not formulas:
+        quoted = lambda cell: f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
+        text = frame.select_dtypes(exclude=["number", "bool"])
+        frame = frame.assign(**{name: text[name].map(quoted) for name in text})
     text = frame.to_csv(index=False, sep=SEPARATORS[ending], lineterminator="\n")
     write_bytes(file, text.encode(), packed)
 
