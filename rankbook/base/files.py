@@ -174,8 +174,7 @@ def open_archive(file):
     with open(file, "rb") as handle:
         try:
             with zipfile.ZipFile(handle) as archive:
-                members = _check_members(archive.infolist(), os.fstat(handle.fileno()).st_size)
-                arrays = {name: _read_array(archive, member) for name, member in members.items()}
+                arrays = _read_arrays(archive, os.fstat(handle.fileno()).st_size)
         except Exception as error:  # whatever the readers of Python and NumPy stumble over
             raise ArgumentError(
                 f"file is {str(file)!r}, no file of rankbook, or a damaged one: {error}",
@@ -213,38 +212,36 @@ def read_archive(file, kinds):
     return kind, header["facts"], arrays
 
 
-def _check_members(members, size):
-    """The members of an archive by name.
+def _read_arrays(archive, size):
+    """The arrays of an archive by name.
 
-    Raises a ValueError unless a file of `size` bytes holds each, as it is.
+    Raises a ValueError unless a file of `size` bytes holds each as it is, and the shape and type of
+    each agree with the bytes that are there.
     """
+    members, arrays = archive.infolist(), {}
     if len(members) > MEMBERS:
         raise ValueError(f"it has {len(members):,} arrays, and at most {MEMBERS:,} are accepted")
-    by_name = {member.filename.removesuffix(".npy"): member for member in members}
-    if len(by_name) < len(members):
-        raise ValueError("two of its arrays have one name")
-    for name, member in by_name.items():
+    if sum(member.file_size for member in members) > size:
+        raise ValueError("its arrays claim to be larger than the file")
+    for member in members:
+        name = member.filename.removesuffix(".npy")
+        if name in arrays:
+            raise ValueError("two of its arrays have one name")
         if not re.fullmatch(r"[\w.]+", name):
             raise ValueError(f"its array {name!r} has no plain name")
         if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
             raise ValueError(f"its array {name!r} is compressed")
-    if sum(member.file_size for member in members) > size:
-        raise ValueError("its arrays claim to be larger than the file")
-    return by_name
-
-
-def _read_array(archive, member):
-    """One array of numbers, whose shape and type must agree with the bytes that are there."""
-    with archive.open(member) as stream:
-        if np.lib.format.read_magic(stream) != (1, 0):
-            raise ValueError(f"{member.filename} has a later version of NumPy's format")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-        sound = dtype.kind in NUMBERS and all(n >= 0 for n in shape)
-        if not sound or math.prod(shape) * dtype.itemsize != member.file_size - stream.tell():
-            claim = f"{member.filename} claims shape {shape} of {dtype}"
-            raise ValueError(f"{claim}, which is not what its {member.file_size} bytes hold")
-    with archive.open(member) as stream:
-        return np.lib.format.read_array(stream, allow_pickle=False)
+        with archive.open(member) as stream:
+            if np.lib.format.read_magic(stream) != (1, 0):
+                raise ValueError(f"{name!r} has a later version of NumPy's format")
+            shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+            sound = dtype.kind in NUMBERS and all(n >= 0 for n in shape)
+            if not sound or math.prod(shape) * dtype.itemsize != member.file_size - stream.tell():
+                claim = f"{name!r} claims shape {shape} of {dtype}"
+                raise ValueError(f"{claim}, which is not what its {member.file_size} bytes hold")
+            stream.seek(0)
+            arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
+    return arrays
 
 
 # Values: models and paths as JSON and arrays

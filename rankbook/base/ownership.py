@@ -156,7 +156,12 @@ class Seal:
         for label, part, before in self.held.values():
             now = vars(part)
             for name in [n for n in before if now.get(n) is not before[n]] + [*now.keys() - before]:
-                if not _is_harmless(part, name, before, now.get(name)):
+                # that a cached value was computed, or dropped, does no harm
+                was, value, known = before.get(name), now.get(name), getattr(type(part), name, None)
+                made = name.startswith("_") or isinstance(known, cached_property)
+                unknown = name not in before and not hasattr(type(part), name)
+                kept = made and (was is None or value is None or same(was, value))
+                if isinstance(part, type) or not (unknown or kept):
                     found.append(f"{label}.{name}".lstrip("."))
                 if isinstance(part, type):
                     setattr(part, name, before[name]) if name in before else delattr(part, name)
@@ -169,13 +174,3 @@ class Seal:
                 f"{who} changed `{found[0]}` of the {type(self.owner).__name__} that it was given, "
                 "so its answer is refused. Make the problem anew, and use another solver."
             )
-
-
-def _is_harmless(part, name, before, value):
-    """Whether an attribute changed only because a cached value was computed or dropped."""
-    kind, was = type(part), before.get(name)
-    if isinstance(part, type):
-        return False
-    made = name.startswith("_") or isinstance(getattr(kind, name, None), cached_property)
-    unknown = name not in before and not hasattr(kind, name)
-    return unknown or (made and (was is None or value is None or same(was, value)))

@@ -40,6 +40,7 @@ from ..selection.curve import ValidationCurve
 
 KIND, SCALED_KIND = "rankbook model", "rankbook scaled model"
 KINDS = (KIND, SCALED_KIND, PATH_KIND)
+UNREAD = (LookupError, TypeError, ValueError, AttributeError, RecursionError)  # of a wrong file
 LEFT_OUT = ("solution_", "statistics_")  # the data, or sums of them, to go on learning
 PATHS = {
     kind.form: kind
@@ -115,8 +116,9 @@ def named_solver(solver):
     """
     if isinstance(solver, str):
         return solver
+    named = lambda value: named_solver(value) if isinstance(value, Solver) else value  # an option
     if isinstance(solver, tuple):
-        return named_solver(solver[0]), {k: _option(v) for k, v in solver[1].items()}
+        return named_solver(solver[0]), {k: named(v) for k, v in solver[1].items()}
     cls = solver if isinstance(solver, type) else type(solver)
     name = getattr(cls, "name", None)
     try:
@@ -138,17 +140,9 @@ def named_solver(solver):
             f"solver is a {cls.__name__} that does not keep its option {lost[0]!r}; "
             f"expected solver=({name!r}, dict(...))"
         )
-    given = {k: _option(v) for k, v in options.items() if not _equal(v, defaults[k])}
+    is_default = lambda v, d: v is d or (type(v) is type(d) and bool(np.all(v == d)))
+    given = {k: named(v) for k, v in options.items() if not is_default(v, defaults[k])}
     return (name, given) if given else name
-
-
-def _option(value):
-    """An option of a solver; one that is a solver itself by its name."""
-    return named_solver(value) if isinstance(value, Solver) else value
-
-
-def _equal(value, default):
-    return value is default or (type(value) is type(default) and bool(np.all(value == default)))
 
 
 def model_parts(model):
@@ -247,15 +241,12 @@ def made_model(cls, params, fitted):
     """An estimator from its parameters and fitted attributes; a ValueError if these do not fit."""
     model = cls(**params)
     for name in fitted:
-        demand(
-            name.isidentifier() and name.endswith("_") and not name.startswith("_"),
-            f"{name!r} is no attribute of a fitted model",
-        )
+        public = name.isidentifier() and name.endswith("_") and not name.startswith("_")
+        demand(public, f"{name!r} is no attribute of a fitted model")
     if fitted:
         check_attributes(model, fitted)
-    vars(model).update(fitted)
-    if fitted and hasattr(model, "_facts"):
-        as_html(model._facts())  # raises if a fact shown of the model is missing or not text
+        vars(model).update(fitted)
+        as_html(getattr(model, "_facts", lambda: [[]])())  # raises if a shown fact is not text
     return model
 
 
@@ -282,12 +273,6 @@ def check_attributes(model, fitted):
     demand(isinstance(fitted["certificate_"], Certificate), "certificate_ is none")
     if hasattr(model, "predict_proba"):
         demand(isinstance(fitted.get("posterior_"), ClassPosterior), "posterior_ is none")
-
-
-def _model(model):
-    demand(isinstance(model, Savable), "model is none")
-    check_is_fitted(model)
-    return model
 
 
 def _path(allow_plugins, problem, form, solver, tol, go_on=None, **parts):
@@ -362,16 +347,13 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
         values = {name: reader.read(value) for name, value in facts["values"].items()}
         if kind == PATH_KIND:
             return _path(allow_plugins, **values)
-        made = _model if kind == KIND else _estimator("scaled", "ScaledModel")
-        return made(**values)
-    except (
-        LookupError,
-        TypeError,
-        AttributeError,
-        ValueError,
-        ArithmeticError,
-        RecursionError,
-    ) as error:
+        if kind == SCALED_KIND:
+            return _estimator("scaled", "ScaledModel")(**values)
+        (model,) = values.values()
+        demand(isinstance(model, Savable), "model is none")
+        check_is_fitted(model)
+        return model
+    except (*UNREAD, ArithmeticError) as error:
         what = printable(f"{error} is missing" if isinstance(error, KeyError) else str(error))
         raise ArgumentError(
             f"file is {str(file)!r}, a {kind} whose parts do not fit together: {what}",
@@ -381,40 +363,28 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
 
 def shown_value(written):
     """A written value as plain JSON for people: what stands for an array or an object is a text."""
-    if isinstance(written, list):
-        return [shown_value(item) for item in written]
-    if not isinstance(written, dict):
-        return written
-    if "$tuple" in written:
-        return shown_value(written["$tuple"])
-    if "$dict" in written:
-        return {str(shown_value(key)): shown_value(value) for key, value in written["$dict"]}
-    if "$number" in written:
-        return shown_value(written["$number"][1])
-    if "$float" in written:
-        return written["$float"]
-    if "$array" in written and isinstance(written["$array"], dict):
-        return list(written["$array"]["text"])
-    if "$object" in written:
-        parts = {key: shown_value(part) for key, part in written["parts"]}
-        return {"class": written["$object"], **parts["params"]} if "params" in parts else parts
-    return (
-        "an array" if "$array" in written else "a generator" if "$random" in written else "as above"
-    )
+    match written:
+        case list(items) | {"$tuple": list(items)}:
+            return [shown_value(item) for item in items]
+        case {"$dict": pairs}:
+            return {str(shown_value(key)): shown_value(value) for key, value in pairs}
+        case {"$number": [_, value]}:
+            return shown_value(value)
+        case {"$float": text} | {"$array": {"text": text}}:
+            return text
+        case {"$object": name, "parts": parts}:
+            parts = {key: shown_value(part) for key, part in parts}
+            return {"class": name, **parts["params"]} if "params" in parts else parts
+        case {"$array": _}:
+            return "an array"
+        case dict():
+            return "a generator" if "$random" in written else "as above"
+    return written
 
 
-def model_facts(values):
-    """What the values of a model file say about its model, a dict."""
-    model = dict(values["model"]["parts"])
-    fitted = dict(shown_value(model["fitted"]))
-    facts = {"class": values["model"]["$object"], "parameters": shown_value(model["params"])}
-    for name in ("solver_", "n_features_in_", "feature_names_in_", "classes_", "lam_", "gamma_"):
-        if name in fitted:
-            facts[name.rstrip("_")] = fitted[name]
-    for name in ("certificate_", "exact_certificate_"):
-        if name in fitted:
-            facts[name.rstrip("_")] = fitted[name]
-    return facts | {name: shown_value(value) for name, value in values.items() if name != "model"}
+SHOWN = ("solver_", "n_features_in_", "feature_names_in_", "classes_", "lam_", "gamma_")
+SHOWN += ("certificate_", "exact_certificate_")
+
 
 
 def file_facts(file: File) -> dict[str, Any]:
@@ -453,8 +423,12 @@ def file_facts(file: File) -> dict[str, Any]:
             names = ("kernel", "gamma", "degree", "coef0", "penalty", "loss", "manifold_weight")
             about |= shown | dict(problem={k: parts[k] for k in names if k in parts})
         elif values:
-            about |= model_facts(values)
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            model = dict(values["model"]["parts"])
+            fitted, params = dict(shown_value(model["fitted"])), shown_value(model["params"])
+            about |= {"class": values["model"]["$object"], "parameters": params}
+            about |= {name.rstrip("_"): fitted[name] for name in SHOWN if name in fitted}
+            about |= {name: shown_value(v) for name, v in values.items() if name != "model"}
+    except UNREAD as error:
         raise ArgumentError(
             f"file is {str(file)!r}, a {kind} that says nothing: {error}",
             "a file that rankbook wrote",
