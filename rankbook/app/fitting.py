@@ -13,21 +13,45 @@ from ..estimators.rankrls import RankRLS
 from ..estimators.ranksvm import RankSVM
 from ..estimators.rayleigh import RayleighRanker
 from ..estimators.scaled import ScaledModel
-from ..problems.ranksvm_blocks import BlockRankSVMProblem
-from ..registry.solve import solve
 
 FITTED = {"ranksvm": RankSVM, "rankrls": RankRLS}
 
 
-def fit_items(
-    block, features, method="ranksvm", *, preferences=None, standardize=True, about=(), **options
+@dataclass(frozen=True)
+class ScaledReader:
+    """What reads a block without names of features, and scales these unless `centre` is None."""
+
+    read: Any
+    centre: np.ndarray | None
+    factor: np.ndarray | None
+
+    def __call__(self):
+        """The block; of float64 if it is scaled."""
+        block = self.read()
+        X = block.X if self.centre is None else block.X - self.centre
+        if self.centre is not None:
+            X *= self.factor
+        return Block(X, block.y, block.qid, block.weight, block.name, block.first, copy=False)
+
+
+def fit_model(
+    blocks,
+    features,
+    method="ranksvm",
+    *,
+    preferences=None,
+    standardize=True,
+    about=(),
+    send=None,
+    **options,
 ):
-    """Fit an estimator to a block, and keep its scale and the names of its features.
+    """Fit an estimator to blocks, and keep its scale and the names of its features.
 
     Parameters
     ----------
-    block : Block
-        With scores y, unless `preferences` are given.
+    blocks : Blocks
+        As of :func:`rankbook.read_blocks`, for a linear ranking SVM; or one in memory, with scores
+        y unless `preferences` are given.
     features : sequence of str
     method : {"ranksvm", "rankrls"}, default "ranksvm"
     preferences : Preferences, optional
@@ -36,6 +60,8 @@ def fit_items(
         To mean 0 and deviation 1 of these items.
     about : dict, optional
         What else to keep with the model.
+    send : callable, optional
+        Of blocks that are read; what it returns is worked with in their place.
     **options
         Of the estimator; those that are None are left at their default.
 
@@ -56,13 +82,21 @@ def fit_items(
             f"{name} is {given[name]!r}, and method is {method!r}, which has no {name}; "
             "ranksvm has one."
         )
-    model, X, d = FITTED[method](**given), np.asarray(block.X, dtype=np.float64), len(features)
-    centre, factor = scaling(X) if standardize else (np.zeros(d), np.ones(d))
-    X = (X - centre) * factor
-    if preferences is None:
-        model.fit(X, block.y, block.qid)
+    model, d, send = FITTED[method](**given), len(features), send or (lambda blocks: blocks)
+    centre, factor = np.zeros(d), np.ones(d)
+    if blocks.is_stored:
+        scale = None, None
+        if standardize:
+            scale = centre, factor = scaling(send(blocks))
+        readers = (ScaledReader(each.read, *scale) for each in blocks.items.values)
+        model.fit(send(Blocks(map(Stored, readers))))
     else:
-        model.fit(X, preferences=preferences)
+        (block,) = blocks.items.values
+        X = np.asarray(block.X, dtype=np.float64)
+        centre, factor = scaling(X) if standardize else (centre, factor)
+        data = dict(y=block.y, qid=block.qid)
+        data = data if preferences is None else dict(preferences=preferences)
+        model.fit((X - centre) * factor, **data)
     return ScaledModel(model, centre, factor, features, dict(about))
 
 
@@ -113,64 +147,3 @@ def chosen_model(selection, about=()):
     facts = dict(settings, disagreement=selection.disagreement, data=selection.data.name)
     names = selection.data.feature_names
     return ScaledModel(model, selection.centre, selection.factor, names, facts | dict(about))
-
-
-@dataclass(frozen=True)
-class ScaledReader:
-    """What reads a block with its features scaled."""
-
-    read: Any
-    centre: np.ndarray
-    factor: np.ndarray
-
-    def __call__(self):
-        """The block, of float64."""
-        block = self.read()
-        Z = block.X - self.centre
-        Z *= self.factor
-        return Block(Z, block.y, block.qid, block.weight, block.name, block.first, copy=False)
-
-
-def fit_blocks(
-    blocks, columns, *, lam=1.0, loss="hinge", standardize=True, about=(), progress=False, send=None
-):
-    """Fit a linear ranking SVM to blocks that are read, and keep their scale and columns.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        As of :func:`rankbook.read_blocks`.
-    columns : sequence of str
-        Names of the features.
-    lam : float > 0, default 1.0
-    loss : {"hinge", "squared"}, default "hinge"
-    standardize : bool, default True
-        To mean 0 and deviation 1 of these items.
-    about : dict, optional
-        What else to keep with the model.
-    progress : bool, default False
-    send : callable, optional
-        Of blocks; what it returns is worked with in their place.
-
-    Returns
-    -------
-    model : ScaledModel
-    facts : BlockFacts
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :class:`rankbook.BlockRankSVMProblem`.
-    """
-    d, send = len(columns), send or (lambda blocks: blocks)
-    centre, factor = np.zeros(d), np.ones(d)
-    if standardize:
-        centre, factor = scaling(send(blocks))
-        readers = (ScaledReader(each.read, centre, factor) for each in blocks.items.values)
-        blocks = Blocks(map(Stored, readers))
-    problem = BlockRankSVMProblem(send(blocks), loss=loss)
-    model = RankSVM(lam=lam, kernel="linear", loss=loss, solver="newton")
-    solution = solve(problem, lam, solver="newton", progress=progress)
-    model._keep_fit(fitted_attributes(solution) | dict(by_query_=problem.facts.has_ids))
-    model.n_features_in_ = d
-    return ScaledModel(model, centre, factor, columns, dict(about)), problem.facts

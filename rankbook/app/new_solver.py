@@ -19,42 +19,6 @@ FILES = {
 TAKEN = ("rankbook", "tests", "conftest", "build", "dist", "venv")  # folders with a meaning
 
 
-def check_new_name(name):
-    """Refuse a name that no solver can have, or that one has already.
-
-    Raises
-    ------
-    ValueError
-    """
-    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        raise ArgumentError(
-            f"NAME is {name!r}",
-            "small letters, digits and single hyphens between them, beginning with a letter",
-        )
-    if meaning := meaning_of(name):
-        raise ArgumentError(
-            f"NAME is {name!r}, {meaning}", f"another name, such as '{name}-solver'"
-        )
-    owners = {
-        record.name: record.origin for record in (*installed_records(), *AT_RUN_TIME.values())
-    }
-    if name in owners:
-        raise ArgumentError(f"NAME is {name!r}, a solver of {owners[name]}", "a new name")
-
-
-def meaning_of(name):
-    """What else a name stands for, in words; empty if nothing."""
-    if name == "auto":
-        return "which stands for a choice"
-    if name in TAKEN or name.split("-")[-1] == "test":  # pytest takes *_test.py for tests
-        return "which pytest and other tools take for something else"
-    if keyword.iskeyword(name) or keyword.iskeyword(name.title()):
-        return "a keyword of Python"
-    if name.replace("-", "_") in sys.stdlib_module_names:
-        return "a module of Python's own"
-    return ""
-
-
 def write_new_solver(name, folder="."):
     """Write a distribution with a solver that works.
 
@@ -77,7 +41,25 @@ def write_new_solver(name, folder="."):
     FileExistsError
         If there is such a folder or file.
     """
-    check_new_name(name)
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+        raise ArgumentError(
+            f"NAME is {name!r}",
+            "small letters, digits and single hyphens between them, beginning with a letter",
+        )
+    taken = name in TAKEN or name.split("-")[-1] == "test"  # pytest takes *_test.py for tests
+    for holds, meaning in (
+        (name == "auto", "which stands for a choice"),
+        (taken, "which pytest and other tools take for something else"),
+        (keyword.iskeyword(name) or keyword.iskeyword(name.title()), "a keyword of Python"),
+        (name.replace("-", "_") in sys.stdlib_module_names, "a module of Python's own"),
+    ):
+        if holds:
+            raise ArgumentError(
+                f"NAME is {name!r}, {meaning}", f"another name, such as '{name}-solver'"
+            )
+    for record in (*installed_records(), *AT_RUN_TIME.values()):
+        if record.name == name:
+            raise ArgumentError(f"NAME is {name!r}, a solver of {record.origin}", "a new name")
     place = Path(folder) / name
     if place.exists():
         raise FileExistsError(f"NAME is {name!r}, but {str(place)!r} is there already.")

@@ -32,191 +32,12 @@ from .measures import measures
 PARAMETERS = {name: had for name, had in Kernel.PARAMETERS.items() if name != "precomputed"}
 
 
-def notes_on(result):
-    """What a careful reader should know about a result.
-
-    Parameters
-    ----------
-    result : ModelSelection
-
-    Returns
-    -------
-    list of str
-        Empty if the path is whole, or goes as deep as doubles hold and as low as was asked for, the
-        validation data tell lambdas apart, the solution is optimal to 1e-6, orders more than half
-        of them and its predictions confirm the curve.
-    """
-    path, certificate, notes = result.best.path, result.solution.certificate, []
-    if path.status not in ("complete", "lam_min", "rounding"):
-        reason = f", {path.info['reason']}" if "reason" in path.info else ""
-        notes.append(
-            f"The path ended early, at lambda {path.domain[0]:.6g} ({path.status}{reason}); "
-            "no smaller lambda was considered."
-        )
-    start = getattr(path.problem, "lam_max", np.inf)
-    if start and result.best.curve.breaks[-1] >= start:
-        notes.append(
-            f"The path begins at lambda {start:.6g}, below all that were considered; "
-            "above it the function changes by a factor only."
-        )
-    elif np.ptp(result.best.curve.values) == 0 and result.best.curve.minimum < 0.5:
-        notes.append(
-            "Every lambda orders the validation data equally well, so they are no reason to take "
-            "this one; more validation data may tell lambdas apart."
-        )
-    if result.best.curve.minimum >= 0.5:
-        notes.append(
-            "No lambda orders the validation data better than chance would (0.5); "
-            "another kernel or other features may."
-        )
-    if not certificate.is_optimal(1e-6):
-        notes.append(f"The chosen solution is not optimal to 1e-6: {certificate}.")
-    found = result.disagreement["validation"]
-    expected = float(result.best.curve.at(result.solution.lam))
-    if abs(found - expected) > 1e-9:
-        notes.append(
-            f"The validation curve promises a disagreement of {expected:.6g} "
-            f"at the chosen lambda, and the predictions have {found:.6g}."
-        )
-    return notes
-
-
 CERTIFIED = ("lam", "primal", "dual", "gap", "relative_gap", "radius", "norm")
 CERTIFIED += ("box_violation", "complementarity_violation")
 
 
-def summarize(result):
-    """All facts about a result as plain Python values.
-
-    Parameters
-    ----------
-    result : ModelSelection
-
-    Returns
-    -------
-    dict
-        With data, split, method, preferences, kernel, candidates, path, curve, chosen,
-        disagreement, auc, test, certificate, solver, seconds and notes. The upper end of an
-        interval of lambda is None where it is infinite.
-    """
-    best, settings, parts, data = result.best, result.settings, result.parts, result.data
-    path, curve, certificate = best.path, best.curve, result.solution.certificate
-    queries, groups = (
-        None if ids is None else int(np.unique(ids).size) for ids in (data.qid, data.groups)
-    )
-    by_part = {name: part.prefs.n_queries for name, part in parts.items()}
-    kernel = path.problem.kernel
-    parameters = {
-        name: getattr(best if name == "gamma" else kernel, name)
-        for name in PARAMETERS.get(kernel.name, ())
-    }
-    searched, *intervals = (
-        [float(low), float(high) if np.isfinite(high) else None]
-        for low, high in ((curve.breaks[-1], curve.breaks[0]), *curve.best)
-    )
-    return dict(
-        data=dict(
-            name=data.name,
-            items=len(data.y),
-            features=data.X.shape[1],
-            levels=int(np.unique(data.y).size),
-            queries=queries,
-            groups=groups,
-        ),
-        split=dict(
-            how=settings["how"],
-            seed=settings["seed"],
-            standardized=settings["standardize"],
-            items={name: len(part.y) for name, part in parts.items()},
-            queries=None if data.qid is None else by_part,
-        ),
-        method=settings["method"],
-        preferences=dict(graph=settings["graph"])
-        | {name: len(part.prefs) for name, part in parts.items()},
-        kernel=dict(name=kernel.name) | parameters,
-        candidates=result.candidates,
-        path=dict(
-            status=path.status,
-            breakpoints=int(path.breakpoints.size),
-            lam_max=float(path.breakpoints[0]) if path.breakpoints.size else None,
-            lam_end=path.domain[0],
-            info=path.info,
-        ),
-        curve=dict(
-            searched=searched,
-            intervals=int(curve.values.size),
-            minimum=curve.minimum,
-            best=intervals,
-            exact=curve.exact,
-        ),
-        chosen=dict(
-            lam=result.solution.lam,
-            rule=settings["rule"],
-            standard_error=settings["error"],
-            gamma=best.gamma,
-        ),
-        disagreement=result.disagreement,
-        auc=result.auc,
-        test=result.test,
-        certificate={name: float(getattr(certificate, name)) for name in CERTIFIED},
-        solver=result.solution.solver,
-        seconds=best.seconds,
-        notes=result.notes,
-    )
-
-
-def draw(result):
-    """The path, the validation curve and, where there is one, the ROC curve of the test part.
-
-    The path is drawn if it has breakpoints, the ROC curve for two levels without queries.
-
-    Parameters
-    ----------
-    result : ModelSelection
-
-    Returns
-    -------
-    matplotlib Figure
-        Made without pyplot, so that no window opens.
-    """
-    from matplotlib.figure import Figure
-
-    from rankbook.plots.curve import plot_validation_curve
-    from rankbook.plots.items import plot_roc
-    from rankbook.plots.path import plot_sets
-
-    with_path = result.best.path.breakpoints.size > 0
-    with_roc = result.auc is not None and result.data.qid is None
-    heights = [2.4] * with_path + [2.7] + [3.2] * with_roc
-    figure = Figure(figsize=(6, sum(heights) + 0.5), layout="constrained")
-    places = iter(figure.add_gridspec(len(heights), height_ratios=heights))
-    above = figure.add_subplot(next(places)) if with_path else None
-    if with_path:
-        plot_sets(result.best.path, above)
-        above.set(xlabel="", ylabel="training preferences")
-        above.tick_params(labelbottom=False)
-    below = figure.add_subplot(next(places), sharex=above)
-    plot_validation_curve(result.best.curve, below, result.solution.lam)
-    below.set_ylabel("validation disagreement")
-    if with_roc:
-        test = result.parts["test"]
-        roc = plot_roc(test.y, result.solution.predict(test.X), figure.add_subplot(next(places)))
-        roc.set_title(f"test part, {test.y.size} items", fontsize="medium")
-    train, wrong, gamma = result.parts["train"], result.disagreement, result.best.gamma
-    kernel = result.best.path.problem.kernel.name + " kernel"
-    kernel += f", gamma = {gamma:.3g}" if gamma else ""
-    gap = max(abs(result.solution.certificate.relative_gap), 1e-16)  # below that it is rounding
-    name = result.data.name if len(result.data.name) <= 40 else result.data.name[:39] + "…"
-    headline = (
-        f"{name}: {train.y.size} training items, {len(train.prefs)} preferences, {kernel}\n"
-        f"in the wrong order: {wrong['validation']:.2%} of validation, "
-        f"{wrong['test']:.2%} of test preferences; relative gap {gap:.0e}"
-    )
-    figure.suptitle(headline, fontsize="small", x=0.01, ha="left")
-    return figure
-
-
-METHODS = ("ranksvm", "rankrls", "rayleigh")
+METHODS, RULES = ("ranksvm", "rankrls", "rayleigh"), ("widest", "largest", "one_se")
+COMPONENTS = 100
 
 
 def check_method(method, data, graph):
@@ -249,9 +70,6 @@ def check_method(method, data, graph):
     ):
         if wrong:
             raise ArgumentError(f"method is 'rayleigh' and {came}", accepted)
-
-
-COMPONENTS = 100
 
 
 def make_problem(method, part, graph, kernel):
@@ -444,8 +262,13 @@ def try_kernel(train, validation, kernel, follow, lam_min, lam_max):
         raise KeyboardInterrupt
     middle = perf_counter()
     curve = validation_curve(path, validation.X, validation.prefs)
-    if lam_min is None:
-        path, curve = deepen(path, curve, validation)
+    # only paths of "newton" end where none was requested and can be resumed: they go on for three
+    # powers of ten, as long as that makes the minimum smaller and the end is among the best
+    falls = lam_min is None and hasattr(path, "resume")
+    while falls and path.status == "lam_min" and curve.best[-1][0] <= path.domain[0]:
+        path, before = path.resume(1e-3 * path.domain[0]), curve.minimum
+        curve = validation_curve(path, validation.X, validation.prefs)
+        falls = curve.minimum < before
     name, gamma = path.problem.kernel.name, kernel["gamma"] or 1.0 / train.X.shape[1]
     return Candidate(
         path,
@@ -453,20 +276,6 @@ def try_kernel(train, validation, kernel, follow, lam_min, lam_max):
         gamma if "gamma" in PARAMETERS.get(name, ()) else None,
         dict(path=middle - start, curve=perf_counter() - middle),
     )
-
-
-def deepen(path, curve, validation):
-    """A path whose end was not requested, and its curve, down to where the curve falls.
-
-    Only the paths of the solver "newton" end so and can be resumed. Each time they go on for three
-    powers of ten, as long as that makes the minimum smaller and the end is among the best.
-    """
-    falls = hasattr(path, "resume")
-    while falls and path.status == "lam_min" and curve.best[-1][0] <= path.domain[0]:
-        path, before = path.resume(1e-3 * path.domain[0]), curve.minimum
-        curve = validation_curve(path, validation.X, validation.prefs)
-        falls = curve.minimum < before
-    return path, curve
 
 
 @dataclass(frozen=True)
@@ -517,16 +326,159 @@ class ModelSelection:
 
     @property
     def notes(self):
-        """What a careful reader should know, a list of str; see :func:`notes_on`."""
-        return notes_on(self)
+        """What a careful reader should know about it, a list of str.
+
+        It is empty if the path is whole, or goes as deep as doubles hold and as low as was asked
+        for, the validation data tell lambdas apart, the solution is optimal to 1e-6, orders more
+        than half of them and its predictions confirm the curve.
+        """
+        path, certificate, notes = self.best.path, self.solution.certificate, []
+        if path.status not in ("complete", "lam_min", "rounding"):
+            reason = f", {path.info['reason']}" if "reason" in path.info else ""
+            notes.append(
+                f"The path ended early, at lambda {path.domain[0]:.6g} ({path.status}{reason}); "
+                "no smaller lambda was considered."
+            )
+        start = getattr(path.problem, "lam_max", np.inf)
+        if start and self.best.curve.breaks[-1] >= start:
+            notes.append(
+                f"The path begins at lambda {start:.6g}, below all that were considered; "
+                "above it the function changes by a factor only."
+            )
+        elif np.ptp(self.best.curve.values) == 0 and self.best.curve.minimum < 0.5:
+            notes.append(
+                "Every lambda orders the validation data equally well, so they are no reason to "
+                "take this one; more validation data may tell lambdas apart."
+            )
+        if self.best.curve.minimum >= 0.5:
+            notes.append(
+                "No lambda orders the validation data better than chance would (0.5); "
+                "another kernel or other features may."
+            )
+        if not certificate.is_optimal(1e-6):
+            notes.append(f"The chosen solution is not optimal to 1e-6: {certificate}.")
+        found = self.disagreement["validation"]
+        expected = float(self.best.curve.at(self.solution.lam))
+        if abs(found - expected) > 1e-9:
+            notes.append(
+                f"The validation curve promises a disagreement of {expected:.6g} "
+                f"at the chosen lambda, and the predictions have {found:.6g}."
+            )
+        return notes
 
     def summary(self):
-        """All facts as a dict of plain Python values, ready for JSON; see :func:`summarize`."""
-        return summarize(self)
+        """All facts as a dict of plain Python values, ready for JSON.
+
+        Those are data, split, method, preferences, kernel, candidates, path, curve, chosen,
+        disagreement, auc, test, certificate, solver, seconds and notes. The upper end of an
+        interval of lambda is None where it is infinite.
+        """
+        best, settings, parts, data = self.best, self.settings, self.parts, self.data
+        path, curve, certificate = best.path, best.curve, self.solution.certificate
+        queries, groups = (
+            None if ids is None else int(np.unique(ids).size) for ids in (data.qid, data.groups)
+        )
+        by_part = {name: part.prefs.n_queries for name, part in parts.items()}
+        kernel = path.problem.kernel
+        parameters = {
+            name: getattr(best if name == "gamma" else kernel, name)
+            for name in PARAMETERS.get(kernel.name, ())
+        }
+        searched, *intervals = (
+            [float(low), float(high) if np.isfinite(high) else None]
+            for low, high in ((curve.breaks[-1], curve.breaks[0]), *curve.best)
+        )
+        return dict(
+            data=dict(
+                name=data.name,
+                items=len(data.y),
+                features=data.X.shape[1],
+                levels=int(np.unique(data.y).size),
+                queries=queries,
+                groups=groups,
+            ),
+            split=dict(
+                how=settings["how"],
+                seed=settings["seed"],
+                standardized=settings["standardize"],
+                items={name: len(part.y) for name, part in parts.items()},
+                queries=None if data.qid is None else by_part,
+            ),
+            method=settings["method"],
+            preferences=dict(graph=settings["graph"])
+            | {name: len(part.prefs) for name, part in parts.items()},
+            kernel=dict(name=kernel.name) | parameters,
+            candidates=self.candidates,
+            path=dict(
+                status=path.status,
+                breakpoints=int(path.breakpoints.size),
+                lam_max=float(path.breakpoints[0]) if path.breakpoints.size else None,
+                lam_end=path.domain[0],
+                info=path.info,
+            ),
+            curve=dict(
+                searched=searched,
+                intervals=int(curve.values.size),
+                minimum=curve.minimum,
+                best=intervals,
+                exact=curve.exact,
+            ),
+            chosen=dict(
+                lam=self.solution.lam,
+                rule=settings["rule"],
+                standard_error=settings["error"],
+                gamma=best.gamma,
+            ),
+            disagreement=self.disagreement,
+            auc=self.auc,
+            test=self.test,
+            certificate={name: float(getattr(certificate, name)) for name in CERTIFIED},
+            solver=self.solution.solver,
+            seconds=best.seconds,
+            notes=self.notes,
+        )
 
     def figure(self):
-        """The path, the curve and, for two levels, the ROC curve; see :func:`draw`."""
-        return draw(self)
+        """The path, the curve and, for two levels without queries, the ROC curve of the test part.
+
+        The path is drawn if it has breakpoints. The figure of matplotlib is made without pyplot, so
+        that no window opens.
+        """
+        from matplotlib.figure import Figure
+
+        from rankbook.plots.curve import plot_validation_curve
+        from rankbook.plots.items import plot_roc
+        from rankbook.plots.sets import plot_sets
+
+        with_path = self.best.path.breakpoints.size > 0
+        with_roc = self.auc is not None and self.data.qid is None
+        heights = [2.4] * with_path + [2.7] + [3.2] * with_roc
+        figure = Figure(figsize=(6, sum(heights) + 0.5), layout="constrained")
+        places = iter(figure.add_gridspec(len(heights), height_ratios=heights))
+        above = figure.add_subplot(next(places)) if with_path else None
+        if with_path:
+            plot_sets(self.best.path, above)
+            above.set(xlabel="", ylabel="training preferences")
+            above.tick_params(labelbottom=False)
+        below = figure.add_subplot(next(places), sharex=above)
+        plot_validation_curve(self.best.curve, below, self.solution.lam)
+        below.set_ylabel("validation disagreement")
+        if with_roc:
+            test = self.parts["test"]
+            roc = plot_roc(test.y, self.solution.predict(test.X), figure.add_subplot(next(places)))
+            roc.set_title(f"test part, {test.y.size} items", fontsize="medium")
+        train, wrong, gamma = self.parts["train"], self.disagreement, self.best.gamma
+        kernel = self.best.path.problem.kernel.name + " kernel"
+        kernel += f", gamma = {gamma:.3g}" if gamma else ""
+        gap = max(abs(self.solution.certificate.relative_gap), 1e-16)  # below that it is rounding
+        name = self.data.name if len(self.data.name) <= 40 else self.data.name[:39] + "…"
+        headline = (
+            f"{name}: {train.y.size} training items, {len(train.prefs)} preferences, {kernel}\n"
+            f"in the wrong order: {wrong['validation']:.2%} of validation, "
+            f"{wrong['test']:.2%} of test preferences; relative gap {gap:.0e}"
+        )
+        figure.suptitle(headline, fontsize="small", x=0.01, ha="left")
+        return figure
 
 
 def select_model(  # noqa: PLR0913 -- an option of the command each
@@ -589,32 +541,10 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     MemoryError
         If the kernel matrix or the lists of preferences would not fit.
     """
-    kernels, lams, follow = (
+    kernels, follow = (
         kernels_to_try(kernel, gamma, degree, coef0),
-        _check_lams(lam_min, lam_max, rule),
         follower(method, graph, solver, progress, options),
     )
-    if auto_options(solver) is None:
-        get_solver(solver, **options)  # a bad name or option should show before the work
-    check_method(method, data, graph)
-    parts, how, centre, factor = prepare(data, graph, standardize, seed)
-    parts["validation"].prefs.better  # lists them now: a lack of memory should show before the work
-    best, candidates = _best_candidate(parts, kernels, follow, lams)
-    settings = dict(method=method, how=how, seed=seed, standardize=standardize)
-    settings |= dict(graph=graph, rule=rule)
-    lam, settings["error"] = _choose(best, parts["validation"], rule)
-    solution = best.path.solution(lam)
-    wrong, area, said = _judge(parts, solution, np.unique(data.y).size == 2)
-    return ModelSelection(
-        data, parts, candidates, best, solution, wrong, area, said, settings, centre, factor
-    )
-
-
-RULES = ("widest", "largest", "one_se")
-
-
-def _check_lams(lam_min, lam_max, rule):
-    """The range of lambda, refused if it is empty or the rule unknown."""
     if rule not in RULES:
         raise unknown_name("rule", rule, RULES)
     low, high = (
@@ -625,43 +555,39 @@ def _check_lams(lam_min, lam_max, rule):
         raise ArgumentError(
             f"lam_min is {lam_min!r} and lam_max is {lam_max!r}", "lam_min < lam_max"
         )
-    return low, high
-
-
-def _best_candidate(parts, kernels, follow, lams):
-    """The best of the candidates, and a row of facts about each."""
-    best, rows = None, []
-    for kernel in kernels:
-        candidate = try_kernel(parts["train"], parts["validation"], kernel, follow, *lams)
-        rows.append(
-            dict(
-                gamma=candidate.gamma,
-                status=candidate.path.status,
-                breakpoints=int(candidate.path.breakpoints.size),
-                minimum=candidate.curve.minimum,
-                width=candidate.width,
-                seconds=candidate.seconds,
-            )
+    if auto_options(solver) is None:
+        get_solver(solver, **options)  # a bad name or option should show before the work
+    check_method(method, data, graph)
+    parts, how, centre, factor = prepare(data, graph, standardize, seed)
+    train, validation, test = (parts[name] for name in PARTS)
+    validation.prefs.better  # lists them now: a lack of memory should show before the work
+    tried = [try_kernel(train, validation, each, follow, low, high) for each in kernels]
+    best = min(tried, key=lambda each: each.rank)
+    candidates = [
+        dict(
+            gamma=each.gamma,
+            status=each.path.status,
+            breakpoints=int(each.path.breakpoints.size),
+            minimum=each.curve.minimum,
+            width=each.width,
+            seconds=each.seconds,
         )
-        best = candidate if best is None or candidate.rank < best.rank else best
-    return best, rows
-
-
-def _judge(parts, solution, two_levels):
-    """Disagreement with validation and test preferences, and measures of the test part."""
+        for each in tried
+    ]
+    curve, error = best.curve, None
+    if rule == "one_se":
+        scores = best.path.predict(validation.X, curve.choose())
+        error = disagreement_error(validation.prefs, scores, validation.qid)
+    lam = curve.choose(rule) if error is None else largest_within(curve, error)
+    settings = dict(method=method, how=how, seed=seed, standardize=standardize)
+    settings |= dict(graph=graph, rule=rule, error=error)
+    solution = best.path.solution(lam)
     scores = {name: solution.predict(parts[name].X) for name in PARTS[1:]}
-    test = parts["test"]
     wrong = {name: disagreement(parts[name].prefs, scores[name]) for name in scores}
-    found = measures(Blocks([CheckedBlock(test.X, test.y, test.qid)]), solution)
-    found = {key: found[key] for key in ("metrics", "level_auc")}
-    return wrong, auc(test.y, scores["test"], test.qid) if two_levels else None, found
-
-
-def _choose(candidate, validation, rule):
-    """The lambda of a rule, and the standard error of the minimum where the rule asks for it."""
-    curve = candidate.curve
-    if rule != "one_se":
-        return curve.choose(rule), None
-    scores = candidate.path.predict(validation.X, curve.choose())
-    error = disagreement_error(validation.prefs, scores, validation.qid)
-    return largest_within(curve, error), error
+    two_levels = np.unique(data.y).size == 2
+    area = auc(test.y, scores["test"], test.qid) if two_levels else None
+    said = measures(Blocks([CheckedBlock(test.X, test.y, test.qid)]), solution)
+    said = {key: said[key] for key in ("metrics", "level_auc")}
+    return ModelSelection(
+        data, parts, candidates, best, solution, wrong, area, said, settings, centre, factor
+    )

@@ -690,7 +690,7 @@ class TestReport:
         assert "0 < lambda\n" in text and "path         0 breakpoints, complete (solver" in text
 
     def test_notes_go_to_stderr(self, monkeypatch):
-        monkeypatch.setattr("rankbook.app.select.notes_on", lambda result: ["Beware."])
+        monkeypatch.setattr("rankbook.app.select.ModelSelection.notes", ["Beware."])
         result = run("select", "cancer", "--graph", "star", "--json")
         assert result.stderr == "rankbook: note: Beware.\n" and json.loads(result.stdout)[
             "notes"

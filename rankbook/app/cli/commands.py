@@ -3,7 +3,7 @@
 import json
 import textwrap
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -95,18 +95,21 @@ def datasets(name: Annotated[str, NAME] = None, as_json: Json = False):
     say("\n".join([repr(data), *(f"{label}: {text}" for label, text in about if text)]))
 
 
-def info_lines(facts: dict[str, Any]) -> list[str]:
-    """Lines of text about a file.
+FileName = Annotated[str, typer.Argument(metavar="FILE", help="Of a saved model or path.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
-    Parameters
-    ----------
-    facts : dict
-        From :func:`rankbook.estimators.saving.file_facts`.
 
-    Returns
-    -------
-    list of str
+def info(file: FileName, as_json: AsJson = False):
+    """Say what a saved model or path is.
+
+    That is its class, parameters, sizes and certificate.
     """
+    from rankbook.estimators.saving import file_facts
+
+    with named("FILE", file):
+        facts = file_facts(file)
+    if as_json:
+        return say(json.dumps(facts, indent=2, allow_nan=False))
     pairs = lambda values: ", ".join(f"{name}={value!r}" for name, value in values.items())
     plain = ("class", "solver", "status", "written_by")
     later = "" if facts["readable"] else ", which this rankbook cannot read"
@@ -127,24 +130,7 @@ def info_lines(facts: dict[str, Any]) -> list[str]:
     for i, (name, shape) in enumerate(facts["arrays"].items()):
         rows.append(("arrays" * (not i), f"{name.removeprefix('model.fitted.')}: {shape}"))
     wide = dict(width=100, subsequent_indent=" " * 13, break_long_words=False)
-    return [textwrap.fill(f"{label:13}{text}", **wide) for label, text in rows]
-
-
-FileName = Annotated[str, typer.Argument(metavar="FILE", help="Of a saved model or path.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
-
-
-def info(file: FileName, as_json: AsJson = False):
-    """Say what a saved model or path is.
-
-    That is its class, parameters, sizes and certificate.
-    """
-    from rankbook.estimators.saving import file_facts
-
-    with named("FILE", file):
-        facts = file_facts(file)
-    text = json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(info_lines(facts))
-    say(text)
+    say("\n".join(textwrap.fill(f"{label:13}{text}", **wide) for label, text in rows))
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Of a solver: see rankbook solvers.")]

@@ -1,5 +1,6 @@
 """``rankbook fit``: a model at a given lambda."""
 
+import inspect
 import json
 import re
 import sys
@@ -40,17 +41,6 @@ ACCEPTED = dict(method=("ranksvm",), kernel=("linear", None), penalty=("l2", Non
 ACCEPTED |= dict(loss=("hinge", "squared", None), graph=("full", None), solver=("newton", "auto"))
 
 
-def refuse_in_blocks(**given):
-    """A ValueError for an option of ``rankbook fit`` that blocks do not have."""
-    for name, value in given.items():
-        accepted = ACCEPTED.get(name, (None,))
-        if value not in accepted:
-            raise ArgumentError(
-                f"{name} is {value!r}, and DATA is several files, which are read in blocks",
-                f"{accepted[0]}",
-            )
-
-
 Workers = option(int, "Do the work in so many processes of this machine, by Dask; DATA are files.")
 Scheduler = option(str, "Address of a Dask cluster that does the work, as tcp://HOST:8786.")
 
@@ -85,13 +75,6 @@ def sending(workers=None, scheduler=None):
         yield lambda blocks: dask_blocks(blocks, client=client)
 
 
-def number_of_queries(block):
-    """Queries of a block."""
-    from rankbook.base.validation import as_ids
-
-    return 1 if block.qid is None else as_ids("qid", block.qid, len(block.qid))[0].size
-
-
 FORMS = ("pairs", "matches", "clicks", "rankings")
 NO_COLUMNS = ("items", "n_items", "ties")  # arguments that have other ways in
 WHO = dict(  # the arguments that name items
@@ -101,58 +84,20 @@ WHO = dict(  # the arguments that name items
 
 def parse_columns(texts):
     """The dict of ARGUMENT=COLUMN texts."""
-    pairs = [text.partition("=") for text in texts or ()]
-    for argument, sign, column in pairs:
-        if not (argument and sign and column):
-            raise ArgumentError(
-                f"--column is {argument + sign + column!r}", "ARGUMENT=COLUMN, such as winner=home"
-            )
-        if re.search(r",\s*\w+=", column):
-            raise ArgumentError(
-                f"--column is {argument + sign + column!r}",
-                "one ARGUMENT=COLUMN, and --column several times",
-            )
     columns = {}
-    for argument, _, column in pairs:
+    for text in texts or ():
+        argument, _, column = text.partition("=")
+        if not (argument and column):
+            raise ArgumentError(f"--column is {text!r}", "ARGUMENT=COLUMN, such as winner=home")
+        if re.search(r",\s*\w+=", column):
+            accepted = "one ARGUMENT=COLUMN, and --column several times"
+            raise ArgumentError(f"--column is {text!r}", accepted)
         if columns.setdefault(argument, column) != column:
             raise ArgumentError(
-                f"--column is {argument}={columns[argument]} and {argument}={column}",
+                f"--column is {argument}={columns[argument]} and {text}",
                 "one column for each argument",
             )
     return columns
-
-
-def _check_columns(source, known, make, columns):
-    """Refuse arguments that `make` does not have, and columns that the file does not have."""
-    import inspect
-
-    from rankbook.base.validation import unknown_name
-
-    taken = list(inspect.signature(make).parameters.values())[1:]
-    accepted = {each.name: each.default for each in taken if each.name not in NO_COLUMNS}
-    for name in columns:
-        if name not in accepted:
-            error = unknown_name("--column", name, accepted)
-            if columns[name] in accepted:
-                error.add_note(f"the argument comes first: --column {columns[name]}={name}")
-            raise error
-    named = {name: columns.get(name, name) for name, value in accepted.items() if value == name}
-    named |= {name: columns[name] for name in columns if accepted[name] is None}
-    missing = {
-        name: column
-        for name, columns_of_it in named.items()
-        for column in columns_of_it.split(",")
-        if column not in known
-    }
-    if missing:
-        what = "columns" if len(missing) > 1 else "column"
-        wanted = " and ".join(map(repr, missing.values()))
-        ways = " ".join(f"--column {name}=COLUMN" for name in missing)
-        raise ValueError(
-            f"{source} has no {what} {wanted}; it has {', '.join(map(str, known))}. Say which "
-            f"{'are' if len(missing) > 1 else 'is'} meant by {ways}, or what kind of file it is by "
-            "--form."
-        )
 
 
 def read_preferences(file, form, columns, items, ties=None):
@@ -170,8 +115,9 @@ def read_preferences(file, form, columns, items, ties=None):
         What is done with ties.
     """
     import numpy as np
+    import pandas as pd
 
-    from rankbook.base.validation import as_choice
+    from rankbook.base.validation import as_choice, unknown_name
     from rankbook.data.table import Source, read_frame
     from rankbook.preferences.graph import Preferences
 
@@ -182,44 +128,45 @@ def read_preferences(file, form, columns, items, ties=None):
     check_file("--preferences", file)
     source = Source(file)
     frame = read_frame(source)
-    _check_columns(source, list(frame.columns), make, columns)
+    taken = list(inspect.signature(make).parameters.values())[1:]
+    accepted = {each.name: each.default for each in taken if each.name not in NO_COLUMNS}
+    for name in columns:
+        if name not in accepted:
+            error = unknown_name("--column", name, accepted)
+            if columns[name] in accepted:
+                error.add_note(f"the argument comes first: --column {columns[name]}={name}")
+            raise error
+    named = {name: columns.get(name, name) for name, value in accepted.items() if value == name}
+    named |= {name: columns[name] for name in columns if accepted[name] is None}
+    pairs = [(name, column) for name, some in named.items() for column in some.split(",")]
+    if missing := {name: column for name, column in pairs if column not in frame.columns}:
+        what, are = ("columns", "are") if len(missing) > 1 else ("column", "is")
+        ways = " ".join(f"--column {name}=COLUMN" for name in missing)
+        raise ValueError(
+            f"{source} has no {what} {' and '.join(map(repr, missing.values()))}; it has "
+            f"{', '.join(map(str, frame.columns))}. Say which {are} meant by {ways}, or what kind "
+            "of file it is by --form."
+        )
     if items.item_names is None:
-        _refuse_names(source, frame, [columns.get(each, each) for each in WHO[form]])
-    if form == "matches" and "result" in columns and "," in columns["result"]:
+        for column in (columns.get(each, each) for each in WHO[form]):
+            if len(frame) and not pd.api.types.is_numeric_dtype(frame[column]):
+                raise ArgumentError(
+                    f"{source} has {frame[column].iloc[0]!r} in the column {column!r}, but the "
+                    "items have no names",
+                    "--name COLUMN says where in DATA they are. Without it row numbers",
+                )
+    if form == "matches" and "," in columns.get("result", ""):
         columns = columns | dict(result=columns["result"].split(","))
-    more = {} if ties is None else dict(ties=ties)
     rows = np.arange(len(items.X)) if items.item_names is None else items.item_names
-    _refuse_repeated(rows)
-    return make(frame, items=rows, **columns, **more)
-
-
-def _refuse_names(source, frame, columns):
-    """Refuse names where the items have none, and rows are meant by their numbers."""
-    from pandas.api.types import is_numeric_dtype
-
-    for column in columns:
-        if len(frame) and not is_numeric_dtype(frame[column]):
-            raise ArgumentError(
-                f"{source} has {frame[column].iloc[0]!r} in the column {column!r}, but the "
-                "items have no names",
-                "--name COLUMN says where in DATA they are. Without it row numbers",
-            )
-
-
-def _refuse_repeated(names):
-    """Refuse names of which two rows have the same."""
-    import pandas as pd
-
-    again = pd.Series(names).duplicated().to_numpy()
-    if again.any():
-        second = int(again.argmax())
-        first = names.tolist().index(names.tolist()[second])
+    if (again := pd.Series(rows).duplicated().to_numpy()).any():
+        second, names = int(again.argmax()), rows.tolist()
         raise ArgumentError(
-            f"name has {names.tolist()[second]!r} in the rows {first} and {second}",
+            f"name has {names[second]!r} in the rows {names.index(names[second])} and {second}",
             "distinct names beside --preferences",
             "Where every row that was shown has features of its own, --target CLICKED "
             "--qid SESSION learns from one file.",
         )
+    return make(frame, items=rows, **columns, **({} if ties is None else dict(ties=ties)))
 
 
 Out = option(Path, "Write the model to this file.", "-o", "--out")
@@ -310,10 +257,14 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     about = dict(data=" ".join(names), method=method, target=target, qid=qid, name=name)
     how, prefs = dict(standardize=standardize, about=about), None
     with spoken_warnings():
-        from rankbook.app.fitting import fit_blocks, fit_items, lam_of_c
+        from rankbook.app.fitting import fit_model, lam_of_c
 
         if files is not None:
-            refuse_in_blocks(preferences=preferences, method=method, name=name, **options)
+            asked = dict(preferences=preferences, method=method, name=name) | options
+            for name_of, value in asked.items():
+                if value not in (accepted := ACCEPTED.get(name_of, (None,))):
+                    several = "and DATA is several files, which are read in blocks"
+                    raise ArgumentError(f"{name_of} is {value!r}, {several}", f"{accepted[0]}")
         columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
         with advice_on_words(*(["name"] if files is None else []), "qid"):
             blocks, roles = open_blocks(data, files, needs_target=files is not None, **columns)
@@ -332,43 +283,22 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         if None not in (lam, c):
             raise ArgumentError(f"lam is {lam!r} and c is {c!r}", "one of the two")
         if c is not None:
-            lam = lam_of_c(c, blocks.reduce(number_of_queries, blocks.items))
-        if files is None:
-            (block,), options["gamma"] = blocks.items.values, one_gamma(gamma)
-            model = fit_items(
-                block, roles.features, method, preferences=prefs, lam=lam, **how, **options
-            )
-            n = len(block.X)
-        else:
-            how |= dict(lam=1.0 if lam is None else lam, loss=loss or "hinge")
-            with sending(workers, scheduler) as send:
-                progress = sys.stderr.isatty()
-                model, facts = fit_blocks(
-                    blocks, roles.features, **how, progress=progress, send=send
-                )
-            n = facts.n_items
-        model.save(out)
-    say_fit(model, n, prefs, out, perf_counter() - start, as_json)
-
-
-def one_gamma(text):
-    """A gamma, or None."""
-    gammas = parse_gammas(text)
-    if gammas is not None and len(gammas) > 1:
-        raise ArgumentError(f"gamma is {text!r}", "one number, since there is one fit")
-    return None if gammas is None else gammas[0]
-
-
-def say_fit(model, n_items, prefs, file, seconds, as_json):
-    """Print what was fitted to so many items, and how near to the optimum it is proven to be.
-
-    The preferences are those that were given, or made from scores where the problem has them.
-    """
+            queries = lambda block: 1 if block.qid is None else len(set(block.qid.tolist()))
+            lam = lam_of_c(c, blocks.reduce(queries, blocks.items))
+        options |= dict(lam=lam, gamma=parse_gammas(gamma, one=True))
+        if files is not None:
+            options |= dict(kernel="linear", solver="newton", progress=sys.stderr.isatty())
+        with sending(workers, scheduler) as send:
+            how |= dict(preferences=prefs, send=send)
+            model = fit_model(blocks, roles.features, method, **how, **options)
     inner, certificate = model.model, model.model.certificate_
-    prefs = getattr(inner.solution_.problem, "prefs", None) if prefs is None else prefs
+    problem = inner.solution_.problem
+    inner.set_params(**({} if files is None else dict(progress=False)))
+    prefs = getattr(problem, "prefs", None) if prefs is None else prefs
+    model.save(out)
     facts = dict(
-        file=str(file),
-        items=n_items,
+        file=str(out),
+        items=(n := len(blocks.items.values[0].X) if files is None else problem.facts.n_items),
         features=len(model.columns),
         preferences=None if prefs is None else len(prefs),
         model=type(inner).__name__,
@@ -377,18 +307,16 @@ def say_fit(model, n_items, prefs, file, seconds, as_json):
         solver=inner.solver_,
         primal=float(certificate.primal),
         relative_gap=float(certificate.relative_gap),
-        seconds=seconds,
+        seconds=perf_counter() - start,
     )
-    if as_json:
-        say(json.dumps(facts, indent=2))
-        return
     known = "" if prefs is None else f", {len(prefs)} preferences"
-    rows = (
-        ("data", f"{facts['items']} items, {facts['features']} features{known}"),
-        ("model", f"{facts['model']}, {facts['kernel']} kernel, lambda {facts['lam']:.6g}"),
-        ("solver", facts["solver"]),
-        ("certificate", f"objective {facts['primal']:.10g}, gap {abs(facts['relative_gap']):.1e}"),
-        ("written", facts["file"]),
-        ("time", f"{seconds:.1f} s"),
+    rows = dict(
+        data=f"{n} items, {facts['features']} features{known}",
+        model=f"{facts['model']}, {facts['kernel']} kernel, lambda {facts['lam']:.6g}",
+        solver=facts["solver"],
+        certificate=f"objective {facts['primal']:.10g}, gap {abs(facts['relative_gap']):.1e}",
+        written=facts["file"],
+        time=f"{facts['seconds']:.1f} s",
     )
-    say("\n".join(f"{label:13}{text}" for label, text in rows))
+    text = "\n".join(f"{label:13}{row}" for label, row in rows.items())
+    say(json.dumps(facts, indent=2) if as_json else text)

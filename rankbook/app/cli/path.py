@@ -37,30 +37,6 @@ Events = option(
 Keep = option(Path, "Keep the whole path in this file, for rankbook.load.", "--save")
 
 
-def whole_path(data, kernel, gamma, degree, coef0, graph, lam_min, standardize):
-    """The exact path of the ranking SVM on all items of a data set."""
-    from rankbook.app.select import kernels_to_try
-    from rankbook.data.split import scaling
-    from rankbook.kernels.kernel import Kernel
-    from rankbook.preferences.graph import Preferences
-    from rankbook.problems.ranksvm import RankSVMProblem
-    from rankbook.registry.solve import solve_path
-
-    kernels = kernels_to_try(kernel, parse_gammas(gamma), degree, coef0)
-    if len(kernels) > 1:
-        raise ArgumentError(f"gamma is {gamma!r}", "one number, since there is one path")
-    centre, factor = scaling(data.X) if standardize else (0.0, 1.0)
-    prefs = Preferences.from_scores(data.y, data.qid, graph)
-    if len(prefs) == 0:
-        raise ArgumentError(
-            f"data ({len(data.y)} items) has no preference: all y are equal"
-            f"{'' if data.qid is None else ' in every query'}",
-            "at least one",
-        )
-    problem = RankSVMProblem((data.X - centre) * factor, prefs, Kernel(**kernels[0]))
-    return solve_path(problem, lam_min, solver="path", progress=sys.stderr.isatty())
-
-
 def path(  # noqa: PLR0913 -- an option of the command each
     data: Data,
     out: Events = None,
@@ -81,7 +57,13 @@ def path(  # noqa: PLR0913 -- an option of the command each
 
     All items are learnt from. Without -o a summary is printed.
     """
+    from rankbook.app.select import kernels_to_try
+    from rankbook.data.split import scaling
     from rankbook.data.writers import TABLES, write_frame
+    from rankbook.kernels.kernel import Kernel
+    from rankbook.preferences.graph import Preferences
+    from rankbook.problems.ranksvm import RankSVMProblem
+    from rankbook.registry.solve import solve_path
 
     if save is not None:
         check_place("--save", save, data, out)
@@ -90,24 +72,27 @@ def path(  # noqa: PLR0913 -- an option of the command each
     refuse_two(as_json, out)
     with spoken_warnings():
         items = read_data(data, target, qid, parse_names(drop))
-        found = whole_path(items, kernel, gamma, degree, coef0, graph, lam_min, standardize)
+        options, *_ = kernels_to_try(kernel, parse_gammas(gamma, one=True), degree, coef0)
+        centre, factor = scaling(items.X) if standardize else (0.0, 1.0)
+        prefs = Preferences.from_scores(items.y, items.qid, graph)
+        if len(prefs) == 0:
+            where = "" if items.qid is None else " in every query"
+            said = f"data ({len(items.y)} items) has no preference: all y are equal{where}"
+            raise ArgumentError(said, "at least one")
+        problem = RankSVMProblem((items.X - centre) * factor, prefs, Kernel(**options))
+        found = solve_path(problem, lam_min, solver="path", progress=sys.stderr.isatty())
         if save is not None:
             found.save(save)
         if out is not None:
             write_frame(found.to_frame(), out)
-    said = json.dumps(path_facts(found)) if as_json else repr(found)
-    say(said, err=out == "-")
-
-
-def path_facts(path):
-    """How far a path goes and how it ended, as plain Python values."""
-    return dict(
-        status=path.status,
-        events=len(path.events),
-        breakpoints=int(path.breakpoints.size),
-        lam_max=float(path.problem.lam_max),
-        lam_end=path.domain[0],
-        preferences=len(path.problem.prefs),
-        items=path.problem.prefs.n_items,
-        solver=path.solver,
+    facts = dict(
+        status=found.status,
+        events=len(found.events),
+        breakpoints=int(found.breakpoints.size),
+        lam_max=float(found.problem.lam_max),
+        lam_end=found.domain[0],
+        preferences=len(found.problem.prefs),
+        items=found.problem.prefs.n_items,
+        solver=found.solver,
     )
+    say(json.dumps(facts) if as_json else repr(found), err=out == "-")

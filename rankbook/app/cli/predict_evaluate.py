@@ -78,6 +78,7 @@ def predict(
 
     Columns that the model does not use are ignored; one that it misses is an error.
     """
+    import numpy as np
     import pandas as pd
 
     from rankbook.data.writers import TABLES, json_rows, write_frame
@@ -95,7 +96,12 @@ def predict(
         for table, stored in zip(tables, blocks.items.values if files else ()):
             table.insert(0, "file", str(stored.read.table))
         frame = pd.concat(tables, ignore_index=True)
-        frame = best_first(frame) if ranked else frame
+        if ranked:
+            by = ["qid"] if "qid" in frame else []
+            up = [True] * len(by) + [False]
+            frame = frame.sort_values([*by, "score"], ascending=up, kind="stable")
+            queries = frame["qid"] if by else np.zeros(len(frame))
+            frame.insert(0, "rank", frame.groupby(queries).cumcount() + 1)
     if as_json:
         typer.echo(json_rows(frame))
     else:
@@ -112,17 +118,6 @@ def score_table(block, model):
     rows = range(block.first, block.first + len(scores))
     columns = dict(row=rows, qid=block.qid, name=block.item_names, score=scores)
     return pd.DataFrame({key: value for key, value in columns.items() if value is not None})
-
-
-def best_first(frame):
-    """The rows of a table of scores by score, in each query, with their rank."""
-    import pandas as pd
-
-    by = ["qid"] if "qid" in frame else []
-    frame = frame.sort_values([*by, "score"], ascending=[True] * len(by) + [False], kind="stable")
-    place = frame.groupby("qid").cumcount() if by else pd.Series(range(len(frame)), frame.index)
-    frame.insert(0, "rank", place + 1)
-    return frame
 
 
 def scores_in(file, n):
@@ -209,23 +204,23 @@ def evaluate(
     The target and the queries of a model are those that it was fitted to. A query with nothing to
     measure, as NDCG without a grade above 0, is left out of the mean, and it is said of how many.
     """
+    import pandas as pd
+
     from rankbook.app.measures import USUAL, measures, measures_by_query
+    from rankbook.data.writers import json_rows, write_frame
 
     metric = parse_names(metric) or None
     with spoken_warnings():
         files, columns = several_files(data), dict(target=target, qid=qid, name=name)
         blocks, model = ranking_of(ranking, data, files, **columns)
         if by_query:
-            return say_queries(*measures_by_query(blocks, model, metric or USUAL[:4]), as_json)
+            ids, values = measures_by_query(blocks, model, metric or USUAL[:4])
+            frame = pd.DataFrame(dict(qid=ids) | values)
+            return typer.echo(json_rows(frame)) if as_json else write_frame(frame)
         facts = measures(blocks, model, metric)
-    say_measures(facts | (dict(level_auc=[]) if metric else {}), as_json)
-
-
-def say_measures(facts, as_json):
-    """Print measures, and over how many queries each is a mean, where some are left out."""
+    facts |= dict(level_auc=[]) if metric else {}
     if as_json:
-        typer.echo(json.dumps(facts, indent=2))
-        return
+        return typer.echo(json.dumps(facts, indent=2))
     queries = facts["queries"]
     for name, value in facts["metrics"].items():
         some = facts["queries_counted"].get(name, queries)
@@ -235,19 +230,6 @@ def say_measures(facts, as_json):
         area = "no query has both" if row["auc"] is None else f"{row['auc']:.6f}"
         levels = f"auc {row['better']:g} > {row['worse']:g}"
         typer.echo(f"{levels:18}{area}")
-
-
-def say_queries(ids, values, as_json):
-    """Print a row for each query, under its id, as CSV or JSON."""
-    import pandas as pd
-
-    from rankbook.data.writers import json_rows, write_frame
-
-    frame = pd.DataFrame(dict(qid=ids) | values)
-    if as_json:
-        typer.echo(json_rows(frame))
-    else:
-        write_frame(frame)
 
 
 First = typer.Argument(metavar="A", help="A model's file, or a table of scores.")

@@ -137,7 +137,16 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None):
 
     if source not in list_datasets():
         if source != "-" and not Path(source).exists():
-            raise _no_data(source)
+            near = difflib.get_close_matches(str(source), list_datasets(), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise FileNotFoundError(
+                f"DATA is {str(source)!r}: there is no such file. A pattern is accepted by "
+                "rankbook fit, predict and evaluate, which read several files; here one file, or "
+                "built-in data."
+                if glob.has_magic(str(source))
+                else f"DATA is {str(source)!r}: there is no such file, and no built-in data set "
+                f"of this name{hint} Built in: {', '.join(list_datasets())}."
+            )
         check_file("DATA", source)
         with advice_on_words("qid"):
             return read_table(source, target, qid, drop, group_split)
@@ -216,23 +225,6 @@ def open_blocks(
     return Blocks([CheckedBlock(found.X, found.y, found.qid)]), Roles(tuple(found.feature_names))
 
 
-def _no_data(source):
-    """The error for a source that is neither a file nor a name."""
-    from rankbook.data.datasets import list_datasets
-
-    if glob.has_magic(str(source)):
-        return FileNotFoundError(
-            f"DATA is {str(source)!r}: there is no such file. A pattern is accepted by rankbook "
-            "fit, predict and evaluate, which read several files; here one file, or built-in data."
-        )
-    near = difflib.get_close_matches(str(source), list_datasets(), n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else "."
-    return FileNotFoundError(
-        f"DATA is {str(source)!r}: there is no such file, "
-        f"and no built-in data set of this name{hint} Built in: {', '.join(list_datasets())}."
-    )
-
-
 @contextmanager
 def spoken_warnings(queries=True):
     """Print what a reader assumes, and warnings, as notes on stderr.
@@ -259,16 +251,16 @@ def spoken_warnings(queries=True):
         yield
 
 
-def parse_gammas(text):
-    """The numbers of a comma-separated list, or None."""
+def parse_gammas(text, one=False):
+    """The numbers of a comma-separated list, or the only one; or None."""
     if text is None:
         return None
+    many = "one number > 0" if one else "a number > 0, or several separated by commas,"
     try:
-        return [float(word) for word in text.split(",")]
+        found = [float(word) for word in text.split(",", 0 if one else -1)]
     except ValueError:
-        raise ArgumentError(
-            f"--gamma is {text!r}", "a number > 0, or several separated by commas"
-        ) from None
+        raise ArgumentError(f"--gamma is {text!r}", many) from None
+    return found[0] if one else found
 
 
 def parse_options(texts, name):

@@ -59,7 +59,14 @@ def report(facts):
         text += f"{row['breakpoints']} breakpoints, {row['status']}"
         rows.append((f"  gamma {row['gamma']:.4g}"[:13], text))
     best, chosen = best_lines(facts["curve"], facts["chosen"]["lam"])
-    rows += [("path", path_line(facts)), *best, ("chosen", chosen + chosen_how(facts["chosen"]))]
+    gamma, rule = facts["chosen"]["gamma"], facts["chosen"]["rule"]
+    how = dict(
+        widest="middle of the widest interval",
+        largest="upper end of the highest interval",
+        one_se="largest within a standard error of the minimum, {:.6f}",
+    )[rule].format(facts["chosen"]["standard_error"])
+    chosen += f" ({how})" if gamma is None else f", gamma {gamma:.6g} ({how})"
+    rows += [("path", path_line(facts)), *best, ("chosen", chosen)]
     wrong, area = facts["disagreement"], facts["auc"]
     text = f"{wrong['validation']:.6f} validation, {wrong['test']:.6f} test"
     if area is not None:
@@ -83,17 +90,6 @@ def report(facts):
 
 SIZES = ("items", "features", "queries", "groups", "levels")
 SHORT = {"ndcg@10": "NDCG@10", "average_precision": "average precision"}
-
-
-def chosen_how(chosen):
-    """The chosen gamma, if there is one, and the rule."""
-    gamma = "" if chosen["gamma"] is None else f", gamma {chosen['gamma']:.6g}"
-    how = dict(
-        widest="middle of the widest interval",
-        largest="upper end of the highest interval",
-        one_se="largest within a standard error of the minimum, {:.6f}",
-    )[chosen["rule"]].format(chosen["standard_error"])
-    return f"{gamma} ({how})"
 
 
 def path_line(facts):

@@ -63,41 +63,6 @@ def _foretell(data, options):
     typer.echo(str(compare_solvers(problem, lam, "path", **auto)), err=True)
 
 
-def _say(facts, compiling, as_json):
-    """Print the facts on stdout, and the notes among them on stderr."""
-    facts["seconds"] = facts["seconds"] | dict(compiling=compiling)
-    say(json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(report(facts)))
-    for note in facts["notes"]:
-        say(f"rankbook: note: {note}", err=True)
-
-
-def _save(result, file, columns):
-    """Keep the chosen model in a file, with the target and the queries that it was chosen by."""
-    from rankbook.app.fitting import chosen_model
-
-    about = {name: columns[name] for name in ("target", "qid")}
-    chosen_model(result, about).save(file)
-
-
-def _choose(columns, options, verbose):
-    """Read and choose; returns the ModelSelection and the seconds spent compiling.
-
-    `columns` are what :func:`rankbook.app.cli.reading.read_data` takes. Progress goes to stderr if
-    that is a terminal.
-    """
-    from rankbook.app.select import select_model
-    from rankbook.base.jit import WAITING
-
-    data = read_data(**columns)
-    if verbose and options["method"] == "ranksvm":
-        _foretell(data, options)
-    elif verbose:
-        typer.echo(f"{options['method']}: one decomposition, nothing is predicted", err=True)
-    before = WAITING.seconds
-    result = select_model(data, progress=sys.stderr.isatty(), **options)
-    return result, WAITING.seconds - before
-
-
 Save = option(Path, "Keep the chosen model in this file, for rankbook predict.", "--save")
 
 
@@ -142,9 +107,23 @@ def select(  # noqa: PLR0913 -- an option of the command each
         options |= dict(gamma=parse_gammas(gamma))
         columns = dict(source=data, target=target, qid=qid, drop=parse_names(drop))
         columns |= dict(group_split=group_split)
-        result, compiling = _choose(columns, options, verbose)
-        _say(result.summary(), compiling, as_json)
+        from rankbook.app.fitting import chosen_model
+        from rankbook.app.select import select_model
+        from rankbook.base.jit import WAITING
+
+        found = read_data(**columns)
+        if verbose and method == "ranksvm":
+            _foretell(found, options)
+        elif verbose:
+            typer.echo(f"{method}: one decomposition, nothing is predicted", err=True)
+        before = WAITING.seconds
+        result = select_model(found, progress=sys.stderr.isatty(), **options)
+        facts = result.summary()
+        facts["seconds"] = facts["seconds"] | dict(compiling=WAITING.seconds - before)
+        say(json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(report(facts)))
+        for note in facts["notes"]:
+            say(f"rankbook: note: {note}", err=True)
         if save is not None:
-            _save(result, save, columns)
+            chosen_model(result, dict(target=target, qid=qid)).save(save)
         if plot is not None:
             save_picture(result.figure(), plot)
