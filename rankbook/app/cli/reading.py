@@ -255,7 +255,7 @@ def parse_gammas(text, one=False):
     """The numbers of a comma-separated list, or the only one; or None."""
     if text is None:
         return None
-    many = "one number > 0" if one else "a number > 0, or several separated by commas,"
+    many = "one number > 0" if one else "a number > 0, or several separated by commas"
     try:
         found = [float(word) for word in text.split(",", 0 if one else -1)]
     except ValueError:
