@@ -222,7 +222,7 @@ def _read_arrays(archive, size):
     if len(members) > MEMBERS:
         raise ValueError(f"it has {len(members):,} arrays, and at most {MEMBERS:,} are accepted")
     if sum(member.file_size for member in members) > size:
-        raise ValueError("its arrays claim to be larger than the file")
+        raise ValueError("its arrays are compressed, or claim to be larger than the file")
     for member in members:
         name = member.filename.removesuffix(".npy")
         if name in arrays:
