@@ -448,7 +448,7 @@ class ModelSelection:
 
         from rankbook.plots.curve import plot_validation_curve
         from rankbook.plots.items import plot_roc
-        from rankbook.plots.sets import plot_sets
+        from rankbook.plots.path import plot_sets
 
         with_path = self.best.path.breakpoints.size > 0
         with_roc = self.auc is not None and self.data.qid is None
