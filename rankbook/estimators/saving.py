@@ -386,7 +386,6 @@ SHOWN = ("solver_", "n_features_in_", "feature_names_in_", "classes_", "lam_", "
 SHOWN += ("certificate_", "exact_certificate_")
 
 
-
 def file_facts(file: File) -> dict[str, Any]:
     """The facts in a file of rankbook, as plain values that are ready for JSON.
 
