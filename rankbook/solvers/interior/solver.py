@@ -4,9 +4,8 @@
 
 # %% auto #0
 __all__ = ['LEAST', 'SHARES', 'NEAR', 'CORRECTORS', 'BORDER', 'STEPS', 'PATIENCE', 'FALL', 'ENOUGH', 'NEAREST', 'Program',
-           'central', 'first_position', 'Bound', 'Direction', 'mean_loss', 'InteriorPoint', 'blend', 'centring',
-           'iterate', 'Scaled', 'scaled', 'run', 'at_bounds', 'to_solution', 'limited', 'coefficients', 'start_at',
-           'InteriorSolver']
+           'central', 'first_position', 'Bound', 'Direction', 'InteriorPoint', 'blend', 'iterate', 'scaled', 'run',
+           'to_solution', 'start_at', 'InteriorSolver']
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #s003
 from dataclasses import dataclass
@@ -24,9 +23,11 @@ from .systems import FactorSystem, Pairs, system_of
 # %% ../../../nbs/solvers/interior/solver.ipynb #s005
 @dataclass
 class Program:
-    """A ranking SVM as an interior point sees it, with lam = 1.
+    """A ranking SVM as an interior point sees it, with lam = 1, and the units it is in.
 
-    `weight`, `margin` and `curvature` are (m,), the last one None for the hinge.
+    `weight`, `margin` and `curvature` are (m,), the last one None for the hinge. `kept` are the
+    preferences of the problem that weigh something, and `pivots` the items whose rows of the
+    system's factor are lower triangular, or None.
     """
 
     pairs: object
@@ -34,6 +35,16 @@ class Program:
     weight: np.ndarray
     margin: np.ndarray
     curvature: np.ndarray | None = None
+    kept: object = ...
+    pivots: np.ndarray | None = None
+    kernel_unit: float = 1.0
+    score_unit: float = 1.0
+    dual_unit: float = 1.0
+
+    @property
+    def value_unit(self):
+        """The unit of the objective."""
+        return self.score_unit * self.dual_unit
 
     def shortfall(self, scores):
         """What each preference (m,) lacks to its margin at scores (n,)."""
@@ -116,13 +127,6 @@ class Direction:
 LEAST = 1e-100  # of a distance or its multiplier: rounding may leave nothing
 
 
-def mean_loss(program, short):
-    """The mean of weighted distances to the margin, and not less than a hundredth of margins."""
-    asked = np.where(program.margin == 0, 1.0, np.abs(program.margin))
-    distance = np.maximum(np.abs(short), 0.01 * asked)
-    return float(program.weight @ distance) / short.size
-
-
 class InteriorPoint:
     """A function and multipliers inside their box.
 
@@ -132,13 +136,16 @@ class InteriorPoint:
     position : ndarray
         Of the function, as the program's system keeps it.
     mu : float, optional
-        The products to begin with; by default :func:`mean_loss`.
+        The products to begin with; by default the mean of weighted distances to the margin, each at
+        least a hundredth of the margin.
     """
 
     def __init__(self, program, position, mu=None):
         self.program, self.position = program, position
         short = program.shortfall(program.system.scores(position))
-        mu = mean_loss(program, short) if mu is None else mu
+        if mu is None:
+            asked = np.where(program.margin == 0, 1.0, np.abs(program.margin))
+            mu = float(program.weight @ np.maximum(np.abs(short), 0.01 * asked)) / short.size
         distances = central(program, short, mu)
         self.bounds = [Bound(x, mu / x, sign) for x, sign in zip(distances, (1.0, -1.0))]
         self.dual, self.weight = distances[0], np.empty_like(short)
@@ -243,18 +250,6 @@ def blend(point, current, trial, gain):
     current.length = float(lengths[best])
     return True
 
-
-def centring(point, current, trial, mu, length):
-    """Targets that bring products nearer to mu that would be far from it after a long step."""
-    for part in point.program.pairs.slices:
-        step = current.step[part]
-        for b, old, new in zip(point.bounds, current.targets, trial.targets):
-            product = (b.x[part] + length * b.sign * step) * (
-                b.z[part] + length * b.change(part, step, old[part])
-            )
-            wanted = np.clip(product, NEAR * mu, mu / NEAR) - product
-            new[part] = old[part] + np.maximum(wanted, -mu / NEAR)
-
 # %% ../../../nbs/solvers/interior/solver.ipynb #s020
 BORDER = 0.995  # of the way to the border of the box
 
@@ -284,7 +279,13 @@ def iterate(point, current, trial):
         if current.length >= BORDER:
             break
         further = min(1.0, max(1.5 * current.length, current.length + 0.3))
-        centring(point, current, trial, aim, further)
+        for part in point.program.pairs.slices:  # bring products nearer to their aim
+            step = current.step[part]
+            for b, old, new in zip(point.bounds, current.targets, trial.targets):
+                x = b.x[part] + further * b.sign * step
+                product = x * (b.z[part] + further * b.change(part, step, old[part]))
+                wanted = np.clip(product, NEAR * aim, aim / NEAR) - product
+                new[part] = old[part] + np.maximum(wanted, -aim / NEAR)
         point.solve(trial)
         if not blend(point, current, trial, 0.1 * (further - current.length)):
             break
@@ -293,41 +294,18 @@ def iterate(point, current, trial):
     return length
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #solver-s005
-@dataclass
-class Scaled:
-    """A problem at one lambda as a program, and the units it is in.
-
-    `kept` are the preferences (m,) that weigh something, and `pivots` the items whose rows of the
-    system's factor are lower triangular, or None.
-    """
-
-    program: Program
-    kept: np.ndarray | slice
-    pivots: np.ndarray | None
-    kernel_unit: float
-    score_unit: float
-    dual_unit: float
-
-    @property
-    def value_unit(self):
-        """The unit of the objective."""
-        return self.score_unit * self.dual_unit
-
-
 def scaled(problem, lam):
-    """A problem at one lambda as :class:`Scaled`."""
-    prefs = problem.prefs
-    kept = slice(None) if (prefs.weight > 0).all() else np.flatnonzero(prefs.weight)
+    """A problem at one lambda as a :class:`Program`."""
+    prefs, is_smooth = problem.prefs, problem.loss.is_smooth
+    kept = ... if (prefs.weight > 0).all() else np.flatnonzero(prefs.weight)
     weight, margin = prefs.weight[kept], prefs.margin[kept]
-    top, score_unit = float(weight.max()), float(np.abs(margin).max()) or 1.0
-    kernel_unit = top / lam if problem.loss.is_smooth else top / (lam * score_unit)
+    top, unit = float(weight.max()), float(np.abs(margin).max()) or 1.0
+    kernel_unit = top / lam if is_smooth else top / (lam * unit)
     pairs = Pairs(prefs.better[kept], prefs.worse[kept], problem.n_items)
     system, pivots = system_of(problem, kernel_unit, pairs)
-    curvature = (
-        np.broadcast_to(top / (2 * weight), weight.shape) if problem.loss.is_smooth else None
-    )
-    program = Program(pairs, system, weight / top, margin / score_unit, curvature)
-    return Scaled(program, kept, pivots, kernel_unit, score_unit, lam * score_unit * kernel_unit)
+    curvature = np.broadcast_to(top / (2 * weight), weight.shape) if is_smooth else None
+    parts = pairs, system, weight / top, margin / unit, curvature
+    return Program(*parts, kept, pivots, kernel_unit, unit, lam * unit * kernel_unit)
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #solver-s009
 STEPS = 300  # at most; where it falls no more it ends by itself
@@ -336,22 +314,17 @@ FALL = 10  # what a step must divide the gap by to be followed by another, once 
 ENOUGH = 1e-8  # of tol: where none is
 
 
-def run(scaled, point, tol, tell=lambda steps, text: None):
+def run(program, point, tol, tell=lambda steps, text: None):
     """The best position and multipliers (m,) that the point meets, their gap, and the steps done.
 
     It ends below a gap of `tol`, over max(1, objective), when that no longer falls fast, or where
     it falls no more. `tell` is called with the number of steps done and the gap, as a text.
     """
-    program, least, lowest = scaled.program, 1 / scaled.value_unit, np.inf
-    best, since, current, trial = (
-        (np.inf, None, None),
-        0,
-        point.new_direction(),
-        point.new_direction(),
-    )
+    best, lowest, since = (np.inf, None, None), np.inf, 0
+    current, trial = point.new_direction(), point.new_direction()
     for steps in range(STEPS + 1):
         primal, dual = program.values(point.position, point.dual)
-        gap, since = abs(primal - dual) / max(least, abs(primal)), since + 1
+        gap, since = abs(primal - dual) / max(1 / program.value_unit, abs(primal)), since + 1
         tell(steps, f"gap {gap:.1e}")
         done = gap > best[0] / FALL or gap <= ENOUGH * tol
         if gap < best[0]:
@@ -367,74 +340,53 @@ def run(scaled, point, tol, tell=lambda steps, text: None):
             break
     return best, steps
 
-# %% ../../../nbs/solvers/interior/solver.ipynb #solver-s007
+# %% ../../../nbs/solvers/interior/solver.ipynb #s062
 NEAREST = 1e-9  # of a box: multipliers that are nearer to its bound are put there
 
 
-def at_bounds(program, dual):
-    """The multipliers (m,), those that are near a bound at the bound."""
-    near = NEAREST * program.weight
-    dual = np.where(dual < near, 0.0, dual)
-    if program.curvature is not None:
-        return dual
-    return np.where(dual > program.weight - near, program.weight, dual)
-
-# %% ../../../nbs/solvers/interior/solver.ipynb #s062
-def to_solution(problem, lam, scaled, best, tol, info):
+def to_solution(problem, lam, program, best, tol, info):
     """The :class:`rankbook.Solution` of the best gap, position and multipliers of :func:`run`."""
-    program, system, (gap, position, dual) = scaled.program, scaled.program.system, best
+    from scipy.linalg import solve_triangular
+
+    system, (gap, position, dual), given = program.system, best, {}
     if dual is None:
         raise ArithmeticError(
             f"lam is {lam:g}, and no step has a finite objective; a lam or weights of moderate "
             "scale are needed."
         )
-    sparse = at_bounds(program, dual)
-    implied = system.project(program.pairs.gather(sparse))
-    primal, lower = program.values(implied, sparse)
-    multipliers = np.zeros(len(problem.prefs))
+    near = NEAREST * program.weight
+    sparse = np.where(dual < near, 0.0, dual)
+    if program.curvature is None:
+        sparse = np.where(sparse > program.weight - near, program.weight, sparse)
+    primal, lower = program.values(system.project(program.pairs.gather(sparse)), sparse)
     own, near = max(gap, tol), max(10 * gap, tol / 1e5)  # as good as is asked for, and hardly worse
-    if (primal - lower) / max(1 / scaled.value_unit, abs(primal)) <= min(own, near):
-        multipliers[scaled.kept] = scaled.dual_unit * sparse
-        return Solution(problem, lam, dual=limited(problem, multipliers), info=info)
-    multipliers[scaled.kept] = scaled.dual_unit * dual
-    multipliers, unit = limited(problem, multipliers), scaled.score_unit * scaled.kernel_unit
-    if isinstance(system, FactorSystem) and scaled.pivots is None:
-        weights = unit / np.sqrt(scaled.kernel_unit) * position
-        return Solution(problem, lam, dual=multipliers, weights=weights, info=info)
-    coef = unit * coefficients(scaled, position, dual)
-    return Solution(problem, lam, coef, multipliers, info=info)
-
-
-def limited(problem, multipliers):
-    """The multipliers without the rounding errors by which they exceed their weights."""
-    if problem.loss.is_smooth:
-        return multipliers
-    return np.minimum(multipliers, problem.prefs.weight)
-
-
-def coefficients(scaled, position, dual):
-    """Coefficients (n,) of a position, in units of the program."""
-    from scipy.linalg import solve_triangular
-
-    if scaled.pivots is None:
-        return position
-    coef, system = scaled.program.pairs.gather(dual), scaled.program.system
-    left, root = position - system.project(coef), system.Z[scaled.pivots]
-    coef[scaled.pivots] += solve_triangular(root, left, lower=True, trans="T", check_finite=False)
-    return coef
+    if (primal - lower) / max(1 / program.value_unit, abs(primal)) <= min(own, near):
+        dual = sparse
+    else:
+        unit = program.score_unit * program.kernel_unit
+        if isinstance(system, FactorSystem) and program.pivots is None:
+            given["weights"] = unit / np.sqrt(program.kernel_unit) * position
+        elif program.pivots is None:
+            given["coef"] = unit * position
+        else:
+            coef, pivots = program.pairs.gather(dual), program.pivots
+            left, root = position - system.project(coef), system.Z[pivots]
+            coef[pivots] += solve_triangular(root, left, lower=True, trans="T", check_finite=False)
+            given["coef"] = unit * coef
+    multipliers = np.zeros(len(problem.prefs))
+    multipliers[program.kept] = program.dual_unit * dual
+    if not problem.loss.is_smooth:  # rounding errors may exceed the weights
+        multipliers = np.minimum(multipliers, problem.prefs.weight)
+    return Solution(problem, lam, dual=multipliers, info=info, **given)
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #solver-s011
-def start_at(scaled, problem, start):
-    """An interior point with the function of another solution, or None without one."""
-    if start is None:
-        return None
+def start_at(program, problem, start):
+    """An interior point with the function of another solution."""
     if start.coef.shape != problem.coef_shape:
         raise ArgumentError(
             f"start has coefficients of shape {start.coef.shape}", f"{problem.coef_shape}"
         )
-    program, system = scaled.program, scaled.program.system
-    gradient = start.coef / (scaled.score_unit * scaled.kernel_unit)
-    position = system.project(gradient)
+    position = program.system.project(start.coef / (program.score_unit * program.kernel_unit))
     points = (InteriorPoint(program, position, mu) for mu in 10.0 ** np.arange(-6, 1))
     values = (program.values(position, point.dual) for point in points)
     gap = min(primal - dual for primal, dual in values)
@@ -487,11 +439,12 @@ class InteriorSolver(Solver):
             'use approximate_kernel, graph="star", or a subsample of the items',
         )
         q = scaled(problem, lam)
-        point = start_at(q, problem, self.start) or InteriorPoint(
-            q.program, first_position(q.program)
-        )
+        if self.start is None:
+            point = InteriorPoint(q, first_position(q))
+        else:
+            point = start_at(q, problem, self.start)
         quiet = np.errstate(over="ignore", invalid="ignore")  # a step that breaks down is the last
         with progress_bar(self.progress, "steps") as tell, quiet:
             best, steps = run(q, point, self.tol, tell)
-        info = dict(steps=steps, unknowns=q.program.system.size)
+        info = dict(steps=steps, unknowns=q.system.size)
         return to_solution(problem, lam, q, best, self.tol, info)

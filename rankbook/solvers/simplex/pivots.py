@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['State', 'Log', 'TINY', 'REBUILD_EVERY', 'LAST_SEGMENT', 'ROUNDING', 'MAX_STALLED', 'STEP_COST', 'OPTIMAL', 'NOISE',
-           'MAX_STEPS', 'initial_state', 'grow', 'edge', 'pair_row', 'replace_pair', 'replace_feature', 'append',
+           'MAX_STEPS', 'start_state', 'grow', 'edge', 'pair_row', 'replace_pair', 'replace_feature', 'append',
            'remove', 'recompute_q', 'rebuild', 'prices', 'next_event', 'first_zero', 'extent', 'first_margin',
-           'list_near', 'first_kink', 'add_correlation', 'move', 'exchange', 'true_weights', 'log_move', 'turn',
-           'follow', 'steepest', 'kinks', 'turning_point', 'long_step', 'descend']
+           'list_near', 'first_kink', 'add_correlation', 'move', 'exchange', 'true_weights', 'turn', 'follow',
+           'steepest', 'turning_point', 'long_step', 'descend']
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c002
 from collections import namedtuple
@@ -15,6 +15,7 @@ from collections import namedtuple
 import numpy as np
 
 from ...base.jit import njit, record
+from ...base.limits import require_memory
 from rankbook.paths.exact import (
     AT_BOUND,
     COMPLETE,
@@ -27,6 +28,7 @@ from rankbook.paths.exact import (
     STALLED,
     UNBOUNDED,
 )
+from ...problems.losses import feature_correlation
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c004
 State = namedtuple(
@@ -38,63 +40,51 @@ State = namedtuple(
 )
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c005
-def initial_state(  # noqa: PLR0913 -- the parts of a state
-    X, better, worse, margin, delta, weight, q, lam, room=16
-):
-    """The state at w = 0, everything at bound.
+def start_state(problem, lam, perturbation, seed, room=16):
+    """The state at w = 0, everything at bound, and the preferences that take part. O(m + n d).
 
     Parameters
     ----------
-    X : ndarray (n, d), measured from its first row
-    better, worse : ndarrays of shape (m,), int32
-    margin, delta, weight : ndarrays of shape (m,)
-        True and perturbed margins, and weights > 0.
-    q : ndarray of shape (d,)
-        The feature correlations Z' weight.
+    problem : RankSVMProblem
     lam : float
+    perturbation : float
+        Largest relative perturbation of a margin.
+    seed : int
     room : int
         Rows for the basis; :func:`grow` makes more.
     """
-    (n, d), m = X.shape, better.size
-    now = record(
-        lam=float(lam),
-        top=float(np.abs(q).max()),
-        budget=float(0.1 * delta.max()),
-        norm=0.0,
-        perturbation=0.0,
+    prefs, (n, d) = problem.prefs, problem.X.shape
+    require_memory(
+        70 * len(prefs) + 24 * problem.X.size,
+        f"following {len(prefs):,} preferences",
+        'use graph="star", or a subsample of the items',
     )
+    pairs, X = np.flatnonzero(prefs.weight > 0), problem.X - problem.X[0]
+    m, margin = pairs.size, np.ascontiguousarray(prefs.margin[pairs])
+    delta = margin * (1 + perturbation * np.random.default_rng(seed).uniform(-1, 1, m))
+    q = feature_correlation(problem, np.asarray(prefs.weight))
+    now = dict(lam=lam, top=np.abs(q).max(), budget=0.1 * delta.max(), norm=0, perturbation=0)
     counted = "in_basis near scanned since stalled largest scans rebuilds logged".split()
-    count = record(**dict.fromkeys(counted, 0) | dict(near=-1))  # list before use
-    new, ints = (lambda k: np.zeros(k)), (lambda k: np.zeros(k, dtype=np.int64))
+    sizes = dict(sign=d, w=d, s=d, rate=d, f=n, h=n, f_scan=n, work=n, a=room, u=room, dw=room)
     return State(
-        np.ascontiguousarray(X),
-        np.ascontiguousarray(X.T),
-        better,
-        worse,
-        margin,
-        delta.copy(),
-        weight,
-        np.full(m, AT_BOUND, dtype=np.int8),
-        ints(room),
-        ints(room),
-        np.zeros((room, room)),
-        new(d),
-        new(d),
-        new(n),
-        q.copy(),
-        new(room),
-        new(room),
-        new(d),
-        new(d),
-        new(room),
-        new(n),
-        np.empty(m, dtype=np.int32),
-        np.arange(m, dtype=np.int32),
-        new(n),
-        new(n),
-        now,
-        count,
-    )
+        X=np.ascontiguousarray(X),
+        XT=np.ascontiguousarray(X.T),
+        better=prefs.better[pairs],
+        worse=prefs.worse[pairs],
+        margin=margin,
+        delta=delta,
+        weight=np.ascontiguousarray(prefs.weight[pairs]),
+        sets=np.full(m, AT_BOUND, dtype=np.int8),
+        E=np.zeros(room, dtype=np.int64),
+        S=np.zeros(room, dtype=np.int64),
+        inverse=np.zeros((room, room)),
+        q=q,
+        near=np.empty(m, dtype=np.int32),
+        everything=np.arange(m, dtype=np.int32),
+        now=record(**{name: float(number) for name, number in now.items()}),
+        count=record(**dict.fromkeys(counted, 0) | dict(near=-1)),  # list before use
+        **{name: np.zeros(size) for name, size in sizes.items()},
+    ), pairs
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c006
 def grow(s):
@@ -450,25 +440,11 @@ def true_weights(s, w):
         if total * s.sign[s.S[y]] > ROUNDING * size:
             w[s.S[y]] = total
 
-
-@njit
-def log_move(s, log, left, entered, direction):
-    """Write the event down; say whether |w|_1 has stopped growing. O(p^2 + d)."""
-    c = s.count
-    t = c.logged
-    log.lam[t], log.out[t], log.into[t] = s.now.lam, left, entered
-    log.to[t] = direction if left < 0 else s.sets[left]
-    true_weights(s, log.w[t])
-    norm = np.abs(s.w).sum()
-    c.stalled = 0 if norm > s.now.norm else c.stalled + 1
-    s.now.norm = norm
-    c.logged, c.since = t + 1, c.since + 1
-    return c.stalled >= MAX_STALLED
-
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c026
 @njit
 def turn(s, lam_min, log):
-    """One event; LOG_FULL, or why there is none. O(p^2 + (n + d) p) and the list."""
+    """Write down one event; LOG_FULL, or why it is the last. O(p^2 + (n + d) p) and the list."""
+    c = s.count
     prices(s)
     drop, place, direction = next_event(s)
     lam = s.now.lam - drop
@@ -482,7 +458,14 @@ def turn(s, lam_min, log):
     s.now.lam = lam
     move(s, step, place, direction, arrived)
     left, entered = exchange(s, place, direction, arrived, zero)
-    return STALLED if log_move(s, log, left, entered, direction) else LOG_FULL
+    log.lam[c.logged], log.out[c.logged], log.into[c.logged] = lam, left, entered
+    log.to[c.logged] = direction if left < 0 else s.sets[left]
+    true_weights(s, log.w[c.logged])
+    norm = np.abs(s.w).sum()
+    c.stalled = 0 if norm > s.now.norm else c.stalled + 1
+    s.now.norm = norm
+    c.logged, c.since = c.logged + 1, c.since + 1
+    return STALLED if c.stalled >= MAX_STALLED else LOG_FULL
 
 
 @njit
@@ -523,30 +506,6 @@ def steepest(s):
             worst, slope, place, direction = excess / lam, excess, -1 - j, np.sign(s.s[j])
     return worst, slope, place, direction
 
-# %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c007
-@njit
-def kinks(s):
-    """All kinks along the edge.
-
-    These are distances, how much the slope turns up at each, and who (a preference i, or -1 - y for
-    place y of S). O(m + n).
-    """
-    p, m, t, tol = s.count.in_basis, s.better.size, 0, TINY * extent(s.h)
-    at, turn, who = np.empty(m + p), np.empty(m + p), np.empty(m + p, dtype=np.int64)
-    largest = np.abs(s.dw[:p]).max() if p else 0.0
-    for y in range(p):
-        j = s.S[y]
-        if s.sign[j] * s.dw[y] < -TINY * largest:
-            at[t], turn[t], who[t] = abs(s.w[j] / s.dw[y]), 2 * s.now.lam * abs(s.dw[y]), -1 - y
-            t += 1
-    for i in range(m):
-        r = s.h[s.better[i]] - s.h[s.worse[i]]
-        if (s.sets[i] == AT_BOUND and r > tol) or (s.sets[i] == INACTIVE and r < -tol):
-            short = s.delta[i] - (s.f[s.better[i]] - s.f[s.worse[i]])
-            at[t], turn[t], who[t] = max(0.0, short / r), s.weight[i] * abs(r), i
-            t += 1
-    return at[:t], turn[:t], who[:t]
-
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c008
 @njit
 def turning_point(at, turn, slope):
@@ -579,8 +538,23 @@ def long_step(s, slope):
 
     The step is infinite if there is no end. O(m + n) on average.
     """
-    at, turn, who = kinks(s)
-    end = turning_point(at, turn, slope)
+    p, m, t, tol = s.count.in_basis, s.better.size, 0, TINY * extent(s.h)
+    # of each kink the distance, how much the slope turns up, and a preference, or -1 - y of S
+    at, turn, who = np.empty(m + p), np.empty(m + p), np.empty(m + p, dtype=np.int64)
+    largest = np.abs(s.dw[:p]).max() if p else 0.0
+    for y in range(p):
+        j = s.S[y]
+        if s.sign[j] * s.dw[y] < -TINY * largest:
+            at[t], turn[t], who[t] = abs(s.w[j] / s.dw[y]), 2 * s.now.lam * abs(s.dw[y]), -1 - y
+            t += 1
+    for i in range(m):
+        r = s.h[s.better[i]] - s.h[s.worse[i]]
+        if (s.sets[i] == AT_BOUND and r > tol) or (s.sets[i] == INACTIVE and r < -tol):
+            short = s.delta[i] - (s.f[s.better[i]] - s.f[s.worse[i]])
+            at[t], turn[t], who[t] = max(0.0, short / r), s.weight[i] * abs(r), i
+            t += 1
+    at, who = at[:t], who[:t]
+    end = turning_point(at, turn[:t], slope)
     if end < 0:
         return np.inf, -1, -1
     for t in np.flatnonzero(at < at[end]):
