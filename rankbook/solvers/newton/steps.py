@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FIRST_WIDTH', 'MAX_STEPS', 'STEPS_OF_A_WIDTH', 'Point', 'evaluated', 'likely_diagonal', 'rough_direction',
            'direct_step', 'directions', 'step_length', 'taken', 'newton_step', 'continued_width', 'carried',
-           'first_weights', 'started', 'spanned', 'Search', 'in_span', 'finished', 'minimise']
+           'first_weights', 'started', 'spanned', 'Search', 'finished', 'minimise']
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c003
 from dataclasses import dataclass
@@ -147,11 +147,8 @@ def step_length(problem, lam, point, p, q, derivative):
             low, t = t, (t + high) / 2
         else:
             high = t
-            t = (
-                (low + high) / 2
-                if low
-                else t * min(0.5, max(0.1, start / (start - slope) if start != slope else 0.1))
-            )
+            share = start / (start - slope) if start != slope else 0.1
+            t = (low + high) / 2 if low else t * min(0.5, max(0.1, share))
         if low and high - low <= 1e-3 * high:
             break
     return low, problem.sums_at(point.f + low * q, derivative) if low else None
@@ -198,16 +195,8 @@ def carried(problem, lam, point, width, new):
     straight, derivative = Derivative(width / 2, width / 2, 1 / new, 0.5), smoothed_hinge(new)
     sums, correlation, _ = problem.sums_at(point.f, straight)
     gradient = lam * point.w - correlation
-    p = next(
-        directions(
-            problem,
-            lam,
-            gradient,
-            likely_diagonal(problem, lam, sums.bands),
-            sums.bands,
-            exactly=True,
-        )
-    )
+    diagonal = likely_diagonal(problem, lam, sums.bands)
+    p = next(directions(problem, lam, gradient, diagonal, sums.bands, exactly=True))
     w, f = point.w + p, point.f + matvec(problem.X, p)
     ahead = evaluated(problem, lam, w, f, derivative)
     stays = evaluated(problem, lam, point.w, point.f, derivative)
@@ -301,25 +290,22 @@ class Search:
         return True
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c020
-def in_span(problem, small, w):
-    """The weights (d,) minus their part that gives all items the same score.
-
-    `small` is what :func:`spanned` returns. The weights stay unchanged for items in blocks, and if
-    features and items both exceed LARGEST_MATRIX.
-    """
-    if len(w) <= LARGEST_MATRIX and problem.storage != "blocks":
-        return w - problem.null_space @ (problem.null_space.T @ w)
-    if small is None:
-        return w
-    length = np.linalg.norm(small[0].X, axis=0)
-    basis = small[1][:, length > len(length) * np.finfo(float).eps * length.max()]
-    return basis @ (basis.T @ w)
-
-
 def finished(problem, lam, derivative, point, small):
-    """The point evaluated anew, with weights of :func:`in_span` unless these raise the value."""
+    """The point evaluated anew, without the part of its weights that moves no difference.
+
+    That part gives all items the same score. It is kept if the value would rise, for items in
+    blocks, and if features and items both exceed LARGEST_MATRIX. `small` is what :func:`spanned`
+    returns.
+    """
     point = started(problem, lam, derivative, point.w)
-    w = in_span(problem, small, point.w)
+    if len(point.w) <= LARGEST_MATRIX and problem.storage != "blocks":
+        w = point.w - problem.null_space @ (problem.null_space.T @ point.w)
+    elif small is not None:
+        length = np.linalg.norm(small[0].X, axis=0)
+        basis = small[1][:, length > len(length) * np.finfo(float).eps * length.max()]
+        w = basis @ (basis.T @ point.w)
+    else:
+        return point
     if np.array_equal(w, point.w):
         return point
     inside = started(problem, lam, derivative, w)

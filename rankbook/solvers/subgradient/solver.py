@@ -105,11 +105,8 @@ class SubgradientSolver(Solver):
         learner = self.start(
             lam / float(sampler.table.ends[-1]), shape, int(np.prod(problem.coef_shape))
         )
-        limit = (
-            max(10 * m, 10_000_000)
-            if self.max_passes is None
-            else int(np.ceil(self.max_passes * m))
-        )
+        most = self.max_passes
+        limit = max(10 * m, 10_000_000) if most is None else int(np.ceil(most * m))
         with progress_bar(self.progress, "steps") as tell:
             coef, gap, checks = checked_run(problem, lam, learner, sampler, self.tol, limit, tell)
         t, converged = learner.updates, bool(self.tol is not None and gap <= self.tol)

@@ -5,9 +5,8 @@
 # %% auto #0
 __all__ = ['Table', 'Sampler', 'BLOCK', 'SCALE', 'SUM', 'LAM', 'OFFSET', 'State', 'ROUND', 'uniform', 'make_table', 'find',
            'level_sampler', 'list_sampler', 'draw', 'sampler_of', 'step_length', 'rise', 'add_row', 'fold', 'take',
-           'fresh_state', 'fetch', 'learn', 'running_sums', 'Descent', 'steps_between', 'proven_gap', 'checked_run',
-           'block_sampler', 'block_mass', 'moved', 'block_start', 'block_offset', 'block_round', 'block_weights',
-           'Averaging', 'averaged_solution']
+           'fetch', 'learn', 'running_sums', 'Descent', 'steps_between', 'checked_run', 'block_sampler', 'block_mass',
+           'moved', 'block_start', 'block_offset', 'block_round', 'block_weights', 'Averaging', 'averaged_solution']
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c002
 import copy
@@ -69,33 +68,19 @@ def level_sampler(levels, mass=None):
     The sum of all weights of pairs is ``table.ends[-1]``; 0 if there is no pair.
     """
     order, level_start, query_start = levels
-    weighted = mass is not None
-    upto = np.r_[0.0, np.cumsum(mass[order])] if weighted else np.zeros(0)
-    wins = (
-        (upto[level_start] - upto[query_start]) * mass[order]
-        if weighted
-        else (level_start - query_start).astype(float)
-    )
+    none, real = np.zeros(0, np.int32), np.zeros(0)
+    if mass is None:
+        wins, mass, upto = (level_start - query_start).astype(float), real, real
+    else:
+        mass = mass[order].astype(float)
+        upto = np.r_[0.0, np.cumsum(mass)]
+        wins = (upto[level_start] - upto[query_start]) * mass
     place = np.flatnonzero(wins > 0).astype(np.int32)
-    table = (
-        make_table(wins[place]) if place.size else Table(np.zeros(1), np.zeros(1, np.int32), 1.0)
-    )
-    none = np.zeros(0, np.int32)
-    pairs = (
-        none,
-        none,
-        place,
-        np.asarray(order, np.int32),
-        np.stack([query_start, level_start], axis=1).astype(np.int32).reshape(-1),
-    )
-    return Sampler(
-        table,
-        False,
-        *pairs,
-        mass[order].astype(float) if weighted else np.zeros(0),
-        upto,
-        np.zeros(0),
-    )
+    nothing = Table(np.zeros(1), np.zeros(1, np.int32), 1.0)
+    table = make_table(wins[place]) if place.size else nothing
+    first = np.stack([query_start, level_start], axis=1).astype(np.int32).reshape(-1)
+    order = np.asarray(order, np.int32)
+    return Sampler(table, False, none, none, place, order, first, mass, upto, real)
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c013
 def list_sampler(better, worse, weight=None, margin=None):
@@ -103,25 +88,11 @@ def list_sampler(better, worse, weight=None, margin=None):
 
     An item of -1 stands for one of score 0. O(m) with weights.
     """
-    size = float(len(better))
-    table = (
-        Table(np.full(1, size), np.zeros(0, np.int32), 0.0)
-        if weight is None or len(better) == 0
-        else make_table(weight)
-    )
-    none, real = np.zeros(0, np.int32), np.zeros(0)
-    return Sampler(
-        table,
-        True,
-        np.asarray(better, np.int32),
-        np.asarray(worse, np.int32),
-        none,
-        none,
-        none,
-        real,
-        real,
-        real if margin is None else np.array(margin, float),
-    )
+    none, real, is_even = np.zeros(0, np.int32), np.zeros(0), weight is None or not len(better)
+    table = Table(np.full(1, float(len(better))), none, 0.0) if is_even else make_table(weight)
+    ends = np.asarray(better, np.int32), np.asarray(worse, np.int32)
+    margin = real if margin is None else np.array(margin, float)
+    return Sampler(table, True, *ends, none, none, none, real, real, margin)
 
 
 @njit
@@ -234,23 +205,6 @@ def take(s, d, better, worse, margin, root):
     if s.real[SCALE] < 1e-3:
         fold(s)
 
-# %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c011
-def fresh_state(shape, n_coef, lam, offset, seed, averaged):
-    """The state of w = 0 for weights of `shape` (K, d).
-
-    There are n_coef coefficients, 0 to keep none. r and q are there only to average.
-    """
-    zeros = [
-        np.zeros(size)
-        for size in (shape, shape if averaged else (0, 0), n_coef, n_coef if averaged else 0)
-    ]
-    return State(
-        np.array([1.0, 0.0, lam, offset]),
-        np.zeros(1, dtype=np.int64),
-        np.array([seed], dtype=np.uint64),
-        *zeros,
-    )
-
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c014
 @njit
 def fetch(X, sampler, random, k, rows, better, worse, margin):
@@ -282,9 +236,9 @@ def running_sums(s):
 
     They are zeros if nothing is averaged.
     """
-    return s.real[SUM] * s.v - s.r if s.r.size else 0 * s.v, s.real[
-        SUM
-    ] * s.b - s.q if s.q.size else 0 * s.b
+    total = s.real[SUM]
+    coefs = total * s.b - s.q if s.q.size else 0 * s.b
+    return (total * s.v - s.r if s.r.size else 0 * s.v), coefs
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c017
 class Descent:
@@ -304,9 +258,10 @@ class Descent:
 
     def __init__(self, lam, shape, n_coef=0, step="1/t", average="suffix", seed=0, offset=None):
         self.root, self.average, self.offset, self.started = step == "1/sqrt(t)", average, offset, 0
-        self.state = fresh_state(
-            shape, n_coef, lam, 0.0 if offset is None else offset, seed, bool(average)
-        )
+        sizes = shape, shape if average else (0, 0), n_coef, n_coef if average else 0
+        counts = np.zeros(1, dtype=np.int64), np.array([seed], dtype=np.uint64)
+        real = np.array([1.0, 0.0, lam, offset or 0.0])
+        self.state = State(real, *counts, *(np.zeros(size) for size in sizes))
         self.before = running_sums(self.state), 0  # of the segment before this one, and its length
 
     @property
@@ -336,11 +291,7 @@ class Descent:
                     s.r[:], s.q[:] = 0.0, 0.0
             sums = sum(array.sum() for array in running_sums(s))
             if not np.isfinite(np.vdot(s.v, s.v) + sums):
-                raise ArgumentError(
-                    f"lam is {s.real[LAM]:.3g} for each constraint, and X has entries up to "
-                    f"{np.abs(X).max():.3g}: the weights overflow",
-                    "a larger lam, or features of moderate size",
-                )
+                raise self.out_of_scale(X, "the weights overflow")
         except BaseException:
             self.state, self.before, self.started, self.offset = kept
             raise
@@ -356,12 +307,16 @@ class Descent:
         with np.errstate(over="ignore", divide="ignore"):
             offset = two * np.mean(np.sum(rows**2, axis=1)) / (lam * margin.mean())
         if not np.isfinite(offset):
-            raise ArgumentError(
-                f"lam is {lam:.3g} for each constraint, and X has entries up to "
-                f"{np.abs(X).max():.3g}: no step is short enough",
-                "a larger lam, or features of moderate size",
-            )
+            raise self.out_of_scale(X, "no step is short enough")
         return float(offset)
+
+    def out_of_scale(self, X, what):
+        """A ValueError for a lam too small for items X."""
+        return ValueError(
+            f"lam is {self.state.real[LAM]:.3g} for each constraint, and X has entries up to "
+            f"{np.abs(X).max():.3g}: {what}; a larger lam, or features of moderate size, is "
+            "accepted."
+        )
 
     def read(self):
         """Weights (K, d) and coefficients (n_coef,), averaged by the rule."""
@@ -378,11 +333,8 @@ class Descent:
 
         Returns vectors (draws, d), better and worse items (draws,) and margins (draws,).
         """
-        rows, margin, ends = (
-            np.empty((draws, X.shape[1])),
-            np.empty(draws),
-            np.empty((2, draws), dtype=np.int32),
-        )
+        rows, margin = np.empty((draws, X.shape[1])), np.empty(draws)
+        ends = np.empty((2, draws), dtype=np.int32)
         random = np.array([~int(self.state.random[0]) & (2**64 - 1)], dtype=np.uint64)
         fetch(X, sampler, random, len(self.state.v), rows, ends[0], ends[1], margin)
         return rows, *ends, margin
@@ -398,23 +350,9 @@ def steps_between(problem):
     """
     n, d = problem.X.shape
     width = n * d * (problem.coef_shape[-1] if len(problem.coef_shape) > 1 else 1)
-    check = (
-        0.1 * problem.n_preferences + 0.006 * width if problem.prefs.is_listed else n + 0.01 * width
-    )
+    listed = 0.1 * problem.n_preferences + 0.006 * width
+    check = listed if problem.prefs.is_listed else n + 0.01 * width
     return int(np.ceil(check / (0.08 + 0.008 * d)))
-
-
-def proven_gap(problem, lam, coef):
-    """The relative gap that the best of three ramps proves.
-
-    Preferences of scores that have not been listed are not listed for it.
-    """
-    if not problem.prefs.is_listed:
-        return problem.certificate(lam, coef).relative_gap
-    items = getattr(problem, "joint", problem)
-    scores = problem.matvec(coef).reshape(-1)
-    dual = items.penalty.feasible_dual(items, scores, lam, widths=(0.01, 0.1, 1.0))
-    return problem.certificate(lam, coef, dual).relative_gap
 
 
 def checked_run(problem, lam, learner, sampler, tol, limit, tell=lambda steps, text: None):
@@ -425,15 +363,16 @@ def checked_run(problem, lam, learner, sampler, tol, limit, tell=lambda steps, t
     """
     best, gap, checks, pause = None, np.inf, 0, steps_between(problem)
     while learner.updates < limit and gap > (tol or 0):
-        t = learner.updates
-        learner.run(
-            writable(problem.X),
-            sampler,
-            limit - t if tol is None else min(limit - t, max(pause, t // 4, 1000)),
-        )
+        t, found, dual = learner.updates, np.inf, None
+        count = limit - t if tol is None else min(limit - t, max(pause, t // 4, 1000))
+        learner.run(writable(problem.X), sampler, count)
         coef = learner.read()[1].reshape(problem.coef_shape)
-        found = np.inf if tol is None else proven_gap(problem, lam, coef)
-        checks += tol is not None
+        if tol is not None:
+            if problem.prefs.is_listed:  # the best of three ramps; else they are not listed for it
+                items, scores = getattr(problem, "joint", problem), problem.matvec(coef).reshape(-1)
+                widths = 0.01, 0.1, 1.0
+                dual = items.penalty.feasible_dual(items, scores, lam, widths=widths)
+            found, checks = problem.certificate(lam, coef, dual).relative_gap, checks + 1
         if best is None or found < gap:
             best, gap = coef, found
         tell(learner.updates, f"gap {gap:.1e}")
