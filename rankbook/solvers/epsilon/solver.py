@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PARTS', 'DEPTH', 'FINEST', 'Breakpoint', 'make_breakpoint', 'top_breakpoint', 'hinge_pieces', 'largest_gap',
-           'largest_gap_below', 'refined_lam', 'refine', 'choose_inner', 'EpsilonPath', 'EpsilonSolver']
+           'largest_gap_below', 'refine', 'choose_inner', 'EpsilonPath', 'EpsilonSolver']
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #t002
 from dataclasses import dataclass
@@ -158,20 +158,10 @@ def largest_gap_below(weight, breakpoint):
         return 0.0
     misses = float(weight @ np.maximum(breakpoint.short, 0)) / breakpoint.lam
     norm = float(breakpoint.scaled_coef @ breakpoint.scores) / (2 * breakpoint.lam)
-    gap = (
-        misses
-        + norm
-        - breakpoint.linear
-        + float(breakpoint.gradient @ breakpoint.gradient_scores) / (2 * breakpoint.lam)
-    )
+    conjugate = float(breakpoint.gradient @ breakpoint.gradient_scores) / (2 * breakpoint.lam)
+    gap = misses + norm - breakpoint.linear + conjugate
     share = np.array([0.0, 1.0, min(1.0, max(0.0, 1 - misses) / norm) if norm > 0 else 1.0])
     return float(((misses + share * (gap - misses)) / np.maximum(1.0, misses + share * norm)).max())
-
-# %% ../../../nbs/solvers/epsilon/solver.ipynb #c035
-def refined_lam(upper, lower, excess):
-    """A lambda between two others, where a gap of `excess` times what is allowed is best split."""
-    parts = max(2, int(np.ceil(np.sqrt(excess))))
-    return upper * (lower / upper) ** (parts // 2 / parts)
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c038
 def refine(problem, lam_min, eps, solve_at):
@@ -213,7 +203,8 @@ def refine(problem, lam_min, eps, solve_at):
                     f"between lam = {high!r} and {low!r} rounding errors leave a relative gap of "
                     f"{gap:.1e}; eps is {eps:.1e}, a larger one is needed here."
                 )
-            ahead.append(solve_at(refined_lam(high, low, gap / eps)))
+            parts = max(2, int(np.ceil(np.sqrt(gap / eps))))
+            ahead.append(solve_at(high * (low / high) ** (parts // 2 / parts)))
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c045
 def choose_inner(inner, eps):
@@ -283,18 +274,15 @@ class EpsilonPath(SolutionPath):
         See :meth:`rankbook.RegularizationPath.breakpoint_scores`.
         """
         end, inside = self.domain[0], self.lams > self.domain[0]
-        last = self.scaled_coefs[-1] * (
-            0.0 if end == 0 and self.lams[0] > 0 else 1.0
-        )  # a complete path falls straight to 0
+        falls = end == 0 and self.lams[0] > 0  # a complete path, straight to 0
+        last = self.scaled_coefs[-1] * (not falls)
         scaled_coefs = np.vstack([self.scaled_coefs[:1], self.scaled_coefs[inside], last])
         lams = np.r_[2 * max(self.lams[0], end) or 1.0, self.lams[inside], end]
         problem = self.problem
-        scores = (
-            problem.design(X_new) @ problem.weights(scaled_coefs.T)
-            if problem.is_factored
-            else problem.predict(scaled_coefs.T, X_new)
-        )
-        yield lams, scores.T
+        if problem.is_factored:
+            yield lams, (problem.design(X_new) @ problem.weights(scaled_coefs.T)).T
+        else:
+            yield lams, problem.predict(scaled_coefs.T, X_new).T
 
     def save(self, file: File) -> None:
         """Write the path and its problem to a file; :func:`rankbook.load` reads it.

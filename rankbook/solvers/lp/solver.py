@@ -6,8 +6,6 @@
 __all__ = ['LPSolver']
 
 # %% ../../../nbs/solvers/lp/solver.ipynb #c002
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...base.limits import require_memory
@@ -15,68 +13,6 @@ from ...base.validation import as_positive
 from ...preferences.graph import Preferences
 from ...problems.certificate import Solution
 from ...registry.solver import Solver
-
-# %% ../../../nbs/solvers/lp/solver.ipynb #c006
-@dataclass
-class _Scaled:
-    """The linear program's data in its own units.
-
-    These are P (m, n) sparse, X (n, d), margin and weight (m,); who was kept, and the units.
-    """
-
-    P: object
-    X: np.ndarray
-    margin: np.ndarray
-    weight: np.ndarray
-    pairs: np.ndarray
-    features: np.ndarray
-    unit_weight: float
-    unit_margin: float
-    unit_feature: np.ndarray
-
-# %% ../../../nbs/solvers/lp/solver.ipynb #c007
-def _scale(problem):
-    """The problem as `_Scaled`. O(m + n d)."""
-    prefs = problem.prefs
-    pairs = np.flatnonzero(prefs.weight)
-    items, ends = np.unique(np.r_[prefs.better[pairs], prefs.worse[pairs]], return_inverse=True)
-    P = Preferences(ends[: pairs.size], ends[pairs.size :], items.size).incidence()
-    X = problem.X[items] - problem.X[items[0]]
-    largest = np.abs(X).max(axis=0)
-    features = np.flatnonzero(largest)
-    margin, weight = prefs.margin[pairs], prefs.weight[pairs]
-    return _Scaled(
-        P,
-        X[:, features] / largest[features],
-        margin / margin.max(),
-        weight / weight.max(),
-        pairs,
-        features,
-        weight.max(),
-        margin.max(),
-        largest[features],
-    )
-
-# %% ../../../nbs/solvers/lp/solver.ipynb #c010
-def _program(q, lam):
-    """The arguments of scipy.optimize.linprog: cost, equations and bounds.
-
-    The variables are a (m), v (n) and s (d).
-    """
-    from scipy.sparse import block_array, csc_array, eye_array
-
-    (m, n), d = q.P.shape, q.X.shape[1]
-    A = block_array(
-        [[q.P.T, -eye_array(n), None], [None, csc_array(q.X.T), -eye_array(d)]], format="csc"
-    )
-    bound = lam / (q.unit_weight * q.unit_feature)
-    low, high = (
-        np.r_[np.zeros(m), np.full(n, -np.inf), -bound],
-        np.r_[q.weight, np.full(n, np.inf), bound],
-    )
-    return dict(
-        c=np.r_[-q.margin, np.zeros(n + d)], A_eq=A, b_eq=np.zeros(n + d), bounds=np.c_[low, high]
-    )
 
 # %% ../../../nbs/solvers/lp/solver.ipynb #c014
 class LPSolver(Solver):
@@ -117,6 +53,7 @@ class LPSolver(Solver):
             If HiGHS does not end as optimal.
         """
         from scipy.optimize import linprog
+        from scipy.sparse import block_array, csc_array, eye_array
 
         lam = as_positive("lam", lam)
         require_memory(
@@ -124,26 +61,37 @@ class LPSolver(Solver):
             f"the linear program of {problem.n_preferences:,} preferences",
             'use graph="star", the solver "simplex", or a subsample of the items',
         )
-        q = _scale(problem)
-        w, dual = np.zeros(problem.n_coef), np.zeros(problem.n_preferences)
-        if not q.features.size:  # no feature tells any two items apart
-            dual[q.pairs] = problem.prefs.weight[q.pairs]
-            return Solution(
-                problem, lam, w, dual, info=dict(status="constant features", iterations=0)
-            )
+        prefs, w, dual = problem.prefs, np.zeros(problem.n_coef), np.zeros(problem.n_preferences)
+        pairs = np.flatnonzero(prefs.weight)
+        items, ends = np.unique(np.r_[prefs.better[pairs], prefs.worse[pairs]], return_inverse=True)
+        P = Preferences(ends[: pairs.size], ends[pairs.size :], items.size).incidence()
+        X = problem.X[items] - problem.X[items[0]]
+        features = np.flatnonzero(X.any(axis=0))
+        if not features.size:  # no feature tells any two items apart
+            dual[pairs] = prefs.weight[pairs]
+            info = dict(status="constant features", iterations=0)
+            return Solution(problem, lam, w, dual, info=info)
+        unit = np.abs(X[:, features]).max(axis=0)
+        margin, weight = prefs.margin[pairs].max(), prefs.weight[pairs].max()
+        (m, n), d = P.shape, features.size
+        Z = csc_array(X[:, features].T / unit[:, None])
+        # the multipliers a (m,), P'a (n,) and the correlations (d,), in units of their own
+        A = block_array([[P.T, -eye_array(n), None], [None, Z, -eye_array(d)]], format="csc")
+        high = np.r_[prefs.weight[pairs] / weight, np.full(n, np.inf), lam / (weight * unit)]
         result = linprog(
-            **_program(q, lam),
+            np.r_[-prefs.margin[pairs] / margin, np.zeros(n + d)],
+            A_eq=A,
+            b_eq=np.zeros(n + d),
+            bounds=np.c_[np.r_[np.zeros(m), -high[m:]], high],
             method="highs",
             options=dict(primal_feasibility_tolerance=1e-10, dual_feasibility_tolerance=1e-10),
         )
         if result.status != 0:
             raise RuntimeError(
                 f"HiGHS ended with {result.message!r} at lam = {lam:.6g}, although the problem "
-                f"has a "
-                "solution; the solver 'simplex' may help."
+                "has a solution; the solver 'simplex' may help."
             )
-        dual[q.pairs] = np.clip(result.x[: q.pairs.size], 0, q.weight) * q.unit_weight
-        w[q.features] = -result.eqlin.marginals[q.P.shape[1] :] * q.unit_margin / q.unit_feature
-        return Solution(
-            problem, lam, w, dual, info=dict(status="optimal", iterations=int(result.nit))
-        )
+        dual[pairs] = np.clip(result.x[:m], 0, high[:m]) * weight
+        w[features] = -result.eqlin.marginals[n:] * margin / unit
+        info = dict(status="optimal", iterations=int(result.nit))
+        return Solution(problem, lam, w, dual, info=info)

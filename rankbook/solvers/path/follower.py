@@ -165,33 +165,6 @@ def start_state(problem, perturbation, seed, room=64):
     if problem.is_factored:
         U, v = covariance_factor(K), K.T @ scaled_coef
         lengths = pair_lengths(K, U, better, worse)
-    ints = lambda size: np.zeros(size, dtype=np.int64)
-    parts = dict(K=K, diagonal=diagonal, everything=np.arange(n), U=U, lengths=lengths)
-    parts |= dict(better=better, worse=worse, weight=weight)
-    parts |= dict(
-        sets=np.where(delta > 0, AT_BOUND, INACTIVE).astype(np.int8),
-        alpha=np.where(delta > 0, weight, 0.0),
-        delta=delta,
-        A=ints(room),
-        L=np.zeros((room, room)),
-        q=np.zeros(room),
-        scaled_coef=scaled_coef.copy(),
-        G=G.copy(),
-        v=v,
-    )
-    parts |= dict(
-        near=ints(m + 1),
-        ends=np.zeros((m + 1, 2), dtype=np.int32),
-        margins=np.zeros(m + 1),
-        sides=np.zeros(m + 1),
-        listed=ints(n),
-        G_scan=G.copy(),
-        v_scan=v.copy(),
-        origin=np.zeros(max(n, v.size)),
-    )
-    parts |= {name: np.zeros(room) for name in ("eta", "w", "cosines", "sines")}
-    parts |= dict(h=np.zeros(n), v_rate=np.zeros(v.size))
-    parts |= dict(slot=np.full(n, -1), items=ints(2 * room), u=np.zeros(2 * room))
     now = dict(
         lam=lam,
         budget=0.01 * lam,
@@ -204,10 +177,36 @@ def start_state(problem, perturbation, seed, room=64):
         delta_low=delta.min(),
         delta_high=delta.max(),
     )
-    now = record(**{name: float(number) for name, number in now.items()})
     first = dict(near=-1, at_bound_left=int((delta > 0).sum()))  # -1: list first
-    count = record(**dict.fromkeys(COUNTED, 0) | first)
-    return State(**parts, **places(prefs), now=now, count=count), pairs
+    numbers = dict(q=room, margins=m + 1, sides=m + 1, eta=room, w=room, h=n, v_rate=v.size)
+    numbers |= dict(u=2 * room, cosines=room, sines=room, origin=max(n, v.size))
+    indices = dict(A=room, near=m + 1, listed=n, items=2 * room)
+    return State(
+        K=K,
+        diagonal=diagonal,
+        everything=np.arange(n),
+        better=better,
+        worse=worse,
+        weight=weight,
+        lengths=lengths,
+        U=U,
+        sets=np.where(delta > 0, AT_BOUND, INACTIVE).astype(np.int8),
+        alpha=np.where(delta > 0, weight, 0.0),
+        delta=delta,
+        L=np.zeros((room, room)),
+        scaled_coef=scaled_coef.copy(),
+        G=G.copy(),
+        v=v,
+        ends=np.zeros((m + 1, 2), dtype=np.int32),
+        G_scan=G.copy(),
+        v_scan=v.copy(),
+        slot=np.full(n, -1),
+        **{name: np.zeros(size) for name, size in numbers.items()},
+        **{name: np.zeros(size, dtype=np.int64) for name, size in indices.items()},
+        **places(prefs),
+        now=record(**{name: float(number) for name, number in now.items()}),
+        count=record(**dict.fromkeys(COUNTED, 0) | first),
+    ), pairs
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c010
 def grow(s):

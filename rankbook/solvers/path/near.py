@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['list_near', 'drift_bound', 'list_near_lengths', 'drift_bound_lengths', 'covariance_factor', 'pair_lengths',
            'list_items', 'copy_near', 'first_arrival', 'first_exit', 'next_budget', 'next_share', 'places',
-           'sort_items', 'list_near_sorted', 'find_root', 'label_trees', 'numbered', 'relist', 'cut']
+           'list_near_sorted', 'find_root', 'label_trees', 'numbered', 'relist', 'cut']
 
 # %% ../../../nbs/solvers/path/near.ipynb #c002
 import numpy as np
@@ -217,18 +217,6 @@ def places(prefs):
         root=np.full(order.size, -1),
     )
 
-# %% ../../../nbs/solvers/path/near.ipynb #s008
-@inner
-def sort_items(order, keys, segments, G):
-    """Sort the items of each query by G, and write out their G. O(n + changes of order)."""
-    for q in range(segments.size - 1):
-        for t in range(segments[q], segments[q + 1]):
-            item, free = order[t], t
-            while free > segments[q] and keys[free - 1] > G[item]:
-                order[free], keys[free] = order[free - 1], keys[free - 1]
-                free -= 1
-            order[free], keys[free] = item, G[item]
-
 # %% ../../../nbs/solvers/path/near.ipynb #s011
 @inner
 def list_near_sorted(s, lam, lowest, highest, reach, per_length, per_delta):  # noqa: PLR0913
@@ -236,12 +224,17 @@ def list_near_sorted(s, lam, lowest, highest, reach, per_length, per_delta):  # 
 
     Active ones are left out, and those within a tree (see :func:`label_trees`). `s` has the
     arrays of :func:`places`, those of the preferences and `lengths`, empty without a factor;
-    margins lie between `lowest` and `highest`. O(n + m').
+    margins lie between `lowest` and `highest`. O(n + m'), and the changes of order.
     """
-    sort_items(s.order, s.keys, s.segments, s.G)
     count, far, close = 0, lam * highest + reach, lam * lowest - reach
     for q in range(s.segments.size - 1):
         begin = s.segments[q]
+        for t in range(begin, s.segments[q + 1]):  # sort the items of the query by G
+            item, free = s.order[t], t
+            while free > begin and s.keys[free - 1] > s.G[item]:
+                s.order[free], s.keys[free] = s.order[free - 1], s.keys[free - 1]
+                free -= 1
+            s.order[free], s.keys[free] = item, s.G[item]
         for u in range(s.segments[q], s.segments[q + 1]):
             k, key = s.order[u], s.keys[u]
             while s.keys[begin] < key - far:

@@ -31,11 +31,9 @@ def cholesky_weights(problem, lam):
             f"lam is {lam!r}, where the matrix of equation (5) is singular to rounding",
             "a larger lam",
         )
-    return (
-        np.zeros(len(A))
-        if is_singular
-        else cho_solve(factor, problem.mean_difference, check_finite=False)
-    )
+    if is_singular:
+        return np.zeros(len(A))
+    return cho_solve(factor, problem.mean_difference, check_finite=False)
 
 # %% ../../../nbs/solvers/rayleigh/solver.ipynb #c007
 class RayleighSolver(Solver):

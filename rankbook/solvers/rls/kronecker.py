@@ -107,8 +107,7 @@ class KroneckerPath(SpectralPath):
     @property
     def scale(self):
         """Two lambdas beyond which next to nothing changes but the unit of the scores."""
-        low, high = scale_of(len(self.spectrum.right) * self.spectrum.values)
-        return low, high
+        return scale_of(len(self.spectrum.right) * self.spectrum.values)
 
     def components(self, X_new):
         """The part (p, r k) of each pair of eigenvectors in the scores of new pairs (p, d + 1).
@@ -126,31 +125,17 @@ class KroneckerPath(SpectralPath):
         )
         label = as_places("the number of a label", X_new[:, -1], k)
         objects, number = np.unique(X_new[:, :-1], axis=0, return_inverse=True)
-        at_objects, at_labels = self.object_modes(objects), self.label_modes()
-        parts = at_objects[number.ravel()][:, :, None] * at_labels[label][:, None, :]
-        return (parts * self.spectrum.inner).reshape(len(X_new), r * k)
-
-    def object_modes(self, objects):
-        """The values (q, r) of the objects' eigenvectors at new objects (q, d)."""
-        kernel, known = self.problem.object_kernel, self.problem.objects
+        kernel, known = problem.object_kernel, problem.objects
         if kernel.name == "precomputed":  # whose objects are the numbers of its rows
-            return known[as_places("the number of an object", objects[:, 0], len(known))] @ (
-                self.spectrum.left
-            )
-        return kernel.cross(objects, known) @ self.spectrum.left
-
-    def label_modes(self):
-        """The values (k, k) of the labels' eigenvectors, in columns, at each label.
-
-        Those of eigenvalues that are rounding errors are 0.
-        """
-        L = self.problem.label_gram
-        values = self.spectrum.values.max(axis=0, initial=0.0)
-        return (
-            (L - L.mean(axis=1, keepdims=True))
-            @ self.spectrum.right
-            * (values > 1e-14 * values.max())
-        )
+            K = known[as_places("the number of an object", objects[:, 0], len(known))]
+        else:
+            K = kernel.cross(objects, known)
+        L, values = problem.label_gram, self.spectrum.values.max(axis=0, initial=0.0)
+        kept = values > 1e-14 * values.max()  # the others are rounding errors
+        at_labels = (L - L.mean(axis=1, keepdims=True)) @ self.spectrum.right * kept
+        at_objects = (K @ self.spectrum.left)[number.ravel()]
+        parts = at_objects[:, :, None] * at_labels[label][:, None, :]
+        return (parts * self.spectrum.inner).reshape(len(X_new), r * k)
 
     def shares(self, lams):
         """What is left of each component at lambdas (q,), an array (q, r k)."""
@@ -174,10 +159,6 @@ class KroneckerSolver(Solver):
     requires = ("scipy",)
     summary = "RankRLS on labels from the eigenvectors of objects and labels."
     reference = "Tsivtsivadze et al. (2008), section 2: an object and its label"
-
-    def can_solve(self, problem):
-        """True, or a sentence that says why not."""
-        return super().can_solve(problem)
 
     def solve(self, problem, lam):
         """The solution at one lam > 0."""

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TRUSTED', 'root_target', 'item_spectrum', 'item_coefficients', 'weight_spectrum', 'weight_equations', 'uses_weights',
-           'path_of', 'form_of', 'RLSSolver']
+           'form_of', 'RLSSolver']
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c002
 import numpy as np
@@ -82,14 +82,6 @@ def uses_weights(problem):
     return problem.is_factored and problem.X.shape[1] < problem.n_items
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c010
-def path_of(problem):
-    """The :class:`rankbook.paths.spectral.SpectralPath` of a problem."""
-    form = dict(form=form_of(problem))
-    if uses_weights(problem):
-        return WeightPath(problem, *weight_spectrum(problem), form)
-    return SpectralPath(problem, item_spectrum(problem), form)
-
-
 def form_of(problem):
     """The space a problem is solved in, "primal" (weights) or "dual" (items)."""
     return "primal" if uses_weights(problem) else "dual"
@@ -136,18 +128,15 @@ class RLSSolver(Solver):
         fits = super().can_solve(problem)
         if fits is True and self.directions and problem.graph.kind == "weighted":
             return "directions need a graph of queries; without them it takes any."
-        return (
-            "it takes no basis; the solver sparse-rls does."
-            if fits is True and problem.basis is not None
-            else fits
-        )
+        if fits is True and problem.basis is not None:
+            return "it takes no basis; the solver sparse-rls does."
+        return fits
 
     def solve(self, problem, lam):
         """The solution at one lam > 0."""
         if self.directions and not uses_weights(problem):
-            coef, count, is_enough = iterated_coefficients(
-                problem, lam, self.directions, self.progress
-            )
+            asked = self.directions, self.progress
+            coef, count, is_enough = iterated_coefficients(problem, lam, *asked)
             info = dict(form="dual", by="conjugate gradients", products=count)
             if not is_enough:
                 info["advice"] = "More directions, or a larger lam, are needed."
@@ -164,7 +153,7 @@ class RLSSolver(Solver):
             answer = Solution(problem, lam, **found, info=info)
             if answer.certificate.is_optimal(TRUSTED):
                 return answer
-        path = path_of(problem)  # which no rounding error makes indefinite
+        path = self.path(problem)  # which no rounding error makes indefinite
         info = path.info | dict(by="decomposition")
         whole = Solution(problem, lam, **path.read(lam), info=info)
         better = answer is not None and answer.certificate.gap <= whole.certificate.gap
@@ -175,4 +164,7 @@ class RLSSolver(Solver):
 
         `lam_min` makes no difference.
         """
-        return path_of(problem)
+        info = dict(form=form_of(problem))
+        if uses_weights(problem):
+            return WeightPath(problem, *weight_spectrum(problem), info)
+        return SpectralPath(problem, item_spectrum(problem), info)

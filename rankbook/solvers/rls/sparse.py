@@ -101,9 +101,8 @@ def basis_equations(problem):
     r, (C, dropped) = len(problem.landmarks), problem.basis_factor
     item_blocks(problem)  # makes the table of the kernel if it is small
     if dropped or C.diagonal().min() < 1e-3 * C.diagonal().max():
-        rows = lambda items: (
-            solve_triangular(C, problem.columns(items).T, lower=True, check_finite=False).T
-        )
+        solved = lambda B: solve_triangular(C, B, lower=True, check_finite=False)
+        rows = lambda items: solved(problem.columns(items).T).T
         return normal_equations(problem, rows, r)
     G, g = normal_equations(problem, problem.columns, r)
     return whitened(G, C), solve_triangular(C, g, lower=True, check_finite=False)
@@ -140,27 +139,21 @@ class SparseRLSSolver(Solver):
 
     def can_solve(self, problem):
         """True, or a sentence that says why not."""
-        fits = super().can_solve(problem)
-        return (
-            "it needs a basis; the solver rls takes problems without."
-            if fits is True and problem.basis is None
-            else fits
-        )
+        fits = declared_fit(self, problem)
+        if fits is True and problem.basis is None:
+            return "it needs a basis; the solver rls takes problems without."
+        return fits
 
     def solve(self, problem, lam):
         """The solution at one lam > 0, by Cholesky."""
         coef = basis_solution(*basis_equations(problem), problem.basis_factor[0], lam)
-        return Solution(
-            problem, lam, coef[:, 0] if problem.is_flat else coef, info=details(problem)
-        )
+        coef = coef[:, 0] if problem.is_flat else coef
+        return Solution(problem, lam, coef, info=details(problem))
 
     def path(self, problem, lam_min=None):
         """The :class:`rankbook.paths.spectral.SpectralPath` of all solutions.
 
         `lam_min` makes no difference.
         """
-        return SpectralPath(
-            problem,
-            basis_spectrum(*basis_equations(problem), problem.basis_factor[0]),
-            details(problem),
-        )
+        spectrum = basis_spectrum(*basis_equations(problem), problem.basis_factor[0])
+        return SpectralPath(problem, spectrum, details(problem))
