@@ -22,6 +22,7 @@ from ..base.validation import as_array, as_choice, as_count, as_matrix
 from .kernel import Kernel, as_kernel
 from .linear_map import BLOCK, KernelFunction, KernelMap, LinearFunction, centred
 from .nystroem import gram_schmidt, kernel_diagonal, proportional
+from ..preferences.laplacians import pivoted_cholesky
 
 # %% ../../nbs/kernels/basis.ipynb #c004
 def check_basis(basis, n):
@@ -65,12 +66,11 @@ def basis_cholesky(A):
     dropped : int
     """
     from scipy.linalg import LinAlgError, cholesky
-    from scipy.linalg.lapack import dpstrf
 
     tiny, largest = np.finfo(float).tiny, A.diagonal().max(initial=0.0)
     for tol in 8 * len(A) * np.finfo(float).eps * max(largest, tiny) * 10.0 ** np.arange(8):
-        _, order, rank, _ = dpstrf(A, lower=1, tol=tol)
-        drop, B = np.sort(order[rank:] - 1), np.array(A)
+        kept, order = pivoted_cholesky(A, tol)
+        drop, B = np.sort(order[kept.shape[1] :]), np.array(A)
         B[drop], B[:, drop], B[drop, drop] = 0.0, 0.0, 1.0
         try:
             C = cholesky(B, lower=True, check_finite=False)

@@ -5,8 +5,7 @@
 # %% auto #0
 __all__ = ['BLOCK', 'RULES', 'ROUNDS', 'MANY', 'FEW', 'PIVOTS', 'kernel_diagonal', 'refuse_negative', 'gram_schmidt',
            'proportional', 'first_sound', 'drawn_pivots', 'projected', 'greedy_pivots', 'leading_eigenpairs',
-           'principal_directions', 'find_subspace', 'check_items', 'NystroemMap', 'NystroemFunction', 'new_pivots',
-           'low_rank_factor']
+           'principal_directions', 'find_subspace', 'check_items', 'NystroemMap', 'NystroemFunction', 'low_rank_factor']
 
 # %% ../../nbs/kernels/nystroem.ipynb #c003
 from dataclasses import dataclass
@@ -21,7 +20,8 @@ from ..base.limits import refuse_huge, warn, within_memory
 from ..base.ownership import SetOnce, locked
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
-from .kernel import Kernel, as_kernel, require_square
+from .kernel import Kernel, require_square
+from ..preferences.laplacians import pivoted_cholesky
 
 BLOCK = 1 << 22  # kernel entries that are made at a time
 
@@ -428,24 +428,10 @@ class NystroemFunction:
         parts = [X_new[i : i + rows] for i in range(0, max(1, len(X_new)), rows)]
         return np.concatenate([self.subspace.transform(part) @ self.weights for part in parts])
 
-# %% ../../nbs/kernels/nystroem.ipynb #k005
+# %% ../../nbs/kernels/nystroem.ipynb #k007
 PIVOTS = 64  # pivots at a time
 
 
-def new_pivots(remainder):
-    """Which rows of a small matrix (b, b) to keep as pivots, and the Cholesky factor of these.
-
-    Those are kept that are not mostly explained by the ones before. The matrix is positive
-    semi-definite and overwritten.
-    """
-    from scipy.linalg.lapack import dpstrf
-
-    factor, order, rank, _ = dpstrf(
-        remainder, lower=1, tol=0.01 * remainder.diagonal().max(), overwrite_a=True
-    )
-    return order[:rank] - 1, np.tril(factor[:rank, :rank])
-
-# %% ../../nbs/kernels/nystroem.ipynb #k007
 def low_rank_factor(K, max_rank=None, tol=1e-14):
     """Z and pivots with K = ZZ' to rounding, or None if that takes more than `max_rank` columns.
 
@@ -477,8 +463,10 @@ def low_rank_factor(K, max_rank=None, tol=1e-14):
         most = np.argsort(-left, kind="stable")[:PIVOTS]
         most = most[left[most] > enough]
         Zt = np.concatenate(columns)
-        kept, factor = new_pivots(K[np.ix_(most, most)] - Zt[:, most].T @ Zt[:, most])
-        chosen = most[kept]
+        remainder = K[np.ix_(most, most)] - Zt[:, most].T @ Zt[:, most]
+        factor, order = pivoted_cholesky(remainder, 0.01 * remainder.diagonal().max())
+        r = factor.shape[1]  # those that are not mostly explained by the ones before
+        factor, chosen = factor[:r], most[order[:r]]
         if pivots.size + chosen.size > (len(K) if max_rank is None else max_rank):
             return None
         rest = K[chosen] - Zt[:, chosen].T @ Zt

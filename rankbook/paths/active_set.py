@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['entry', 'row_product', 'forward', 'backward', 'new_row', 'factorize', 'rotate', 'rotate_four', 'clear_diagonal',
-           'copy_row', 'remove', 'gather', 'combine', 'apply_factor']
+           'copy_row', 'remove', 'gather', 'gather_all', 'combine', 'apply_factor']
 
 # %% ../../nbs/paths/active_set.ipynb #c002
 import numpy as np
@@ -166,6 +166,17 @@ def gather(better, worse, A, n, v, slot, items, u):
     for t in range(count):
         slot[items[t]] = -1
     return count
+
+
+@inner
+def gather_all(better, worse, dual, sets, least, sums):
+    """P' a of all preferences whose set has at least a number: writes it to sums (n,). O(m + n)."""
+    for i in range(sums.size):
+        sums[i] = 0.0
+    for i in range(better.size):
+        if sets[i] >= least:
+            sums[better[i]] += dual[i]
+            sums[worse[i]] -= dual[i]
 
 # %% ../../nbs/paths/active_set.ipynb #c026
 @inner

@@ -22,6 +22,7 @@ from ..base.tables import printable
 from ..base.types import File, Items
 from ..base.validation import as_choice, as_positive
 from ..kernels.items import rmatvec
+from ..preferences.graph import item_sums
 from ..problems.certificate import Certificate, SmoothedDual, Solution
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def _answer_at(path, lam):
     a, b, w = prefs.better[A], prefs.worse[A], spread(sums) if problem.is_factored else None
     for _ in range(2 if A.size else 0):  # what A still misses on its margin goes into the sums
         step = solve(lam * prefs.margin[A] - rows @ (sums if w is None else w))
-        sums = sums + np.bincount(a, step, sums.size) - np.bincount(b, step, sums.size)
+        sums = sums + item_sums(a, b, step, sums.size)
         w = None if w is None else w + rows.T @ step
     return dict(coef=sums / lam, dual=dual) | ({} if w is None else dict(weights=w / lam))
 

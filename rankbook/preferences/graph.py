@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 # %% auto #0
-__all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'chosen_pairs', 'Preferences',
-           'has_positive_margins']
+__all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'item_sums', 'chosen_pairs', 'own_vector',
+           'Preferences', 'has_positive_margins']
 
 # %% ../../nbs/preferences/graph.ipynb #c005
 def sorted_levels(y, qid):
@@ -122,6 +122,11 @@ def incidence_matrix(better, worse, n):
     m = better.size
     columns, values = np.column_stack([better, worse]).ravel(), np.tile([1.0, -1.0], m)
     return csr_array((values, columns, np.arange(0, 2 * m + 1, 2)), shape=(m, n))
+
+
+def item_sums(better, worse, dual, n):
+    """P' a (n,), what numbers (m,) of pairs add up to on n items, without P. O(m + n)."""
+    return np.bincount(better, dual, n) - np.bincount(worse, dual, n)
 
 # %% ../../nbs/preferences/graph.ipynb #c017s
 def chosen_pairs(better, worse, rows, n):
@@ -843,7 +848,7 @@ class Preferences(SetOnce):
         """
         better, worse = self._list()
         dual = _floats("dual", dual, self._m)
-        return np.bincount(better, dual, self.n_items) - np.bincount(worse, dual, self.n_items)
+        return item_sums(better, worse, dual, self.n_items)
 
     def _facts(self):
         given = dict(queries=self.n_queries, levels=self.n_levels)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['members', 'Queries', 'QueryGraph', 'WeightedQueryGraph', 'check_item_weight', 'query_graph', 'IdentityGraph',
-           'WeightedGraph']
+           'pivoted_cholesky', 'WeightedGraph']
 
 # %% ../../nbs/preferences/laplacians.ipynb #c002
 from functools import cached_property
@@ -222,6 +222,19 @@ class IdentityGraph:
         """Never: scores count by themselves."""
         return False
 
+# %% ../../nbs/preferences/laplacians.ipynb #pc01
+def pivoted_cholesky(A, tol):
+    """L (n, r) and the order (n,) of the rows of A (n, n) in which they are those of L L'.
+
+    Of a positive semi-definite matrix, to `tol`: the r pivots, which come first, are each the
+    largest diagonal entry that the ones before leave, and are above it. The first r rows of L are
+    lower triangular. O(n r^2).
+    """
+    from scipy.linalg.lapack import dpstrf
+
+    factor, order, rank, _ = dpstrf(A, lower=1, tol=tol)
+    return np.tril(factor)[:, :rank], order - 1
+
 # %% ../../nbs/preferences/laplacians.ipynb #c013
 class WeightedGraph:
     """Pairs with weights, from a symmetric matrix W >= 0 (n, n), sparse or dense.
@@ -274,14 +287,10 @@ class WeightedGraph:
             f"a factor of the Laplacian of {self.n:,} items",
             "a query graph, or kernel='linear', which needs none",
         )
-        from scipy.linalg.lapack import dpstrf
-
         L = np.diag(self.degree) - self.W.toarray()
         largest = max(L.diagonal().max(initial=0.0), np.finfo(float).tiny)
-        c, pivots, rank, _ = dpstrf(L, lower=1, tol=1e-13 * largest)
-        F = np.empty((self.n, rank))
-        F[pivots - 1] = np.tril(c)[:, :rank]
-        return F
+        factor, order = pivoted_cholesky(L, 1e-13 * largest)
+        return factor[np.argsort(order)]
 
     def root(self, v):
         """F v."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...preferences.graph import item_sums
 from ...problems.rankrls import measured
 
 # %% ../../../nbs/solvers/homotopy/direction.ipynb #ka004
@@ -143,18 +144,14 @@ class HingePiece:
         """F[better] - F[worse] for F (n,). O(m)."""
         return F[self.better] - F[self.worse]
 
-    def sums(self, a):
-        """P'a (n,) for a (m,). O(n + m)."""
-        n = len(self.X)
-        return np.bincount(self.better, a, n) - np.bincount(self.worse, a, n)
-
     def evaluate(self, w):
         """Minus the gradient (d,) at weights w (d,). O(m + n d)."""
         f = self.X @ w
         self.short = self.margin - self.differences(f)
         self.on = np.abs(self.short) <= TIE * (self.margin + np.ptp(f))
         self.violated = (self.short > 0) & ~self.on
-        return self.X.T @ self.sums(2 * self.weight * np.maximum(self.short, 0.0))
+        slopes = 2 * self.weight * np.maximum(self.short, 0.0)
+        return self.X.T @ item_sums(self.better, self.worse, slopes, len(self.X))
 
     def product(self, F):
         """2 P'CP F for F (n, k), over the preferences that fall short. O(m + |V| k)."""
@@ -202,7 +199,8 @@ class HingePiece:
         rise = self.differences(h)
         rise[np.abs(rise) <= FLAT * np.ptp(h)] = 0.0
         short = self.violated | (self.on & (rise < 0))
-        dq = -(self.X.T @ self.sums(np.where(short, 2 * self.weight * rise, 0.0)))
+        slopes = np.where(short, 2 * self.weight * rise, 0.0)
+        dq = -(self.X.T @ item_sums(self.better, self.worse, slopes, len(self.X)))
         meets = ~self.on & (rise * self.short > 0)
         return dq, float((self.short[meets] / rise[meets]).min(initial=np.inf))
 

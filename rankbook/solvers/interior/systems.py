@@ -9,7 +9,7 @@ __all__ = ['CHUNK', 'RIDGES', 'MOST', 'Pairs', 'BlockLaplacian', 'SparseLaplacia
 # %% ../../../nbs/solvers/interior/systems.ipynb #l003
 import numpy as np
 
-from ...preferences.graph import incidence_matrix
+from ...preferences.graph import incidence_matrix, item_sums
 
 # %% ../../../nbs/solvers/interior/systems.ipynb #l005
 CHUNK = 1 << 15  # preferences at a time, whose numbers fit in a cache
@@ -35,9 +35,7 @@ class Pairs:
 
     def rmatvec(self, dual, part):
         """What numbers of the preferences of a slice add up to on the items (n,)."""
-        return np.bincount(self.better[part], dual, self.n_items) - np.bincount(
-            self.worse[part], dual, self.n_items
-        )
+        return item_sums(self.better[part], self.worse[part], dual, self.n_items)
 
     def gather(self, dual):
         """P' dual (n,) for numbers (m,) of all preferences. O(m)."""

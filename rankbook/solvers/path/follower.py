@@ -25,6 +25,7 @@ from rankbook.paths.active_set import (
     factorize,
     forward,
     gather,
+    gather_all,
     new_row,
     remove,
     row_product,
@@ -379,12 +380,7 @@ def absorb_drift(s, i):
 @inner
 def recompute_scores(s, factored):
     """P' alpha and G from their definitions. O(m + n^2), or O(m + n d)."""
-    for j in range(s.scaled_coef.size):
-        s.scaled_coef[j] = 0.0
-    for i in range(s.better.size):
-        if s.sets[i] != INACTIVE:
-            s.scaled_coef[s.better[i]] += s.alpha[i]
-            s.scaled_coef[s.worse[i]] -= s.alpha[i]
+    gather_all(s.better, s.worse, s.alpha, s.sets, FREE, s.scaled_coef)
     if factored:
         combine(s.K, s.everything, s.scaled_coef, s.scaled_coef.size, s.v)
         apply_factor(s.K, s.v, s.everything, s.scaled_coef.size, s.G)

@@ -23,6 +23,7 @@ from rankbook.paths.exact import (
     trusted,
 )
 from ...paths.replay import Checkpoint, PathIterator
+from ...preferences.graph import item_sums
 from . import follower
 
 # %% ../../../nbs/solvers/path/run.ipynb #c010
@@ -241,7 +242,7 @@ def resumed(path, options):
     s.alpha[:] = np.where(s.sets == AT_BOUND, s.weight, 0.0)
     n = problem.n_items
     for _ in range(2 if size else 0):
-        sums = np.bincount(s.better, s.alpha, n) - np.bincount(s.worse, s.alpha, n)
+        sums = item_sums(s.better, s.worse, s.alpha, n)
         scores = rows @ (s.K.T @ sums if problem.is_factored else sums)
         s.alpha[A] += cho_solve((L, True), lam * s.delta[A] - scores)
     s.alpha[A] = np.clip(s.alpha[A], 0.0, s.weight[A])

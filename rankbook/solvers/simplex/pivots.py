@@ -16,6 +16,7 @@ import numpy as np
 
 from ...base.jit import njit, record
 from ...base.limits import require_memory
+from ...paths.active_set import gather_all
 from rankbook.paths.exact import (
     AT_BOUND,
     COMPLETE,
@@ -190,11 +191,7 @@ def remove(s, x, y):
 @njit
 def recompute_q(s):
     """q from its definition, the feature correlations of those at bound. O(m + n d)."""
-    s.work[:] = 0.0
-    for i in range(s.better.size):
-        if s.sets[i] == AT_BOUND:
-            s.work[s.better[i]] += s.weight[i]
-            s.work[s.worse[i]] -= s.weight[i]
+    gather_all(s.better, s.worse, s.weight, s.sets, AT_BOUND, s.work)
     s.q[:] = 0.0
     for i in range(s.work.size):
         if s.work[i] != 0:
