@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PARTS', 'DEPTH', 'FINEST', 'Breakpoint', 'make_breakpoint', 'top_breakpoint', 'hinge_pieces', 'largest_gap',
-           'largest_gap_below', 'refine', 'choose_inner', 'EpsilonPath', 'EpsilonSolver']
+           'largest_gap_below', 'refined_lam', 'refine', 'choose_inner', 'EpsilonPath', 'EpsilonSolver']
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #t002
 from dataclasses import dataclass
@@ -163,6 +163,12 @@ def largest_gap_below(weight, breakpoint):
     share = np.array([0.0, 1.0, min(1.0, max(0.0, 1 - misses) / norm) if norm > 0 else 1.0])
     return float(((misses + share * (gap - misses)) / np.maximum(1.0, misses + share * norm)).max())
 
+# %% ../../../nbs/solvers/epsilon/solver.ipynb #c035
+def refined_lam(upper, lower, excess):
+    """A lambda between two others, where a gap of `excess` times what is allowed is best split."""
+    parts = max(2, int(np.ceil(np.sqrt(excess))))
+    return upper * (lower / upper) ** (parts // 2 / parts)
+
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c038
 def refine(problem, lam_min, eps, solve_at):
     """Breakpoints from lam_max downwards with a relative gap of at most eps between them.
@@ -203,8 +209,7 @@ def refine(problem, lam_min, eps, solve_at):
                     f"between lam = {high!r} and {low!r} rounding errors leave a relative gap of "
                     f"{gap:.1e}; eps is {eps:.1e}, a larger one is needed here."
                 )
-            parts = max(2, int(np.ceil(np.sqrt(gap / eps))))
-            ahead.append(solve_at(high * (low / high) ** (parts // 2 / parts)))
+            ahead.append(solve_at(refined_lam(high, low, gap / eps)))
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c045
 def choose_inner(inner, eps):
