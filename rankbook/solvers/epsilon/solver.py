@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PARTS', 'DEPTH', 'FINEST', 'Breakpoint', 'make_breakpoint', 'top_breakpoint', 'hinge_pieces', 'largest_gap',
-           'largest_gap_below', 'refined_lam', 'refine', 'choose_inner', 'EpsilonPath', 'EpsilonSolver']
+           'largest_gap_below', 'refined_lam', 'refine', 'EpsilonPath', 'EpsilonSolver']
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #t002
 from dataclasses import dataclass
@@ -211,22 +211,6 @@ def refine(problem, lam_min, eps, solve_at):
                 )
             ahead.append(solve_at(refined_lam(high, low, gap / eps)))
 
-# %% ../../../nbs/solvers/epsilon/solver.ipynb #c045
-def choose_inner(inner, eps):
-    """The inner solver as an instance; errors name the argument.
-
-    None is the interior point, to a twentieth of eps.
-    """
-    if inner is None:
-        return get_solver("interior", tol=eps / 20)
-    try:
-        return get_solver(inner)
-    except (ValueError, TypeError, ImportError) as error:
-        said = ValueError(f"inner is {inner!r}: {error}")
-        for note in getattr(error, "__notes__", ()):
-            said.add_note(note)
-        raise said from error
-
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c049
 class EpsilonPath(SolutionPath):
     """Solutions at some lambdas, and lines between them, with a relative gap of at most eps.
@@ -341,8 +325,15 @@ class EpsilonSolver(Solver):
     def __init__(self, inner=None, eps=1e-3, progress=False):
         self.eps, self.progress = as_positive("eps", eps), progress
         if not FINEST <= self.eps < 1:
-            raise ArgumentError(f"eps is {eps!r}", f"a number from {FINEST:g} to below 1")
-        self.inner = choose_inner(inner, self.eps)
+            raise ValueError(f"eps is {eps!r}; a number from {FINEST:g} to below 1 is accepted.")
+        try:
+            tol = dict(tol=self.eps / 20) if inner is None else {}
+            self.inner = get_solver("interior" if inner is None else inner, **tol)
+        except (ValueError, TypeError, ImportError) as error:
+            said = type(error)(f"inner is {inner!r}: {error}")
+            for note in getattr(error, "__notes__", ()):
+                said.add_note(note)
+            raise said from error
         if isinstance(self.inner, EpsilonSolver):
             raise ArgumentError("inner is 'epsilon' itself", "a solver that takes one lambda")
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['CHUNK', 'RIDGES', 'MOST', 'Pairs', 'BlockLaplacian', 'SparseLaplacian', 'laplacian_of', 'factored', 'FactorSystem',
-           'grounded_root', 'pieces', 'GramSystem', 'system_of']
+           'pieces', 'GramSystem', 'system_of']
 
 # %% ../../../nbs/solvers/interior/systems.ipynb #l003
 import numpy as np
@@ -173,17 +173,6 @@ class FactorSystem:
         return cho_solve(self.factor, target, check_finite=False)
 
 # %% ../../../nbs/solvers/interior/systems.ipynb #s010
-def grounded_root(W):
-    """The Cholesky factor of a Laplacian (s, s) without its first row and column.
-
-    Weights differ by many orders of magnitude, so its diagonal is scaled to 1 before anything is
-    added to what rounding made indefinite.
-    """
-    unit = np.sqrt(W.diagonal()[1:])
-    root = factored(lambda: W[1:, 1:] / unit / unit[:, None], shift=0.0)[0].T
-    return np.asfortranarray(unit[:, None] * root)
-
-
 def pieces(stop, start=0, rows=256):
     """Slices of at most `rows` rows: SciPy's products of more would delay Ctrl-C."""
     return [slice(i, min(i + rows, stop)) for i in range(start, stop, rows)]
@@ -227,7 +216,11 @@ class GramSystem:
     def weigh(self, weight):
         """Factor the matrix for weights 1/D (m,) of the preferences."""
         self.laplacian.weigh(weight)
-        self.roots = [grounded_root(W) for _, W in self.laplacian.blocks()]
+        self.roots = []
+        for _, W in self.laplacian.blocks():  # whose weights differ by many orders of magnitude
+            unit = np.sqrt(W.diagonal()[1:])
+            root = factored((W[1:, 1:] / unit / unit[:, None]).copy, shift=0.0)[0].T
+            self.roots.append(np.asfortranarray(unit[:, None] * root))
         self.factor = factored(self.fill)
 
     def fill(self):

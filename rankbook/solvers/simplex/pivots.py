@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['State', 'Log', 'TINY', 'REBUILD_EVERY', 'LAST_SEGMENT', 'ROUNDING', 'MAX_STALLED', 'STEP_COST', 'OPTIMAL', 'NOISE',
            'MAX_STEPS', 'start_state', 'grow', 'edge', 'pair_row', 'replace_pair', 'replace_feature', 'append',
-           'remove', 'recompute_q', 'rebuild', 'prices', 'next_event', 'first_zero', 'extent', 'first_margin',
-           'list_near', 'first_kink', 'add_correlation', 'move', 'exchange', 'true_weights', 'turn', 'follow',
-           'steepest', 'turning_point', 'long_step', 'descend']
+           'remove', 'recompute_q', 'rebuild', 'prices', 'next_event', 'extent', 'first_margin', 'list_near',
+           'first_kink', 'add_correlation', 'move', 'exchange', 'true_weights', 'turn', 'follow', 'steepest',
+           'turning_point', 'long_step', 'descend']
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c002
 from collections import namedtuple
@@ -282,23 +282,6 @@ def next_event(s):
                     best, place, direction = max(0.0, lam - side * s.s[j]) / speed, -1 - j, side
     return best, place, direction
 
-# %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c013
-@njit
-def first_zero(s):
-    """The step at which a weight in use first reaches 0, and its place in S.
-
-    This is (inf, -1) if none does. O(p).
-    """
-    p, best, zero = s.count.in_basis, np.inf, -1
-    largest = np.abs(s.dw[:p]).max() if p else 0.0
-    for y in range(p):
-        side = s.sign[s.S[y]]
-        if side * s.dw[y] < -TINY * largest:
-            step = max(0.0, side * s.w[s.S[y]]) / abs(s.dw[y])
-            if step < best:
-                best, zero = step, y
-    return best, zero
-
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c014
 @njit
 def extent(v):
@@ -355,7 +338,14 @@ def first_kink(s):
     c = s.count
     if c.near < 0:
         list_near(s)
-    limit, zero = first_zero(s)
+    p, limit, zero = c.in_basis, np.inf, -1
+    largest = np.abs(s.dw[:p]).max() if p else 0.0
+    for y in range(p):  # the first weight in use that reaches 0
+        side = s.sign[s.S[y]]
+        if side * s.dw[y] < -TINY * largest:
+            step = max(0.0, side * s.w[s.S[y]]) / abs(s.dw[y])
+            if step < limit:
+                limit, zero = step, y
     arrived, step = first_margin(s, s.near, c.near, limit)
     c.scanned += c.near + STEP_COST
     if step < np.inf:
