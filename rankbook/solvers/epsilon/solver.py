@@ -325,12 +325,12 @@ class EpsilonSolver(Solver):
     def __init__(self, inner=None, eps=1e-3, progress=False):
         self.eps, self.progress = as_positive("eps", eps), progress
         if not FINEST <= self.eps < 1:
-            raise ValueError(f"eps is {eps!r}; a number from {FINEST:g} to below 1 is accepted.")
+            raise ArgumentError(f"eps is {eps!r}", f"a number from {FINEST:g} to below 1")
         try:
             tol = dict(tol=self.eps / 20) if inner is None else {}
             self.inner = get_solver("interior" if inner is None else inner, **tol)
         except (ValueError, TypeError, ImportError) as error:
-            said = type(error)(f"inner is {inner!r}: {error}")
+            said = ValueError(f"inner is {inner!r}: {error}")
             for note in getattr(error, "__notes__", ()):
                 said.add_note(note)
             raise said from error

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...base.errors import ArgumentError
 from ...base.limits import require_memory
 from ...kernels.linear_map import centred
 from ...preferences.graph import Preferences

@@ -278,7 +278,7 @@ class QPSolver(Solver):
         if write is not None:
             if form == "dual":
                 kind = "loss='squared'" if write is squared_program else type(problem).__name__
-                raise ValueError(f"form is 'dual'; 'auto' or 'primal' is accepted for {kind}.")
+                raise ArgumentError("form is 'dual'", f"'auto' or 'primal' for {kind}")
             form, (programs, read) = "primal", write(cp, problem, lam)
         else:
             q = _checked(problem, lam)
@@ -310,9 +310,9 @@ class QPSolver(Solver):
         if lam == 0 and q is not None:
             _refuse_infeasible(problem, q)
         if lam == 0 and write is svm_program and "infeasible" in status:
-            raise ValueError(
-                "lam is 0, but no function meets all constraints of positive weight; lam > 0, "
-                "which allows for violations, is accepted."
+            raise ArgumentError(
+                "lam is 0, but no function meets all constraints of positive weight",
+                "lam > 0, which allows for violations",
             )
         solvable = "" if write is rayleigh_program else ", although the problem has a solution"
         raise RuntimeError(

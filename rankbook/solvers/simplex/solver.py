@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...base.errors import ArgumentError
 from ...base.limits import written_out
 from ...base.progress import progress_bar
 from ...base.types import File

@@ -311,11 +311,11 @@ class Descent:
         return float(offset)
 
     def out_of_scale(self, X, what):
-        """A ValueError for a lam too small for items X."""
-        return ValueError(
+        """The error for a lam too small for items X."""
+        return ArgumentError(
             f"lam is {self.state.real[LAM]:.3g} for each constraint, and X has entries up to "
-            f"{np.abs(X).max():.3g}: {what}; a larger lam, or features of moderate size, is "
-            "accepted."
+            f"{np.abs(X).max():.3g}: {what}",
+            "a larger lam, or features of moderate size",
         )
 
     def read(self):
