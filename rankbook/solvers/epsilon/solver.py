@@ -330,7 +330,11 @@ class EpsilonSolver(Solver):
             tol = dict(tol=self.eps / 20) if inner is None else {}
             self.inner = get_solver("interior" if inner is None else inner, **tol)
         except (ValueError, TypeError, ImportError) as error:
-            said = ValueError(f"inner is {inner!r}: {error}")
+            if isinstance(error, ArgumentError):
+                what = f"inner is {inner!r}: {error.argument} {error.given}"
+                said = ArgumentError(what, error.accepted, error.advice)
+            else:
+                said = type(error)(f"inner is {inner!r}: {error}")
             for note in getattr(error, "__notes__", ()):
                 said.add_note(note)
             raise said from error
