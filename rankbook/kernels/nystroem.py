@@ -20,7 +20,7 @@ from ..base.limits import refuse_huge, warn, within_memory
 from ..base.ownership import SetOnce, locked
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
-from .kernel import Kernel, require_square
+from .kernel import Kernel, as_kernel, require_square
 from ..preferences.laplacians import pivoted_cholesky
 
 BLOCK = 1 << 22  # kernel entries that are made at a time

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 # %% auto #0
-__all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'item_sums', 'chosen_pairs', 'own_vector',
-           'Preferences', 'has_positive_margins']
+__all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'item_sums', 'chosen_pairs', 'Preferences',
+           'has_positive_margins']
 
 # %% ../../nbs/preferences/graph.ipynb #c005
 def sorted_levels(y, qid):

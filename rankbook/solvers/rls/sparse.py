@@ -139,7 +139,7 @@ class SparseRLSSolver(Solver):
 
     def can_solve(self, problem):
         """True, or a sentence that says why not."""
-        fits = declared_fit(self, problem)
+        fits = super().can_solve(problem)
         if fits is True and problem.basis is None:
             return "it needs a basis; the solver rls takes problems without."
         return fits
