@@ -342,7 +342,7 @@ class TestColumns:
             ),
             (
                 ["games.csv", "--target", "grade", "--group-split", "team", "--drop", "team"],
-                "group_split and drop are both 'team'",
+                "--group-split and drop are both 'team'",
             ),
             (
                 ["games.csv", "--target", "grade", "--group-split", "team", "--qid", "game"],
@@ -736,7 +736,7 @@ class TestErrors:
             (["cancer", "--solver-option", "allow_plugins=yes"], "allow_plugins is 'yes'"),
             (
                 ["cancer", "--solver", "path", "--solver-option", "max_events"],
-                "--solver-option is 'max_events'; key=value",
+                "--solver-option is 'max_events'; expected key=value",
             ),
             (
                 ["cancer", "--solver", "rls", "--graph", "star"],

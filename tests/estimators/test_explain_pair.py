@@ -184,7 +184,7 @@ def test_numbers_of_training_items(fitted):
     assert np.isclose(found.distance, rows.distance, equal_nan=True)
     with pytest.raises(ValueError, match=r"^b is 40; expected numbers from 0 to 39"):
         rb.explain_pair(model, 0, N)
-    with pytest.raises(ValueError, match=r"^a is -1; numbers from 0"):
+    with pytest.raises(ValueError, match=r"^a is -1; expected numbers from 0"):
         rb.explain_pair(model, -1, 0)
 
 
@@ -336,7 +336,7 @@ def test_what_cannot_be_explained():
         (lambda: rb.explain_pair(svm, a, b), TypeError, "problem on labels"),
         (lambda: rb.explain_pair(rb.RankSVM(), a, b), ValueError, "not fitted"),
         (lambda: rb.explain_pair(linear, a, b[:3]), ValueError, "a has 4 features and b has 3"),
-        (lambda: rb.explain_pair(linear, a[:3], b[:3]), ValueError, "a has 3 features; 4, as in"),
+        (lambda: rb.explain_pair(linear, a[:3], b[:3]), ValueError, "a has 3 features; expected 4, as in"),
         (lambda: rb.explain_pair(linear, [*a[:3], np.nan], b), ValueError, "^a has NaN"),
         (lambda: rb.explain_pair(linear, a, NEW), ValueError, "^b has 9 rows; one item"),
         (lambda: rb.explain_pair(linear, a, b, by="items"), ValueError, "^by is 'items'. Accept"),
