@@ -163,7 +163,7 @@ def interval(  # noqa: PLR0913 -- a metric's arguments, and the bootstrap's
         Of the metric: weights of queries or of items.
     metric : str or callable, default ``"ndcg@10"``
         The name of a metric, a metric of :mod:`rankbook.metrics`, or a function of one query as for
-        :func:`by_query`. Not the disagreement, which is no mean over queries.
+        :func:`rankbook.metrics.by_query`. Not the disagreement, which is no mean over queries.
     confidence : float in (0, 1), default 0.95
     n_resamples : int >= 100, default 9999
         How many samples of queries are drawn.
