@@ -270,12 +270,12 @@ def test_sparse_rows_move(client):
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        (dict(X=np.ones((4, 2))), TypeError, "X is a ndarray; a dask array"),
+        (dict(X=np.ones((4, 2))), TypeError, "X is a ndarray; expected a dask array"),
         (dict(X=da.ones(240, chunks=60)), ValueError, "X has 1 dimensions"),
-        (dict(y=np.ones(240)), TypeError, "y is a ndarray; a dask array or series"),
+        (dict(y=np.ones(240)), TypeError, "y is a ndarray; expected a dask array or series"),
         (dict(y=da.ones(239, chunks=60)), ValueError, "y has 239 entries and X has 240 rows"),
         (dict(qid=None), ValueError, "partition 1 has no qid, and there are 4 blocks"),
-        (dict(qid=None, shuffle=True), ValueError, "partition . has no qid; query ids"),
+        (dict(qid=None, shuffle=True), ValueError, "partition . has no qid; expected query ids"),
         (dict(client=3), TypeError, "client is a int; expected a dask.distributed.Client"),
         (
             dict(X=Blocks([rb.Block(np.ones((2, 1)), [0, 1])])),
@@ -308,7 +308,7 @@ def test_partitions_that_do_not_agree(client):
     X, y, qid, _ = data()
     some = da.ones(240, chunks=60) > 0
     items, grades, ids = arrays(X, y, qid)
-    with pytest.raises(ValueError, match="y has 3 partitions and X has 4; the same"):
+    with pytest.raises(ValueError, match="y has 3 partitions and X has 4; expected the same"):
         rb.dask_blocks(items[some], da.from_array(y, chunks=80), ids)
     with pytest.raises(ValueError, match="partition 0: y has shape"):
         rb.dask_blocks(items[some], grades[some & (da.arange(240, chunks=60) > 5)], ids[some])

@@ -241,7 +241,7 @@ class TestRefused:
             (CSV, dict(drop=["w"]), "drop is 'w'; expected one of: q, x, y"),
             (CSV, dict(features=["y"]), "features is 'y'; expected one of: x"),
             (CSV, dict(features=[]), "a.csv has no columns besides target 'y' and qid 'q'"),
-            (CSV, dict(weight="y"), "target and weight are both .y.; two different columns"),
+            (CSV, dict(weight="y"), "target and weight are both .y.; expected two different columns"),
             (CSV, dict(rows=0), "rows is 0"),
         ],
     )
@@ -265,7 +265,7 @@ class TestRefused:
             rb.read_blocks("*.parquet", "y")
         with pytest.raises(FileNotFoundError, match="'e.csv': there is no such file"):
             rb.read_blocks("e.csv", "y")
-        with pytest.raises(TypeError, match="paths is 3; a path"):
+        with pytest.raises(TypeError, match="paths is 3; expected a path"):
             rb.read_blocks(3)
         for wrong, words in (([], "paths is empty"), (["a.csv"] * 2, "'a.csv' twice")):
             with pytest.raises(ValueError, match=words):
@@ -283,7 +283,7 @@ class TestRefused:
     @pytest.mark.parametrize("read", [rb.read_blocks, read_table])
     def test_ids_that_may_stand_for_several(self, id, read):
         write(a_csv=CSV + f"{id},1,1\n")
-        with pytest.raises(ValueError, match="a.csv has the query id .* in row 4, column 'q'; who"):
+        with pytest.raises(ValueError, match="a.csv has the query id .* in row 4, column 'q'; expected who"):
             block_facts(read("a.csv", "y", "q"))
 
     def test_ids_of_two_kinds(self):

@@ -114,7 +114,7 @@ def test_sparse_blocks(data):
 @pytest.mark.parametrize(
     ("model", "given", "words"),
     [
-        (rb.RankSVM(), {}, "kernel is 'rbf' and X holds blocks; 'linear' is accepted"),
+        (rb.RankSVM(), {}, "kernel is 'rbf' and X holds blocks; expected 'linear'"),
         (rb.RankSVM(kernel="linear", penalty="l1"), {}, "penalty is 'l1' and X holds blocks"),
         (rb.RankSVM(kernel="linear", graph="star"), {}, "graph is 'star' and X holds blocks"),
         (rb.RankSVM(kernel="linear", query_weight=[1.0]), {}, r"query_weight is \[1.0\] and X hol"),
@@ -132,7 +132,7 @@ def test_sparse_blocks(data):
         (rb.RankRLS(basis=1000), {}, "basis is 1000"),
         (rb.RankRLS(kernel="linear", penalty="l1"), {}, "penalty is 'l1' and X holds blocks"),
         (rb.RankRLS(kernel="linear"), dict(y=[1]), "y is given and X holds blocks"),
-        (rb.RankRLSCV(kernel="linear"), {}, "cv is 5 and X holds blocks; 'query' is accepted"),
+        (rb.RankRLSCV(kernel="linear"), {}, "cv is 5 and X holds blocks; expected 'query'"),
         (rb.RankRLSCV(kernel="linear", cv="query", metric="ndcg"), {}, "metric is 'ndcg' and X"),
         (rb.RankRLSCV(kernel="linear", cv="query"), dict(qid=[1]), "qid is given and X holds"),
     ],
@@ -211,5 +211,5 @@ def test_blocks_that_do_not_fit_together(model):
 def test_weights_that_are_all_zero():
     X, y = np.eye(4), [0.0, 1, 2, 3]
     blocks = rb.Blocks([rb.Block(X, y, [1, 1, 2, 2], [0, 0, 1, 0])])
-    with pytest.raises(ValueError, match="blocks have weight 0 for every preference; at least one"):
+    with pytest.raises(ValueError, match="blocks have weight 0 for every preference; expected at least one"):
         rb.RankSVM(kernel="linear").fit(blocks)

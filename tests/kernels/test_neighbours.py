@@ -295,7 +295,7 @@ class Wrong:
 @pytest.mark.parametrize(
     "options, match",
     [
-        (dict(n_neighbors=8), "n_neighbors is 8; an integer >= 1 and <= 7"),
+        (dict(n_neighbors=8), "n_neighbors is 8; expected an integer >= 1 and <= 7"),
         (dict(n_neighbors=0), "n_neighbors is 0"),
         (dict(n_neighbors=1.5), "n_neighbors is 1.5"),
         (dict(metric="precomputed"), "metric is 'precomputed'"),
@@ -310,7 +310,7 @@ class Wrong:
         (dict(X=np.full((4, 3), np.inf)), "infinity in row 0"),
         (dict(neighbours="aproximate"), "neighbours is 'aproximate'.*'approximate'"),
         (dict(neighbours=True), "neighbours is True"),
-        (dict(neighbours="approximate", metric="cosine"), "with the metric 'cosine'; 'euclidean'"),
+        (dict(neighbours="approximate", metric="cosine"), "with the metric 'cosine'; expected 'euclidean'"),
         (dict(neighbours="approximate", metric=cdist), "with the metric <function"),
         (
             dict(X=np.eye(4), neighbours="approximate", kernel=Kernel("precomputed")),

@@ -284,7 +284,7 @@ def test_wrong_arguments(path, arguments, error, match):
 
 def test_a_beginning_below_the_end_of_the_path():
     path = rb.solve_path(PROBLEMS["path"](), lam_min=1.0, solver="path")
-    with pytest.raises(ValueError, match=r"^lam is 0.5; lam > 1.0, where .* expected"):
+    with pytest.raises(ValueError, match="^lam is 0.5; expected lam > 1.0, where"):
         LambdaSlider(path, items=NEW, lam=0.5)
 
 

@@ -43,41 +43,41 @@ def others_are_well(problem):
 
 NAN = float("nan")
 ODD = [
-    ("tol", "1e-6", "'1e-6'; a finite number > 0, or None"),
-    ("tol", NAN, "nan; a finite number > 0"),
-    ("tol", np.inf, "inf; a finite number > 0"),
-    ("tol", -1e-6, "-1e-06; a finite number > 0"),
-    ("tol", True, "True; a finite number > 0"),
-    ("tol", np.True_, ".*True.*; a finite number > 0"),
-    ("tol", np.ones(2), r"array\(\[1., 1.\]\); a finite number > 0"),
-    ("version", 5, "5; a str"),
-    ("version", None, "None; a str"),
-    ("summary", b"bytes", "b'bytes'; a str"),
-    ("provides", None, "None; a tuple or set of names"),
-    ("provides", "solve", "'solve'; a tuple or set of names"),
-    ("provides", 5, "5; a tuple or set of names"),
-    ("provides", {"solve": 1}, "{'solve': 1}; a tuple or set of names"),
-    ("problems", "RankSVMProblem", "'RankSVMProblem'; a tuple or set of names"),
-    ("problems", (int, 3), r"\(<class 'int'>, 3\); a tuple or set of names"),
-    ("problems", None, "None; a tuple or set of names"),
-    ("kernels", "rbf", "'rbf'; a tuple or set of names"),
-    ("losses", {3}, r"\{3\}; a tuple or set of names"),
-    ("penalties", "l2", "'l2'; a tuple or set of names"),
-    ("storages", None, "None; a tuple or set of names"),
-    ("requires", None, "None; a tuple or set of names"),
-    ("requires", ("",), r"\('',\); a tuple or set of names"),
-    ("largest", None, "None; a dict from items, features, preferences"),
-    ("largest", {"rows": 5}, "{'rows': 5}; a dict from"),
-    ("largest", {"items": "many"}, "{'items': 'many'}; a dict from"),
-    ("largest", {"items": -1}, "{'items': -1}; a dict from"),
-    ("largest", {"items": True}, "{'items': True}; a dict from"),
-    ("largest", [("items", 5)], r"\[\('items', 5\)\]; a dict from"),
-    ("weights", "yes", "'yes'; True or False"),
-    ("hard_margin", None, "None; True or False"),
-    ("deterministic", 1, "1; True or False"),
-    ("can_solve", True, "True; a method"),
-    ("can_follow", True, "True; a method"),
-    ("cost", 3.0, "3.0; a method"),
+    ("tol", "1e-6", "'1e-6'; expected a finite number > 0, or None"),
+    ("tol", NAN, "nan; expected a finite number > 0"),
+    ("tol", np.inf, "inf; expected a finite number > 0"),
+    ("tol", -1e-6, "-1e-06; expected a finite number > 0"),
+    ("tol", True, "True; expected a finite number > 0"),
+    ("tol", np.True_, ".*True.*; expected a finite number > 0"),
+    ("tol", np.ones(2), r"array\(\[1., 1.\]\); expected a finite number > 0"),
+    ("version", 5, "5; expected a str"),
+    ("version", None, "None; expected a str"),
+    ("summary", b"bytes", "b'bytes'; expected a str"),
+    ("provides", None, "None; expected a tuple or set of names"),
+    ("provides", "solve", "'solve'; expected a tuple or set of names"),
+    ("provides", 5, "5; expected a tuple or set of names"),
+    ("provides", {"solve": 1}, "{'solve': 1}; expected a tuple or set of names"),
+    ("problems", "RankSVMProblem", "'RankSVMProblem'; expected a tuple or set of names"),
+    ("problems", (int, 3), r"\(<class 'int'>, 3\); expected a tuple or set of names"),
+    ("problems", None, "None; expected a tuple or set of names"),
+    ("kernels", "rbf", "'rbf'; expected a tuple or set of names"),
+    ("losses", {3}, r"\{3\}; expected a tuple or set of names"),
+    ("penalties", "l2", "'l2'; expected a tuple or set of names"),
+    ("storages", None, "None; expected a tuple or set of names"),
+    ("requires", None, "None; expected a tuple or set of names"),
+    ("requires", ("",), r"\('',\); expected a tuple or set of names"),
+    ("largest", None, "None; expected a dict from items, features, preferences"),
+    ("largest", {"rows": 5}, "{'rows': 5}; expected a dict from"),
+    ("largest", {"items": "many"}, "{'items': 'many'}; expected a dict from"),
+    ("largest", {"items": -1}, "{'items': -1}; expected a dict from"),
+    ("largest", {"items": True}, "{'items': True}; expected a dict from"),
+    ("largest", [("items", 5)], r"\[\('items', 5\)\]; expected a dict from"),
+    ("weights", "yes", "'yes'; expected True or False"),
+    ("hard_margin", None, "None; expected True or False"),
+    ("deterministic", 1, "1; expected True or False"),
+    ("can_solve", True, "True; expected a method"),
+    ("can_follow", True, "True; expected a method"),
+    ("cost", 3.0, "3.0; expected a method"),
 ]
 
 
@@ -93,7 +93,7 @@ def test_a_declaration_without_sense_names_class_attribute_and_what_is_accepted(
         lambda: rb.solve_path(problem, solver=odd),
         lambda: rb.RankSVM(kernel="linear", solver=odd).fit(problem.X, [0, 1, 2]),
     ):
-        with pytest.raises(TypeError, match=f"^{attribute} of Odd is {words}.*; expected "):
+        with pytest.raises(TypeError, match=f"^{attribute} of Odd is {words}"):
             call()
     assert "odd" not in {row["name"] for row in rb.list_solvers()}
 
@@ -101,9 +101,9 @@ def test_a_declaration_without_sense_names_class_attribute_and_what_is_accepted(
 @pytest.mark.parametrize(
     ("provides", "words"),
     [
-        ({"path"}, "provides of Odd holds 'path', and it has no such method; 'solve' is accepted"),
-        ({"slove"}, "provides of Odd is 'slove'.*did you mean 'solve'"),
-        ((), "provides of Odd is empty; 'solve' is accepted"),
+        ({"path"}, "provides of Odd holds 'path', and it has no such method; expected 'solve'"),
+        ({"slove"}, "provides of Odd is 'slove' (did you mean 'solve'"),
+        ((), "provides of Odd is empty; expected 'solve'"),
     ],
 )
 def test_what_is_provided_is_there(problem, provides, words):
@@ -114,14 +114,14 @@ def test_what_is_provided_is_there(problem, provides, words):
 @pytest.mark.parametrize(
     ("attribute", "value", "words"),
     [
-        ("kernels", ("liner",), "'liner'.*did you mean 'linear'"),
-        ("kernels", (), "empty; 'linear' is accepted"),
-        ("problems", (), "empty; 'RankSVMProblem' is accepted"),
-        ("losses", {"hinges"}, "'hinges'.*did you mean 'hinge'"),
-        ("penalties", ["L1"], "'L1'.*did you mean 'l1'"),
-        ("storages", {"sparse"}, "'sparse'. expected one of: blocks, csr, float32, float64"),
-        ("problems", ("RankSVM",), "'RankSVM'.*did you mean 'RankSVMProblem'"),
-        ("problems", ("rankRLSproblem",), "'rankRLSproblem'.*did you mean 'RankRLSProblem'"),
+        ("kernels", ("liner",), "'liner' (did you mean 'linear'"),
+        ("kernels", (), "empty; expected 'linear'"),
+        ("problems", (), "empty; expected 'RankSVMProblem'"),
+        ("losses", {"hinges"}, "'hinges' (did you mean 'hinge'"),
+        ("penalties", ["L1"], "'L1' (did you mean 'l1'"),
+        ("storages", {"sparse"}, "'sparse'; expected one of: blocks, csr, float32, float64"),
+        ("problems", ("RankSVM",), "'RankSVM' (did you mean 'RankSVMProblem'"),
+        ("problems", ("rankRLSproblem",), "'rankRLSproblem' (did you mean 'RankRLSProblem'"),
         ("problems", ("RankSVMProblem", "RAYLEIGH"), "did you mean 'RayleighProblem'"),
     ],
 )
@@ -193,13 +193,13 @@ def test_own_solvers_declare_what_makes_sense():
     [
         (
             dict(__new__=lambda cls: object()),
-            "^solver is <object.*; a class derived",
+            "^solver is <object.*; expected a class derived",
         ),
         (
             dict(__new__=lambda cls: None),
-            "^solver is None; a class derived",
+            "^solver is None; expected a class derived",
         ),
-        (dict(can_solve=lambda *_: type("R", (), dict(__repr__=lambda _: 1 / 0))()), "a R; True"),
+        (dict(can_solve=lambda *_: type("R", (), dict(__repr__=lambda _: 1 / 0))()), "a R; expected True"),
     ],
 )
 def test_odd_objects_are_told_by_name(problem, change, words):
@@ -289,7 +289,7 @@ def test_an_answer_that_is_neither_true_nor_a_sentence(install, problem, answer)
     import odd_solver_plugin
 
     odd_solver_plugin.Zero.can_solve = lambda self, problem: answer
-    words = "^the solver 'zero 1.0' of odd-solver 1.0 was asked can_solve, and answered .*; True"
+    words = "^the solver 'zero 1.0' of odd-solver 1.0 was asked can_solve, and answered .*; expected True"
     with pytest.raises(TypeError, match=words):
         rb.solve(problem, 1.0, solver="zero")
     (row,) = (r for r in rb.compare_solvers(problem, allow_plugins=True) if r.solver == "zero")
