@@ -90,7 +90,7 @@ def test_what_is_wrong_in_a_block_is_named(given, words):
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], ["1", "1"], name="words")],
-            "words has query ids that are text, and those of good are numbers; ids of one kind",
+            "words has query ids that are text, and those of good are numbers; expected ids of one kind",
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], np.array(["1", "2"], object), name="words")],
@@ -102,7 +102,7 @@ def test_what_is_wrong_in_a_block_is_named(given, words):
         ),
         (
             [Block([[1.0, 2], [1, 1e200]], [0, 1], [2, 2], name="huge", first=7)],
-            r"huge \(from row 7\): X has 1e\+200 in row 1, column 1; numbers up to 1e\+100",
+            r"huge \(from row 7\): X has 1e\+200 in row 1, column 1; expected numbers up to 1e\+100",
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], [2, 2], name="named", feature_names=["a", "b"])],
@@ -121,7 +121,7 @@ def test_names_in_another_order():
         Block(np.ones((1, 2)), [1], [k], name=f"b{k}", feature_names=names)
         for k, names in enumerate((["a", "b"], ["b", "a"]))
     ]
-    with pytest.raises(ValueError, match="b1 has 'b' in column 0 and b0 has 'a'; equal names"):
+    with pytest.raises(ValueError, match="b1 has 'b' in column 0 and b0 has 'a'; expected equal names"):
         block_facts(Blocks(two))
 
 
@@ -140,7 +140,7 @@ def test_ids_of_one_kind_that_differ_in_type():
 
 def test_entries_that_are_all_too_small():
     small = Block([[1e-200]], [1], [1])
-    with pytest.raises(ValueError, match="X has no number above 1e-200 in size; numbers of 1e-150"):
+    with pytest.raises(ValueError, match="X has no number above 1e-200 in size; expected numbers of 1e-150"):
         block_facts(Blocks([small]))
     block_facts(Blocks([small, Block([[1.0]], [1], [2])]))
 
@@ -160,15 +160,15 @@ def test_names_are_those_of_a_data_frame():
 
 
 def test_there_is_at_least_one_block():
-    with pytest.raises(ValueError, match="blocks is empty; at least one"):
+    with pytest.raises(ValueError, match="blocks is empty; expected at least one"):
         Blocks([])
 
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (3, "blocks is a int; a list of Block"),
-        (Block([[1.0]], [1]), "blocks is a Block; a list of Block"),
+        (3, "blocks is a int; expected a list of Block"),
+        (Block([[1.0]], [1]), "blocks is a Block; expected a list of Block"),
         ([Block([[1.0]], [1]), 3], r"blocks\[1\] is a int; expected rankbook.Block"),
     ],
 )

@@ -313,7 +313,7 @@ def test_partitions_that_do_not_agree(client):
     with pytest.raises(ValueError, match="partition 0: y has shape"):
         rb.dask_blocks(items[some], grades[some & (da.arange(240, chunks=60) > 5)], ids[some])
     frame = dd.from_dask_array(items, columns=list("abcde"))
-    with pytest.raises(ValueError, match="qid is 'q', which X does not have; one of a, b"):
+    with pytest.raises(ValueError, match="qid is 'q', which X does not have; expected one of a, b"):
         rb.dask_blocks(frame, "a", "q")
 
 
