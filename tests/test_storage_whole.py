@@ -18,6 +18,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.base import files
+from rankbook.base.errors import ArgumentError
 from rankbook.base.files import read_archive, write_archive, write_whole
 from rankbook.data.writers import write_frame
 from rankbook.paths.files import KIND
@@ -373,7 +374,7 @@ def test_what_is_no_path_is_refused(tmp_path, name):
     file.write_bytes(NOT_PATHS[name])
     with pytest.raises(ValueError, match=name) as raised:
         rb.load(file)
-    assert type(raised.value) is ValueError
+    assert type(raised.value) in (ValueError, ArgumentError)
 
 
 BOMB = """
@@ -514,7 +515,7 @@ def test_a_file_that_does_not_fit_together_is_refused(tmp_path, content, what):
     write_archive(tmp_path / "a.npz", KIND, facts, arrays)
     with pytest.raises(ValueError, match="a.npz") as raised:
         rb.load(tmp_path / "a.npz")
-    assert type(raised.value) is ValueError
+    assert type(raised.value) in (ValueError, ArgumentError)
 
 
 @pytest.mark.parametrize(
@@ -536,7 +537,7 @@ def test_a_header_without_sense_is_refused(tmp_path, header):
     np.savez(tmp_path / "a.npz", header=np.frombuffer(header, dtype=np.uint8))
     with pytest.raises(ValueError, match="a.npz") as raised:
         rb.load(tmp_path / "a.npz")
-    assert type(raised.value) is ValueError
+    assert type(raised.value) in (ValueError, ArgumentError)
 
 
 def test_two_thousand_altered_files(tmp_path, part, content):
@@ -560,7 +561,7 @@ def test_two_thousand_altered_files(tmp_path, part, content):
             again = rb.load(file)
         except ValueError as error:
             refused += 1
-            assert type(error) is ValueError and "bad.npz" in str(error)
+            assert type(error) in (ValueError, ArgumentError) and "bad.npz" in str(error)
         else:
             same(again, part)
     assert refused > 1500

@@ -32,5 +32,9 @@ class ArgumentError(ValueError, TypeError):
         self.argument, _, self.given = said.partition(" ")
         self.accepted, self.advice = accepted, advice
 
+    def renamed(self, argument):
+        """The same error about an argument of another name, for example an option of a command."""
+        return type(self)(f"{argument} {self.given}", self.accepted, self.advice)
+
     def __str__(self):
         return f"{self.argument} {self.given}; expected {self.accepted}. {self.advice}".rstrip()

@@ -220,7 +220,7 @@ def _read_arrays(archive, size):
     """
     members, arrays = archive.infolist(), {}
     if len(members) > MEMBERS:
-        raise ValueError(f"it has {len(members):,} arrays, and at most {MEMBERS:,} are accepted")
+        raise ValueError(f"it has {len(members):,} arrays, and at most {MEMBERS:,} are read")
     if sum(member.file_size for member in members) > size:
         raise ValueError("its arrays are compressed, or claim to be larger than the file")
     for member in members:

@@ -140,6 +140,8 @@ def naming(block):
         yield
     except (TypeError, ValueError) as error:
         from_row = f" (from row {block.first})" if block.first else ""
+        if isinstance(error, ArgumentError):
+            raise error.renamed(f"{block.name}{from_row}: {error.argument}") from error
         raise ValueError(f"{block.name}{from_row}: {error}") from error
 
 

@@ -478,7 +478,7 @@ def open_table(path):
     source = Source(path)
     if source.kind == "Parquet":
         if source.content is not None:
-            raise ArgumentError(f"{source} is Parquet packed by gzip", "unpacked it")
+            raise ArgumentError(f"{source} is Parquet packed by gzip", "the unpacked file")
         return ParquetTable(source)
     if source.is_numbered:
         return NumberedText(source)

@@ -584,8 +584,9 @@ def find_roles(  # noqa: PLR0913 -- a role each
                     )
         target, qid = target or "label", qid or ("qid" if "qid" in columns else "none")
     if target is None and needs_target:
-        raise ValueError(
-            f"target is None; name the column of {source} to rank by, one of: {', '.join(columns)}."
+        raise ArgumentError(
+            "target is None",
+            f"the name of a column of {source} to rank by, one of: {', '.join(columns)}",
         )
     for argument, value in (("drop", drop), ("features", features)):
         if isinstance(value, str) or not (value is None or hasattr(value, "__iter__")):

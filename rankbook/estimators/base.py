@@ -706,4 +706,4 @@ def share_met(y, scores, qid=None, sample_weight=None):
     try:
         return 1.0 - disagreement(y, scores, qid, sample_weight)
     except UndefinedMetric as error:
-        raise UndefinedMetric(f"y {error.given}", error.accepted) from error
+        raise error.renamed("y") from error

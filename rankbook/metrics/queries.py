@@ -209,9 +209,9 @@ def named(metric, options=()):
             ours = ELSEWHERE.get(name.lower(), "")
             if ours not in NAMES or at and not takes_k(NAMES[ours])[0]:
                 raise unknown_name("metric", metric, known)
-            raise ValueError(
-                f"metric is {metric!r}, which is called {ours + at + k!r} here. "
-                f"Accepted: {', '.join(sorted(known))}."
+            raise ArgumentError(
+                f"metric is {metric!r}, which is called {ours + at + k!r} here",
+                f"one of: {', '.join(sorted(known))}",
             )
         if at and "k" in options:
             raise ArgumentError(f"k is {options['k']!r}, and metric is {metric!r}", "one k")

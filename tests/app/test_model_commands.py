@@ -219,7 +219,7 @@ class TestPreferencesInAFile:
         self.ITEMS.to_csv("items.csv", index=False)
         given = "fit", "items.csv", "--name", "item", "--preferences", "pairs.csv", "-o", "m"
         said = refused(*given, "--column", "winner=won,loser=lost")
-        assert "--column is 'winner=won,loser=lost'; one ARGUMENT=COLUMN" in said
+        assert "--column is 'winner=won,loser=lost'; expected one ARGUMENT=COLUMN" in said
         said = refused(*given, "--column", "won=winner")
         assert "the argument comes first: --column winner=won" in said
 
@@ -330,7 +330,7 @@ class TestRefusals:
     def test_a_metric_that_is_none(self, letor):
         pd.DataFrame(dict(row=range(90), score=range(90))).to_csv("s.csv", index=False)
         said = refused("evaluate", "s.csv", "test.letor", "--metric", "mrr@5")
-        assert "--metric is 'mrr@5', which is called 'reciprocal_rank@5' here. Accepted" in said
+        assert "--metric is 'mrr@5', which is called 'reciprocal_rank@5' here; expected" in said
         for metric in ("ndgc@10", "ndcg@0", "ndcg@x", "auc"):
             refused("evaluate", "s.csv", "test.letor", "--metric", metric)
         refused("compare", "s.csv", "s.csv", "test.letor", "--metric", "disagreement")

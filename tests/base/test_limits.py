@@ -201,7 +201,7 @@ def test_what_would_fill_the_memory_is_not_read(monkeypatch):
         (rb.load, "/dev/zero", {}, "a device or a pipe; expected a file of rankbook"),
         (rb.load, "pipe", {}, "a device or a pipe; expected a file of rankbook"),
         (rb.read_blocks, "pipe", table, "expected files, as .* pipes are read once"),
-        (rb.load, "many.npz", {}, "expected it has 10,001 arrays, and at most 10,000"),
+        (rb.load, "many.npz", {}, "it has 10,001 arrays, and at most 10,000"),
     )
     for read, file, options, words in refused:
         with pytest.raises(ValueError, match=words):

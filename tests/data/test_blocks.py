@@ -66,9 +66,12 @@ def test_results_are_added_in_the_order_of_the_blocks():
         (dict(X=np.ones((2, 2)), y=[0, np.inf]), ": y has"),
         (dict(X=np.ones((2, 2)), y=[0, 1], weight=[1.0, -1.0]), ": weight"),
         (dict(X=np.ones((2, 2)), y=[0, 1], qid=[1]), ": qid has"),
-        (dict(X=np.ones((0, 2)), y=[]), ": X has no rows; at least one"),
-        (dict(X=csr_array((0, 2)), y=[]), ": X has no rows; at least one"),
-        (dict(X=np.ones((1, 2)), y=[1], feature_names=["a"]), ": feature_names has 1 names; 2 are"),
+        (dict(X=np.ones((0, 2)), y=[]), ": X has no rows; expected at least one"),
+        (dict(X=csr_array((0, 2)), y=[]), ": X has no rows; expected at least one"),
+        (
+            dict(X=np.ones((1, 2)), y=[1], feature_names=["a"]),
+            ": feature_names has 1 names; expected 2",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_block_is_named(given, words):
@@ -90,7 +93,7 @@ def test_what_is_wrong_in_a_block_is_named(given, words):
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], ["1", "1"], name="words")],
-            "words has query ids that are text, and those of good are numbers; expected ids of one kind",
+            "words has query ids that are text, and those of good are numbers; expected ids",
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], np.array(["1", "2"], object), name="words")],
@@ -102,7 +105,7 @@ def test_what_is_wrong_in_a_block_is_named(given, words):
         ),
         (
             [Block([[1.0, 2], [1, 1e200]], [0, 1], [2, 2], name="huge", first=7)],
-            r"huge \(from row 7\): X has 1e\+200 in row 1, column 1; expected numbers up to 1e\+100",
+            r"huge \(from row 7\): X has 1e\+200 in row 1, column 1; expected .* 1e\+100",
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], [2, 2], name="named", feature_names=["a", "b"])],
@@ -121,7 +124,9 @@ def test_names_in_another_order():
         Block(np.ones((1, 2)), [1], [k], name=f"b{k}", feature_names=names)
         for k, names in enumerate((["a", "b"], ["b", "a"]))
     ]
-    with pytest.raises(ValueError, match="b1 has 'b' in column 0 and b0 has 'a'; expected equal names"):
+    with pytest.raises(
+        ValueError, match="b1 has 'b' in column 0 and b0 has 'a'; expected equal names"
+    ):
         block_facts(Blocks(two))
 
 
@@ -140,7 +145,9 @@ def test_ids_of_one_kind_that_differ_in_type():
 
 def test_entries_that_are_all_too_small():
     small = Block([[1e-200]], [1], [1])
-    with pytest.raises(ValueError, match="X has no number above 1e-200 in size; expected numbers of 1e-150"):
+    with pytest.raises(
+        ValueError, match="X has no number above 1e-200 in size; expected numbers of 1e-150"
+    ):
         block_facts(Blocks([small]))
     block_facts(Blocks([small, Block([[1.0]], [1], [2])]))
 
@@ -153,7 +160,9 @@ def test_names_are_those_of_a_data_frame():
     assert block_facts(Blocks([block])).feature_names == ("age", "size")
     numbered = Block(frame.set_axis([0, 1], axis=1), [0, 1])
     assert numbered.feature_names is None and numbered.named_items() is numbered.X
-    with pytest.raises(TypeError, match="block: X has columns named 'age', 1; names that are all"):
+    with pytest.raises(
+        TypeError, match="block: X has columns named 'age', 1; expected names that are all"
+    ):
         Block(frame.set_axis(["age", 1], axis=1), [0, 1])
     sparse = Block(csr_array(frame.to_numpy()), [0, 1], feature_names=["age", "size"])
     assert sparse.named_items() is sparse.X
@@ -189,7 +198,7 @@ def test_a_block_that_borrows():
     [
         ("ab", TypeError, "^block: feature_names is 'ab'; expected a list of names"),
         (7, TypeError, "^block: feature_names is 7; expected a list of names"),
-        ([1, "b"], TypeError, "^block: feature_names has 1, 'b'; names that are all text are"),
+        ([1, "b"], TypeError, "^block: feature_names has 1, 'b'; expected names that are all text"),
         (["a"], ValueError, "^block: feature_names has 1 names; expected 2"),
     ],
 )

@@ -235,13 +235,21 @@ class TestRefused:
             ("q,y,x,z\n3,1,2,3\n", {}, "b.csv has a column 'z', which a.csv has not"),
             ("q,y,z\n3,1,2\n", dict(features=["x"]), "b.csv has no column 'x'"),
             (CSV, dict(target="grade"), "target is 'grade'; expected one of: q, x, y"),
-            (CSV, dict(target=None), "target is None; name the column of a.csv to rank by"),
+            (
+                CSV,
+                dict(target=None),
+                "target is None; expected the name of a column of a.csv to rank by",
+            ),
             (CSV, dict(qid="qd"), "qid is 'qd'.*did you mean 'q'"),
             (CSV, dict(weight="w"), "weight is 'w'; expected one of: q, x, y"),
             (CSV, dict(drop=["w"]), "drop is 'w'; expected one of: q, x, y"),
             (CSV, dict(features=["y"]), "features is 'y'; expected one of: x"),
             (CSV, dict(features=[]), "a.csv has no columns besides target 'y' and qid 'q'"),
-            (CSV, dict(weight="y"), "target and weight are both .y.; expected two different columns"),
+            (
+                CSV,
+                dict(weight="y"),
+                "target and weight are both .y.; expected two different columns",
+            ),
             (CSV, dict(rows=0), "rows is 0"),
         ],
     )
@@ -276,14 +284,16 @@ class TestRefused:
         with pytest.raises(ValueError, match="a.parquet cannot be read as Parquet"):
             rb.read_blocks("a.parquet", "y")
         Path("a.parquet.gz").write_bytes(gzip.compress(b"PAR1"))
-        with pytest.raises(ValueError, match="Parquet packed by gzip; expected unpacked"):
+        with pytest.raises(ValueError, match="Parquet packed by gzip; expected the unpacked"):
             rb.read_blocks("a.parquet.gz", "y")
 
     @pytest.mark.parametrize("id", ["inf", "9007199254740993.0"])
     @pytest.mark.parametrize("read", [rb.read_blocks, read_table])
     def test_ids_that_may_stand_for_several(self, id, read):
         write(a_csv=CSV + f"{id},1,1\n")
-        with pytest.raises(ValueError, match="a.csv has the query id .* in row 4, column 'q'; expected who"):
+        with pytest.raises(
+            ValueError, match="a.csv has the query id .* in row 4, column 'q'; expected who"
+        ):
             block_facts(read("a.csv", "y", "q"))
 
     def test_ids_of_two_kinds(self):

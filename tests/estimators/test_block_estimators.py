@@ -211,5 +211,7 @@ def test_blocks_that_do_not_fit_together(model):
 def test_weights_that_are_all_zero():
     X, y = np.eye(4), [0.0, 1, 2, 3]
     blocks = rb.Blocks([rb.Block(X, y, [1, 1, 2, 2], [0, 0, 1, 0])])
-    with pytest.raises(ValueError, match="blocks have weight 0 for every preference; expected at least one"):
+    with pytest.raises(
+        ValueError, match="blocks have weight 0 for every preference; expected at least one"
+    ):
         rb.RankSVM(kernel="linear").fit(blocks)

@@ -336,10 +336,18 @@ def test_what_cannot_be_explained():
         (lambda: rb.explain_pair(svm, a, b), TypeError, "problem on labels"),
         (lambda: rb.explain_pair(rb.RankSVM(), a, b), ValueError, "not fitted"),
         (lambda: rb.explain_pair(linear, a, b[:3]), ValueError, "a has 4 features and b has 3"),
-        (lambda: rb.explain_pair(linear, a[:3], b[:3]), ValueError, "a has 3 features; expected 4, as in"),
+        (
+            lambda: rb.explain_pair(linear, a[:3], b[:3]),
+            ValueError,
+            "a has 3 features; expected 4, as in",
+        ),
         (lambda: rb.explain_pair(linear, [*a[:3], np.nan], b), ValueError, "^a has NaN"),
         (lambda: rb.explain_pair(linear, a, NEW), ValueError, "^b has 9 rows; expected one item"),
-        (lambda: rb.explain_pair(linear, a, b, by="items"), ValueError, "^by is 'items'. Accept"),
+        (
+            lambda: rb.explain_pair(linear, a, b, by="items"),
+            ValueError,
+            "^by is 'items'; expected one of",
+        ),
         (lambda: rb.explain_pair(linear, a, "b"), (TypeError, ValueError), "^b "),
         (lambda: rb.explain_pair(newton, a, b, "preferences"), ValueError, "no multipliers"),
         (

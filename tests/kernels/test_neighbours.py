@@ -310,7 +310,10 @@ class Wrong:
         (dict(X=np.full((4, 3), np.inf)), "infinity in row 0"),
         (dict(neighbours="aproximate"), "neighbours is 'aproximate'.*'approximate'"),
         (dict(neighbours=True), "neighbours is True"),
-        (dict(neighbours="approximate", metric="cosine"), "with the metric 'cosine'; expected 'euclidean'"),
+        (
+            dict(neighbours="approximate", metric="cosine"),
+            "with the metric 'cosine'; expected 'euclidean'",
+        ),
         (dict(neighbours="approximate", metric=cdist), "with the metric <function"),
         (
             dict(X=np.eye(4), neighbours="approximate", kernel=Kernel("precomputed")),

@@ -58,7 +58,10 @@ def test_the_kernel_of_a_basis_alone_is_enough(solver):
     assert one.certificate.primal == pytest.approx(two.certificate.primal, rel=1e-12)
     new = whole.X[:5]
     assert np.allclose(two.predict(new[:, narrow.basis]), one.predict(new), rtol=1e-12)
-    with pytest.raises(ValueError, match=r"expected \(p, 4\), a column for each basis item"):
+    with pytest.raises(
+        ValueError,
+        match=r"expected for a precomputed kernel \(p, 4\), a column for each basis item",
+    ):
         two.predict(new)
 
 
@@ -110,9 +113,7 @@ def test_a_function_that_returns_no_number_is_named(value):
 
     kernel = rb.kernels.over(SETS, odd)
     kind = type(value).__name__
-    match = (
-        rf"objects, odd\), whose function returned .*, a {kind}, for the objects 0 and 5; a real"
-    )
+    match = rf"objects, odd\), whose function returned .*, a {kind}, for the objects 0 and 5; exp"
     with pytest.raises(TypeError, match=match):
         rb.RankSVM(kernel=kernel, lam=1.0).fit(kernel.items, np.arange(8) % 3)
     always = rb.kernels.over(SETS, lambda a, b: value)

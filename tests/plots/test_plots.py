@@ -902,5 +902,7 @@ def test_a_pair_is_called_by_name():
     assert shown == {"size", r"_cost in \$", "f(a) - f(b)"}
     ax = plots.plot_pair(rb.explain_pair(model, 2, 2))
     assert ax.get_title() == "a and b are equal, not proven"
-    with pytest.raises(ValueError, match="^names has 1 entries; expected 2 names, one for each item"):
+    with pytest.raises(
+        ValueError, match="^names has 1 entries; expected 2 names, one for each item"
+    ):
         plots.plot_pair(rb.explain_pair(model, 0, 2), names=["Elm"])

@@ -270,7 +270,9 @@ def test_a_table_without_values_is_refused(what):
     polars = pytest.importorskip("polars")
     make = dict(pairs="from_pairs", orders="from_rankings", log="from_clicks")
     method = getattr(rb.Preferences, make.get(what, "from_matches"))
-    with pytest.raises(TypeError, match=rf"^{what} is a LazyFrame.* expected: call .collect"):
+    with pytest.raises(
+        TypeError, match=rf"^{what} is a LazyFrame.* expected a DataFrame: call .collect"
+    ):
         method(polars.DataFrame(dict(winner=[1], loser=[0])).lazy())
 
 

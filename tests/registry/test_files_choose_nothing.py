@@ -11,6 +11,7 @@ import pytest
 from shell import done, refused, run
 
 import rankbook as rb
+from rankbook.base.errors import ArgumentError
 from rankbook.base.files import open_archive, write_archive
 from rankbook.data.writers import write_frame
 from rankbook.estimators.saving import KIND
@@ -130,7 +131,7 @@ def test_a_kind_that_is_no_plain_text_is_refused(tmp_path, kind, read):
         return
     with pytest.raises(ValueError, match="header is not that of") as raised:
         read(tmp_path / "a.npz")
-    assert type(raised.value) is ValueError
+    assert type(raised.value) is ArgumentError
 
 
 # Screens

@@ -556,7 +556,9 @@ def test_names_that_cannot_be_typed(name, forget):
 
 @pytest.mark.parametrize("what", ["problems", "kernels", "losses", "provides", "requires"])
 def test_a_text_where_names_belong(problem, what):
-    with pytest.raises(TypeError, match=f"{what} of Odd is 'solve'; a tuple or set of names"):
+    with pytest.raises(
+        TypeError, match=f"{what} of Odd is 'solve'; expected a tuple or set of names"
+    ):
         rb.solve(problem, 1.0, solver=type("Odd", (Zero,), {what: "solve"}))
 
 

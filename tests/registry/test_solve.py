@@ -453,7 +453,9 @@ def test_what_only_looks_like_a_solver_is_refused(problem):
             lambda solver=solver: rb.solve_path(problem, solver=solver),
             lambda solver=solver: rb.RankSVM(solver=solver).fit(problem.X, [0, 1, 2]),
         ):
-            with pytest.raises(TypeError, match="Alike.*; expected a class derived from rankbook.Solver"):
+            with pytest.raises(
+                TypeError, match="Alike.*; expected a class derived from rankbook.Solver"
+            ):
                 call()
 
 

@@ -156,7 +156,7 @@ def check(
         get_solver(asked)
     except ArgumentError as error:  # here a name is an argument
         name = "NAME" if error.argument == "solver" else error.argument
-        raise ArgumentError(f"{name} {error.given}", error.accepted, error.advice) from error
+        raise error.renamed(name) from error
     table = check_solver(asked, time_limit=time_limit)
     say(json.dumps([asdict(row) for row in table], indent=2) if as_json else str(table))
     if table.failed:

@@ -50,7 +50,7 @@ def named(argument, file):
     except ArgumentError as error:
         if error.argument != "file":
             raise
-        raise ArgumentError(f"{argument} {error.given}", error.accepted, error.advice) from error
+        raise error.renamed(argument) from error
 
 
 def load_model(file, argument="MODEL"):

@@ -317,6 +317,6 @@ def several_files(data, always=False):
         return files_of(list(data))
     except ArgumentError as error:
         argument = "DATA" if error.argument == "paths" else error.argument
-        raise ArgumentError(f"{argument} {error.given}", error.accepted, error.advice) from error
+        raise error.renamed(argument) from error
     except (FileNotFoundError, ValueError) as error:
         raise type(error)(str(error).replace("paths", "DATA", 1)) from error

@@ -331,8 +331,7 @@ class EpsilonSolver(Solver):
             self.inner = get_solver("interior" if inner is None else inner, **tol)
         except (ValueError, TypeError, ImportError) as error:
             if isinstance(error, ArgumentError):
-                what = f"inner is {inner!r}: {error.argument} {error.given}"
-                said = ArgumentError(what, error.accepted, error.advice)
+                said = error.renamed(f"inner is {inner!r}: {error.argument}")
             else:
                 said = type(error)(f"inner is {inner!r}: {error}")
             for note in getattr(error, "__notes__", ()):
