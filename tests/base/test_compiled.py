@@ -28,6 +28,7 @@ def checkout(tmp_path):
         "__init__.py",
         "__init__.pyi",
         "base/__init__.py",
+        "base/errors.py",
         "base/jit.py",
     ):
         shutil.copy(PACKAGE / name, tmp_path / "src" / "rankbook" / name)

@@ -7,7 +7,7 @@ __all__ = ['PROBLEM', 'MULTIPLIERS', 'NEAR', 'WORK', 'PLACES', 'COUNTED', 'SCAN_
            'PIVOT_TOL', 'REFRESH_EVERY', 'REFRESH_SHARE', 'LAST_SEGMENT', 'LAST_EXIT', 'MAX_STALLED', 'State',
            'rounding', 'start_state', 'grow', 'direction', 'residual', 'spent', 'scan', 'prepare_list', 'write_rates',
            'move_scores', 'advance', 'absorb_drift', 'recompute_scores', 'refresh', 'Log', 'record_event', 'leave',
-           'append', 'exchange', 'enter', 'turn', 'follow']
+           'append', 'exchange_step', 'exchange', 'enter', 'turn', 'follow']
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c003
 from collections import namedtuple
@@ -472,6 +472,22 @@ def append(s, j, pivot, log):
 
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c021
 @in_caller
+def exchange_step(s, j, sign):
+    """The largest move of alpha_j against the free multipliers w, and what stops it.
+
+    That is a position in the active set, or -1 for alpha_j itself. O(|A|).
+    """
+    tau, stop = s.weight[j] - s.alpha[j] if sign > 0 else s.alpha[j], -1
+    for p in range(s.count.free):
+        i, rate = s.A[p], sign * s.w[p]
+        if abs(rate) >= 1e-9:
+            bound = s.alpha[i] / rate if rate > 0 else (s.alpha[i] - s.weight[i]) / rate
+            if bound < tau:
+                tau, stop = max(0.0, bound), p
+    return tau, stop
+
+
+@in_caller
 def exchange(s, factored, j, log):
     """Trade a dependent preference j against an active one; return whether j still waits to enter.
 
@@ -480,13 +496,7 @@ def exchange(s, factored, j, log):
     n, sign = s.count.free, 1.0 if s.sets[j] == INACTIVE else -1.0
     copy_row(s.w, s.L[n], n)
     backward(s.L, n, s.w)
-    tau, stop = s.weight[j] - s.alpha[j] if sign > 0 else s.alpha[j], -1
-    for p in range(n):  # the largest move, and the position in the active set that stops it
-        i, rate = s.A[p], sign * s.w[p]
-        if abs(rate) >= 1e-9:
-            bound = s.alpha[i] / rate if rate > 0 else (s.alpha[i] - s.weight[i]) / rate
-            if bound < tau:
-                tau, stop = max(0.0, bound), p
+    tau, stop = exchange_step(s, j, sign)
     for p in range(n):
         s.w[p] *= -sign * tau
         s.alpha[s.A[p]] += s.w[p]
