@@ -1505,7 +1505,7 @@ SOLVING = [
         "auc_bound of a ranking SVM",
         lambda: rb.auc_bound(solution()),
         TypeError,
-        r"^solution is of a RankSVMProblem; expected that of a RayleighProblem",
+        r"^solution is of a RankSVMProblem; expected a solution of a RayleighProblem",
     ),
     (
         "unregister an unknown solver",

@@ -19,7 +19,7 @@ FITTED = {"ranksvm": RankSVM, "rankrls": RankRLS}
 
 @dataclass(frozen=True)
 class ScaledReader:
-    """What reads a block without names of features, and scales these unless `centre` is None."""
+    """A reader of a block without feature names that scales features unless `centre` is None."""
 
     read: Any
     centre: np.ndarray | None
@@ -61,7 +61,7 @@ def fit_model(
     about : dict, optional
         What else to keep with the model.
     send : callable, optional
-        Of blocks that are read; what it returns is worked with in their place.
+        Called with the blocks once they are read; the fit uses what it returns in their place.
     **options
         Of the estimator; those that are None are left at their default.
 

@@ -134,7 +134,7 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
     if not callable(kernel) and kernel == "precomputed":
         raise ArgumentError(
             "kernel is 'precomputed', and the items of the data are features",
-            "linear, poly and rbf",
+            "linear, poly or rbf",
         )
     if not callable(kernel) and kernel not in PARAMETERS:
         raise unknown_name("kernel", kernel, (*PARAMETERS, "a callable"))
@@ -149,7 +149,7 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
             raise ArgumentError(
                 f"{name} is {given[name]!r}, but the kernel is "
                 f"{kernel if isinstance(kernel, str) else 'a callable'}",
-                f"{name} for {having}",
+                f"{name} only with {having}",
             )
     gammas = (
         as_vector("gamma", np.atleast_1d(given.pop("gamma")), minimum=0, strict=True).tolist()
@@ -326,7 +326,7 @@ class ModelSelection:
 
     @property
     def notes(self):
-        """What a careful reader should know about it, a list of str.
+        """Caveats about the result, a list of str.
 
         It is empty if the path is whole, or goes as deep as doubles hold and as low as was asked
         for, the validation data tell lambdas apart, the solution is optimal to 1e-6, orders more

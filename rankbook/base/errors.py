@@ -9,11 +9,11 @@ class ArgumentError(ValueError, TypeError):
     Parameters
     ----------
     said : str
-        Name of the argument, a space, and what it is: "lam is -1", "X has 3 rows".
+        Name of the argument, a space, and what was given: "lam is -1", "X has 3 rows".
     accepted : str
         What would be accepted: "a positive number".
     advice : str, optional
-        A further sentence.
+        A further sentence, for example what to do.
 
     Attributes
     ----------

@@ -141,7 +141,7 @@ def refuse_huge(name, A):
     if 0 < size < SMALLEST:
         raise ArgumentError(
             f"{name} has no number above {size:g} in size",
-            f"numbers of {SMALLEST:g} and above, or 0, for squares of smaller ones vanish",
+            f"numbers of {SMALLEST:g} and above, or 0, since squares of smaller ones vanish",
         )
     if size <= LARGEST:
         return
@@ -153,7 +153,7 @@ def refuse_huge(name, A):
     where = f"in row {at[0]}, column {at[1]}" if len(at) == 2 else f"at index {at[0]}"
     raise ArgumentError(
         f"{name} has {value} {where}",
-        f"numbers up to {LARGEST:g} in size, for squares of larger ones overflow",
+        f"numbers up to {LARGEST:g} in size, since squares of larger ones overflow",
     )
 
 

@@ -463,7 +463,7 @@ def _refuse_names(*two):
     if lacking:
         raise ArgumentError(
             f"{lacking[0]} has no names of features, and another block has",
-            "names in all or in none",
+            "names in all blocks or in none",
         )
     (a, one), (b, other) = ((each.name, each.feature_names) for each in two)
     j = next(j for j, (x, y) in enumerate(zip(one, other)) if x != y)
@@ -480,7 +480,7 @@ def require_whole(found):
             if query in seen:
                 raise ArgumentError(
                     f"the query {query!r} is in {seen[query]} and in {block.name}",
-                    "queries that are in one block each: sort the items by query, or on Dask take "
+                    "each query in one block: sort the items by query, or on Dask use "
                     "rankbook.dask_blocks(..., shuffle=True)",
                 )
             seen[query] = block.name
@@ -509,7 +509,7 @@ def as_facts(found):
     if 0 < (size := max(block.size for block in found)) < SMALLEST:
         raise ArgumentError(
             f"X has no number above {size:g} in size",
-            f"numbers of {SMALLEST:g} and above, or 0, for squares of smaller ones vanish",
+            f"numbers of {SMALLEST:g} and above, or 0, since squares of smaller ones vanish",
         )
     rows, first = [block.shape[0] for block in found], found[0]
     storages = {block.storage for block in found}

@@ -406,9 +406,9 @@ def vector_partitions(name, value, count, rows):
     if len(parts) != count:
         raise ArgumentError(
             f"{name} has {len(parts)} partitions and X has {count}",
-            "the same",
-            "Dask joins files when it reads few of their columns: of a data frame better "
-            f"take X whole, and {name} as the name of its column.",
+            "equal numbers",
+            "Dask joins files when it reads few of their columns: pass the whole data frame "
+            f"as X and the name of its column as {name}.",
         )
     return parts
 

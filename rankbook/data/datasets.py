@@ -411,7 +411,7 @@ def load_mq2008(fold: int = 1) -> Dataset:
     ((15211, 46), 784)
     """
     if fold not in (1, 2, 3, 4, 5):
-        raise ArgumentError(f"fold is {fold!r}", "1, 2, 3, 4 and 5")
+        raise ArgumentError(f"fold is {fold!r}", "an integer from 1 to 5")
     from sklearn.datasets import load_svmlight_file
 
     pieces = [(int(fold) - 1 + j) % 5 + 1 for j in range(5)]

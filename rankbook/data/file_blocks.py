@@ -54,7 +54,7 @@ class Cuts:
         self.goal = next(self.goals, None)
 
     def of(self, ids):
-        """Those among the next rows, which these ids (m,) name the queries of."""
+        """The block starts among the next m rows, whose query ids are given."""
         if not len(ids):
             return []
         first = self.rows
@@ -164,10 +164,10 @@ class ParquetTable:
             raise ValueError(f"{self} cannot be read as Parquet: {error}") from error
 
     def block(self, reader):
-        """The block of a reader; a ValueError if the file has changed since it was looked at."""
+        """The block of a reader; a ValueError if the file has changed since it was first read."""
         if self._stamp() != self.stamp:
             raise ArgumentError(
-                f"{self} has changed since it was looked at",
+                f"{self} has changed since it was first read",
                 "a file that stays as it is until the computation ends",
             )
         columns, first, stop = reader.roles.columns, reader.first, reader.stop
@@ -191,7 +191,7 @@ COPIES = WeakSet()  # temporary files of this process
 class TextCopy:
     """A temporary file with what was read from text, which is thus parsed once.
 
-    It is deleted with the last reader of it in the process that made it, or when that ends.
+    It is deleted with its last reader in the process that made it, or when that process ends.
     """
 
     def __init__(self, path=None):
@@ -281,7 +281,7 @@ class TextTable:
         return gzip.open(self.path, "rb") if packed else open(self.path, "rb")
 
     def pieces(self, roles, rows, whole):
-        """As of :class:`ParquetTable`, with the place of each in the copy that is made of all."""
+        """As for :class:`ParquetTable`, with the place of each block in the copy of the text."""
         cuts, parts, found = Cuts(count(rows, rows)), [], []
 
         def close():
@@ -473,7 +473,7 @@ def open_table(path):
     """
     if str(path) == "-" or Path(path).is_fifo():
         raise ArgumentError(
-            f"path is {str(path)!r}", "files, as standard input and pipes are read once"
+            f"path is {str(path)!r}", "files, since standard input and pipes can be read only once"
         )
     source = Source(path)
     if source.kind == "Parquet":
@@ -496,8 +496,8 @@ def require_columns(first, table, wanted, exactly):
     more = [name for name in table.columns if name not in first.columns] if exactly else []
     if more:
         raise ArgumentError(
-            f"{table} has a column {more[0]!r}, which {first} has not",
-            "equal columns, or names of features",
+            f"{table} has a column {more[0]!r}, which {first} lacks",
+            "the same columns in every file, or names of features",
         )
 
 
@@ -511,7 +511,7 @@ def open_tables(paths):
             raise ArgumentError(f"{one} is SVMlight text and {other} is not", "files of one kind")
         if table.is_numbered and table.has_ids != first.has_ids:
             one, other = sorted((first, table), key=lambda t: t.has_ids)
-            raise ArgumentError(f"{one} has no qid and {other} has", "in all or in none")
+            raise ArgumentError(f"{one} has no qid and {other} has", "qid in all files or in none")
     return tables
 
 
@@ -610,12 +610,13 @@ def read_blocks(
 
     Notes
     -----
-    Of Parquet, one pass over the column of the queries. A block of n items takes 16 n d bytes while
-    it is read, and 8 n d then. Row groups should have about `rows` rows; larger ones are read from
-    further in front for each block. Text is parsed once, and copied to a file in the temporary
-    folder (see :func:`tempfile.gettempdir`), from which all passes read: 8 bytes for each feature
-    of a row, in SVMlight 12 for each that a line mentions. The file is deleted with the blocks, at
-    the latest when Python ends. Workers of Dask on other machines must share that folder.
+    For Parquet, one pass over the column of queries. A block of n items takes 16 n d bytes while it
+    is read, and 8 n d bytes after that. Row groups should have about `rows` rows; larger ones are
+    read from further in front for each block. Text is parsed once, and copied to a file in the
+    temporary folder (see :func:`tempfile.gettempdir`), from which all passes read: 8 bytes for each
+    feature of a row, in SVMlight 12 for each that a line mentions. The file is deleted with the
+    blocks, at the latest when Python ends. Workers of Dask on other machines must share that
+    folder.
 
     Examples
     --------

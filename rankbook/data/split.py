@@ -81,7 +81,7 @@ def split(data, seed=0):
     rows, missing = np.flatnonzero(part == "train"), [n for n in PARTS[1:] if n not in part]
     if rows.size == 0:
         raise ArgumentError(
-            f"data has no training part, only {' and '.join(np.unique(part))}", "parts with 'train'"
+            f"data has no training part, only {' and '.join(np.unique(part))}", "a part 'train'"
         )
     if not missing:
         return part, "the data's own parts"

@@ -264,7 +264,7 @@ def format_of(source):
         kind = "CSV text" if found == "other text" else found
         if kind not in _FORMATS.values():
             raise ArgumentError(
-                f"{source} is {found}", "CSV, Parquet and SVMlight text, packed by gzip or not"
+                f"{source} is {found}", "CSV, Parquet or SVMlight text, packed by gzip or not"
             )
         warn(Assumption(f"{source} is read as {kind}, since it begins like that."))
         return kind
@@ -339,7 +339,7 @@ def separator_of(source):
 
 @contextmanager
 def csv_errors(source):
-    """Say of what pandas cannot read of a CSV file in which file it is."""
+    """Add the name of the file to errors and warnings of pandas about a CSV file."""
     import pandas as pd
 
     wrong = (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning)
@@ -741,7 +741,7 @@ def refuse_missing_qid(source):
     without = next(one for one in data_lines(source) if b"qid:" not in one[1].split(b"#")[0])
     raise ArgumentError(
         f"{source} has qid on some of its lines and none in {show_line(*without)}",
-        "on all or on none",
+        "qid on all lines or on none",
     )
 
 

@@ -487,7 +487,7 @@ def finite_scores(predict, X):
     if not np.isfinite(scores).all():
         i = int(np.argmin(np.isfinite(scores).reshape(len(scores), -1).all(axis=1)))
         raise ArgumentError(
-            f"X has entries so large that the score of row {i} overflows", "smaller ones"
+            f"X has entries so large that the score of row {i} overflows", "smaller entries"
         )
     return scores
 
@@ -618,7 +618,7 @@ class Ranker(Shown):
         """Fit to collections of Dask, as :func:`rankbook.dask_blocks` takes them."""
         if preferences is not None:
             raise ArgumentError(
-                "preferences are given and X is a collection of Dask", "scores y with it"
+                "preferences are given and X is a collection of Dask", "scores y with Dask"
             )
         require_target(y, "scores of shape (n,)")
         blocks = dask_blocks(X, y, qid, sample_weight)
@@ -641,12 +641,12 @@ class Ranker(Shown):
             value = getattr(self, name)
             if not (value is wanted or isinstance(value, str) and value == wanted):
                 raise ArgumentError(
-                    f"{name} is {value!r} and X holds blocks", f"{wanted!r} with them"
+                    f"{name} is {value!r} and X holds blocks", f"{wanted!r} with blocks"
                 )
         weight = getattr(self, "query_weight", None)
         if not (weight is None or isinstance(weight, str) and weight == "equal"):
             raise ArgumentError(
-                f"query_weight is {weight!r} and X holds blocks", "None or 'equal' with them"
+                f"query_weight is {weight!r} and X holds blocks", "None or 'equal' with blocks"
             )
 
     def _keep_blocks(self, found, facts):
@@ -663,7 +663,7 @@ class Ranker(Shown):
         `given` says whether there are preferences rather than scores.
         """
         if self.k is not None and self.metric != "ndcg":
-            raise ArgumentError(f"k is {self.k!r}", f"for the metric {self.metric!r} None")
+            raise ArgumentError(f"k is {self.k!r}", f"None for the metric {self.metric!r}")
         if given and self.metric != "disagreement":
             raise ArgumentError(
                 f"metric is {self.metric!r} and preferences are given, without grades",
@@ -678,7 +678,7 @@ class Ranker(Shown):
         if given and group is not None and self.fold_by != "group":
             raise ArgumentError(
                 f"preferences and qid are both given and fold_by is {self.fold_by!r}",
-                "qid with fold_by='group'",
+                "qid only with fold_by='group'",
             )
 
     def _keep_fit(self, found):

@@ -184,7 +184,7 @@ class Asked:
         if not isinstance(solution.dual, np.ndarray):
             raise ArgumentError(
                 f"by is 'preferences', and the solver {solution.solver!r} returned no multipliers",
-                "'features' or 'items', or a solver that does, as 'qp' or 'interior'",
+                "'features' or 'items', or a solver that returns them, such as 'qp' or 'interior'",
             )
         problem, prefs = needed, needed.prefs
         if problem.is_factored:
@@ -235,15 +235,17 @@ def take_apart(model, a, b):
         return take_apart(model.ranker_, a, b)
     if isinstance(model, Solution):
         if hasattr(model.problem, "label_function") or hasattr(model.problem, "classes_"):
-            raise ArgumentError("model is a Solution of a problem on labels", "one of items")
+            raise ArgumentError(
+                "model is a Solution of a problem on labels", "a Solution of a problem on items"
+            )
         f, about = model.function, "in the optimum of its problem"
         items, exact = read_pair(a, b, None, model), not isinstance(f, NystroemFunction)
         return Asked(f, model.certificate, model, None, items, about, exact)
     if not isinstance(model, (Ranker, OnlineRankSVM)):
         raise ArgumentError(
             f"model is a {type(model).__name__}",
-            "a fitted ranker or a Solution, of a pipeline its last step and items as that "
-            "sees them",
+            "a fitted ranker or a Solution",
+            "For a pipeline, pass its last step, and items as that step sees them.",
         )
     check_is_fitted(model)
     names = tuple(getattr(model, "feature_names_in_", ())) or None

@@ -214,7 +214,7 @@ def read_weights(sample_weight, X, name="sample_weight"):
         return None
     weight = as_vector(name, sample_weight, len(X), minimum=0.0)
     if weight.sum() > 1e100:
-        raise ArgumentError(f"{name} has a sum of {weight.sum():.3g}", "sums up to 1e100")
+        raise ArgumentError(f"{name} has a sum of {weight.sum():.3g}", "a sum up to 1e100")
     return weight
 
 
@@ -233,7 +233,7 @@ def drawing_weights(query_weight, prefs, weight, partial):
         return prefs.levels, weight
     if partial and not isinstance(query_weight, str):
         raise ArgumentError(
-            "query_weight holds numbers and partial_fit sees some queries only", "'equal' with it"
+            "query_weight holds numbers and partial_fit sees some queries only", "None or 'equal'"
         )
     prefs = prefs if weight is None else prefs.item_weighted(weight)
     return prefs.levels, prefs.query_weighted(query_weight).item_weight
@@ -476,7 +476,7 @@ def class_numbers(y, classes):
         raise ArgumentError(
             f"y has {y.tolist()[wrong[0]]!r} at index {wrong[0]}, which is not among the "
             f"classes {classes.tolist()} of the first call",
-            "these",
+            "these classes only",
         )
     return number
 

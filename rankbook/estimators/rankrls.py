@@ -120,7 +120,7 @@ class RankRLSBase(Ranker):
         if np.ndim(self.basis) >= 2:
             raise ArgumentError(
                 "preferences is given and basis holds items",
-                "a number of items, or rows of X with it",
+                "a number of items, or rows of X with preferences",
             )
         items = self._read_items(X)
         refuse_huge("X", items)
@@ -147,7 +147,7 @@ class RankRLSBase(Ranker):
         if np.ndim(basis) == 1:
             raise ArgumentError(
                 "basis has row numbers and X holds blocks",
-                "a number of items, or items (r, d) with them",
+                "a number of items, or items (r, d) with blocks",
             )
         n = block_facts(blocks).n_items
         count = as_count("basis", basis, 1, n, ", the number of items,")
@@ -166,7 +166,7 @@ class RankRLSBase(Ranker):
         if self.graph is not None and query_weight is not None:
             raise ArgumentError(
                 "query_weight is given and graph is 'identity', which compares no pairs",
-                "None with it",
+                "None with this graph",
             )
         options = empty, query_weight
         found, facts = blocks.reduce(block_statistics, blocks.items, *options, combine=merged)
@@ -311,7 +311,9 @@ class RankRLS(RankRLSBase):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
             X, graph, weight = *self._read_preferred(X, preferences, **others), None
         if self.penalty == "l1" and self.basis is not None:
-            raise ArgumentError("penalty is 'l1' and basis is given", "basis=None with it")
+            raise ArgumentError(
+                "penalty is 'l1' and basis is given", "basis=None with this penalty"
+            )
         if np.ndim(self.basis) >= 2:
             return self._fit_statistics(self._start_statistics(X).add(X, y, qid, weight))
         options = dict(item_weight=weight, penalty=self.penalty, kernel=self._kernel(self.gamma))
@@ -385,7 +387,7 @@ class RankRLS(RankRLSBase):
             raise ArgumentError(
                 f"{given[0]} is given and graph is a {type(self.graph).__name__}, which weighs "
                 "pairs itself",
-                "None or 'identity' with it",
+                "graph=None or graph='identity' with it",
             )
         if sample_weight is not None:
             weight = item_weights(sample_weight, n)
@@ -393,7 +395,7 @@ class RankRLS(RankRLSBase):
             return weight
         if self.graph is not None:
             said = "query_weight is given and graph is 'identity', which compares no pairs"
-            raise ArgumentError(said, "None with it")
+            raise ArgumentError(said, "None with this graph")
         if not (whole or isinstance(self.query_weight, str)):
             said = "query_weight holds numbers and X is a block, of some queries only"
             raise ArgumentError(said, "'equal' with blocks")
@@ -434,7 +436,9 @@ class RankRLS(RankRLSBase):
     def _fit_iterator(self, blocks):
         """Fit to an iterator of blocks (X, y), (X, y, qid) or (X, y, qid, sample_weight)."""
         if self.penalty == "l1":
-            raise ArgumentError("X is an iterator and penalty is 'l1'", "items (n, d) with it")
+            raise ArgumentError(
+                "X is an iterator and penalty is 'l1'", "items (n, d) with this penalty"
+            )
         if not self._can_stream():
             raise ArgumentError(
                 f"X is an iterator and kernel is {self.kernel!r}", "kernel='linear', or a basis"
@@ -447,7 +451,7 @@ class RankRLS(RankRLSBase):
                 X, y, qid, self._item_weights(weight, len(X), qid, whole=False)
             )
         if statistics is None:
-            raise ArgumentError("X is an iterator without a block", "at least one")
+            raise ArgumentError("X is an iterator without a block", "at least one block")
         return self._fit_statistics(statistics)
 
 # %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c013
@@ -656,14 +660,15 @@ class RankRLSCV(RankRLSBase):
         if not (self.graph is None or isinstance(self.graph, str) and self.graph == "identity"):
             raise ArgumentError(
                 f"graph is a {type(self.graph).__name__}",
-                "None or 'identity', for leaving out part of a graph of weights changes the rest",
+                "None or 'identity', since leaving out part of a graph of weights changes the rest",
             )
         metric, k = check_metric(self.metric), self.k
         self._check_folds(given, group)
         if isinstance(self.cv, str) and self.cv == "lpo" and metric[0] != "disagreement":
             raise ArgumentError(
                 f"metric is {self.metric!r} and cv is 'lpo'",
-                "'disagreement', and 1 minus it is the AUC of two levels",
+                "'disagreement'",
+                "For two levels, 1 minus the disagreement is the AUC.",
             )
         metric = metric if k is None else (partial(ndcg, k=as_count("k", k)), True)
         return lams, gammas, metric

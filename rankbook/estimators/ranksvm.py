@@ -266,7 +266,7 @@ class RankSVM(Ranker):
             )
         if self.penalty != "l2":
             raise ArgumentError(
-                f"approximate_kernel is given and penalty is {self.penalty!r}", "'l2' with it"
+                f"approximate_kernel is given and penalty is {self.penalty!r}", "penalty='l2'"
             )
         count, proven = self.approximate_kernel, None
         if count != "auto":

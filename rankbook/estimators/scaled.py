@@ -71,7 +71,8 @@ class ScaledModel:
             len(self.columns) != d or not all(isinstance(name, str) for name in self.columns)
         ):
             raise ArgumentError(
-                f"columns has {len(self.columns)} entries", f"{d} names, as the model has features"
+                f"columns has {len(self.columns)} entries",
+                f"{d} names, one for each feature of the model",
             )
 
     def transform(self, X_new: ArrayLike) -> np.ndarray:

@@ -354,6 +354,6 @@ def choose_basis(
     if chosen.name == "precomputed":
         raise ArgumentError(
             "kernel is 'precomputed'",
-            "the kernels linear, rbf, poly or a callable for method 'rpcholesky'",
+            "'linear', 'rbf', 'poly' or a callable for method 'rpcholesky'",
         )
     return np.sort(gram_schmidt(X, r, chosen, proportional(rng))[0])

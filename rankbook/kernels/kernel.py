@@ -81,7 +81,7 @@ def _finite_gram(K, kernel):
     if not (np.isfinite(K.max(initial=0.0)) and np.isfinite(K.min(initial=0.0))):
         raise ArgumentError(
             f"X has entries so large that the kernel {kernel!r} overflows",
-            "smaller ones, or a smaller gamma or degree",
+            "smaller entries, or a smaller gamma or degree",
         )
     return K
 
@@ -213,7 +213,8 @@ class Kernel(SetOnce):
             if X_new.shape[1] != len(X):
                 raise ArgumentError(
                     f"X_new has shape {X_new.shape}",
-                    f"for a precomputed kernel (p, {len(X)}), a column for each training item",
+                    f"shape (p, {len(X)}) for a precomputed kernel, a column for each training "
+                    "item",
                 )
             return X_new
         require_columns("X_new", X_new, X.shape[1])

@@ -96,7 +96,7 @@ class KernelFunction:
         if not np.isfinite(scores).all():
             raise ArgumentError(
                 f"X_new has entries so large that the kernel {self.kernel!r} overflows",
-                "smaller ones",
+                "smaller entries",
             )
         return scores
 
@@ -108,7 +108,7 @@ class KernelFunction:
         if X_new.shape[1] != self.n_items:
             raise ArgumentError(
                 f"X_new has shape {X_new.shape}",
-                f"for a precomputed kernel (p, {self.n_items}), a column for each "
+                f"shape (p, {self.n_items}) for a precomputed kernel, a column for each "
                 f"{'training' if self.columns is None else 'basis'} item",
             )
         K = X_new[:, self.support if self.columns is None else self.columns]

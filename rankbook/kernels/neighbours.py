@@ -183,7 +183,7 @@ def is_approximate(X, metric, neighbours, is_gram=False):
             raise ArgumentError(
                 f"neighbours is {neighbours!r} and metric is a transformer, which searches in "
                 "its own way",
-                "neighbours='auto' with it",
+                "neighbours='auto' with a transformer",
             )
         return False
     possible = not is_gram and isinstance(metric, str) and metric in EUCLIDEAN
@@ -191,8 +191,8 @@ def is_approximate(X, metric, neighbours, is_gram=False):
         shown = "a precomputed kernel" if is_gram else f"the metric {metric!r}"
         raise ArgumentError(
             f"neighbours is 'approximate' with {shown}",
-            f"{', '.join(map(repr, EUCLIDEAN))} and points with it, and as metric a "
-            "transformer like pynndescent.PyNNDescentTransformer",
+            f"points and one of the metrics {', '.join(map(repr, EUCLIDEAN))}",
+            "For other metrics use a transformer such as pynndescent.PyNNDescentTransformer.",
         )
     if neighbours != "auto":
         return neighbours == "approximate"
@@ -254,8 +254,8 @@ def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None, neighbour
     elif not isinstance(metric, str) or metric != "euclidean":
         raise ArgumentError(
             f"metric is {metric!r}",
-            "for points a metric of scikit-learn or a transformer, for a precomputed "
-            "kernel 'euclidean'",
+            "a metric of scikit-learn or a transformer for points, 'euclidean' for a "
+            "precomputed kernel",
         )
     is_approximate(X, metric, neighbours, is_gram)  # refuses what does not go together
     if hasattr(metric, "fit_transform"):

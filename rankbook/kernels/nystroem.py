@@ -362,7 +362,7 @@ class NystroemMap(SetOnce):
         k = self.factor.shape[1]
         if k == 0:
             raise ArgumentError(
-                "the kernel is 0 for every item", "a kernel that tells items from nothing"
+                "the kernel is 0 for every item", "a kernel that is not 0 for all items"
             )
         if k < p:
             warn(
@@ -387,7 +387,8 @@ class NystroemMap(SetOnce):
         if X_new.shape[1] != self.n_items:
             raise ArgumentError(
                 f"X_new has shape {X_new.shape}",
-                f"for a precomputed kernel (m, {self.n_items}), a column for each training item",
+                f"shape (m, {self.n_items}) for a precomputed kernel, a column for each "
+                "training item",
             )
         return projected(X_new[:, self.pivots], self.factor, self.rule)
 

@@ -177,7 +177,7 @@ def factor_values(name, factor, X, Z):
     if X.shape[1] != 1:
         raise ArgumentError(
             f"{name} is a matrix and its items have {X.shape[1]} columns",
-            "one, the number of a row of the matrix",
+            "one column, the number of a row of the matrix",
         )
     rows, columns = (as_places(f"the number in {name}", A[:, 0], len(factor)) for A in (X, Z))
     return factor[np.ix_(rows, columns)]

@@ -225,7 +225,7 @@ def auc(
         if prefs.graph != "full" or prefs.has_pair_weights or prefs.n_levels > 2:
             raise ArgumentError(
                 f"y_true is {prefs!r}",
-                "for the AUC the full graph of at most two levels in each query, without "
+                "the full graph of at most two levels in each query for the AUC, without "
                 "weights of single pairs",
                 "For other preferences use 1 - disagreement.",
             )

@@ -94,7 +94,8 @@ class QueryScorer:
         """The query ids of the rows of y, by its index."""
         if not hasattr(y_true, "index") or callable(y_true.index):
             raise ArgumentError(
-                f"y is a {type(y_true).__name__}", "a pandas Series, whose index queries knows"
+                f"y is a {type(y_true).__name__}",
+                "a pandas Series with the row labels of queries as its index",
             )
         unknown = y_true.index.difference(self.queries.index, sort=False)
         if len(unknown):

@@ -87,7 +87,7 @@ class SpectralPath(SolutionPath):
         if self.spectrum.right.shape[1] > 1:
             raise ArgumentError(
                 f"this path has scores of {self.spectrum.right.shape[1]} columns for an item",
-                "one for a validation curve",
+                "one column for a validation curve",
             )
         learns = bool(self.spectrum.values.any())  # else f is 0, and what is computed is rounding
         return self.modes(X_new) * self.spectrum.right[:, 0] * learns

@@ -103,7 +103,7 @@ def _item_names(problem, names, count):
 
 
 def _number_curves(path, lams, which, names, weights=False):
-    """The same of coefficients, or of the weights of features, row by row if they are a matrix."""
+    """Curves of coefficients or of feature weights, row by row if they are a matrix."""
     problem, (what, axis) = path.problem, _coef_names(path.problem)
     several = len(problem.coef_shape) > 1
     if weights and what not in ("feature", "component"):

@@ -65,7 +65,7 @@ def as_scores(path, items, lam):
         raise ArgumentError(
             f"path is a {type(path).__name__} with scores of shape {f.shape} for "
             f"{items.shape[0]} items",
-            "one with a score for each item",
+            "a path with a score for each item",
         )
     return f - f.mean()
 
@@ -125,7 +125,9 @@ def chosen_items(path, items, names, lam):
     problem, given = path.problem, items is not None
     X = as_matrix("items", items) if given else getattr(problem, "X", None)
     if X is None:
-        raise ArgumentError(f"items is None, and a {type(problem).__name__} keeps none", "items")
+        raise ArgumentError(
+            f"items is None, and a {type(problem).__name__} keeps none", "items (n, d)"
+        )
     count = X.shape[0]
     own = getattr(getattr(problem, "prefs", None), "items", None)
     if names is None and not given and own is not None and len(own) == count:
@@ -274,7 +276,7 @@ class LambdaSlider(SetOnce):
         lower = max(path.domain[0], 0.0 if curve is None else curve.breaks[-1])
         lam = curve.choose() if lam is None and curve is not None else lam
         if lam is not None and as_positive("lam", lam) <= lower:
-            raise ArgumentError(f"lam is {lam!r}", f"lam > {lower!r}, where path or curve end")
+            raise ArgumentError(f"lam is {lam!r}", f"lam > {lower!r}, where the path or curve ends")
         points = path.breakpoints if path.breakpoints.size else getattr(path, "scale", ())
         marks = np.r_[
             points, () if curve is None else curve.breaks[1:-1], () if lam is None else lam

@@ -288,7 +288,7 @@ def _refuse_columns(argument, **columns):
     for name, value in columns.items():
         if not isinstance(value, str) or value != name:
             raise ArgumentError(
-                f"{name} is {shown(value)}, and {argument} is no table", "it with one"
+                f"{name} is {shown(value)}, and {argument} is no table", f"{name} only with a table"
             )
 
 
@@ -319,7 +319,7 @@ def pairs_of(columns, items=None, weight=None, margin=None, tie=None, ties="refu
     as_choice("ties", ties, TIES)
     m = next(iter(columns.values())).size
     if not m:
-        raise ArgumentError("the table has no row", "at least one")
+        raise ArgumentError("the table has no row", "at least one row")
     (better, worse), n_items, names = rows_of(columns, items)
     same = np.flatnonzero(better == worse)
     if same.size:
@@ -408,7 +408,7 @@ def _table_rows(table, columns, items):
     """The rows and places of each order in a table, the number of items and their names."""
     item = column_of(table, "item", columns["item"])
     if not item.size:
-        raise ArgumentError("the table has no row", "at least one")
+        raise ArgumentError("the table has no row", "at least one row")
     ids = column_of(table, "ranking", columns["ranking"], item.size)
     refuse_missing("ranking", ids)
     from pandas import factorize
@@ -516,7 +516,7 @@ def log_pairs(log, rule, items, *, session, item, rank, click):
     name = column_of(log, "item", item)
     m = name.size
     if not m:
-        raise ArgumentError("the table has no row", "at least one")
+        raise ArgumentError("the table has no row", "at least one row")
     ids = column_of(log, "session", session, m)
     refuse_missing("session", ids)
     from pandas import factorize

@@ -660,7 +660,8 @@ class Preferences(SetOnce):
     def __array__(self, dtype=None, copy=None) -> NoReturn:
         raise ArgumentError(
             "a Preferences is not an array of numbers",
-            "it as y by RankSVM, RankRLS and OnlineRankSVM, and as y_true by metrics",
+            "an array",
+            "RankSVM, RankRLS and OnlineRankSVM take preferences as y, and metrics as y_true.",
         )
 
     def _among(self, rows):

@@ -243,7 +243,7 @@ def level_table(y, weights):
     if scores.size > MOST_LEVELS:
         raise ArgumentError(
             f"level_weight is given and y has {scores.size} different scores",
-            f"at most {MOST_LEVELS} with it",
+            f"at most {MOST_LEVELS} with level_weight",
         )
     place = {score: i for i, score in enumerate(scores.tolist())}
     table = np.ones((scores.size, scores.size))

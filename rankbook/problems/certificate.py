@@ -280,7 +280,8 @@ class Solution(SetOnce):
                 raise ArgumentError(f"{both} {dual}", "at least one array")
             if lam == 0:
                 raise ArgumentError(
-                    "coef is None at lam = 0, where the multipliers do not determine it", "coef"
+                    "coef is None at lam = 0, where the multipliers do not determine it",
+                    "an array coef",
                 )
             coef = problem.penalty.implied_coef(problem, lam, self.dual)
         coef = _as_answer("coef", coef, problem.coef_shape)

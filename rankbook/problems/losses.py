@@ -147,7 +147,7 @@ class SquaredHinge:
         `dual` is an array (m,), or None for the slopes at scores f (n,), which have the given sums.
         """
         if isinstance(dual, SmoothedDual):
-            raise ArgumentError(f"dual is {dual}", "for loss='squared' an array or None")
+            raise ArgumentError(f"dual is {dual}", "an array or None for loss='squared'")
         if dual is not None:
             prefs = problem.prefs
             a, box, misplaced = self.feasible(prefs, dual, prefs.margin - prefs.matvec(f))

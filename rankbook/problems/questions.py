@@ -203,7 +203,9 @@ def suggest_pairs(
         given = solution.weights
         f = items.evaluated(solution.coef if given is None else None, given)[0]
     if f.ndim > 1:
-        raise ArgumentError(f"solution gives an item {f.shape[1]} scores", "one with one score")
+        raise ArgumentError(
+            f"solution gives an item {f.shape[1]} scores", "a solution with one score for each item"
+        )
     n = len(f)
     exclude = np.empty((0, 2), np.int64) if exclude is None else as_array("exclude", exclude)
     if exclude.ndim != 2 or exclude.shape[1] != 2:

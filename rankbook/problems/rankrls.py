@@ -206,7 +206,7 @@ class RankRLSProblem(BasisMap):
             if given:
                 raise ArgumentError(
                     f"penalty is 'l1' and there is {name}",
-                    "all features and y of shape (n,) with it",
+                    "all features and y of shape (n,) with this penalty",
                 )
         self.n_coef = count_coef(self)
 

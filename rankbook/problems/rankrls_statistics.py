@@ -79,7 +79,7 @@ class RankingStatistics:
             given = "None" if basis is None else "given"
             raise ArgumentError(
                 f"kernel is {self.kernel.name!r} and basis is {given}",
-                "'linear', or another than 'precomputed' with a basis",
+                "'linear', or a kernel other than 'precomputed' with a basis",
             )
         if not (graph is None or isinstance(graph, str) and graph == "identity"):
             raise ArgumentError(f"graph is {graph!r}", "None or 'identity'")
@@ -148,7 +148,7 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
         raise ArgumentError(f"y has {len(Y)} rows and X has {len(X)}", "equal numbers")
     if statistics.basis is not None and X.shape[1] != statistics.basis.shape[1]:
         raise ArgumentError(
-            f"X has {X.shape[1]} columns", f"{statistics.basis.shape[1]}, as the basis has"
+            f"X has {X.shape[1]} columns", f"{statistics.basis.shape[1]}, as in the basis"
         )
     Z = X if statistics.basis is None else basis_rows(statistics, X)
     products, p = statistics.products, statistics.n_features

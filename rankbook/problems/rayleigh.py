@@ -63,7 +63,7 @@ def marked_items(y, unlabelled, separate):
             return missing
         raise ArgumentError(
             "y holds -1 and 1 only, where -1 can mean a worse item or an unlabelled one",
-            "unlabelled=False with it if all items are labelled; with marks for "
+            "unlabelled=False if all items are labelled; with marks for "
             "unlabelled items, the labels 0 and 1",
         )
     is_number = isinstance(unlabelled, int | float | np.number) and not (
@@ -553,7 +553,7 @@ def auc_bound(solution, delta=0.05, kernels=1):
     require_solution(solution)
     if not isinstance(solution.problem, RayleighProblem):
         raise ArgumentError(
-            f"solution is of a {type(solution.problem).__name__}", "that of a RayleighProblem"
+            f"solution is of a {type(solution.problem).__name__}", "a solution of a RayleighProblem"
         )
     delta = as_positive("delta", delta)
     if delta >= 1:

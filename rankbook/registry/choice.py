@@ -398,7 +398,7 @@ def compare_solvers(
     if not is_kind(problem, "RankSVMProblem"):
         raise ArgumentError(
             f"problem is a {type(problem).__name__}",
-            "a RankSVMProblem: of other problems one solver is right",
+            "a RankSVMProblem, since each other problem has one right solver",
         )
     if problem.penalty.coef_is_weights:
         raise ArgumentError(

@@ -54,8 +54,8 @@ def refuse_overrides(problem):
                     raise ArgumentError(
                         f"problem is a {type(problem).__name__}, which redefines {name} of "
                         f"{kind.__name__}",
-                        "solvers and certificates would ignore it. A subclass that only adds other "
-                        "names",
+                        "a subclass that only adds other names",
+                        "Solvers and certificates would ignore a redefined one.",
                     )
             return
         added += vars(kind)

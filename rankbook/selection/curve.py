@@ -184,14 +184,14 @@ def _judged(X_val, y, qid, metric, k):
         if not isinstance(y, Preferences):
             raise ArgumentError(
                 f"prefs_val is a {type(y).__name__}",
-                "for the disagreement a rankbook.Preferences: from_scores(y, qid), where for "
-                "scores of labels an item is an object and a label's number, and qid the "
-                "object",
+                "a rankbook.Preferences for the disagreement, such as from_scores(y, qid)",
+                "For scores of labels, an item is an object with a label's number, and qid is the "
+                "object.",
             )
         if qid is not None or k is not None:
             raise ArgumentError(
                 f"{'k' if qid is None else 'qid'} is given",
-                "for the disagreement None, since prefs_val knows its queries",
+                "None for the disagreement, since prefs_val knows its queries",
             )
         if len(X_val) != y.n_items:
             raise ArgumentError(
@@ -201,18 +201,18 @@ def _judged(X_val, y, qid, metric, k):
             raise ArgumentError("prefs_val has no preference of positive weight", "at least one")
         return y, None
     if isinstance(y, Preferences):
-        raise ArgumentError("prefs_val is a Preferences", f"for {metric} scores y of shape (p,)")
+        raise ArgumentError("prefs_val is a Preferences", f"scores y of shape (p,) for {metric}")
     y = as_vector("prefs_val", y, len(X_val), minimum=0.0 if metric == "ndcg" else None)
     if not y.size:
         raise ArgumentError("X_val has 0 rows", "at least one item")
     if metric == "ndcg" and y.max() > 1000:
         raise ArgumentError(
-            f"prefs_val has {y.max()}", "grades from 0 to 1000, for the gain is 2**y - 1"
+            f"prefs_val has {y.max()}", "grades from 0 to 1000, since the gain is 2**y - 1"
         )
     if qid is not None and metric == "error":
-        raise ArgumentError("qid is given", "for the error None, since one cut serves all items")
+        raise ArgumentError("qid is given", "None for the error, since one cut serves all items")
     if k is not None and metric != "ndcg":
-        raise ArgumentError(f"k is {k}", f"for {metric} None")
+        raise ArgumentError(f"k is {k}", f"None for {metric}")
     if k is not None:
         as_count("k", k)
     return y, query_numbers(qid, y.size)

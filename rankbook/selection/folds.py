@@ -199,7 +199,7 @@ def pair_folds(cv, X, prefs, by="item", group=None, random_state=None):
         if number.max() == 0:
             raise ArgumentError(
                 "preferences compare the same two items only",
-                "two different pairs of items, or more for fold_by='pair'",
+                "at least two different pairs of items for fold_by='pair'",
             )
         parts = _whole(deal_folds(cv, pairs, prefs.weight, number, rng), prefs, by)
         every = locked(np.arange(prefs.n_items))

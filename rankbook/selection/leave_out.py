@@ -51,7 +51,7 @@ class LeaveOut:
         if self.graph.weight is not None:
             raise ArgumentError(
                 "item_weight is given in the problem of the path",
-                "a problem without, for what is left out is counted by items",
+                "a problem without item_weight, since items that are left out are counted",
             )
         if not hasattr(problem.target, "Y"):
             raise ArgumentError(
@@ -165,7 +165,7 @@ def check_groups(form, groups):
             q = split[0]
             raise ArgumentError(
                 f"groups[{g}] holds {inside[q]} of the {form.parts.sizes[q]:.0f} items of a {what}",
-                "whole ones, for leaving out a part changes the weight of the rest",
+                "whole ones, since leaving out a part changes the weight of the rest",
             )
     return checked
 
@@ -226,7 +226,8 @@ def left_out_residuals(form, items, inverse, b):
         return np.stack([cho_solve(cho_factor(A, **options), v) for A, v in flat]).reshape(b.shape)
     except LinAlgError as error:
         raise ArgumentError(
-            "lams has a value too small for the rounding errors of the decomposition", "larger ones"
+            "lams has a value too small for the rounding errors of the decomposition",
+            "larger values",
         ) from error
 
 # %% ../../nbs/selection/leave_out.ipynb #c020

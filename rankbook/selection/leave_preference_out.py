@@ -57,7 +57,9 @@ def preference_rows(path):
         )
     problem = path.problem
     if not isinstance(problem.target, MarginTarget):
-        raise ArgumentError("path is of a problem with scores y", "one with preferences")
+        raise ArgumentError(
+            "path is of a problem with scores y", "a path of a problem with preferences"
+        )
     scores = _item_scores(path)
     if isinstance(path, WeightPath) or problem.basis is not None:
         return PreferenceRows(scores, scores, np.ones(scores.shape[1]))
@@ -117,7 +119,8 @@ def without_preferences(path, rows, pairs, lams):
         rho = np.linalg.solve(B, residual[:, :, None])[:, :, 0]
     except np.linalg.LinAlgError as error:
         raise ArgumentError(
-            "lams has a value too small for the rounding errors of the decomposition", "larger ones"
+            "lams has a value too small for the rounding errors of the decomposition",
+            "larger values",
         ) from error
     return inverse * (right - rho @ A)
 

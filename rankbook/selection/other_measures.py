@@ -230,7 +230,7 @@ def class_numbers(classes, y, size):
     if y is None:
         raise ArgumentError("prefs_val is None", f"labels of shape ({size},)")
     if isinstance(y, Preferences):
-        raise ArgumentError("prefs_val is a Preferences", "for a path of labels labels")
+        raise ArgumentError("prefs_val is a Preferences", "labels for a path of labels")
     y = as_array("prefs_val", y)
     if y.shape != (size,):
         raise ArgumentError(f"prefs_val has shape {y.shape}", f"labels of shape ({size},)")

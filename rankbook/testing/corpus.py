@@ -303,7 +303,7 @@ class Variant:
 
     @property
     def names(self) -> set[str]:
-        """What a solver may declare to take it: the names of its class and of those above."""
+        """Names by which a solver may declare it: of its class and the base classes."""
         return {base.__name__ for base in CLASSES[self.kind].__mro__}
 
     def problem(self, instance: Instance, kernel: str, **more: Any) -> Any:
@@ -345,7 +345,7 @@ def made(variant: Variant, instance: Instance, kernel: str, **more: Any) -> Any:
 
 
 def unit_of(problem: Any) -> float:
-    """The largest lambda at which something happens, or where there is none that of the kernel.
+    """The largest lambda at which something happens, or else the kernel's largest diagonal entry.
 
     1 for a problem whose items are all alike.
     """
@@ -361,6 +361,6 @@ EXTREME, EDGES, ABOVE = (1e3, 1e-5), (1.001, 1.0, 0.999, 5e-4), (10.0, 1.001)
 
 
 def lambdas(problem: Any, shares: tuple[float, ...] = ORDINARY) -> tuple[float, ...]:
-    """Where a problem is asked about: shares of its unit."""
+    """The lambdas at which a problem is solved: shares of its unit."""
     unit = unit_of(problem)
     return tuple(share * unit for share in shares)

@@ -300,7 +300,7 @@ class TestKernels:
             (dict(kernel="pol"), "did you mean 'poly'"),
             (
                 dict(kernel="linear", degree=2),
-                "degree is 2, but the kernel is linear; expected degree for poly",
+                "degree is 2, but the kernel is linear; expected degree only with poly",
             ),
             (dict(kernel="rbf", coef0=0.0), "coef0 is 0.0, but the kernel is rbf"),
             (dict(kernel=np.dot, gamma=1.0), "but the kernel is a callable"),

@@ -308,7 +308,7 @@ def test_partitions_that_do_not_agree(client):
     X, y, qid, _ = data()
     some = da.ones(240, chunks=60) > 0
     items, grades, ids = arrays(X, y, qid)
-    with pytest.raises(ValueError, match="y has 3 partitions and X has 4; expected the same"):
+    with pytest.raises(ValueError, match="y has 3 partitions and X has 4; expected equal numbers"):
         rb.dask_blocks(items[some], da.from_array(y, chunks=80), ids)
     with pytest.raises(ValueError, match="partition 0: y has shape"):
         rb.dask_blocks(items[some], grades[some & (da.arange(240, chunks=60) > 5)], ids[some])

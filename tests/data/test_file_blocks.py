@@ -278,7 +278,7 @@ class TestRefused:
         for wrong, words in (([], "paths is empty"), (["a.csv"] * 2, "'a.csv' twice")):
             with pytest.raises(ValueError, match=words):
                 files_of(wrong)
-        with pytest.raises(ValueError, match="standard input and pipes are read once"):
+        with pytest.raises(ValueError, match="standard input and pipes can be read only once"):
             rb.read_blocks("-", "y")
         Path("a.parquet").write_bytes(b"PAR1 and then nothing")
         with pytest.raises(ValueError, match="a.parquet cannot be read as Parquet"):
@@ -315,7 +315,7 @@ class TestRefused:
         write_dataset(made(), "a.parquet")
         blocks = rb.read_blocks("a.parquet", "target", "qid")
         write_dataset(made(seed=1), "a.parquet")
-        with pytest.raises(ValueError, match="a.parquet has changed since it was looked at"):
+        with pytest.raises(ValueError, match="a.parquet has changed since it was first read"):
             block_facts(blocks)
         blocks = rb.read_blocks("a.parquet", "target", "qid")
         os.remove("a.parquet")

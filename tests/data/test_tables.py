@@ -520,7 +520,7 @@ class TestPackedAndPiped:
             ("", "standard input is empty"),
             (
                 b"a\0b",
-                "standard input is binary data or not UTF-8; expected CSV, Parquet and SVMlight",
+                "standard input is binary data or not UTF-8; expected CSV, Parquet or SVMlight",
             ),
         ):
             with pytest.raises(ValueError, match=says):

@@ -615,7 +615,10 @@ def test_equal_items_of_a_query_left_out_tie():
         (dict(cv=0), "cv is 0"),
         (dict(cv=13), "cv leaves fold"),
         (dict(cv=ShuffleSplit(3, random_state=0)), r"holds \d+ of the"),
-        (dict(cv=[(np.arange(50), np.arange(50, 60))]), "training parts that are all the rest"),
+        (
+            dict(cv=[(np.arange(50), np.arange(50, 60))]),
+            "folds whose training part is all the rest",
+        ),
         (dict(graph="weights"), "graph is a str"),
         (dict(basis=0), "basis is 0"),
         (dict(basis=[1, 1]), "basis has the item 1"),

@@ -296,5 +296,7 @@ def test_a_lambda_beyond_the_ends(slider):
 def test_a_path_with_several_scores_is_refused():
     problem = rb.MulticlassSVMProblem(X, np.arange(30) // 10, kernel="linear")
     path = rb.solve_path(problem, lam_min=1.0)
-    with pytest.raises(TypeError, match=r"^path is a .* expected one with a score for each item"):
+    with pytest.raises(
+        TypeError, match=r"^path is a .* expected a path with a score for each item"
+    ):
         LambdaSlider(path, items=NEW)

@@ -591,7 +591,7 @@ def test_labels_are_read_right_or_not_at_all(y, unlabelled, separate):
             "X_unlabelled came with a precomputed kernel",
         ),
         (dict(kernel="precomputed", X=np.ones((6, 2))), "square Gram matrix"),
-        (dict(kernel="precomputed", metric="cosine"), "for a precomputed kernel 'euclidean'"),
+        (dict(kernel="precomputed", metric="cosine"), "'euclidean' for a precomputed kernel"),
         (dict(X=np.where(np.eye(6) == 1, np.nan, 0)), "X has NaN in row 0, column 0"),
         (dict(y=[0, 1]), r"y has shape \(2,\); expected shape \(6,\)"),
     ],

@@ -153,7 +153,7 @@ def read_preferences(file, form, columns, items, ties=None):
                 raise ArgumentError(
                     f"{source} has {frame[column].iloc[0]!r} in the column {column!r}, but the "
                     "items have no names",
-                    "--name COLUMN says where in DATA they are. Without it row numbers",
+                    "row numbers, or --name COLUMN, the column of DATA with the names of items",
                 )
     if form == "matches" and "," in columns.get("result", ""):
         columns = columns | dict(result=columns["result"].split(","))
@@ -249,7 +249,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         form = None if form == "pairs" else form
         for name_of, value in dict(form=form, column=column, ties=ties).items():
             if value:
-                raise ArgumentError(f"{name_of} is {value!r}", "it beside --preferences")
+                raise ArgumentError(f"{name_of} is {value!r}", "--preferences with it")
     options = dict(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, loss=loss)
     options |= dict(penalty=penalty, graph=graph, query_weight=query_weight, solver=solver)
     names = [Path(each).name for each in data]

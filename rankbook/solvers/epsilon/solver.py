@@ -325,7 +325,7 @@ class EpsilonSolver(Solver):
     def __init__(self, inner=None, eps=1e-3, progress=False):
         self.eps, self.progress = as_positive("eps", eps), progress
         if not FINEST <= self.eps < 1:
-            raise ArgumentError(f"eps is {eps!r}", f"a number from {FINEST:g} to below 1")
+            raise ArgumentError(f"eps is {eps!r}", f"a number >= {FINEST:g} and < 1")
         try:
             tol = dict(tol=self.eps / 20) if inner is None else {}
             self.inner = get_solver("interior" if inner is None else inner, **tol)

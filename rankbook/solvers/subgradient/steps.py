@@ -503,7 +503,7 @@ def averaged_solution(solver, problem, lam):
     if "csr" in problem.facts.storages:
         raise ArgumentError(
             "blocks are kept as csr, and the solver is 'subgradient'",
-            "float64 and float32, and csr by 'newton'",
+            "float64 or float32, or the solver 'newton'",
         )
     m, running = problem.n_preferences, Averaging(solver, problem, lam)
     limit = max(10 * m, 10_000_000) if solver.max_passes is None else solver.max_passes * m
