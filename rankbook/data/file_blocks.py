@@ -306,8 +306,19 @@ class TextTable:
 
 
 def _joined(arrays):
-    """Arrays, or sparse matrices, that stand one below the other."""
+    """Arrays, or sparse matrices, that stand one below the other.
+
+    NumPy would round whole numbers of several types, which are query ids, to float64.
+    """
     if isinstance(arrays[0], np.ndarray):
+        whole = [A for A in arrays if A.dtype.kind in "iu"]
+        if len({A.dtype for A in arrays}) > 1 and any((A >= 2**53).any() for A in whole):
+            if len(whole) < len(arrays) or any((A < 0).any() for A in whole):
+                raise ArgumentError(
+                    "qid has whole numbers of 2**53 and above beside negative ones or fractions",
+                    "ids of one type",
+                )
+            arrays = [A.astype(np.uint64) for A in arrays]
         return np.concatenate(arrays)
     from scipy.sparse import vstack
 

@@ -389,7 +389,7 @@ class OnlineRankSVM(OnlineEstimator):
 
     def _learn_scores(self, X, y, qid=None, sample_weight=None, partial=False):
         """Learn from items with scores, anew or further."""
-        require_target(y, "scores of shape (n,)" if partial else "scores, or preferences=...,")
+        require_target(y, "scores of shape (n,)" if partial else "scores, or preferences=...")
         stream, least = self._stream_so_far() if partial else None, 1 if partial else 2
         X, y = self._read_rows(X, stream is None, y, labels=False, ensure_min_samples=least)
         weight, y = read_weights(sample_weight, X), as_vector("y", y, len(X))

@@ -131,7 +131,7 @@ class RankRLSBase(Ranker):
         basis = self.basis
         if basis is None or np.ndim(basis) > 0:
             return basis
-        count = as_count("basis", basis, 1, len(X), ", the number of items,")
+        count = as_count("basis", basis, 1, len(X), ", the number of items")
         return self._chosen(X, count, gamma)
 
     def _chosen(self, X, count, gamma):
@@ -150,7 +150,7 @@ class RankRLSBase(Ranker):
                 "a number of items, or items (r, d) with blocks",
             )
         n = block_facts(blocks).n_items
-        count = as_count("basis", basis, 1, n, ", the number of items,")
+        count = as_count("basis", basis, 1, n, ", the number of items")
         share = min(1.0, SAMPLE * count / n)
         rows = blocks.reduce(sampled_rows, blocks.items, share, 0, combine=operator.add)
         sample = np.concatenate(rows)

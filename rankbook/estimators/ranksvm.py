@@ -218,7 +218,7 @@ class RankSVM(Ranker):
             others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
             return self._fit_blocks(X, others)
         if preferences is None:
-            require_target(y, "scores of shape (n,), or preferences=...,")
+            require_target(y, "scores of shape (n,), or preferences=...")
             X, y = self._read_items(X, y, finite=False)
             prefs = weighted_preferences(y, qid, self.graph, sample_weight, self.query_weight)
         else:
@@ -640,7 +640,7 @@ class RankSVMCV(Ranker):
         models = [RankSVM(gamma=gamma, **options) for gamma in gammas]
         refuse_blocks(X)
         if preferences is None:
-            require_target(y, "scores of shape (n,), or preferences=...,")
+            require_target(y, "scores of shape (n,), or preferences=...")
             X, y = self._read_items(X, y)
             if sample_weight is not None:
                 sample_weight = as_vector("sample_weight", sample_weight, y.size, minimum=0.0)

@@ -333,7 +333,7 @@ def choose_basis(
     """
     X, rng = as_matrix("X", X), np.random.default_rng(as_seed(random_state))
     refuse_huge("X", X)
-    r = as_count("r", r, 1, len(X), ", the number of items,")
+    r = as_count("r", r, 1, len(X), ", the number of items")
     as_choice("method", method, METHODS)
     chosen = as_kernel(kernel, gamma)
     if method == "random":

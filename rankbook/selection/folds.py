@@ -139,7 +139,7 @@ def make_folds(cv, X, y, query, random_state=None):
 def deal_folds(cv, X, y, query, rng=None):
     """The folds of :func:`make_folds`, as pairs of arrays of ints, whatever they hold."""
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        cv = as_count("cv", cv, 2, max(2, y.size), ", the number of items,")
+        cv = as_count("cv", cv, 2, max(2, y.size), ", the number of items")
         fold = fold_numbers(y, query, cv, rng)
         return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(cv)]
     if isinstance(cv, (str, bytes, bool)) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):

@@ -517,3 +517,16 @@ def test_blocks_begin_between_queries(tmp_path):
 def test_goals_move_to_the_next_query(text, expected):
     ids, cuts = np.array(text.split(",")), Cuts([2, 3])
     assert [row for some in (ids[:3], ids[:0], ids[3:]) for row in cuts.of(some)] == expected
+
+
+def test_ids_of_several_types_in_one_block_stay_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr("rankbook.data.file_blocks.CHUNK", 6)
+    ids = np.repeat(np.arange(2**63 - 3, 2**63 + 3, dtype=np.uint64), 2)
+    lines = [f"{i % 2},{i},{q}" for i, q in enumerate(ids)]
+    file = tmp_path / "a.csv"
+    file.write_text("\n".join(["y,x,q", *lines]) + "\n")
+    blocks = rb.read_blocks(str(file), target="y", qid="q")
+    assert rb.BlockRankSVMProblem(blocks).n_preferences == 6  # one for each query
+    file.write_text("\n".join(["y,x,q", *lines, "0,1,0.5", "1,2,0.5"]) + "\n")
+    with pytest.raises(ValueError, match="^qid has whole numbers of .* beside negative ones"):
+        rb.read_blocks(str(file), target="y", qid="q")

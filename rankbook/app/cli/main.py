@@ -61,14 +61,15 @@ def one_line_errors(command):
     hints = get_type_hints(command, include_extras=True)
     names = [name for name, hint in hints.items() if isinstance(hint.__metadata__[0], OptionInfo)]
     words = {name: "--" + name.replace("_", "-") for name in names}
-    words |= dict(groups="--group-split", option=words.get("option", "--solver-option"))
+    words |= dict(groups="--group-split", random_state="--seed", n_resamples="--resamples")
+    words |= dict(option=words.get("option", "--solver-option"))
     call = re.compile(rf"\b({'|'.join(words)})='(\w+)'")
 
     def spoken(error):
         if isinstance(error, ArgumentError):
             argument = words.get(error.argument, error.argument)
             given = "is missing" if error.given == "is None" else error.given
-            accepted = error.accepted.replace("None", "no value")  # which is not typed
+            accepted = re.sub(r"\bNone\b(?!')", "no value", error.accepted)  # not typed
             error = ArgumentError(f"{argument} {given}", accepted, error.advice)
         said = call.sub(lambda found: f"{words[found[1]]} {found[2]}", str(error))
         for name in ("lam_min", "lam_max"):
