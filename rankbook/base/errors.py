@@ -37,4 +37,5 @@ class ArgumentError(ValueError, TypeError):
         return type(self)(f"{argument} {self.given}", self.accepted, self.advice)
 
     def __str__(self):
-        return f"{self.argument} {self.given}; expected {self.accepted}. {self.advice}".rstrip()
+        text = f"{self.argument} {self.given}; expected {self.accepted}. {self.advice}"
+        return " ".join(line.strip() for line in text.splitlines())  # arrays have several
