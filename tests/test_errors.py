@@ -590,7 +590,7 @@ PREFERENCES = [
         "query_weight in numbers for partial_fit",
         lambda: rb.OnlineRankSVM(query_weight=[1.0, 2.0]).partial_fit(X, Y, QID),
         ValueError,
-        "^query_weight holds numbers and partial_fit .*expected 'equal'",
+        "^query_weight holds numbers and partial_fit .*expected None or 'equal'",
     ),
     (
         "query_weight beside preferences for RankRLS",

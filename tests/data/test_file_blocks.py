@@ -232,7 +232,7 @@ class TestRefused:
         "other, given, words",
         [
             ("q,y,z\n3,1,2\n", {}, "b.csv has no column 'x', which a.csv has; it has q, y, z"),
-            ("q,y,x,z\n3,1,2,3\n", {}, "b.csv has a column 'z', which a.csv has not"),
+            ("q,y,x,z\n3,1,2,3\n", {}, "b.csv has a column 'z', which a.csv lacks"),
             ("q,y,z\n3,1,2\n", dict(features=["x"]), "b.csv has no column 'x'"),
             (CSV, dict(target="grade"), "target is 'grade'; expected one of: q, x, y"),
             (

@@ -551,7 +551,7 @@ def test_metrics_by_function(tied_queries):
     first = RankRLSCV(TRIED, cv="query", metric="ndcg", k=2).fit(X, y, qid=qid)
     assert np.array_equal(table(partial(metrics.ndcg, k=2)), first.cv_values_)
     for options, said in (
-        (dict(k=2), "k is 2; expected for"),
+        (dict(k=2), "k is 2; expected None for"),
         (dict(k=0, metric="ndcg"), "k is 0"),
     ):
         with pytest.raises(ValueError, match=said):

@@ -312,7 +312,7 @@ class Wrong:
         (dict(neighbours=True), "neighbours is True"),
         (
             dict(neighbours="approximate", metric="cosine"),
-            "with the metric 'cosine'; expected 'euclidean'",
+            "with the metric 'cosine'; expected points and one of the metrics 'euclidean'",
         ),
         (dict(neighbours="approximate", metric=cdist), "with the metric <function"),
         (
