@@ -518,7 +518,14 @@ class Roles:
             both = {self.target, *self.features}
             refuse_words(source, frame[[c for c in frame.columns if c in both]], self.target, start)
             found["y"] = finite_numbers(source, frame[[self.target]], self.target, start)[:, 0]
-            found["y"] = found["y"].astype(np.float64, copy=False)
+            found["y"] = y = found["y"].astype(np.float64, copy=False)
+            for row in np.flatnonzero(np.abs(y) >= 2**53) + start:  # would tie with its neighbour
+                if (value := int(frame[self.target].iloc[row - start])) != float(y[row - start]):
+                    raise ArgumentError(
+                        f"{source} has {value} in row {row}, column {self.target!r}, which a "
+                        "float64 rounds",
+                        "integers up to 2**53",
+                    )
         # features that SVMlight text does not mention are 0
         lacking = {name: 0.0 for name in self.features if name not in frame.columns}
         items = frame.assign(**lacking) if lacking else frame
@@ -591,6 +598,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
     for argument, value in (("drop", drop), ("features", features)):
         if isinstance(value, str) or not (value is None or hasattr(value, "__iter__")):
             raise ArgumentError(f"{argument} is {value!r}", "a list of names")
+    drop = drop or ()
     given = dict(target=target, qid=None if qid == "none" else qid, group_split=group_split)
     given = [*given.items(), ("name", name), *(("drop", each) for each in drop), ("weight", weight)]
     given = [(argument, value) for argument, value in given if value is not None]

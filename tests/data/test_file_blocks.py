@@ -296,6 +296,12 @@ class TestRefused:
         ):
             block_facts(read("a.csv", "y", "q"))
 
+    @pytest.mark.parametrize("read", [rb.read_blocks, read_table])
+    def test_a_target_that_would_tie_with_its_neighbour(self, read):
+        write(a_csv=f"q,y,x\n1,{2**53},1\n1,{2**53 + 2},2\n1,{2**53 + 1},3\n")
+        with pytest.raises(ValueError, match="has 9007199254740993 in row 2, column 'y', which a"):
+            block_facts(read("a.csv", "y", "q"))
+
     def test_ids_of_two_kinds(self):
         frame = pd.DataFrame(dict(q=[1, 1], y=[0, 1], x=[1.0, 2.0]))
         frame.to_parquet("a.parquet")
