@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..base.validation import as_positive, unknown_name
 from ..data.blocks import Block, Blocks, Stored
 from ..data.split import scaling
@@ -78,9 +79,8 @@ def fit_model(
         raise unknown_name("method", method, tuple(FITTED))
     given = {name: value for name, value in options.items() if value is not None}
     for name in given.keys() - FITTED[method]().get_params():
-        raise ValueError(
-            f"{name} is {given[name]!r}, and method is {method!r}, which has no {name}; "
-            "ranksvm has one."
+        raise ArgumentError(
+            f"{name} is {given[name]!r}", f"None for the method {method!r}, which has no {name}"
         )
     model, d, send = FITTED[method](**given), len(features), send or (lambda blocks: blocks)
     centre, factor = np.zeros(d), np.ones(d)

@@ -239,7 +239,7 @@ class RayleighProblem(SetOnce):
             items = np.concatenate([items, more])
             signs = np.r_[signs, np.zeros(len(more), dtype=np.int8)]
         items = own(items) if X_unlabelled is None else locked(items)
-        most, why = len(items) - 1, ", one less than the items,"
+        most, why = len(items) - 1, ", one less than the items"
         options = dict(n_neighbors=as_count("n_neighbors", n_neighbors, 1, most, why))
         options |= dict(metric=metric, neighbours=as_choice("neighbours", neighbours, SEARCHES))
         subspace = None

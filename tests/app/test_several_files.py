@@ -112,7 +112,7 @@ def test_scores_and_measures_are_those_of_the_whole(ending):
         (["--query-weight", "equal"], "--query-weight is 'equal', and DATA is several files"),
         (["--preferences", "p.csv"], "preferences is 'p.csv', and DATA is several files"),
         (["--name", "qid"], "--name is 'qid', and DATA is several files"),
-        (["--lam", "1", "-c", "2"], "--lam is 1.0 and c is 2.0; expected one of the two"),
+        (["--lam", "1", "-c", "2"], "--lam is 1.0 and -c is 2.0; expected one of the two"),
         (["--lam", "-1"], "--lam is -1.0"),
         (["--target", "grade"], "--target is 'grade'"),
         (["--drop", "none"], "--drop is 'none'"),

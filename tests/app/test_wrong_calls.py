@@ -138,6 +138,16 @@ CALLS = [
             ),
         )
     ),
+    (
+        "a solver of other problems",
+        ["select", "good.csv", *TARGET, "--solver", "rls"],
+        "--solver is 'rls .*, which cannot solve",
+    ),
+    (
+        "a loss of another method",
+        ["fit", "good.csv", *FIT, "--method", "rankrls", "--loss", "hinge"],
+        "--loss is 'hinge'; expected no value for the method 'rankrls'",
+    ),
     ("a model on stdin", ["predict", "-", "good.csv"], "MODEL is '-', standard input; exp"),
     ("another model on stdin", ["compare", "m.rankbook", "-", "good.csv", *TARGET], "B is '-', st"),
     (

@@ -264,7 +264,9 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             for name_of, value in asked.items():
                 if value not in (accepted := ACCEPTED.get(name_of, (None,))):
                     several = "and DATA is several files, which are read in blocks"
-                    raise ArgumentError(f"{name_of} is {value!r}, {several}", f"{accepted[0]}")
+                    raise ArgumentError(
+                        f"{name_of} is {value!r}, {several}", " or ".join(map(str, accepted))
+                    )
         columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
         with advice_on_words(*(["name"] if files is None else []), "qid"):
             blocks, roles = open_blocks(data, files, needs_target=files is not None, **columns)
@@ -281,7 +283,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             (block,) = blocks.items.values
             prefs = read_preferences(preferences, form, parse_columns(column), block, ties)
         if None not in (lam, c):
-            raise ArgumentError(f"lam is {lam!r} and c is {c!r}", "one of the two")
+            raise ArgumentError(f"lam is {lam!r} and -c is {c!r}", "one of the two")
         if c is not None:
             queries = lambda block: 1 if block.qid is None else len(set(block.qid.tolist()))
             lam = lam_of_c(c, blocks.reduce(queries, blocks.items))

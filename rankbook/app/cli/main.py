@@ -67,11 +67,13 @@ def one_line_errors(command):
 
     def spoken(error):
         if isinstance(error, ArgumentError):
-            argument = words.get(error.argument, error.argument)
             given = "is missing" if error.given == "is None" else error.given
             accepted = re.sub(r"\bNone\b(?!')", "no value", error.accepted)  # not typed
-            error = ArgumentError(f"{argument} {given}", accepted, error.advice)
-        said = call.sub(lambda found: f"{words[found[1]]} {found[2]}", str(error))
+            error = ArgumentError(f"{error.argument} {given}", accepted, error.advice)
+        argument, space, rest = str(error).partition(" ")
+        if isinstance(error, ArgumentError) or rest.startswith(("is ", "has ")):
+            argument = words.get(argument, argument)
+        said = call.sub(lambda found: f"{words[found[1]]} {found[2]}", argument + space + rest)
         for name in ("lam_min", "lam_max"):
             said = said.replace(name, words.get(name, name))
         return said
