@@ -223,6 +223,17 @@ class TestPreferencesInAFile:
         said = refused(*given, "--column", "won=winner")
         assert "the argument comes first: --column winner=won" in said
 
+    def test_columns_of_pairs_have_options_of_their_own(self):
+        pairs = pd.DataFrame(dict(won=["milk", "beer"], lost=["tea", "wine"], votes=[3, 1]))
+        pairs.to_csv("pairs.csv", index=False)
+        options = "--preferences pairs.csv --winner won --loser lost --weight votes".split()
+        prefs = rb.Preferences([1, 2], [0, 3], 4, [3, 1])
+        assert np.allclose(self.fitted(*options), self.by_hand(prefs), atol=1e-6)
+        said = refused(
+            "fit", "items.csv", "--name", "item", *options, "--column", "winner=w", "-om"
+        )
+        assert "--column is winner=won and winner=w" in said
+
     def test_preferences_are_counted(self):
         pd.DataFrame(dict(winner=[1, 2], loser=[0, 3])).to_csv("pairs.csv", index=False)
         self.ITEMS.drop(columns="item").to_csv("rows.csv", index=False)

@@ -1,8 +1,6 @@
 """``rankbook fit``: a model at a given lambda."""
 
-import inspect
 import json
-import re
 import sys
 from contextlib import ExitStack, contextmanager
 from logging import ERROR
@@ -12,25 +10,34 @@ from time import perf_counter
 from ...base.errors import ArgumentError
 from .options import (
     Coef0,
+    Columns,
     Degree,
     Drop,
+    Form,
     Graph,
     Json,
+    Loser,
+    Name,
     OneGamma,
+    PreferenceFile,
     Qid,
     Scale,
     SolverName,
     Target,
+    Ties,
+    Weight,
+    Winner,
     option,
 )
 from .reading import (
     DataFiles,
     advice_on_words,
-    check_file,
     check_place,
     open_blocks,
+    parse_columns,
     parse_gammas,
     parse_names,
+    read_preferences,
     several_files,
     spoken_warnings,
 )
@@ -75,122 +82,7 @@ def sending(workers=None, scheduler=None):
         yield lambda blocks: dask_blocks(blocks, client=client)
 
 
-FORMS = ("pairs", "matches", "clicks", "rankings")
-NO_COLUMNS = ("items", "n_items", "ties")  # arguments that have other ways in
-WHO = dict(  # the arguments that name items
-    pairs=("winner", "loser"), matches=("home", "away"), clicks=("item",), rankings=("item",)
-)
-
-
-def parse_columns(texts):
-    """The dict of ARGUMENT=COLUMN texts."""
-    columns = {}
-    for text in texts or ():
-        argument, _, column = text.partition("=")
-        if not (argument and column):
-            raise ArgumentError(f"--column is {text!r}", "ARGUMENT=COLUMN, such as winner=home")
-        if re.search(r",\s*\w+=", column):
-            accepted = "one ARGUMENT=COLUMN, and --column several times"
-            raise ArgumentError(f"--column is {text!r}", accepted)
-        if columns.setdefault(argument, column) != column:
-            raise ArgumentError(
-                f"--column is {argument}={columns[argument]} and {text}",
-                "one column for each argument",
-            )
-    return columns
-
-
-def read_preferences(file, form, columns, items, ties=None):
-    """The preferences between items that stand in a file of their own.
-
-    Parameters
-    ----------
-    file : str
-    form : {"pairs", "matches", "clicks", "rankings"}
-    columns : dict
-        Names of columns by arguments of ``Preferences.from_<form>``.
-    items : CheckedBlock
-        Their names, or row numbers if they have none, are what the file speaks of.
-    ties : str, optional
-        What is done with ties.
-    """
-    import numpy as np
-    import pandas as pd
-
-    from rankbook.base.validation import as_choice, unknown_name
-    from rankbook.data.table import Source, read_frame
-    from rankbook.preferences.graph import Preferences
-
-    as_choice("form", form, FORMS)
-    make = getattr(Preferences, f"from_{form}")
-    if ties is not None and form not in ("pairs", "matches"):
-        raise ArgumentError(f"ties is {ties!r}", f"None for {form}, which have no ties to decide")
-    check_file("--preferences", file)
-    source = Source(file)
-    frame = read_frame(source)
-    taken = list(inspect.signature(make).parameters.values())[1:]
-    accepted = {each.name: each.default for each in taken if each.name not in NO_COLUMNS}
-    for name in columns:
-        if name not in accepted:
-            error = unknown_name("--column", name, accepted)
-            if columns[name] in accepted:
-                error.add_note(f"the argument comes first: --column {columns[name]}={name}")
-            raise error
-    named = {name: columns.get(name, name) for name, value in accepted.items() if value == name}
-    named |= {name: columns[name] for name in columns if accepted[name] is None}
-    pairs = [(name, column) for name, some in named.items() for column in some.split(",")]
-    if missing := {name: column for name, column in pairs if column not in frame.columns}:
-        what, are = ("columns", "are") if len(missing) > 1 else ("column", "is")
-        ways = " ".join(f"--column {name}=COLUMN" for name in missing)
-        raise ValueError(
-            f"{source} has no {what} {' and '.join(map(repr, missing.values()))}; it has "
-            f"{', '.join(map(str, frame.columns))}. Say which {are} meant by {ways}, or what kind "
-            "of file it is by --form."
-        )
-    if items.item_names is None:
-        for column in (columns.get(each, each) for each in WHO[form]):
-            if len(frame) and not pd.api.types.is_numeric_dtype(frame[column]):
-                raise ArgumentError(
-                    f"{source} has {frame[column].iloc[0]!r} in the column {column!r}, but the "
-                    "items have no names",
-                    "row numbers, or --name COLUMN, the column of DATA with the names of items",
-                )
-    if form == "matches" and "," in columns.get("result", ""):
-        columns = columns | dict(result=columns["result"].split(","))
-    rows = np.arange(len(items.X)) if items.item_names is None else items.item_names
-    if (again := pd.Series(rows).duplicated().to_numpy()).any():
-        second, names = int(again.argmax()), rows.tolist()
-        raise ArgumentError(
-            f"name has {names[second]!r} in the rows {names.index(names[second])} and {second}",
-            "distinct names beside --preferences",
-            "Where every row that was shown has features of its own, --target CLICKED "
-            "--qid SESSION learns from one file.",
-        )
-    return make(frame, items=rows, **columns, **({} if ties is None else dict(ties=ties)))
-
-
 Out = option(Path, "Write the model to this file.", "-o", "--out")
-Name = option(str, "Column of a table that names the rows.")
-Events = option(str, "File that says who was preferred to whom, in place of a target.")
-Form = option(
-    str,
-    "Of that file, a row for each: pairs (winner, loser), matches (home, away, result: H, D, A or"
-    " goals ahead), clicks (session, item, rank, click: all that was shown), rankings (ranking,"
-    " item, rank: 1 is best, equal ranks are not compared).",
-    values=" ".join(FORMS),
-)
-Columns = option(
-    list[str],
-    "ARGUMENT=COLUMN, where a column of that file has another name than above, as rank=position"
-    " or, for two columns of goals, result=HOME,AWAY; or for more, as weight=votes,"
-    " margin=difference (of goals), rule=last-click; several times.",
-    "--column",
-)
-Ties = option(
-    str,
-    "Of matches that are drawn, and pairs with a column tie: refuse, drop or half.",
-    values="refuse drop half",
-)
 Method = option(str, "ranksvm or rankrls.", values="ranksvm rankrls")
 FitKernel = option(
     str,
@@ -216,8 +108,11 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     qid: Qid = None,
     name: Name = None,
     drop: Drop = None,
-    preferences: Events = None,
+    preferences: PreferenceFile = None,
     form: Form = "pairs",
+    winner: Winner = None,
+    loser: Loser = None,
+    weight: Weight = None,
     column: Columns = None,
     ties: Ties = None,
     method: Method = "ranksvm",
@@ -247,7 +142,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         raise ArgumentError("DATA and --preferences are both '-', standard input", "one of them")
     if preferences is None:
         form = None if form == "pairs" else form
-        for name_of, value in dict(form=form, column=column, ties=ties).items():
+        named = dict(winner=winner, loser=loser, weight=weight)
+        for name_of, value in dict(form=form, **named, column=column, ties=ties).items():
             if value:
                 raise ArgumentError(f"{name_of} is {value!r}", "--preferences with it")
     options = dict(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, loss=loss)
@@ -281,7 +177,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
                 if value is not None:
                     raise ArgumentError(f"{name_of} is {value!r}", "None beside --preferences")
             (block,) = blocks.items.values
-            prefs = read_preferences(preferences, form, parse_columns(column), block, ties)
+            named = parse_columns(column, winner=winner, loser=loser, weight=weight)
+            prefs = read_preferences(preferences, form, named, block, ties)
         if None not in (lam, c):
             raise ArgumentError(f"lam is {lam!r} and -c is {c!r}", "one of the two")
         if c is not None:

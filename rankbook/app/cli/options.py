@@ -43,6 +43,33 @@ Drop = option(
 )
 
 
+FORMS = ("pairs", "matches", "clicks", "rankings")
+Name = option(str, "Column of a table that names the rows.")
+PreferenceFile = option(str, "File that says who was preferred to whom, in place of a target.")
+Form = option(
+    str,
+    "Of that file, a row for each: pairs (winner, loser), matches (home, away, result: H, D, A or"
+    " goals ahead), clicks (session, item, rank, click: all that was shown), rankings (ranking,"
+    " item, rank: 1 is best, equal ranks are not compared).",
+    values=" ".join(FORMS),
+)
+Columns = option(
+    list[str],
+    "ARGUMENT=COLUMN, where a column of that file has another name than above, as rank=position"
+    " or, for two columns of goals, result=HOME,AWAY; or for more, as weight=votes,"
+    " margin=difference (of goals), rule=last-click; several times.",
+    "--column",
+)
+Ties = option(
+    str,
+    "Of matches that are drawn, and pairs with a column tie: refuse, drop or half.",
+    values="refuse drop half",
+)
+Winner = option(str, "Column of that file with the preferred item; winner by default.")
+Loser = option(str, "Column of that file with the other item; loser by default.")
+Weight = option(str, "Column of that file with weights >= 0; 1 each by default.")
+
+
 Gamma = option(
     str,
     "Of rbf and poly: a number, or several separated by commas to search; 1/features by default.",

@@ -2,8 +2,10 @@
 
 import difflib
 import glob
+import inspect
 import json
 import os
+import re
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +15,7 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError
-from .options import FORMATS
+from .options import FORMATS, FORMS
 from .report import say
 
 PICTURES = (".pdf", ".png", ".svg")
@@ -320,3 +322,96 @@ def several_files(data, always=False):
         raise error.renamed(argument) from error
     except (FileNotFoundError, ValueError) as error:
         raise type(error)(str(error).replace("paths", "DATA", 1)) from error
+
+
+NO_COLUMNS = ("items", "n_items", "ties")  # arguments that have other ways in
+WHO = dict(  # the arguments that name items
+    pairs=("winner", "loser"), matches=("home", "away"), clicks=("item",), rankings=("item",)
+)
+
+
+def parse_columns(texts, **given):
+    """The dict of ARGUMENT=COLUMN texts, and of options of their own that are not None."""
+    columns = {argument: column for argument, column in given.items() if column is not None}
+    for text in texts or ():
+        argument, _, column = text.partition("=")
+        if not (argument and column):
+            raise ArgumentError(f"--column is {text!r}", "ARGUMENT=COLUMN, such as winner=home")
+        if re.search(r",\s*\w+=", column):
+            accepted = "one ARGUMENT=COLUMN, and --column several times"
+            raise ArgumentError(f"--column is {text!r}", accepted)
+        if columns.setdefault(argument, column) != column:
+            raise ArgumentError(
+                f"--column is {argument}={columns[argument]} and {text}",
+                "one column for each argument",
+            )
+    return columns
+
+
+def read_preferences(file, form, columns, items, ties=None):
+    """The preferences between items that stand in a file of their own.
+
+    Parameters
+    ----------
+    file : str
+    form : {"pairs", "matches", "clicks", "rankings"}
+    columns : dict
+        Names of columns by arguments of ``Preferences.from_<form>``.
+    items : CheckedBlock
+        Their names, or row numbers if they have none, are what the file speaks of.
+    ties : str, optional
+        What is done with ties.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from rankbook.base.validation import as_choice, unknown_name
+    from rankbook.data.table import Source, read_frame
+    from rankbook.preferences.graph import Preferences
+
+    as_choice("form", form, FORMS)
+    make = getattr(Preferences, f"from_{form}")
+    if ties is not None and form not in ("pairs", "matches"):
+        raise ArgumentError(f"ties is {ties!r}", f"None for {form}, which have no ties to decide")
+    check_file("--preferences", file)
+    source = Source(file)
+    frame = read_frame(source)
+    taken = list(inspect.signature(make).parameters.values())[1:]
+    accepted = {each.name: each.default for each in taken if each.name not in NO_COLUMNS}
+    for name in columns:
+        if name not in accepted:
+            error = unknown_name("--column", name, accepted)
+            if columns[name] in accepted:
+                error.add_note(f"the argument comes first: --column {columns[name]}={name}")
+            raise error
+    named = {name: columns.get(name, name) for name, value in accepted.items() if value == name}
+    named |= {name: columns[name] for name in columns if accepted[name] is None}
+    pairs = [(name, column) for name, some in named.items() for column in some.split(",")]
+    if missing := {name: column for name, column in pairs if column not in frame.columns}:
+        what, are = ("columns", "are") if len(missing) > 1 else ("column", "is")
+        ways = " ".join(f"--column {name}=COLUMN" for name in missing)
+        raise ValueError(
+            f"{source} has no {what} {' and '.join(map(repr, missing.values()))}; it has "
+            f"{', '.join(map(str, frame.columns))}. Say which {are} meant by {ways}, or what kind "
+            "of file it is by --form."
+        )
+    if items.item_names is None:
+        for column in (columns.get(each, each) for each in WHO[form]):
+            if len(frame) and not pd.api.types.is_numeric_dtype(frame[column]):
+                raise ArgumentError(
+                    f"{source} has {frame[column].iloc[0]!r} in the column {column!r}, but the "
+                    "items have no names",
+                    "row numbers, or --name COLUMN, the column of DATA with the names of items",
+                )
+    if form == "matches" and "," in columns.get("result", ""):
+        columns = columns | dict(result=columns["result"].split(","))
+    rows = np.arange(len(items.X)) if items.item_names is None else items.item_names
+    if (again := pd.Series(rows).duplicated().to_numpy()).any():
+        second, names = int(again.argmax()), rows.tolist()
+        raise ArgumentError(
+            f"name has {names[second]!r} in the rows {names.index(names[second])} and {second}",
+            "distinct names beside --preferences",
+            "Where every row that was shown has features of its own, --target CLICKED "
+            "--qid SESSION learns from one file.",
+        )
+    return make(frame, items=rows, **columns, **({} if ties is None else dict(ties=ties)))
