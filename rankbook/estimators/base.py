@@ -657,7 +657,7 @@ class Ranker(Shown):
             found["feature_names_in_"] = np.array(facts.feature_names, object)
         return self._keep_fit(found)
 
-    def _check_folds(self, given, group=None):
+    def _check_folds(self, given, groups=None):
         """Refuse a k, a metric, a kind of fold or groups that do not go with the rest.
 
         `given` says whether there are preferences rather than scores.
@@ -675,10 +675,11 @@ class Ranker(Shown):
                 "where there are several, else by item",
                 "'item'",
             )
-        if given and group is not None and self.fold_by != "group":
+        if not given and groups is not None:
             raise ArgumentError(
-                f"preferences and qid are both given and fold_by is {self.fold_by!r}",
-                "qid only with fold_by='group'",
+                "groups is given and scores are given, whose folds are by query where there are "
+                "several, else by item",
+                "preferences, such as preferences=rb.Preferences.from_scores(y, qid)",
             )
 
     def _keep_fit(self, found):

@@ -492,7 +492,7 @@ class RankRLSCV(RankRLSBase):
     fold_by : {"item", "pair", "group"}, default "item"
         For preferences, what a fold leaves out, as in :class:`rankbook.RankSVMCV`: items with all
         of their preferences, preferences, or the items of whole groups. "lpo" is accepted by "item"
-        and by "pair" (the preferences between two items, whose others stay), "query" by "group".
+        and by "pair" (the preferences between two items, whose others stay), "query" with `groups`.
     k : int, optional
         Places that count for "ndcg"; all by default.
 
@@ -568,6 +568,7 @@ class RankRLSCV(RankRLSBase):
         qid: ArrayLike | None = None,
         *,
         preferences: PreferencesLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit to items X (n, d) with scores y (n,) or (n, k) and query ids, or with preferences.
 
@@ -581,8 +582,10 @@ class RankRLSCV(RankRLSBase):
         y : array-like of shape (n,) or (n, k)
         qid : array-like of shape (n,), optional
         preferences : Preferences or pairs, optional
-            In place of y, as in :meth:`rankbook.RankRLS.fit`; beside them `qid` is the group of
-            each item, for ``fold_by="group"``.
+            In place of y, as in :meth:`rankbook.RankRLS.fit`.
+        groups : array-like of shape (n,) or (m,), optional
+            Beside preferences, the group of each item or of each preference, as in
+            :meth:`rankbook.RankSVMCV.fit`.
 
         Returns
         -------
@@ -619,14 +622,17 @@ class RankRLSCV(RankRLSBase):
             )
         if is_dask(X):
             return self._fit_dask(X, y, qid, preferences=preferences)
-        lams, gammas, (metric, greater) = self._check_grid(preferences is not None, qid)
+        lams, gammas, (metric, greater) = self._check_grid(preferences is not None, groups)
         if isinstance(X, BlocksLike):
             others = dict(y=y, qid=qid, preferences=preferences)
             follow, judge, n_dropped = self._search_blocks(X, lams, others)
         elif preferences is None:
             follow, judge, n_dropped = self._search_scored(X, y, qid, metric, lams)
         else:
-            follow, judge, n_dropped = self._search_preferred(X, preferences, qid, lams, y=y)
+            others = dict(y=y, qid=qid)
+            follow, judge, n_dropped = self._search_preferred(
+                X, preferences, groups, lams, **others
+            )
         if len(gammas) == 1:
             values, path = judge(gammas[0])
             values = values[:, None]
@@ -650,7 +656,7 @@ class RankRLSCV(RankRLSBase):
             return self._keep_blocks(found, path.facts)
         return self._keep_fit(found)
 
-    def _check_grid(self, given, group):
+    def _check_grid(self, given, groups):
         """Lambdas, gammas, and the metric as a name or function with whether greater is better.
 
         `fold_by`, `metric` and `cv` must go together, and with scores or preferences.
@@ -663,7 +669,7 @@ class RankRLSCV(RankRLSBase):
                 "None or 'identity', since leaving out part of a graph of weights changes the rest",
             )
         metric, k = check_metric(self.metric), self.k
-        self._check_folds(given, group)
+        self._check_folds(given, groups)
         if isinstance(self.cv, str) and self.cv == "lpo" and metric[0] != "disagreement":
             raise ArgumentError(
                 f"metric is {self.metric!r} and cv is 'lpo'",
@@ -710,21 +716,21 @@ class RankRLSCV(RankRLSBase):
 
         return follow, judge, 0
 
-    def _search_preferred(self, X, preferences, group, lams, **others):
+    def _search_preferred(self, X, preferences, groups, lams, **others):
         """`follow` and `judge` for preferences, and how many of these are not judged.
 
         `others` must be None.
         """
         X, prefs = self._read_preferred(X, preferences, **others)
-        groups, n_dropped = preference_groups(
-            self.cv, X, prefs, self.fold_by, group, self.random_state
+        parts, n_dropped = preference_groups(
+            self.cv, X, prefs, self.fold_by, groups, self.random_state
         )
         basis = self._basis_indices(X, None)
         follow = partial(self._path_for, X, None, None, prefs, basis)
 
         def judge(gamma):
             of_part = lambda some: self._path_for(X, None, None, some, basis, gamma)
-            return preference_values(of_part, prefs, groups, lams)
+            return preference_values(of_part, prefs, parts, lams)
 
         return follow, judge, n_dropped
 

@@ -515,9 +515,10 @@ class RankSVMCV(Ranker):
     fold_by : {"item", "pair", "group"}, default "item"
         For preferences, what a fold leaves out. "item": no item is in both parts, so that new items
         are judged; preferences across folds are dropped. "pair": the two parts share items, so that
-        what is known of an item leaks, and new items may be ordered worse than it says. "group":
-        all items of a group (`qid`), where items of a group resemble each other. Scores are always
-        left out by query or by item.
+        what is known of an item leaks, and new items may be ordered worse than it says; with
+        `groups` of preferences, whole groups of them are left out. "group": all items of a group
+        (`groups`), where items of a group resemble each other. Scores are always left out by query
+        or by item.
 
     Attributes
     ----------
@@ -613,6 +614,7 @@ class RankSVMCV(Ranker):
         sample_weight: ArrayLike | None = None,
         *,
         preferences: PreferencesLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit to items X (n, d) with scores y (n,), query ids and item weights, or preferences.
 
@@ -621,15 +623,32 @@ class RankSVMCV(Ranker):
         Parameters
         ----------
         X, y, qid, sample_weight, preferences
-            As in :meth:`rankbook.RankSVM.fit`; beside preferences `qid` is the group of each item,
-            for ``fold_by="group"``.
+            As in :meth:`rankbook.RankSVM.fit`.
+        groups : array-like of shape (n,) or (m,), optional
+            Beside preferences, ids of what is left out together: the group of each item for
+            ``fold_by="group"``, or the group of each preference for ``fold_by="pair"``, such as
+            the judge who stated it.
 
         Returns
         -------
         RankSVMCV
+
+        Examples
+        --------
+        Leave one judge out:
+
+        >>> import rankbook as rb
+        >>> from sklearn.model_selection import LeaveOneGroupOut
+        >>> X, pairs = [[0.0], [1.0], [3.0]], rb.Preferences([1, 2, 2, 1], [0, 1, 0, 0], n_items=3)
+        >>> judges = ["Ann", "Ann", "Bob", "Cleo"]
+        >>> model = rb.RankSVMCV("linear", cv=LeaveOneGroupOut(), fold_by="pair")
+        >>> model.fit(X, preferences=pairs, groups=judges).curve_.minimum
+        0.0
+        >>> len(model.fold_curves_)
+        3
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
-        self._check_folds(preferences is not None, qid)
+        self._check_folds(preferences is not None, groups)
         ratio = self.lam_min_ratio
         if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
             raise ArgumentError(f"lam_min_ratio is {ratio}", "a number between 0 and 1, or None")
@@ -649,7 +668,7 @@ class RankSVMCV(Ranker):
         else:
             X, rows = self._read_items(X), X
             refuse_huge("X", X)
-            others = dict(y=y, sample_weight=sample_weight, query_weight=self.query_weight)
+            others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
             prefs = given_preferences(preferences, rows, X.shape[0], **others)
         # too large: refused before any work
         whole = models[0]._problem(X, prefs)
@@ -657,7 +676,8 @@ class RankSVMCV(Ranker):
         if preferences is None:
             folds, n_dropped = self._graded_folds(X, y, query, sample_weight), 0
         else:
-            folds, n_dropped = pair_folds(self.cv, X, prefs, self.fold_by, qid, self.random_state)
+            seed = self.random_state
+            folds, n_dropped = pair_folds(self.cv, X, prefs, self.fold_by, groups, seed)
         named = choose_solver(whole, follower, "path")
         announce(whole, named, "path", len(models) * len(folds))
         models = [model.set_params(solver=follower) for model in models]

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BY', 'Fold', 'stratified_order', 'stratified_items', 'stratified_queries', 'fold_numbers', 'make_folds', 'deal_folds',
-           'pair_folds']
+           'pair_folds', 'group_numbers']
 
 # %% ../../nbs/selection/folds.ipynb #c002
 from dataclasses import dataclass
@@ -164,7 +164,7 @@ def deal_folds(cv, X, y, query, rng=None):
 BY = ("item", "pair", "group")
 
 # %% ../../nbs/selection/folds.ipynb #sp07
-def pair_folds(cv, X, prefs, by="item", group=None, random_state=None):
+def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
     """The folds of preferences, and how many of these are validated in none of them.
 
     Parameters
@@ -172,12 +172,13 @@ def pair_folds(cv, X, prefs, by="item", group=None, random_state=None):
     cv : int, splitter or iterable
         As for :func:`rankbook.selection.folds.make_folds`: of items, of which a splitter sees
         `X`, their wins less losses, and the groups; or, by pair, of preferences, of which it sees
-        (better, worse), their weights, and numbers of the pairs of items.
+        (better, worse), their weights, and the groups.
     X : ndarray of shape (n, d)
     prefs : Preferences
     by : {"item", "pair", "group"}, default "item"
-    group : array-like of shape (n,), optional
-        Of each item; at least two, where folds are by group.
+    groups : array-like of shape (n,) or (m,), optional
+        At least two ids. By group, that of each item; by pair, that of each preference, by default
+        a number for each two items that are compared.
     random_state : None, int, numpy Generator or RandomState, default None
 
     Returns
@@ -192,15 +193,9 @@ def pair_folds(cv, X, prefs, by="item", group=None, random_state=None):
     """
     as_choice("fold_by", by, BY)
     rng = None if random_state is None else np.random.default_rng(as_seed(random_state))
+    number = group_numbers(prefs, by, groups)
     if by == "pair":
-        pairs = np.column_stack([prefs.better, prefs.worse]).astype(np.int64)
-        key = pairs.min(axis=1) * prefs.n_items + pairs.max(axis=1)
-        number = np.unique(key, return_inverse=True)[1]  # of each two items that are compared
-        if number.max() == 0:
-            raise ArgumentError(
-                "preferences compare the same two items only",
-                "at least two different pairs of items for fold_by='pair'",
-            )
+        pairs = np.column_stack([prefs.better, prefs.worse])
         parts = _whole(deal_folds(cv, pairs, prefs.weight, number, rng), prefs, by)
         every = locked(np.arange(prefs.n_items))
         listed = prefs.better, prefs.worse, prefs.weight, prefs.margin
@@ -212,22 +207,39 @@ def pair_folds(cv, X, prefs, by="item", group=None, random_state=None):
         folds = [Fold(every, among(train), every, among(test)) for train, test in parts]
     else:
         wins = prefs.rmatvec(prefs.weight)
-        parts = deal_folds(cv, X, wins, _groups(by, group, prefs.n_items), rng)
-        parts = _whole(parts, prefs, by)
+        parts = _whole(deal_folds(cv, X, wins, number, rng), prefs, by)
         folds = [Fold(a, prefs[a], b, prefs[b]) for a, b in parts]
     validated = np.any([_touched(prefs, test, by) for _, test in parts], axis=0)
     return folds, int((~validated).sum())
 
 # %% ../../nbs/selection/folds.ipynb #sp08
-def _groups(by, group, n):
-    """The numbers of the groups of n items, or None where folds are of items."""
+def group_numbers(prefs, by, groups=None):
+    """Numbers of what stays together: of items (n,), of preferences (m,), or None by item."""
+    if groups is not None and by == "item":
+        raise ArgumentError(
+            "groups is given and fold_by is 'item'",
+            "fold_by='group' for groups of items, or fold_by='pair' for groups of preferences",
+        )
+    if groups is not None:
+        what, count = ("preference", len(prefs)) if by == "pair" else ("item", prefs.n_items)
+        if (shape := as_array("groups", groups).shape) != (count,):
+            raise ArgumentError(
+                f"groups has shape {shape}", f"shape ({count},), the group of each {what}"
+            )
+        ids, number = as_ids("groups", groups, count)
+        if len(ids) < 2:
+            raise ArgumentError("groups has one id only", "at least two different ids")
+        return number
+    if by == "group":
+        raise ArgumentError("fold_by is 'group' and groups is None", "the group of each item")
     if by == "item":
         return None
-    if group is None:
-        raise ArgumentError("fold_by is 'group' and qid is None", "the group of each item")
-    ids, number = as_ids("qid", group, n)
-    if len(ids) < 2:
-        raise ArgumentError("qid has one group only", "at least two for fold_by='group'")
+    ends = np.sort(np.column_stack([prefs.better, prefs.worse]), axis=1)
+    number = np.unique(ends, axis=0, return_inverse=True)[1].ravel()
+    if number.max() == 0:
+        raise ArgumentError(
+            "preferences compare the same two items only", "at least two different pairs of items"
+        )
     return number
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.validation import as_ids, unknown_name
+from ..base.validation import unknown_name
 from ..kernels.basis import basis_matvec
 from ..kernels.items import matvec, rmatvec
 from ..paths.spectral import WeightPath
@@ -20,7 +20,7 @@ from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import missed
 from ..problems.rankrls import MarginTarget, Spectrum, as_lambdas, measured
-from .folds import pair_folds
+from .folds import group_numbers, pair_folds
 from .leave_out import tie_share
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl04
@@ -180,15 +180,15 @@ class LeftOut(NamedTuple):
     is_pooled: bool
 
 
-def preference_groups(cv, X, prefs, by="item", group=None, random_state=None):
+def preference_groups(cv, X, prefs, by="item", groups=None, random_state=None):
     """The :class:`LeftOut` of a `cv` that is a word, or else a list of folds; and `n_dropped`.
 
     Parameters
     ----------
     cv : {"lpo", "query"}, int, splitter or iterable
-        "lpo" by "item" or "pair", "query" by "group"; others as in
+        "lpo" by "item" or "pair", "query" for each of the groups; others as in
         :func:`rankbook.selection.folds.pair_folds`.
-    X, prefs, by, group, random_state
+    X, prefs, by, groups, random_state
         As there.
 
     Raises
@@ -197,42 +197,39 @@ def preference_groups(cv, X, prefs, by="item", group=None, random_state=None):
         If `cv` asks for what there is not, or a part would have no preference.
     """
     if not isinstance(cv, str):
-        return pair_folds(cv, X, prefs, by, group, random_state)
-    words = ("query",) if by == "group" else ("lpo",)
+        return pair_folds(cv, X, prefs, by, groups, random_state)
+    of_groups = groups is not None or by == "group"
+    number = group_numbers(prefs, by if of_groups else "pair", groups)
+    words = ("query",) if of_groups else ("lpo",)
     if cv not in words:
         accepted = (*words, "a number of folds", "a splitter")
         known = " A single item has no preference to judge." if cv == "loo" else ""
         error = unknown_name("cv", cv, accepted)
         raise ValueError(f"{error} That is for preferences and fold_by={by!r}.{known}")
     if by == "group":  # each that has preferences among itself
-        if group is None:
-            raise ArgumentError("cv is 'query' and qid is None", "the group of each item")
-        ids, number = as_ids("qid", group, prefs.n_items)
         first, last = number[prefs.better], number[prefs.worse]
-        inside = np.flatnonzero(first == last)
-        judged = [inside[at] for at in members(first[inside], len(ids))]
-        both = zip(members(first, len(ids)), members(last, len(ids)))
+        inside, count = np.flatnonzero(first == last), number.max() + 1
+        judged = [inside[at] for at in members(first[inside], count)]
+        both = zip(members(first, count), members(last, count))
         removed = [np.union1d(*ends) for ends in both]
-    else:  # each two items that are compared
-        ends = np.sort(np.column_stack([prefs.better, prefs.worse]), axis=1)
-        two, number = np.unique(ends, axis=0, return_inverse=True)
-        removed = judged = members(number.ravel(), len(two))
+    else:  # of preferences, or each two items that are compared
+        removed = judged = members(number)
         if by == "item":
             ends = np.concatenate([prefs.better, prefs.worse])
             of = [at % len(prefs) for at in members(ends, prefs.n_items)]
-            removed = [np.union1d(of[i], of[j]) for i, j in two]
+            of_both = lambda i: np.union1d(of[prefs.better[i]], of[prefs.worse[i]])
+            removed = [of_both(at[0]) for at in judged]
     counts = prefs.weight > 0  # what is judged, and the rest to learn from, have to weigh something
     kept = [
         g
         for g, (out, asked) in enumerate(zip(removed, judged))
         if counts[asked].any() and counts[out].sum() < counts.sum()
     ]
-    found = LeftOut([removed[g] for g in kept], [judged[g] for g in kept], by != "group")
+    found = LeftOut([removed[g] for g in kept], [judged[g] for g in kept], not of_groups)
     if len(found.judged) < 2:
         raise ArgumentError(
             f"cv is {cv!r} and the preferences are of {len(found.judged)} "
-            f"{'group' if by == 'group' else 'pair of items'} that can be judged by the "
-            "others",
+            f"{'group' if of_groups else 'pair of items'} that can be judged by the others",
             "at least 2",
         )
     return found, len(prefs) - sum(map(len, found.judged))

@@ -131,7 +131,7 @@ def test_the_estimator_s_table_is_that_of_learning_again(kind, cv, by):
     X, prefs, group = data(kind)
     options = KERNELS[kind]
     group = group if by == "group" else None
-    model = rb.RankRLSCV(LAMS, cv=cv, fold_by=by, **options).fit(X, qid=group, preferences=prefs)
+    model = rb.RankRLSCV(LAMS, cv=cv, fold_by=by, **options).fit(X, preferences=prefs, groups=group)
     parts = list(parts_of(cv, by, X, prefs, group))
     for lam, value in zip(LAMS, model.cv_values_[:, 0]):
         assert np.isclose(
@@ -154,7 +154,7 @@ def test_splitters_pairs_names_and_several_gammas():
     one = rb.RankRLSCV(LAMS, gamma=0.1, cv=KFold(3)).fit(X, preferences=pairs)
     assert np.allclose(one.cv_values_[:, 0], a.cv_values_[:, 0], rtol=0, atol=1e-12)
     by = rb.RankRLSCV(LAMS, cv=GroupKFold(2), fold_by="group")
-    assert by.fit(X, qid=group, preferences=pairs).best_value_ > 0
+    assert by.fit(X, preferences=pairs, groups=group).best_value_ > 0
     drawn = [
         rb.RankRLSCV(LAMS, basis=9, cv=3, random_state=4).fit(X, preferences=pairs).predict(X)
         for _ in range(2)
@@ -167,9 +167,9 @@ def test_folds_are_those_of_the_ranking_svm():
     for by in ("item", "pair", "group"):
         of = group if by == "group" else None
         svm = rb.RankSVMCV("linear", cv=3, fold_by=by, solver="path").fit(
-            X, qid=of, preferences=prefs.reweighted(prefs.weight)
+            X, preferences=prefs.reweighted(prefs.weight), groups=of
         )
-        rls = rb.RankRLSCV(LAMS, "linear", cv=3, fold_by=by).fit(X, qid=of, preferences=prefs)
+        rls = rb.RankRLSCV(LAMS, "linear", cv=3, fold_by=by).fit(X, preferences=prefs, groups=of)
         assert svm.n_dropped_ == rls.n_dropped_
 
 
@@ -179,9 +179,9 @@ def test_folds_are_those_of_the_ranking_svm():
         (dict(fold_by="items"), {}, "fold_by is 'items'.*did you mean 'item'"),
         (dict(cv="loo"), {}, "cv is 'loo'.*A single item has no preference"),
         (dict(cv="query"), {}, "cv is 'query'.*fold_by='item'"),
-        (dict(cv="lpo", fold_by="group"), dict(qid=np.arange(N) % 3), "cv is 'lpo'.*'group'"),
-        (dict(cv="query", fold_by="group"), {}, "cv is 'query' and qid is None"),
-        (dict(cv=3, fold_by="group"), {}, "fold_by is 'group' and qid is None"),
+        (dict(cv="lpo", fold_by="group"), dict(groups=np.arange(N) % 3), "cv is 'lpo'.*'group'"),
+        (dict(cv="query", fold_by="group"), {}, "fold_by is 'group' and groups is None"),
+        (dict(cv=3, fold_by="group"), {}, "fold_by is 'group' and groups is None"),
         (dict(), dict(qid=np.arange(N) % 3), "preferences and qid are both given"),
         (dict(), dict(y=np.arange(N)), "preferences and y are both given"),
         (dict(metric="auc"), {}, "metric is 'auc' and preferences are given"),
@@ -202,7 +202,7 @@ def test_too_little_to_leave_out_is_refused():
     X, _, _ = data("rbf")
     two = rb.Preferences([0, 1], [1, 0], N)
     for by in ("pair", "item"):
-        with pytest.raises(ValueError, match="of 0 pair of items"):
+        with pytest.raises(ValueError, match="preferences compare the same two items only"):
             rb.RankRLSCV(LAMS, cv="lpo", fold_by=by).fit(X, preferences=two)
     with pytest.raises(ValueError, match="fold_by is 'pair' and scores are given"):
         rb.RankRLSCV(LAMS, fold_by="pair").fit(X, np.arange(N))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut
 
 import rankbook as rb
 from rankbook.metrics.pairs import disagreement
@@ -73,7 +73,7 @@ def test_the_curve_of_the_estimator_is_brute_force(graph, by):
     X, prefs, group = graph
     group = group if by == "group" else None
     options = dict(gamma=0.5, cv=3, lam_min_ratio=1e-2)
-    model = rb.RankSVMCV(fold_by=by, **options).fit(X, qid=group, preferences=prefs)
+    model = rb.RankSVMCV(fold_by=by, **options).fit(X, preferences=prefs, groups=group)
     folds, dropped = pair_folds(3, X, prefs, by, group)
     assert model.n_dropped_ == dropped
     for lam in model.lam_ * np.array([1.0, 3.3]):
@@ -91,9 +91,15 @@ def test_what_is_refused_leaves_nothing_behind(graph):
     for options, more, said in (
         (dict(metric="auc"), {}, "metric is 'auc' and preferences are given"),
         (dict(fold_by="query"), {}, "fold_by is 'query'"),
-        (dict(fold_by="group"), {}, "fold_by is 'group' and qid is None"),
-        (dict(fold_by="group"), dict(qid=np.zeros(25)), "qid has one group only"),
-        ({}, dict(qid=group), "preferences and qid are both given and fold_by is 'item'"),
+        (dict(fold_by="group"), {}, "fold_by is 'group' and groups is None"),
+        (dict(fold_by="group"), dict(groups=np.zeros(25)), "groups has one id only"),
+        (
+            dict(fold_by="pair"),
+            dict(groups=group),
+            "expected shape .300,., the group of each preference",
+        ),
+        ({}, dict(groups=group), "groups is given and fold_by is 'item'; .*fold_by='pair' for gr"),
+        ({}, dict(qid=group), "preferences and qid are both given"),
         ({}, dict(y=group), "preferences and y are both given"),
         ({}, dict(sample_weight=np.ones(25)), "preferences and sample_weight are both given"),
         (dict(cv=1), {}, "cv is 1"),
@@ -105,3 +111,33 @@ def test_what_is_refused_leaves_nothing_behind(graph):
         assert not [name for name in vars(model) if name.endswith("_")]
     with pytest.raises(ValueError, match="fold_by is 'pair' and scores are given"):
         rb.RankSVMCV(fold_by="pair").fit(X, group)
+    for model in (rb.RankSVMCV(), rb.RankRLSCV()):
+        with pytest.raises(ValueError, match="groups is given and scores are given"):
+            model.fit(X, group, groups=group)
+
+
+@pytest.mark.parametrize("model", [rb.RankSVMCV("linear"), rb.RankRLSCV([0.3, 9.0], "linear")])
+def test_one_judge_is_left_out_after_the_other(graph, model):
+    X, prefs, _ = graph
+    judge = np.array(["Ann", "Bob", "Cleo"])[np.random.default_rng(5).integers(0, 3, 300)]
+    model.set_params(cv=LeaveOneGroupOut(), fold_by="pair").fit(X, preferences=prefs, groups=judge)
+    ends = prefs.better, prefs.worse, prefs.weight, prefs.margin
+    part = lambda at: rb.Preferences(ends[0][at], ends[1][at], 25, ends[2][at], ends[3][at])
+    parts = list(LeaveOneGroupOut().split(judge, groups=judge))
+    assert len(parts) == 3 and model.n_dropped_ == 0
+    if isinstance(model, rb.RankRLSCV):
+        for lam, value in zip(model.lams_, model.cv_values_[:, 0]):
+            one = rb.RankRLS(lam, "linear")
+            found = [
+                rb.disagreement(part(test), one.fit(X, preferences=part(train)).predict(X))
+                for train, test in parts
+            ]
+            assert value == pytest.approx(np.mean(found), abs=1e-12)
+        model.set_params(cv="query").fit(X, preferences=prefs, groups=judge)
+        assert model.cv_values_[-1, 0] == pytest.approx(np.mean(found), abs=1e-12)
+        return
+    for (train, test), curve in zip(parts, model.fold_curves_):
+        for lam in model.lam_ * np.array([0.7, 1.0, 5.0]):
+            at = lam * part(train).weight.sum() / prefs.weight.sum()
+            f = rb.solve(rb.RankSVMProblem(X, part(train), kernel="linear"), at, "qp").predict(X)
+            assert rb.disagreement(part(test), f) == pytest.approx(curve.at(lam), abs=1e-9)
