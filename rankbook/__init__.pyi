@@ -5,6 +5,8 @@ from .data import datasets
 from .data.blocks import Block, Blocks
 from .data.dask import dask_blocks
 from .data.file_blocks import read_blocks
+from .data.records import read_preferences
+from .data.table import read_table
 from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker
 from .estimators.online import OnlineRankSVM, OnlineSVC
@@ -88,6 +90,8 @@ __all__ = [
     "metrics",
     "plots",
     "read_blocks",
+    "read_preferences",
+    "read_table",
     "register_solver",
     "solve",
     "solve_path",

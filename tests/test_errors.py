@@ -17,7 +17,6 @@ from sklearn.model_selection import KFold
 
 import rankbook as rb
 from rankbook import datasets, metrics, plots
-from rankbook.data.table import read_table
 from rankbook.kernels.kernel import Kernel
 from rankbook.problems.certificate import Solution
 from rankbook.problems.rankrls_statistics import StatisticsSolver
@@ -2150,36 +2149,66 @@ DATA = [
         r"^seed is -1; expected",
     ),
     ("fold 6", lambda tmp: datasets.load_mq2008(6), ValueError, r"^fold is 6; expected"),
-    ("path a number", lambda tmp: read_table(3, "y"), TypeError, r"^path is 3; expected"),
+    ("path a number", lambda tmp: rb.read_table(3, "y"), TypeError, r"^path is 3; expected"),
     (
         "no such file",
-        lambda tmp: read_table(tmp / "none.csv", "y"),
+        lambda tmp: rb.read_table(tmp / "none.csv", "y"),
         FileNotFoundError,
         r"^path is '.*none.csv'",
     ),
     (
         "target None",
-        lambda tmp: read_table(table(tmp)),
+        lambda tmp: rb.read_table(table(tmp)),
         ValueError,
         r"^target is None; expected the name of a column",
     ),
     (
         "target unknown",
-        lambda tmp: read_table(table(tmp), "z"),
+        lambda tmp: rb.read_table(table(tmp), "z"),
         ValueError,
         "^target is 'z'",
     ),
     (
         "qid the target",
-        lambda tmp: read_table(table(tmp), "y", qid="y"),
+        lambda tmp: rb.read_table(table(tmp), "y", qid="y"),
         ValueError,
         r"^target and qid are both 'y'; expected",
     ),
     (
         "drop text",
-        lambda tmp: read_table(table(tmp), "y", drop="a"),
+        lambda tmp: rb.read_table(table(tmp), "y", drop="a"),
         TypeError,
         r"^drop is 'a'; expected",
+    ),
+    (
+        "preferences of an unknown form",
+        lambda tmp: rb.read_preferences(table(tmp), "pear"),
+        ValueError,
+        "^form is 'pear'",
+    ),
+    (
+        "preferences by an argument that there is not",
+        lambda tmp: rb.read_preferences(table(tmp), winer="y"),
+        ValueError,
+        "^columns is 'winer' .did you mean 'winner'",
+    ),
+    (
+        "preferences in a file without their columns",
+        lambda tmp: rb.read_preferences(table(tmp), winner="y"),
+        ValueError,
+        "csv has no column 'loser'; it has .* Say which is meant by loser=COLUMN, or give",
+    ),
+    (
+        "preferences between items that are none",
+        lambda tmp: rb.read_preferences(table(tmp, "winner,loser\na,b\n"), items=["a", "c"]),
+        ValueError,
+        "csv: loser is 'b' in row 0, which is not among the 2 items",
+    ),
+    (
+        "no preferences",
+        lambda tmp: rb.read_preferences(table(tmp, "winner,loser\n")),
+        ValueError,
+        "csv has names of columns but no rows",
     ),
     (
         "blocks from no files",
@@ -2201,13 +2230,13 @@ DATA = [
     ),
     (
         "drop a number",
-        lambda tmp: read_table(table(tmp), "y", drop=3),
+        lambda tmp: rb.read_table(table(tmp), "y", drop=3),
         TypeError,
         r"^drop is 3; expected",
     ),
     (
         "target of SVMlight",
-        lambda tmp: read_table(table(tmp, "1 1:2\n0 1:3\n", "t.svm"), "y"),
+        lambda tmp: rb.read_table(table(tmp, "1 1:2\n0 1:3\n", "t.svm"), "y"),
         ValueError,
         r"^target is 'y'; expected None",
     ),

@@ -11,6 +11,7 @@ import re
 import sys
 import warnings
 import zlib
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations, islice
@@ -779,7 +780,15 @@ def require_dense(source, n, d):
     )
 
 
-def read_table(path, target=None, qid=None, drop=(), group_split=None):
+def read_table(
+    path: str | os.PathLike,
+    target: str | None = None,
+    qid: str | None = None,
+    *,
+    name: str | None = None,
+    drop: Sequence[str] = (),
+    group_split: str | None = None,
+) -> Dataset:
     """Read items to rank from a file.
 
     Parameters
@@ -787,7 +796,7 @@ def read_table(path, target=None, qid=None, drop=(), group_split=None):
     path : str or path
         CSV (``.csv`` with commas, semicolons or tabs, ``.tsv``; UTF-8, with a header), Parquet
         (``.parquet``), or SVMlight/LETOR (``.svm .svmlight .letor .txt .dat``); each may be packed
-        by gzip (``.csv.gz``). "-" is standard input, whose content says which.
+        by gzip (``.csv.gz``).
     target : str, optional
         The column to rank by, higher is preferred. Needed for CSV and Parquet, refused for
         SVMlight, which has a label.
@@ -795,6 +804,8 @@ def read_table(path, target=None, qid=None, drop=(), group_split=None):
         The column that names the query of a row, or "none". By default a column named qid, query,
         query_id, group or session, in any case, with an :class:`Assumption` that says so. For CSV
         and Parquet only.
+    name : str, optional
+        The column that names the rows, which is no feature. For CSV and Parquet only.
     drop : sequence of str, optional
         Columns to leave out. For CSV and Parquet only.
     group_split : str, optional
@@ -805,7 +816,7 @@ def read_table(path, target=None, qid=None, drop=(), group_split=None):
     -------
     Dataset
         All other columns are features, in the order of the file, as float64, raw; SVMlight becomes
-        dense.
+        dense. `item_names` are those of the column `name`.
 
     Raises
     ------
@@ -822,11 +833,21 @@ def read_table(path, target=None, qid=None, drop=(), group_split=None):
     Warns
     -----
     Assumption
-        If query ids, decimal commas or the format of standard input were guessed.
+        If query ids or decimal commas were guessed.
+
+    Examples
+    --------
+    >>> import tempfile, rankbook as rb
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("car,mpg,weight\\nbuick,15,3693\\nfiat,29,2130\\n")
+    ...     file.flush()
+    ...     data = rb.read_table(file.name, target="mpg", name="car")
+    >>> data.y, data.feature_names, data.item_names
+    (array([15., 29.]), ['weight'], ['buick', 'fiat'])
     """
     import pandas as pd
 
-    source = Source(path)
+    source = path if isinstance(path, Source) else Source(path)
     frame = read_frame(source)
     columns = list(frame.columns)
     if len(columns) == 1:
@@ -834,13 +855,14 @@ def read_table(path, target=None, qid=None, drop=(), group_split=None):
             f"{source} has only one column, {columns[0]!r}; a target and at least one feature "
             "are needed, separated by commas, semicolons or tabs."
         )
-    roles = find_roles(source, columns, target, qid, group_split=group_split, drop=drop)
+    more = dict(name=name, group_split=group_split, drop=drop)
+    roles = find_roles(source, columns, target, qid, **more)
     block, found = roles.read(source, frame), {}
-    for role, name, what in (("qid", roles.qid, "query id"), ("groups", group_split, "group")):
-        if name is not None:
-            require_ids(source, frame[name], what=what)
-            whole = pd.api.types.is_integer_dtype(frame[name])
-            ids = frame[name].to_numpy() if whole else pd.factorize(frame[name])[0]
+    for role, column, what in (("qid", roles.qid, "query id"), ("groups", group_split, "group")):
+        if column is not None:
+            require_ids(source, frame[column], what=what)
+            whole = pd.api.types.is_integer_dtype(frame[column])
+            ids = frame[column].to_numpy() if whole else pd.factorize(frame[column])[0]
             found[role] = ids.astype(np.int64)
     given = "" if source.is_numbered else f", ranked by {target!r}"
     if given and roles.qid is not None:
@@ -850,6 +872,7 @@ def read_table(path, target=None, qid=None, drop=(), group_split=None):
         block.y,
         **found,
         name=source.stem,
+        item_names=block.item_names,
         feature_names=roles.features,
         description=f"Read from {source.name}{given}.",
         source=source.name,

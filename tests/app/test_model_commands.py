@@ -212,7 +212,8 @@ class TestPreferencesInAFile:
         self.ITEMS.drop(columns="item").to_csv("rows.csv", index=False)
         pd.DataFrame(dict(winner=["tea"], loser=["milk"])).to_csv("pairs.csv", index=False)
         said = refused("fit", "rows.csv", "--preferences", "pairs.csv", "-o", "m")
-        assert "pairs.csv has 'tea' in the column 'winner'" in said and "--name COLUMN" in said
+        assert "pairs.csv: winner is 'tea' in row 0, which is not among" in said
+        assert "--name COLUMN" in said
 
     def test_two_columns_are_two_options(self):
         pd.DataFrame(dict(won=["tea"], lost=["milk"])).to_csv("pairs.csv", index=False)
@@ -221,7 +222,9 @@ class TestPreferencesInAFile:
         said = refused(*given, "--column", "winner=won,loser=lost")
         assert "--column is 'winner=won,loser=lost'; expected one ARGUMENT=COLUMN" in said
         said = refused(*given, "--column", "won=winner")
-        assert "the argument comes first: --column winner=won" in said
+        assert "--column takes ARGUMENT=COLUMN, the argument first" in said
+        said = refused(*given, "--winner", "won")
+        assert "has no column 'loser'; it has won, lost. Say which is meant by --loser=COL" in said
 
     def test_columns_of_pairs_have_options_of_their_own(self):
         pairs = pd.DataFrame(dict(won=["milk", "beer"], lost=["tea", "wine"], votes=[3, 1]))
@@ -232,7 +235,7 @@ class TestPreferencesInAFile:
         said = refused(
             "fit", "items.csv", "--name", "item", *options, "--column", "winner=w", "-om"
         )
-        assert "--column is winner=won and winner=w" in said
+        assert "--winner is 'won' and --column is winner=w; expected one of the two" in said
 
     def test_preferences_are_counted(self):
         pd.DataFrame(dict(winner=[1, 2], loser=[0, 3])).to_csv("pairs.csv", index=False)

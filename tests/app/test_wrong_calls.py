@@ -273,7 +273,7 @@ CALLS = [
             ),
             (
                 ["--preferences", "pairs.csv", "--column", "weight=votes"],
-                "pairs.csv has no column 'votes'; .*--column weight=COLUMN",
+                "pairs.csv has no column 'votes'; .*meant by --weight=COLUMN",
             ),
             (
                 ["--preferences", "pairs.csv", "--ties", "drp"],

@@ -230,6 +230,8 @@ axes: np.ndarray = rb.plots.plot_decision(path, [lam, 2 * lam], y, axes=[ax, ax]
 blocks = rb.Blocks([rb.Block(X, y, qid), rb.Block(X, [0, 1], weight=weight, name="b", copy=False)])
 solution = rb.solve(rb.BlockRankSVMProblem(blocks, loss="squared"), lam)
 one: float = rb.metrics.over_blocks("ndcg@10", blocks, solution, empty=0)
+data: rb.datasets.Dataset = rb.read_table("a.csv", "y", "q", name="id", drop=["c"])
+votes: rb.Preferences = rb.read_preferences(Path("v.csv"), "matches", items=("a",), ties="half")
 blocks = rb.read_blocks("a.parquet", "y", qid="q", features=["a"], weight="w", rows=100)
 blocks = rb.read_blocks(["a.csv", Path("b.csv")], target="y", drop=("c",))
 spread = rb.dask_blocks(blocks, keep=True)

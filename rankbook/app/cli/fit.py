@@ -13,13 +13,13 @@ from .options import (
     Columns,
     Degree,
     Drop,
+    Events,
     Form,
     Graph,
     Json,
     Loser,
     Name,
     OneGamma,
-    PreferenceFile,
     Qid,
     Scale,
     SolverName,
@@ -32,12 +32,12 @@ from .options import (
 from .reading import (
     DataFiles,
     advice_on_words,
+    asked_preferences,
     check_place,
     open_blocks,
-    parse_columns,
     parse_gammas,
     parse_names,
-    read_preferences,
+    preferences_between,
     several_files,
     spoken_warnings,
 )
@@ -108,7 +108,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     qid: Qid = None,
     name: Name = None,
     drop: Drop = None,
-    preferences: PreferenceFile = None,
+    preferences: Events = None,
     form: Form = "pairs",
     winner: Winner = None,
     loser: Loser = None,
@@ -138,14 +138,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     """
     files, start = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
     check_place("--out", out, *(files or data), preferences)
-    if "-" in data and preferences == "-":
-        raise ArgumentError("DATA and --preferences are both '-', standard input", "one of them")
-    if preferences is None:
-        form = None if form == "pairs" else form
-        named = dict(winner=winner, loser=loser, weight=weight)
-        for name_of, value in dict(form=form, **named, column=column, ties=ties).items():
-            if value:
-                raise ArgumentError(f"{name_of} is {value!r}", "--preferences with it")
+    asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
+    asked = asked_preferences(data, preferences, **asked)
     options = dict(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, loss=loss)
     options |= dict(penalty=penalty, graph=graph, query_weight=query_weight, solver=solver)
     names = [Path(each).name for each in data]
@@ -156,8 +150,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         from rankbook.app.fitting import fit_model, lam_of_c
 
         if files is not None:
-            asked = dict(preferences=preferences, method=method, name=name) | options
-            for name_of, value in asked.items():
+            given = dict(preferences=preferences, method=method, name=name) | options
+            for name_of, value in given.items():
                 if value not in (accepted := ACCEPTED.get(name_of, (None,))):
                     several = "and DATA is several files, which are read in blocks"
                     raise ArgumentError(
@@ -171,14 +165,13 @@ def fit(  # noqa: PLR0913 -- an option of the command each
                 "target is None",
                 f"the column to rank by, one of: {', '.join(roles.features)}; or --preferences",
             )
-        if preferences is not None:
+        if asked is not None:
             beside = dict(target=target, graph=graph, query_weight=query_weight)
             for name_of, value in beside.items():
                 if value is not None:
                     raise ArgumentError(f"{name_of} is {value!r}", "None beside --preferences")
             (block,) = blocks.items.values
-            named = parse_columns(column, winner=winner, loser=loser, weight=weight)
-            prefs = read_preferences(preferences, form, named, block, ties)
+            prefs = preferences_between(asked, len(block.X), block.item_names)
         if None not in (lam, c):
             raise ArgumentError(f"lam is {lam!r} and -c is {c!r}", "one of the two")
         if c is not None:

@@ -62,7 +62,7 @@ def one_line_errors(command):
     names = [name for name, hint in hints.items() if isinstance(hint.__metadata__[0], OptionInfo)]
     words = {name: "--" + name.replace("_", "-") for name in names}
     words |= dict(groups="--group-split", random_state="--seed", n_resamples="--resamples")
-    words |= dict(option=words.get("option", "--solver-option"))
+    words |= dict(option=words.get("option", "--solver-option"), columns="--column")
     call = re.compile(rf"\b({'|'.join(words)})='(\w+)'")
 
     def spoken(error):
@@ -74,6 +74,8 @@ def one_line_errors(command):
         if isinstance(error, ArgumentError) or rest.startswith(("is ", "has ")):
             argument = words.get(argument, argument)
         said = call.sub(lambda found: f"{words[found[1]]} {found[2]}", argument + space + rest)
+        ask = lambda found: words.get(found[1], f"--column {found[1]}")
+        said = re.sub(r"\b([a-z]+)(?==COLUMN)", ask, said)
         for name in ("lam_min", "lam_max"):
             said = said.replace(name, words.get(name, name))
         return said

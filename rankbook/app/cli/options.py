@@ -43,20 +43,24 @@ Drop = option(
 )
 
 
-FORMS = ("pairs", "matches", "clicks", "rankings")
 Name = option(str, "Column of a table that names the rows.")
-PreferenceFile = option(str, "File that says who was preferred to whom, in place of a target.")
+Events = option(
+    str, "File that says who was preferred to whom, in place of a target.", "--preferences"
+)
 Form = option(
     str,
     "Of that file, a row for each: pairs (winner, loser), matches (home, away, result: H, D, A or"
     " goals ahead), clicks (session, item, rank, click: all that was shown), rankings (ranking,"
     " item, rank: 1 is best, equal ranks are not compared).",
-    values=" ".join(FORMS),
+    values="pairs matches clicks rankings",
 )
+Winner = option(str, "Of pairs: the column of the preferred item; by default winner.")
+Loser = option(str, "Of pairs: the column of the other item; by default loser.")
+Weight = option(str, "Of pairs and matches: a column of weights; 1 by default.")
 Columns = option(
     list[str],
-    "ARGUMENT=COLUMN, where a column of that file has another name than above, as rank=position"
-    " or, for two columns of goals, result=HOME,AWAY; or for more, as weight=votes,"
+    "ARGUMENT=COLUMN, where another column of that file has another name than above, as"
+    " rank=position or, for two columns of goals, result=HOME,AWAY; or for more, as"
     " margin=difference (of goals), rule=last-click; several times.",
     "--column",
 )
@@ -65,10 +69,6 @@ Ties = option(
     "Of matches that are drawn, and pairs with a column tie: refuse, drop or half.",
     values="refuse drop half",
 )
-Winner = option(str, "Column of that file with the preferred item; winner by default.")
-Loser = option(str, "Column of that file with the other item; loser by default.")
-Weight = option(str, "Column of that file with weights >= 0; 1 each by default.")
-
 
 Gamma = option(
     str,

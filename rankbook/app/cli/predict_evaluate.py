@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError
-from .fit import Name
-from .options import Data, Json, Qid, Target, option
+from .options import Data, Json, Name, Qid, Target, option
 from .reading import (
     DataFiles,
     check_file,

@@ -2,7 +2,6 @@
 
 import difflib
 import glob
-import inspect
 import json
 import os
 import re
@@ -15,7 +14,7 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError
-from .options import FORMATS, FORMS
+from .options import FORMATS
 from .report import say
 
 PICTURES = (".pdf", ".png", ".svg")
@@ -135,7 +134,7 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None):
         If a column is named for built-in data, or the file cannot be read.
     """
     from rankbook.data.datasets import list_datasets, load
-    from rankbook.data.table import read_table
+    from rankbook.data.table import Source, read_table
 
     if source not in list_datasets():
         if source != "-" and not Path(source).exists():
@@ -151,7 +150,8 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None):
             )
         check_file("DATA", source)
         with advice_on_words("qid"):
-            return read_table(source, target, qid, drop, group_split)
+            more = dict(drop=drop, group_split=group_split)
+            return read_table(Source(source), target, qid, **more)
     given = dict(target=target, qid=qid, drop=drop or None, group_split=group_split)
     for name, value in given.items():
         if value is not None:
@@ -282,6 +282,108 @@ def parse_options(texts, name):
     return options
 
 
+def parse_columns(texts):
+    """The dict of ARGUMENT=COLUMN texts."""
+    columns = {}
+    for text in texts or ():
+        argument, _, column = text.partition("=")
+        if not (argument and column):
+            raise ArgumentError(f"--column is {text!r}", "ARGUMENT=COLUMN, such as rank=position")
+        if re.search(r",\s*\w+=", column):
+            accepted = "one ARGUMENT=COLUMN, and --column several times"
+            raise ArgumentError(f"--column is {text!r}", accepted)
+        if columns.setdefault(argument, column) != column:
+            raise ArgumentError(
+                f"--column is {argument}={columns[argument]} and {text}",
+                "one column for each argument",
+            )
+    return columns
+
+
+def asked_preferences(data, file, *, form, column, ties, **named):
+    """Arguments of :func:`rankbook.read_preferences` from options, or None without --preferences.
+
+    Parameters
+    ----------
+    data : list of str
+        DATA as it was given.
+    file : str or None
+        What --preferences says.
+    form, column, ties, **named
+        What the options say that come with it; `named` are winner, loser and weight.
+
+    Returns
+    -------
+    dict or None
+
+    Raises
+    ------
+    ValueError
+        If an option is given without its file, or two say different things.
+    """
+    named = {name: value for name, value in named.items() if value is not None}
+    if file is None:
+        form = None if form == "pairs" else form
+        for name, value in (dict(form=form, column=column, ties=ties) | named).items():
+            if value:
+                raise ArgumentError(f"{name} is {value!r}", "--preferences with it")
+        return None
+    if file == "-" and "-" in data:
+        raise ArgumentError("DATA and --preferences are both '-', standard input", "one of them")
+    columns = parse_columns(column)
+    for name, value in named.items():
+        if columns.setdefault(name, value) != value:
+            raise ArgumentError(
+                f"{name} is {value!r} and --column is {name}={columns[name]}", "one of the two"
+            )
+    if ties is not None and form in ("clicks", "rankings"):
+        raise ArgumentError(f"ties is {ties!r}", f"None for {form}, which have no ties to decide")
+    if form == "matches" and "," in columns.get("result", ""):
+        columns["result"] = columns["result"].split(",")
+    return dict(path=file, form=form, **columns) | ({} if ties is None else dict(ties=ties))
+
+
+def preferences_between(asked, n, names=None):
+    """The preferences between items that stand in a file of their own.
+
+    Parameters
+    ----------
+    asked : dict
+        From :func:`asked_preferences`.
+    n : int
+        The number of items.
+    names : sequence of n str, optional
+        What the file calls them; row numbers if they have no names.
+
+    Returns
+    -------
+    Preferences
+    """
+    import numpy as np
+    import pandas as pd
+
+    from rankbook.data.records import read_preferences
+
+    check_file("--preferences", asked["path"])
+    rows = np.arange(n) if names is None else np.asarray(names)
+    if (again := pd.Series(rows).duplicated().to_numpy()).any():
+        second, names = int(again.argmax()), rows.tolist()
+        raise ArgumentError(
+            f"name has {names[second]!r} in the rows {names.index(names[second])} and {second}",
+            "distinct names beside --preferences",
+            "Where every row that was shown has features of its own, --target CLICKED "
+            "--qid SESSION learns from one file.",
+        )
+    try:
+        return read_preferences(items=rows, **asked)
+    except ArgumentError as error:
+        if error.argument == "columns":
+            error.add_note("--column takes ARGUMENT=COLUMN, the argument first")
+        elif names is None and "is not among" in error.given:
+            error.add_note("the items have no names; --name COLUMN names the column that has them")
+        raise
+
+
 def parse_names(texts):
     """The names in comma-separated lists, a list of str."""
     return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
@@ -322,96 +424,3 @@ def several_files(data, always=False):
         raise error.renamed(argument) from error
     except (FileNotFoundError, ValueError) as error:
         raise type(error)(str(error).replace("paths", "DATA", 1)) from error
-
-
-NO_COLUMNS = ("items", "n_items", "ties")  # arguments that have other ways in
-WHO = dict(  # the arguments that name items
-    pairs=("winner", "loser"), matches=("home", "away"), clicks=("item",), rankings=("item",)
-)
-
-
-def parse_columns(texts, **given):
-    """The dict of ARGUMENT=COLUMN texts, and of options of their own that are not None."""
-    columns = {argument: column for argument, column in given.items() if column is not None}
-    for text in texts or ():
-        argument, _, column = text.partition("=")
-        if not (argument and column):
-            raise ArgumentError(f"--column is {text!r}", "ARGUMENT=COLUMN, such as winner=home")
-        if re.search(r",\s*\w+=", column):
-            accepted = "one ARGUMENT=COLUMN, and --column several times"
-            raise ArgumentError(f"--column is {text!r}", accepted)
-        if columns.setdefault(argument, column) != column:
-            raise ArgumentError(
-                f"--column is {argument}={columns[argument]} and {text}",
-                "one column for each argument",
-            )
-    return columns
-
-
-def read_preferences(file, form, columns, items, ties=None):
-    """The preferences between items that stand in a file of their own.
-
-    Parameters
-    ----------
-    file : str
-    form : {"pairs", "matches", "clicks", "rankings"}
-    columns : dict
-        Names of columns by arguments of ``Preferences.from_<form>``.
-    items : CheckedBlock
-        Their names, or row numbers if they have none, are what the file speaks of.
-    ties : str, optional
-        What is done with ties.
-    """
-    import numpy as np
-    import pandas as pd
-
-    from rankbook.base.validation import as_choice, unknown_name
-    from rankbook.data.table import Source, read_frame
-    from rankbook.preferences.graph import Preferences
-
-    as_choice("form", form, FORMS)
-    make = getattr(Preferences, f"from_{form}")
-    if ties is not None and form not in ("pairs", "matches"):
-        raise ArgumentError(f"ties is {ties!r}", f"None for {form}, which have no ties to decide")
-    check_file("--preferences", file)
-    source = Source(file)
-    frame = read_frame(source)
-    taken = list(inspect.signature(make).parameters.values())[1:]
-    accepted = {each.name: each.default for each in taken if each.name not in NO_COLUMNS}
-    for name in columns:
-        if name not in accepted:
-            error = unknown_name("--column", name, accepted)
-            if columns[name] in accepted:
-                error.add_note(f"the argument comes first: --column {columns[name]}={name}")
-            raise error
-    named = {name: columns.get(name, name) for name, value in accepted.items() if value == name}
-    named |= {name: columns[name] for name in columns if accepted[name] is None}
-    pairs = [(name, column) for name, some in named.items() for column in some.split(",")]
-    if missing := {name: column for name, column in pairs if column not in frame.columns}:
-        what, are = ("columns", "are") if len(missing) > 1 else ("column", "is")
-        ways = " ".join(f"--column {name}=COLUMN" for name in missing)
-        raise ValueError(
-            f"{source} has no {what} {' and '.join(map(repr, missing.values()))}; it has "
-            f"{', '.join(map(str, frame.columns))}. Say which {are} meant by {ways}, or what kind "
-            "of file it is by --form."
-        )
-    if items.item_names is None:
-        for column in (columns.get(each, each) for each in WHO[form]):
-            if len(frame) and not pd.api.types.is_numeric_dtype(frame[column]):
-                raise ArgumentError(
-                    f"{source} has {frame[column].iloc[0]!r} in the column {column!r}, but the "
-                    "items have no names",
-                    "row numbers, or --name COLUMN, the column of DATA with the names of items",
-                )
-    if form == "matches" and "," in columns.get("result", ""):
-        columns = columns | dict(result=columns["result"].split(","))
-    rows = np.arange(len(items.X)) if items.item_names is None else items.item_names
-    if (again := pd.Series(rows).duplicated().to_numpy()).any():
-        second, names = int(again.argmax()), rows.tolist()
-        raise ArgumentError(
-            f"name has {names[second]!r} in the rows {names.index(names[second])} and {second}",
-            "distinct names beside --preferences",
-            "Where every row that was shown has features of its own, --target CLICKED "
-            "--qid SESSION learns from one file.",
-        )
-    return make(frame, items=rows, **columns, **({} if ties is None else dict(ties=ties)))
