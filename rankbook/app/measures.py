@@ -5,6 +5,8 @@ from itertools import combinations
 
 import numpy as np
 
+from ..base.errors import ArgumentError
+from ..metrics.pairs import disagreement
 from ..metrics.queries import RULES, UndefinedMetric, block_scores, by_query, metric_sums, named
 
 USUAL = ("disagreement", "ndcg@10", "average_precision", "reciprocal_rank", "kendall_tau", "auc")
@@ -140,3 +142,33 @@ def measures_by_query(blocks, model, names):
     ids, values = blocks.reduce(query_values, blocks.items, model, names, combine=both)
     order = np.argsort(ids, kind="stable")
     return ids[order], {name: values[order, j] for j, name in enumerate(names)}
+
+
+OF_PREFERENCES = ("disagreement", "pair_accuracy")
+
+
+def preference_measures(prefs, scores, metrics=None):
+    """Shares of preferences that scores order wrongly and rightly, by weight; a tie is one half.
+
+    Parameters
+    ----------
+    prefs : Preferences
+        Between n items.
+    scores : ndarray of shape (n,)
+    metrics : sequence of str, optional
+        "disagreement" or "pair_accuracy"; by default both.
+
+    Returns
+    -------
+    dict
+        items and preferences, their numbers; metrics, a dict from names to numbers.
+    """
+    for name in metrics or ():
+        if name not in OF_PREFERENCES:
+            raise ArgumentError(
+                f"metric is {name!r}", f"{' or '.join(OF_PREFERENCES)} beside --preferences"
+            )
+    wrong = disagreement(prefs, scores)
+    values = dict(disagreement=wrong, pair_accuracy=1.0 - wrong)
+    found = {name: values[name] for name in metrics or OF_PREFERENCES}
+    return dict(items=prefs.n_items, preferences=len(prefs), metrics=found)

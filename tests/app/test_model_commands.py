@@ -246,6 +246,78 @@ class TestPreferencesInAFile:
             assert json.loads(done(*given, "--json"))["preferences"] == 2
 
 
+class TestMeasuresOfPreferences:
+    """Shares of pairs, counted here one by one."""
+
+    GIVEN = "--preferences votes.csv --winner won --loser lost --weight n".split()
+
+    @pytest.fixture
+    def votes(self):
+        """Names, the rows of winners and losers, weights, and two vectors of scores with ties."""
+        rng = np.random.default_rng(5)
+        names, scores = [f"i{j}" for j in range(12)], rng.integers(0, 6, (2, 12)).astype(float)
+        pairs = np.array([rng.permutation(12)[:2] for _ in range(60)])
+        n = rng.integers(0, 4, 60)
+        won, lost = (np.array(names)[ends] for ends in pairs.T)
+        pd.DataFrame(dict(won=won, lost=lost, n=n)).to_csv("votes.csv", index=False)
+        pd.DataFrame(dict(item=names, x=scores[0])).to_csv("items.csv", index=False)
+        for name, each in zip("ab", scores):
+            pd.DataFrame(dict(score=each)).to_csv(f"{name}.csv", index=False)
+        return pairs, n, scores
+
+    @staticmethod
+    def share(pairs, n, scores):
+        ahead = scores[pairs[:, 0]] - scores[pairs[:, 1]]
+        return np.average(np.where(ahead == 0, 0.5, ahead > 0), weights=n)
+
+    def test_evaluation(self, votes):
+        pairs, n, scores = votes
+        assert any(scores[0][k] == scores[0][l] for k, l in pairs)
+        given = ["evaluate", "a.csv", "items.csv", "--name", "item", *self.GIVEN]
+        said = json.loads(done(*given, "--json"))
+        right = self.share(pairs, n, scores[0])
+        assert said["metrics"] == pytest.approx(dict(disagreement=1 - right, pair_accuracy=right))
+        assert said["items"] == 12 and said["preferences"] == 60
+        assert done(*given, "--metric", "pair_accuracy") == f"pair_accuracy     {right:.6f}\n"
+
+    def test_a_model_knows_the_column_of_names(self, votes):
+        done("fit", "items.csv", "--name", "item", *self.GIVEN, "-o", "m")
+        scores = rb.load("m").predict(votes[2][0][:, None])
+        said = json.loads(done("evaluate", "m", "items.csv", *self.GIVEN, "--json"))
+        right = self.share(*votes[:2], scores.round(9))
+        assert said["metrics"]["pair_accuracy"] == pytest.approx(right)
+
+    def test_comparison(self, votes):
+        pairs, n, scores = votes
+        given = ["compare", "a.csv", "b.csv", "items.csv", "--name", "item", *self.GIVEN]
+        said = json.loads(done(*given, "--json"))
+        means = [self.share(pairs, n, each) for each in scores]
+        assert [said["mean_a"], said["mean_b"]] == pytest.approx(means)
+        assert said["low"] < said["difference"] == pytest.approx(means[0] - means[1])
+        right = np.sign(scores[:, pairs[:, 0]] - scores[:, pairs[:, 1]])[:, n > 0]
+        counts = [int(np.sum(test(*right))) for test in (np.greater, np.equal, np.less)]
+        assert [said[name] for name in ("wins", "ties", "losses")] == counts
+        assert said["n_preferences"] == sum(counts)
+        assert f"pair_accuracy       {sum(counts)} preferences" in done(*given)
+
+    def test_what_has_no_meaning_beside_preferences(self, votes):
+        given = ["items.csv", "--name", "item", *self.GIVEN]
+        for more, said in (
+            (["--metric", "ndcg@10"], "disagreement or pair_accuracy beside --preferences"),
+            (["--target", "x"], "--target is 'x'; expected no value beside --preferences"),
+            (["--by-query"], "--by-query is True; expected no value beside --preferences"),
+        ):
+            assert said in refused("evaluate", "a.csv", *given, *more)
+        said = refused("compare", "a.csv", "b.csv", *given, "--metric", "ndcg@5")
+        assert "--metric is 'ndcg@5'; expected no value beside --preferences" in said
+        for command in (["evaluate", "a.csv"], ["compare", "a.csv", "b.csv"]):
+            said = refused(*command, "items.csv")
+            assert "--target is missing" in said and "--preferences FILE" in said
+            assert "--winner is 'won'; expected --preferences with it" in refused(
+                *command, "items.csv", "--winner", "won"
+            )
+
+
 def test_one_feature_needs_one_column():
     table = pd.DataFrame(dict(x=[1.0, 2, 3, 4], y=[0, 0, 1, 1]))
     table.to_csv("two.csv", index=False)

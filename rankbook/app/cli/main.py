@@ -139,7 +139,10 @@ EXAMPLES = {
         "rankbook fit 'logs/*.parquet' --target grade --lam 1000 -o logs.rankbook",
     ),
     predict: ("rankbook predict cars.rankbook new.csv --name name --ranked",),
-    evaluate: ("rankbook evaluate cars.rankbook new.csv --target mpg",),
+    evaluate: (
+        "rankbook evaluate cars.rankbook new.csv --target mpg",
+        "rankbook evaluate m.rankbook items.csv --preferences votes.csv --weight votes",
+    ),
     compare: ("rankbook compare a.rankbook b.rankbook new.letor --metric ndcg@5",),
 }
 COMMANDS = (select, fit, predict, evaluate, compare, path, convert, datasets)

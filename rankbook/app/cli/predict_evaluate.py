@@ -2,19 +2,36 @@
 
 import json
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Annotated
 
 import typer
 
 from ...base.errors import ArgumentError
-from .options import Data, Json, Name, Qid, Target, option
+from .options import (
+    Columns,
+    Data,
+    Events,
+    Form,
+    Json,
+    Loser,
+    Name,
+    Qid,
+    Target,
+    Ties,
+    Weight,
+    Winner,
+    option,
+)
 from .reading import (
     DataFiles,
+    asked_preferences,
     check_file,
     check_table,
     open_blocks,
     parse_names,
+    preferences_between,
     several_files,
     spoken_warnings,
 )
@@ -157,9 +174,10 @@ def is_table(file):
 
 
 def ranking_of(file, data, files=None, argument="MODEL", **columns):
-    """Blocks of DATA with scores y, and what predicts their scores.
+    """Blocks of DATA, and what predicts their scores.
 
-    The file, which came by the given argument, is a model or a table of scores.
+    The file, which came by the given argument, is a model or a table of scores; `columns` are
+    those of :func:`rankbook.app.cli.reading.open_blocks`.
     """
     if files is not None and is_table(file):
         raise ArgumentError(
@@ -168,9 +186,14 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
         )
     check_file(argument, file)
     model = None if is_table(file) else load_model(file, argument)
-    blocks, _ = open_blocks(data, files, model, **columns)
+    try:
+        blocks, _ = open_blocks(data, files, model, **columns)
+    except ArgumentError as error:
+        if error.argument == "target" and error.given == "is None":
+            error.add_note("--preferences FILE says in its place who was preferred to whom")
+        raise
     if model is None:
-        scores = scores_in(file, len(blocks.items.values[0].y))
+        scores = scores_in(file, len(blocks.items.values[0].X))
         model = SimpleNamespace(predict=lambda X: scores)
     return blocks, model
 
@@ -188,12 +211,26 @@ Metrics = option(
 ByQuery = option(bool, "A row for each query.", "--by-query")
 
 
-def evaluate(
+def refuse_beside(**given):
+    """Refuse options that have no meaning beside --preferences."""
+    for name, value in given.items():
+        if value:
+            raise ArgumentError(f"{name} is {value!r}", "None beside --preferences")
+
+
+def evaluate(  # noqa: PLR0913 -- an option of the command each
     ranking: Annotated[str, Ranking],
     data: DataFiles,
     target: Target = None,
     qid: Qid = None,
     name: Name = None,
+    preferences: Events = None,
+    form: Form = "pairs",
+    winner: Winner = None,
+    loser: Loser = None,
+    weight: Weight = None,
+    column: Columns = None,
+    ties: Ties = None,
     metric: Metrics = None,
     by_query: ByQuery = False,
     as_json: Json = False,
@@ -202,16 +239,33 @@ def evaluate(
 
     The target and the queries of a model are those that it was fitted to. A query with nothing to
     measure, as NDCG without a grade above 0, is left out of the mean, and it is said of how many.
+    With --preferences the measures are shares of the preferences in that file, by weight.
     """
     import pandas as pd
 
-    from rankbook.app.measures import USUAL, measures, measures_by_query
+    from rankbook.app.measures import USUAL, measures, measures_by_query, preference_measures
     from rankbook.data.writers import json_rows, write_frame
+    from rankbook.metrics.queries import block_scores
 
     metric = parse_names(metric) or None
-    with spoken_warnings():
+    asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
+    asked = asked_preferences(data, preferences, **asked)
+    with spoken_warnings(queries=asked is None):
         files, columns = several_files(data), dict(target=target, qid=qid, name=name)
+        if asked is not None:
+            refuse_beside(target=target, by_query=by_query)
+            if files is not None:
+                raise ArgumentError(
+                    f"preferences is {preferences!r}, and DATA is several files", "one file"
+                )
+            columns |= dict(needs_target=False, scored=False)
         blocks, model = ranking_of(ranking, data, files, **columns)
+        if asked is not None:
+            (block,) = blocks.items.values
+            prefs = preferences_between(asked, len(block.X), block.item_names)
+            facts = preference_measures(prefs, block_scores(block, model), metric)
+            lines = [f"{name:18}{value:.6f}" for name, value in facts["metrics"].items()]
+            return say(json.dumps(facts, indent=2) if as_json else "\n".join(lines))
         if by_query:
             ids, values = measures_by_query(blocks, model, metric or USUAL[:4])
             frame = pd.DataFrame(dict(qid=ids) | values)
@@ -233,8 +287,12 @@ def evaluate(
 
 First = typer.Argument(metavar="A", help="A model's file, or a table of scores.")
 Second = typer.Argument(metavar="B", help="Another.")
-Metric = option(str, "A mean over queries: ndcg@K, average_precision, pair_accuracy, ...")
-Resamples = option(int, "Samples of queries, and exchanges of signs, to draw.")
+Metric = option(
+    str,
+    "A mean over queries: ndcg@10 by default, ndcg@K, average_precision, ...; beside --preferences"
+    " always pair_accuracy.",
+)
+Resamples = option(int, "Samples of queries or preferences, and exchanges of signs, to draw.")
 Seed = option(int, "Of what is drawn.")
 
 
@@ -245,26 +303,56 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     target: Target = None,
     qid: Qid = None,
     name: Name = None,
-    metric: Metric = "ndcg@10",
+    preferences: Events = None,
+    form: Form = "pairs",
+    winner: Winner = None,
+    loser: Loser = None,
+    weight: Weight = None,
+    column: Columns = None,
+    ties: Ties = None,
+    metric: Metric = None,
     resamples: Resamples = 9999,
     seed: Seed = 0,
     as_json: Json = False,
 ):
-    """Compare two rankings query by query, with paired tests."""
+    """Compare two rankings query by query, or preference by preference, with paired tests.
+
+    Preferences are taken as independent of one another.
+    """
+    import numpy as np
+
     from rankbook.metrics.compare import compare as compare_scores
     from rankbook.metrics.queries import block_scores
 
-    with spoken_warnings():
-        scores = []
+    asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
+    asked = asked_preferences([data], preferences, **asked)
+    with spoken_warnings(queries=asked is None):
+        scores, columns = [], dict(target=target, qid=qid, name=name)
+        if asked is not None:
+            refuse_beside(target=target, metric=metric != "pair_accuracy" and metric)
+            columns |= dict(needs_target=False, scored=False)
         for argument, file in (("A", a), ("B", b)):
-            columns = dict(target=target, qid=qid, name=name)
             blocks, model = ranking_of(file, [data], argument=argument, **columns)
             (block,) = blocks.items.values
             scores.append(block_scores(block, model))
-        if block.qid is None:
+        more = dict(n_resamples=resamples, random_state=seed)
+        if asked is not None:  # a preference is a query of two items
+            prefs = preferences_between(asked, len(block.X), block.item_names)
+            pairs = np.column_stack([prefs.better, prefs.worse]).ravel()
+            numbers, known = np.repeat(np.arange(len(prefs)), 2), np.tile([1, 0], len(prefs))
+            of_pairs = [each[pairs] for each in scores]
+            weights = np.repeat(prefs.weight, 2)
+            found = compare_scores(known, *of_pairs, numbers, weights, metric="precision@1", **more)
+            found = replace(found, metric="pair_accuracy")
+        elif block.qid is None:
             raise ArgumentError("data has no queries", "data with query ids, see --qid")
-        more = dict(metric=metric, n_resamples=resamples, random_state=seed)
-        found = compare_scores(block.y, *scores, block.qid, **more)
+        else:
+            metric = "ndcg@10" if metric is None else metric
+            found = compare_scores(block.y, *scores, block.qid, metric=metric, **more)
     # NaN, a p-value that there is not, is null
     facts = {key: None if value != value else value for key, value in vars(found).items()}
-    say(json.dumps(facts, indent=2) if as_json else str(found))
+    text = str(found)
+    if asked is not None:
+        facts = {key.replace("queries", "preferences"): value for key, value in facts.items()}
+        text = text.replace(" queries", " preferences")
+    say(json.dumps(facts, indent=2) if as_json else text)
