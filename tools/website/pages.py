@@ -90,6 +90,7 @@ def citation():
         for author in cff["authors"]
     )
     abstract = cff["abstract"].rstrip(".")
+    papers = "\n".join(f"- {reference_of(paper)}" for paper in cff["references"])
     return f"""# Cite this
 
 {cff["message"]}
@@ -104,4 +105,16 @@ def citation():
   license = {{{cff["license"]}}},
 }}
 ```
+
+## The papers
+
+{papers}
 """
+
+
+def reference_of(paper):
+    """A reference of CITATION.cff as a line: authors, year, title, where it appeared."""
+    authors = ", ".join(f"{a['given-names']} {a['family-names']}" for a in paper["authors"])
+    year = f" ({paper['year']})" if "year" in paper else ""
+    place = paper.get("collection-title") or paper["notes"]
+    return f"{authors}{year}: *{paper['title']}*. {place}."
