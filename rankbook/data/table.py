@@ -374,6 +374,8 @@ def read_csv(source, separator=None, rows=None):
             )
         check_names(source, names)
         how |= dict(index_col=False, low_memory=False)
+        if [*map(int, pd.__version__.split(".")[:2])] < [3, 1]:
+            how |= dict(float_precision="round_trip")  # later versions read numbers exactly anyway
         how |= dict(skip_blank_lines=len(names) > 1)  # in one column they are values
         frame = read(**how, nrows=rows)
         if how["sep"] == ";":  # commas may be decimal points: with which are fewer columns words?

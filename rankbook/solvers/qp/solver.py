@@ -31,13 +31,17 @@ from rankbook.solvers.qp.programs import (
 )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c028
+# Clarabel's last iterate, whatever its status: the certificate judges it. New in cvxpy 1.8.
+_ACCEPT = (
+    dict(accept_unknown=True) if [*map(int, version("cvxpy").split(".")[:2])] >= [1, 8] else {}
+)
 TIGHT = {
     "CLARABEL": dict(
         tol_gap_abs=1e-10,
         tol_gap_rel=1e-10,
         tol_feas=1e-10,
         max_iter=1000,
-        accept_unknown=True,
+        **_ACCEPT,
         max_threads=1,  # a forked child would wait for ever for threads that it lacks
     ),
     "PIQP": dict(eps_abs=1e-9, eps_rel=1e-10, max_iter=1000),
