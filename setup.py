@@ -1,5 +1,6 @@
 """Packaging: everything is read from settings.ini, the one source of metadata."""
 
+import re
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -25,11 +26,20 @@ groups = {key.removeprefix(ENTRY_POINTS): lines(key) for key in cfg if key.start
 extras = {key.removesuffix(EXTRA): cfg[key].split() for key in cfg if key.endswith(EXTRA)}
 home = cfg["git_url"]
 
+
+def description():
+    """README.md with links to files turned to the repository, as a package index shows it."""
+    text = (HERE / "README.md").read_text(encoding="utf-8")
+    for opening, kind in ((r"(!\[[^]]*\]\()", "raw"), (r"(\]\()", "blob")):
+        text = re.sub(opening + r"(?!https?:|#)", rf"\1{home}/{kind}/{cfg['branch']}/", text)
+    return text
+
+
 setup(
     name=cfg["lib_name"],
     version=cfg["version"],
     description=cfg["description"],
-    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description=description(),
     long_description_content_type="text/markdown",
     author=cfg["author"],
     license_expression="Apache-2.0",

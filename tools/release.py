@@ -1,0 +1,135 @@
+"""Build the wheel and the sdist, and try both in fresh environments.
+
+    python tools/release.py            with every Python that settings.ini admits and that is here
+    python tools/release.py dist       and keep both in the folder dist
+
+`twine check` looks at the metadata. The wheel is tried on each Python, the sdist on the lowest: a
+model is fitted, chosen, saved and loaded, the command line ranks with it, and the plugin that
+`rankbook new-solver` writes is installed and solves a problem. What is tried lies in a temporary
+folder, outside the clone, with an empty cache.
+"""
+
+import configparser
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SMOKE = """
+import numpy as np, pandas as pd, rankbook as rb
+assert rb.__version__ == {version!r} and {clone!r} not in rb.__file__, (rb.__version__, rb.__file__)
+rng = np.random.default_rng(0)
+X = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
+y = (X @ [1.0, -1.0, 0.5]).round()
+model = rb.RankSVMCV(kernel="linear", cv=3).fit(X, y)
+assert model.certificate_.is_optimal(1e-8) and model.score(X, y) > 0.95
+reference = rb.solve(rb.RankSVMProblem(X, rb.Preferences.from_scores(y), "linear"), 1.0, "qp")
+assert reference.certificate.is_optimal(1e-6)
+model.save("model.rankbook")
+assert np.array_equal(rb.load("model.rankbook").predict(X), model.predict(X))
+X.to_csv("items.csv", index=False)
+"""
+PLUGIN = """
+import rankbook as rb
+data = rb.datasets.make_mixture(n_per_class=10)
+model = rb.RankSVM(kernel="linear", solver="my-steps").fit(data.X, data.y)
+assert model.solver_.startswith("my-steps") and model.certificate_.relative_gap < 1e-3
+"""
+
+
+def settings():
+    """What settings.ini says of the package."""
+    parser = configparser.ConfigParser(delimiters=["="])
+    parser.read(ROOT / "settings.ini", encoding="utf-8")
+    return parser["DEFAULT"]
+
+
+def run(*command, cwd, **environ):
+    """Run a command; a failure ends the script with what was printed."""
+    result = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=os.environ | environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if result.returncode:
+        raise SystemExit(f"{result.stdout}\n{' '.join(map(str, command))}: {result.returncode}")
+    return result.stdout
+
+
+def find_python(version):
+    """A Python such as "3.12" that runs: this one, one on the path or one of pyenv; or None."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [sys.executable, shutil.which(f"python{version}")]
+    found += sorted(pyenv.glob(f"{version}.*/bin/python"))
+    asks = "import sys; print('%d.%d' % sys.version_info[:2])"
+    for python in filter(None, found):
+        said = subprocess.run([python, "-c", asks], capture_output=True, text=True)
+        if said.stdout.strip() == version:
+            return python
+    return None
+
+
+def build(tools, folder):
+    """The wheel and the sdist of the clone, with metadata that an index takes."""
+    run(tools, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
+    files = [*folder.glob("*.whl"), *folder.glob("*.tar.gz")]
+    run(tools, "-m", "twine", "check", "--strict", *files, cwd=folder)
+    return files
+
+
+def try_out(tools, python, file, folder):
+    """Install a file into a new environment and use what a newcomer uses first."""
+    run(tools, "-m", "uv", "venv", "--quiet", "--seed", "--python", python, folder, cwd=ROOT)
+    bin = folder / ("Scripts" if sys.platform == "win32" else "bin")
+    install = [tools, "-m", "uv", "pip", "install", "--quiet", "--python", bin / "python"]
+    run(*install, file, cwd=folder)
+    own = dict(XDG_CACHE_HOME=str(folder / "cache"), PYTHONPATH="", MPLBACKEND="agg")
+    smoke = SMOKE.format(version=settings()["version"], clone=str(ROOT))
+    run(bin / "python", "-c", smoke, cwd=folder, **own)
+    ranked = run(
+        bin / "rankbook", "predict", "model.rankbook", "items.csv", "--ranked", cwd=folder, **own
+    )
+    if len(ranked.splitlines()) != 41:
+        raise SystemExit(f"rankbook predict printed something else than 40 items:\n{ranked}")
+    run(bin / "rankbook", "new-solver", "my-steps", cwd=folder, **own)
+    run(bin / "python", "-m", "pip", "install", "--quiet", "./my-steps", cwd=folder, **own)
+    run(bin / "python", "-c", PLUGIN, cwd=folder, **own)
+
+
+def main(arguments):
+    """Build, try out, keep."""
+    if len(arguments) > 1 or arguments[:1] == ["--help"]:
+        raise SystemExit(__doc__.strip())
+    lowest, highest = (int(settings()[key].split(".")[1]) for key in ("min_python", "max_python"))
+    pythons = {f"3.{i}": find_python(f"3.{i}") for i in range(lowest, highest + 1)}
+    here = {version: python for version, python in pythons.items() if python}
+    if not here:
+        raise SystemExit(f"None of Python {', '.join(pythons)} is here.")
+    with tempfile.TemporaryDirectory() as temp:
+        folder = Path(temp)
+        venv.create(folder / "tools", with_pip=True)
+        tools = folder / "tools" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+        run(tools, "-m", "pip", "install", "--quiet", "build", "twine", "uv", cwd=folder)
+        (folder / "dist").mkdir()
+        wheel, sdist = build(tools, folder / "dist")
+        for file in (wheel, sdist):
+            print(f"{file.name}: {file.stat().st_size / 1e3:.0f} kB", flush=True)
+        tried = [(version, python, wheel) for version, python in here.items()]
+        for version, python, file in [*tried, (*next(iter(here.items())), sdist)]:
+            try_out(tools, python, file, folder / f"{version}{file.suffix}")
+            print(f"Python {version}: {file.name} works", flush=True)
+        for version in set(pythons) - set(here):
+            print(f"Python {version} is not here: skipped")
+        if arguments:
+            shutil.copytree(folder / "dist", arguments[0], dirs_exist_ok=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
