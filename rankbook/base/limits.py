@@ -4,6 +4,7 @@ import math
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import product
@@ -89,7 +90,9 @@ def in_words(nbytes):
 
 
 @contextmanager
-def within_memory(what, instead="use fewer items, or a limit of memory that is higher"):
+def within_memory(
+    what: str, instead: str = "use fewer items, or a limit of memory that is higher"
+) -> Iterator[None]:
     """A context that turns a failed allocation into a MemoryError that says what needed memory.
 
     Arguments as in :func:`require_memory`. Its own errors pass unchanged, and so do errors with

@@ -5,9 +5,11 @@ import os
 import sys
 import threading
 from _thread import start_new_thread
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import cached_property, wraps
+from typing import Any, TypeVar
 from weakref import ref
 
 
@@ -43,7 +45,10 @@ class progress_bar:
 WAITING = ContextVar("WAITING", default=())
 
 
-def interruptible(function):
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def interruptible(function: Function) -> Function:
     """A function that Ctrl-C ends within a second, even in compiled code.
 
     Outside the main thread, where a profiler or debugger watches the main thread, or where memory

@@ -102,7 +102,7 @@ class Block:
         found = dict(zip(("X", "y", "qid", "weight"), found), feature_names=names)
         self.__setstate__({name: _kept(value, copy) for name, value in found.items()})
 
-    def named_items(self):
+    def named_items(self) -> Any:
         """X as a data frame that shares it, if it has names; sparse items as they are."""
         if self.feature_names is None or not isinstance(self.X, np.ndarray):
             return self.X

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
+from ..base.estimator import Function
 from ..base.limits import refuse_huge, within_memory
 from ..base.progress import interruptible
 from ..base.tables import as_html
@@ -388,7 +389,7 @@ CHECKS = dict(
 )
 
 # %% ../../nbs/estimators/base.ipynb #c012b
-def keeping_features(fit):
+def keeping_features(fit: Function) -> Function:
     """A `fit` that checks parameters first, and restores what it knew of features if it raises.
 
     scikit-learn sets these first of all; with this a failed fit changes nothing. Ctrl-C ends `fit`

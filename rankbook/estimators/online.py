@@ -12,13 +12,13 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
+from ..base.estimator import ClassifierMixin
 from ..base.limits import refuse_huge, warn
 from ..base.types import Seed
 from rankbook.base.validation import (

@@ -10,12 +10,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin, clone, is_classifier, is_clusterer
+from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from ..base.errors import ArgumentError
+from ..base.estimator import ClassifierMixin
 from ..base.types import Items
 from ..base.validation import as_ids, as_numbers, as_vector, shown
 from rankbook.estimators.base import (

@@ -13,10 +13,10 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from ..base.errors import ArgumentError
+from ..base.estimator import available_if
 from ..base.limits import refuse_huge
 from ..base.types import Folds, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_matrix, as_positive, as_vector
@@ -326,7 +326,13 @@ class RankRLS(RankRLSBase):
 
     @available_if(lambda self: self._can_stream())
     @keeping_features
-    def partial_fit(self, X, y, qid=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Items,
+        y: ArrayLike | Preferences,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Add whole queries to what was learnt.
 
         They are items X (n, d), scores y and query ids (n,), or one query without ids, and item

@@ -5,13 +5,13 @@ from dataclasses import fields
 from functools import partial
 from importlib import import_module
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.errors import ArgumentError
+from ..base.estimator import BaseEstimator
 from ..base.files import (
     VERSION,
     Storable,
@@ -159,6 +159,13 @@ def model_parts(model):
 
 class Savable(BaseEstimator):
     """What makes an estimator one that can be saved."""
+
+    if TYPE_CHECKING:  # scikit-learn makes these methods
+
+        def set_fit_request(self, **requests: bool | str | None) -> Self:
+            return self
+
+        set_partial_fit_request = set_score_request = set_fit_request
 
     def save(self, file: File) -> None:
         """Write the fitted estimator to a file, without the data that it was fitted to.

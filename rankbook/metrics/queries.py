@@ -3,7 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -167,12 +167,13 @@ class Rule(NamedTuple):
 
 RULES: dict[Callable, Rule] = {}
 NAMES: dict[str, Callable] = {}
+Metric = TypeVar("Metric", bound=Callable[..., float])
 
 
-def counted_by(*rule, name=None, **more):
+def counted_by(*rule: Any, name: str | None = None, **more: Any) -> Callable[[Metric], Metric]:
     """Keep the :class:`Rule` by which a metric counts; and its name if it is not the function's."""
 
-    def keep(metric):
+    def keep(metric: Metric) -> Metric:
         RULES[metric] = Rule(*rule, **more)
         NAMES[name or metric.__name__] = metric
         return metric
@@ -301,7 +302,7 @@ def by_query(
     sample_weight: ArrayLike | None = None,
     *,
     empty: Literal["skip", 0, 1] = "skip",
-    **options,
+    **options: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Evaluate a metric on each query alone.
 
@@ -455,7 +456,7 @@ def over_blocks(
     model: Any,
     *,
     empty: Literal["skip", 0, 1] = "skip",
-    **options,
+    **options: Any,
 ) -> float:
     """A metric of a model on blocks of whole queries.
 

@@ -510,7 +510,7 @@ def pair_cosines(solution):
     return np.where(apart, g / norm if norm > 0 else 0.0, -np.inf)
 
 
-def auc_bound(solution, delta=0.05, kernels=1):
+def auc_bound(solution: Solution, delta: float = 0.05, kernels: int = 1) -> AUCBound:
     """A lower bound on the area under the ROC curve of new items, from the labelled items.
 
     Parameters

@@ -94,7 +94,7 @@ squares = rb.RankRLSProblem(X, y, kernel="linear", penalty="l1")
 statistics = rb.RankingStatistics(kernel="linear").add(X, y, qid).remove(X, y, qid)
 statistics = rb.merge_statistics(statistics, rb.RankingStatistics(X[:2], kernel="rbf"))
 tables = rb.LabelRankRLSProblem(X, np.c_[y, -y], gamma=1.0, object_weight=weight)
-tables = rb.LabelRankSVMProblem(X, np.c_[y, -y], "linear", label_kernel="identity", loss="squared")
+hinges = rb.LabelRankSVMProblem(X, np.c_[y, -y], "linear", label_kernel="identity", loss="squared")
 objects = rb.kernels.over(["a", "ab"], lambda a, b: float(len(set(a) & set(b))))
 strings = rb.RankRLSProblem(objects.items, [1.0, 2.0], kernel=objects)
 pairs = rb.RankRLSProblem(X, y, kernel=rb.kernels.joint(rb.kernels.Kernel("rbf"), "linear"))
@@ -172,13 +172,13 @@ share = (
 )
 svm_cv = rb.RankSVMCV(cv=3, rule="one_se", metric="auc", n_jobs=2).fit(X, y, qid)
 svm_cv = rb.RankSVMCV(fold_by="pair", query_weight=None).fit(X, preferences=prefs)
-svm = rb.RankSVM(query_weight="equal").fit(X, y, qid)
+svm = rb.RankSVM(query_weight="equal").fit(X, y, qid).set_fit_request(qid=True)
 count = svm_cv.n_dropped_
 lam = svm_cv.lam_ + svm_cv.best_[0][0] + svm_cv.curve_.minimum + svm_cv.fold_curves_[0].minimum
 rls = rb.RankRLS(basis=3, basis_method="rpcholesky", graph="identity").fit(X, np.c_[y, y])
 rls = rb.RankRLS(kernel="linear", penalty="l1").fit(X, y, qid, sample_weight=weight)
 rls = rb.RankRLS(query_weight="equal").fit(X, y, qid)
-rls = rb.RankRLS(kernel="linear").fit(iter([(X, y, qid)]))
+rls = rb.RankRLS(kernel="linear").fit(iter([(X, y, qid)])).partial_fit(X, y, qid, weight)
 lam = rls.certificate_.dropped + rls.statistics_.n_items + rls.predict(X)[0]
 rls_cv = rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.5, 1.0], cv="lpo", random_state=1).fit(X, y, qid)
 rls_cv = rb.RankRLSCV(fold_by="pair").fit(X, preferences=prefs)
@@ -211,11 +211,11 @@ terms: list[tuple[str, float]] = why.rows(3) + [(why.verdict, float(why.contribu
 
 # Data and pictures
 
-data = rb.datasets.load(rb.datasets.list_datasets()[0])
+data: rb.datasets.Dataset = rb.datasets.load(rb.datasets.list_datasets()[0])
 data = rb.datasets.make_mixture(n_per_class=20, seed=1)
 data = [rb.datasets.load_auto(), rb.datasets.load_cancer(), rb.datasets.load_diabetes()][0]
 data = [rb.datasets.load_digits(), rb.datasets.load_mixture(), rb.datasets.load_optdigits()][0]
-data: rb.datasets.Dataset = rb.datasets.load_mq2008(fold=2)
+data = rb.datasets.load_mq2008(fold=2)
 parts = data.X, data.y, data.qid, data.name, rb.datasets.PARTS
 ax: Axes = rb.plots.plot_path(path, what="coef", which=[0, 1], n=10)
 ax = rb.plots.plot_sets(path, ax=ax)
@@ -230,7 +230,7 @@ axes: np.ndarray = rb.plots.plot_decision(path, [lam, 2 * lam], y, axes=[ax, ax]
 blocks = rb.Blocks([rb.Block(X, y, qid), rb.Block(X, [0, 1], weight=weight, name="b", copy=False)])
 solution = rb.solve(rb.BlockRankSVMProblem(blocks, loss="squared"), lam)
 one: float = rb.metrics.over_blocks("ndcg@10", blocks, solution, empty=0)
-data: rb.datasets.Dataset = rb.read_table("a.csv", "y", "q", name="id", drop=["c"])
+data = rb.read_table("a.csv", "y", "q", name="id", drop=["c"])
 votes: rb.Preferences = rb.read_preferences(Path("v.csv"), "matches", items=("a",), ties="half")
 blocks = rb.read_blocks("a.parquet", "y", qid="q", features=["a"], weight="w", rows=100)
 blocks = rb.read_blocks(["a.csv", Path("b.csv")], target="y", drop=("c",))
