@@ -41,6 +41,7 @@ def fit_model(
     method="ranksvm",
     *,
     preferences=None,
+    encoding=None,
     standardize=True,
     about=(),
     send=None,
@@ -54,9 +55,12 @@ def fit_model(
         As of :func:`rankbook.read_blocks`, for a linear ranking SVM; or one in memory, with scores
         y unless `preferences` are given.
     features : sequence of str
+        Names of the features, or of the columns that an encoding makes them of.
     method : {"ranksvm", "rankrls"}, default "ranksvm"
     preferences : Preferences, optional
         Between the rows of the block.
+    encoding : Encoding, optional
+        What made the features of a block in memory, to be kept with the model.
     standardize : bool, default True
         To mean 0 and deviation 1 of these items.
     about : dict, optional
@@ -97,7 +101,7 @@ def fit_model(
         data = dict(y=block.y, qid=block.qid)
         data = data if preferences is None else dict(preferences=preferences)
         model.fit((X - centre) * factor, **data)
-    return ScaledModel(model, centre, factor, features, dict(about))
+    return ScaledModel(model, centre, factor, features, dict(about), encoding)
 
 
 def lam_of_c(c, n_queries):

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -414,20 +415,36 @@ class NotNumbers(ValueError):
         self.columns = columns
 
 
-def finite_numbers(source, frame, target=None, start=0):
+class Gap(ArgumentError):
+    """A row that has no value in a column."""
+
+    column = None
+
+    @classmethod
+    def at(cls, source, column, row, what="nothing"):
+        """The error for a row of a column."""
+        place = f"{source} has {what} in row {row}, column {column!r}"
+        error = cls(place, "finite numbers", "Rows count from 0, after any header.")
+        error.column = column
+        return error
+
+
+def finite_numbers(source, frame, target=None, start=0, fill=None):
     """The columns of a data frame, whose first row is number `start`, as a matrix of floats.
 
     It is float64, or float32 if all columns are. Words, NaN and infinity are refused with their
-    place.
+    place; but NaN becomes the number that `fill` has for its column, if given.
     """
     kinds = set(frame.dtypes)
     if len(kinds) == 1 and kinds <= {np.dtype(np.float64), np.dtype(np.float32)}:
-        return require_finite_rows(source, frame.to_numpy(), list(frame.columns), start=start)
-    refuse_words(source, frame, target, start)
-    try:
-        X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-    except OverflowError:  # an integer of hundreds of digits, which is infinite as a float
-        X = frame.astype(str).to_numpy(dtype=np.float64)
+        X = frame.to_numpy()
+    else:
+        refuse_words(source, frame, target, start)
+        try:
+            X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+        except OverflowError:  # an integer of hundreds of digits, which is infinite as a float
+            X = frame.astype(str).to_numpy(dtype=np.float64)
+    X = X if fill is None else np.where(np.isnan(X), fill, X)
     return require_finite_rows(source, X, list(frame.columns), start=start)
 
 
@@ -457,6 +474,8 @@ def require_finite_rows(source, X, names, line=None, start=0):
     if bad:
         row, j = bad
         what = f"{X[row, j]} (or nothing)" if np.isnan(X[row, j]) else str(X[row, j])
+        if np.isnan(X[row, j]) and line is None:
+            raise Gap.at(source, names[j], start + row, what)
         where = "Rows count from 0, after any header." if line is None else f"That is {line}."
         raise ArgumentError(
             f"{source} has {what} in row {start + row}, column {names[j]!r}",
@@ -492,7 +511,8 @@ QUERY_NAMES = ("qid", "query", "query_id", "group", "session")
 class Roles:
     """What the columns of a table are: features, and perhaps a target, queries and others.
 
-    Each role is the name of a column, or None; `features` is a tuple of names.
+    Each role is the name of a column, or None; `features` is a tuple of names. They are numbers,
+    unless there is an `encoding`, see :class:`rankbook.data.encoding.Encoding`.
     """
 
     features: tuple
@@ -501,6 +521,7 @@ class Roles:
     name: str | None = None
     weight: str | None = None
     group_split: str | None = None
+    encoding: Any = None
 
     @property
     def columns(self):
@@ -518,7 +539,7 @@ class Roles:
             raise ValueError(f"{source} has names of columns but no rows.")
         found = dict.fromkeys(("y", "qid", "weight", "item_names"))
         if self.target is not None:
-            both = {self.target, *self.features}
+            both = {self.target, *(self.features if self.encoding is None else ())}
             refuse_words(source, frame[[c for c in frame.columns if c in both]], self.target, start)
             found["y"] = finite_numbers(source, frame[[self.target]], self.target, start)[:, 0]
             found["y"] = y = found["y"].astype(np.float64, copy=False)
@@ -532,7 +553,11 @@ class Roles:
         # features that SVMlight text does not mention are 0
         lacking = {name: 0.0 for name in self.features if name not in frame.columns}
         items = frame.assign(**lacking) if lacking else frame
-        X = finite_numbers(source, items[list(self.features)], start=start)
+        items, names = items[list(self.features)], None if source.is_numbered else self.features
+        if self.encoding is None:
+            X = finite_numbers(source, items, start=start)
+        else:
+            X, names = self.encoding.transform(source, items, start), self.encoding.names
         if self.qid is not None:
             found["qid"] = frame[self.qid].to_numpy()
             if self.target is not None:
@@ -542,7 +567,6 @@ class Roles:
             found["weight"] = as_vector(f"{self.weight!r} of {name}", given, minimum=0.0)
         if self.name is not None:
             found["item_names"] = frame[self.name].to_numpy()
-        names = None if source.is_numbered else self.features
         return CheckedBlock(X, **found, name=name, first=start, feature_names=names)
 
 

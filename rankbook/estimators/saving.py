@@ -25,6 +25,7 @@ from ..base.files import (
 from ..base.tables import as_html, printable
 from ..base.types import File
 from ..base.validation import as_flag
+from ..data.encoding import Encoding
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.nystroem import NystroemFunction, NystroemMap
@@ -96,6 +97,7 @@ def _storables():
     makers = {
         Certificate: _certificate,
         ClassPosterior: _posterior,
+        Encoding: Encoding,
         KernelFunction: _kernel_function,
         LinearFunction: _linear_function,
         NystroemFunction: _nystroem_function,

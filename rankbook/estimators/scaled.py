@@ -34,10 +34,13 @@ class ScaledModel:
     about : dict, optional
         Whatever else belongs to the model: names of columns that were left out, how it was chosen.
         Numbers, text, and lists and dicts of them.
+    encoding : Encoding, optional
+        How the columns of a table become features, as the command line learns it by ``--encode``
+        and ``--impute``; `columns` are then its columns.
 
     Attributes
     ----------
-    model, centre, factor, columns, about
+    model, centre, factor, columns, about, encoding
         As given; `columns` is a tuple or None.
 
     Raises
@@ -55,6 +58,7 @@ class ScaledModel:
         factor: ArrayLike,
         columns: Sequence[str] | None = None,
         about: dict[str, Any] | None = None,
+        encoding: Any = None,
     ) -> None:
         if not isinstance(model, Savable):
             raise ArgumentError(
@@ -62,12 +66,18 @@ class ScaledModel:
             )
         d = model.n_features_in_
         self.model, self.about = model, {} if about is None else dict(about)
+        self.encoding = encoding
         self.centre, self.factor = (
             own(as_vector(name, value, d))
             for name, value in (("centre", centre), ("factor", factor))
         )
         self.columns = None if columns is None else tuple(columns)
-        if columns is not None and (
+        if encoding is not None:
+            if self.columns != encoding.columns or len(encoding.names) != d:
+                raise ArgumentError(
+                    f"encoding makes {len(encoding.names)} features", f"the {d} of the model"
+                )
+        elif columns is not None and (
             len(self.columns) != d or not all(isinstance(name, str) for name in self.columns)
         ):
             raise ArgumentError(
@@ -76,13 +86,19 @@ class ScaledModel:
             )
 
     def transform(self, X_new: ArrayLike) -> np.ndarray:
-        """What the model sees of raw items X_new (p, d); of a data frame the columns must agree."""
+        """What the model sees of raw items X_new (p, d); of a data frame the columns must agree.
+
+        With an encoding, a data frame has the columns of the table, and an array the features that
+        the encoding makes of them.
+        """
         refuse_unread("X_new", X_new)
         names = getattr(X_new, "columns", None)
         if self.columns is not None and names is not None and tuple(names) != self.columns:
             missing = [name for name in self.columns if name not in set(names)]
             what = f"has no column {missing[0]!r}" if missing else f"has the columns {list(names)}"
             raise ArgumentError(f"X_new {what}", f"{list(self.columns)}, in this order")
+        if self.encoding is not None and names is not None:
+            X_new = self.encoding.transform("X_new", X_new)
         X_new = as_matrix("X_new", X_new)
         require_columns("X_new", X_new, self.centre.size)
         return (X_new - self.centre) * self.factor
@@ -110,6 +126,7 @@ class ScaledModel:
     def save(self, file: File) -> None:
         """Write model and scale to one file, as an estimator's own ``save`` does."""
         parts = {name: getattr(self, name) for name in ("centre", "factor", "columns", "about")}
+        parts |= {} if self.encoding is None else dict(encoding=self.encoding)
         save_model(file, SCALED_KIND, self.model, **parts)
 
     def __repr__(self) -> str:

@@ -122,6 +122,10 @@ def info(file: FileName, as_json: AsJson = False):
     rows += [("fitted", pairs(sizes))] if sizes else []
     names = facts.get("feature_names_in") or facts.get("columns")
     rows += [("features", ", ".join(names))] if isinstance(names, list) else []
+    encoding = facts.get("encoding") or dict(categories={}, fill={})
+    categories = (f"{name}: {', '.join(found)}" for name, found in encoding["categories"].items())
+    rows += [("categories", "; ".join(categories))] if encoding["categories"] else []
+    rows += [("gaps", pairs(encoding["fill"]))] if encoding["fill"] else []
     rows += [("about", pairs(facts["about"]))] if facts.get("about") else []
     for name in ("certificate", "exact_certificate"):
         if isinstance(facts.get(name), dict):

@@ -13,9 +13,11 @@ from .options import (
     Columns,
     Degree,
     Drop,
+    Encode,
     Events,
     Form,
     Graph,
+    Impute,
     Json,
     Loser,
     Name,
@@ -108,6 +110,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     qid: Qid = None,
     name: Name = None,
     drop: Drop = None,
+    encode: Encode = False,
+    impute: Impute = False,
     preferences: Events = None,
     form: Form = "pairs",
     winner: Winner = None,
@@ -151,6 +155,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
 
         if files is not None:
             given = dict(preferences=preferences, method=method, name=name) | options
+            given |= dict(encode=encode or None, impute=impute or None)
             for name_of, value in given.items():
                 if value not in (accepted := ACCEPTED.get(name_of, (None,))):
                     several = "and DATA is several files, which are read in blocks"
@@ -158,8 +163,10 @@ def fit(  # noqa: PLR0913 -- an option of the command each
                         f"{name_of} is {value!r}, {several}", " or ".join(map(str, accepted))
                     )
         columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
-        with advice_on_words(*(["name"] if files is None else []), "qid"):
-            blocks, roles = open_blocks(data, files, needs_target=files is not None, **columns)
+        columns |= dict(learnt=["encode"] * encode + ["impute"] * impute)
+        one = files is None
+        with advice_on_words(*["name"] * one, "qid", target=target, encode=one):
+            blocks, roles = open_blocks(data, files, needs_target=not one, **columns)
         if files is None and preferences is None and blocks.items.values[0].y is None:
             raise ArgumentError(
                 "target is None",
@@ -181,7 +188,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         if files is not None:
             options |= dict(kernel="linear", solver="newton", progress=sys.stderr.isatty())
         with sending(workers, scheduler) as send:
-            how |= dict(preferences=prefs, send=send)
+            how |= dict(preferences=prefs, send=send, encoding=roles.encoding)
             model = fit_model(blocks, roles.features, method, **how, **options)
     inner, certificate = model.model, model.model.certificate_
     problem = inner.solution_.problem
@@ -191,7 +198,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     facts = dict(
         file=str(out),
         items=(n := len(blocks.items.values[0].X) if files is None else problem.facts.n_items),
-        features=len(model.columns),
+        features=model.centre.size,
         preferences=None if prefs is None else len(prefs),
         model=type(inner).__name__,
         lam=float(inner.lam),

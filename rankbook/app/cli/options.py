@@ -70,6 +70,18 @@ Ties = option(
     values="refuse drop half",
 )
 
+Encode = option(
+    bool,
+    "Turn each column of text into columns of zeros and ones, one for each text (one-hot). The"
+    " model keeps them; a text that is new to it has zeros.",
+    "--encode",
+)
+Impute = option(
+    bool,
+    "Fill gaps: by the mean of a column of numbers, and the most frequent text. The model keeps"
+    " them.",
+    "--impute",
+)
 Gamma = option(
     str,
     "Of rbf and poly: a number, or several separated by commas to search; 1/features by default.",

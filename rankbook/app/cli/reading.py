@@ -95,17 +95,27 @@ def save_picture(figure, file):
 
 
 @contextmanager
-def advice_on_words(*parts):
-    """Add to an error about columns of words by which options they are left out, or get a part."""
-    from rankbook.data.table import NotNumbers
+def advice_on_words(*parts, target=None, encode=False):
+    """Add to an error about columns of words, or gaps, by which options they are mended.
 
+    `parts` are the options that give a column another role; `encode` says whether the command has
+    --encode and --impute.
+    """
+    from rankbook.data.table import Gap, NotNumbers
+
+    guide = "; see the guide 'From a data frame to a ranked data frame'" * encode
     try:
         yield
     except NotNumbers as error:
         if error.columns:
-            ways = [f"--drop {','.join(error.columns)}"]
+            ways = ["--encode"] * encode + [f"--drop {','.join(error.columns)}"]
             ways += [f"--{part} {error.columns[0]}" for part in parts]
-            error.add_note(f"on the command line: {', or '.join(ways)}")
+            error.add_note(f"on the command line: {', or '.join(ways)}{guide}")
+        raise
+    except Gap as error:
+        if error.column not in (None, target):
+            ways = ["--impute"] * encode + [f"--drop {error.column}"]
+            error.add_note(f"on the command line: {', or '.join(ways)}{guide}")
         raise
 
 
@@ -163,7 +173,15 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None):
 
 
 def open_blocks(
-    data, files=None, model=None, *, needs_target=True, scored=True, drop=(), **columns
+    data,
+    files=None,
+    model=None,
+    *,
+    needs_target=True,
+    scored=True,
+    drop=(),
+    learnt=(),
+    **columns,
 ):
     """The items of DATA as blocks, and the roles of their columns.
 
@@ -179,6 +197,9 @@ def open_blocks(
     scored : bool, default True
         Whether scores y are read.
     drop : list of str
+    learnt : sequence of str
+        "encode" and "impute": what is learnt from a file, see
+        :func:`rankbook.data.encoding.learn_encoding`. A model has its own.
     **columns
         target, qid and name, as options gave them.
 
@@ -195,6 +216,7 @@ def open_blocks(
     """
     from rankbook.data.blocks import Blocks, CheckedBlock
     from rankbook.data.datasets import list_datasets
+    from rankbook.data.encoding import learn_encoding
     from rankbook.data.table import Roles, Source, find_roles, read_frame
 
     source, about = data[0], getattr(model, "about", {})
@@ -208,6 +230,7 @@ def open_blocks(
         known |= {k: v for k, v in columns.items() if v is not None}
         more = dict(features=features, drop=drop, of_model=features is not None)
         roles = find_roles(table, names, **known, **more, needs_target=needs_target)
+        roles = replace(roles, encoding=getattr(model, "encoding", None))
         return roles if scored else replace(roles, target=None)
 
     if files is not None:
@@ -221,10 +244,18 @@ def open_blocks(
         table = Source(source)
         frame = read_frame(table)
         roles = roles_of(table, list(frame.columns))
+        if learnt:
+            how = {name: name in learnt for name in ("encode", "impute")}
+            found = learn_encoding(table, frame.reindex(columns=list(roles.features)), **how)
+            roles = replace(roles, encoding=found)
         return Blocks([roles.read(table, frame, name=str(table))]), roles
     columns.pop("name", None)
     found = read_data(source, **columns, drop=drop)
-    return Blocks([CheckedBlock(found.X, found.y, found.qid)]), Roles(tuple(found.feature_names))
+    for name in learnt:
+        accepted = f"None for the built-in data {source!r}, which are numbers without gaps"
+        raise ArgumentError(f"{name} is True", accepted)
+    block = CheckedBlock(found.X, found.y, found.qid, item_names=found.item_names)
+    return Blocks([block]), Roles(tuple(found.feature_names))
 
 
 @contextmanager

@@ -1,0 +1,176 @@
+"""Codes of columns of text and values for gaps, learnt from a table and kept with a model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base.errors import ArgumentError
+from ..base.limits import require_memory, warn
+from .table import Assumption, Gap, finite_numbers, not_a_number
+
+
+def _is_text(column):
+    """Whether a column holds words, and no times."""
+    return not_a_number(column) is not None and column.dtype.kind not in "mM"
+
+
+def _as_text(column):
+    """A column as an array of str, where gaps are NaN and whole numbers have no point."""
+
+    def text(value):
+        whole = isinstance(value, float) and value.is_integer()
+        return str(int(value) if whole else value)
+
+    column = column.astype(object)
+    known = column.notna().to_numpy()
+    return np.array([text(v) if k else np.nan for v, k in zip(column, known)], dtype=object)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How the columns of a table become features: numbers first, then zeros and ones.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Of the table.
+    categories : dict from str to list of str
+        The values of each column of text, each of which becomes a feature.
+    fill : dict from str to float or str
+        What stands for a gap in a column; empty if gaps are refused.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If these do not fit together.
+    """
+
+    columns: tuple
+    categories: dict
+    fill: dict
+
+    def __post_init__(self):
+        kinds = {name: str if name in self.categories else float for name in self.columns}
+        words = [*self.columns, *(word for found in self.categories.values() for word in found)]
+        if not (
+            self.categories.keys() <= kinds.keys()
+            and all(isinstance(word, str) for word in words)
+            and self.fill.keys() in (set(), kinds.keys())
+            and all(isinstance(value, kinds[name]) for name, value in self.fill.items())
+        ):
+            raise ArgumentError("columns do not fit categories and fill", "those of one table")
+
+    @property
+    def numbers(self):
+        """The columns of numbers, a list."""
+        return [name for name in self.columns if name not in self.categories]
+
+    @property
+    def names(self):
+        """Names of the features, a tuple: "size", "district=harbour"."""
+        codes = (f"{name}={word}" for name, found in self.categories.items() for word in found)
+        return *self.numbers, *codes
+
+    def transform(self, source, frame, start=0):
+        """The features (n, d) of a data frame, whose first row is number `start` of the source.
+
+        Raises
+        ------
+        ValueError
+            For words among numbers, infinity, and a gap where there is no `fill`.
+
+        Warns
+        -----
+        Assumption
+            For a word that is none of the categories, all of whose codes are 0.
+        """
+        from sklearn.preprocessing import OneHotEncoder
+
+        fill = [self.fill[name] for name in self.numbers] if self.fill else None
+        numbers = finite_numbers(source, frame[self.numbers], start=start, fill=fill)
+        if not self.categories:
+            return numbers
+        text = np.column_stack([_as_text(frame[name]) for name in self.categories])
+        for j, (name, known) in enumerate(self.categories.items()):
+            gaps = np.array([not isinstance(word, str) for word in text[:, j]], dtype=bool)
+            if self.fill:
+                text[gaps, j] = self.fill[name]
+            elif gaps.any():
+                raise Gap.at(source, name, start + int(np.argmax(gaps)))
+            new = np.flatnonzero(~np.isin(text[:, j].astype(str), known))
+            if new.size:
+                more = f" (and {new.size - 1} more)" if new.size > 1 else ""
+                warn(
+                    Assumption(
+                        f"{source} has {text[new[0], j]!r} in row {start + new[0]}, column {name!r}"
+                        f"{more}, which is none of the {len(known)} categories learnt from; it is "
+                        "coded by zeros."
+                    )
+                )
+        encoder = OneHotEncoder(
+            categories=[np.array(known, dtype=object) for known in self.categories.values()],
+            handle_unknown="ignore",
+            sparse_output=False,
+        )
+        first = [[known[0] for known in self.categories.values()]]
+        codes = encoder.fit(np.array(first, dtype=object)).transform(text)
+        return np.hstack([numbers, codes])
+
+
+def learn_encoding(source, frame, encode, impute):
+    """The :class:`Encoding` of a data frame of features, or None if there is nothing to do.
+
+    Parameters
+    ----------
+    source : Source
+    frame : DataFrame
+    encode : bool
+        Whether columns of text get codes, by scikit-learn's OneHotEncoder.
+    impute : bool
+        Whether gaps get the mean of a column of numbers, or the most frequent text, by its
+        SimpleImputer.
+
+    Raises
+    ------
+    ValueError
+        If a column has no value at all, or an entry is infinite.
+    """
+    if not (encode or impute):
+        return None
+    from sklearn.impute import SimpleImputer
+    from sklearn.preprocessing import OneHotEncoder
+
+    texts = [name for name in frame.columns if encode and _is_text(frame[name])]
+    numbers = [name for name in frame.columns if name not in texts]
+    for name in frame.columns if impute else ():
+        if frame[name].isna().all():
+            raise ArgumentError(
+                f"{source} has no value in column {name!r}", "at least one", "Drop the column."
+            )
+    categories, fill = {}, {}
+    if impute and numbers:
+        # with zeros for gaps, since infinity and words are refused with their place
+        finite_numbers(source, frame[numbers], fill=np.zeros(len(numbers)))
+        X = frame[numbers].to_numpy(dtype=np.float64, na_value=np.nan)
+        fill = dict(zip(numbers, SimpleImputer().fit(X).statistics_.tolist()))
+    for name in texts:
+        text = _as_text(frame[name])[:, None]
+        known = np.array([isinstance(word, str) for word in text[:, 0]], dtype=bool)
+        found = OneHotEncoder().fit(text[known]).categories_[0].tolist()
+        require_memory(
+            8 * len(frame) * len(found),
+            f"the codes of column {name!r} of {source}",
+            "drop the column",
+        )
+        if len(found) == len(frame) > 1:
+            warn(
+                Assumption(
+                    f"no two rows of {source} have the same text in column {name!r}, so its codes "
+                    "say nothing about other rows; drop it, or take it for the name."
+                )
+            )
+        categories[name] = found
+        if impute:
+            words = SimpleImputer(strategy="most_frequent").fit(text)
+            fill[name] = str(words.statistics_[0])
+    return Encoding(tuple(frame.columns), categories, fill) if categories or fill else None

@@ -1,0 +1,148 @@
+"""Columns of text and gaps on the command line: beside scikit-learn's own pipeline."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from shell import done, refused, run
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import rankbook as rb
+from rankbook.data.encoding import Encoding
+
+pytestmark = pytest.mark.usefixtures("workplace")
+
+BOTH = ["--encode", "--impute"]
+NUMBERS, TEXTS = ["size", "age", "new"], ["colour", "code"]
+
+
+@pytest.fixture
+def table():
+    """Items with text, words that are numbers, truth values and gaps, in items.csv."""
+    rng, n = np.random.default_rng(1), 40
+    table = pd.DataFrame(
+        dict(
+            colour=rng.choice(["red", "green", "blue"], n),
+            size=rng.normal(50, 10, n).round(2),
+            code=[*rng.choice(["1", "2"], n - 2), "x", "x"],
+            age=rng.integers(1, 9, n),
+            new=rng.choice([True, False], n),
+            grade=rng.integers(0, 4, n),
+        )
+    )
+    table.loc[[3, 17], "size"], table.loc[[5, 9, 17], "colour"] = np.nan, None
+    table.to_csv("items.csv", index=False)
+    return table
+
+
+def pipeline(lam):
+    text = make_pipeline(
+        SimpleImputer(strategy="most_frequent"),
+        OneHotEncoder(sparse_output=False, handle_unknown="ignore"),
+    )
+    encode = make_column_transformer((SimpleImputer(), NUMBERS), (text, TEXTS))
+    return make_pipeline(encode, StandardScaler(), rb.RankSVM(kernel="linear", lam=lam))
+
+
+def as_objects(table):
+    return table.astype(dict.fromkeys(NUMBERS, float)).astype(dict.fromkeys(TEXTS, object))
+
+
+def test_a_fit_is_that_of_a_pipeline(table):
+    given = ["items.csv", "--target", "grade", "--kernel", "linear", "--lam", "2"]
+    said = json.loads(done("fit", *given, *BOTH, "-o", "m", "--json"))
+    assert said["features"] == 9
+    new = table.assign(colour=["green"] * 38 + [None, "mauve"], size=[np.nan] + [40.0] * 39)
+    new.drop(columns="grade").to_csv("new.csv", index=False)
+    result = run("predict", "m", "new.csv", "-o", "scores.csv")
+    assert "'mauve' in row 39, column 'colour', which is none of the 3 categ" in result.stderr
+    model = pipeline(2.0).fit(as_objects(table), table["grade"])
+    expected = model.predict(as_objects(new.fillna(dict(colour=np.nan))))
+    assert np.allclose(pd.read_csv("scores.csv")["score"], expected, rtol=1e-9, atol=1e-9)
+    loaded = rb.load("m")
+    columns = ["colour", "size", "code", "age", "new"]
+    assert loaded.columns == tuple(columns)
+    with pytest.warns(UserWarning, match="mauve"):
+        assert np.allclose(loaded.predict(new[columns]), expected)
+    text = done("info", "m")
+    assert "categories   colour: blue, green, red; code: 1, 2, x\n" in text
+    assert f"gaps         size={table['size'].mean():.10g}" in text and ", colour='" in text
+    said = json.loads(done("evaluate", "m", "items.csv", "--json"))
+    known = model.predict(as_objects(table))
+    wrong = rb.disagreement(table["grade"], known)
+    assert said["metrics"]["disagreement"] == pytest.approx(wrong, abs=1e-12)
+
+
+def test_each_option_does_its_part(table):
+    given = ["fit", "items.csv", "--target", "grade", "-o", "m"]
+    assert "--encode, or --drop colour,code, or --name colour" in refused(*given)
+    assert "the guide 'From a data frame" in refused(*given, "--impute")
+    assert "in row 3, column 'size'" in refused(*given, "--encode")
+    assert "--impute, or --drop size" in refused(*given, "--encode")
+    said = refused(*given, "--encode", "--drop", "size")
+    assert "nothing in row 5, column 'colour'" in said and "--impute, or --drop colour" in said
+    assert not Path("m").exists()
+    done(*given, "--impute", "--drop", "colour,code")
+    done(*given, "--encode", "--drop", "colour,size")
+    table.assign(age=np.nan).to_csv("items.csv", index=False)
+    assert "no value in column 'age'; expected at least one" in refused(*given, *BOTH)
+    table.assign(grade=[np.nan, *table["grade"][1:]]).to_csv("items.csv", index=False)
+    said = refused(*given, *BOTH)
+    assert "in row 0, column 'grade'" in said and "--impute" not in said
+    table.assign(size=[np.inf, *table["size"][1:]]).to_csv("items.csv", index=False)
+    assert "inf in row 0, column 'size'" in refused(*given, *BOTH)
+
+
+def test_a_column_of_names_is_spoken_of(table):
+    table.assign(who=[f"w{i}" for i in range(40)]).to_csv("items.csv", index=False)
+    result = run("fit", "items.csv", "--target", "grade", *BOTH, "-o", "m")
+    assert "no two rows of items.csv have the same text in column 'who'" in result.stderr
+    assert result.exit_code == 0
+
+
+def test_times_are_no_categories(table):
+    days = pd.date_range("2020-01-01", periods=40)
+    table.assign(day=days).to_parquet("items.parquet")
+    said = refused("fit", "items.parquet", "--target", "grade", *BOTH, "-o", "m")
+    assert "'day'" in said and "--drop day" in said
+
+
+def test_what_has_nothing_to_encode():
+    for more, said in (
+        (["cancer", "--encode"], "--encode is True; expected no value for the built-in data"),
+        (["a.csv", "b.csv", "--impute", "--target", "y"], "--impute is True, and DATA is several"),
+    ):
+        for name in ("a.csv", "b.csv"):
+            pd.DataFrame(dict(x=[1, 2], y=[0, 1])).to_csv(name, index=False)
+        assert said in refused("fit", *more, "-o", "m")
+
+
+def test_several_files_are_coded_as_one(table):
+    done("fit", "items.csv", "--target", "grade", *BOTH, "-o", "m")
+    whole = pd.read_csv(pd.io.common.StringIO(done("predict", "m", "items.csv")))["score"]
+    for name, rows in (("a", slice(0, 10)), ("b", slice(10, 38)), ("c", slice(38, 40))):
+        table[rows].to_csv(f"part_{name}.csv", index=False)
+    parts = done("predict", "m", "part_a.csv", "part_b.csv", "part_c.csv")
+    assert np.allclose(pd.read_csv(pd.io.common.StringIO(parts))["score"], whole)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        dict(categories=dict(other=["a"])),
+        dict(categories=dict(a=[3])),
+        dict(fill=dict(a="b")),
+        dict(fill=dict(a="b", b="c")),
+        dict(columns=("a", 3)),
+    ],
+)
+def test_parts_of_an_encoding_fit_together(wrong):
+    good = dict(columns=("a", "b"), categories=dict(a=["u", "v"]), fill=dict(a="u", b=1.0))
+    assert Encoding(**good).names == ("b", "a=u", "a=v")
+    with pytest.raises(ValueError, match="columns do not fit"):
+        Encoding(**good | wrong)
