@@ -81,10 +81,16 @@ FEW = {
 ONE_SCORE = (
     "with more than two classes decision_function is one score an item, not one for each class"
 )
+SCALED = {
+    WEIGHTED_COPIES: (
+        "lam='scale' takes copies of an item for more evidence, and weights for another unit"
+    )
+}
 REASONS = {
-    rb.OrdinalRanker: dict.fromkeys(
-        ("check_classifiers_train", "check_classifiers_classes"), ONE_SCORE
-    ),
+    rb.OrdinalRanker: SCALED
+    | dict.fromkeys(("check_classifiers_train", "check_classifiers_classes"), ONE_SCORE),
+    rb.RankSVM: SCALED,
+    rb.RankRLS: SCALED,
     rb.OnlineRankSVM: DRAWN,
     rb.OnlineSVC: DRAWN,
     rb.RankSVMCV: CROWDED,
@@ -93,6 +99,8 @@ REASONS = {
 }
 # Settings far from the defaults, with the checks that they fail; the second list with --slow.
 OTHER_SETTINGS = [
+    (rb.RankSVM(lam=1.0), {}),
+    (rb.RankRLS(lam=1.0), {}),
     (rb.RankSVM(loss="squared", approximate_kernel=8), CHOSEN),
     (rb.RankRLS(basis=2), CHOSEN),
     (rb.RankRLSCV(lams=[0.1, 1.0], kernel="linear", cv="loo"), {}),
@@ -100,14 +108,14 @@ OTHER_SETTINGS = [
     (rb.OnlineSVC(average="plain", fit_intercept=False, max_updates=50_000), DRAWN),
 ]
 MORE_SETTINGS = [
-    (rb.RankSVM(kernel="linear"), SPARSE),
-    (rb.RankSVM(kernel="linear", penalty="l1"), {}),
+    (rb.RankSVM(lam=1.0, kernel="linear"), SPARSE),
+    (rb.RankSVM(lam=1.0, kernel="linear", penalty="l1"), {}),
     (rb.RankSVM(graph="star", solver="path"), STAR),
     (rb.RankSVM(kernel="linear", solver="newton"), SPARSE | {WEIGHTED_COPIES: SOLVED}),
     (rb.RankSVMCV(cv=2, random_state=0), {}),
     (rb.RankSVMCV(kernel="linear", cv=2, rule="one_se", random_state=0), {}),
-    (rb.RankRLS(kernel="linear"), {}),
-    (rb.RankRLS(graph="identity", kernel="poly"), {}),
+    (rb.RankRLS(lam=1.0, kernel="linear"), {}),
+    (rb.RankRLS(lam=1.0, graph="identity", kernel="poly"), {}),
     (rb.RankRLSCV(cv=2, random_state=0), {}),
     (rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.1, 1.0], cv="lpo"), {}),
     (rb.RayleighRanker(manifold_weight=0), {}),

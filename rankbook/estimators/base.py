@@ -51,13 +51,15 @@ from ..preferences.graph import Preferences
 from ..preferences.sums import weighs_nothing
 from ..problems.certificate import Certificate, Solution
 from ..problems.losses import LOSSES, PENALTIES
+from ..problems.scale import default_lam
 from ..registry.solver import with_options
 from ..selection.folds import BY
 
 # %% auto #0
 __all__ = ['PreferencesLike', 'CONTAINERS', 'FITTED', 'CHECKS', 'weighted_preferences', 'item_weights', 'read_target',
-           'given_preferences', 'Shown', 'fitted_attributes', 'or_none', 'one_of', 'keeping_features', 'require_target',
-           'refuse_blocks', 'refuse_data', 'refuse_lengths', 'finite_scores', 'Ranker', 'share_met']
+           'given_preferences', 'Shown', 'fitted_attributes', 'or_none', 'one_of', 'number_or_scale', 'lam_for',
+           'keeping_features', 'require_target', 'refuse_blocks', 'refuse_data', 'refuse_lengths', 'finite_scores',
+           'Ranker', 'share_met']
 
 # %% ../../nbs/estimators/base.ipynb #bp01
 PreferencesLike = Preferences | ArrayLike | Any  # see given_preferences
@@ -331,7 +333,7 @@ class Shown(Savable):
 
 # %% ../../nbs/estimators/base.ipynb #c015k
 FITTED = (
-    "solution_ function_ certificate_ exact_certificate_ solver_ coef_ support_ dual_coef_ "
+    "solution_ lam_ function_ certificate_ exact_certificate_ solver_ coef_ support_ dual_coef_ "
     "nystroem_map_ pivots_ statistics_ label_names_"
 ).split()
 
@@ -339,7 +341,7 @@ FITTED = (
 def fitted_attributes(solution, function=None):
     """What an estimator says of its solution, and of a function of it: a dict of attributes."""
     f = solution.function if function is None else function
-    found = dict(solution_=solution, function_=f, solver_=solution.solver)
+    found = dict(solution_=solution, lam_=solution.lam, function_=f, solver_=solution.solver)
     found["certificate_"] = solution.certificate
     if isinstance(f, LinearFunction):
         found["coef_"] = f.weights
@@ -356,6 +358,16 @@ def or_none(check):
 def one_of(*names):
     """A check for one of some names."""
     return lambda name, value: as_choice(name, value, names)
+
+
+def number_or_scale(name, value):
+    """A lambda > 0, or "scale"."""
+    return one_of("scale")(name, value) if isinstance(value, str) else as_positive(name, value)
+
+
+def lam_for(problem, lam):
+    """The number that a `lam` of an estimator stands for: itself, or the default of the problem."""
+    return default_lam(problem) if isinstance(lam, str) else as_positive("lam", lam)
 
 
 CHECKS = dict(

@@ -19,7 +19,7 @@ from ..base.errors import ArgumentError
 from ..base.estimator import available_if
 from ..base.limits import refuse_huge
 from ..base.types import Folds, Items, KernelLike, Seed, SolverLike
-from ..base.validation import as_count, as_grid, as_matrix, as_positive, as_vector
+from ..base.validation import as_count, as_grid, as_matrix, as_vector
 from rankbook.data.blocks import (
     BlocksLike,
     as_facts,
@@ -36,6 +36,8 @@ from rankbook.estimators.base import (
     given_preferences,
     item_weights,
     keeping_features,
+    lam_for,
+    number_or_scale,
     or_none,
     read_target,
     refuse_data,
@@ -188,7 +190,11 @@ class RankRLS(RankRLSBase):
 
     Parameters
     ----------
-    lam : float > 0, default 1.0
+    lam : float > 0 or "scale", default "scale"
+        Regularization parameter, in the unit of the objective, a sum over pairs. "scale" is
+        computed from the data, see :func:`rankbook.problems.scale.default_lam`: it makes the
+        function follow y and the features when these are in another unit. :class:`RankRLSCV`
+        chooses a value by validation.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
         Of the kernel; gamma=None means 1/d.
@@ -217,7 +223,7 @@ class RankRLS(RankRLSBase):
 
     Attributes
     ----------
-    solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_
+    lam_, solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_
         As for :class:`rankbook.RankSVM`; those of a basis count in `support_`.
     statistics_ : RankingStatistics
         Sums over queries; only after learning from blocks.
@@ -231,11 +237,13 @@ class RankRLS(RankRLSBase):
     (array([0.722]), 1.0)
     """
 
+    lam_: float
     statistics_: RankingStatistics
+    checks = dict(lam=number_or_scale)
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
-        lam: float = 1.0,
+        lam: float | Literal["scale"] = "scale",
         kernel: KernelLike = "rbf",
         gamma: float | None = None,
         basis: ArrayLike | None = None,
@@ -294,7 +302,8 @@ class RankRLS(RankRLSBase):
             self._begin_blocks(others, penalty="l2")
             basis = self._block_basis(X, self.gamma)
             statistics, facts = self._block_statistics(X, self.gamma, basis)
-            found = fitted_attributes(StatisticsSolver(statistics).solve(self.lam))
+            solver = StatisticsSolver(statistics)
+            found = fitted_attributes(solver.solve(lam_for(solver, self.lam)))
             return self._keep_blocks(found | dict(statistics_=statistics), facts)
         if hasattr(X, "__next__"):
             for name, given in (("sample_weight", sample_weight), ("preferences", preferences)):
@@ -320,7 +329,7 @@ class RankRLS(RankRLSBase):
         problem = RankRLSProblem(
             X, y, qid, graph, basis=self._basis_indices(X, self.gamma), **options
         )
-        solution = solve(problem, self.lam, self.solver)
+        solution = solve(problem, lam_for(problem, self.lam), self.solver)
         by_query = qid is not None or getattr(graph, "queries", None) is not None
         return self._keep_fit(fitted_attributes(solution) | dict(by_query_=by_query))
 
@@ -413,7 +422,8 @@ class RankRLS(RankRLSBase):
             raise ArgumentError(
                 "y has no two different scores in any query", "at least one difference"
             )
-        solution = StatisticsSolver(statistics).solve(as_positive("lam", self.lam))
+        solver = StatisticsSolver(statistics)
+        solution = solver.solve(lam_for(solver, self.lam))
         found = dict(statistics_=statistics, by_query_=bool(statistics.seen))
         return self._keep_fit(fitted_attributes(solution) | found)
 

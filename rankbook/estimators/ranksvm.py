@@ -25,6 +25,8 @@ from rankbook.estimators.base import (
     fitted_attributes,
     given_preferences,
     keeping_features,
+    lam_for,
+    number_or_scale,
     one_of,
     or_none,
     read_target,
@@ -66,8 +68,12 @@ class RankSVM(Ranker):
 
     Parameters
     ----------
-    lam : float > 0, default 1.0
-        Regularization parameter.
+    lam : float > 0 or "scale", default "scale"
+        Regularization parameter, in the unit of the objective, a sum over preferences. "scale" is
+        a multiple of the scatter of the loss's gradient at f = 0, see
+        :func:`rankbook.problems.scale.default_lam`: weights of all preferences times a constant,
+        or features in another unit, do not change the function. For the L1 penalty it is a share
+        of the largest lambda that counts. :class:`RankSVMCV` chooses a value by validation.
     kernel, gamma, degree, coef0
         As in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None means 1/d.
     graph : {"full", "star"}, default "full"
@@ -99,6 +105,8 @@ class RankSVM(Ranker):
 
     Attributes
     ----------
+    lam_ : float
+        The regularization parameter that was used.
     coef_ : ndarray of shape (d,)
         Weights of a linear model, which are all of it: f(x) = coef_'x; or of the features of an
         approximate kernel, which also has its ``nystroem_map_``.
@@ -131,11 +139,12 @@ class RankSVM(Ranker):
     """
 
     stores = True
-    checks = dict(graph=one_of("full", "star"))
+    lam_: float
+    checks = dict(graph=one_of("full", "star"), lam=number_or_scale)
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
-        lam: float = 1.0,
+        lam: float | Literal["scale"] = "scale",
         kernel: KernelLike = "rbf",
         gamma: float | None = None,
         graph: GraphName = "full",
@@ -255,7 +264,8 @@ class RankSVM(Ranker):
         return RankSVMProblem(X, prefs, **options)
 
     def _solve(self, problem):
-        return solve(problem, self.lam, self.solver, progress=self.progress)
+        lam = lam_for(problem, self.lam)
+        return solve(problem, lam, self.solver, progress=self.progress)
 
     def _fit_projected(self, X, prefs):
         """The fitted attributes with an approximate kernel."""

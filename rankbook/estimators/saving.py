@@ -254,6 +254,8 @@ def made_model(cls, params, fitted):
         demand(public, f"{name!r} is no attribute of a fitted model")
     if fitted:
         check_attributes(model, fitted)
+        if "certificate_" in fitted:  # files of version 0.1 have no lam_
+            fitted = dict(lam_=fitted["certificate_"].lam) | fitted
         vars(model).update(fitted)
         as_html(getattr(model, "_facts", lambda: [[]])())  # raises if a shown fact is not text
     return model

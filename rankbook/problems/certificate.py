@@ -124,7 +124,7 @@ class Certificate:
     >>> model = rb.RankSVM(kernel="linear", solver="interior").fit([[0.0], [1.0], [3.0]], [0, 1, 2])
     >>> proof = model.certificate_
     >>> proof.is_optimal(), proof.relative_gap < 1e-6, round(proof.primal, 3)
-    (True, True, 0.5)
+    (True, True, 1.025)
     """
 
     lam: float

@@ -33,6 +33,7 @@ from rankbook.preferences.laplacians import (
 )
 from .certificate import Certificate, spread
 from .losses import L1, L2, as_penalty, count_coef, smooth_certificate, strongest
+from .scale import components, kernel_scatter, listed_gradient
 
 # %% ../../nbs/problems/rankrls.ipynb #c004
 def make_graph(graph, qid, n, item_weight=None):
@@ -217,6 +218,27 @@ class RankRLSProblem(BasisMap):
         """The lambda above which f = 0: infinite for the L2 penalty."""
         b = 2 * self.target.b[:, 0]
         return strongest(measured(self), b) if self.coef_is_weights else np.inf
+
+    def gradient_scatter(self) -> float:
+        """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam; columns of y add up.
+
+        O(n) for scores, or the nonzeros of a graph of weights, and what
+        :func:`rankbook.problems.scale.kernel_scatter` takes.
+        """
+        target, graph, group = self.target, self.graph, None
+        cost = float(target.loss(np.zeros(target.b.shape)).sum())
+        if graph.kind == "weighted":
+            group = components(graph.W.nonzero(), graph.n)
+        elif graph.kind != "identity":
+            group = graph.query
+        half = target.b
+        if isinstance(target, MarginTarget):
+            prefs = target.prefs
+            half = listed_gradient(prefs, prefs.weight * prefs.margin)[:, None]
+        if not cost > 0:
+            return 0.0
+        weight = np.sum((half * (2 / np.sqrt(cost))) ** 2, axis=1)
+        return kernel_scatter(self, weight, group)
 
     def smooth_loss(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """The loss at weights w (d,) of a linear function, and minus its gradient (d,). O(n d)."""

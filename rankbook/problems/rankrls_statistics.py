@@ -35,6 +35,7 @@ from rankbook.problems.rankrls import (
     side_by_side,
     total_scatter,
 )
+from .scale import row_scatter
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c018
 class RankingStatistics:
@@ -55,6 +56,8 @@ class RankingStatistics:
         H, for p features or basis items and k columns of y; None before the first block.
     factor : (ndarray of shape (p, p), float), or None
         The Cholesky factor C of the Gram matrix of the basis, and how many items it drops.
+    scatter : float
+        S of :mod:`rankbook.problems.scale`, which ``lam="scale"`` needs.
     n_items, n_queries, n_pairs, seen
         Counts of items, queries and pairs of items of one query; the set of query ids that are in.
 
@@ -86,6 +89,7 @@ class RankingStatistics:
         self.factor = None if basis is None else basis_cholesky(self.kernel.gram(self.basis))
         self.graph, self.products, self.n_features, self.is_flat = graph, None, 0, True
         self.n_items = self.n_queries = self.n_pairs = 0
+        self.scatter = 0.0
         self.seen = set()
 
     @property
@@ -171,22 +175,26 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
     rows = block_rows(p + k)
     graph = IdentityGraph(len(Z), item_weight) if statistics.graph else queries
     H = sign * total_scatter(graph, side_by_side([Z, Y], (p, k), rows), rows)
+    slopes = np.sum((2 * graph.laplacian(Y)) ** 2, axis=1)
+    group = None if statistics.graph else queries.query
+    scatter = sign * row_scatter(Z.__getitem__, p, slopes, group)
     sizes = queries.sizes.astype(int)
     counts = len(Z), sizes.size, int((sizes * (sizes - 1) // 2).sum())
-    count_in(statistics, H, [sign * count for count in counts])
+    count_in(statistics, H, scatter, [sign * count for count in counts])
     statistics.seen = statistics.seen | ids if sign > 0 else statistics.seen - ids
     statistics.n_features, statistics.is_flat = p, flat
     return statistics
 
 
-def count_in(statistics, H, counts):
-    """Add products and counts (items, queries, pairs)."""
+def count_in(statistics, H, scatter, counts):
+    """Add products, the scatter, and counts (items, queries, pairs)."""
+    statistics.scatter = max(0.0, statistics.scatter + scatter)
     statistics.products = locked(H if statistics.products is None else statistics.products + H)
     statistics.n_items, statistics.n_queries, statistics.n_pairs = np.add(
         (statistics.n_items, statistics.n_queries, statistics.n_pairs), counts
     ).tolist()
     if not statistics.n_items:
-        statistics.products = locked(np.zeros_like(H))
+        statistics.products, statistics.scatter = locked(np.zeros_like(H)), 0.0
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c024
 def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> RankingStatistics:
@@ -230,7 +238,8 @@ def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> Ra
                 "equal shapes",
             )
         check_ids(total, one.seen, 1)
-        count_in(total, one.products.copy(), (one.n_items, one.n_queries, one.n_pairs))
+        counts = one.n_items, one.n_queries, one.n_pairs
+        count_in(total, one.products.copy(), one.scatter, counts)
         total.seen = total.seen | one.seen
         total.n_features, total.is_flat = one.n_features, one.is_flat
     return total
@@ -256,6 +265,12 @@ class StatisticsSolver:
         self.G, self.g = statistics.products[:p, :p], statistics.products[:p, p:]
         self.coef_shape = (p,) if self.is_flat else self.g.shape
         self.constant = statistics.products.diagonal()[p:]
+        self.scatter = statistics.scatter
+
+    def gradient_scatter(self):
+        """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam."""
+        cost = float(self.constant.sum())
+        return self.scatter / cost if cost > 0 else 0.0
 
     @cached_property
     def spectrum(self):

@@ -29,6 +29,7 @@ from rankbook.preferences.sums import (
     ListedLoss,
     Sums,
     loss_of,
+    query_totals,
     weighs_nothing,
 )
 from .certificate import Certificate, Solution
@@ -42,6 +43,7 @@ from rankbook.problems.losses import (
     count_coef,
     significant_weights,
 )
+from .scale import comparison_groups, kernel_scatter, listed_gradient
 
 # %% ../../nbs/problems/ranksvm.ipynb #c010
 class RankSVMProblem(KernelMap):
@@ -167,6 +169,23 @@ class RankSVMProblem(KernelMap):
         loss="squared" with the L2 penalty.
         """
         return self.loss.lam_max(self)
+
+    def gradient_scatter(self) -> float:
+        """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam.
+
+        Preferences that are counted are not listed; O(n) for them, else O(n + m), and what
+        :func:`rankbook.problems.scale.kernel_scatter` takes.
+        """
+        prefs, loss = self.prefs, self.loss
+        if prefs.is_counted:  # with margins of 1
+            group, totals = query_totals(prefs)
+            gradient = self.summed.full_score_gradient() * loss.derivative.at(1.0)
+            cost = float(totals.sum() * loss.value(1.0))
+        else:
+            group = comparison_groups(prefs)
+            gradient = listed_gradient(prefs, prefs.weight * loss.derivative.at(prefs.margin))
+            cost = float(prefs.weight @ loss.value(prefs.margin))
+        return kernel_scatter(self, (gradient / np.sqrt(cost)) ** 2, group) if cost > 0 else 0.0
 
     def hessian_product(self, bands: tuple, p: np.ndarray) -> np.ndarray:
         """X'BX p (d,) for a linear kernel, see :mod:`rankbook.problems.ranksvm`."""

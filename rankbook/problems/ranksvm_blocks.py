@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.ownership import locked
-from ..base.validation import as_choice
+from ..base.validation import as_choice, query_numbers
 from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, require_blocks
 from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel
@@ -25,6 +25,7 @@ from ..preferences.graph import Preferences
 from ..preferences.sums import Derivative, Sums, loss_of, weighs_nothing
 from .losses import Hinge, SquaredHinge, as_loss, as_penalty
 from .ranksvm import RankSVMProblem, hessian, hessian_product, random_signs
+from .scale import item_scatter
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb05
 class NoLoss:
@@ -269,6 +270,12 @@ class BlockRankSVMProblem(RankSVMProblem):
         """The sums at scores f, X'g (d,), and f'g, for their score gradient g. One pass."""
         return self.summed.evaluate_with(totals_at, f, derivative, self.blocks.items, f)
 
+    def gradient_scatter(self) -> float:
+        """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam. A pass over the items."""
+        sums = self.summed.evaluate(self.zero_scores(), self.loss.derivative)
+        gradient = sums.score_gradient
+        return self.blocks.reduce(_scatter, self.blocks.items, gradient, sums.loss)
+
     def zero_scores(self) -> Parts:
         """The scores of the zero function."""
         return self.blocks.map(_zeros, self.summed.losses)
@@ -329,6 +336,12 @@ def _product(block, summed, bands, p):
 def _hessian(block, summed, bands):
     """X'BX of one block."""
     return hessian(block.X, summed[0], bands_of(summed, bands))
+
+
+def _scatter(block, gradient, cost):
+    """S / L(0) of one block, for the score gradient (n,) and the loss of all blocks."""
+    group = query_numbers(block.qid, len(gradient))
+    return item_scatter(block.X, (gradient / np.sqrt(cost)) ** 2, group)
 
 
 def _signs(summed, first):

@@ -94,8 +94,8 @@ FitKernel = option(
 )
 Lam = option(
     float,
-    "Regularization parameter; 1 by default. rankbook select chooses one for a target in one file,"
-    " RankSVMCV in Python for preferences, too.",
+    "Regularization parameter, a number; by default computed from the scale of the data. rankbook"
+    " select chooses one for a target in one file, RankSVMCV in Python for preferences, too.",
 )
 C = option(float, "In its place the C of svm_rank_learn: lambda is queries / C.", "-c", "--c")
 Loss = option(str, "Of ranksvm: hinge or squared.", values="hinge squared")
@@ -201,7 +201,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         features=model.centre.size,
         preferences=None if prefs is None else len(prefs),
         model=type(inner).__name__,
-        lam=float(inner.lam),
+        lam=float(inner.lam_),
         kernel=inner.kernel,
         solver=inner.solver_,
         primal=float(certificate.primal),
@@ -209,9 +209,10 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         seconds=perf_counter() - start,
     )
     known = "" if prefs is None else f", {len(prefs)} preferences"
+    why = "" if lam is not None else ", the default for the scale of these data"
     rows = dict(
         data=f"{n} items, {facts['features']} features{known}",
-        model=f"{facts['model']}, {facts['kernel']} kernel, lambda {facts['lam']:.6g}",
+        model=f"{facts['model']}, {facts['kernel']} kernel, lambda {facts['lam']:.6g}{why}",
         solver=facts["solver"],
         certificate=f"objective {facts['primal']:.10g}, gap {abs(facts['relative_gap']):.1e}",
         written=facts["file"],
