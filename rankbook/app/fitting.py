@@ -14,6 +14,7 @@ from ..estimators.rankrls import RankRLS
 from ..estimators.ranksvm import RankSVM
 from ..estimators.rayleigh import RayleighRanker
 from ..estimators.scaled import ScaledModel
+from .folds import FoldSelection
 
 FITTED = {"ranksvm": RankSVM, "rankrls": RankRLS}
 
@@ -124,7 +125,7 @@ def chosen_model(selection, about=()):
 
     Parameters
     ----------
-    selection : ModelSelection
+    selection : ModelSelection or FoldSelection
     about : dict, optional
         What else to keep with the model.
 
@@ -133,6 +134,10 @@ def chosen_model(selection, about=()):
     ScaledModel
         Its `about` has how lambda was chosen.
     """
+    facts = dict(selection.settings, disagreement=selection.disagreement, data=selection.data.name)
+    scale = selection.centre, selection.factor, selection.data.feature_names
+    if isinstance(selection, FoldSelection):
+        return ScaledModel(selection.model, *scale, facts | dict(about))
     solution, problem = selection.solution, selection.solution.problem
     kernel, settings = problem.kernel, selection.settings
     options = dict(lam=solution.lam, kernel=kernel.name)
@@ -148,6 +153,4 @@ def chosen_model(selection, about=()):
         by_query = selection.data.qid is not None
         model._keep_fit(fitted_attributes(solution) | dict(by_query_=by_query))
     model.n_features_in_ = selection.centre.size
-    facts = dict(settings, disagreement=selection.disagreement, data=selection.data.name)
-    names = selection.data.feature_names
-    return ScaledModel(model, selection.centre, selection.factor, names, facts | dict(about))
+    return ScaledModel(model, *scale, facts | dict(about))

@@ -1,4 +1,4 @@
-"""Choosing lambda for a table of graded items."""
+"""Choosing lambda for a table of graded items, or by given parts."""
 
 import warnings
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.validation import as_matrix, as_positive, as_vector, unknown_name
 from ..data.blocks import Blocks, CheckedBlock
-from ..data.split import prepare
+from ..data.split import PreferredItems, prepare
 from ..data.table import PARTS
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
@@ -46,16 +46,22 @@ def check_method(method, data, graph):
     Parameters
     ----------
     method : {"ranksvm", "rankrls", "rayleigh"}
-    data : Dataset
+    data : Dataset or PreferredItems
     graph : {"full", "star"}
 
     Raises
     ------
     ValueError
-        Also if "rayleigh" is given queries, other than two levels of y, or a star graph.
+        Also if "rayleigh" is given preferences, queries, other than two levels of y, or a star
+        graph; or if there are preferences and the graph is a star.
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
+    if isinstance(data, PreferredItems):
+        if graph != "full":
+            raise ArgumentError(f"graph is {graph!r}", "'full' for preferences")
+        if method == "rayleigh":
+            raise ArgumentError("method is 'rayleigh'", "ranksvm or rankrls for preferences")
     if method != "rayleigh":
         return
     levels = np.unique(data.y).size
@@ -89,7 +95,7 @@ def make_problem(method, part, graph, kernel):
     """
     if method == "ranksvm":
         return RankSVMProblem(part.X, part.prefs, Kernel(**kernel))
-    if method == "rankrls" and graph == "full":
+    if method == "rankrls" and graph == "full" and part.y is not None:
         return RankRLSProblem(part.X, part.y, part.qid, kernel=Kernel(**kernel))
     if method == "rankrls":
         return RankRLSProblem(part.X, part.y, graph=part.prefs, kernel=Kernel(**kernel))
@@ -284,19 +290,20 @@ class ModelSelection:
 
     Attributes
     ----------
-    data : Dataset
-    parts : dict from "train", "validation", "test" to Part
+    data : Dataset or PreferredItems
+    parts : dict from "train", "validation" and perhaps "test" to Part
     candidates : list of dict
         For each kernel tried: gamma, status, breakpoints, minimum, width, seconds.
     best : Candidate
     solution : Solution
         At the chosen lambda, on the training part.
     disagreement : dict
-        Of the solution with the preferences of "validation" and "test".
+        Of the solution with the preferences of "validation" and, if there is one, "test".
     auc : float or None
-        On the test part, averaged over queries; None if y has more than two levels.
-    test : dict
-        "metrics" and "level_auc" of its part, see :mod:`rankbook.app.measures`.
+        On the test part, averaged over queries; None if y has not two levels.
+    measured : dict
+        For each of these parts its "metrics" and "level_auc", see :mod:`rankbook.app.measures`;
+        empty without scores.
     settings : dict
         The method, and how the data were split and lambda was chosen.
     centre, factor : ndarrays of shape (d,)
@@ -310,7 +317,7 @@ class ModelSelection:
     solution: Solution
     disagreement: dict
     auc: float | None
-    test: dict
+    measured: dict
     settings: dict
     centre: np.ndarray
     factor: np.ndarray
@@ -370,8 +377,9 @@ class ModelSelection:
         """All facts as a dict of plain Python values, ready for JSON.
 
         Those are data, split, method, preferences, kernel, candidates, path, curve, chosen,
-        disagreement, auc, test, certificate, solver, seconds and notes. The upper end of an
-        interval of lambda is None where it is infinite.
+        disagreement, auc, validation, test, certificate, solver, seconds and notes. The upper end
+        of an interval of lambda is None where it is infinite, and what a missing test part would
+        say is None.
         """
         best, settings, parts, data = self.best, self.settings, self.parts, self.data
         path, curve, certificate = best.path, best.curve, self.solution.certificate
@@ -391,9 +399,9 @@ class ModelSelection:
         return dict(
             data=dict(
                 name=data.name,
-                items=len(data.y),
+                items=len(data.X),
                 features=data.X.shape[1],
-                levels=int(np.unique(data.y).size),
+                levels=None if data.y is None else int(np.unique(data.y).size),
                 queries=queries,
                 groups=groups,
             ),
@@ -401,7 +409,7 @@ class ModelSelection:
                 how=settings["how"],
                 seed=settings["seed"],
                 standardized=settings["standardize"],
-                items={name: len(part.y) for name, part in parts.items()},
+                items={name: len(part.rows) for name, part in parts.items()},
                 queries=None if data.qid is None else by_part,
             ),
             method=settings["method"],
@@ -431,7 +439,7 @@ class ModelSelection:
             ),
             disagreement=self.disagreement,
             auc=self.auc,
-            test=self.test,
+            **{name: self.measured.get(name) for name in PARTS[1:]},
             certificate={name: float(getattr(certificate, name)) for name in CERTIFIED},
             solver=self.solution.solver,
             seconds=best.seconds,
@@ -472,10 +480,10 @@ class ModelSelection:
         kernel += f", gamma = {gamma:.3g}" if gamma else ""
         gap = max(abs(self.solution.certificate.relative_gap), 1e-16)  # below that it is rounding
         name = self.data.name if len(self.data.name) <= 40 else self.data.name[:39] + "…"
+        said = ", ".join(f"{value:.2%} of {part}" for part, value in wrong.items())
         headline = (
-            f"{name}: {train.y.size} training items, {len(train.prefs)} preferences, {kernel}\n"
-            f"in the wrong order: {wrong['validation']:.2%} of validation, "
-            f"{wrong['test']:.2%} of test preferences; relative gap {gap:.0e}"
+            f"{name}: {train.rows.size} training items, {len(train.prefs)} preferences, {kernel}\n"
+            f"in the wrong order: {said} preferences; relative gap {gap:.0e}"
         )
         figure.suptitle(headline, fontsize="small", x=0.01, ha="left")
         return figure
@@ -495,6 +503,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     rule="widest",
     standardize=True,
     seed=0,
+    parts=PARTS,
     solver="auto",
     progress=False,
     **options,
@@ -505,10 +514,10 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset or PreferredItems
     method : {"ranksvm", "rankrls", "rayleigh"}, default "ranksvm"
         See :func:`make_problem`. "rayleigh" takes two levels of y and no
-        queries.
+        queries or preferences.
     kernel, gamma, degree, coef0
         See :func:`kernels_to_try`. Each gamma gets a path; the smallest minimum wins, of equal ones
         the wider interval.
@@ -522,7 +531,8 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         one standard error of the minimum, see :func:`rankbook.selection.curve.largest_within`.
     standardize : bool, default True
     seed : int, default 0
-        See :func:`prepare`.
+    parts : tuple of str, default all three
+        See :func:`prepare`; "train" and "validation" at least.
     solver : str, type or instance, default "auto"
         With its `options`. "auto" is an exact path, or for large ranking SVMs lines between
         certified solutions; ``("auto", dict(allow_plugins=True))`` may be a plugin. A solver of one
@@ -558,8 +568,8 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     if auto_options(solver) is None:
         get_solver(solver, **options)  # a bad name or option should show before the work
     check_method(method, data, graph)
-    parts, how, centre, factor = prepare(data, graph, standardize, seed)
-    train, validation, test = (parts[name] for name in PARTS)
+    parts, how, centre, factor = prepare(data, graph, standardize, seed, parts)
+    train, validation = parts["train"], parts["validation"]
     validation.prefs.better  # lists them now: a lack of memory should show before the work
     tried = [try_kernel(train, validation, each, follow, low, high) for each in kernels]
     best = min(tried, key=lambda each: each.rank)
@@ -582,12 +592,16 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     settings = dict(method=method, how=how, seed=seed, standardize=standardize)
     settings |= dict(graph=graph, rule=rule, error=error)
     solution = best.path.solution(lam)
-    scores = {name: solution.predict(parts[name].X) for name in PARTS[1:]}
-    wrong = {name: disagreement(parts[name].prefs, scores[name]) for name in scores}
-    two_levels = np.unique(data.y).size == 2
-    area = auc(test.y, scores["test"], test.qid) if two_levels else None
-    said = measures(Blocks([CheckedBlock(test.X, test.y, test.qid)]), solution)
-    said = {key: said[key] for key in ("metrics", "level_auc")}
+    judged = {name: part for name, part in parts.items() if name != "train"}
+    scores = {name: solution.predict(part.X) for name, part in judged.items()}
+    wrong = {name: disagreement(part.prefs, scores[name]) for name, part in judged.items()}
+    measured, area = {}, None
+    if data.y is not None:
+        for name, part in judged.items():
+            said = measures(Blocks([CheckedBlock(part.X, part.y, part.qid)]), solution)
+            measured[name] = {key: said[key] for key in ("metrics", "level_auc")}
+        if "test" in judged and np.unique(data.y).size == 2:
+            area = auc(judged["test"].y, scores["test"], judged["test"].qid)
     return ModelSelection(
-        data, parts, candidates, best, solution, wrong, area, said, settings, centre, factor
+        data, parts, candidates, best, solution, wrong, area, measured, settings, centre, factor
     )

@@ -1,13 +1,16 @@
-"""Splitting by query, and standardizing."""
+"""Parts of a data set, drawn by query or given as files, and standardizing."""
 
 from collections import namedtuple
+from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.limits import warn
 from ..preferences.graph import Preferences
 from .blocks import Blocks, CheckedBlock
-from .table import PARTS
+from .table import PARTS, Dataset, Source, find_roles, read_frame, require_ids
 
 
 def _assign(cards, n, rng):
@@ -31,7 +34,7 @@ def _refuse_torn(labels, groups, said, accepted):
         raise ArgumentError(said.format(*rows), accepted)
 
 
-def split(data, seed=0):
+def split(data, seed=0, parts=PARTS):
     """The part of each item: train, validation or test.
 
     Parameters
@@ -42,6 +45,8 @@ def split(data, seed=0):
         goes to each missing part.
     seed : int >= 0, default 0
         Of the assignment.
+    parts : tuple of str, default all three
+        The parts that there have to be, "train" first.
 
     Returns
     -------
@@ -62,8 +67,8 @@ def split(data, seed=0):
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ArgumentError(f"seed is {seed!r}", "an integer >= 0")
-    parts = np.full(len(data.y), "train") if data.parts is None else data.parts
-    part = parts.astype("U10")
+    part = np.full(len(data.y), "train") if data.parts is None else data.parts
+    part = part.astype("U10")
     if data.groups is not None and data.qid is not None:
         _refuse_torn(
             data.qid,
@@ -78,7 +83,7 @@ def split(data, seed=0):
             "groups has the same entry in the rows {} and {}, which are in different parts",
             "groups within one part",
         )
-    rows, missing = np.flatnonzero(part == "train"), [n for n in PARTS[1:] if n not in part]
+    rows, missing = np.flatnonzero(part == "train"), [n for n in parts[1:] if n not in part]
     if rows.size == 0:
         raise ArgumentError(
             f"data has no training part, only {' and '.join(np.unique(part))}", "a part 'train'"
@@ -165,22 +170,46 @@ Part.__doc__ = (
 )
 
 
-def prepare(data, graph="full", standardize=True, seed=0):
-    """The three parts of a data set, standardised.
+@dataclass(frozen=True, eq=False)
+class PreferredItems:
+    """Items without scores, and preferences between them for each part.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+    prefs : dict from "train", "validation", "test" to Preferences
+        Between the n items, "train" at least.
+    feature_names : sequence of str
+    name : str, default ""
+    """
+
+    X: np.ndarray
+    prefs: dict
+    feature_names: tuple
+    name: str = ""
+
+    y = qid = groups = None
+
+
+def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
+    """The parts of a data set, standardised.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset or PreferredItems
+        Of the latter, each part has all items, and those that its preferences compare are its rows.
     graph : {"full", "star"}, default "full"
         Preferences of the training part; the others always have the full graph.
     standardize : bool, default True
         With mean and standard deviation of the training part.
     seed : int, default 0
         See :func:`split`.
+    parts : tuple of str, default all three
+        See :func:`split`.
 
     Returns
     -------
-    parts : dict from "train", "validation", "test" to Part
+    parts : dict from "train" and the other names to Part
     how : str
         How the data were split.
     centre, factor : ndarrays of shape (d,)
@@ -190,17 +219,27 @@ def prepare(data, graph="full", standardize=True, seed=0):
     ValueError
         If a part has no preference.
     """
-    names, how = split(data, seed)
-    d = data.X.shape[1]
-    centre, factor = scaling(data.X[names == "train"]) if standardize else (np.zeros(d), np.ones(d))
-    whole, parts = Preferences.from_scores(data.y, data.qid, graph), {}
-    for name in PARTS:
-        rows = np.flatnonzero(names == name)
-        y, qid = data.y[rows], None if data.qid is None else data.qid[rows]
+    graded = not isinstance(data, PreferredItems)
+    if graded:
+        names, how = split(data, seed, parts)
+        rows = {name: np.flatnonzero(names == name) for name in parts}
+        whole = Preferences.from_scores(data.y, data.qid, graph)
+    else:
+        how, whole = "preferences in files of their own", ()
+        compared = lambda prefs: np.unique(np.r_[prefs.better, prefs.worse])
+        rows = {name: compared(prefs) for name, prefs in data.prefs.items()}
+    d, found = data.X.shape[1], {}
+    scale = scaling(data.X[rows["train"]]) if standardize else (np.zeros(d), np.ones(d))
+    X = None if graded else (data.X - scale[0]) * scale[1]
+    for name, at in rows.items():
+        if not graded:
+            found[name] = Part(at, X, None, None, data.prefs[name])
+            continue
+        y, qid = data.y[at], None if data.qid is None else data.qid[at]
         prefs = Preferences.from_scores(y, qid, graph if name == "train" else "full")
         if len(prefs) == 0:
             where = (
-                f"the {name} part ({rows.size} of {len(data.y)} items)"
+                f"the {name} part ({at.size} of {len(data.y)} items)"
                 if len(whole)
                 else f"data ({len(data.y)} items)"
             )
@@ -210,5 +249,103 @@ def prepare(data, graph="full", standardize=True, seed=0):
                 "at least one",
                 "More items, or another seed, may help." if len(whole) else "",
             )
-        parts[name] = Part(rows, (data.X[rows] - centre) * factor, y, qid, prefs)
-    return parts, how, centre, factor
+        found[name] = Part(at, (data.X[at] - scale[0]) * scale[1], y, qid, prefs)
+    return found, how, *scale
+
+
+def read_parts(files, target=None, qid=None, drop=(), name=None):
+    """Read a data set that has a file for each part, as those of LETOR and TREC.
+
+    Parameters
+    ----------
+    files : dict from "train", "validation" and "test" to str or path
+        Of "train" at least, in any format of :func:`rankbook.data.table.read_table`.
+    target, qid, drop, name
+        Columns, as there; they are those of the training file.
+
+    Returns
+    -------
+    Dataset
+        Its `parts` say which file a row is from. Features are those of the training file, by name.
+        Of SVMlight text they are all that a file mentions: other files have zeros there.
+
+    Raises
+    ------
+    OSError, ValueError
+        As :func:`rankbook.data.table.read_table`; or if a file is given twice, lacks a column, or
+        is SVMlight text where another is not.
+
+    Warns
+    -----
+    UserWarning
+        If a query id is in two files.
+    """
+    import pandas as pd
+
+    sources = {part: Source(file) for part, file in files.items()}
+    train, seen = sources["train"], set()
+    for part, source in sources.items():
+        place = source.path and source.path.resolve()  # None is standard input
+        if place in seen:
+            raise ArgumentError(
+                f"{part} is {str(source)!r}, which is given twice", "a file for each part"
+            )
+        seen.add(place)
+        if source.is_numbered != train.is_numbered:
+            raise ArgumentError(
+                f"{source} is {source.kind} and {train} is {train.kind}",
+                "files of one kind, since columns are matched by their names",
+            )
+    frames = {part: read_frame(source) for part, source in sources.items()}
+    columns = list(frames["train"].columns)
+    if train.is_numbered:
+        mentioned = {each for frame in frames.values() for each in frame.columns}
+        mentioned -= {"label", "qid"}
+        features = sorted(mentioned, key=lambda each: int(each.removeprefix("feature ")))
+        columns = [each for each in columns if each in ("label", "qid")] + features
+    roles = find_roles(train, columns, target, qid, name=name, drop=drop)
+    ids, blocks = [], []
+    for part, source in sources.items():
+        frame, own = frames[part], set(frames[part].columns)
+        if train.is_numbered and (roles.qid is None) == ("qid" in own):
+            with_ids, without = (train, source) if roles.qid else (source, train)
+            raise ArgumentError(
+                f"{without} has no query ids and {with_ids} has", "query ids in all files or none"
+            )
+        lacking = [] if train.is_numbered else [one for one in roles.columns if one not in own]
+        if lacking:
+            raise ArgumentError(
+                f"{source} has no column {lacking[0]!r}; it has {', '.join(map(str, frame))}",
+                f"the columns of {train}",
+            )
+        blocks.append(roles.read(source, frame, name=str(source)))
+        if roles.qid is not None:
+            require_ids(source, frame[roles.qid])
+            ids.append(frame[roles.qid])
+    part = np.repeat(list(sources), [len(block.X) for block in blocks])
+    joined = lambda name: np.concatenate([getattr(block, name) for block in blocks])
+    if ids:
+        number, labels = pd.factorize(pd.concat(ids, ignore_index=True))
+        _warn_of_shared(number, labels, part, sources)
+    return Dataset(
+        joined("X"),
+        joined("y"),
+        qid=number.astype(np.int64) if ids else None,
+        name=", ".join(source.name for source in sources.values()),
+        feature_names=roles.features,
+        parts=part,
+        item_names=None if name is None else joined("item_names"),
+    )
+
+
+def _warn_of_shared(query, labels, part, sources):
+    """A warning if a query has rows of two parts; `labels` are the ids of the numbers `query`."""
+    for one, other in combinations(sources, 2):
+        shared = np.intersect1d(query[part == one], query[part == other])
+        if shared.size:
+            more = f" and {shared.size - 1} others are" if shared.size > 1 else " is"
+            warn(
+                f"query {labels[shared[0]]}{more} in {sources[one]} and in {sources[other]}. "
+                "Documents of different files are not compared; but if the ids mean the same "
+                f"query, the {other} values are too good."
+            )

@@ -567,14 +567,14 @@ class TestReport:
             "minimum",
             "chosen",
             "disagreement",
+            "validation",
             "test",
             "certificate",
             "time",
         ]
-        found = facts["test"]["metrics"]
-        assert lines["test"] == (
-            f"NDCG@10 {found['ndcg@10']:.6f}, average precision {found['average_precision']:.6f}"
-        )
+        for part in ("validation", "test"):
+            ndcg, precision = map(facts[part]["metrics"].get, ("ndcg@10", "average_precision"))
+            assert lines[part] == f"NDCG@10 {ndcg:.6f}, average precision {precision:.6f}"
         assert lines["data"] == "cancer: 569 items, 30 features, 2 levels"
         counts = facts["preferences"]
         assert lines["preferences"] == (
@@ -989,7 +989,7 @@ def test_help_names_every_option():
 @pytest.mark.parametrize(
     "typed, offered",
     [
-        (["select", "x.csv", "--gr"], {"--graph", "--group-split"}),
+        (["select", "x.csv", "--gr"], {"--graph", "--group", "--group-split"}),
         (["fit", "x.csv", "--pre"], {"--preferences"}),
         (["fit", "x.csv", "--col"], {"--column"}),
         (["predict", "m", "x.csv", "--ra"], {"--ranked"}),

@@ -43,6 +43,12 @@ Drop = option(
 )
 
 
+Validation = option(
+    str,
+    "File of the validation part, in the format of DATA, which is then the training part; with"
+    " --preferences, a file of preferences between the same items.",
+)
+Test = option(str, "File of the test part, likewise.")
 Name = option(str, "Column of a table that names the rows.")
 Events = option(
     str, "File that says who was preferred to whom, in place of a target.", "--preferences"

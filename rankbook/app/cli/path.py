@@ -1,37 +1,49 @@
 """``rankbook path``: the events of a regularization path as a table."""
 
 import json
+import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from ...base.errors import ArgumentError
 from .options import (
     Coef0,
+    Columns,
     Data,
     Degree,
     Drop,
+    Events,
+    Form,
     Graph,
     Json,
     Kernel,
     LamMin,
+    Loser,
+    Name,
     OneGamma,
     Qid,
     Scale,
     Target,
+    Test,
+    Ties,
+    Validation,
+    Weight,
+    Winner,
     option,
 )
+from .parts import read_parts_of
 from .reading import (
+    asked_preferences,
     check_place,
     check_table,
     parse_gammas,
     parse_names,
-    read_data,
     refuse_two,
     spoken_warnings,
 )
-from .report import say
+from .report import best_lines, say
 
-Events = option(
+Out = option(
     str, "Write the events to this file: .csv .tsv .parquet; - for standard output.", "-o", "--out"
 )
 Keep = option(Path, "Keep the whole path in this file, for rankbook.load.", "--save")
@@ -39,11 +51,21 @@ Keep = option(Path, "Keep the whole path in this file, for rankbook.load.", "--s
 
 def path(  # noqa: PLR0913 -- an option of the command each
     data: Data,
-    out: Events = None,
+    out: Out = None,
     save: Keep = None,
+    validation: Validation = None,
+    test: Test = None,
     target: Target = None,
     qid: Qid = None,
+    name: Name = None,
     drop: Drop = None,
+    preferences: Events = None,
+    form: Form = "pairs",
+    winner: Winner = None,
+    loser: Loser = None,
+    weight: Weight = None,
+    column: Columns = None,
+    ties: Ties = None,
     kernel: Kernel = "rbf",
     gamma: OneGamma = None,
     degree: Degree = None,
@@ -55,36 +77,45 @@ def path(  # noqa: PLR0913 -- an option of the command each
 ):
     """Follow every solution of the ranking SVM; write the events.
 
-    All items are learnt from. Without -o a summary is printed.
+    All items of DATA are learnt from. Without -o a summary is printed. With a validation or a test
+    file, the share of its preferences in the wrong order just below each event is a column.
     """
-    from rankbook.app.select import kernels_to_try
-    from rankbook.data.split import scaling
+    from rankbook.app.select import check_method, kernels_to_try
+    from rankbook.data.split import prepare
     from rankbook.data.writers import TABLES, write_frame
     from rankbook.kernels.kernel import Kernel
-    from rankbook.preferences.graph import Preferences
     from rankbook.problems.ranksvm import RankSVMProblem
     from rankbook.registry.solve import solve_path
+    from rankbook.selection.curve import validation_curve
 
+    files = {part: f for part, f in dict(validation=validation, test=test).items() if f is not None}
     if save is not None:
-        check_place("--save", save, data, out)
+        check_place("--save", save, data, out, preferences, *files.values())
     if out is not None:
-        check_table("--out", out, TABLES, data)
+        check_table("--out", out, TABLES, data, preferences, *files.values())
     refuse_two(as_json, out)
     with spoken_warnings():
-        items = read_data(data, target, qid, parse_names(drop))
+        asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
+        asked = asked_preferences([data], preferences, **asked)
+        columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
+        items, _ = read_parts_of(data, files, asked, **columns)
         options, *_ = kernels_to_try(kernel, parse_gammas(gamma, one=True), degree, coef0)
-        centre, factor = scaling(items.X) if standardize else (0.0, 1.0)
-        prefs = Preferences.from_scores(items.y, items.qid, graph)
-        if len(prefs) == 0:
-            where = "" if items.qid is None else " in every query"
-            said = f"data ({len(items.y)} items) has no preference: all y are equal{where}"
-            raise ArgumentError(said, "at least one")
-        problem = RankSVMProblem((items.X - centre) * factor, prefs, Kernel(**options))
+        check_method("ranksvm", items, graph)
+        if asked is None and not files:
+            items = replace(items, parts=None)  # all of a built-in data set
+        parts = prepare(items, graph, standardize, parts=("train", *files))[0]
+        train = parts["train"]
+        problem = RankSVMProblem(train.X, train.prefs, Kernel(**options))
         found = solve_path(problem, lam_min, solver="path", progress=sys.stderr.isatty())
+        curves = {part: validation_curve(found, parts[part].X, parts[part].prefs) for part in files}
         if save is not None:
             found.save(save)
         if out is not None:
-            write_frame(found.to_frame(), out)
+            table = found.to_frame()
+            for part, curve in curves.items():
+                inside = table["lam"] > curve.breaks[-1]
+                table.loc[inside, part] = curve.at(table["lam"][inside].to_numpy())
+            write_frame(table, out)
     facts = dict(
         status=found.status,
         events=len(found.events),
@@ -95,4 +126,18 @@ def path(  # noqa: PLR0913 -- an option of the command each
         items=found.problem.prefs.n_items,
         solver=found.solver,
     )
-    say(json.dumps(facts) if as_json else repr(found), err=out == "-")
+    text = [repr(found)]
+    if "validation" in curves:
+        curve = curves["validation"]
+        lam = curve.choose()
+        best = [[low, high if high < math.inf else None] for low, high in curve.best]
+        chosen = dict(lam=lam, best=best, minimum=curve.minimum)
+        chosen |= {part: float(each.at(lam)) for part, each in curves.items()}
+        facts |= dict(chosen=chosen)
+        shown = dict(minimum=curve.minimum, best=best, exact=True, intervals=curve.values.size)
+        rows, said = best_lines(shown, lam)
+        rows.append(("chosen", f"{said} (middle of the widest interval)"))
+        if test is not None:
+            rows.append(("test", f"{chosen['test']:.6f} of the test preferences there"))
+        text += [f"{label:13}{row}" for label, row in rows]
+    say(json.dumps(facts) if as_json else "\n".join(text), err=out == "-")

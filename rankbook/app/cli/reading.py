@@ -119,7 +119,7 @@ def advice_on_words(*parts, target=None, encode=False):
         raise
 
 
-def read_data(source, target=None, qid=None, drop=(), group_split=None):
+def read_data(source, target=None, qid=None, drop=(), group_split=None, name=None):
     """Items to rank: a built-in data set by name, or a table from a file.
 
     Parameters
@@ -127,7 +127,7 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None):
     source : str or path
         One of :func:`rankbook.data.datasets.list_datasets`, else a file or "-" for
         :func:`rankbook.data.table.read_table`.
-    target, qid, group_split : str, optional
+    target, qid, group_split, name : str, optional
         Columns of a file, see there.
     drop : sequence of str, optional
         Columns to leave out.
@@ -160,13 +160,13 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None):
             )
         check_file("DATA", source)
         with advice_on_words("qid"):
-            more = dict(drop=drop, group_split=group_split)
+            more = dict(name=name, drop=drop, group_split=group_split)
             return read_table(Source(source), target, qid, **more)
-    given = dict(target=target, qid=qid, drop=drop or None, group_split=group_split)
-    for name, value in given.items():
+    given = dict(target=target, qid=qid, name=name, drop=drop or None, group_split=group_split)
+    for argument, value in given.items():
         if value is not None:
             raise ArgumentError(
-                f"{name} is {value!r}",
+                f"{argument} is {value!r}",
                 f"None for the built-in data {source!r}, whose columns have their parts already",
             )
     return load(source)

@@ -50,7 +50,7 @@ def report(facts):
         (
             "preferences",
             f"{prefs['train']} train ({prefs['graph']} graph), "
-            f"{prefs['validation']} validation, {prefs['test']} test",
+            + ", ".join(f"{prefs[name]} {name}" for name in facts["disagreement"]),
         ),
         ("kernel", ", ".join([kernel["name"], *numbers])),
     ]
@@ -60,24 +60,22 @@ def report(facts):
         rows.append((f"  gamma {row['gamma']:.4g}"[:13], text))
     best, chosen = best_lines(facts["curve"], facts["chosen"]["lam"])
     gamma, rule = facts["chosen"]["gamma"], facts["chosen"]["rule"]
-    how = dict(
-        widest="middle of the widest interval",
-        largest="upper end of the highest interval",
-        one_se="largest within a standard error of the minimum, {:.6f}",
-    )[rule].format(facts["chosen"]["standard_error"])
+    how = RULE_WORDS[rule].format(facts["chosen"]["standard_error"])
     chosen += f" ({how})" if gamma is None else f", gamma {gamma:.6g} ({how})"
     rows += [("path", path_line(facts)), *best, ("chosen", chosen)]
-    wrong, area = facts["disagreement"], facts["auc"]
-    text = f"{wrong['validation']:.6f} validation, {wrong['test']:.6f} test"
+    area = facts["auc"]
+    text = ", ".join(f"{value:.6f} {name}" for name, value in facts["disagreement"].items())
     if area is not None:
         text += f"; AUC {area:.6f} test" + ", mean over queries" * (data["queries"] is not None)
     rows.append(("disagreement", text))
-    found = [(name, facts["test"]["metrics"].get(key)) for key, name in SHORT.items()]
-    text = ", ".join(f"{name} {value:.6f}" for name, value in found if value is not None)
-    rows += [("test", text)] if text else []
-    levels = [row for row in facts["test"]["level_auc"] if row["auc"] is not None]
-    text = ", ".join(f"{row['better']:g} > {row['worse']:g} {row['auc']:.4f}" for row in levels)
-    rows += [("AUC", text)] if text else []
+    for part in ("validation", "test"):
+        measured = facts[part] or dict(metrics={}, level_auc=[])
+        found = [(name, measured["metrics"].get(key)) for key, name in SHORT.items()]
+        text = ", ".join(f"{name} {value:.6f}" for name, value in found if value is not None)
+        rows += [(part, text)] if text else []
+        levels = [row for row in measured["level_auc"] if row["auc"] is not None]
+        text = ", ".join(f"{row['better']:g} > {row['worse']:g} {row['auc']:.4f}" for row in levels)
+        rows += [("AUC", text)] if text and part == "test" else []
     by = ", computed by rankbook, not by the solver"
     rows.append(("certificate", certificate_line(facts["certificate"], by)))
     spent = [row["seconds"] for row in facts["candidates"]]
@@ -88,6 +86,72 @@ def report(facts):
     return [f"{label:13}{text}" for label, text in rows]
 
 
+def fold_report(facts):
+    """Lines of text about a choice by folds.
+
+    Parameters
+    ----------
+    facts : dict
+        From :meth:`rankbook.app.folds.FoldSelection.summary`, with "compiling" among the seconds.
+
+    Returns
+    -------
+    list of str
+    """
+    data, folds, prefs, kernel = (facts[k] for k in ("data", "folds", "preferences", "kernel"))
+    chosen, wrong = facts["chosen"], facts["disagreement"]
+    span = lambda sizes: " to ".join(f"{n}" for n in sorted({min(sizes), max(sizes)}))
+    by = folds["by"]
+    if folds["groups"] is not None:
+        by = f"group, of {folds['groups']} groups of {'preferences' if by == 'pair' else 'items'}"
+    scaled = "standardised" if facts["standardized"] else "as they are"
+    numbers = [f"{name} {value:.6g}" for name, value in kernel.items() if name != "name"]
+    sizes = f"{count(data['items'], 'item')}, {count(data['features'], 'feature')}"
+    rows = [
+        ("data", f"{data['name']}: {sizes}; features {scaled}"),
+        ("preferences", ", ".join(f"{number} {part}" for part, number in prefs.items())),
+        (
+            "folds",
+            f"{folds['number']} by {by}, seed {folds['seed']}; each leaves out "
+            f"{span(folds['left_out'])} preferences and validates {span(folds['validated'])}",
+        ),
+        ("dropped", f"{count(folds['dropped'], 'preference')} validated in no fold"),
+        ("kernel", ", ".join([kernel["name"], *numbers])),
+    ]
+    for row in facts["candidates"] if len(facts["candidates"]) > 1 else ():
+        rows.append((f"  gamma {row['gamma']:.4g}"[:13], f" minimum {row['minimum']:.6f}"))
+    curve = facts["curve"] | dict(minimum=wrong["held_out"])
+    gamma = "" if chosen["gamma"] is None else f", gamma {chosen['gamma']:.6g}"
+    if curve["exact"]:
+        best, said = best_lines(curve, chosen["lam"], "preferences left out")
+        how = RULE_WORDS[chosen["rule"]].format(chosen["standard_error"])
+    else:
+        ends = ", ".join(f"{low:.6g} to {high:.6g}" for low, high in curve["best"])
+        text = f"{curve['minimum']:.6f} of the preferences left out in the wrong order, at lambda "
+        best, said = [("minimum", f"{text}{ends} of a grid")], f"lambda {chosen['lam']:.6g}"
+        how = "the largest of these"
+    rows += [*best, ("chosen", f"{said}{gamma} ({how})")]
+    text = f"{wrong['held_out']:.6f} held out, the smallest mean over folds"
+    if chosen["standard_error"] is not None:
+        text += f" (standard error {chosen['standard_error']:.6f})"
+    rows.append(("disagreement", text))
+    if wrong["by_others"] is not None:
+        rows.append(("", f"{wrong['by_others']:.6f} with each fold at the lambda of the others"))
+    if wrong["test"] is not None:
+        rows.append(("", f"{wrong['test']:.6f} test"))
+    rows.append(("certificate", certificate_line(facts["certificate"])))
+    seconds = facts["seconds"]
+    compiling = seconds["compiling"]
+    text = f"{seconds['all']:.1f} s" + f", {compiling:.1f} s of it compiling" * (compiling >= 0.05)
+    rows.append(("time", text))
+    return [f"{label:13}{text}" for label, text in rows]
+
+
+RULE_WORDS = dict(
+    widest="middle of the widest interval",
+    largest="upper end of the highest interval",
+    one_se="largest within a standard error of the minimum, {:.6f}",
+)
 SIZES = ("items", "features", "queries", "groups", "levels")
 SHORT = {"ndcg@10": "NDCG@10", "average_precision": "average precision"}
 
@@ -116,7 +180,7 @@ def path_line(facts):
 LISTED = 5  # best intervals that are printed; the others are counted
 
 
-def best_lines(curve, lam):
+def best_lines(curve, lam, what="validation preferences"):
     """Lines about the minimum of a curve, and the chosen lambda as a text.
 
     The interval of the chosen lambda is among those that are printed, if there is one. All digits
@@ -136,7 +200,7 @@ def best_lines(curve, lam):
             text, chosen = next(inside, texts[-1]), i
         intervals.append(f"{ends[0]} < lambda" + ("" if high is None else f" < {ends[1]}"))
     minimum = (
-        f"{curve['minimum']:.6f} of the validation preferences in the wrong order, "
+        f"{curve['minimum']:.6f} of the {what} in the wrong order, "
         f"on {len(intervals)} of {count(curve['intervals'], 'interval')}"
         f"{'' if curve['exact'] else ', found on a grid'}"
     )

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import typer
 
+from ...base.errors import ArgumentError
 from .options import (
     Coef0,
+    Columns,
     Data,
     Degree,
     Drop,
+    Events,
+    Form,
     Gamma,
     Graph,
     GroupSplit,
@@ -18,7 +22,9 @@ from .options import (
     Kernel,
     LamMax,
     LamMin,
+    Loser,
     Method,
+    Name,
     Plot,
     Qid,
     Rule,
@@ -27,27 +33,32 @@ from .options import (
     SolverName,
     SolverOption,
     Target,
+    Test,
+    Ties,
+    Validation,
     Verbose,
+    Weight,
+    Winner,
     option,
 )
+from .parts import read_parts_of
 from .reading import (
+    asked_preferences,
     check_picture,
     check_place,
     parse_gammas,
     parse_names,
     parse_options,
-    read_data,
     save_picture,
     spoken_warnings,
 )
-from .report import count, report, say
+from .report import count, fold_report, report, say
 
 
-def _foretell(data, options):
+def _foretell(prepared, options):
     """Say on stderr what a path of a ranking SVM is expected to take, one for each gamma."""
     from rankbook.app.select import kernels_to_try
     from rankbook.base.validation import as_positive
-    from rankbook.data.split import prepare
     from rankbook.kernels.kernel import Kernel
     from rankbook.problems.ranksvm import RankSVMProblem
     from rankbook.registry.choice import compare_solvers
@@ -55,8 +66,7 @@ def _foretell(data, options):
 
     names = ("kernel", "gamma", "degree", "coef0")
     kernels = kernels_to_try(**{name: options[name] for name in names})
-    parts = prepare(data, options["graph"], options["standardize"], options["seed"])[0]
-    problem = RankSVMProblem(parts["train"].X, parts["train"].prefs, Kernel(**kernels[0]))
+    problem = RankSVMProblem(prepared.X, prepared.prefs, Kernel(**kernels[0]))
     lam = None if options["lam_min"] is None else as_positive("lam_min", options["lam_min"])
     typer.echo(f"{count(len(kernels), 'path')} of {problem!r}, each expected to take", err=True)
     auto = auto_options(options["solver"]) or {}
@@ -66,12 +76,36 @@ def _foretell(data, options):
 Save = option(Path, "Keep the chosen model in this file, for rankbook predict.", "--save")
 
 
+FoldBy = option(
+    str,
+    "With --preferences, what a fold leaves out: item (no item is in both parts, so that it says"
+    " how new items are ordered), pair or group; by default item, or group if there is one.",
+    values="item pair group",
+)
+Group = option(
+    str,
+    "Column of the file of preferences, such as a judge: its rows stay together in one fold.",
+)
+
+
 def select(  # noqa: PLR0913 -- an option of the command each
     data: Data,
+    validation: Validation = None,
+    test: Test = None,
     target: Target = None,
     qid: Qid = None,
+    name: Name = None,
     drop: Drop = None,
     group_split: GroupSplit = None,
+    preferences: Events = None,
+    form: Form = "pairs",
+    winner: Winner = None,
+    loser: Loser = None,
+    weight: Weight = None,
+    column: Columns = None,
+    ties: Ties = None,
+    fold_by: FoldBy = None,
+    group: Group = None,
     method: Method = "ranksvm",
     kernel: Kernel = "rbf",
     gamma: Gamma = None,
@@ -93,37 +127,77 @@ def select(  # noqa: PLR0913 -- an option of the command each
     """Choose lambda by validation data, and certify the choice.
 
     Its whole range is searched for the best order of the validation part, and the solution there
-    comes with a proof that it is optimal.
+    comes with a proof that it is optimal. The parts are files, or drawn from DATA. Of preferences
+    without a validation file, each of five folds is left out in turn.
     """
-    options = dict(method=method, kernel=kernel, degree=degree, coef0=coef0, graph=graph)
-    options |= dict(lam_min=lam_min, lam_max=lam_max, rule=rule, standardize=standardize)
+    options = dict(method=method, kernel=kernel, degree=degree, coef0=coef0, rule=rule)
+    options |= dict(standardize=standardize, seed=seed)
+    files = {part: f for part, f in dict(validation=validation, test=test).items() if f is not None}
     with spoken_warnings():
         if save is not None:
-            check_place("--save", save, data, plot)
+            check_place("--save", save, data, plot, preferences, *files.values())
         if plot is not None:
             check_picture(plot)
         of_solver = parse_options(solver_option, "--solver-option")
-        options |= dict(seed=seed, solver=(solver, of_solver) if of_solver else solver)
+        options |= dict(solver=(solver, of_solver) if of_solver else solver)
         options |= dict(gamma=parse_gammas(gamma))
-        columns = dict(source=data, target=target, qid=qid, drop=parse_names(drop))
-        columns |= dict(group_split=group_split)
+        asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
+        asked = asked_preferences([data], preferences, **asked)
+        by_folds = asked is not None and validation is None
+        for name_of, value in dict(fold_by=fold_by, group=group).items():
+            if value is not None and not by_folds:
+                need = "--preferences with it" if asked is None else "no value beside --validation"
+                raise ArgumentError(f"{name_of} is {value!r}", need)
+        if asked is not None and not by_folds and group_split is not None:
+            raise ArgumentError(f"group_split is {group_split!r}", "no value beside --validation")
+        if None not in (group, group_split):
+            raise ArgumentError(
+                f"group is {group!r} and --group-split is {group_split!r}", "one of the two"
+            )
         from rankbook.app.fitting import chosen_model
-        from rankbook.app.select import select_model
+        from rankbook.app.folds import select_by_folds
+        from rankbook.app.select import check_method, select_model
         from rankbook.base.jit import WAITING
+        from rankbook.data.split import prepare
+        from rankbook.data.table import PARTS
 
-        found = read_data(**columns)
+        columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
+        columns |= dict(group_split=group_split, group=group)
+        found, groups = read_parts_of(data, files, asked, **columns)
+        check_method(method, found, graph)
+        options |= dict(progress=sys.stderr.isatty())
+        before, parts = WAITING.seconds, PARTS if validation is None or test else PARTS[:2]
+        ends = dict(lam_min=lam_min, lam_max=lam_max)
         if verbose and method == "ranksvm":
-            _foretell(found, options)
+            how = standardize, seed, parts
+            _foretell(prepare(found, graph, *how)[0]["train"], options | ends)
         elif verbose:
             typer.echo(f"{method}: one decomposition, nothing is predicted", err=True)
-        before = WAITING.seconds
-        result = select_model(found, progress=sys.stderr.isatty(), **options)
+        if by_folds:
+            for name_of, value in ends.items():
+                if value is not None:
+                    raise ArgumentError(
+                        f"{name_of} is {value!r}", "no value where lambda is chosen by folds"
+                    )
+            if (by := fold_by or ("item" if groups is None else "group")) != "group":
+                if groups is not None:
+                    raise ArgumentError(f"fold_by is {by!r} beside a column of groups", "'group'")
+            elif groups is None:
+                raise ArgumentError(
+                    "fold_by is 'group'",
+                    "--group with a column of --preferences, or --group-split with one of DATA",
+                )
+            by = "pair" if group is not None else by  # whole groups of pairs
+            result = select_by_folds(found, fold_by=by, groups=groups, **options)
+        else:
+            result = select_model(found, graph=graph, parts=parts, **options, **ends)
         facts = result.summary()
         facts["seconds"] = facts["seconds"] | dict(compiling=WAITING.seconds - before)
-        say(json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(report(facts)))
+        lines = fold_report if by_folds else report
+        say(json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(lines(facts)))
         for note in facts["notes"]:
             say(f"rankbook: note: {note}", err=True)
         if save is not None:
-            chosen_model(result, dict(target=target, qid=qid)).save(save)
+            chosen_model(result, dict(target=target, qid=qid, name=name)).save(save)
         if plot is not None:
             save_picture(result.figure(), plot)

@@ -1,0 +1,132 @@
+"""Reading of DATA with the files of its parts, or of preferences between its items."""
+
+from ...base.errors import ArgumentError
+from .reading import advice_on_words, check_file, open_blocks, preferences_between, read_data
+
+
+def read_parts_of(data, files, asked=None, *, group_split=None, group=None, **columns):
+    """What is learnt from, and what is validated and tested by.
+
+    Parameters
+    ----------
+    data : str
+        DATA as it was given.
+    files : dict from "validation" and "test" to str
+        The files that were given: of graded items as DATA, or of preferences between its items.
+    asked : dict, optional
+        Preferences to train on, from :func:`rankbook.app.cli.reading.asked_preferences`.
+    group_split, group : str, optional
+        Columns of groups: of DATA, and of the file of preferences.
+    **columns
+        target, qid, name and drop, as options gave them.
+
+    Returns
+    -------
+    found : Dataset or PreferredItems
+    groups : ndarray of shape (n,) or (m,), or None
+        Beside preferences, the group of each item or of each training preference.
+
+    Raises
+    ------
+    OSError, ValueError
+        As :func:`rankbook.app.cli.reading.read_data`; or if options do not go together.
+    """
+    from rankbook.data.split import PreferredItems, read_parts
+
+    for name, file in files.items():
+        check_file(f"--{name}", file)
+    if asked is None:
+        if files and group_split is not None:
+            raise ArgumentError(
+                f"group_split is {group_split!r} and parts are given as files", "one of the two"
+            )
+        if not files:
+            return read_data(data, **columns, group_split=group_split), None
+        check_file("DATA", data)
+        with advice_on_words("name", "qid"):
+            return read_parts(dict(train=data, **files), **columns), None
+    for name in ("target", "qid"):
+        if (value := columns.pop(name)) is not None:
+            raise ArgumentError(f"{name} is {value!r}", "None beside --preferences")
+    for name, file in files.items():
+        if file == "-":
+            raise ArgumentError(f"{name} is '-', standard input", "a file of preferences")
+    with advice_on_words("name"):
+        how = dict(needs_target=False, scored=False, qid=group_split)
+        try:
+            blocks, roles = open_blocks([data], **how, **columns)
+        except ArgumentError as error:
+            raise error.renamed("group_split") if error.argument == "qid" else error
+    (block,) = blocks.items.values
+    items, groups = (len(block.X), block.item_names), None if group_split is None else block.qid
+    if group is None:
+        train = preferences_between(asked, *items)
+    else:
+        train, groups = grouped_preferences(asked, group, *items)
+    prefs = dict(train=train)
+    prefs |= {
+        part: preferences_between(asked | dict(path=file), *items) for part, file in files.items()
+    }
+    for part, each in prefs.items():
+        if not each.weight.any():
+            name = "preferences" if part == "train" else part
+            raise ArgumentError(f"{name} has no preference of positive weight", "at least one")
+    return PreferredItems(block.X, prefs, roles.features, block.name), groups
+
+
+UNITS = dict(clicks="session", rankings="ranking")  # rows that make preferences together
+
+
+def grouped_preferences(asked, column, n, names):
+    """Preferences, and the group (m,) of each, which a column of their file names.
+
+    Parameters
+    ----------
+    asked, n, names
+        As of :func:`rankbook.app.cli.reading.preferences_between`.
+    column : str
+
+    Returns
+    -------
+    Preferences
+        Group by group, in each in the order of the rows.
+    group : ndarray of shape (m,)
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, or a session or ranking has rows of two groups.
+    """
+    import numpy as np
+
+    from rankbook.base.validation import unknown_name
+    from rankbook.data.table import Source, read_frame, require_ids
+    from rankbook.preferences.graph import Preferences
+
+    if asked["path"] == "-":
+        raise ArgumentError(f"group is {column!r} and preferences is '-'", "a file of preferences")
+    preferences_between(asked, n, names)  # errors number the rows of the whole file
+    source, form = Source(asked["path"]), asked["form"]
+    frame = read_frame(source)
+    if column not in frame.columns:
+        raise unknown_name("group", column, list(frame.columns))
+    require_ids(source, frame[column], what="group")
+    columns = {name: value for name, value in asked.items() if name not in ("path", "form")}
+    if form in UNITS:
+        unit = columns.get(UNITS[form], UNITS[form])
+        torn = frame.groupby(unit)[column].nunique() > 1
+        if torn.any():
+            raise ArgumentError(
+                f"group is {column!r}, of which the {UNITS[form]} {torn.idxmax()} of {source} "
+                "has two values",
+                f"one group for each {UNITS[form]}",
+            )
+    make, rows = getattr(Preferences, f"from_{form}"), range(n) if names is None else names
+    labels, parts = zip(*frame.groupby(column, sort=False))
+    parts = [make(part.reset_index(drop=True), items=rows, **columns) for part in parts]
+    whole = [
+        np.concatenate([getattr(each, name) for each in parts])
+        for name in ("better", "worse", "weight", "margin")
+    ]
+    group = np.repeat(np.arange(len(labels)), [len(each) for each in parts])
+    return Preferences(*whole[:2], n, *whole[2:]), group

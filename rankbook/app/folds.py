@@ -1,0 +1,273 @@
+"""Choosing lambda for preferences by folds of items, pairs or groups."""
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from ..base.errors import ArgumentError
+from ..base.validation import as_choice
+from ..data.split import prepare
+from ..estimators.rankrls import RankRLSCV, choose_entry
+from ..estimators.ranksvm import RankSVMCV, choose_by_folds, fold_values, mean_curve
+from ..kernels.kernel import Kernel
+from ..metrics.pairs import disagreement
+from ..problems.rankrls import RankRLSProblem
+from ..registry.solve import solve_path
+from ..selection.curve import ValidationCurve
+from ..selection.folds import BY, pair_folds
+from ..selection.leave_preference_out import preference_values
+from .select import CERTIFIED, check_method, kernels_to_try
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class FoldSelection:
+    """A model whose lambda was chosen by folds of preferences, and all that led to it.
+
+    Attributes
+    ----------
+    data : PreferredItems
+    model : RankSVMCV or RankRLSCV
+        Fitted to all training preferences, at the chosen lambda.
+    sizes : list of dict
+        For each fold, the numbers of its preferences "train" and "validation".
+    disagreement : dict
+        "held_out", the smallest mean over folds; "by_others", see :func:`chosen_by_others`; and
+        "test", that of the preferences of this part, None without it.
+    settings : dict
+    seconds : float
+    centre, factor : ndarrays of shape (d,)
+        What standardises items.
+    """
+
+    data: object
+    model: object
+    sizes: list
+    disagreement: dict
+    settings: dict
+    seconds: float
+    centre: np.ndarray
+    factor: np.ndarray
+
+    @property
+    def best(self):
+        """Every interval (low, high) of lambda with the smallest mean; of a grid, its ends."""
+        if isinstance(self.model, RankSVMCV):
+            return self.model.best_
+        values, lams = self.model.cv_values_, np.sort(self.model.lams_)
+        values = values[np.argsort(self.model.lams_), self.model.gammas_.index(self.model.gamma_)]
+        good = np.flatnonzero(values <= values.min() + 1e-12)
+        runs = np.split(good, np.flatnonzero(np.diff(good) > 1) + 1)
+        return [(float(lams[run[0]]), float(lams[run[-1]])) for run in runs[::-1]]
+
+    @property
+    def notes(self):
+        """Caveats about the result, a list of str."""
+        model, notes = self.model, []
+        if self.disagreement["held_out"] >= 0.5:
+            notes.append(
+                "No lambda orders the pairs left out better than chance would (0.5); "
+                "another kernel or other features may."
+            )
+        if not model.certificate_.is_optimal(1e-6):
+            notes.append(f"The chosen solution is not optimal to 1e-6: {model.certificate_}.")
+        if self.settings["fold_by"] == "pair":
+            notes.append(
+                "The two parts of a fold share items, so the held-out disagreement holds for new "
+                "pairs of known items; folds by item say how new items are ordered."
+            )
+        return notes
+
+    def summary(self):
+        """All facts as a dict of plain Python values, ready for JSON.
+
+        The upper end of an interval of lambda is None where it is infinite.
+        """
+        model, settings, data = self.model, self.settings, self.data
+        kernel = model.solution_.problem.kernel
+        numbers = {name: getattr(kernel, name) for name in Kernel.PARAMETERS.get(kernel.name, ())}
+        if "gamma" in numbers:
+            numbers["gamma"] = numbers["gamma"] or 1.0 / data.X.shape[1]
+        exact = isinstance(model, RankSVMCV)
+        minima = [float(each.minimum) for each in model.gamma_curves_] if exact else None
+        minima = model.cv_values_.min(axis=0).tolist() if minima is None else minima
+        m = len(data.prefs["train"])
+        return dict(
+            data=dict(name=data.name, items=len(data.X), features=data.X.shape[1]),
+            preferences={name: len(prefs) for name, prefs in data.prefs.items()},
+            folds=dict(
+                by=settings["fold_by"],
+                groups=settings["groups"],
+                seed=settings["seed"],
+                number=len(self.sizes),
+                left_out=[m - each["train"] for each in self.sizes],
+                validated=[each["validation"] for each in self.sizes],
+                dropped=int(model.n_dropped_),
+            ),
+            standardized=settings["standardize"],
+            method=settings["method"],
+            kernel=dict(name=kernel.name) | numbers,
+            candidates=[dict(gamma=g, minimum=v) for g, v in zip(model.gammas_, minima)],
+            curve=dict(
+                best=[[low, high if np.isfinite(high) else None] for low, high in self.best],
+                exact=exact,
+                intervals=int(model.curve_.values.size) if exact else None,
+                status=list(model.fold_status_) if exact else None,
+            ),
+            chosen=dict(
+                lam=float(model.lam_),
+                rule=settings["rule"] if exact else None,
+                standard_error=float(model.standard_error_) if exact else None,
+                gamma=numbers.get("gamma"),
+            ),
+            disagreement=self.disagreement,
+            certificate={name: float(getattr(model.certificate_, name)) for name in CERTIFIED},
+            solver=model.solver_,
+            seconds=dict(all=self.seconds),
+            notes=self.notes,
+        )
+
+    def figure(self):
+        """The mean validation curve, made without pyplot."""
+        from matplotlib.figure import Figure
+
+        from rankbook.plots.axes import lambda_axis
+        from rankbook.plots.curve import plot_validation_curve
+
+        figure = Figure(figsize=(6, 3.2), layout="constrained")
+        ax, model = figure.add_subplot(), self.model
+        if isinstance(model, RankSVMCV):
+            plot_validation_curve(model.curve_, ax, model.lam_)
+        else:
+            column = model.gammas_.index(model.gamma_)
+            ax.plot(model.lams_, model.cv_values_[:, column], "o-", ms=3)
+            ax.plot(model.lam_, model.best_value_, "o", color="C1")
+            ax.set_xscale("log")
+            lambda_axis(ax, "disagreement")
+        name = f"{self.data.name}: {len(self.data.prefs['train'])} preferences, "
+        figure.suptitle(
+            f"{name}{len(self.sizes)} folds by {self.settings['fold_by']}", fontsize="small"
+        )
+        return figure
+
+
+def chosen_by_others(model, X, prefs, folds):
+    """The mean disagreement of folds, each at the lambda that the others choose.
+
+    No fold has a part in the choice by which it is judged, so that the mean is hardly too good, and
+    nothing is trained again for "ranksvm"; of several gammas it is at the chosen one.
+
+    Parameters
+    ----------
+    model : RankSVMCV or RankRLSCV
+        Fitted to items X (n, d) and `prefs`.
+    X, prefs
+    folds : list of Fold
+        Of the fit, three at least.
+
+    Returns
+    -------
+    float
+    """
+    found = []
+    if isinstance(model, RankSVMCV):
+        breaks, values = fold_values(model.fold_curves_)
+        curves = [ValidationCurve(breaks, each, model.curve_.scale) for each in values]
+        for f, curve in enumerate(curves):
+            rest = [*curves[:f], *curves[f + 1 :]]
+            found.append(curve.at(choose_by_folds(mean_curve(rest), rest, model.rule)[0]))
+        return float(np.mean(found))
+
+    def values_of(fold, gamma):
+        kernel = Kernel(model.kernel, gamma, model.degree, model.coef0)
+        follow = lambda some: solve_path(RankRLSProblem(X, graph=some, kernel=kernel), solver="rls")
+        return preference_values(follow, prefs, [fold], model.lams_)[0]
+
+    tables = [np.stack([values_of(fold, g) for g in model.gammas_], axis=1) for fold in folds]
+    for f, table in enumerate(tables):
+        rest = np.mean([*tables[:f], *tables[f + 1 :]], axis=0)
+        found.append(table[choose_entry(rest, model.lams_, model.gammas_, False)])
+    return float(np.mean(found))
+
+
+def select_by_folds(  # noqa: PLR0913 -- an option of the command each
+    data,
+    *,
+    fold_by="item",
+    groups=None,
+    method="ranksvm",
+    kernel="rbf",
+    gamma=None,
+    degree=None,
+    coef0=None,
+    rule="widest",
+    standardize=True,
+    seed=0,
+    solver="auto",
+    progress=False,
+):
+    """Choose the lambda that orders best what is left out, over five folds.
+
+    Parameters
+    ----------
+    data : PreferredItems
+        With preferences "train", all of which take part in the folds and in the final fit, and
+        perhaps "test", on which the final fit is measured.
+    fold_by : {"item", "pair", "group"}, default "item"
+        As of :class:`rankbook.RankSVMCV`.
+    groups : array-like of shape (n,) or (m,), optional
+        As of :meth:`rankbook.RankSVMCV.fit`, of items or of the training preferences. Fewer than
+        five groups have a fold each.
+    method : {"ranksvm", "rankrls"}, default "ranksvm"
+        By :class:`rankbook.RankSVMCV` or :class:`rankbook.RankRLSCV`.
+    kernel, gamma, degree, coef0, rule, standardize, solver
+        As of :func:`rankbook.app.select.select_model`. Rule and solver are those of "ranksvm"; the
+        scale is that of all items that a training preference compares.
+    seed : int, default 0
+        Shuffles the folds.
+    progress : bool, default False
+
+    Returns
+    -------
+    FoldSelection
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a bad argument, before any work is done; or if a fold would have no preference.
+    """
+    start, by = perf_counter(), as_choice("fold_by", fold_by, BY)
+    check_method(method, data, "full")
+    options = kernels_to_try(kernel, gamma, degree, coef0)[0] | dict(gamma=gamma)
+    parts, _, centre, factor = prepare(data, standardize=standardize)
+    prefs, X = data.prefs["train"], parts["train"].X
+    ids = None if groups is None else np.unique(groups)
+    cv = FOLDS if ids is None else min(FOLDS, max(2, ids.size))
+    folds, _ = pair_folds(cv, X, prefs, by, groups, seed)
+    sizes = [dict(train=len(fold.prefs), validation=len(fold.target)) for fold in folds]
+    options |= dict(cv=cv, fold_by=by, random_state=seed)
+    if method == "ranksvm":
+        model = RankSVMCV(**options, rule=rule, solver=solver, progress=progress)
+    else:
+        for name, value, accepted in (("rule", rule, "widest"), ("solver", solver, "auto")):
+            if value != accepted:
+                raise ArgumentError(
+                    f"{name} is {value!r}", f"{accepted!r} for rankrls, whose folds try a grid"
+                )
+        model = RankRLSCV(**options)
+    model.fit(X, preferences=prefs, groups=groups)
+    model.set_params(**dict(progress=False) if method == "ranksvm" else {})
+    if method == "ranksvm":
+        held_out = float(model.curve_.at(model.lam_))
+    else:
+        held_out = model.best_value_
+    others = chosen_by_others(model, X, prefs, folds) if len(folds) > 2 else None
+    wrong = dict(held_out=held_out, by_others=others, test=None)
+    if "test" in data.prefs:
+        wrong["test"] = float(disagreement(data.prefs["test"], model.predict(X)))
+    settings = dict(method=method, fold_by=fold_by, groups=None if ids is None else len(ids))
+    settings |= dict(seed=seed, standardize=standardize, rule=rule)
+    seconds = perf_counter() - start
+    return FoldSelection(data, model, sizes, wrong, settings, seconds, centre, factor)
