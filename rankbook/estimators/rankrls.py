@@ -486,8 +486,9 @@ class RankRLSCV(RankRLSBase):
         Of the kernel, None for 1/d; or several to try.
     cv : {"query", "loo", "lpo"}, int, splitter or iterable, default 5
         Leave out each query, item or pair of items; a number of folds, by query where there are
-        several, else by item; a splitter; or pairs (training, left out). Of preferences "lpo" is
-        every two items that are compared, and "query" every group.
+        several, else by item; a splitter; or pairs (training, left out) of rows, which together
+        are all: a given split is ``cv=[(training, validation)]``. Of preferences "lpo" is every
+        two items that are compared, and "query" every group.
     metric : {"disagreement", "auc", "ndcg", "average_precision"} or callable
         By default "disagreement". The mean over queries, and over folds of items. A callable
         ``metric(y_true, y_score, qid)``: greater is better. Only "disagreement" for "lpo" and for

@@ -500,7 +500,8 @@ class RankSVMCV(Ranker):
         data.
     cv : int, splitter or iterable, default 5
         Number of folds, by query where there are several, else by item; a scikit-learn splitter; or
-        pairs (training, left out).
+        pairs (training, left out) of rows. A given split is one pair, ``cv=[(training,
+        validation)]``, or a PredefinedSplit; the model is then fitted to the rows of both.
     rule : {"widest", "largest", "one_se"}, default "widest"
         The middle of the widest best interval; the largest best lambda; or the largest within one
         standard error of the best.
@@ -555,6 +556,14 @@ class RankSVMCV(Ranker):
     >>> model = rb.RankSVMCV(kernel="linear", cv=3).fit(data.X, data.y)
     >>> f"{model.lam_:.3g}", round(model.curve_.minimum, 3), model.curve_.metric
     ('1.92', 0.067, 'disagreement')
+
+    With a given training and validation set:
+
+    >>> import numpy as np
+    >>> data, train = rb.datasets.make_mixture(n_per_class=30), np.arange(60) % 2 == 0
+    >>> model = rb.RankSVMCV(kernel="linear", cv=[(train, ~train)]).fit(data.X, data.y)
+    >>> len(model.fold_curves_), f"{model.curve_.minimum:.3g}"
+    (1, '0.0178')
     """
 
     lam_: float

@@ -401,7 +401,7 @@ class RayleighRankerCV(RayleighBase):
         of components (or None, with the linear kernel), and gammas of the kernel, None for 1/d.
     cv : int, splitter or iterable, default 5
         Folds of the labelled items, by class; a splitter, or pairs (training, left out), see the
-        labelled items only, numbered in their order.
+        labelled items only, numbered in their order. A given split is one such pair.
     n_neighbors, kernel, degree, coef0, pivots, metric, unlabelled, neighbours
         As in :class:`rankbook.RayleighRanker`.
     random_state : None, int, numpy Generator or RandomState, default None

@@ -147,7 +147,12 @@ def deal_folds(cv, X, y, query, rng=None):
             f"cv is {cv!r}", "an integer, a splitter of scikit-learn or pairs (training, left out)"
         )
     folds = []
-    for f, pair in enumerate(cv.split(X, y, query) if hasattr(cv, "split") else cv):
+    if hasattr(cv, "split"):
+        from sklearn.model_selection import PredefinedSplit
+
+        # a given split knows its parts, and warns where it is told of groups
+        cv = cv.split(X, y, None if isinstance(cv, PredefinedSplit) else query)
+    for f, pair in enumerate(cv):
         if not hasattr(pair, "__len__") or len(pair) != 2:
             raise ArgumentError(f"cv has fold {f}, {pair!r}", "a pair (training, left out)")
         parts = []
