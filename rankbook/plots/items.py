@@ -1,6 +1,7 @@
 """Pictures of items: decision functions, ROC curves and explained pairs."""
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +146,9 @@ def plot_decision(
         if high > low:  # a constant has no contours
             shades = dict(levels=np.linspace(low, high, 10), colors=greys, zorder=0)
             filled = ax.contourf(first, second, surface, **shades)
-            filled.set_rasterized(True)  # a thousand corners otherwise
+            with warnings.catch_warnings():  # contours of matplotlib before 3.11 stay lines
+                warnings.simplefilter("ignore", UserWarning)
+                filled.set_rasterized(True)  # a thousand corners otherwise
             if cut is not None and low < cut < high:
                 line = dict(colors="black", linewidths=1.2, linestyles="solid", zorder=1)
                 ax.contour(first, second, surface, levels=[cut], **line)

@@ -449,9 +449,10 @@ class TestCopiesOfText:
         with pytest.raises(FileNotFoundError, match="/nowhere/at/all"):
             rb.read_blocks("a.csv", "y", "q")
 
-    def test_memory_is_that_of_a_block(self):
+    def test_memory_is_that_of_a_block(self, monkeypatch):
         import tracemalloc
 
+        monkeypatch.setattr("rankbook.data.file_blocks.CHUNK", 2000)
         data = made(60_000, 8, 6_000)
         write_dataset(data, "a.csv")
         write_dataset(data, "a.txt")

@@ -17,6 +17,10 @@ import pytest
 from rankbook.data.table import Assumption, NotNumbers, read_table
 
 pytestmark = pytest.mark.usefixtures("workplace")
+large_numbers = pytest.mark.skipif(
+    [*map(int, pd.__version__.split(".")[:2])] < [3, 1],
+    reason="pandas before 3.1 reads numbers exactly, but takes the largest ones for words",
+)
 
 
 def put(name, content):
@@ -108,6 +112,7 @@ class TestRead:
         assert filler.encode()[2**16 - 1 : 2**16 + 1] == "é".encode()
         assert read_table(put("a.svm", filler + "1 1:2\n")).y.tolist() == [1]
 
+    @large_numbers
     def test_integers_beyond_64_bits(self):
         assert read_table(
             put("a.csv", "y,x\n1,2\n2,99999999999999999999999\n"), target="y"
@@ -344,7 +349,7 @@ class TestValues:
             ("y,a,b\n1,2\n", "nan .*row 0, column 'b'"),
             ("y,a,b\n1,2,3\n,2,3\n", "nan .*row 1, column 'y'"),
             ("y,a,b\n1,inf,3\n", "inf in row 0, column 'a'"),
-            ("y,a,b\n1,1e400,3\n", "inf in row 0, column 'a'"),
+            pytest.param("y,a,b\n1,1e400,3\n", "inf in row 0, column 'a'", marks=large_numbers),
         ],
     )
     def test_not_finite(self, text, says):
