@@ -158,14 +158,21 @@ class OrdinalRanker(ClassifierMixin, Shown):
         return self
 
     def decision_function(self, X: Items) -> np.ndarray:
-        """The ranker's scores (p,) of items X (p, d).
+        """How far the scores of items X (p, d) are inside each class, (p, k); (p,) for two classes.
 
-        With two classes less the cut, if that is finite: then they are positive for the second.
+        The class j of k > 2 reaches from one cut to the next, and column j is the distance of the
+        score to the nearer of them: positive inside, negative outside, infinite if the class has no
+        finite cut. The largest column is the predicted class; a score that equals a cut has 0 in
+        the columns of both classes and is of the upper one. Two classes have the score less the
+        cut, positive for the second, or the score alone if the cut is infinite.
         """
         check_is_fitted(self, "cuts_")
         scores = np.asarray(self.ranker_.predict(X))
-        shift = self.classes_.size == 2 and np.isfinite(self.cuts_[0])
-        return scores - self.cuts_[0] if shift else scores
+        if self.classes_.size == 2:
+            return scores - self.cuts_[0] if np.isfinite(self.cuts_[0]) else scores
+        above = scores[:, None] - np.r_[-np.inf, self.cuts_]
+        below = np.r_[self.cuts_, np.inf] - scores[:, None]
+        return np.minimum(above, below)
 
     def predict(self, X: Items) -> np.ndarray:
         """Classes (p,) of items X (p, d), an array or what :meth:`set_output` asked for."""

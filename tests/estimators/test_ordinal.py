@@ -40,8 +40,7 @@ def stars():
 def test_any_ranker_is_cut_as_well_as_can_be(stars, ranker, loss):
     X, y = stars
     model = rb.OrdinalRanker(ranker, loss).fit(X, y)
-    scores = model.decision_function(X)
-    assert np.array_equal(scores, model.ranker_.predict(X)) and scores.shape == (120,)
+    scores = model.ranker_.predict(X)
     measure = mean_absolute_error if loss == "absolute" else lambda a, b: np.mean(a != b)
     best = measure(y, model.predict(X))
     for moved in range(3):
@@ -102,6 +101,30 @@ def test_two_classes_beside_a_support_vector_machine(stars):
     ours = rb.OrdinalRanker(rb.RankSVM(lam=10.0)).fit(X, y > 1)
     theirs = SVC(gamma=0.5).fit(X, y > 1)
     assert ours.score(X, y > 1) >= theirs.score(X, y > 1) - 0.03
+
+
+@pytest.mark.parametrize("loss", ["error", "absolute"])
+def test_the_decision_function_is_largest_for_the_class_that_is_predicted(stars, loss):
+    X, y = stars
+    for labels in (y, (y > 0) * 1 + (y > 2), (y != 1) * y):
+        model = rb.OrdinalRanker(loss=loss).fit(X, labels)
+        inside, cuts = model.decision_function(X), np.r_[-np.inf, model.cuts_, np.inf]
+        assert inside.shape == (120, model.classes_.size)
+        assert np.array_equal(model.classes_[inside.argmax(axis=1)], model.predict(X))
+        for score, row in zip(model.ranker_.predict(X), inside):
+            assert row.tolist() == [min(score - a, b - score) for a, b in zip(cuts, cuts[1:])]
+
+
+def test_scores_on_a_cut_and_classes_without_scores():
+    X, y = np.arange(6.0)[:, None] // 2, np.arange(6) // 2
+    model = rb.OrdinalRanker(Ridge(alpha=1e-9)).fit(X, y)
+    model.cuts_ = model.ranker_.predict([[0.5], [1.5]])
+    assert np.allclose(model.decision_function([[0.5]]), [[0, 0, -1]])
+    assert model.predict([[0.5]]).tolist() == [1]
+    flat = rb.OrdinalRanker().fit(np.ones((5, 1)), [0, 0, 1, 2, 9])
+    inside = flat.decision_function([[1.0]])[0]
+    assert flat.predict([[1.0]])[0] == flat.classes_[inside.argmax()] == 0
+    assert (inside[1:] == -np.inf).all()
 
 
 def test_a_cut_that_nobody_is_above_leaves_the_scores_finite():
