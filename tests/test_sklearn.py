@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
+from rankbook.testing import expected_failed_checks
 
 
 class TwoLabels(rb.LabelRanker):
@@ -47,92 +48,45 @@ ESTIMATORS = [
     for value in (getattr(rb, name) for name in rb.__all__)
     if isinstance(value, type)
     and issubclass(value, BaseEstimator)
-    and value is not rb.LabelRanker  # needs two columns
+    and value is not rb.LabelRanker  # TwoLabels stands for it
 ] + [TwoLabels]
-WEIGHTED_COPIES = "check_sample_weight_equivalence_on_dense_data"
-DRAWN = {
-    WEIGHTED_COPIES: (
-        "weights change how often a constraint is drawn: the same in law, not in the numbers drawn"
-    )
-}
-CHOSEN = {WEIGHTED_COPIES: "an item repeated is chosen more often for the basis"}
-STAR = {WEIGHTED_COPIES: "the representatives of a star graph change when items are repeated"}
-SOLVED = "solved to a relative gap of 1e-6, and compared at 1e-7"
-SPARSE = {"check_sample_weight_equivalence_on_sparse_data": SOLVED}
-CROWDED = {
-    "check_fit2d_1feature": (
-        "seven of its ten items are of one level: "
-        "five folds of two cannot all have two levels to compare"
-    )
-}
-EARLIER = [*map(int, sklearn.__version__.split(".")[:2])] < [1, 8]
-if EARLIER:
-    CROWDED["check_n_features_in_after_fitting"] = (
-        "four of its ten items are of one level: five folds of two cannot all have two levels"
-    )
 needs_routing = pytest.mark.skipif(
-    EARLIER, reason="before scikit-learn 1.8 a pipeline does not pass query ids on to score"
+    [*map(int, sklearn.__version__.split(".")[:2])] < [1, 8],
+    reason="before scikit-learn 1.8 a pipeline does not pass query ids on to score",
 )
-FEW = {
-    "check_fit2d_1feature": (
-        "fewer than four of its ten items are of one class, too few to train on in two folds"
-    )
-}
-ONE_SCORE = (
-    "with more than two classes decision_function is one score an item, not one for each class"
-)
-SCALED = {
-    WEIGHTED_COPIES: (
-        "lam='scale' takes copies of an item for more evidence, and weights for another unit"
-    )
-}
-REASONS = {
-    rb.OrdinalRanker: SCALED
-    | dict.fromkeys(("check_classifiers_train", "check_classifiers_classes"), ONE_SCORE),
-    rb.RankSVM: SCALED,
-    rb.RankRLS: SCALED,
-    rb.OnlineRankSVM: DRAWN,
-    rb.OnlineSVC: DRAWN,
-    rb.RankSVMCV: CROWDED,
-    rb.RankRLSCV: CROWDED,
-    rb.RayleighRankerCV: CROWDED,
-}
-# Settings far from the defaults, with the checks that they fail; the second list with --slow.
+# Settings far from the defaults; the second list with --slow.
 OTHER_SETTINGS = [
-    (rb.RankSVM(lam=1.0), {}),
-    (rb.RankRLS(lam=1.0), {}),
-    (rb.RankSVM(loss="squared", approximate_kernel=8), CHOSEN),
-    (rb.RankRLS(basis=2), CHOSEN),
-    (rb.RankRLSCV(lams=[0.1, 1.0], kernel="linear", cv="loo"), {}),
-    (rb.RayleighRanker(pivots="rpcholesky", random_state=0), {}),
-    (rb.OnlineSVC(average="plain", fit_intercept=False, max_updates=50_000), DRAWN),
+    rb.RankSVM(lam=1.0),
+    rb.RankRLS(lam=1.0),
+    rb.RankSVM(loss="squared", approximate_kernel=8),
+    rb.RankRLS(basis=2),
+    rb.RankRLSCV(lams=[0.1, 1.0], kernel="linear", cv="loo"),
+    rb.RayleighRanker(pivots="rpcholesky", random_state=0),
+    rb.OnlineSVC(average="plain", fit_intercept=False, max_updates=50_000),
 ]
 MORE_SETTINGS = [
-    (rb.RankSVM(lam=1.0, kernel="linear"), SPARSE),
-    (rb.RankSVM(lam=1.0, kernel="linear", penalty="l1"), {}),
-    (rb.RankSVM(graph="star", solver="path"), STAR),
-    (rb.RankSVM(kernel="linear", solver="newton"), SPARSE | {WEIGHTED_COPIES: SOLVED}),
-    (rb.RankSVMCV(cv=2, random_state=0), {}),
-    (rb.RankSVMCV(kernel="linear", cv=2, rule="one_se", random_state=0), {}),
-    (rb.RankRLS(lam=1.0, kernel="linear"), {}),
-    (rb.RankRLS(lam=1.0, graph="identity", kernel="poly"), {}),
-    (rb.RankRLSCV(cv=2, random_state=0), {}),
-    (rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.1, 1.0], cv="lpo"), {}),
-    (rb.RayleighRanker(manifold_weight=0), {}),
-    (rb.RayleighRanker(kernel="linear", n_components=None), {}),
-    (rb.RayleighRankerCV(cv=2, random_state=0), FEW),
-    (
-        rb.RayleighRankerCV(
-            lams=[1e-3, 0.1, 1.0],
-            manifold_weights=[0, 10],
-            n_components=[2, 5],
-            gamma=[0.1, 1.0],
-            cv=2,
-        ),
-        FEW,
+    rb.RankSVM(lam=1.0, kernel="linear"),
+    rb.RankSVM(lam=1.0, kernel="linear", penalty="l1"),
+    rb.RankSVM(graph="star", solver="path"),
+    rb.RankSVM(kernel="linear", solver="newton"),
+    rb.RankSVMCV(cv=2, random_state=0),
+    rb.RankSVMCV(kernel="linear", cv=2, rule="one_se", random_state=0),
+    rb.RankRLS(lam=1.0, kernel="linear"),
+    rb.RankRLS(lam=1.0, graph="identity", kernel="poly"),
+    rb.RankRLSCV(cv=2, random_state=0),
+    rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.1, 1.0], cv="lpo"),
+    rb.RayleighRanker(manifold_weight=0),
+    rb.RayleighRanker(kernel="linear", n_components=None),
+    rb.RayleighRankerCV(cv=2, random_state=0),
+    rb.RayleighRankerCV(
+        lams=[1e-3, 0.1, 1.0],
+        manifold_weights=[0, 10],
+        n_components=[2, 5],
+        gamma=[0.1, 1.0],
+        cv=2,
     ),
-    (rb.OnlineRankSVM(average=False, step="1/sqrt(t)", max_updates=20_000), DRAWN),
-    (rb.OnlineSVC(lam=1e-2, max_updates=200_000), DRAWN),
+    rb.OnlineRankSVM(average=False, step="1/sqrt(t)", max_updates=20_000),
+    rb.OnlineSVC(lam=1e-2, max_updates=200_000),
 ]
 QUICK = {"max_updates": 20_000}
 RANKERS = [kind for kind in ESTIMATORS if "qid" in signature(kind.fit).parameters]
@@ -144,32 +98,38 @@ def make(kind):
     return kind(**QUICK if "max_updates" in kind().get_params() else {})
 
 
-def checks(settings):
-    """scikit-learn's checks of estimators, each with the reasons why it fails some of them."""
-    reasons = {id(estimator): failed for estimator, failed in settings}
+def checks(*estimators):
+    """scikit-learn's checks of estimators, of which the declared ones fail."""
     return parametrize_with_checks(
-        [estimator for estimator, _ in settings],
-        expected_failed_checks=lambda estimator: reasons[id(estimator)],
+        list(estimators),
+        expected_failed_checks=lambda one: (
+            {} if isinstance(one, TwoLabels) else expected_failed_checks(one)
+        ),
     )
 
 
-@checks([(make(kind), REASONS.get(kind, {})) for kind in ESTIMATORS])
+@checks(*map(make, ESTIMATORS), rb.LabelRanker())
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_as_it_comes(estimator, check):
     check(estimator)
 
 
-@checks(OTHER_SETTINGS)
+@checks(*OTHER_SETTINGS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_in_another_setting(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@checks(MORE_SETTINGS)
+@checks(*MORE_SETTINGS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_in_more_settings(estimator, check):
     check(estimator)
+
+
+def test_failures_are_declared_of_estimators_of_rankbook():
+    with pytest.raises(TypeError, match="^estimator is a type; expected an instance of an estima"):
+        expected_failed_checks(rb.RankSVM)
 
 
 def test_no_private_function_of_scikit_learn():
