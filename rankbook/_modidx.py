@@ -3116,6 +3116,7 @@ d = { 'settings': { 'branch': 'main',
                                                                                                     'rankbook/solvers/subgradient/steps.py')},
             'rankbook.testing.checks': {},
             'rankbook.testing.corpus': {},
+            'rankbook.testing.estimators': {},
             'rankbook.testing.kit': {},
             'rankbook.testing.paths': {},
             'rankbook.testing.subject': {}}}
