@@ -2149,6 +2149,24 @@ DATA = [
         r"^seed is -1; expected",
     ),
     ("fold 6", lambda tmp: datasets.load_mq2008(6), ValueError, r"^fold is 6; expected"),
+    (
+        "a file for the name of a data set",
+        lambda tmp: datasets.load("train.txt"),
+        ValueError,
+        r"^name is 'train.txt', which looks like a file; .* rankbook.read_table\('train.txt'\) reads",
+    ),
+    (
+        "a list of text for X",
+        lambda tmp: rb.RankSVM(kernel=lambda a, b: 1.0).fit(["tea", "milk"], [0, 1]),
+        TypeError,
+        r"^X cannot be read as numbers \('tea' at index 0\); .* rankbook.kernels.over makes items",
+    ),
+    (
+        "a metric of no place",
+        lambda tmp: metrics.by_query("ndcg@0", [0, 1], [0, 1]),
+        ValueError,
+        "^metric is 'ndcg@0'; expected at least one place, such as ndcg@10",
+    ),
     ("path a number", lambda tmp: rb.read_table(3, "y"), TypeError, r"^path is 3; expected"),
     (
         "no such file",

@@ -56,7 +56,8 @@ def as_choice(argument, value, known):
 def require_kind(argument, value, kind):
     """A TypeError unless `value` is of the class `kind`."""
     if not isinstance(value, kind):
-        raise ArgumentError(f"{argument} is a {type(value).__name__}", f"a {kind.__name__}")
+        article = "an" if kind.__name__[0] in "aeio" else "a"
+        raise ArgumentError(f"{argument} is a {type(value).__name__}", f"{article} {kind.__name__}")
 
 
 def require_columns(argument, X, columns):
@@ -103,10 +104,8 @@ def refuse_text(name, value):
         If a column is of text, categories, dates or other objects; if an array holds text.
     """
     if (columns := _columns_of(value)) is None:
-        if not hasattr(value, "toarray") and (text := _text_in(as_array(name, value))):
-            raise ArgumentError(
-                f"{name} cannot be read as numbers ({text})", "an array of real numbers"
-            )
+        if not hasattr(value, "toarray") and (text := _text_in(A := as_array(name, value))):
+            raise _not_numbers(name, A, text)
         return
     seen = set()
     for column, what in columns:
@@ -224,6 +223,15 @@ def _text_in(A):
     return f"{shown(str(A[found]))}{place.format(*found)}"
 
 
+def _not_numbers(name, A, text):
+    """The error for an array that holds text."""
+    objects = "rankbook.kernels.over makes items and a kernel of strings or other objects."
+    advice = objects if name in ("X", "X_new") and A.ndim == 1 else ""
+    return ArgumentError(
+        f"{name} cannot be read as numbers ({text})", "an array of real numbers", advice
+    )
+
+
 def as_numbers(name, value, exact=True):
     """`value` as a C-ordered float64 array of any shape; no text, dates or complex numbers.
 
@@ -234,7 +242,7 @@ def as_numbers(name, value, exact=True):
         raise ArgumentError(f"{name} has complex entries", "real numbers")
     accepted = "an array of real numbers"
     if text := _text_in(A):  # numpy would read the text "1" as a number
-        raise ArgumentError(f"{name} cannot be read as numbers ({text})", accepted)
+        raise _not_numbers(name, A, text)
     try:
         numbers = np.asarray(A, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import import_extra, within_memory
 from ..base.validation import as_choice, as_count
-from .table import PARTS, Dataset
+from .table import PARTS, Dataset, is_file_name, read_table
 
 # one file of a data set: its place under RANKBOOK_DATA, its fingerprint, its address,
 # or how to come by it without one
@@ -396,7 +396,7 @@ def load_mq2008(fold: int = 1) -> Dataset:
     -------
     Dataset
         X (15211, 46), each feature scaled to [0, 1] within its query by the authors; y is 0, 1 or
-        2; with `qid` and `parts`.
+        2; with `qid`, `parts` and `item_names`, the names of the documents.
 
     Raises
     ------
@@ -412,23 +412,17 @@ def load_mq2008(fold: int = 1) -> Dataset:
     """
     if fold not in (1, 2, 3, 4, 5):
         raise ArgumentError(f"fold is {fold!r}", "an integer from 1 to 5")
-    from sklearn.datasets import load_svmlight_file
-
     pieces = [(int(fold) - 1 + j) % 5 + 1 for j in range(5)]
-    loaded = [
-        load_svmlight_file(
-            str(find_file(f"mq2008.S{k}")), n_features=46, query_id=True, zero_based=False
-        )
-        for k in pieces
-    ]
+    loaded = [read_table(find_file(f"mq2008.S{k}")) for k in pieces]
     return Dataset(
-        np.vstack([X.toarray() for X, _, _ in loaded]),
-        np.concatenate([y for _, y, _ in loaded]),
-        qid=np.concatenate([qid for _, _, qid in loaded]),
+        np.vstack([each.X for each in loaded]),
+        np.concatenate([each.y for each in loaded]),
+        qid=np.concatenate([each.qid for each in loaded]),
         name=f"mq2008 fold {int(fold)}",
-        feature_names=[f"feature {j}" for j in range(1, 47)],
+        feature_names=loaded[0].feature_names,
+        item_names=[name for each in loaded for name in each.item_names],
         parts=np.repeat(
-            ["train", "train", "train", "validation", "test"], [len(y) for _, y, _ in loaded]
+            ["train", "train", "train", "validation", "test"], [len(each.y) for each in loaded]
         ),
         description=(
             "15211 web documents judged 0 to 2 for 784 queries, "
@@ -488,4 +482,10 @@ def load(name: str) -> Dataset:
     >>> rb.datasets.load("cancer").X.shape
     (569, 30)
     """
+    if isinstance(name, (str, os.PathLike)) and is_file_name(name):
+        raise ArgumentError(
+            f"name is {str(name)!r}, which looks like a file",
+            "the name of a data set",
+            f"rankbook.read_table({str(name)!r}) reads files.",
+        )
     return _LOADERS[as_choice("name", name, _LOADERS)]()

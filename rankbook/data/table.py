@@ -159,6 +159,12 @@ _FORMATS = {
 }
 
 
+def is_file_name(text):
+    """Whether a text has the ending of a file of data, or a folder in it."""
+    text = str(text).lower().removesuffix(".gz")
+    return "/" in text or os.sep in text or text.endswith(tuple(_FORMATS))
+
+
 STEP, RATIO = 2**24, 200  # bytes read at a time; the largest factor by which gzip may unpack
 
 
@@ -505,6 +511,7 @@ def require_ids(source, column, start=0, what="query id"):
 
 
 QUERY_NAMES = ("qid", "query", "query_id", "group", "session")
+TARGET_NAMES = ("target", "label")
 
 
 @dataclass(frozen=True)
@@ -592,8 +599,9 @@ def find_roles(  # noqa: PLR0913 -- a role each
         What an error names.
     columns : list of str
     target, qid, name, weight, group_split : str, optional
-        Columns. Without `qid` the query ids are in the column whose name says so, unless it has
-        another role, with an :class:`Assumption`; "none" stands for no queries.
+        Columns. A target that is needed is by default a column whose name says so, and so are the
+        query ids, unless it has another role, with an :class:`Assumption`; a column docid is the
+        name. "none" as `qid` stands for no queries.
     features, drop : sequence of str, optional
         Features are by default all columns without a role that are not to be dropped.
     needs_target : bool, default True
@@ -617,6 +625,14 @@ def find_roles(  # noqa: PLR0913 -- a role each
                         "stand in each line",
                     )
         target, qid = target or "label", qid or ("qid" if "qid" in columns else "none")
+        name = name or ("docid" if "docid" in columns else None)
+    if target is None and needs_target:
+        taken = {qid, name, weight, group_split}
+        taken |= {*(drop if isinstance(drop, (list, tuple)) else ()), *(features or ())}
+        found = [c for c in columns if c.lower() in TARGET_NAMES and c not in taken]
+        if len(found) == 1:
+            target = found[0]
+            warn(Assumption(f"target: column {target!r} of {source}."))
     if target is None and needs_target:
         raise ArgumentError(
             "target is None",
@@ -626,6 +642,9 @@ def find_roles(  # noqa: PLR0913 -- a role each
         if isinstance(value, str) or not (value is None or hasattr(value, "__iter__")):
             raise ArgumentError(f"{argument} is {value!r}", "a list of names")
     drop = drop or ()
+    others = {target, qid, weight, group_split, *drop, *(features or ())}
+    if name is None and "docid" in columns and "docid" not in others:
+        name = "docid"
     given = dict(target=target, qid=None if qid == "none" else qid, group_split=group_split)
     given = [*given.items(), ("name", name), *(("drop", each) for each in drop), ("weight", weight)]
     given = [(argument, value) for argument, value in given if value is not None]
@@ -677,7 +696,8 @@ def find_roles(  # noqa: PLR0913 -- a role each
 def read_frame(source):
     """What a file holds, as a pandas DataFrame.
 
-    SVMlight text has the columns label, qid if it names queries, and the features.
+    SVMlight text has the columns label, qid if it names queries, docid if it names documents as
+    LETOR does, and the features.
 
     Raises
     ------
@@ -687,15 +707,17 @@ def read_frame(source):
     if source.kind == "Parquet":
         return read_parquet(source)
     if source.is_numbered:
-        return numbered_frame(*read_svmlight(source))
+        return numbered_frame(*read_svmlight(source), read_docids(source))
     return read_csv(source, None if source.kind == "CSV text" else "\t")[0]
 
 
-def numbered_frame(X, names, y, qid):
-    """What :func:`read_svmlight` returns, as a data frame."""
+def numbered_frame(X, names, y, qid, docids=None):
+    """What :func:`read_svmlight` and :func:`read_docids` return, as a data frame."""
     import pandas as pd
 
     frame = pd.DataFrame(X, columns=names, copy=False)
+    if docids is not None:
+        frame.insert(0, "docid", docids)
     if qid is not None:
         frame.insert(0, "qid", qid)
     frame.insert(0, "label", y)
@@ -797,6 +819,19 @@ def read_svmlight(source):
     return X[:, low:].toarray(), [f"feature {j}" for j in range(low, width)], y, qid
 
 
+_DOCID = re.compile(rb"#.*?\bdocid\s*=\s*(\S+)")
+
+
+def read_docids(source):
+    """The names of documents in comments ``#docid = NAME``, a list, or None if a line has none."""
+    names = []
+    for _, line in data_lines(source):
+        if not (found := _DOCID.search(line)):
+            return None
+        names.append(found[1].decode(errors="replace"))
+    return names
+
+
 def require_dense(source, n, d):
     """A MemoryError if n rows of d features of SVMlight text would not fit in memory."""
     require_memory(
@@ -824,14 +859,15 @@ def read_table(
         (``.parquet``), or SVMlight/LETOR (``.svm .svmlight .letor .txt .dat``); each may be packed
         by gzip (``.csv.gz``).
     target : str, optional
-        The column to rank by, higher is preferred. Needed for CSV and Parquet, refused for
-        SVMlight, which has a label.
+        The column to rank by, higher is preferred. By default a column named target or label, in
+        any case, with an :class:`Assumption` that says so. Refused for SVMlight, which has a label.
     qid : str, optional
         The column that names the query of a row, or "none". By default a column named qid, query,
         query_id, group or session, in any case, with an :class:`Assumption` that says so. For CSV
         and Parquet only.
     name : str, optional
-        The column that names the rows, which is no feature. For CSV and Parquet only.
+        The column that names the rows, which is no feature; by default docid, if there is one. In
+        LETOR text it is the comment ``#docid = NAME``.
     drop : sequence of str, optional
         Columns to leave out. For CSV and Parquet only.
     group_split : str, optional
@@ -859,7 +895,7 @@ def read_table(
     Warns
     -----
     Assumption
-        If query ids or decimal commas were guessed.
+        If the target, query ids or decimal commas were guessed.
 
     Examples
     --------

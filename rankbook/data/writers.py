@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+from ..base.errors import ArgumentError
 from ..base.files import write_whole
 from ..base.limits import import_extra
 from ..base.tables import printable
@@ -13,6 +14,7 @@ from ..base.validation import unknown_name
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 TABLES = (*SEPARATORS, ".parquet")
+RUN = ".trec"
 NUMBERED = (".svm", ".svmlight", ".letor", ".txt", ".dat")
 
 
@@ -86,6 +88,57 @@ def write_frame(frame, file="-", formulas=True):
     write_bytes(file, text.encode(), packed)
 
 
+def write_run(frame, file):
+    """Write a run as trec_eval and ir_measures read it: lines `qid Q0 docid rank score tag`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With the columns qid, name and score.
+    file : str or path
+        ``.trec``, also with ``.gz``. Scores have the precision of float32, which is what trec_eval
+        reads. Ranks follow them and begin at 1 in each query; of equal scores the last name comes
+        first, which is trec_eval's rule.
+
+    Raises
+    ------
+    ValueError
+        If the items have no queries or no names, a query has a name twice, or one has a space.
+    FileNotFoundError, IsADirectoryError, PermissionError
+        If the file cannot be written.
+    """
+    import numpy as np
+    import pandas as pd
+
+    _, packed = ending_of(file, (RUN,))
+    for column, option in (("qid", "--qid"), ("name", "--name")):
+        what = "query ids" if column == "qid" else "names"
+        if column not in frame:
+            raise ArgumentError(
+                f"DATA has no {what}, which a run needs",
+                f"{option}, or LETOR text with qid and #docid",
+            )
+        text = frame[column].astype(str)
+        if (bad := text.str.contains(r"\s") | (text == "")).any():
+            row = int(np.argmax(bad))
+            raise ArgumentError(
+                f"{column} is {text.iloc[row]!r} in row {row}", f"{what} without spaces in a run"
+            )
+    run = pd.DataFrame(dict(qid=frame["qid"].astype(str), name=frame["name"].astype(str)))
+    if (again := run.duplicated()).any():
+        row = int(np.argmax(again))
+        raise ArgumentError(
+            f"name is {run['name'].iloc[row]!r} a second time in row {row}",
+            "each name once in a query",
+        )
+    run["query"], run["score"] = pd.factorize(run["qid"])[0], frame["score"].astype(np.float32)
+    run = run.sort_values(["query", "score", "name"], ascending=[True, False, False])
+    rank = run.groupby("query").cumcount() + 1
+    rows = zip(run["qid"], run["name"], rank, run["score"])
+    lines = (f"{qid} Q0 {name} {r} {score:.9g} rankbook\n" for qid, name, r, score in rows)
+    write_bytes(file, "".join(lines).encode(), packed)
+
+
 def json_rows(frame):
     """The rows of a data frame as the text of a JSON list, a record each."""
     known = frame.astype(object).where(frame.notna(), None)
@@ -106,7 +159,8 @@ def svmlight_lines(data):
         x = data.X[row]
         words = "".join(f" {j + 1}:{float(x[j])!r}" for j in np.flatnonzero(x))
         label = float(data.y[row])
-        yield f"{int(label) if label.is_integer() else repr(label)}{queries[row]}{words}\n"
+        name = "" if data.item_names is None else f" #docid = {data.item_names[row]}"
+        yield f"{int(label) if label.is_integer() else repr(label)}{queries[row]}{words}{name}\n"
 
 
 def write_dataset(data, file):
@@ -116,9 +170,9 @@ def write_dataset(data, file):
     ----------
     data : Dataset
     file : str or path
-        As of :func:`write_frame`, with the columns "qid", if there are queries, and "target"
-        before the features; or SVMlight and LETOR text (``.svm .svmlight .letor .txt .dat``, also
-        with ``.gz``), which holds no names.
+        As of :func:`write_frame`, with the columns "qid" if there are queries, "target", and
+        "docid" if the items have names, before the features; or SVMlight and LETOR text (``.svm
+        .svmlight .letor .txt .dat``, also with ``.gz``), which holds no names of features.
 
     Raises
     ------
@@ -134,7 +188,7 @@ def write_dataset(data, file):
             write_bytes(file, "".join(svmlight_lines(data)).encode(), packed)
             return
     frame = pd.DataFrame(data.X, columns=data.feature_names)
-    for name, column in (("target", data.y), ("qid", data.qid)):
+    for name, column in (("docid", data.item_names), ("target", data.y), ("qid", data.qid)):
         if column is None:
             continue
         if name in data.feature_names:

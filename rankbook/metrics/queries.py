@@ -216,6 +216,8 @@ def named(metric, options=()):
             )
         if at and "k" in options:
             raise ArgumentError(f"k is {options['k']!r}, and metric is {metric!r}", "one k")
+        if at and int(k) < 1:
+            raise ArgumentError(f"metric is {metric!r}", f"at least one place, such as {name}@10")
         metric, options = NAMES[name], options | (dict(k=int(k)) if at else {})
     if not callable(metric):
         raise ArgumentError(

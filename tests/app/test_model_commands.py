@@ -109,7 +109,7 @@ class TestNumbersOfPython:
         said = json.loads(done("evaluate", "m.rankbook", "test.letor", "--json"))
         known = test.y, scores, test.qid
         assert said["metrics"]["disagreement"] == rb.disagreement(*known)
-        assert said["metrics"]["ndcg@10"] == rb.metrics.ndcg(*known, k=10)
+        assert said["metrics"]["ndcg@10"] == pytest.approx(rb.metrics.ndcg(*known, k=10), rel=1e-14)
         two = np.isin(test.y, (0, 2))
         (row,) = (row for row in said["level_auc"] if (row["better"], row["worse"]) == (2, 0))
         assert row["auc"] == rb.auc(test.y[two], scores[two], test.qid[two])
@@ -449,7 +449,7 @@ def test_new_items_need_no_target():
 def test_a_column_has_one_role(option):
     pd.DataFrame(dict(x=[1.0, 2, 3], z=[1, 2, 3], y=[0, 1, 1])).to_csv("a.csv", index=False)
     said = refused("fit", "a.csv", "--target", "y", option, "y", "-o", "m.rankbook")
-    assert f"target and {option[2:]} are both 'y'; expected two different columns" in said
+    assert f"--target and {option} are both 'y'; expected two different columns" in said
 
 
 def test_an_order_of_equals_has_no_measure():
@@ -511,3 +511,87 @@ def test_json_has_the_numbers_in_full(letor):
     rows = json.loads(done("evaluate", "m.rankbook", "test.letor", *metric, "--json"))
     taus = rb.metrics.by_query("kendall_tau", letor[1].y, expected, letor[1].qid)[1]
     assert [row["kendall_tau"] for row in rows] == [None if t != t else t for t in taus.tolist()]
+
+
+class TestRuns:
+    """Runs in TREC's format, beside trec_eval's own code by ir_measures."""
+
+    @staticmethod
+    def by_trec_eval(run_file, qid, names, y):
+        """NDCG@10 of each query, in the order of sorted ids, with gains 0, 1 and 3."""
+        ir = pytest.importorskip("ir_measures")
+        qrels = [ir.Qrel(str(q), name, int(grade)) for q, name, grade in zip(qid, names, y)]
+        measure = ir.nDCG(gains={0: 0, 1: 1, 2: 3}) @ 10
+        found = ir.iter_calc([measure], qrels, ir.read_trec_run(str(run_file)))
+        values = {each.query_id: each.value for each in found}
+        return np.array([values[str(q)] for q in np.unique(qid)])
+
+    @staticmethod
+    def places(run_file, names):
+        """Minus the rank of each (qid, docid) of a run."""
+        run = pd.read_csv(run_file, sep=" ", header=None, dtype={0: str, 2: str})
+        rank = dict(zip(zip(run[0], run[2]), run[3]))
+        return np.array([-rank[str(q), name] for q, name in names], dtype=float)
+
+    @pytest.mark.data
+    def test_ndcg_of_mq2008_is_that_of_trec_eval(self):
+        folder = Path(rb.datasets.find_file("mq2008.S1")).parent
+        done("fit", folder / "S1.txt", "--kernel", "linear", "-o", "m.rankbook")
+        done("predict", "m.rankbook", folder / "S5.txt", "-o", "run.trec")
+        data = rb.read_table(folder / "S5.txt")
+        assert data.item_names[0] == "GX004-93-7097963"
+        assert Path("run.trec").read_text().startswith("18219 Q0 GX")
+        found = self.by_trec_eval("run.trec", data.qid, data.item_names, data.y)
+        placed = self.places("run.trec", zip(data.qid, data.item_names))
+        of_places = rb.metrics.by_query("ndcg@10", data.y, placed, data.qid, empty=0)[1]
+        assert np.allclose(found, of_places, atol=1e-12)
+        # ties share their places in our metrics, and are ordered by name in a run
+        scores = rb.load("m.rankbook").predict(data.X).astype(np.float32)
+        of_scores = rb.metrics.by_query("ndcg@10", data.y, scores, data.qid, empty=0)[1]
+        whole = [np.unique(s := scores[data.qid == q]).size == s.size for q in np.unique(data.qid)]
+        assert sum(whole) > 100 and np.allclose(found[whole], of_scores[whole], atol=1e-12)
+
+    def test_ties_are_ordered_as_trec_eval_orders_them(self):
+        rng = np.random.default_rng(0)
+        n = 60
+        table = pd.DataFrame(dict(q=rng.integers(0, 5, n), x=rng.integers(0, 3, n) + 1e-12))
+        table["doc"], table["y"] = [f"d{i}" for i in range(n)], rng.integers(0, 3, n)
+        table.to_csv("t.csv", index=False)
+        given = ["t.csv", "--qid", "q", "--name", "doc"]
+        done("fit", *given, "--target", "y", "--kernel", "linear", "-o", "m")
+        for name in ("run.trec", "run.trec.gz"):
+            done("predict", "m", *given, "-o", name)
+        known = table["q"], table["doc"], table["y"]
+        placed = self.places("run.trec", zip(*known[:2]))
+        assert np.array_equal(placed, self.places("run.trec.gz", zip(*known[:2])))
+        ours = rb.metrics.by_query("ndcg@10", table["y"], placed, table["q"], empty=0)[1]
+        assert np.allclose(self.by_trec_eval("run.trec", *known), ours, atol=1e-12)
+
+    def test_what_a_run_cannot_hold(self):
+        table = pd.DataFrame(dict(q=[1, 1, 2], x=[1.0, 2, 3], doc=["a", "b", "a b"], y=[0, 1, 2]))
+        table.to_csv("t.csv", index=False)
+        done("fit", "t.csv", "--target", "y", "--drop", "doc", "--qid", "none", "-o", "m")
+        given = ["predict", "m", "t.csv", "-o", "run.trec"]
+        assert "DATA has no query ids, which a run needs; expected --qid" in refused(*given)
+        assert "DATA has no names, which a run needs" in refused(*given, "--qid", "q")
+        given += ["--qid", "q", "--name", "doc"]
+        assert "'a b' in row 2; expected names without spaces" in refused(*given)
+        table.assign(doc=["a", "a", "a"]).to_csv("t.csv", index=False)
+        assert "'a' a second time in row 1; expected each name once" in refused(*given)
+        assert not Path("run.trec").exists()
+
+
+def test_what_convert_writes_is_fitted_without_options(letor):
+    train, _ = letor
+    named = Dataset(train.X, train.y, train.qid, item_names=[f"d{i}" for i in range(90)])
+    write_dataset(named, "named.letor")
+    done("fit", "named.letor", "--kernel", "linear", "-o", "m.rankbook")
+    expected = pd.read_csv(pd.io.common.StringIO(done("predict", "m.rankbook", "named.letor")))
+    assert sorted(expected["name"]) == sorted(named.item_names)
+    for file in ("a.csv", "a.parquet", "a.tsv.gz", "a.svm"):
+        done("convert", "named.letor", file)
+        result = run("fit", file, "--kernel", "linear", "-o", "again.rankbook")
+        assert result.exit_code == 0, result.stderr
+        assert ("target: column 'target' of a" in result.stderr) == (file != "a.svm")
+        found = pd.read_csv(pd.io.common.StringIO(done("predict", "again.rankbook", file)))
+        pd.testing.assert_frame_equal(found, expected, rtol=1e-9)

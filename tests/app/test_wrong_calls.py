@@ -204,7 +204,7 @@ CALLS = [
     (
         "a metric of wrong depth",
         ["evaluate", "m.rankbook", "good.csv", *TARGET, "--metric", "ndcg@0"],
-        "ndcg@0|k is 0",
+        "--metric is 'ndcg@0'; expected at least one place, such as ndcg@10",
     ),
     (
         "a comparison by no mean over queries",
@@ -227,7 +227,7 @@ CALLS = [
     (
         "no target",
         ["fit", "good.csv", "-o", "new.rankbook"],
-        "--target is missing; expected the column to rank by, one of: a, b, grade.*--preferences",
+        "--target is missing; expected the name of a column of good.csv to rank by, one of: a, b",
     ),
     # one query, equal grades
     (

@@ -165,13 +165,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
         columns |= dict(learnt=["encode"] * encode + ["impute"] * impute)
         one = files is None
-        with advice_on_words(*["name"] * one, "qid", target=target, encode=one):
-            blocks, roles = open_blocks(data, files, needs_target=not one, **columns)
-        if files is None and preferences is None and blocks.items.values[0].y is None:
-            raise ArgumentError(
-                "target is None",
-                f"the column to rank by, one of: {', '.join(roles.features)}; or --preferences",
-            )
+        with advice_on_words(*["name"] * one, "qid", target=target, learns=one):
+            blocks, roles = open_blocks(data, files, needs_target=asked is None, **columns)
         if asked is not None:
             beside = dict(target=target, graph=graph, query_weight=query_weight)
             for name_of, value in beside.items():

@@ -63,16 +63,21 @@ def one_line_errors(command):
     words = {name: "--" + name.replace("_", "-") for name in names}
     words |= dict(groups="--group-split", random_state="--seed", n_resamples="--resamples")
     words |= dict(option=words.get("option", "--solver-option"), columns="--column")
+    words |= dict(y_true="DATA")
     call = re.compile(rf"\b({'|'.join(words)})='(\w+)'")
 
     def spoken(error):
         if isinstance(error, ArgumentError):
             given = "is missing" if error.given == "is None" else error.given
             accepted = re.sub(r"\bNone\b(?!')", "no value", error.accepted)  # not typed
+            if error.argument == "kernel":  # what only Python can give
+                accepted = re.sub(r"\b(a callable|precomputed), ", "", accepted)
             error = ArgumentError(f"{error.argument} {given}", accepted, error.advice)
         argument, space, rest = str(error).partition(" ")
         if isinstance(error, ArgumentError) or rest.startswith(("is ", "has ")):
             argument = words.get(argument, argument)
+        if two := re.match(r"and (\w+) are both ", rest):
+            rest = f"and {words.get(two[1], two[1])} {rest[two.start(1) + len(two[1]) + 1 :]}"
         said = call.sub(lambda found: f"{words[found[1]]} {found[2]}", argument + space + rest)
         ask = lambda found: words.get(found[1], f"--column {found[1]}")
         said = re.sub(r"\b([a-z]+)(?==COLUMN)", ask, said)
@@ -138,7 +143,10 @@ EXAMPLES = {
         " --ties half -o m.rankbook",
         "rankbook fit 'logs/*.parquet' --target grade --lam 1000 -o logs.rankbook",
     ),
-    predict: ("rankbook predict cars.rankbook new.csv --name name --ranked",),
+    predict: (
+        "rankbook predict cars.rankbook new.csv --name name --ranked",
+        "rankbook predict letor.rankbook test.txt -o run.trec",
+    ),
     evaluate: (
         "rankbook evaluate cars.rankbook new.csv --target mpg",
         "rankbook evaluate m.rankbook items.csv --preferences votes.csv --weight votes",

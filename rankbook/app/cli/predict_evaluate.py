@@ -42,7 +42,8 @@ Model = typer.Argument(
 )
 Scores = option(
     str,
-    "Write the scores to this file: .csv .tsv .parquet; by default to standard output.",
+    "Write the scores to this file: .csv .tsv .parquet, or .trec, a run for trec_eval and"
+    " ir_measures; by default to standard output.",
     "-o",
     "--out",
 )
@@ -92,36 +93,40 @@ def predict(
 ):
     """Score items with a model from a file.
 
-    Columns that the model does not use are ignored; one that it misses is an error.
+    Columns that the model does not use are ignored; one that it misses is an error. A run has the
+    best first in each query, and of equal scores the last name first, as trec_eval has it.
     """
     import numpy as np
     import pandas as pd
 
-    from rankbook.data.writers import TABLES, json_rows, write_frame
+    from rankbook.data.writers import RUN, TABLES, json_rows, write_frame, write_run
 
     files = several_files(data)
-    check_table("--out", out, TABLES, *(files or data), model)
+    check_table("--out", out, (*TABLES, RUN), *(files or data), model)
+    is_run = out.removesuffix(".gz").lower().endswith(RUN)
     if as_json and out != "-":
         raise ArgumentError(
             f"--out is {out!r} and --json prints to standard output", "one of the two"
         )
-    with spoken_warnings(queries=ranked):
+    with spoken_warnings(queries=ranked or is_run):
         found, how = load_model(model), dict(needs_target=False, scored=False)
         blocks, _ = open_blocks(data, files, found, qid=qid, name=name, **how)
         tables = blocks.map(score_table, blocks.items, found).values
         for table, stored in zip(tables, blocks.items.values if files else ()):
             table.insert(0, "file", str(stored.read.table))
         frame = pd.concat(tables, ignore_index=True)
-        if ranked:
+        if ranked and not is_run:
             by = ["qid"] if "qid" in frame else []
             up = [True] * len(by) + [False]
             frame = frame.sort_values([*by, "score"], ascending=up, kind="stable")
             queries = frame["qid"] if by else np.zeros(len(frame))
             frame.insert(0, "rank", frame.groupby(queries).cumcount() + 1)
-    if as_json:
-        typer.echo(json_rows(frame))
-    else:
-        write_frame(frame, out, formulas)
+        if is_run:
+            write_run(frame, out)
+        elif as_json:
+            typer.echo(json_rows(frame))
+        else:
+            write_frame(frame, out, formulas)
 
 
 def score_table(block, model):

@@ -95,27 +95,31 @@ def save_picture(figure, file):
 
 
 @contextmanager
-def advice_on_words(*parts, target=None, encode=False):
-    """Add to an error about columns of words, or gaps, by which options they are mended.
+def advice_on_words(*parts, target=None, learns=False):
+    """Add to an error about columns of words, gaps or a target by which options they are mended.
 
-    `parts` are the options that give a column another role; `encode` says whether the command has
-    --encode and --impute.
+    `parts` are the options that give a column another role; `learns` says whether the command has
+    --encode, --impute and --preferences.
     """
     from rankbook.data.table import Gap, NotNumbers
 
-    guide = "; see the guide 'From a data frame to a ranked data frame'" * encode
+    guide = "; see the guide 'From a data frame to a ranked data frame'" * learns
     try:
         yield
     except NotNumbers as error:
         if error.columns:
-            ways = ["--encode"] * encode + [f"--drop {','.join(error.columns)}"]
+            ways = ["--encode"] * learns + [f"--drop {','.join(error.columns)}"]
             ways += [f"--{part} {error.columns[0]}" for part in parts]
             error.add_note(f"on the command line: {', or '.join(ways)}{guide}")
         raise
     except Gap as error:
         if error.column not in (None, target):
-            ways = ["--impute"] * encode + [f"--drop {error.column}"]
+            ways = ["--impute"] * learns + [f"--drop {error.column}"]
             error.add_note(f"on the command line: {', or '.join(ways)}{guide}")
+        raise
+    except ArgumentError as error:
+        if learns and (error.argument, error.given) == ("target", "is None"):
+            error.add_note("--preferences FILE says in its place who was preferred to whom")
         raise
 
 
