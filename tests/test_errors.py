@@ -655,13 +655,13 @@ PREFERENCES = [
         "preferences of names that X has not",
         lambda: rb.RankSVM().fit(pd.DataFrame(X), preferences=[("a", "b")]),
         ValueError,
-        r"^preferences is neither .* winner is 'a' in row 0, .* expected",
+        r"^preferences holds names, such as 'a', and X came without names; expected",
     ),
     (
         "preferences of row numbers",
         lambda: rb.RankSVM().fit(X, preferences=[(0, 1)]),
         TypeError,
-        r"^preferences is a list, and X has no index .*expected .*n_items=len\(X\)\)",
+        r"^preferences holds row numbers, .*expected .*n_items=len\(X\)\)",
     ),
     (
         "rows of preferences that are none",
@@ -981,10 +981,10 @@ METRICS = [
         r"^sample_weight has 1.0 at index 0 and 2.0 at index 1, .* expected",
     ),
     (
-        "preferences for pair accuracy",
-        lambda: metrics.pair_accuracy(rb.Preferences([1], [0], len(Y)), Y),
+        "preferences for NDCG",
+        lambda: metrics.ndcg(rb.Preferences([1], [0], len(Y)), Y),
         TypeError,
-        "^y_true is a Preferences that was not made from scores; expected grades .* disagreement",
+        "^y_true holds pairs, .*; expected grades .*pair_accuracy",
     ),
     (
         "nothing relevant",
@@ -1764,16 +1764,16 @@ PATHS = [
         r"^X_val has NaN in row 0, column 0; expected",
     ),
     (
-        "prefs_val are scores",
-        lambda: rb.validation_curve(path(), X, Y),
+        "prefs_val are pairs of rows",
+        lambda: rb.validation_curve(path(), X, [(0, 1)]),
         TypeError,
-        r"^prefs_val is a ndarray; expected",
+        r"^prefs_val holds row numbers, .*expected rb.Preferences",
     ),
     (
-        "prefs_val of NDCG are preferences",
-        lambda: rb.validation_curve(path(), X, prefs(), metric="ndcg"),
+        "prefs_val of NDCG are pairs",
+        lambda: rb.validation_curve(path(), X, rb.Preferences([1], [0], len(X)), metric="ndcg"),
         TypeError,
-        r"^prefs_val is a Preferences; expected",
+        r"^prefs_val holds pairs or weights; expected",
     ),
     (
         "prefs_val of NDCG too short",

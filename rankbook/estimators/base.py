@@ -45,9 +45,10 @@ from ..kernels.neighbours import SEARCHES
 from ..kernels.nystroem import RULES
 from ..kernels.objects import ObjectKernel
 from ..metrics.pairs import disagreement
-from ..metrics.queries import UndefinedMetric
+from ..metrics.queries import UndefinedMetric, as_known
 from ..metrics.scorers import refuse_without_ids
-from ..preferences.graph import Preferences
+from ..preferences.events import column_names, is_table
+from ..preferences.graph import Preferences, as_preferences
 from ..preferences.sums import weighs_nothing
 from ..problems.certificate import Certificate, Solution
 from ..problems.losses import LOSSES, PENALTIES
@@ -62,7 +63,7 @@ __all__ = ['PreferencesLike', 'CONTAINERS', 'FITTED', 'CHECKS', 'weighted_prefer
            'Ranker', 'share_met']
 
 # %% ../../nbs/estimators/base.ipynb #bp01
-PreferencesLike = Preferences | ArrayLike | Any  # see given_preferences
+PreferencesLike = Preferences | ArrayLike | Any  # see as_preferences
 
 # %% ../../nbs/estimators/base.ipynb #et04
 def weighted_preferences(y, qid, graph, sample_weight, query_weight=None):
@@ -109,17 +110,22 @@ def item_weights(sample_weight, n):
 
 # %% ../../nbs/estimators/base.ipynb #et31
 def read_target(y, qid=None, sample_weight=None, preferences=None):
-    """Read a target y that may be Preferences: y, qid, sample_weight and preferences of a ``fit``.
+    """Read a target y that may be preferences: y, qid, sample_weight and preferences of a ``fit``.
+
+    Beside scores y may be Preferences, or a table of pairs with the columns winner and loser.
 
     Raises
     ------
     ValueError
-        If y is Preferences and another argument gives what they already hold.
+        If y holds preferences and another argument gives what they already hold.
     """
-    if not isinstance(y, Preferences):
+    are_pairs = is_table("y", y) and {"winner", "loser"} <= set(column_names(y))
+    if not are_pairs and not isinstance(y, Preferences):
         return y, qid, sample_weight, preferences
     if preferences is not None:
-        raise ArgumentError("y is a Preferences and preferences is given", "one of them")
+        raise ArgumentError(f"y is a {type(y).__name__} and preferences is given", "one of them")
+    if are_pairs:
+        return None, qid, sample_weight, y
     if y.scores is None or not y.is_counted or y.level_weight is not None:
         return None, qid, sample_weight, y
     for name, given in (("qid", qid), ("sample_weight", sample_weight)):
@@ -130,16 +136,14 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
     return y.scores, y.queries, y.item_weight, None
 
 # %% ../../nbs/estimators/base.ipynb #et07
-def given_preferences(preferences, X, n, **others):
-    """Preferences between the n rows of X, in place of `others`, which must be None.
+def given_preferences(preferences, X, **others):
+    """Preferences between the rows of X, in place of `others`, which must be None.
 
     Parameters
     ----------
-    preferences : Preferences, or pairs
-        Pairs (better, worse) of names in ``X.index``, if X is a pandas data frame: a sequence or
-        array (m, 2), or a table with the columns winner and loser.
+    preferences : Preferences or pairs
+        As in :func:`rankbook.preferences.graph.as_preferences`.
     X : the items as they were passed
-    n : int
 
     Returns
     -------
@@ -157,35 +161,7 @@ def given_preferences(preferences, X, n, **others):
             f"preferences and {beside[0]} are both given",
             "y, qid and sample_weight, or preferences alone",
         )
-    names = X.index if hasattr(X, "iloc") else range(n)
-    if not isinstance(preferences, Preferences):
-        if not hasattr(X, "iloc"):
-            raise ArgumentError(
-                f"preferences is a {type(preferences).__name__}, and X has no index of names, "
-                "so row numbers would be wrong after a split",
-                "rb.Preferences(better, worse, n_items=len(X))",
-            )
-        try:
-            preferences = Preferences.from_pairs(preferences, items=names)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"preferences is neither a Preferences nor pairs of items of X: {error}"
-            ) from error
-    if preferences.n_items != n:
-        raise ArgumentError(
-            f"preferences is between {preferences.n_items} items and X has {n} rows",
-            "equal numbers",
-        )
-    names, given = list(names), preferences.items
-    # rows that are only numbered, from 0, have no names
-    if given is not None and names != list(range(n)):
-        wrong = [i for i, (one, other) in enumerate(zip(given, names)) if one != other]
-        if wrong:
-            i = wrong[0]
-            raise ArgumentError(
-                f"preferences has the item {given[i]!r} where X.index has {names[i]!r}, in row {i}",
-                "the same names in the same order, as items=X.index gives them",
-            )
+    preferences = as_preferences(preferences, X)
     if len(preferences) == 0 or weighs_nothing(preferences):
         raise ArgumentError(
             f"preferences has {len(preferences)} preferences, none of positive weight",
@@ -334,7 +310,7 @@ class Shown(Savable):
 # %% ../../nbs/estimators/base.ipynb #c015k
 FITTED = (
     "solution_ lam_ function_ certificate_ exact_certificate_ solver_ coef_ support_ dual_coef_ "
-    "nystroem_map_ pivots_ statistics_ label_names_"
+    "nystroem_map_ pivots_ statistics_ label_names_ path_ item_names_"
 ).split()
 
 
@@ -559,24 +535,57 @@ class Ranker(Shown):
             return super().__getattribute__(name)  # raises what was raised
 
     def __getstate__(self):
-        # the solution holds the training data
-        return {
-            name: value for name, value in super().__getstate__().items() if name != "solution_"
-        }
+        # these hold the training data, or their names
+        left_out = ("solution_", "path_", "item_names_")
+        return {name: v for name, v in super().__getstate__().items() if name not in left_out}
 
     def score(
         self,
         X: Items,
-        y: ArrayLike | Preferences,
+        y: ArrayLike | Preferences | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        preferences: PreferencesLike | None = None,
     ) -> float:
         """The share of preferences that the predicted scores agree with, a tie counting 1/2.
 
-        A preference weighs the product of its items' weights (n,). A model that was fitted with
-        query ids needs them here, too, or Preferences as y, which have them.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,), or Preferences
+            Scores, of which the higher are preferred; or preferences between the rows of X.
+        qid : array-like of shape (n,), optional
+            Query ids. A model that was fitted with query ids needs them here, too, or Preferences
+            made from scores with query ids.
+        sample_weight : array-like of shape (n,), optional
+            Item weights >= 0; a preference weighs the product of its two.
+        preferences : Preferences or pairs, optional
+            In place of the others, as in :meth:`rankbook.RankSVM.fit`.
+
+        Returns
+        -------
+        float
+            Between 0 and 1: ``1 - rb.disagreement(...)``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import rankbook as rb
+        >>> X = pd.DataFrame({"size": [45.0, 70.0, 110.0]}, index=["Oak", "Elm", "Mill"])
+        >>> votes = [("Mill", "Oak"), ("Elm", "Oak")]
+        >>> model = rb.RankSVM(kernel="linear").fit(X, preferences=votes)
+        >>> model.score(X, preferences=[("Mill", "Elm"), ("Oak", "Elm")])
+        0.5
         """
-        refuse_without_ids(self, y, qid)
+        if preferences is not None:
+            y = given_preferences(preferences, X, y=y, qid=qid, sample_weight=sample_weight)
+            qid = sample_weight = None
+        else:
+            if y is None:
+                raise ArgumentError("y is None", "scores of shape (n,), or preferences=...")
+            y = as_known(y, X, "y", "X")
+            refuse_without_ids(self, y, qid)
         return share_met(y, np.asarray(self.predict(X)), qid, sample_weight)
 
     def __sklearn_tags__(self):

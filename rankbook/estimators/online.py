@@ -419,7 +419,7 @@ class OnlineRankSVM(OnlineEstimator):
         stream = self._stream_so_far() if partial else None
         items = self._read_rows(X, stream is None)
         refuse_huge("X", items)
-        prefs = given_preferences(preferences, X, len(items), **others)
+        prefs = given_preferences(preferences, X, **others)
         stream = stream or self._start((1, items.shape[1]))
         weight = read_weights(prefs.weight, prefs.better, "weight of preferences")
         weight = None if (weight == 1).all() else weight

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Literal, Self
 
@@ -45,6 +45,7 @@ from rankbook.estimators.base import (
 )
 from ..kernels.basis import choose_basis
 from ..metrics.graded import ndcg
+from ..paths.exact import SolutionPath
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import Queries
 from ..preferences.sums import query_item_weights
@@ -55,6 +56,7 @@ from rankbook.problems.rankrls_statistics import (
     merge_statistics,
 )
 from ..registry.solve import solve, solve_path
+from ..selection.curve import ValidationCurve
 from rankbook.selection.held_out import (
     check_metric,
     grid_values,
@@ -64,7 +66,8 @@ from rankbook.selection.held_out import (
 from ..selection.leave_preference_out import preference_groups, preference_values
 
 # %% auto #0
-__all__ = ['SAMPLE', 'sampled_rows', 'block_statistics', 'merged', 'RankRLSBase', 'RankRLS', 'RankRLSCV', 'choose_entry']
+__all__ = ['SAMPLE', 'sampled_rows', 'block_statistics', 'merged', 'RankRLSBase', 'RankRLS', 'RankRLSCV', 'choose_entry',
+           'grid_curve']
 
 # %% ../../nbs/estimators/rankrls.ipynb #rlsblocks
 SAMPLE = 20  # items of a sample for each item of a basis that is chosen among them
@@ -126,7 +129,7 @@ class RankRLSBase(Ranker):
             )
         items = self._read_items(X)
         refuse_huge("X", items)
-        return items, given_preferences(preferences, X, len(items), **others)
+        return items, given_preferences(preferences, X, **others)
 
     def _basis_indices(self, X, gamma):
         """The indices of the basis, drawn if it is a number; None for all items."""
@@ -489,8 +492,9 @@ class RankRLSCV(RankRLSBase):
         several, else by item; a splitter; or pairs (training, left out) of rows, which together
         are all: a given split is ``cv=[(training, validation)]``. Of preferences "lpo" is every
         two items that are compared, and "query" every group.
-    metric : {"disagreement", "auc", "ndcg", "average_precision"} or callable
-        By default "disagreement". The mean over queries, and over folds of items. A callable
+    metric : str or callable, default "disagreement"
+        "disagreement", "auc", "ndcg", "average_precision" (or "map"), "reciprocal_rank" (or "mrr"),
+        or a function. The mean over queries, and over folds of items. A callable
         ``metric(y_true, y_score, qid)``: greater is better. Only "disagreement" for "lpo" and for
         preferences, where it is by their weights, and the mean of folds and of groups.
     graph : None or "identity", default None
@@ -521,6 +525,13 @@ class RankRLSCV(RankRLSBase):
     cv_values_ : ndarray of shape (l, number of gammas)
         The metric of the items left out, for each of `lams_` (rows) and `gammas_` (columns).
     lams_, gammas_ : ndarray of shape (l,) and list
+    curve_ : ValidationCurve
+        The values for `gamma_` as steps, each lambda standing for those nearest to it:
+        ``rb.plots.plot_validation_curve(model.curve_, lam=model.lam_)`` draws it.
+    path_ : SolutionPath
+        The solutions on all data for every lambda, for ``rb.plots.plot_path``. It takes one
+        decomposition when first asked for, from `solution_`, and then its memory, up to n^2
+        numbers. Pickles and files leave it out, like `solution_`; blocks have none.
     n_dropped_ : int
         Of the preferences, those that no fold judges; 0 for scores.
     solution_, function_, certificate_, solver_, by_query_, n_features_in_
@@ -545,7 +556,16 @@ class RankRLSCV(RankRLSBase):
         lams=or_none(as_grid), gamma=or_none(as_grid), metric=lambda _, value: check_metric(value)
     )
     gammas_: list
+    curve_: ValidationCurve
     n_dropped_: int
+
+    @cached_property
+    def path_(self) -> SolutionPath:
+        """The solutions on all data for every lambda."""
+        problem = self.solution_.problem
+        if not isinstance(problem, RankRLSProblem):
+            raise AttributeError("path_ needs items in memory, and the model was fitted to blocks.")
+        return solve_path(problem, solver="rls" if problem.basis is None else "sparse-rls")
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
@@ -665,8 +685,10 @@ class RankRLSCV(RankRLSBase):
             cv_values_=values,
             lams_=lams,
             gammas_=gammas,
+            curve_=grid_curve(lams, values[:, column], metric, greater),
             n_dropped_=n_dropped,
-            by_query_=(qid if preferences is None else preferences.queries) is not None,
+            by_query_=(qid if preferences is None else getattr(preferences, "queries", None))
+            is not None,
         )
         found |= fitted_attributes(path.solution(lams[row]))
         if isinstance(X, BlocksLike):
@@ -767,3 +789,14 @@ def choose_entry(values, lams, gammas, greater):
 def _values(judge, gamma):
     """The metric (l,) without the path, which other processes need not send."""
     return judge(gamma)[0]
+
+# %% ../../nbs/estimators/rankrls.ipynb #gc01
+def grid_curve(lams, values, metric, greater):
+    """A curve with the values (l,) at some lambdas (l,), each for those nearest to it."""
+    lams, first = np.unique(lams, return_index=True)
+    lams, values = lams[::-1], values[first[::-1]]
+    kept = np.flatnonzero(np.r_[True, np.abs(np.diff(values)) > 1e-12])
+    middles = np.sqrt(lams[kept[1:]] * lams[kept[1:] - 1])
+    name = getattr(getattr(metric, "func", metric), "__name__", str(metric))
+    ends, scale = np.r_[np.inf, middles, 0.0], (float(lams[-1]), float(lams[0]))
+    return ValidationCurve(ends, values[kept], scale, greater, exact=False, metric=name)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, warn
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
-from ..base.validation import as_count, as_grid, as_ids, as_positive, as_vector
+from ..base.validation import as_choice, as_count, as_grid, as_ids, as_positive, as_vector
 from ..data.blocks import BlocksLike
 from ..data.dask import is_dask
 from rankbook.estimators.base import (
@@ -35,6 +35,8 @@ from rankbook.estimators.base import (
     weighted_preferences,
 )
 from ..kernels.nystroem import NystroemFunction
+from ..metrics.queries import metric_name
+from ..paths.exact import SolutionPath
 from ..preferences.graph import Preferences
 from ..problems.certificate import Certificate
 from ..problems.ranksvm import EXACT_GAP, FEWEST, ProjectedProblem, RankSVMProblem, grown
@@ -51,7 +53,7 @@ from rankbook.registry.choice import (
 from ..registry.plugins import of_one_lambda, of_paths
 from ..registry.solve import solve, solve_path
 from ..registry.solver import auto_options, with_options
-from ..selection.curve import ValidationCurve, largest_within, validation_curve
+from ..selection.curve import METRICS, ValidationCurve, largest_within, validation_curve
 from ..selection.folds import Fold, make_folds, pair_folds
 
 # %% auto #0
@@ -190,17 +192,19 @@ class RankSVM(Ranker):
             With a linear kernel: blocks alone, as of :func:`rankbook.read_blocks` for files larger
             than memory; or a collection of Dask, see :func:`rankbook.dask_blocks`, with y, qid and
             sample_weight of Dask or names of columns of X.
-        y : array-like of shape (n,), or Preferences
+        y : array-like of shape (n,), Preferences, or a table of pairs
             Scores; higher is preferred. Or preferences between the rows of X, which scikit-learn's
             tools split with X; those made from scores stand for scores, query ids and item weights.
+            Or a table with the columns winner and loser, as for `preferences`.
         qid : array-like of shape (n,), optional
             Query ids in any order; only items of one query are compared.
         sample_weight : array-like of shape (n,), optional
             Item weights >= 0; a pair weighs the product of its two.
         preferences : Preferences or pairs, optional
             Between the rows of X, in place of y, qid and sample_weight: a
-            :class:`rankbook.Preferences`, each with its own weight and margin; or pairs (better,
-            worse) of names in ``X.index``, shape (m, 2), where X is a pandas data frame.
+            :class:`rankbook.Preferences`, each with its own weight and margin; or pairs (winner,
+            loser) of names in ``X.index``, where X is a pandas data frame: shape (m, 2), or a table
+            with the columns winner and loser, or with two columns, the winner first.
 
         Returns
         -------
@@ -233,7 +237,7 @@ class RankSVM(Ranker):
         else:
             X, rows = self._read_items(X, finite=False), X
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-            prefs = given_preferences(preferences, rows, X.shape[0], **others)
+            prefs = given_preferences(preferences, rows, **others)
         if self.approximate_kernel is None:
             found = fitted_attributes(self._solve(self._problem(X, prefs)))
         else:
@@ -505,9 +509,10 @@ class RankSVMCV(Ranker):
     rule : {"widest", "largest", "one_se"}, default "widest"
         The middle of the widest best interval; the largest best lambda; or the largest within one
         standard error of the best.
-    metric : {"disagreement", "auc", "ndcg"}, default "disagreement"
-        What is counted on the items left out, on all preferences whatever the graph. Item weights
-        count for the disagreement only.
+    metric : str, default "disagreement"
+        What is counted on the items left out, on all preferences whatever the graph:
+        "disagreement", "auc", "ndcg", "average_precision" (or "map") or "reciprocal_rank" (or
+        "mrr"). Item weights count for the disagreement only.
     k, lam_min_ratio : int, optional, and float or None, default 1e-6
         Places that count for "ndcg". Each fold's path ends at this share of its lam_max; None
         follows it to its end.
@@ -541,7 +546,12 @@ class RankSVMCV(Ranker):
         The mean over folds, each fold, how its path ended and by which solver, and the error of the
         mean in the middle of the widest best interval. All lambdas are those of the fit on all
         data: a fold's, times the total weight of all preferences over that of its training
-        preferences.
+        preferences. ``rb.plots.plot_validation_curve(model.curve_, lam=model.lam_)`` draws it.
+    path_ : SolutionPath
+        The solutions on all data over the lambdas of `curve_`, for ``rb.plots.plot_path``. It is
+        followed when first asked for, which takes about as long as a fold, from `solution_`; the
+        path of the solver "path" then holds some 20 bytes for each event. Pickles and files leave
+        it out, like `solution_`.
     n_dropped_ : int
         Of the preferences, those that are validated in no fold, as their items are in different
         ones.
@@ -577,11 +587,19 @@ class RankSVMCV(Ranker):
     path_solver_: str
     standard_error_: float
     n_dropped_: int
+
+    @cached_property
+    def path_(self) -> SolutionPath:
+        """The solutions on all data, by the solver of the folds."""
+        problem = self.solution_.problem
+        end = min(float(self.curve_.breaks[-1]), problem.penalty.lam_max(problem))
+        return followed(problem, shared_follower(problem, self.solver), end or None)[0]
+
     checks = dict(
         gamma=or_none(as_grid),
         graph=one_of("full", "star"),
         rule=one_of("widest", "largest", "one_se"),
-        metric=one_of("disagreement", "auc", "ndcg"),
+        metric=lambda name, value: as_choice(name, metric_name(value), METRICS[:-1]),
     )
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
@@ -595,7 +613,7 @@ class RankSVMCV(Ranker):
         penalty: Literal["l2", "l1"] = "l2",
         cv: Folds = 5,
         rule: Literal["widest", "largest", "one_se"] = "widest",
-        metric: Literal["disagreement", "auc", "ndcg"] = "disagreement",
+        metric: str = "disagreement",
         k: int | None = None,
         lam_min_ratio: float | None = 1e-6,
         n_jobs: int | None = None,
@@ -688,7 +706,7 @@ class RankSVMCV(Ranker):
             X, rows = self._read_items(X), X
             refuse_huge("X", X)
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-            prefs = given_preferences(preferences, rows, X.shape[0], **others)
+            prefs = given_preferences(preferences, rows, **others)
         # too large: refused before any work
         whole = models[0]._problem(X, prefs)
         follower = shared_follower(whole, self.solver)

@@ -21,6 +21,7 @@ from ..base.validation import as_count, as_positive, as_vector
 from rankbook.metrics.queries import (
     RULES,
     as_grades,
+    as_known,
     mean_over_queries,
     measured,
     named,
@@ -372,6 +373,7 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
     """
     confidence = _as_confidence(confidence)
     n_resamples, seed = as_count("n_resamples", n_resamples, low=100), as_seed(random_state)
+    y_true = as_known(y_true, a)
     n = as_grades(y_true)[0].size
     a, b = (as_vector(name, scores, n) for name, scores in (("a", a), ("b", b)))
     name, values, weight = query_values(metric, y_true, (a, b), qid, sample_weight, empty, options)

@@ -92,7 +92,7 @@ def ndcg(
         A ValueError: if no query has a grade above 0, or none of these a weight above 0, and such
         are left out.
     TypeError
-        If `y_true` is a Preferences that was not made from scores.
+        If `y_true` holds pairs, which have no grades.
 
     Notes
     -----
@@ -160,7 +160,7 @@ def average_precision(
     UndefinedMetric
         A ValueError: if no query has a relevant item, and such are left out.
     TypeError
-        If `y_true` is a Preferences that was not made from scores.
+        If `y_true` holds pairs, which have no grades.
 
     Notes
     -----
@@ -225,7 +225,7 @@ def precision_at_k(
     UndefinedMetric
         A ValueError: if no query has a relevant item, and such are left out.
     TypeError
-        If `y_true` is a Preferences that was not made from scores.
+        If `y_true` holds pairs, which have no grades.
 
     Notes
     -----
@@ -283,7 +283,7 @@ def recall_at_k(
     UndefinedMetric
         A ValueError: if no query has a relevant item, and such are left out.
     TypeError
-        If `y_true` is a Preferences that was not made from scores.
+        If `y_true` holds pairs, which have no grades.
 
     Notes
     -----
@@ -422,7 +422,7 @@ def reciprocal_rank(
     UndefinedMetric
         A ValueError: if no query has a relevant item, and such are left out.
     TypeError
-        If `y_true` is a Preferences that was not made from scores.
+        If `y_true` holds pairs, which have no grades.
 
     Notes
     -----
@@ -494,7 +494,7 @@ def err(
     ValueError
         If a grade is below 0 or above `max_grade`.
     TypeError
-        If `y_true` is a Preferences that was not made from scores.
+        If `y_true` holds pairs, which have no grades.
 
     Notes
     -----

@@ -15,9 +15,11 @@ from ..base.errors import ArgumentError
 from ..base.validation import as_vector
 from rankbook.metrics.queries import (
     UndefinedMetric,
+    as_known,
     as_tie_tol,
     averaged,
     counted_by,
+    empty_value,
     refuse_beside_preferences,
     refuse_swapped,
 )
@@ -44,9 +46,11 @@ def disagreement(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float, or Preferences
+    y_true : array-like of shape (n,), float, Preferences or pairs
         Grades, of which the higher are preferred within a query; or the preferences between n
-        items, with their weights. Margins play no part.
+        items, with their weights. Margins play no part. Pairs (winner, loser) are names in the
+        index of `y_score`: shape (m, 2), or a table with the columns winner and loser, or with two
+        columns, the winner first.
     y_score : array-like of shape (n,), float
         The score of each item; higher is better.
     qid : array-like of shape (n,), optional
@@ -83,8 +87,13 @@ def disagreement(
     >>> from rankbook.metrics import disagreement
     >>> disagreement([2, 1, 1, 0], [4, 1, 2, 2])
     0.3
+    >>> import pandas as pd
+    >>> scores = pd.Series([2.0, 1.0, 3.0], index=["tea", "milk", "water"])
+    >>> disagreement([("tea", "milk"), ("tea", "water")], scores)
+    0.5
     """
     refuse_swapped(y_score)
+    y_true = as_known(y_true, y_score)
     if isinstance(y_true, Preferences):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         prefs = y_true
@@ -108,7 +117,7 @@ def disagreement(
 # %% ../../nbs/metrics/pairs.ipynb #p110
 @counted_by(lambda lists: 1.0 - _query_disagreement(lists), "two different grades", weighs="items")
 def pair_accuracy(
-    y_true: ArrayLike,
+    y_true: ArrayLike | Preferences,
     y_score: ArrayLike,
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -119,9 +128,10 @@ def pair_accuracy(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float, or Preferences of scores
-        Grades, of which the higher are preferred within a query. For other preferences use
-        :func:`disagreement`.
+    y_true : array-like of shape (n,), float, Preferences or pairs
+        Grades, of which the higher are preferred within a query. Or preferences or pairs, as in
+        :func:`disagreement`; those that were not made from scores have no queries, and the share is
+        that of their weight.
     y_score : array-like of shape (n,), float
         The score of each item; higher is better.
     qid : array-like of shape (n,), optional
@@ -141,8 +151,6 @@ def pair_accuracy(
     ------
     UndefinedMetric
         A ValueError: if all queries are empty, and left out.
-    TypeError
-        If `y_true` is a Preferences that was not made from scores.
 
     Notes
     -----
@@ -155,7 +163,14 @@ def pair_accuracy(
     >>> pair_accuracy([0, 1, 0, 1], [1.0, 3.0, 2.0, 2.0], qid=[1, 1, 2, 2])
     0.75
     """
-    return averaged(pair_accuracy, y_true, y_score, qid, sample_weight, empty)
+    refuse_swapped(y_score)
+    y_true = as_known(y_true, y_score)
+    if not isinstance(y_true, Preferences) or y_true.scores is not None:
+        return averaged(pair_accuracy, y_true, y_score, qid, sample_weight, empty)
+    fill = empty_value(empty)
+    if not len(y_true) and fill == fill:  # not NaN
+        return fill
+    return 1.0 - disagreement(y_true, y_score, qid, sample_weight)
 
 # %% ../../nbs/metrics/pairs.ipynb #c047
 def _query_auc(lists):
@@ -219,6 +234,7 @@ def auc(
     0.875
     """
     refuse_swapped(y_score)
+    y_true = as_known(y_true, y_score)
     if isinstance(y_true, Preferences):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         prefs = y_true
@@ -227,7 +243,7 @@ def auc(
                 f"y_true is {prefs!r}",
                 "the full graph of at most two levels in each query for the AUC, without "
                 "weights of single pairs",
-                "For other preferences use 1 - disagreement.",
+                "For other preferences call rb.metrics.pair_accuracy(y_true, y_score).",
             )
         order, level_start, query_start = prefs.levels
         y_true, qid, sample_weight = np.empty(order.size), np.empty_like(order), prefs.item_weight
@@ -270,7 +286,7 @@ def kendall_tau(
     Parameters
     ----------
     y_true : array-like of shape (n,), float, or Preferences of scores
-        Grades. For other preferences use :func:`rankbook.disagreement`.
+        Grades. For other preferences use :func:`rankbook.metrics.pair_accuracy`.
     y_score : array-like of shape (n,), float
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
@@ -290,7 +306,7 @@ def kendall_tau(
     UndefinedMetric
         A ValueError: if all queries are empty, and left out.
     TypeError
-        If `y_true` is a Preferences that was not made from scores.
+        If `y_true` holds pairs, which have no grades.
 
     Notes
     -----

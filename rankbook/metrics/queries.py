@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.validation import (
+    as_array,
     as_count,
     as_ids,
     as_positive,
@@ -17,7 +18,8 @@ from ..base.validation import (
     shown,
     unknown_name,
 )
-from ..preferences.graph import Preferences
+from ..preferences.events import column_names, index_of, is_table
+from ..preferences.graph import Preferences, as_preferences
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL, pairs_by_query, tie_chains, weight_scale
 
@@ -187,12 +189,16 @@ def takes_k(metric):
     return k is not None, k is not None and k.default is k.empty
 
 
-# names that other programs use
-ELSEWHERE = dict(mrr="reciprocal_rank", map="average_precision", roc_auc="auc")
+SYNONYMS = dict(mrr="reciprocal_rank", map="average_precision", roc_auc="auc")
+
+
+def metric_name(name):
+    """The name that a metric has here; other programs call some metrics otherwise."""
+    return SYNONYMS.get(name, name) if isinstance(name, str) else name
 
 
 def named(metric, options=()):
-    """The function and its options for a metric: a function, or a name as "auc" or ``"ndcg@10"``.
+    """The function and its options for a metric: a function, or a name as "map" or ``"ndcg@10"``.
 
     Raises
     ------
@@ -204,16 +210,10 @@ def named(metric, options=()):
     options = dict(options)
     if isinstance(metric, str):
         name, at, k = metric.partition("@")
-        whole = k if k.isdecimal() else "k"
+        name, whole = metric_name(name), k if k.isdecimal() else "k"
         if name not in NAMES or at and not (k.isdecimal() and takes_k(NAMES[name])[0]):
             known = [n + f"@{whole}" * takes_k(f)[not at] for n, f in NAMES.items()]
-            ours = ELSEWHERE.get(name.lower(), "")
-            if ours not in NAMES or at and not takes_k(NAMES[ours])[0]:
-                raise unknown_name("metric", metric, known)
-            raise ArgumentError(
-                f"metric is {metric!r}, which is called {ours + at + k!r} here",
-                f"one of: {', '.join(sorted(known))}",
-            )
+            raise unknown_name("metric", metric, known)
         if at and "k" in options:
             raise ArgumentError(f"k is {options['k']!r}, and metric is {metric!r}", "one k")
         if at and int(k) < 1:
@@ -247,6 +247,18 @@ def refuse_beside_preferences(**given):
             )
 
 
+def as_known(y_true, rows, argument="y_true", of="y_score"):
+    """Preferences between rows if `y_true` holds pairs, see `as_preferences`, else as it came."""
+    if isinstance(y_true, Preferences):
+        return y_true if index_of(rows) is None else as_preferences(y_true, rows, argument, of)
+    if is_table(argument, y_true):
+        are_pairs = len(column_names(y_true)) > 1
+    else:
+        found = as_array(argument, y_true)
+        are_pairs = found.ndim > 1 and found.shape[1] == 2 and found.dtype.kind in "iuOUS"
+    return as_preferences(y_true, rows, argument, of) if are_pairs else y_true
+
+
 def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
     """`y_true` as a finite vector, and query ids and weights of the items, or None.
 
@@ -258,9 +270,9 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
     refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
     if y_true.scores is None:
         raise ArgumentError(
-            "y_true is a Preferences that was not made from scores",
-            "grades of shape (n,), or Preferences.from_scores here",
-            "For other preferences use disagreement.",
+            "y_true holds pairs, which have no grades and no queries",
+            "grades of shape (n,), or Preferences.from_scores(y, qid)",
+            "For pairs call rb.metrics.pair_accuracy(y_true, y_score).",
         )
     if weighs == "queries":
         return y_true.scores, y_true.queries, None
@@ -268,7 +280,7 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
         raise ArgumentError(
             "y_true is a Preferences with weights of single preferences",
             "weights of items here",
-            "For other weights use disagreement.",
+            "For other weights call rb.disagreement(y_true, y_score).",
         )
     return y_true.scores, y_true.queries, y_true.item_weight
 
@@ -360,6 +372,7 @@ def measured(metric, y_true, y_score, qid, weight, empty, options):
     """
     fill, rule = empty_value(empty), RULES.get(metric)
     refuse_swapped(y_score)
+    y_true = as_known(y_true, y_score)
     y_true, qid, weight = as_grades(y_true, qid, weight, rule.weighs if rule else "queries")
     y_score = as_vector("y_score", y_score, y_true.size)
     number = np.zeros(y_true.size, dtype=np.intp)

@@ -8,7 +8,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.validation import as_ids
 from ..preferences.graph import Preferences
-from .queries import RULES, named
+from .queries import RULES, as_known, named
 
 if TYPE_CHECKING:
     from pandas import Series
@@ -69,6 +69,7 @@ class QueryScorer:
         """The metric, with a sign such that greater is better."""
         if self.queries is not None:
             qid = self._looked_up(y_true)
+        y_true = as_known(y_true, X, "y", "X")
         refuse_without_ids(estimator, y_true, qid)
         scores = np.asarray(estimator.predict(X))
         return self.sign * self.metric(y_true, scores, qid, sample_weight, **self.options)

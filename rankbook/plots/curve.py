@@ -82,6 +82,8 @@ def plot_validation_curve(
         **style,
     )
     ax.plot(lam, curve.at(lam), "o", color=mark, ms=5, label=said if label is None else None)
-    lambda_axis(ax, {"auc": "AUC", "ndcg": "NDCG"}.get(curve.metric, curve.metric))
+    lambda_axis(
+        ax, {"auc": "AUC", "ndcg": "NDCG"}.get(curve.metric, curve.metric.replace("_", " "))
+    )
     ax.legend(ncols=2 if label is None else 1, **ABOVE)
     return ax

@@ -20,8 +20,11 @@ from ..base.validation import as_choice, as_count, as_index, as_vector, query_nu
 from rankbook.preferences.events import (
     column_of,
     flags_of,
+    index_of,
+    is_numbered,
     log_pairs,
     match_pairs,
+    pairs_between,
     pairs_of,
     ranking_pairs,
     read_pairs,
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 
 # %% auto #0
 __all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'item_sums', 'chosen_pairs', 'Preferences',
-           'has_positive_margins']
+           'has_positive_margins', 'as_preferences']
 
 # %% ../../nbs/preferences/graph.ipynb #c005
 def sorted_levels(y, qid):
@@ -876,3 +879,46 @@ def has_positive_margins(prefs):
     """Whether every margin is positive; default margins are, and are not compared."""
     given = getattr(prefs, "_margin", None)
     return given is None or bool((given > 0).all())
+
+# %% ../../nbs/preferences/graph.ipynb #ab01
+def as_preferences(given, rows, argument="preferences", of="X"):
+    """Preferences between rows, in whichever form they are given.
+
+    Parameters
+    ----------
+    given : Preferences, or pairs (winner, loser) of names in the index of `rows`
+        Pairs are a sequence or array (m, 2), or a table with the columns winner and loser, or with
+        two columns, of which the first is the winner's.
+    rows : n items or scores, as they were passed
+    argument, of : str
+        What the two are called in messages.
+
+    Returns
+    -------
+    Preferences
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `given` is something else, or between other items.
+    """
+    if not isinstance(given, Preferences):
+        found, facts = pairs_between(given, rows, argument, of)
+        return Preferences(*found).replaced(**facts)
+    n = np.shape(rows)[0]
+    if given.n_items != n:
+        raise ArgumentError(
+            f"{argument} is between {given.n_items} items and {of} has {n} rows", "equal numbers"
+        )
+    index = None if given.items is None else index_of(rows)
+    if index is not None and not is_numbered(index):
+        names = list(index)
+        wrong = [i for i, (one, other) in enumerate(zip(given.items, names)) if one != other]
+        if wrong:
+            i = wrong[0]
+            raise ArgumentError(
+                f"{argument} has the item {given.items[i]!r} where {of}.index has {names[i]!r}, "
+                f"in row {i}",
+                f"the same names in the same order, as items={of}.index gives them",
+            )
+    return given

@@ -5,6 +5,7 @@ import numpy as np
 from .. import metrics
 from ..base.errors import ArgumentError
 from ..base.validation import query_numbers, unknown_name
+from ..metrics.queries import metric_name
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL
@@ -14,7 +15,7 @@ from ..problems.rankrls_statistics import RankingStatistics, basis_rows
 from .folds import make_folds
 from .leave_out import leave_out_predictions, leave_pair_out, left_out_scores, merge_ties, tie_share
 
-METRICS = ("disagreement", "auc", "ndcg", "average_precision")
+METRICS = ("disagreement", "auc", "ndcg", "average_precision", "reciprocal_rank")
 
 
 def validation_groups(cv, X, Y, query, by_item, random_state):
@@ -72,7 +73,8 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
 
 def check_metric(metric):
     """The name of a metric of rankbook, or a function, and whether greater is better."""
-    name = next((name for name in METRICS if metric is getattr(metrics, name)), metric)
+    same = (name for name in METRICS if metric is getattr(metrics, name))
+    name = next(same, metric_name(metric))
     if not callable(name) and not (isinstance(name, str) and name in METRICS):
         raise unknown_name("metric", metric, (*METRICS, "a function"))
     return name, name != "disagreement"

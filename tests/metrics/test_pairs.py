@@ -555,7 +555,9 @@ WITH_PREFERENCES = [
     ((FULL, S, Q), {}, ValueError, "qid is given, and y_true is a Preferences; expected None"),
     ((FULL, S), dict(sample_weight=W), ValueError, "sample_weight is given, and y_true"),
 ]
-WITHOUT = [((Preferences([1], [0], 4), S), {}, TypeError, "y_true is a Preferences that was not")]
+WITHOUT = [
+    ((Preferences([1], [0], 4), S), {}, TypeError, "y_true holds pairs, which have no grades")
+]
 BAD = {
     disagreement: WITH_PREFERENCES
     + [
@@ -576,7 +578,7 @@ BAD = {
             (Preferences([1], [0], 4), S),
             {},
             ValueError,
-            "y_true is Preferences.*use 1 - disagreement",
+            "y_true is Preferences.*call rb.metrics.pair_accuracy",
         ),
         ((Preferences.from_scores(S), S), {}, ValueError, "at most two levels"),
         ((Preferences.from_scores(Y, graph="star"), S), {}, ValueError, "the full graph"),

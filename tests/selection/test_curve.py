@@ -4,6 +4,7 @@ At thousands of lambdas, on ties above all, and in every best interval.
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.signal import find_peaks
 
@@ -620,7 +621,7 @@ def test_arguments_that_make_no_sense():
         ((V[1:], prefs), ValueError, "X_val has 9 rows and prefs_val has 10 items"),
         ((V[:, :1], prefs), ValueError, "X_(val|new) has 1 columns"),
         ((bad, prefs), ValueError, "X_val has (?i:nan) in row 3, column 1"),
-        ((V, v), TypeError, "prefs_val is a ndarray"),
+        ((V, rb.Preferences([0], [1], 10)[:9]), ValueError, "X_val has 10 rows"),
         ((V.ravel(), prefs), ValueError, "X_val has shape"),
     ]:
         with pytest.raises(error, match=words):
@@ -803,10 +804,16 @@ def test_metrics_that_make_no_sense():
     path, prefs = follow(X, rb.Preferences.from_scores(y)), rb.Preferences.from_scores(v)
     for target, options, error, words in [
         (v, dict(metric="acu"), ValueError, "metric is 'acu'.*did you mean 'auc'"),
-        (prefs, dict(metric="auc"), TypeError, "prefs_val is a Preferences"),
-        (v, dict(), TypeError, "prefs_val is a ndarray"),
+        (
+            rb.Preferences([0], [1], 10),
+            dict(metric="map"),
+            TypeError,
+            "prefs_val holds pairs.*metric='disagreement'",
+        ),
         (prefs, dict(qid=v), ValueError, "qid is given"),
-        (prefs, dict(k=3), ValueError, "k is given"),
+        (prefs, dict(qid=v, metric="auc"), ValueError, "qid is given"),
+        (prefs, dict(k=3), ValueError, "k is 3"),
+        (np.zeros(10), dict(metric="mrr"), ValueError, "no query with a grade above 0"),
         (v, dict(metric="auc", k=3), ValueError, "k is 3"),
         (v, dict(metric="ndcg", k=0), ValueError, "k is 0"),
         (v[1:], dict(metric="ndcg"), ValueError, "prefs_val has shape"),
@@ -820,11 +827,53 @@ def test_metrics_that_make_no_sense():
         (np.arange(10), dict(metric="error"), ValueError, "10 different values; expected two"),
         (v, dict(metric="error", qid=v), ValueError, "qid is given; expected"),
         (v, dict(metric="error", k=3), ValueError, "k is 3"),
-        (prefs, dict(metric="error"), TypeError, "prefs_val is a Preferences"),
     ]:
         with pytest.raises(error, match=words):
             rb.validation_curve(path, V, target, **options)
     assert rb.validation_curve(path, V, np.ones(10), metric="ndcg").values.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("grid", [False, True])
+@pytest.mark.parametrize(
+    "name, metric",
+    [("map", rb.metrics.average_precision), ("mrr", rb.metrics.reciprocal_rank)],
+)
+def test_average_precision_and_reciprocal_rank_are_those_of_the_metrics(name, metric, grid):
+    rng = np.random.default_rng(3)
+    X, V = rng.normal(size=(40, 3)), rng.normal(size=(30, 3))
+    if grid:
+        X, V = np.round(X), np.round(V)
+    y, v, qid = rng.integers(0, 3, 40), rng.integers(0, 3, 30), rng.integers(0, 4, 30)
+    v[qid == 3] = 0  # a query with no relevant item
+    path = follow(X, rb.Preferences.from_scores(y))
+    curve = rb.validation_curve(path, V, v, qid=qid, metric=name)
+    assert curve.maximize and curve.metric == metric.__name__ and curve.values.size > 1
+    inside = np.sqrt(curve.breaks[1:-1] * np.maximum(curve.breaks[2:], 1e-3))
+    lams = np.r_[np.geomspace(path.domain[0] + 1e-3, 2 * curve.scale[1], 200), inside]
+    near = np.abs(curve.breaks[1:-1, None] / lams - 1).min(axis=0) < 1e-6
+    found = [metric(v, path.predict(V, lam), qid) for lam in lams[~near]]
+    assert np.allclose(curve.at(lams[~near]), found, rtol=0, atol=1e-12)
+    prefs = rb.Preferences.from_scores(v, qid)
+    assert np.array_equal(rb.validation_curve(path, V, prefs, metric=name).values, curve.values)
+
+
+def test_a_curve_takes_what_fit_takes():
+    X, y, V, v = mixture_parts(n=10)
+    path = follow(X, rb.Preferences.from_scores(y))
+    qid = np.arange(len(v)) % 3
+    prefs = rb.Preferences.from_scores(v, qid)
+    curve = rb.validation_curve(path, V, prefs)
+    assert np.array_equal(rb.validation_curve(path, V, v, qid=qid).values, curve.values)
+    rows = pd.DataFrame(V, [f"v{i}" for i in range(len(V))])
+    names = rows.index.to_numpy()[np.column_stack([prefs.better, prefs.worse])]
+    for given in (names, pd.DataFrame(names), pd.DataFrame(names, columns=["winner", "loser"])):
+        assert np.array_equal(rb.validation_curve(path, rows, given).values, curve.values)
+    for metric in ("auc", "ndcg", "error"):
+        scored = rb.Preferences.from_scores(v)
+        both = [rb.validation_curve(path, V, each, metric=metric).values for each in (v, scored)]
+        assert np.array_equal(*both)
+    with pytest.raises(ValueError, match="prefs_val holds names, .* X_val came without names"):
+        rb.validation_curve(path, V, names)
 
 
 # Screening

@@ -208,9 +208,9 @@ Ranking = typer.Argument(
 )
 Metrics = option(
     list[str],
-    "disagreement, auc, ndcg@K, average_precision, reciprocal_rank, err, precision@K, recall@K,"
-    " kendall_tau, ...: names separated by commas, or several times --metric. MRR is"
-    " reciprocal_rank, MAP average_precision.",
+    "disagreement, auc, ndcg@K, map (or average_precision), mrr (or reciprocal_rank), err,"
+    " precision@K, recall@K, kendall_tau, ...: names separated by commas, or several times"
+    " --metric.",
     "--metric",
 )
 ByQuery = option(bool, "A row for each query.", "--by-query")
