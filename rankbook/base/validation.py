@@ -105,7 +105,7 @@ def refuse_text(name, value):
     """
     if (columns := _columns_of(value)) is None:
         if not hasattr(value, "toarray") and (text := _text_in(A := as_array(name, value))):
-            raise _not_numbers(name, A, text)
+            raise _text_error(name, A, text)
         return
     seen = set()
     for column, what in columns:
@@ -223,7 +223,7 @@ def _text_in(A):
     return f"{shown(str(A[found]))}{place.format(*found)}"
 
 
-def _not_numbers(name, A, text):
+def _text_error(name, A, text):
     """The error for an array that holds text."""
     objects = "rankbook.kernels.over makes items and a kernel of strings or other objects."
     advice = objects if name in ("X", "X_new") and A.ndim == 1 else ""
@@ -242,7 +242,7 @@ def as_numbers(name, value, exact=True):
         raise ArgumentError(f"{name} has complex entries", "real numbers")
     accepted = "an array of real numbers"
     if text := _text_in(A):  # numpy would read the text "1" as a number
-        raise _not_numbers(name, A, text)
+        raise _text_error(name, A, text)
     try:
         numbers = np.asarray(A, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
