@@ -29,7 +29,7 @@ NAMES = {
     "rankrls": "RankRLS, beside factors and products of its size, scikit-learn and RLScore",
     "quality": "held-out queries, beside LightGBM and XGBoost",
     "projected": "an approximate kernel, and what it proves of the exact one",
-    "files": "a linear ranking SVM on items in a file, beside the same in memory",
+    "files": "a linear ranking SVM on items in files, beside memory; text beside Parquet",
     "rayleigh": "Rayleigh rankers on many items, beside scikit-learn",
     "dask": "a linear ranking SVM on Dask, beside memory, with one worker and two",
     "blocks": "what a block, a solution and a scheduler cost: the numbers of a plan",

@@ -44,13 +44,20 @@ def solved(problem):
 
 
 @contextmanager
-def problem_on(workers, blocks):
-    """The problem on a cluster of so many processes."""
+def cluster(workers):
+    """The client of a cluster of so many processes."""
     import dask
     from dask.distributed import Client, LocalCluster
 
     options = dict(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
-    with dask.config.set(PATIENT), LocalCluster(**options) as cluster, Client(cluster) as client:
+    with dask.config.set(PATIENT), LocalCluster(**options) as started, Client(started) as client:
+        yield client
+
+
+@contextmanager
+def problem_on(workers, blocks):
+    """The problem on a cluster of so many processes."""
+    with cluster(workers) as client:
         yield rb.BlockRankSVMProblem(rb.dask_blocks(blocks, client=client))
 
 

@@ -1,26 +1,38 @@
-"""What a linear ranking SVM costs whose items are in a Parquet file, and how much memory it takes.
+"""What a linear ranking SVM costs whose items are in files, and how much memory it takes.
 
 The items are written piece by piece into a temporary folder (TMPDIR), 8 bytes for each number: 4 GB
 for ten million with 50 features. Each measurement is a process of its own, whose peak memory is
 what the system says. "In memory" is the same problem with all items read at once.
+
+Text is that of three files of LETOR, beside Parquet and memory, from reading to the answer; and a
+CSV file that Dask's workers read, where seconds are those of this process and of the busiest
+worker together: what the clock would say if every process had a processor for itself.
 """
 
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
+from sklearn.base import clone
 
 import rankbook as rb
+from rankbook.data.datasets import find_file
+from rankbook.data.table import read_table
+from rankbook.data.writers import write_dataset
 
-from .common import Row, cpu_seconds
+from .common import Row, compare, cpu_seconds, gap, if_installed, timed
+from .dask import cluster
 
+CSV = {"tiny": (2_000, 5), "usual": (300_000, 50), "full": (1_000_000, 50)}
 SIZES = {"tiny": (2_000, 5), "usual": (1_000_000, 50), "full": (10_000_000, 50)}
 ROWS = 1 << 18  # of a row group, and of a block
 SIZE = 100  # items of a query
+BLOCKS = 6  # of a CSV file
 LARGEST = 1_000_000  # items that are read at once, too
 SHARE = 1e-3  # lambda for each preference
 
@@ -98,8 +110,73 @@ def measured(path, how):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def of_letor():
+    """Rows of the fit of three text files, beside the same items in Parquet and in memory."""
+    what = "one lambda, linear, hinge loss, from three text files of LETOR"
+    try:
+        texts = [find_file(f"mq2008.S{k}") for k in (1, 2, 3)]
+    except FileNotFoundError as error:
+        yield Row(what, 0, note=str(error))
+        return
+    model = rb.RankSVM(1.0, kernel="linear", solver="newton")
+    whole = lambda: [read_table(path) for path in texts]
+
+    def in_memory():
+        data = whole()
+        X, y, qid = (np.concatenate([getattr(d, name) for d in data]) for name in ("X", "y", "qid"))
+        return clone(model).fit(X, y, qid)
+
+    with TemporaryDirectory() as folder:
+        for path, data in zip(texts, whole()):
+            write_dataset(data, Path(folder) / f"{path.stem}.parquet")
+        read = lambda: rb.read_blocks(f"{folder}/*.parquet", "target", "qid")
+        ours = lambda: clone(model).fit(rb.read_blocks(texts))
+        theirs = {"Parquet": lambda: clone(model).fit(read()), "in memory": in_memory}
+        n = sum(len(data.y) for data in whole())
+        yield from compare(what, n, ours, theirs, {"gap": gap})
+
+
+def busiest(client):
+    """Processor seconds of this process and of the busiest worker, since both began."""
+    return time.process_time(), client.run(time.process_time)
+
+
+def of_workers(scale):
+    """Rows of the fit of a CSV file by one worker and by two, parsed by this process."""
+    from pyarrow.csv import write_csv
+    from pyarrow.parquet import read_table as read_parquet
+
+    n, d = CSV[scale]
+    what, rounds = f"one lambda, linear, hinge loss, from CSV, {d} features", 3
+    if if_installed("distributed", None) is not None:
+        yield Row(what, n, note="distributed is not installed")
+        return
+    model = rb.RankSVM(SHARE * n * SIZE * 2 / 5, kernel="linear")  # five equal levels
+    with TemporaryDirectory() as folder, cluster(1) as one, cluster(2) as two:
+        path = Path(folder) / "items.csv"
+        write(path.with_suffix(".parquet"), n, d)
+        write_csv(read_parquet(path.with_suffix(".parquet")), path)
+        found, parse = [], timed(lambda: rb.read_blocks(path, "y", "qid", rows=n // BLOCKS))[0]
+        for _ in range(rounds + 1):  # in the first, workers compile
+            taken = []
+            for client in (one, two):
+                before, start = busiest(client), perf_counter()
+                blocks = rb.read_blocks(path, "y", "qid", rows=n // BLOCKS)
+                clone(model).fit(rb.dask_blocks(blocks, client=client))
+                clock, after = perf_counter() - start, busiest(client)
+                work = max(after[1][worker] - before[1][worker] for worker in after[1])
+                taken.append((after[0] - before[0] + work, clock))
+            found.append(taken)
+    seconds, clocks = np.median(found[1:], axis=0).T
+    note = f"of it parsing {parse:.1f} s; wall clock: {clocks[0]:.1f} s and {clocks[1]:.1f} s"
+    peer = dict(peer="1 worker", peer_seconds=seconds[0], ratio=seconds[1] / seconds[0])
+    yield Row(f"{what}, 2 workers", n, seconds[1], **peer, rounds=rounds, note=note)
+
+
 def rows(scale, peers):
     """All rows."""
+    yield from of_letor()
+    yield from of_workers(scale)
     n, d = SIZES[scale]
     with TemporaryDirectory() as folder:
         path = Path(folder) / "items.parquet"

@@ -1,13 +1,11 @@
 """Models that keep their standardization and column names."""
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
+from sklearn.preprocessing import FunctionTransformer
 
 from ..base.errors import ArgumentError
 from ..base.validation import as_positive, unknown_name
-from ..data.blocks import Block, Blocks, Stored
+from ..data.blocks import Stored
 from ..data.split import scaling
 from ..estimators.base import fitted_attributes
 from ..estimators.rankrls import RankRLS
@@ -19,21 +17,9 @@ from .folds import FoldSelection
 FITTED = {"ranksvm": RankSVM, "rankrls": RankRLS}
 
 
-@dataclass(frozen=True)
-class ScaledReader:
-    """A reader of a block without feature names that scales features unless `centre` is None."""
-
-    read: Any
-    centre: np.ndarray | None
-    factor: np.ndarray | None
-
-    def __call__(self):
-        """The block; of float64 if it is scaled."""
-        block = self.read()
-        X = block.X if self.centre is None else block.X - self.centre
-        if self.centre is not None:
-            X *= self.factor
-        return Block(X, block.y, block.qid, block.weight, block.name, block.first, copy=False)
+def standardised(X, centre, factor):
+    """Items (n, d) with their scale removed, as float64."""
+    return (X - centre) * factor
 
 
 def fit_model(
@@ -89,19 +75,19 @@ def fit_model(
         )
     model, d, send = FITTED[method](**given), len(features), send or (lambda blocks: blocks)
     centre, factor = np.zeros(d), np.ones(d)
-    if blocks.is_stored:
-        scale = None, None
+    if isinstance(blocks.items.values[0], Stored):
+        scaler = FunctionTransformer()  # without names, which the ScaledModel checks
         if standardize:
-            scale = centre, factor = scaling(send(blocks))
-        readers = (ScaledReader(each.read, *scale) for each in blocks.items.values)
-        model.fit(send(Blocks(map(Stored, readers))))
+            centre, factor = scaling(send(blocks))
+            scaler.set_params(func=standardised, kw_args=dict(centre=centre, factor=factor))
+        model.fit(send(blocks.transform(scaler)))
     else:
         (block,) = blocks.items.values
         X = np.asarray(block.X, dtype=np.float64)
         centre, factor = scaling(X) if standardize else (centre, factor)
         data = dict(y=block.y, qid=block.qid)
         data = data if preferences is None else dict(preferences=preferences)
-        model.fit((X - centre) * factor, **data)
+        model.fit(standardised(X, centre, factor), **data)
     return ScaledModel(model, centre, factor, features, dict(about), encoding)
 
 

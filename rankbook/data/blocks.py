@@ -1,11 +1,11 @@
 """Blocks of whole queries, sums over them, and their facts."""
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import InitVar, dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import islice
 from numbers import Number
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -15,7 +15,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import LARGEST, SMALLEST, refuse_huge
 from ..base.ownership import locked, own
-from ..base.validation import as_count, as_flag, as_ids, as_items, as_vector, require_kind
+from ..base.validation import as_count, as_flag, as_ids, as_items, as_vector, require_kind, shown
 from ..kernels.items import lent, matvec, own_rows, rmatvec, storage_of
 
 
@@ -225,13 +225,44 @@ def in_groups(combine, values):
 
 @dataclass(frozen=True)
 class Stored:
-    """A value that is read whenever it is used."""
+    """A value that is read whenever it is used or, if it `keeps`, when it is first used."""
 
     read: Callable[[], Any]
+    keeps: bool = False
+
+    @cached_property
+    def _kept(self):
+        return self.read()
+
+    @property
+    def value(self):
+        """The value itself."""
+        return self._kept if self.keeps else self.read()
+
+    def __reduce__(self):  # another process reads it itself
+        return Stored, (self.read, self.keeps)
+
+
+@dataclass(frozen=True)
+class Transformed:
+    """A reader of a block whose items a fitted transformer of scikit-learn has changed."""
+
+    read: Callable[[], Block]
+    transformer: Any
+
+    def __call__(self):
+        """The block; it has names of features if the transformer returns a data frame."""
+        block = self.read()
+        is_named = getattr(self.transformer, "feature_names_in_", None) is not None
+        with naming(block):
+            X = self.transformer.transform(block.named_items() if is_named else block.X)
+        return Block(X, block.y, block.qid, block.weight, block.name, block.first, copy=False)
 
 
 class Blocks:
     """Blocks of whole queries in this process: in memory, or read when they are used.
+
+    ``for block in blocks`` gives one after the other.
 
     Parameters
     ----------
@@ -268,11 +299,60 @@ class Blocks:
         for k, block in enumerate(blocks):
             if not isinstance(block, (Block, Stored)):
                 raise ArgumentError(f"blocks[{k}] is a {type(block).__name__}", "rankbook.Block")
-        self.items = Parts(self, blocks)
-        self.is_stored = any(isinstance(block, Stored) for block in blocks)
+        self._blocks = blocks
+        self.is_stored = any(isinstance(block, Stored) and not block.keeps for block in blocks)
+
+    @property
+    def items(self) -> Parts:
+        """The blocks themselves."""
+        return Parts(self, self._blocks)  # made anew: a file is deleted with the last reference
+
+    def transform(self, transformer: Any) -> "Blocks":
+        """The same blocks with items ``transformer.transform(X)``.
+
+        Parameters
+        ----------
+        transformer : object
+            Fitted, such as a StandardScaler of scikit-learn after ``partial_fit`` on each block. It
+            gets data frames if it was fitted to data frames, and otherwise arrays.
+
+        Returns
+        -------
+        Blocks
+            Blocks that are read when they are used are transformed each time.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> blocks = rb.Blocks([rb.Block([[100.0], [300.0]], [0, 1])])
+        >>> scaler = StandardScaler()
+        >>> for block in blocks:
+        ...     _ = scaler.partial_fit(block.X)
+        >>> model = rb.RankSVM(kernel="linear").fit(blocks.transform(scaler))
+        >>> pipeline = make_pipeline(scaler, model)  # both are fitted: it takes raw items
+        >>> pipeline.predict([[100.0], [300.0]]).argsort().tolist()
+        [0, 1]
+        """
+        if not callable(getattr(transformer, "transform", None)):
+            raise ArgumentError(
+                f"transformer is {shown(transformer)}",
+                "a fitted transformer of scikit-learn, such as a StandardScaler",
+            )
+
+        def changed(block):
+            if isinstance(block, Stored):
+                return Stored(Transformed(block.read, transformer), block.keeps)
+            return Transformed(lambda: block, transformer)()
+
+        return Blocks(map(changed, self._blocks))
 
     def __len__(self) -> int:
-        return len(self.items.values)
+        return len(self._blocks)
+
+    def __iter__(self) -> Iterator[Block]:
+        return self._values(lambda block: block, (self.items,))
 
     def __repr__(self) -> str:
         return f"Blocks({len(self)} blocks{', read when used' * self.is_stored})"
@@ -295,7 +375,7 @@ class Blocks:
 
         def at(number):
             found = [a.values[number] if isinstance(a, Parts) else a for a in arguments]
-            return [value.read() if isinstance(value, Stored) else value for value in found]
+            return [value.value if isinstance(value, Stored) else value for value in found]
 
         if not self.is_stored:
             yield from (function(*at(number)) for number in range(len(self)))

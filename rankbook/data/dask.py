@@ -359,7 +359,7 @@ def sent_out(blocks: Blocks, client: "Client", keep: bool = False) -> DaskBlocks
             "memory, or blocks that the workers read themselves."
         ) from error
     values = [value if is_read else next(sent) for value, is_read in zip(values, read)]
-    if keep and any(read):
+    if any(read) and (keep or not blocks.is_stored):
         values = client.map(partial(run, [(itself, [Given(0, None)])], []), values, pure=False)
     return DaskBlocks(client, values, names)
 

@@ -38,6 +38,7 @@ from .table import (
 )
 
 CHUNK = 1 << 16  # rows that are looked at together
+KEPT = 1 << 28  # bytes of all features, up to which blocks are kept once they are read
 
 
 class Cuts:
@@ -564,7 +565,9 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
             table.indices = min(low), max(high)
             require_dense(table, rows, max(high))
         roles = roles_of(first, first.columns)
-    return Blocks(Stored(BlockReader(table, roles, *piece)) for table, piece in found), roles
+    size = 8 * len(roles.features) * sum(stop - first for _, (first, stop, *_) in found)
+    readers = (BlockReader(table, roles, *piece) for table, piece in found)
+    return Blocks(Stored(reader, size <= KEPT) for reader in readers), roles
 
 
 def read_blocks(
@@ -577,6 +580,8 @@ def read_blocks(
     rows: int = 1 << 18,
 ) -> Blocks:
     """Items to rank in files, as blocks of whole queries that are read when they are used.
+
+    Up to 256 MB of features are kept in memory once they are read; more are read in every pass.
 
     Parameters
     ----------
@@ -600,8 +605,7 @@ def read_blocks(
     Returns
     -------
     Blocks
-        Of values that are read each time. Items are float64, or float32 if all features of a file
-        are.
+        Items are float64, or float32 if all features of a file are.
 
     Raises
     ------

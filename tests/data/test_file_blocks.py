@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 
 import rankbook as rb
+from rankbook.data import file_blocks
 from rankbook.data.blocks import block_facts
 from rankbook.data.file_blocks import Cuts, files_of
 from rankbook.data.table import Dataset, NotNumbers, read_table
@@ -27,6 +28,12 @@ from rankbook.data.writers import write_dataset
 
 pytestmark = pytest.mark.usefixtures("workplace")
 NAMES = ["a.parquet", "a.csv", "a.tsv", "a.txt", "a.csv.gz", "a.txt.gz"]
+
+
+@pytest.fixture(autouse=True)
+def reading(monkeypatch):
+    """Small files are read in every pass, as large ones are."""
+    monkeypatch.setattr(file_blocks, "KEPT", 0)
 
 
 def made(n=300, d=3, queries=20, seed=0, first=0):
@@ -329,6 +336,27 @@ class TestRefused:
             block_facts(blocks)
 
 
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.txt"])
+def test_small_files_are_read_once(name, monkeypatch):
+    write_dataset(data := made(), name)
+    each_time = rb.read_blocks(name, **roles(name), rows=100)
+    size = 8 * data.X.size
+    read, calls = file_blocks.BlockReader.__call__, []
+    monkeypatch.setattr(
+        file_blocks.BlockReader, "__call__", lambda self: calls.append(self.name) or read(self)
+    )
+    for limit, is_stored in ((size, False), (size - 1, True)):
+        monkeypatch.setattr(file_blocks, "KEPT", limit)
+        blocks = rb.read_blocks(name, **roles(name), rows=100)
+        assert len(blocks) > 1 and blocks.is_stored is is_stored
+        calls.clear()
+        assert same(blocks, data) and same(blocks, data)
+        assert (len(calls) == len(blocks)) is not is_stored
+        sent = pickle.loads(pickle.dumps(blocks.items.values[0]))
+        calls.clear()  # another process gets the recipe, not the numbers
+        assert np.array_equal(sent.value.X, next(iter(each_time)).X) and calls
+
+
 def copies():
     """The temporary files with copies of text that there are."""
     return [*Path(tempfile.gettempdir()).glob("rankbook-*.blocks")]
@@ -368,8 +396,7 @@ class TestCopiesOfText:
         assert same(blocks, whole)  # of one moment, whatever becomes of the file
         os.remove(name)
         assert same(blocks, whole)
-        del blocks
-        gc.collect()
+        del blocks  # no garbage collection is needed
         assert not copies()
 
     def test_it_lives_as_long_as_a_reader(self):
@@ -378,11 +405,9 @@ class TestCopiesOfText:
         X = blocks.items.values[0].read().X
         for other in (copy.deepcopy(blocks.items.values), [*blocks.items.values[:1]]):
             blocks = None
-            gc.collect()
             assert len(copies()) == 1 and np.array_equal(other[0].read().X, X)
         sent = pickle.loads(pickle.dumps(other[0]))
         del other
-        gc.collect()
         with pytest.raises(FileNotFoundError, match="the copy of a.csv in the temporary folder is"):
             sent.read()
 
@@ -402,8 +427,8 @@ class TestCopiesOfText:
         assert not copies()
 
     @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-    @pytest.mark.parametrize("line", [False, True])
-    def test_it_is_gone_after_ctrl_c(self, line):
+    @pytest.mark.parametrize("line, sent", [(False, "INT"), (True, "INT"), (True, "TERM")])
+    def test_it_is_gone_after_a_signal(self, line, sent):
         data = made(20_000, 5, 400)
         write_dataset(data, "a.csv")
         write_dataset(made(20_000, 5, 400, 1, 1000), "b.csv")
@@ -421,10 +446,10 @@ class TestCopiesOfText:
         while not (found := copies()) or found[0].stat().st_size < 100_000:
             assert run.poll() is None
             time.sleep(0.01)
-        run.send_signal(signal.SIGINT)
+        run.send_signal(getattr(signal, f"SIG{sent}"))
         said = run.communicate(timeout=60)[1]
         assert b"interrupted" in said if line else b"KeyboardInterrupt" in said
-        assert run.returncode == 130 or not line and run.returncode and not copies()
+        assert run.returncode == 130 or not line and run.returncode
         assert not copies()
 
     def test_no_room(self, monkeypatch):

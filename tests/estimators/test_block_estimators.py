@@ -3,11 +3,13 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import rankbook as rb
+from rankbook.data.blocks import Stored
 
 
 @pytest.fixture
@@ -215,3 +217,76 @@ def test_weights_that_are_all_zero():
         ValueError, match="blocks have weight 0 for every preference; expected at least one"
     ):
         rb.RankSVM(kernel="linear").fit(blocks)
+
+
+@pytest.mark.parametrize("kind", ["array", "float32", "frame", "csr", "stored"])
+def test_blocks_scaled_by_scikit_learn(kind):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    rng = np.random.default_rng(0)
+    n, d = 120, 4
+    raw = np.where(rng.random((n, d)) < 0.3, 0.0, rng.normal(size=(n, d)))
+    X = (raw + (kind != "csr")) * [1e-3, 1.0, 50.0, 1e4]
+    y, qid = np.round(raw[:, 0] - raw[:, 3] + rng.normal(size=n)), np.arange(n) // 15
+    names = list("abcd")
+    as_kind = dict(
+        float32=lambda A: A.astype(np.float32),
+        frame=lambda A: pd.DataFrame(A, columns=names),
+        csr=csr_array,
+    ).get(kind, lambda A: A)
+    weight = rng.integers(1, 3, n).astype(float)
+    parts = [
+        rb.Block(as_kind(X[s]), y[s], qid[s], weight[s], name=f"part {s.start}", first=s.start)
+        for s in (slice(0, 15), slice(15, 75), slice(75, 120))
+    ]
+    blocks = (
+        rb.Blocks(Stored(lambda b=b: b) for b in parts) if kind == "stored" else rb.Blocks(parts)
+    )
+    scaler = StandardScaler(with_mean=kind != "csr")
+    for block in blocks:
+        scaler.partial_fit(block.named_items())
+    whole = clone(scaler).fit(X)
+    assert np.allclose(scaler.var_, whole.var_, rtol=1e-5)
+    scaled = blocks.transform(scaler)
+    assert scaled.is_stored is blocks.is_stored and len(scaled) == 3
+    for block, before in zip(scaled, blocks):
+        found = block.X.toarray() if kind == "csr" else block.X
+        A = before.X.toarray() if kind == "csr" else before.X
+        assert np.allclose(found, whole.transform(A), rtol=1e-5, atol=1e-4)
+        assert block.X.dtype == before.X.dtype and block.first == before.first
+        assert block.name == before.name and np.array_equal(block.weight, before.weight)
+    options = dict(lam=5.0, kernel="linear", solver=("newton", dict(tol=1e-9)))
+    model = rb.RankSVM(**options).fit(scaled)
+    at_once = rb.RankSVM(**options).fit(whole.transform(X), y, qid, weight)
+    assert np.allclose(model.coef_, at_once.coef_, rtol=1e-4, atol=1e-6)
+    pipeline = make_pipeline(scaler, model)
+    new = as_kind(X[:7])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.allclose(
+            pipeline.predict(new), at_once.predict(whole.transform(X[:7])), rtol=1e-3
+        )
+        quality = rb.metrics.over_blocks("pair_accuracy", blocks, pipeline)
+    assert np.isclose(quality, rb.metrics.over_blocks("pair_accuracy", scaled, model))
+
+
+def test_transformers_that_do_not_fit():
+    from sklearn.preprocessing import StandardScaler
+
+    blocks = rb.Blocks([rb.Block([[0.0, 1.0], [1.0, 2.0]], [0, 1], name="a.csv")])
+    with pytest.raises(ValueError, match="transformer is 3; expected a fitted transformer"):
+        blocks.transform(3)
+    with pytest.raises(ValueError, match="a.csv: This StandardScaler instance is not fitted yet"):
+        blocks.transform(StandardScaler())
+    with pytest.raises(
+        ValueError, match="a.csv: X has 2 features, but StandardScaler is expecting 1"
+    ):
+        blocks.transform(StandardScaler().fit([[0.0], [1.0]]))
+    names = (
+        StandardScaler()
+        .set_output(transform="pandas")
+        .fit(pd.DataFrame({"u": [0, 1], "v": [2, 1]}))
+    )
+    named = rb.Blocks([rb.Block(pd.DataFrame({"u": [0.0, 1], "v": [1.0, 2]}), [0, 1])])
+    assert next(iter(named.transform(names))).feature_names == ("u", "v")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 from functools import wraps
 from typing import Annotated, get_type_hints
@@ -165,6 +166,7 @@ for command in COMMANDS:
 
 def main():
     """What the command `rankbook` runs."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: temporary files go
     try:
         app(prog_name="rankbook")
     except (KeyboardInterrupt, SystemExit) as end:
