@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -126,14 +127,24 @@ def of_letor():
         X, y, qid = (np.concatenate([getattr(d, name) for d in data]) for name in ("X", "y", "qid"))
         return clone(model).fit(X, y, qid)
 
+    def command(*arguments):
+        options = ["--lam", "1", "--kernel", "linear", "--solver", "newton", "-o", "model"]
+        run = [sys.executable, "-c", "from rankbook.app.cli.main import main; main()", "fit"]
+        run += [*map(str, arguments), *options]
+        return partial(subprocess.run, run, check=True, capture_output=True, cwd=folder)
+
     with TemporaryDirectory() as folder:
         for path, data in zip(texts, whole()):
             write_dataset(data, Path(folder) / f"{path.stem}.parquet")
+        Path(folder, "all.txt").write_bytes(b"".join(path.read_bytes() for path in texts))
         read = lambda: rb.read_blocks(f"{folder}/*.parquet", "target", "qid")
         ours = lambda: clone(model).fit(rb.read_blocks(texts))
         theirs = {"Parquet": lambda: clone(model).fit(read()), "in memory": in_memory}
         n = sum(len(data.y) for data in whole())
         yield from compare(what, n, ours, theirs, {"gap": gap})
+        parquet = command("*.parquet", "--target", "target", "--qid", "qid")
+        theirs = {"Parquet": parquet, "one file, in memory": command("all.txt")}
+        yield from compare(f"{what}: `rankbook fit`", n, command(*texts), theirs)
 
 
 def busiest(client):

@@ -11,6 +11,7 @@ import re
 import sys
 import warnings
 import zlib
+from array import array
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -757,6 +758,27 @@ def _bad_line(source, block=1000):
     raise AssertionError(f"every line of {source} can be read by itself")
 
 
+class LinesWithIds:
+    """The lines of a stream of SVMlight text; their query ids are collected in `ids`.
+
+    scikit-learn can collect them, too, but copies all of them for each line.
+    """
+
+    def __init__(self, stream):
+        self.stream, self.ids = stream, array("q")
+
+    def read(self, *size):
+        """As of the stream: scikit-learn takes what has this method for a file."""
+        return self.stream.read(*size)
+
+    def __iter__(self):
+        for line in self.stream:
+            words = line.partition(b"#")[0].split(None, 2)
+            if len(words) > 1 and words[1].startswith(b"qid"):
+                self.ids.append(int(words[1].partition(b":")[2]))
+            yield line
+
+
 def read_sparse(source, stream, first=None):
     """Sparse X whose column j is index j, labels, and query ids or None of a part of a file.
 
@@ -770,12 +792,13 @@ def read_sparse(source, stream, first=None):
     from sklearn.datasets import load_svmlight_file
 
     try:
-        X, y, qid = load_svmlight_file(stream, query_id=True, zero_based=True)
+        X, y = load_svmlight_file(lines := LinesWithIds(stream), zero_based=True)
     except (ValueError, OverflowError) as error:
         raise ArgumentError(
             f"{source} is not SVMlight text in {_bad_line(source)}",
             "`label qid:query index:value ...`, indices rising",
         ) from error
+    qid = np.array(lines.ids, dtype=np.int64)
     if X.nnz == 0 and first is None:
         raise ArgumentError(
             f"{source} has {len(y)} labels and no feature",
