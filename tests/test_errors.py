@@ -2153,7 +2153,7 @@ DATA = [
         "a file for the name of a data set",
         lambda tmp: datasets.load("train.txt"),
         ValueError,
-        r"^name is 'train.txt', which looks like a file; .* rankbook.read_table\('train.txt'\) reads",
+        r"^name is 'train.txt', which looks like a file; .*rankbook.read_table.*reads",
     ),
     (
         "a list of text for X",

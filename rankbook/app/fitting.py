@@ -73,7 +73,8 @@ def fit_model(
         raise ArgumentError(
             f"{name} is {given[name]!r}", f"None for the method {method!r}, which has no {name}"
         )
-    model, d, send = FITTED[method](**given), len(features), send or (lambda blocks: blocks)
+    model, send = FITTED[method](**given), send or (lambda blocks: blocks)
+    d = len(features if encoding is None else encoding.names)
     centre, factor = np.zeros(d), np.ones(d)
     if isinstance(blocks.items.values[0], Stored):
         scaler = FunctionTransformer()  # without names, which the ScaledModel checks
@@ -121,9 +122,11 @@ def chosen_model(selection, about=()):
         Its `about` has how lambda was chosen.
     """
     facts = dict(selection.settings, disagreement=selection.disagreement, data=selection.data.name)
-    scale = selection.centre, selection.factor, selection.data.feature_names
+    encoding, names = selection.data.encoding, selection.data.feature_names
+    names = names if encoding is None else encoding.columns
+    parts = selection.centre, selection.factor, names, facts | dict(about), encoding
     if isinstance(selection, FoldSelection):
-        return ScaledModel(selection.model, *scale, facts | dict(about))
+        return ScaledModel(selection.model, *parts)
     solution, problem = selection.solution, selection.solution.problem
     kernel, settings = problem.kernel, selection.settings
     options = dict(lam=solution.lam, kernel=kernel.name)
@@ -139,4 +142,4 @@ def chosen_model(selection, about=()):
         by_query = selection.data.qid is not None
         model._keep_fit(fitted_attributes(solution) | dict(by_query_=by_query))
     model.n_features_in_ = selection.centre.size
-    return ScaledModel(model, *scale, facts | dict(about))
+    return ScaledModel(model, *parts)

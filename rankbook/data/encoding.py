@@ -117,26 +117,23 @@ class Encoding:
         return np.hstack([numbers, codes])
 
 
-def learn_encoding(source, frame, encode, impute):
+def learn_encoding(source, frame, learnt):
     """The :class:`Encoding` of a data frame of features, or None if there is nothing to do.
 
     Parameters
     ----------
     source : Source
     frame : DataFrame
-    encode : bool
-        Whether columns of text get codes, by scikit-learn's OneHotEncoder.
-    impute : bool
-        Whether gaps get the mean of a column of numbers, or the most frequent text, by its
-        SimpleImputer.
+    learnt : sequence of str
+        "encode" gives columns of text codes, by scikit-learn's OneHotEncoder. "impute" fills gaps
+        by the mean of a column of numbers, or the most frequent text, by its SimpleImputer.
 
     Raises
     ------
     ValueError
         If a column has no value at all, or an entry is infinite.
     """
-    if not (encode or impute):
-        return None
+    encode, impute = (name in learnt for name in ("encode", "impute"))
     from sklearn.impute import SimpleImputer
     from sklearn.preprocessing import OneHotEncoder
 

@@ -1,7 +1,7 @@
 """Parts of a data set, drawn by query or given as files, and standardizing."""
 
 from collections import namedtuple
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +10,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import warn
 from ..preferences.graph import Preferences
 from .blocks import Blocks, CheckedBlock
+from .encoding import learn_encoding
 from .table import PARTS, Dataset, Source, find_roles, read_frame, require_ids
 
 
@@ -181,12 +182,15 @@ class PreferredItems:
         Between the n items, "train" at least.
     feature_names : sequence of str
     name : str, default ""
+    encoding : Encoding, optional
+        As of :class:`rankbook.datasets.Dataset`.
     """
 
     X: np.ndarray
     prefs: dict
     feature_names: tuple
     name: str = ""
+    encoding: object = None
 
     y = qid = groups = None
 
@@ -253,7 +257,7 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
     return found, how, *scale
 
 
-def read_parts(files, target=None, qid=None, drop=(), name=None):
+def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=()):
     """Read a data set that has a file for each part, as those of LETOR and TREC.
 
     Parameters
@@ -262,6 +266,9 @@ def read_parts(files, target=None, qid=None, drop=(), name=None):
         Of "train" at least, in any format of :func:`rankbook.data.table.read_table`.
     target, qid, drop, name
         Columns, as there; they are those of the training file.
+    learnt : sequence of str, optional
+        "encode" and "impute": what is learnt from the training file, see
+        :func:`rankbook.data.encoding.learn_encoding`.
 
     Returns
     -------
@@ -300,10 +307,15 @@ def read_parts(files, target=None, qid=None, drop=(), name=None):
     columns = list(frames["train"].columns)
     if train.is_numbered:
         mentioned = {each for frame in frames.values() for each in frame.columns}
-        mentioned -= {"label", "qid"}
+        mentioned -= {"label", "qid", "docid"}
         features = sorted(mentioned, key=lambda each: int(each.removeprefix("feature ")))
-        columns = [each for each in columns if each in ("label", "qid")] + features
+        named = all("docid" in frame for frame in frames.values())
+        others = ["docid"] * named + [each for each in columns if each in ("label", "qid")]
+        columns = others + features
     roles = find_roles(train, columns, target, qid, name=name, drop=drop)
+    if learnt:
+        found = learn_encoding(train, roles.items(frames["train"]), learnt)
+        roles = replace(roles, encoding=found)
     ids, blocks = [], []
     for part, source in sources.items():
         frame, own = frames[part], set(frames[part].columns)
@@ -332,9 +344,10 @@ def read_parts(files, target=None, qid=None, drop=(), name=None):
         joined("y"),
         qid=number.astype(np.int64) if ids else None,
         name=", ".join(source.name for source in sources.values()),
-        feature_names=roles.features,
+        feature_names=roles.features if roles.encoding is None else roles.encoding.names,
+        encoding=roles.encoding,
         parts=part,
-        item_names=None if name is None else joined("item_names"),
+        item_names=None if roles.name is None else joined("item_names"),
     )
 
 

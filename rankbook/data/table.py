@@ -64,6 +64,8 @@ class Dataset:
         data are split. Items of different groups are compared all the same.
     item_names : list of str, optional
         What each row is called, for the reader.
+    encoding : optional
+        How the command line made the features of columns of text and gaps.
 
     Raises
     ------
@@ -91,6 +93,7 @@ class Dataset:
     parts: np.ndarray | None = None
     groups: np.ndarray | None = None
     item_names: list | None = None
+    encoding: Any = None
 
     def __post_init__(self):
         X = as_matrix("X", self.X)
@@ -537,6 +540,11 @@ class Roles:
         others = (self.target, self.qid, self.name, self.weight, self.group_split)
         return [*self.features, *(column for column in others if column is not None)]
 
+    def items(self, frame):
+        """The features of a data frame; those that SVMlight text does not mention are 0."""
+        lacking = {name: 0.0 for name in self.features if name not in frame.columns}
+        return (frame.assign(**lacking) if lacking else frame)[list(self.features)]
+
     def read(self, source, frame, start=0, name="block"):
         """A :class:`rankbook.data.blocks.CheckedBlock` of a data frame that was read from `source`.
 
@@ -558,10 +566,7 @@ class Roles:
                         "float64 rounds",
                         "integers up to 2**53",
                     )
-        # features that SVMlight text does not mention are 0
-        lacking = {name: 0.0 for name in self.features if name not in frame.columns}
-        items = frame.assign(**lacking) if lacking else frame
-        items, names = items[list(self.features)], None if source.is_numbered else self.features
+        items, names = self.items(frame), None if source.is_numbered else self.features
         if self.encoding is None:
             X = finite_numbers(source, items, start=start)
         else:
@@ -930,26 +935,36 @@ def read_table(
     >>> data.y, data.feature_names, data.item_names
     (array([15., 29.]), ['weight'], ['buick', 'fiat'])
     """
-    import pandas as pd
-
     source = path if isinstance(path, Source) else Source(path)
     frame = read_frame(source)
+    more = dict(name=name, group_split=group_split, drop=drop)
+    return as_dataset(source, frame, find_dataset_roles(source, frame, target, qid, **more))
+
+
+def find_dataset_roles(source, frame, target, qid, **more):
+    """The :class:`Roles` of the columns of a whole data set; see :func:`find_roles`."""
     columns = list(frame.columns)
     if len(columns) == 1:
         raise ValueError(
             f"{source} has only one column, {columns[0]!r}; a target and at least one feature "
             "are needed, separated by commas, semicolons or tabs."
         )
-    more = dict(name=name, group_split=group_split, drop=drop)
-    roles = find_roles(source, columns, target, qid, **more)
+    return find_roles(source, columns, target, qid, **more)
+
+
+def as_dataset(source, frame, roles):
+    """The :class:`Dataset` of a data frame that was read from `source`."""
+    import pandas as pd
+
     block, found = roles.read(source, frame), {}
-    for role, column, what in (("qid", roles.qid, "query id"), ("groups", group_split, "group")):
+    ids = (("qid", roles.qid, "query id"), ("groups", roles.group_split, "group"))
+    for role, column, what in ids:
         if column is not None:
             require_ids(source, frame[column], what=what)
             whole = pd.api.types.is_integer_dtype(frame[column])
             ids = frame[column].to_numpy() if whole else pd.factorize(frame[column])[0]
             found[role] = ids.astype(np.int64)
-    given = "" if source.is_numbered else f", ranked by {target!r}"
+    given = "" if source.is_numbered else f", ranked by {roles.target!r}"
     if given and roles.qid is not None:
         given += f", query ids from {roles.qid!r}"
     return Dataset(
@@ -958,7 +973,8 @@ def read_table(
         **found,
         name=source.stem,
         item_names=block.item_names,
-        feature_names=roles.features,
+        feature_names=roles.features if roles.encoding is None else roles.encoding.names,
+        encoding=roles.encoding,
         description=f"Read from {source.name}{given}.",
         source=source.name,
     )

@@ -14,6 +14,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import rankbook as rb
 from rankbook.data.encoding import Encoding
+from rankbook.data.split import split
+from rankbook.data.table import Dataset
 
 pytestmark = pytest.mark.usefixtures("workplace")
 
@@ -146,3 +148,50 @@ def test_parts_of_an_encoding_fit_together(wrong):
     assert Encoding(**good).names == ("b", "a=u", "a=v")
     with pytest.raises(ValueError, match="columns do not fit"):
         Encoding(**good | wrong)
+
+
+def test_select_learns_from_the_rows_of_training(table):
+    given = ["items.csv", "--target", "grade", "--kernel", "linear", "--seed", "3"]
+    done("select", *given, *BOTH, "--save", "m")
+    rows = split(Dataset(np.zeros((40, 1)), table["grade"]), 3)[0] == "train"
+    fill = rb.load("m").encoding.fill
+    assert fill["size"] == pytest.approx(table["size"][rows].mean(), rel=1e-12)
+    assert fill["colour"] == table["colour"][rows].mode()[0] and not rows.all()
+    assert "--encode, or --drop colour,code" in refused("select", *given)
+
+
+@pytest.mark.parametrize("folds", [True, False])
+def test_select_and_fit_code_items_of_preferences_alike(table, folds):
+    table["item"] = [f"i{i}" for i in range(40)]
+    table.drop(columns="grade").to_csv("items.csv", index=False)
+    ends = np.random.default_rng(0).integers(0, 40, (120, 2))
+    k, l = ends[table["grade"].to_numpy()[ends[:, 0]] > table["grade"].to_numpy()[ends[:, 1]]].T
+    votes = pd.DataFrame(dict(winner=table["item"][k].array, loser=table["item"][l].array))
+    votes[:40].to_csv("votes.csv", index=False)
+    votes[40:].to_csv("more.csv", index=False)
+    given = ["items.csv", "--name", "item", "--preferences", "votes.csv", "--kernel", "linear"]
+    given += ["--no-standardize"]  # select takes the scale of the items that are compared
+    done("select", *given, *BOTH, *([] if folds else ["--validation", "more.csv"]), "--save", "s")
+    lam = json.loads(done("info", "s", "--json"))["lam"]
+    done("fit", *given, *BOTH, "--lam", lam, "-o", "f")
+    chosen, fitted = rb.load("s"), rb.load("f")
+    assert chosen.encoding == fitted.encoding and chosen.columns == fitted.columns
+    found, expected = (
+        pd.read_csv(pd.io.common.StringIO(done("predict", each, "items.csv")))["score"]
+        for each in ("s", "f")
+    )
+    assert np.allclose(np.diff(found), np.diff(expected), rtol=1e-5, atol=1e-5)
+
+
+def test_files_of_parts_are_coded_as_the_training_file(table):
+    for name, rows in (("train", slice(0, 20)), ("validation", slice(20, 30))):
+        table[rows].to_csv(f"{name}.csv", index=False)
+    table[30:].assign(colour="mauve").to_csv("test.csv", index=False)
+    given = ["train.csv", "--validation", "validation.csv", "--test", "test.csv", *BOTH]
+    given += ["--target", "grade", "--kernel", "linear"]
+    said = refused("select", *given)  # a column of numbers in the training file
+    assert "test.csv has columns that are not numbers: 'code' ('x' in row 8)" in said
+    result = run("select", *given, "--drop", "code", "--save", "m")
+    assert result.exit_code == 0, result.stderr
+    assert "test.csv has 'mauve' in row 0" in result.stderr
+    assert rb.load("m").encoding.fill["size"] == pytest.approx(table["size"][:20].mean())

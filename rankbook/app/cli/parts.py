@@ -4,7 +4,9 @@ from ...base.errors import ArgumentError
 from .reading import advice_on_words, check_file, open_blocks, preferences_between, read_data
 
 
-def read_parts_of(data, files, asked=None, *, group_split=None, group=None, **columns):
+def read_parts_of(
+    data, files, asked=None, *, group_split=None, group=None, learnt=None, seed=0, **columns
+):
     """What is learnt from, and what is validated and tested by.
 
     Parameters
@@ -17,6 +19,9 @@ def read_parts_of(data, files, asked=None, *, group_split=None, group=None, **co
         Preferences to train on, from :func:`rankbook.app.cli.reading.asked_preferences`.
     group_split, group : str, optional
         Columns of groups: of DATA, and of the file of preferences.
+    learnt, seed
+        As of :func:`rankbook.app.cli.reading.read_data`; beside files, DATA is learnt from, and
+        beside preferences all of their items.
     **columns
         target, qid, name and drop, as options gave them.
 
@@ -41,18 +46,20 @@ def read_parts_of(data, files, asked=None, *, group_split=None, group=None, **co
                 f"group_split is {group_split!r} and parts are given as files", "one of the two"
             )
         if not files:
-            return read_data(data, **columns, group_split=group_split), None
+            more = dict(group_split=group_split, learnt=learnt, seed=seed)
+            return read_data(data, **columns, **more), None
         check_file("DATA", data)
-        with advice_on_words("name", "qid"):
-            return read_parts(dict(train=data, **files), **columns), None
+        how = dict(target=columns["target"], learns=learnt is not None)
+        with advice_on_words("name", "qid", **how):
+            return read_parts(dict(train=data, **files), **columns, learnt=learnt or ()), None
     for name in ("target", "qid"):
         if (value := columns.pop(name)) is not None:
             raise ArgumentError(f"{name} is {value!r}", "None beside --preferences")
     for name, file in files.items():
         if file == "-":
             raise ArgumentError(f"{name} is '-', standard input", "a file of preferences")
-    with advice_on_words("name"):
-        how = dict(needs_target=False, scored=False, qid=group_split)
+    with advice_on_words("name", learns=learnt is not None):
+        how = dict(needs_target=False, scored=False, qid=group_split, learnt=learnt or ())
         try:
             blocks, roles = open_blocks([data], **how, **columns)
         except ArgumentError as error:
@@ -71,7 +78,8 @@ def read_parts_of(data, files, asked=None, *, group_split=None, group=None, **co
         if not each.weight.any():
             name = "preferences" if part == "train" else part
             raise ArgumentError(f"{name} has no preference of positive weight", "at least one")
-    return PreferredItems(block.X, prefs, roles.features, block.name), groups
+    names = roles.features if roles.encoding is None else roles.encoding.names
+    return PreferredItems(block.X, prefs, names, block.name, roles.encoding), groups
 
 
 UNITS = dict(clicks="session", rankings="ranking")  # rows that make preferences together

@@ -123,7 +123,17 @@ def advice_on_words(*parts, target=None, learns=False):
         raise
 
 
-def read_data(source, target=None, qid=None, drop=(), group_split=None, name=None):
+def read_data(  # noqa: PLR0913 -- an option each
+    source,
+    target=None,
+    qid=None,
+    drop=(),
+    group_split=None,
+    name=None,
+    *,
+    learnt=None,
+    seed=0,
+):
     """Items to rank: a built-in data set by name, or a table from a file.
 
     Parameters
@@ -135,6 +145,10 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None, name=Non
         Columns of a file, see there.
     drop : sequence of str, optional
         Columns to leave out.
+    learnt : sequence of str, optional
+        "encode" and "impute": what is learnt from the rows that `seed` splits off for training, see
+        :func:`rankbook.data.encoding.learn_encoding`. None if the command has no such options.
+    seed : int, default 0
 
     Returns
     -------
@@ -148,7 +162,15 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None, name=Non
         If a column is named for built-in data, or the file cannot be read.
     """
     from rankbook.data.datasets import list_datasets, load
-    from rankbook.data.table import Source, read_table
+    from rankbook.data.encoding import learn_encoding
+    from rankbook.data.split import split
+    from rankbook.data.table import (
+        Source,
+        as_dataset,
+        find_dataset_roles,
+        read_frame,
+        read_table,
+    )
 
     if source not in list_datasets():
         if source != "-" and not Path(source).exists():
@@ -163,9 +185,21 @@ def read_data(source, target=None, qid=None, drop=(), group_split=None, name=Non
                 f"of this name{hint} Built in: {', '.join(list_datasets())}."
             )
         check_file("DATA", source)
-        with advice_on_words("qid"):
-            more = dict(name=name, drop=drop, group_split=group_split)
-            return read_table(Source(source), target, qid, **more)
+        more = dict(name=name, drop=drop, group_split=group_split)
+        with advice_on_words("qid", target=target, learns=learnt is not None):
+            if not learnt:
+                return read_table(Source(source), target, qid, **more)
+            table = Source(source)
+            frame = read_frame(table)
+            roles, rows = find_dataset_roles(table, frame, target, qid, **more), slice(None)
+            for _ in range(2):  # the split needs a data set, and the data set what is learnt
+                found = learn_encoding(table, roles.items(frame)[rows], learnt)
+                data = as_dataset(table, frame, replace(roles, encoding=found))
+                rows = split(data, seed)[0] == "train"
+            return data
+    for argument in learnt or ():
+        accepted = f"None for the built-in data {source!r}, which are numbers without gaps"
+        raise ArgumentError(f"{argument} is True", accepted)
     given = dict(target=target, qid=qid, name=name, drop=drop or None, group_split=group_split)
     for argument, value in given.items():
         if value is not None:
@@ -249,15 +283,10 @@ def open_blocks(
         frame = read_frame(table)
         roles = roles_of(table, list(frame.columns))
         if learnt:
-            how = {name: name in learnt for name in ("encode", "impute")}
-            found = learn_encoding(table, frame.reindex(columns=list(roles.features)), **how)
-            roles = replace(roles, encoding=found)
+            roles = replace(roles, encoding=learn_encoding(table, roles.items(frame), learnt))
         return Blocks([roles.read(table, frame, name=str(table))]), roles
     columns.pop("name", None)
-    found = read_data(source, **columns, drop=drop)
-    for name in learnt:
-        accepted = f"None for the built-in data {source!r}, which are numbers without gaps"
-        raise ArgumentError(f"{name} is True", accepted)
+    found = read_data(source, **columns, drop=drop, learnt=learnt)
     block = CheckedBlock(found.X, found.y, found.qid, item_names=found.item_names)
     return Blocks([block]), Roles(tuple(found.feature_names))
 

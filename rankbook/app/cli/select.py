@@ -13,11 +13,13 @@ from .options import (
     Data,
     Degree,
     Drop,
+    Encode,
     Events,
     Form,
     Gamma,
     Graph,
     GroupSplit,
+    Impute,
     Json,
     Kernel,
     LamMax,
@@ -97,6 +99,8 @@ def select(  # noqa: PLR0913 -- an option of the command each
     name: Name = None,
     drop: Drop = None,
     group_split: GroupSplit = None,
+    encode: Encode = False,
+    impute: Impute = False,
     preferences: Events = None,
     form: Form = "pairs",
     winner: Winner = None,
@@ -162,7 +166,8 @@ def select(  # noqa: PLR0913 -- an option of the command each
         from rankbook.data.table import PARTS
 
         columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
-        columns |= dict(group_split=group_split, group=group)
+        columns |= dict(group_split=group_split, group=group, seed=seed)
+        columns |= dict(learnt=["encode"] * encode + ["impute"] * impute)
         found, groups = read_parts_of(data, files, asked, **columns)
         check_method(method, found, graph)
         options |= dict(progress=sys.stderr.isatty())
