@@ -47,7 +47,7 @@ from ..kernels.objects import ObjectKernel
 from ..metrics.pairs import disagreement
 from ..metrics.queries import UndefinedMetric, as_known
 from ..metrics.scorers import refuse_without_ids
-from ..preferences.events import column_names, is_table
+from ..preferences.events import column_names, index_of, is_numbered, is_table
 from ..preferences.graph import Preferences, as_preferences
 from ..preferences.sums import weighs_nothing
 from ..problems.certificate import Certificate, Solution
@@ -398,13 +398,19 @@ def keeping_features(fit: Function) -> Function:
     def safely(self, *args, **options):
         names = ("n_features_in_", "feature_names_in_")
         before = {name: vars(self)[name] for name in names if name in vars(self)}
+        index = index_of(args[0] if args else options.get("X"))
         self._check_parameters()
         try:
             with within_memory(f"{type(self).__name__}.{fit.__name__}"):
                 # joblib has a backend for each thread, so one that was chosen keeps fit in this one
                 if fit.__name__ == "fit" and isinstance(get_active_backend()[0], LokyBackend):
-                    return run(self, get_config(), *args, **options)
-                return fit(self, *args, **options)
+                    run(self, get_config(), *args, **options)
+                else:
+                    fit(self, *args, **options)
+                has_names = fit.__name__ == "fit" and isinstance(self, Ranker)
+                if has_names and not (index is None or is_numbered(index)):
+                    self.item_names_ = index
+                return self
         except BaseException:  # an interrupt, too
             for name in names:
                 vars(self).pop(name, None)

@@ -6,12 +6,14 @@
 from __future__ import annotations  # help() shows ArrayLike, not all that it stands for
 
 import math
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.errors import ArgumentError
@@ -25,12 +27,15 @@ from .scaled import ScaledModel
 from ..kernels.kernel import item_distance, kernel_differences
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.nystroem import NystroemFunction, projected
+from ..kernels.objects import ObjectKernel
+from ..preferences.events import index_of, is_numbered
 from ..problems.certificate import Solution
 
 SHOWN = 10  # terms in a table
 
 # %% auto #0
-__all__ = ['SHOWN', 'PairExplanation', 'Asked', 'take_apart', 'as_row', 'read_pair', 'explain_pair']
+__all__ = ['SHOWN', 'PairExplanation', 'Asked', 'take_apart', 'as_row', 'is_training_item', 'through', 'label_of', 'read_pair',
+           'explain_pair']
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep04
 @dataclass(frozen=True)
@@ -43,7 +48,8 @@ class PairExplanation:
         f(a) - f(b), the sum of `contributions`.
     names : tuple of str
     contributions : ndarray of shape (c,)
-        A term each, in the order of the features, items or preferences.
+        A term each, in the order of the features, items or preferences. Those of features of a
+        kernel may end with what three or more of them change together.
     by : {"features", "items", "preferences"}
     proven : bool
         Whether the optimum certainly orders the two as the model does.
@@ -54,6 +60,8 @@ class PairExplanation:
         Of the ball around f that holds the optimum, and of the two items in the space of f.
     about : str
         Of which problem this is the optimum, or why nothing is proven.
+    items : (str, str)
+        Names of the two items, "a" and "b" by default.
     """
 
     difference: float
@@ -65,6 +73,7 @@ class PairExplanation:
     radius: float
     distance: float
     about: str
+    items: tuple[str, str] = ("a", "b")
 
     def rows(self, k: int | None = None) -> list[tuple[str, float]]:
         """Names and contributions, the largest first; with k the others as one row."""
@@ -79,8 +88,12 @@ class PairExplanation:
     @property
     def verdict(self) -> str:
         """A sentence on the order and its proof."""
-        sign = np.sign(self.difference)
-        order = {1: "a is above b", -1: "a is below b", 0: "a and b are equal"}[int(sign)]
+        (a, b), sign = self.items, int(np.sign(self.difference))
+        order = (
+            f"{a} and {b} are equal"
+            if not sign
+            else f"{a} is {'above' if sign > 0 else 'below'} {b}"
+        )
         said = "proven" if self.proven else "not proven"
         if not math.isfinite(self.bound):
             return f"{order}, {said}: {self.about}"
@@ -113,6 +126,24 @@ class Asked:
     items: tuple[np.ndarray, np.ndarray]
     about: str
     exact: bool = True  # whether the ball is in the space of the kernel, not of a subspace
+    item_names: Any = None  # of the training items, a sequence
+
+    @property
+    def has_features(self):
+        """Whether single features of the two items can be reset."""
+        f = self.function
+        if isinstance(f, LinearFunction):
+            return True
+        kernel = (f if isinstance(f, KernelFunction) else f.subspace).kernel
+        return kernel.name != "precomputed" and not isinstance(kernel.function, ObjectKernel)
+
+    def name_of(self, i):
+        """The name of a training item."""
+        return f"item {i}" if self.item_names is None else str(self.item_names[i])
+
+    @property
+    def feature_names(self):
+        return self.names or tuple(f"feature {j}" for j in range(self.items[0].size))
 
     def require(self, by):
         """Refuse several scores for an item, items of another size, and unknown terms."""
@@ -124,8 +155,8 @@ class Asked:
             )
         linear = isinstance(f, LinearFunction)
         if by is not None:
-            accepted = ("features" if linear else "items", "preferences")
-            as_choice("by", by, accepted)
+            accepted = ("features",) * self.has_features + ("items",) * (not linear)
+            as_choice("by", by, (*accepted, "preferences"))
         items = (
             None if linear else f.items if isinstance(f, KernelFunction) else f.subspace.landmarks
         )
@@ -135,9 +166,10 @@ class Asked:
         if d != size:
             raise ArgumentError(f"a has {d} features", f"{size}, as in training")
 
-    def coefficient_differences(self):
+    def coefficient_differences(self, a=None, b=None):
         """The differences (c,) of the two items for each coefficient, and error sizes."""
-        f, (a, b) = self.function, self.items
+        f = self.function
+        a, b = self.items if a is None else (a, b)
         if isinstance(f, LinearFunction):
             return a - b, np.abs(a - b)
         if isinstance(f, KernelFunction):
@@ -158,18 +190,33 @@ class Asked:
         f, (a, _) = self.function, self.items
         values, sizes = self.coefficient_differences()
         if isinstance(f, LinearFunction):
-            names = self.names or tuple(f"feature {j}" for j in range(a.size))
-            coef = f.weights
+            coef, names = f.weights, self.feature_names
         elif isinstance(f, KernelFunction):
-            coef, names = f.coef, tuple(f"item {i}" for i in f.support)
+            coef, names = f.coef, tuple(map(self.name_of, f.support))
         else:
             coef = f.subspace.expansion(f.weights)
-            names = tuple(f"item {i}" for i in f.subspace.pivots)
+            names = tuple(map(self.name_of, f.subspace.pivots))
         terms = coef * values
         rounding = (a.size + 16) * np.finfo(float).eps * float(np.abs(coef) @ sizes)
         if isinstance(f, NystroemFunction):  # landmarks may be nearly dependent
             rounding += 2 * abs(float(f.weights @ self.coordinates()) - math.fsum(terms))
         return names, terms, rounding
+
+    def feature_terms(self, difference):
+        """Names and contributions of the features of a kernel, and of what they do together.
+
+        A feature is reset to the value of the other item, in a and in b: half of either change.
+        """
+        f, (a, b) = self.function, self.items
+        coef = f.coef if isinstance(f, KernelFunction) else f.subspace.expansion(f.weights)
+        change = lambda x, z: math.fsum(coef * self.coefficient_differences(x, z)[0])
+        terms, mixed = np.zeros(a.size), lambda x, z, j: np.where(np.arange(a.size) == j, z, x)
+        for j in np.flatnonzero(a != b):
+            terms[j] = (change(a, mixed(a, b, j)) + change(mixed(b, a, j), b)) / 2
+        rest, names = math.fsum([difference, *-terms]), self.feature_names
+        if np.count_nonzero(a != b) < 3:  # the rest is of rounding
+            return names, terms
+        return (*names, "three or more features together"), np.append(terms, rest)
 
     def preference_terms(self, difference, rounding):
         """Names and contributions of the training preferences with multipliers, and of the rest."""
@@ -197,7 +244,10 @@ class Asked:
         used = np.flatnonzero(solution.dual)
         better, worse = prefs.better[used], prefs.worse[used]
         terms = solution.dual[used] / solution.lam * (values[better] - values[worse])
-        names = [f"item {k} > item {l}" for k, l in zip(better.tolist(), worse.tolist())]
+        names = [
+            f"{self.name_of(k)} > {self.name_of(l)}"
+            for k, l in zip(better.tolist(), worse.tolist())
+        ]
         rest = difference - math.fsum(terms)
         if abs(rest) > rounding + 1e-12 * float(np.abs(terms).sum()):
             names, terms = [*names, "what the multipliers leave open"], np.append(terms, rest)
@@ -225,11 +275,24 @@ class Asked:
 
 def take_apart(model, a, b):
     """What :func:`explain_pair` is asked, as :class:`Asked`."""
+    model = getattr(model, "best_estimator_", model)  # of a search
+    if isinstance(model, Pipeline):
+        before, names = model[:-1], None
+        if not isinstance(model[-1], (Ranker, OnlineRankSVM, OrdinalRanker, Pipeline)):
+            raise ArgumentError(
+                f"model ends in a {type(model[-1]).__name__}", "a ranker as last step"
+            )
+        if len(before):
+            a, b = (through(before, name, z) for name, z in (("a", a), ("b", b)))
+            with suppress(AttributeError, ValueError):  # a step that names no features
+                names = tuple(before.get_feature_names_out())
+        asked = take_apart(model[-1], a, b)
+        return replace(asked, names=asked.names or names)
     if isinstance(model, ScaledModel):
         inner, names = model.model, model.columns
         a, b = (model.transform(as_row(name, z, names))[0] for name, z in (("a", a), ("b", b)))
         asked = take_apart(inner, a, b)
-        return asked if names is None else Asked(**vars(asked) | dict(names=names))
+        return asked if names is None else replace(asked, names=names)
     if isinstance(model, OrdinalRanker):
         check_is_fitted(model)
         return take_apart(model.ranker_, a, b)
@@ -239,13 +302,13 @@ def take_apart(model, a, b):
                 "model is a Solution of a problem on labels", "a Solution of a problem on items"
             )
         f, about = model.function, "in the optimum of its problem"
-        items, exact = read_pair(a, b, None, model), not isinstance(f, NystroemFunction)
-        return Asked(f, model.certificate, model, None, items, about, exact)
+        known = getattr(getattr(model.problem, "prefs", None), "items", None)
+        items, exact = read_pair(a, b, None, model, known), not isinstance(f, NystroemFunction)
+        return Asked(f, model.certificate, model, None, items, about, exact, known)
     if not isinstance(model, (Ranker, OnlineRankSVM)):
         raise ArgumentError(
             f"model is a {type(model).__name__}",
-            "a fitted ranker or a Solution",
-            "For a pipeline, pass its last step, and items as that step sees them.",
+            "a fitted ranker, a pipeline that ends in one, or a Solution",
         )
     check_is_fitted(model)
     names = tuple(getattr(model, "feature_names_in_", ())) or None
@@ -253,7 +316,10 @@ def take_apart(model, a, b):
         about = "it learns from a stream and has no certificate"
         return Asked(LinearFunction(model.coef_), None, None, names, read_pair(a, b, names), about)
     solution, f = vars(model).get("solution_"), model.function_
-    items = read_pair(a, b, names, solution, isinstance(f, NystroemFunction))
+    known = vars(model).get("item_names_")
+    if known is None:
+        known = getattr(getattr(getattr(solution, "problem", None), "prefs", None), "items", None)
+    items = read_pair(a, b, names, solution, known, isinstance(f, NystroemFunction))
     certificate, about, exact = model.certificate_, "in the optimum of its problem", True
     if isinstance(f, NystroemFunction):
         exact = "exact_certificate_" in vars(model)
@@ -264,7 +330,7 @@ def take_apart(model, a, b):
         else:
             about = "in the optimum of the projected problem; of the kernel itself once "
             about += "exact_certificate_ has been asked for"
-    return Asked(f, certificate, solution, names, items, about, exact)
+    return Asked(f, certificate, solution, names, items, about, exact, known)
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep07
 def as_row(name, item, columns=None):
@@ -282,17 +348,56 @@ def as_row(name, item, columns=None):
     return row
 
 
-def read_pair(a, b, columns, solution=None, projected=False):
-    """Two items as vectors (d,): rows of features, or numbers of training items."""
+def is_training_item(item):
+    """Whether an item is given by its name or number in training."""
+    return isinstance(item, (str, int, np.integer)) and not isinstance(item, bool)
+
+
+def through(steps, name, item):
+    """An item as the last step of a pipeline sees it; names and numbers of training items stay."""
+    if is_training_item(item):
+        return item
+    if hasattr(item, "to_frame") and hasattr(
+        item, "iloc"
+    ):  # a Series: columns get their types back
+        item = item.to_frame().T.infer_objects()
+    elif getattr(item, "ndim", 1) == 1:
+        item = as_array(name, item)[None]
+    if (count := np.shape(item)[0]) != 1:
+        raise ArgumentError(f"{name} has {count} rows", "one item")
+    return steps.transform(item)
+
+
+def label_of(item, default, known=None):
+    """What an item is called: its name in training, that of a Series, or the index of a table."""
+    if isinstance(item, str):
+        return item
+    if is_training_item(item):
+        return f"item {item}" if known is None else str(known[item])
+    index = index_of(item)
+    if hasattr(item, "columns"):
+        return default if index is None or is_numbered(index) else str(index[0])
+    name = getattr(item, "name", None)
+    return default if name is None or index is None else str(name)
+
+
+def read_pair(a, b, columns, solution=None, known=None, projected=False):
+    """Two items as vectors (d,): rows of features, or numbers or names of training items.
+
+    `known` has the names of the training items, if they have any.
+    """
     read = []
     for name, item in (("a", a), ("b", b)):
-        if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+        if is_training_item(item):
             if solution is None:
                 raise ArgumentError(
-                    f"{name} is the number {item}, and the model has no solution_ with its "
-                    "training items",
+                    f"{name} is {item!r}, and the model has no solution_ with its training items",
                     "a row of features",
                 )
+            if isinstance(item, str):
+                if known is None or item not in known:
+                    raise ArgumentError(f"{name} is {item!r}", "a name of a training item")
+                item = list(known).index(item)
             # the features before they are projected on a subspace
             problem = getattr(solution.problem, "exact", None) if projected else None
             problem = solution.problem if problem is None else problem
@@ -312,23 +417,24 @@ def read_pair(a, b, columns, solution=None, projected=False):
 # %% ../../nbs/estimators/explain_pair.ipynb #ep14
 def explain_pair(
     model: Any,
-    a: ArrayLike | int,
-    b: ArrayLike | int,
+    a: ArrayLike | str | int,
+    b: ArrayLike | str | int,
     by: Literal["features", "items", "preferences"] | None = None,
 ) -> PairExplanation:
     """Why a model scores item a above item b, and whether its optimum certainly does.
 
     Parameters
     ----------
-    model : fitted ranker, or Solution
-        With one score for each item. Of a pipeline its last step, and items as that sees them.
-    a, b : array-like of shape (d,), or int
-        Features of two items, as a row, a pandas Series or a table of one row; or numbers of
-        training items, where the model still has its ``solution_``. For a precomputed kernel their
-        kernel (n,) with the training items.
+    model : fitted ranker, pipeline that ends in one, or Solution
+        With one score for each item. The steps of a pipeline transform a and b, and its features
+        have the names that the last step sees. Of a search its best estimator.
+    a, b : array-like of shape (d,), str or int
+        Features of two items, as a row, a pandas Series or a table of one row; or names or numbers
+        of training items, where the model still has its ``solution_``. For a precomputed kernel
+        their kernel (n,) with the training items.
     by : {"features", "items", "preferences"}, optional
-        What the difference of the scores is divided among. "features" for a linear function and
-        "items" for others, by default: the training items, or landmarks, that carry coefficients.
+        What the difference of the scores is divided among. "features" by default, and "items" where
+        a kernel knows no features: the training items, or landmarks, that carry coefficients.
         "preferences" are those of a ranking SVM with multipliers.
 
     Returns
@@ -345,10 +451,13 @@ def explain_pair(
 
     Notes
     -----
-    The contributions add up to f(a) - f(b). The order is proven if abs(f(a) - f(b)) exceeds
+    The contributions add up to f(a) - f(b). A feature of a kernel contributes what resetting it to
+    the value of the other item changes, the mean of the changes in a and in b; what three or more
+    features change together is a term of its own. The order is proven if abs(f(a) - f(b)) exceeds
     the radius of the certificate times the distance of a and b in the space of the function; with
     an approximate kernel this is about the projected problem, unless ``exact_certificate_`` has
-    been asked for. O(c d) for c coefficients; O(n d + m) by preferences.
+    been asked for. O(c d) for c coefficients, d times that by features of a kernel; O(n d + m) by
+    preferences.
 
     Examples
     --------
@@ -360,17 +469,23 @@ def explain_pair(
     """
     asked = take_apart(model, a, b)
     asked.require(by)
+    labels = label_of(a, "a", asked.item_names), label_of(b, "b", asked.item_names)
+    if labels[0] == labels[1]:
+        labels = ("a", "b")
+    if by is None:
+        by = "features" if asked.has_features else "items"
     names, terms, rounding = asked.terms()
     difference = math.fsum(terms)
     if by == "preferences":
         names, terms = asked.preference_terms(difference, rounding)
-    elif by is None:
-        by = "features" if isinstance(asked.function, LinearFunction) else "items"
+    elif by == "features" and not isinstance(asked.function, LinearFunction):
+        names, terms = asked.feature_terms(difference)
     radius, distance, about = asked.ball()
     bound = float(radius * distance * (1 + 1e-9) + rounding)
     bound = bound if math.isfinite(bound) else math.inf
     terms = np.array(terms)
     terms.flags.writeable = False
+    proven = abs(difference) > bound
     return PairExplanation(
-        difference, names, terms, by, abs(difference) > bound, bound, radius, distance, about
+        difference, names, terms, by, proven, bound, radius, distance, about, labels
     )

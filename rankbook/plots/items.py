@@ -243,7 +243,7 @@ def plot_pair(
     k : int >= 1, default 10
         How many terms; the others are one bar more.
     names : sequence of 2 names, optional
-        Of the items a and b, for the title; the features have those of the data frame of the fit.
+        Of the items a and b, for the title; by default ``explanation.items``.
 
     Returns
     -------
@@ -263,7 +263,7 @@ def plot_pair(
     from ..estimators.explain_pair import PairExplanation  # scikit-learn comes with it
 
     require_kind("explanation", explanation, PairExplanation)
-    a, b = ("a", "b") if names is None else as_names(names, 2, "item")
+    a, b = as_names(explanation.items if names is None else names, 2, "item")
     rows = [*explanation.rows(as_count("k", k)), ("f(a) - f(b)", explanation.difference)]
     values = np.array([value for _, value in rows])
     ax = as_axes(ax, (4.4, 0.9 + 0.24 * len(rows)))

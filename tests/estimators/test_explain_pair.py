@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import rankbook as rb
 from rankbook.estimators.scaled import ScaledModel
@@ -86,7 +89,7 @@ def test_terms_add_up_to_the_difference_of_the_predictions(fitted):
     for i, j in combinations(range(len(new)), 2):
         found = rb.explain_pair(model, new[i], new[j])
         assert np.isclose(found.difference, predicted[i] - predicted[j], rtol=1e-9, atol=1e-12)
-        assert found.difference == math.fsum(found.contributions)
+        assert math.isclose(found.difference, math.fsum(found.contributions), rel_tol=1e-12)
         assert len(found.names) == len(found.contributions)
         back = rb.explain_pair(model, new[j], new[i])
         assert np.isclose(back.difference, -found.difference) and back.proven == found.proven
@@ -118,7 +121,7 @@ def test_brute_force(name):
     model, data, new, _ = MODELS[name]
     model.fit(*data)
     a, b = new[2], new[5]
-    found = rb.explain_pair(model, a, b)
+    found = rb.explain_pair(model, a, b, by="features" if name == "linear" else "items")
     f = model.function_
     if name == "linear":
         expected = [w * (s - t) for w, s, t in zip(model.coef_, a, b)]
@@ -138,6 +141,46 @@ def test_brute_force(name):
     assert np.allclose(found.contributions, expected, rtol=1e-9, atol=1e-12)
     assert np.isclose(found.distance, distance)
     assert np.isclose(found.radius, model.certificate_.radius)
+
+
+def reset_by_hand(predict, a, b):
+    """What resetting each feature changes, by predictions of items that are put together."""
+    terms = []
+    for j in range(a.size):
+        lowered, raised = a.copy(), b.copy()
+        lowered[j], raised[j] = b[j], a[j]
+        at = predict(np.stack([a, lowered, raised, b]))
+        terms.append((at[0] - at[1] + at[2] - at[3]) / 2)
+    return terms
+
+
+@pytest.mark.parametrize("name", ["linear", "rbf", "poly", "projected", "rls", "rls basis"])
+def test_features_are_reset_one_after_the_other(name):
+    model, data, new, _ = MODELS[name]
+    model.fit(*data)
+    a, b = new[2], new[5].copy()
+    found = rb.explain_pair(model, a, b)
+    expected = reset_by_hand(model.predict, a, b)
+    assert found.by == "features" and found.names[:D] == tuple(f"feature {j}" for j in range(D))
+    assert np.allclose(found.contributions[:D], expected, rtol=1e-8, atol=1e-9)
+    assert math.fsum(found.contributions) == pytest.approx(np.subtract(*model.predict([a, b])))
+    if name != "linear":
+        assert found.names[D:] == ("three or more features together",)
+        back = rb.explain_pair(model, b, a)
+        assert np.allclose(back.contributions, -found.contributions, atol=1e-10)
+        b[2:] = a[2:]  # two features differ, and nothing is left over
+        two = rb.explain_pair(model, a, b)
+        assert len(two.names) == D and not two.contributions[2:].any()
+        assert math.fsum(two.contributions) == pytest.approx(two.difference, abs=1e-10)
+
+
+def test_pairs_of_features_share_what_they_do_together():
+    model = rb.RankSVM(lam=1.0, kernel="poly", degree=2).fit(X, Y)
+    found = rb.explain_pair(model, NEW[0], NEW[1])
+    assert abs(found.contributions[-1]) < 1e-10 * np.abs(found.contributions).max()
+    callable_ = rb.RankSVM(lam=1.0, kernel=lambda A, B: (A @ B.T / D + 1.0) ** 2).fit(X, Y)
+    again = rb.explain_pair(callable_, NEW[0], NEW[1])
+    assert np.allclose(again.contributions, found.contributions, atol=1e-3)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "precomputed"])
@@ -310,6 +353,79 @@ def test_names_of_features_and_tables():
     assert np.isclose(found.difference, np.subtract(*scaled.predict(X[:2])))
 
 
+FLATS = pd.DataFrame(
+    {"size": 50 + 20 * X[:, 0], "age": np.where(X[:, 1] > 1, np.nan, X[:, 1]), "rooms": 2},
+    index=[f"Elm St {i}" for i in range(N)],
+).assign(district=np.where(X[:, 2] > 0, "hill", "harbour"))
+
+
+def flat_pipeline(**options):
+    encode = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["district"]),
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["size", "age", "rooms"]),
+        verbose_feature_names_out=False,
+    )
+    return make_pipeline(encode, rb.RankSVM(**options))
+
+
+@pytest.mark.parametrize("pandas", [True, False])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_pipeline_is_explained_by_names(kernel, pandas):
+    model = flat_pipeline(kernel=kernel, lam=2.0)
+    if pandas:
+        model.set_output(transform="pandas")
+    model.fit(FLATS, Y)
+    names = ("district_harbour", "district_hill", "size", "age", "rooms")
+    predicted = dict(zip(FLATS.index, model.predict(FLATS)))
+    one, two = "Elm St 3", "Elm St 7"
+    rows = rb.explain_pair(model, FLATS.loc[one], FLATS.loc[[two]])
+    assert rows.items == (one, two) and rows.names[:5] == names
+    assert rows.difference == pytest.approx(predicted[one] - predicted[two], abs=1e-10)
+    inner = model[:-1].transform(FLATS)
+    a, b = np.asarray(inner)[[3, 7]]
+    expected = reset_by_hand(lambda Z: Z @ model[-1].coef_, a, b) if kernel == "linear" else None
+    if kernel == "linear":
+        assert np.allclose(rows.contributions, expected, atol=1e-10)
+    assert f"{one} is " in rows.verdict and two in str(rows)
+    search = GridSearchCV(model, {"ranksvm__lam": [2.0]}, cv=2).fit(FLATS, Y)
+    found = rb.explain_pair(search, FLATS.loc[one], FLATS.loc[two])
+    assert np.allclose(found.contributions, rows.contributions, atol=1e-10)
+    numbers = rb.explain_pair(model, 3, 7)
+    assert np.allclose(numbers.contributions, rows.contributions, atol=1e-10)
+    if pandas:
+        by_name = rb.explain_pair(model, one, two)
+        assert by_name.items == numbers.items == (one, two)
+        assert np.allclose(by_name.contributions, rows.contributions, atol=1e-10)
+        ax = rb.plots.plot_pair(by_name)
+        assert ax.get_title().startswith(f"{one} is ") and two in ax.get_title()
+        assert set(names) >= {
+            text.get_text().replace("\\", "") for text in ax.get_yticklabels()[:3]
+        }
+        if kernel == "rbf":
+            by_items = rb.explain_pair(model, one, two, by="items")
+            assert set(by_items.names) <= set(FLATS.index)
+            by_prefs = rb.explain_pair(model, one, two, by="preferences")
+            assert all(" > " in name or "open" in name for name in by_prefs.names)
+            assert by_prefs.names[0].startswith("Elm St ")
+            assert by_items.difference == pytest.approx(by_prefs.difference)
+    else:
+        with pytest.raises(ValueError, match="a is 'Elm St 3'; expected a name of a training item"):
+            rb.explain_pair(model, one, two)
+
+
+def test_names_of_items_of_preferences():
+    names = [f"n{i}" for i in range(N)]
+    pairs = [(names[i], names[j]) for i in range(N) for j in range(N) if Y[i] > Y[j]]
+    prefs = rb.Preferences.from_pairs(pairs, items=names)
+    model = rb.RankRLS(gamma=0.2).fit(pd.DataFrame(X, names), preferences=prefs)
+    assert set(rb.explain_pair(model, "n1", "n2", by="items").names) <= set(names)
+    solution = rb.solve(rb.RankSVMProblem(X, prefs), 1.0)
+    assert set(rb.explain_pair(solution, "n1", "n2", by="items").names) <= set(names)
+    model.fit(X, Y)  # an earlier fit's names are gone
+    assert rb.explain_pair(model, 1, 2, by="items").names[0].startswith("item ")
+    assert not hasattr(pickle.loads(pickle.dumps(model)), "item_names_")
+
+
 def test_a_model_from_a_file_proves_the_same(tmp_path):
     for options in (dict(kernel="linear"), dict(gamma=0.3), dict(approximate_kernel=9)):
         model = rb.RankSVM(**options).fit(X, Y)
@@ -326,13 +442,20 @@ def test_what_cannot_be_explained():
     several = rb.RankRLS().fit(X, np.c_[Y, -Y])
     labels = rb.LabelRanker().fit(X, np.c_[Y, -Y])
     newton = rb.RankSVM(kernel="linear", solver="newton").fit(X, Y)
-    pipeline = make_pipeline(StandardScaler(), linear)
+    pipeline = make_pipeline(linear, StandardScaler())
+    whole = make_pipeline(StandardScaler(), rb.RankSVM(kernel="linear")).fit(X, Y)
     svm = rb.solve(rb.SVMProblem(X, (Y > 0).astype(int)), 1.0, "qp")
     a, b = NEW[:2]
     for call, kind, said in (
         (lambda: rb.explain_pair(several, a, b), ValueError, "gives an item 2 scores"),
         (lambda: rb.explain_pair(labels, a, b), ValueError, "gives an item 2 scores"),
-        (lambda: rb.explain_pair(pipeline, a, b), TypeError, "Pipeline; .* last step"),
+        (
+            lambda: rb.explain_pair(pipeline, a, b),
+            TypeError,
+            "ends in a StandardScaler; .* a ranker",
+        ),
+        (lambda: rb.explain_pair(linear, "Elm", b), ValueError, "^a is 'Elm'; expected a name of"),
+        (lambda: rb.explain_pair(whole, NEW[:2], b), ValueError, "^a has 2 rows; expected one"),
         (lambda: rb.explain_pair(svm, a, b), TypeError, "problem on labels"),
         (lambda: rb.explain_pair(rb.RankSVM(), a, b), ValueError, "not fitted"),
         (lambda: rb.explain_pair(linear, a, b[:3]), ValueError, "a has 4 features and b has 3"),
