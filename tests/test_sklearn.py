@@ -166,11 +166,9 @@ def share_in_order(scores, y, qid=None, weight=None):
         np.ones(len(y)) if weight is None else weight,
     )
     above, below = np.nonzero((y[:, None] > y) & (qid[:, None] == qid))
-    ahead = np.where(
-        np.abs(scores[above] - scores[below]) <= 1e-12 * np.abs(scores).max(),
-        0.5,
-        scores[above] > scores[below],
-    )
+    first, second = scores[above], scores[below]
+    tied = np.abs(first - second) <= 1e-12 * np.maximum(np.abs(first), np.abs(second))
+    ahead = np.where(tied, 0.5, first > second)
     return np.average(ahead, weights=weight[above] * weight[below])
 
 
