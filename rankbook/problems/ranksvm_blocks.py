@@ -228,8 +228,8 @@ class BlockRankSVMProblem(RankSVMProblem):
     >>> X, y = [[0.0], [1.0], [3.0]], [0, 1, 2]
     >>> blocks = rb.Blocks([rb.Block(X, y, [1, 1, 1]), rb.Block(X, y, [2, 2, 2])])
     >>> solution = rb.solve(rb.BlockRankSVMProblem(blocks), 0.1)
-    >>> solution.solver, solution.certificate.relative_gap <= 1e-6
-    ('newton 0.1.0', True)
+    >>> solution.solver.split()[0], solution.certificate.relative_gap <= 1e-6
+    ('newton', True)
     """
 
     storage = "blocks"

@@ -19,6 +19,7 @@ import typer
 from shell import refused, run
 from typer.testing import CliRunner
 
+from rankbook import __version__
 from rankbook.app.cli.main import app
 from rankbook.app.cli.reading import save_picture
 from rankbook.app.cli.report import report
@@ -531,15 +532,18 @@ class TestReport:
     @pytest.mark.parametrize(
         "options, said",
         [
-            ([], "down to 0, complete (solver path 0.1.0)"),
-            (["--lam-min", "0.5"], "down to 0, complete (solver path 0.1.0); searched above 0.5"),
+            ([], f"down to 0, complete (solver path {__version__})"),
+            (
+                ["--lam-min", "0.5"],
+                f"down to 0, complete (solver path {__version__}); searched above 0.5",
+            ),
             (
                 ["--lam-min", "0.5", "--lam-max", "1"],
-                "down to 0, complete (solver path 0.1.0); searched from 0.5 to 1",
+                f"down to 0, complete (solver path {__version__}); searched from 0.5 to 1",
             ),
-            (["--lam-max", "2"], "complete (solver path 0.1.0); searched below 2"),
-            (["--lam-min", "50"], "down to 50, lam_min (solver path 0.1.0)"),
-            (["--method", "rankrls", "--lam-min", "3"], "0.1.0); searched above 3"),
+            (["--lam-max", "2"], f"complete (solver path {__version__}); searched below 2"),
+            (["--lam-min", "50"], f"down to 50, lam_min (solver path {__version__})"),
+            (["--method", "rankrls", "--lam-min", "3"], f"{__version__}); searched above 3"),
         ],
     )
     def test_a_part_of_a_complete_path_is_not_called_the_whole(self, options, said):
@@ -849,7 +853,7 @@ class TestErrors:
         try:
             options = ("--graph", "star", "--lam-min", "1")
             text = run("select", "cancer", "--solver", "blind", *options).stdout
-            assert "(solver epsilon 0.1.0 through blind)" in text
+            assert f"(solver epsilon {__version__} through blind)" in text
         finally:
             registry.unregister_solver("blind")
 
