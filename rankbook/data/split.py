@@ -251,7 +251,7 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
                 f"{where} has no preference: all y are "
                 f"equal{'' if data.qid is None else ' in every query'}",
                 "at least one",
-                "More items, or another seed, may help." if len(whole) else "",
+                "More items, or another seed, may help." if len(whole) and "seed" in how else "",
             )
         found[name] = Part(at, (data.X[at] - scale[0]) * scale[1], y, qid, prefs)
     return found, how, *scale

@@ -284,11 +284,11 @@ class TestColumns:
             ),
             (
                 ["games.csv", "--target", "grade", "--drop", "a,grade"],
-                "target and drop are both 'grade'",
+                "--target and --drop are both 'grade'",
             ),
             (
                 ["games.csv", "--target", "grade", "--qid", "a", "--drop", "a"],
-                "qid and drop are both 'a'",
+                "--qid and --drop are both 'a'",
             ),
             (["games.letor", "--drop", "a"], "drop is ['a']; expected no value for games.letor"),
             (["cancer", "--drop", "a"], "drop is ['a']; expected no value for the built-in data"),
@@ -339,11 +339,11 @@ class TestColumns:
             ),
             (
                 ["games.csv", "--target", "grade", "--group-split", "grade"],
-                "target and group_split are both 'grade'",
+                "--target and --group-split are both 'grade'",
             ),
             (
                 ["games.csv", "--target", "grade", "--group-split", "team", "--drop", "team"],
-                "--group-split and drop are both 'team'",
+                "--group-split and --drop are both 'team'",
             ),
             (
                 ["games.csv", "--target", "grade", "--group-split", "team", "--qid", "game"],

@@ -1,6 +1,5 @@
 """`select` and `path` with a file for each part, and with preferences."""
 
-import io
 import json
 from pathlib import Path
 
@@ -304,6 +303,21 @@ class TestFolds:
             wrong.append(rb.disagreement(fold.target, one.predict(X[fold.test])))
         assert np.isclose(chosen_by_others(model, X, prefs, folds), np.mean(wrong))
 
+    @pytest.mark.slow
+    def test_the_value_by_other_folds_is_not_that_of_a_lucky_lambda(self):
+        """Over several samples of preferences, beside many fresh ones of new items."""
+        new, asked, _ = votes(n=1500, m=12000, seed=99)
+        values = []
+        for seed in range(12):
+            X, prefs, _ = votes(n=40, m=150, seed=seed)
+            data = PreferredItems(X, dict(train=prefs), ("a", "b", "c"))
+            result = select_by_folds(data, standardize=False)
+            wrong = rb.disagreement(asked, result.model.predict(new))
+            values.append([*list(result.disagreement.values())[:2], wrong])
+        held_out, by_others, truth = np.mean(values, axis=0)
+        assert held_out < by_others
+        assert abs(by_others - truth) < 0.5 * abs(held_out - truth), (held_out, by_others, truth)
+
     def test_labels_without_sense_are_said_to_be_no_better_than_chance(self):
         rng = np.random.default_rng(0)
         a = rng.permutation(40)
@@ -318,61 +332,6 @@ class TestFolds:
         for method in ("ranksvm", "rankrls"):
             done(*GIVEN, "--method", method, "--plot", f"{method}.svg")
             assert Path(f"{method}.svg").stat().st_size > 1000
-
-
-class TestWordsAndGaps:
-    """Columns of text and gaps, beside the same numbers in a table without them."""
-
-    @pytest.fixture
-    def items(self):
-        votes()
-        table = pd.read_csv("items.csv").assign(b=["red", "green", "blue", "red", "red"] * 10)
-        table.loc[[3, 7], "a"], table.loc[2, "b"] = np.nan, None
-        table.to_csv("words.csv", index=False)
-        numbers = table.assign(a=table.a.fillna(table.a.mean()), b=table.b.fillna("red"))
-        codes = pd.get_dummies(numbers.b, prefix="b", prefix_sep="=", dtype=float)
-        pd.concat([numbers.drop(columns="b"), codes], axis=1).to_csv("items.csv", index=False)
-        return table
-
-    @pytest.mark.parametrize("options", [[], ["--validation", "pairs.csv"]])
-    def test_with_preferences(self, items, options):
-        given = ["--preferences", "pairs.csv", "--name", "film", *options]
-        learnt = ["--encode", "--impute", "--save", "m"]
-        found = facts_of("select", "words.csv", *given, *learnt)
-        plain = facts_of("select", "items.csv", *given, "--save", "plain")
-        assert found["chosen"] == plain["chosen"]
-        assert found["disagreement"] == plain["disagreement"]
-        scores = pd.read_csv(io.StringIO(done("predict", "m", "words.csv")))["score"]
-        same = pd.read_csv(io.StringIO(done("predict", "plain", "items.csv")))["score"]
-        assert np.allclose(scores, same, rtol=1e-9)
-        said = refused("select", "words.csv", *given)
-        assert "--encode" in said and "see the guide" in said
-
-    def test_the_training_file_says_what_a_word_or_a_gap_is(self):
-        write_tables()
-        train, vali = (pd.read_csv(f"{part}.csv") for part in ("train", "vali"))
-        train["d"], vali["d"] = ["x", "y"] * 30, ["y", "z"] * 30
-        train.loc[0, "a"], vali.loc[0, "a"] = np.nan, np.nan
-        train.to_csv("train.csv", index=False)
-        vali.to_csv("vali.csv", index=False)
-        given = ["train.csv", "--validation", "vali.csv", "--target", "grade"]
-        result = run("select", *given, "--encode", "--impute", "--json")
-        assert "vali.csv has 'z' in row 1, column 'd' (and 29 more)" in result.stderr
-        for table in (train, vali):
-            table["a"] = table.a.fillna(train.a.mean())
-            table["d=x"], table["d=y"] = (table.d == "x") * 1.0, (table.d == "y") * 1.0
-        train.drop(columns="d").to_csv("train.csv", index=False)
-        vali.drop(columns="d").to_csv("vali.csv", index=False)
-        found, plain = json.loads(result.stdout), facts_of("select", *given)
-        assert found["chosen"] == plain["chosen"]
-        assert found["disagreement"] == plain["disagreement"]
-
-    def test_one_file_is_split_as_without_them(self, items):
-        items.assign(grade=np.arange(50) % 3).to_csv("graded.csv", index=False)
-        given = ["select", "graded.csv", "--target", "grade", "--name", "film"]
-        found = facts_of(*given, "--encode", "--impute")
-        assert found["data"]["features"] == 5 and "stratified by y" in found["split"]["how"]
-        assert "--impute is True" in refused("select", "cancer", "--impute")
 
 
 class TestPreferencesOfParts:
