@@ -3,6 +3,7 @@
     python -m benchmarks                        all of it: about ten minutes
     python -m benchmarks linear quality         some
     python -m benchmarks which --out which.csv  which method for which data: ten minutes more
+    python -m benchmarks default                what the default lambda loses: three minutes
     python -m benchmarks --full --out all.md    larger data: an hour or more
 
 Peers that are not installed get a line that says so: pip install "rankbook[benchmarks]" brings
@@ -34,8 +35,9 @@ NAMES = {
     "dask": "a linear ranking SVM on Dask, beside memory, with one worker and two",
     "blocks": "what a block, a solution and a scheduler cost: the numbers of a plan",
     "which": "all methods beside LightGBM and XGBoost, tuned alike; a table of its own",
+    "default": "the default lambda beside lam = 1 and cross-validation; a table of its own",
 }
-ALONE = "which"
+ALONE = ("which", "default")
 
 
 def benchmark_name(text):
@@ -86,8 +88,9 @@ def parse(arguments):
         "--liblinear", type=program, metavar="PATH", help="train of liblinear-ranksvm"
     )
     options = parser.parse_args(arguments)
-    if ALONE in options.names and len(set(options.names)) > 1:
-        parser.error(f"{ALONE!r} has columns of its own, so it is run alone.")
+    for name in ALONE:
+        if name in options.names and len(set(options.names)) > 1:
+            parser.error(f"{name!r} has columns of its own, so it is run alone.")
     return options
 
 
@@ -98,7 +101,7 @@ def run(names, scale, peers):
     """
     for name in names:
         rows = import_module(f"benchmarks.{name}").rows
-        if scale != "tiny" and name != ALONE:  # that one starts processes, each of which has run
+        if scale != "tiny" and name not in ALONE:  # their rows are not about seconds
             list(rows("tiny", peers))  # so that a program that fails does so at once
         for row in rows(scale, peers):
             yield name, row
@@ -108,7 +111,7 @@ def main(arguments=None):
     """Measure, print, write."""
     options = parse(arguments)
     warnings.simplefilter("ignore")
-    names = options.names or [name for name in NAMES if name != ALONE]
+    names = options.names or [name for name in NAMES if name not in ALONE]
     found = []
     with threadpool_limits(1):
         facts = machine_facts()

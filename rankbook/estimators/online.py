@@ -248,6 +248,7 @@ class OnlineRankSVM(OnlineEstimator):
     ----------
     lam : float > 0, default 1e-4
         Per preference: RankSVM(lam=m * lam, kernel="linear") has the same optimum on m preferences.
+        A number, not computed from the data: a stream does not know them beforehand.
     step : {"1/t", "1/sqrt(t)"}, default "1/t"
     average : {True, False, "plain", "suffix"}, default True
         Of the weights; True means "suffix", the last half to three quarters of all steps.

@@ -67,7 +67,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
     ----------
     ranker : estimator, optional
         Any that has ``fit(X, y)`` and whose ``predict`` gives a score for each item;
-        :class:`rankbook.RankSVM` by default.
+        :class:`rankbook.RankSVM` by default, with its own default lambda.
     loss : {"error", "absolute"}, default "error"
         What the cuts minimise, see :func:`rankbook.metrics.best_cuts`: the share of items of a
         wrong class, or the mean distance of the classes, of the training items.

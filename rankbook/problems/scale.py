@@ -10,6 +10,7 @@ __all__ = ['ENTRIES', 'SCALE', 'L1_SHARE', 'comparison_groups', 'components', 'l
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..kernels.basis import item_blocks
 from ..kernels.items import square_norms
 from ..preferences.laplacians import members
 from ..preferences.sums import query_totals
@@ -125,6 +126,7 @@ def kernel_scatter(problem, weight, group=None):
     if getattr(problem, "basis", None) is not None:
         from scipy.linalg import solve_triangular
 
+        item_blocks(problem)  # makes and keeps K_MR if it is small
         C = problem.basis_factor[0]
         half = lambda K: solve_triangular(C, K.T, lower=True, check_finite=False).T
         rows = lambda items: half(np.asarray(problem.columns(items)))
