@@ -21,7 +21,9 @@ NAMES = [
     "dask",
     "blocks",
     "which",
+    "default",
 ]
+ALONE = ("which", "default")  # with columns of their own
 
 
 @pytest.fixture(autouse=True)
@@ -52,11 +54,12 @@ def test_help_lists_the_names(capsys):
         (
             ["linaer"],
             "NAME is 'linaer' (did you mean 'linear'?); expected one of: blocks, dask, "
-            "files, interior, linear",
+            "default, files, interior, linear",
         ),
         (["--svm-rank", "nowhere"], "'nowhere' is no file; the path of a program is accepted."),
         (["--full", "--tiny"], "not allowed with"),
         (["which", "linear"], "'which' has columns of its own, so it is run alone."),
+        (["linear", "default"], "'default' has columns of its own, so it is run alone."),
         (["--liblinear", __file__], "may not be executed; the path of a program is accepted."),
         (["--out", "nowhere/table.md"], "'nowhere/table.md' cannot be written; a file in a"),
         (["--out", "."], "'.' cannot be written; a file in a folder that can be written to is"),
@@ -72,7 +75,7 @@ SLOW = {"dask": [pytest.mark.slow]}  # starts clusters of other processes: a min
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=SLOW.get(n, ())) for n in NAMES if n != "which"]
+    "name", [pytest.param(n, marks=SLOW.get(n, ())) for n in NAMES if n not in ALONE]
 )
 def test_each_runs_on_tiny_data(name):
     module = part(name)
@@ -141,6 +144,21 @@ def test_which_keeps_to_its_budget():
     fit = lambda X, y, qid, options: calls.append(len(y)) or {(): lambda X: X[:, 0]}
     predict, found = trial.search(fit, [dict(lam=k) for k in range(9)])
     assert calls == [80, 80, 80, 160] and trial.done == 3 and found == dict(lam=0)
+
+
+def test_the_default_lambda_is_compared_on_every_set_by_every_method():
+    module = part("default")
+    found = list(module.rows("tiny", {}))
+    names = {(row.data, row.method) for row in found}
+    assert names == {(d, m) for d in ("generated", "two classes") for m in module.METHODS}
+    for row in found:
+        lams, along = (np.array(text.split(), dtype=float) for text in (row.lams, row.accuracies))
+        assert np.allclose(lams, row.scatter * module.GRID, rtol=1e-5)
+        assert len(along) == len(lams) and ((along >= 0) & (along <= 1)).all()
+        # nearest places of the grid: the default is one of them but for its constant
+        near = np.searchsorted(lams, row.lam_default) + np.array([-1, 0])
+        assert along[near].min() - 0.05 <= row.default <= along[near].max() + 0.05
+        assert row.distances > 0 and row.folds > 0 and 0 < row.one <= 1
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.md"])
