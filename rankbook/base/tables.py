@@ -33,6 +33,17 @@ def as_html(rows):
     return f"<table>{''.join(f'<tr>{line}</tr>' for line in map(''.join, lines))}</table>"
 
 
+class Tabled:
+    """What Jupyter shows as a table: the name of the class, and facts."""
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Names and values."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return as_html([(type(self).__name__, ""), *self._facts()])
+
+
 def refuse_unread(name, value):
     """An error for what has no values: None, a LazyFrame of polars, an array that hides some."""
     if value is None:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import warn
 from ..base.ownership import SetOnce, locked
+from ..base.tables import Tabled
 from ..base.types import Items
 from ..base.validation import as_index, as_numbers, as_positive
 from ..kernels.items import square_norms
@@ -84,7 +85,7 @@ def rounding_error(problem, lam, bounds, slope, dual, excess, norm, coef=None):
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Tabled):
     """What can be proven about an answer, computed from it alone.
 
     Attributes
@@ -178,6 +179,22 @@ class Certificate:
         relative = gap / size if np.isfinite(primal) else np.inf
         return cls(lam, primal, dual, gap, relative, radius, norm, rounding=rounding, **residuals)
 
+    def _facts(self):
+        facts = [
+            ("lambda", f"{self.lam:.6g}"),
+            ("minimum", f"between {self.dual:.10g} and {self.primal:.10g}"),
+            ("relative gap", f"{self.relative_gap:.1e}"),
+        ]
+        if np.isfinite(self.radius):
+            facts.append(("distance to the optimum", f"at most {self.radius:.1e}"))
+        facts.append(("norm", f"{self.norm:.3g}"))
+        if self.relative_residual or self.gradient:
+            facts.append(("relative residual", f"{self.relative_residual:.1e}"))
+        if self.quotient is not None:
+            said = f"{self.quotient:.10g} of at most {self.quotient_max:.10g}"
+            facts.append(("Rayleigh quotient", said))
+        return facts
+
     def is_optimal(self, tol: float = 1e-6) -> bool:
         """Whether the relative gap, both violations and the squared residual are at most `tol`.
 
@@ -224,7 +241,7 @@ class SmoothedDual:
         return prefs.weight * smoothed_hinge(self.width).at(short)
 
 # %% ../../nbs/problems/certificate.ipynb #c005
-class Solution(SetOnce):
+class Solution(Tabled, SetOnce):
     """An answer at one lambda, with a certificate that the library computes.
 
     Parameters
@@ -378,6 +395,10 @@ class Solution(SetOnce):
         rounding = ROUNDING * np.abs(f).max()
         bound = bound.reshape(bound.shape + (1,) * (f.ndim - 1)) + rounding
         return np.abs(f[first] - f[second]) > bound
+
+    def _facts(self):
+        named = [("problem", repr(self.problem)), ("solver", self.solver)]
+        return [*named, *self.certificate._facts()]
 
     def __repr__(self) -> str:
         return (

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_finite, solvable, warn
 from ..base.ownership import locked, own
+from ..base.tables import Tabled
 from ..base.types import Items, KernelLike
 from ..base.validation import as_array, as_matrix, as_positive, as_vector
 from ..kernels.basis import DROPPED, BasisMap, basis_rmatvec, check_basis
@@ -132,7 +133,7 @@ def measured(problem):
     return problem.X - problem.X[0] if problem.is_centred else problem.X
 
 # %% ../../nbs/problems/rankrls.ipynb #c012
-class RankRLSProblem(BasisMap):
+class RankRLSProblem(Tabled, BasisMap):
     """Ranking by regularized least squares, for every lambda.
 
     Minimise (y - f)' L (y - f) + lam |f|^2, equation (6).
@@ -321,6 +322,15 @@ class RankRLSProblem(BasisMap):
             relative_residual=residual,
             dropped=0 if self.basis is None else self.basis_factor[1],
         )
+
+    def _facts(self):
+        return [
+            ("items", f"{self.n_items:,}"),
+            ("graph", self.graph.kind),
+            ("kernel", repr(self.kernel)),
+            ("basis", "all items" if self.basis is None else f"{self.basis.size:,} items"),
+            ("penalty", self.penalty.name),
+        ]
 
     def __repr__(self) -> str:
         basis = "" if self.basis is None else f", basis of {self.basis.size}"

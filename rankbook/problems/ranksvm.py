@@ -15,6 +15,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.ownership import locked
+from ..base.tables import Tabled
 from ..base.types import Items, KernelLike
 from ..base.validation import as_flag, as_items, as_matrix, as_positive
 from ..kernels.basis import whole_product
@@ -46,7 +47,7 @@ from rankbook.problems.losses import (
 from .scale import comparison_groups, kernel_scatter, listed_gradient
 
 # %% ../../nbs/problems/ranksvm.ipynb #c010
-class RankSVMProblem(KernelMap):
+class RankSVMProblem(Tabled, KernelMap):
     """The ranking SVM on given items and preferences, for every lambda.
 
     Parameters
@@ -144,6 +145,15 @@ class RankSVMProblem(KernelMap):
             f"{type(self).__name__}({self.n_items} items, {self.n_preferences} preferences, "
             f"{self.kernel!r}{''.join(options)})"
         )
+
+    def _facts(self):
+        return [
+            ("items", f"{self.n_items:,}"),
+            ("preferences", f"{self.n_preferences:,}"),
+            ("kernel", repr(self.kernel)),
+            ("loss", self.loss.name),
+            ("penalty", self.penalty.name),
+        ]
 
     CACHED = (*KernelMap.CACHED, "summed")
     is_centred = True

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
+from ..base.tables import Tabled
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_array, as_choice, as_count, as_matrix, as_positive, shown
 from ..kernels.kernel import Kernel, as_kernel
@@ -169,7 +170,7 @@ class SemiSupervisedData:
         return laplacian_form(normalized_laplacian(self.graph), self.X) / len(self.X) ** 2
 
 # %% ../../nbs/problems/rayleigh.ipynb #c025
-class RayleighProblem(SetOnce):
+class RayleighProblem(Tabled, SetOnce):
     """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient.
 
     Minimise w'Aw / 2 - w'(mu+ - mu-), equation (5), for every lam.
@@ -266,6 +267,15 @@ class RayleighProblem(SetOnce):
         self.manifold_weight = as_positive("manifold_weight", manifold_weight, zero=True)
         self.data, self.kernel, self.X, self.n_items = data, data.kernel, data.X, len(data.items)
         self.coef_shape = data.mean_difference.shape
+
+    def _facts(self):
+        labelled = int(np.count_nonzero(self.data.signs))
+        return [
+            ("items", f"{self.n_items:,}, {labelled:,} of them labelled"),
+            ("features", f"{self.coef_shape[0]:,}"),
+            ("kernel", repr(self.kernel)),
+            ("manifold weight", f"{self.manifold_weight:g}"),
+        ]
 
     def __repr__(self) -> str:
         labelled = int(np.count_nonzero(self.data.signs))

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import require_memory
 from ..base.ownership import SetOnce, own
+from ..base.tables import Tabled
 from ..base.types import KernelLike
 from ..base.validation import as_ids, as_matrix, as_vector
 from ..kernels.kernel import Kernel, as_kernel
@@ -99,7 +100,7 @@ def flat(coef):
     return None if coef is None else np.reshape(coef, -1)
 
 
-class LabelledProblem(KernelMap):
+class LabelledProblem(Tabled, KernelMap):
     """What the SVMs share.
 
     `joint` is what the certificate looks at: the problem itself, unless its coefficients are a
@@ -222,6 +223,9 @@ class SVMProblem(LabelledProblem):
         """
         positive = self.predict(coef, X_new) > self.tie_width(coef, X_new)
         return self.classes_[positive.astype(int)]
+
+    def _facts(self):
+        return [("examples", f"{self.n_items:,}"), ("kernel", repr(self.kernel))]
 
     def __repr__(self) -> str:
         return f"SVMProblem({self.n_items} examples, {self.kernel!r})"
@@ -354,6 +358,13 @@ class MulticlassSVMProblem(LabelledProblem):
         F = self.predict(coef, X_new)
         tied = F >= F.max(axis=1, keepdims=True) - self.tie_width(coef, X_new)[:, None]
         return self.classes_[tied.argmax(axis=1)]
+
+    def _facts(self):
+        return [
+            ("examples", f"{self.n_items:,}"),
+            ("classes", f"{len(self.classes_):,}"),
+            ("kernel", repr(self.kernel)),
+        ]
 
     def __repr__(self) -> str:
         return (

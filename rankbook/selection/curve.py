@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.ownership import own
 from ..base.progress import interruptible
+from ..base.tables import Tabled
 from rankbook.base.validation import (
     as_choice,
     as_count,
@@ -32,7 +33,7 @@ from ..preferences.missed_pairs import PATH_TIE_TOL, missed
 
 # %% ../../nbs/selection/curve.ipynb #c006
 @dataclass(frozen=True)
-class ValidationCurve:
+class ValidationCurve(Tabled):
     """A piecewise constant function of lambda, to be minimised or maximised.
 
     Attributes
@@ -89,6 +90,16 @@ class ValidationCurve:
     def choose(self, rule: Literal["widest", "largest"] = "widest") -> float:
         """One lambda out of the best intervals; see :func:`choose_lambda`."""
         return choose_lambda(self, rule)
+
+    def _facts(self):
+        best = [f"{low:.6g} to {high:.6g}" for low, high in self.best]
+        more = f" and {len(best) - 3} more" if len(best) > 3 else ""
+        return [
+            ("metric", self.metric),
+            ("intervals", f"{self.values.size:,}{'' if self.exact else ', found on a grid'}"),
+            ("maximum" if self.maximize else "minimum", f"{self.optimum:.6g}"),
+            ("attained for lambda", ", ".join(best[:3]) + more),
+        ]
 
     def __repr__(self) -> str:
         what = "maximum" if self.maximize else "minimum"
