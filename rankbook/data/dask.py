@@ -1,6 +1,7 @@
-"""Blocks on a Dask cluster, from blocks, arrays and data frames."""
+"""Blocks from arrays and data frames of Dask, and blocks on a Dask cluster."""
 
 import operator
+import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -15,7 +16,7 @@ from weakref import WeakSet, ref
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.limits import import_extra
+from ..base.limits import import_extra, require_memory
 from ..base.ownership import own
 from .blocks import (
     GROUP,
@@ -420,9 +421,23 @@ def as_block(name, first, X, y, qid, weight, names=None):
     return Block(X, y, qid, weight, name, first, copy=False, feature_names=names)
 
 
+def current_client():
+    """The client that Dask itself would use, or None if it would use another scheduler."""
+    import dask
+
+    distributed = sys.modules.get("distributed")  # without it there is no client
+    scheduler = dask.config.get("scheduler", None)
+    if distributed is None or scheduler not in (None, "dask.distributed", "distributed"):
+        return None
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
+
+
 def partition_blocks(client, X, y, qid, weight):
-    """The :class:`DaskBlocks` of collections."""
-    from dask import delayed
+    """The :class:`DaskBlocks` of collections; Blocks without a client."""
+    from dask import compute, delayed
 
     by_name = isinstance(y, str) and hasattr(X, "columns")
     if not is_dask(X):
@@ -455,8 +470,21 @@ def partition_blocks(client, X, y, qid, weight):
         vectors = [vector_partitions(*each, len(parts), rows) for each in given]
         make = delayed(as_block, pure=False)
         made = [make(*place, *some) for place, *some in zip(places, parts, *vectors)]
-    blocks = DaskBlocks(client, client.compute(made), [name for name, _ in places])
-    return without_empty(blocks)
+    if client is not None:
+        blocks = DaskBlocks(client, client.compute(made), [name for name, _ in places])
+        return without_empty(blocks)
+    if rows is not None and isinstance(X._meta, np.ndarray):
+        instead = "start a dask.distributed.Client, whose workers keep the partitions"
+        require_memory(X.nbytes, "X, whose partitions are computed in this process,", instead)
+    return blocks_here(compute(*made))
+
+
+def blocks_here(blocks):
+    """The blocks that there are, in this process."""
+    there = [block for block in blocks if block is not None]
+    if not there:
+        raise ArgumentError("X has no rows in any partition", "at least one row")
+    return Blocks(there)
 
 
 def without_empty(blocks):
@@ -531,29 +559,36 @@ def joined(name, blocks):
     return as_block(name, 0, X, y, qid, weight, blocks[0].feature_names)
 
 
-def whole_queries(blocks: DaskBlocks) -> DaskBlocks:
+def whole_queries(blocks: Blocks | DaskBlocks) -> Blocks | DaskBlocks:
     """Blocks in which no query is in two: rows of those that were have moved.
 
     Rows of a block keep their order, those of earlier blocks come first. O(n log n), and O(queries)
     in this process.
     """
-    client, items = blocks.client, blocks.items.values
+    client, items = getattr(blocks, "client", None), blocks.items.values
+    submit = (
+        (lambda function, *given: function(*given))
+        if client is None
+        else partial(client.submit, pure=False)
+    )
+    names = [item.name for item in items] if client is None else blocks.names
     moves = new_homes(blocks.reduce(query_sizes, blocks.items, combine=operator.add))
     leaving = [[] for _ in items]
     pieces = [{} for _ in items]
     for (k, home), ids in moves.items():
         leaving[k] += ids
-        pieces[home][k] = client.submit(rows_of, items[k], np.array(ids), pure=False)
+        pieces[home][k] = submit(rows_of, items[k], np.array(ids))
     for k, (item, ids) in enumerate(zip(items, leaving)):
-        staying = partial(rows_of, ids=np.array(ids), inside=False)
-        pieces[k][k] = client.submit(staying, item, pure=False) if ids else item
+        pieces[k][k] = submit(partial(rows_of, inside=False), item, np.array(ids)) if ids else item
     values = [
         part[k]
         if len(part) == 1 and not ids
-        else client.submit(joined, name, [part[j] for j in sorted(part)], pure=False)
-        for k, (name, part, ids) in enumerate(zip(blocks.names, pieces, leaving))
+        else submit(joined, name, [part[j] for j in sorted(part)])
+        for k, (name, part, ids) in enumerate(zip(names, pieces, leaving))
     ]
-    return without_empty(DaskBlocks(client, values, blocks.names))
+    if client is None:
+        return blocks_here(values)
+    return without_empty(DaskBlocks(client, values, names))
 
 
 def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
@@ -564,8 +599,11 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     client: "Client | None" = None,
     shuffle: bool = False,
     keep: bool = False,
-) -> DaskBlocks:
-    """A data set on the workers of a Dask cluster, as blocks of whole queries.
+) -> DaskBlocks | Blocks:
+    """A data set as blocks of whole queries, on the workers of a Dask cluster or in this process.
+
+    Without a client, Dask's own scheduler computes the partitions once: "threads", "processes" or
+    "synchronous", as ``dask.config`` says. The blocks are then in the memory of this process.
 
     Parameters
     ----------
@@ -579,7 +617,8 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     qid, weight : the same, optional
         What names their queries, by default one query; weights of items.
     client : dask.distributed.Client, optional
-        By default the one that was made last.
+        By default the one that Dask would use: the one that was made last, unless ``dask.config``
+        names another scheduler.
     shuffle : bool, default False
         Whether rows of queries that span partitions move to one of them.
     keep : bool, default False
@@ -588,13 +627,15 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
 
     Returns
     -------
-    DaskBlocks
-        For :class:`rankbook.BlockRankSVMProblem`.
+    DaskBlocks, or Blocks without a client
+        For :class:`rankbook.BlockRankSVMProblem`, and ``fit`` of an estimator.
 
     Raises
     ------
     ImportError
-        Without dask and distributed.
+        Without dask; with a client, also without distributed.
+    MemoryError
+        Without a client, if the items of a dask array do not fit in this process.
     TypeError, ValueError
         If partitions do not agree, an entry is not finite (with partition and row), or, without
         `shuffle`, a query spans two partitions (with all three names).
@@ -608,7 +649,11 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
 
     Examples
     --------
+    >>> import dask.array as da
     >>> import rankbook as rb
+    >>> X, y = da.random.normal(size=(6, 2), chunks=(3, 2)), da.arange(6, chunks=3)
+    >>> rb.dask_blocks(X, y, qid=y // 3)
+    Blocks(2 blocks)
     >>> from dask.distributed import Client, LocalCluster
     >>> options = dict(n_workers=1, processes=False, dashboard_address="127.0.0.1:0")
     >>> blocks = rb.Blocks(rb.Block([[0.0], [1.0]], [0, 1], [q, q]) for q in (1, 2))
@@ -617,19 +662,22 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     >>> model.predict([[2.0], [3.0]]).argsort().tolist()
     [0, 1]
     """
-    distributed = import_extra("distributed", "dask", "dask_blocks")
+    import_extra("dask", "dask", "dask_blocks")
+    client = current_client() if client is None else client
     if client is None:
-        try:
-            client = distributed.default_client()
-        except ValueError as error:
+        if isinstance(X, Blocks):
             raise ArgumentError(
-                "client is None, and no client was made", "a dask.distributed.Client"
-            ) from error
-    if not isinstance(client, distributed.Client):
-        raise ArgumentError(f"client is a {type(client).__name__}", "a dask.distributed.Client")
-    if client.asynchronous:
-        raise ArgumentError("client is asynchronous", "one that waits for answers")
-    require_scheduler(client)
+                "client is None, and no client was made",
+                "a dask.distributed.Client",
+                "Without one, fit the blocks themselves.",
+            )
+    else:
+        distributed = import_extra("distributed", "dask", "dask_blocks with a client")
+        if not isinstance(client, distributed.Client):
+            raise ArgumentError(f"client is a {type(client).__name__}", "a dask.distributed.Client")
+        if client.asynchronous:
+            raise ArgumentError("client is asynchronous", "one that waits for answers")
+        require_scheduler(client)
     if isinstance(X, Blocks):
         for name, value in (("y", y), ("qid", qid), ("weight", weight)):
             if value is not None:

@@ -36,7 +36,7 @@ from rankbook.base.validation import (
     refuse_text,
 )
 from ..data.blocks import BlocksLike
-from ..data.dask import dask_blocks, is_dask
+from ..data.dask import DaskBlocks, dask_blocks, is_dask
 from .saving import Savable
 from ..kernels.basis import METHODS
 from ..kernels.kernel import Kernel
@@ -57,10 +57,10 @@ from ..registry.solver import with_options
 from ..selection.folds import BY
 
 # %% auto #0
-__all__ = ['PreferencesLike', 'CONTAINERS', 'FITTED', 'CHECKS', 'weighted_preferences', 'item_weights', 'read_target',
-           'given_preferences', 'Shown', 'fitted_attributes', 'or_none', 'one_of', 'number_or_scale', 'lam_for',
-           'keeping_features', 'require_target', 'refuse_blocks', 'refuse_data', 'refuse_lengths', 'finite_scores',
-           'Ranker', 'share_met']
+__all__ = ['PreferencesLike', 'CONTAINERS', 'FITTED', 'CHECKS', 'BLOCKS_GO', 'weighted_preferences', 'item_weights',
+           'read_target', 'given_preferences', 'Shown', 'fitted_attributes', 'or_none', 'one_of', 'number_or_scale',
+           'lam_for', 'keeping_features', 'require_target', 'refuse_blocks', 'refuse_data', 'refuse_lengths',
+           'finite_scores', 'Ranker', 'share_met']
 
 # %% ../../nbs/estimators/base.ipynb #bp01
 PreferencesLike = Preferences | ArrayLike | Any  # see as_preferences
@@ -426,15 +426,16 @@ def require_target(y, accepted):
         raise ArgumentError("requires y to be passed, but the target y is None", accepted)
 
 
-def refuse_blocks(X):
-    """A TypeError that names the estimators that take blocks, if X is blocks."""
+BLOCKS_GO = (
+    "Blocks are accepted by fit of RankSVM, RankRLS and RankRLSCV, and by "
+    "rankbook.metrics.over_blocks."
+)
+
+
+def refuse_blocks(X, advice=BLOCKS_GO):
+    """An error that says what takes blocks, if X is blocks."""
     if isinstance(X, BlocksLike):
-        raise ArgumentError(
-            f"X is {type(X).__name__}",
-            "an array of shape (n, d)",
-            "Blocks are accepted by fit of RankSVM, RankRLS and RankRLSCV, and by "
-            "rankbook.metrics.over_blocks.",
-        )
+        raise ArgumentError(f"X is {type(X).__name__}", "an array of shape (n, d)", advice)
 
 # %% ../../nbs/estimators/base.ipynb #c013
 def refuse_data(X, y=None, columns=1, labels=False):
@@ -653,7 +654,8 @@ class Ranker(Shown):
         try:
             return self.fit(blocks)
         except BaseException:  # an interrupt, too
-            blocks.release()
+            if isinstance(blocks, DaskBlocks):
+                blocks.release()
             raise
 
     def _begin_blocks(self, given, **accepted):

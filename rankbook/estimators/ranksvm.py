@@ -57,8 +57,8 @@ from ..selection.curve import METRICS, ValidationCurve, largest_within, validati
 from ..selection.folds import Fold, make_folds, pair_folds
 
 # %% auto #0
-__all__ = ['MOST', 'RankSVM', 'worth_projecting', 'rescale', 'followed', 'FoldCurve', 'fold_curve', 'fold_values', 'mean_curve',
-           'choose_by_folds', 'RankSVMCV']
+__all__ = ['MOST', 'PATH_OF_BLOCKS', 'RankSVM', 'worth_projecting', 'rescale', 'followed', 'FoldCurve', 'fold_curve',
+           'fold_values', 'mean_curve', 'choose_by_folds', 'RankSVMCV']
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c012
 class RankSVM(Ranker):
@@ -259,6 +259,7 @@ class RankSVM(Ranker):
         """Fit to blocks, in a hundred or so passes of O(n d + n log n) over them."""
         options = dict(kernel="linear", penalty="l2", graph="full", approximate_kernel=None)
         self._begin_blocks(given, **options)
+        self._kernel(self.gamma)  # refuses a gamma
         problem = BlockRankSVMProblem(blocks, self.loss, self.query_weight)
         return self._keep_blocks(fitted_attributes(self._solve(problem)), problem.facts)
 
@@ -368,6 +369,13 @@ def followed(problem, solver, lam_min, progress=False):
     if path.status == "interrupted" and "reason" not in path.info:
         raise KeyboardInterrupt
     return path, solver if auto_options(solver) is None else type(follower)
+
+
+PATH_OF_BLOCKS = (
+    "With blocks, choose lambda by rankbook.validation_curve(path, X_val, y_val, qid=qid_val) for "
+    "path = rankbook.solve_path(rankbook.BlockRankSVMProblem(blocks), lam_min, 'newton'), or fit "
+    "RankRLSCV(kernel='linear', cv='query')."
+)
 
 
 class FoldCurve(NamedTuple):
@@ -694,7 +702,7 @@ class RankSVMCV(Ranker):
         names = set(RankSVM().get_params()) - {"lam", "gamma", "query_weight"}
         options = {name: getattr(self, name) for name in names}
         models = [RankSVM(gamma=gamma, **options) for gamma in gammas]
-        refuse_blocks(X)
+        refuse_blocks(X, PATH_OF_BLOCKS)
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...")
             X, y = self._read_items(X, y)

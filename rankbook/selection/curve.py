@@ -26,6 +26,7 @@ from rankbook.base.validation import (
     query_numbers,
     require_kind,
 )
+from ..data.blocks import BlocksLike
 from ..metrics.queries import as_known, as_tie_tol, metric_name
 from ..paths.exact import LabelPath, SolutionPath
 from ..preferences.graph import Preferences
@@ -462,6 +463,13 @@ def validation_curve(
     require_kind("path", path, SolutionPath)
     metric = as_choice("metric", metric_name(metric), METRICS)
     tie_tol = as_tie_tol(tie_tol)
+    if isinstance(X_val, BlocksLike):
+        raise ArgumentError(
+            f"X_val is {X_val!r}",
+            "an array (p, d)",
+            "Pass the items of one block, (path, block.X, block.y, qid=block.qid), or measure "
+            "path.solution(lam) by rankbook.metrics.over_blocks.",
+        )
     if isinstance(path, LabelPath):
         from rankbook.selection.other_measures import wrong_labels
 

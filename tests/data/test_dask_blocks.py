@@ -21,6 +21,7 @@ from rankbook.data import dask as dask_module
 from rankbook.data.blocks import GROUP, BlockedItems, Blocks, Stored, block_facts, nbytes_of
 
 distributed = pytest.importorskip("distributed", reason='needs pip install "rankbook[dask]"')
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
@@ -324,19 +325,98 @@ def test_an_entry_that_is_not_finite_is_named_by_partition_and_row(client):
         rb.dask_blocks(*arrays(X, y, qid))
 
 
-def test_without_a_client():
+SCHEDULERS = ["synchronous", "threads", "processes"]
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_without_a_client(scheduler):
+    X, y, qid, weight = data()
+    here = in_memory(X, y, qid, weight)
+    table = pd.DataFrame(X, columns=list("abcde")).assign(grade=y, query=qid, weight=weight)
+    frame = dd.from_pandas(table, npartitions=4, sort=False)
+    with dask.config.set(scheduler=scheduler):
+        given = [arrays(X, y, qid, weight), (frame, "grade", "query", "weight")]
+        found = [rb.dask_blocks(*each) for each in given]
+    for blocks in found:
+        assert isinstance(blocks, Blocks) and not blocks.is_stored and len(blocks) == 4
+        assert same(solved(here), solved(blocks))
+
+
+def test_the_default_without_a_client():
     code = (
         "import dask.array as da, rankbook as rb\n"
-        "try: rb.dask_blocks(da.ones((2, 1)), da.ones(2))\n"
+        "print(rb.dask_blocks(da.ones((2, 1)), da.arange(2)))\n"
+        "try: rb.dask_blocks(rb.Blocks([rb.Block([[0.0]], [1])]))\n"
         "except ValueError as error: print(error)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "client is None, and no client was made" in result.stdout, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0] == "Blocks(1 blocks)", result.stderr
+    assert lines[1].startswith("client is None, and no client was made; expected a dask.distrib")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_partitions_without_a_client(client, seed):
+    """The same rows and answers as on workers, for queries across partitions and empty ones."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(30, 200))
+    X, y = rng.normal(size=(n, 3)).astype([float, np.float32][seed % 2]), rng.integers(0, 3, n)
+    qid = rng.integers(0, 6, n)
+    cuts = np.sort(rng.integers(0, n + 1, 4))  # equal ones are empty partitions
+    chunks = tuple(np.diff([0, *cuts, n]).tolist())
+    items = da.from_array(X, chunks=(chunks, 3))
+    given = [items, da.from_array(y, chunks=(chunks,)), da.from_array(qid, chunks=(chunks,))]
+    if seed > 2:  # unknown lengths, and one partition of one row
+        some = da.from_array(np.arange(n) != 3, chunks=(chunks,))
+        given = [each[some] for each in given]
+    there = rb.dask_blocks(*given, shuffle=True)
+    with dask.config.set(scheduler="threads"):
+        here = rb.dask_blocks(*given, shuffle=True)
+    rows = lambda b: b.reduce(lambda c: [(c.X, c.y, c.qid)], b.items, combine=operator.add)
+    for one, other in zip(rows(here), rows(there), strict=True):
+        assert all(map(np.array_equal, one, other))
+    assert same(solved(here), solved(there))
+    kept = np.arange(n) != 3 if seed > 2 else np.ones(n, bool)
+    whole = rb.RankSVMProblem(
+        X[kept], rb.Preferences.from_scores(y[kept], qid[kept]), kernel="linear"
+    )
+    expected, found = rb.solve(whole, solver="newton", **QUICK), solved(here)
+    radius = found.certificate.radius + expected.certificate.radius
+    assert np.linalg.norm(found.weights - expected.weights) <= radius
+
+
+def test_more_than_memory_without_a_client(monkeypatch):
+    X, y, qid, _ = data()
+    monkeypatch.setattr("rankbook.base.limits.available_memory", lambda: 9000)
+    words = (
+        r"X, whose partitions are computed in this process, needs 9,600 bytes .* start a dask.dis"
+    )
+    with dask.config.set(scheduler="threads"), pytest.raises(MemoryError, match=words):
+        rb.dask_blocks(*arrays(X, y, qid))
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (dict(X=lambda X: X[:0]), "X has no rows in any partition"),
+        (dict(X=lambda X: da.where(X > 2.5, np.nan, X)), r"partition \d.*: X has NaN in row"),
+        (dict(qid=lambda q: da.zeros(240, chunks=60)), "the query 0.0 is in partition 0 and in p"),
+        (dict(y=lambda y: y[:230]), "y has 230 entries and X has 240 rows"),
+    ],
+)
+def test_what_is_refused_without_a_client(change, words):
+    X, y, qid, _ = data()
+    given = dict(zip(("X", "y", "qid"), arrays(X, y, qid)))
+    given |= {name: make(given[name]) for name, make in change.items()}
+    if "X" in change and not given["X"].shape[0]:
+        given = {name: value[:0] for name, value in given.items()}
+    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match=words):
+        rb.dask_blocks(**given)
 
 
 def test_without_dask(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r'needs distributed.*pip install "rankbook\[dask\]"'):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(ImportError, match=r'needs dask.*pip install "rankbook\[dask\]"'):
         rb.dask_blocks(Blocks([rb.Block([[0.0]], [1])]))
 
 

@@ -290,3 +290,35 @@ def test_transformers_that_do_not_fit():
     )
     named = rb.Blocks([rb.Block(pd.DataFrame({"u": [0.0, 1], "v": [1.0, 2]}), [0, 1])])
     assert next(iter(named.transform(names))).feature_names == ("u", "v")
+
+
+def test_lambda_for_blocks_by_a_path_and_held_out_items():
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(240, 4)), np.arange(240) // 20
+    y = np.round(X[:, 0] - X[:, 1] + rng.normal(size=240))
+    blocks = rb.Blocks(
+        rb.Block(X[i : i + 60], y[i : i + 60], qid[i : i + 60]) for i in (0, 60, 120)
+    )
+    held_out = X[180:], y[180:], qid[180:]
+    with pytest.raises(
+        ValueError, match=r"X is Blocks; .* With blocks, choose lambda by rankbook.val"
+    ):
+        rb.RankSVMCV(kernel="linear", cv=3).fit(blocks)
+    path = rb.solve_path(rb.BlockRankSVMProblem(blocks), 20.0, "newton", eps=1e-3)  # as it says
+    with pytest.raises(
+        ValueError, match=r"X_val is Blocks\(3 blocks\); .* Pass the items of one bl"
+    ):
+        rb.validation_curve(path, blocks, y)
+    curve = rb.validation_curve(path, *held_out[:2], qid=held_out[2])
+    judged = rb.Blocks([rb.Block(*held_out)])
+    for lam in (curve.choose(), *np.geomspace(21.0, 5000.0, 20)):
+        found = rb.metrics.over_blocks("disagreement", judged, path.solution(lam))
+        assert np.isclose(found, curve.at(lam))
+
+
+@pytest.mark.parametrize("model", [rb.RankSVM, rb.RankRLS])
+def test_a_gamma_of_no_use_is_refused_as_in_memory(model):
+    X, y = [[0.0], [1.0], [3.0]], [0, 1, 2]
+    for given in ((X, y), (rb.Blocks([rb.Block(X, y)]),)):
+        with pytest.raises(ValueError, match="gamma is 1, and kernel is 'linear', which has no"):
+            model(kernel="linear", gamma=1).fit(*given)

@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 import rankbook as rb
 
 distributed = pytest.importorskip("distributed", reason='needs pip install "rankbook[dask]"')
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
@@ -50,6 +51,29 @@ def test_arrays(client, table, model):
     scores = model.predict(items)
     assert scores.chunks == ((60,) * 4,) and scores.dtype == float
     assert np.allclose(scores.compute(), X @ model.coef_)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_without_a_client(table, model):
+    X, y, qid = in_memory(table)
+    expected = clone(model).fit(X, y, qid=qid)
+    frame = dd.from_pandas(table[[*"abcd", "grade", "query"]], npartitions=4, sort=False)
+    with dask.config.set(scheduler="threads"):
+        found = clone(model).fit(*on_dask(table))
+        named = clone(model).fit(frame, "grade", "query")
+        scores = found.predict(on_dask(table)[0])
+        assert scores.chunks == ((60,) * 4,)
+        assert np.allclose(scores.compute(), X @ found.coef_)
+        scores = named.predict(frame[list("abcd")])
+        assert np.allclose(scores.compute(), X @ named.coef_)
+    radius = expected.certificate_.radius + found.certificate_.radius
+    assert radius < 1e-3 and np.linalg.norm(found.coef_ - expected.coef_) <= radius + 1e-12
+    assert np.array_equal(named.coef_, found.coef_)
+    items, grades, ids = on_dask(table)
+    fresh = clone(model)
+    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match="blocks have no "):
+        fresh.fit(items, 0 * grades, ids)
+    assert not [name for name in vars(fresh) if name.endswith("_")]
 
 
 def test_frames(client, table):
