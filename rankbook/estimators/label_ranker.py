@@ -88,6 +88,8 @@ class LabelRanker(Ranker):
 
     Attributes
     ----------
+    lam_ : float
+        `lam`.
     n_labels_ : int
         k.
     label_names_ : ndarray of shape (k,)

@@ -212,7 +212,7 @@ class RayleighRanker(RayleighBase):
     ----------
     classes_ : ndarray of shape (2,)
         The worse and the better one.
-    solution_, certificate_, solver_, n_features_in_
+    lam_, solution_, certificate_, solver_, n_features_in_
         As for :class:`rankbook.RankSVM`.
     pivots_, dual_coef_ : ndarrays of shape (p,), int and float
         f(x) = sum_j dual_coef_[j] k(x, X[pivots_[j]]); not there if n_components is None. For

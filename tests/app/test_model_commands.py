@@ -102,6 +102,14 @@ class TestNumbersOfPython:
         said = json.loads(done("evaluate", "m.rankbook", "all.csv", "--json"))["metrics"]
         assert said["disagreement"] == rb.disagreement(table.y, scores.predict(table.X), table.qid)
 
+    @pytest.mark.parametrize("method", ["ranksvm", "rankrls"])
+    def test_a_fit_says_which_lambda_it_took_and_why(self, letor, method):
+        call = "fit", "train.letor", "--method", method, "-o", "m.rankbook"
+        said = done(*call)
+        lam = rb.load("m.rankbook").model.lam_
+        assert f", lambda {lam:.6g}, the default for the scale of these data\n" in said
+        assert ", lambda 2\n" in done(*call, "--lam", "2")
+
     def test_evaluation(self, letor):
         _, test = letor
         done("fit", "train.letor", "--kernel", "linear", "-o", "m.rankbook")

@@ -95,7 +95,7 @@ FitKernel = option(
 Lam = option(
     float,
     "Regularization parameter, a number; by default computed from the scale of the data. rankbook"
-    " select chooses one for a target in one file, RankSVMCV in Python for preferences, too.",
+    " select chooses one by validation.",
 )
 C = option(float, "In its place the C of svm_rank_learn: lambda is queries / C.", "-c", "--c")
 Loss = option(str, "Of ranksvm: hinge or squared.", values="hinge squared")
