@@ -320,7 +320,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     seed: Seed = 0,
     as_json: Json = False,
 ):
-    """Compare two rankings by paired tests over queries or preferences.
+    """Compare two rankings by paired tests.
 
     Preferences are taken as independent of one another.
     """
