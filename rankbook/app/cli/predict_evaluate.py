@@ -322,7 +322,8 @@ def compare(  # noqa: PLR0913 -- an option of the command each
 ):
     """Compare two rankings by paired tests.
 
-    Preferences are taken as independent of one another.
+    They go query by query, or preference by preference; preferences are taken as independent of one
+    another.
     """
     import numpy as np
 

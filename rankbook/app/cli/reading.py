@@ -186,7 +186,8 @@ def read_data(  # noqa: PLR0913 -- an option each
             )
         check_file("DATA", source)
         more = dict(name=name, drop=drop, group_split=group_split)
-        with advice_on_words("qid", target=target, learns=learnt is not None):
+        learns = learnt is not None
+        with advice_on_words(*["name"] * learns, "qid", target=target, learns=learns):
             if not learnt:
                 return read_table(Source(source), target, qid, **more)
             table = Source(source)
