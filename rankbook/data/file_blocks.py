@@ -29,6 +29,7 @@ from .table import (
     check_names,
     csv_errors,
     data_lines,
+    docids_of,
     find_roles,
     numbered_frame,
     read_csv,
@@ -387,6 +388,8 @@ class NumberedText(TextTable):
         The first feature, 0 or 1, and the last. Files that are read together have them in common.
     has_ids : bool
         Whether its lines name queries.
+    has_names : bool
+        Whether all lines, of all files that are read together, name documents as LETOR does.
     """
 
     is_numbered = True
@@ -395,18 +398,19 @@ class NumberedText(TextTable):
         super().__init__(source)
         _, line = next(data_lines(source), (1, b""))
         self.has_ids = any(word.startswith(b"qid:") for word in line.split(None, 2)[1:2])
+        self.has_names = all(docids_of([line]))
         self.indices = (1, 0)
 
     @property
     def columns(self):
         """As in :func:`rankbook.data.table.read_frame`."""
         first, last = self.indices
-        ids = ["qid"] if self.has_ids else []
+        ids = ["qid"] * self.has_ids + ["docid"] * self.has_names
         return ["label", *ids, *(f"feature {j}" for j in range(first, last + 1))]
 
     def chunks(self, roles, rows):
         """As of :class:`CSVText`, with sparse X; the indices are known afterwards."""
-        first = 0
+        first, named = 0, self.has_names
         with self.open() as stream:
             while lines := list(islice(stream, rows)):
                 X, y, qid = read_sparse(self, io.BytesIO(b"".join(lines)), first)
@@ -416,7 +420,12 @@ class NumberedText(TextTable):
                     refuse_missing_qid(self)
                 low, high = self.indices
                 self.indices = 0 if (X.indices == 0).any() else low, max(high, X.shape[1] - 1)
-                yield dict(X=X, y=y) | (dict(qid=qid) if self.has_ids else {})
+                arrays = dict(X=X, y=y) | (dict(qid=qid) if self.has_ids else {})
+                if named:
+                    names = docids_of(line for line in lines if line.split(b"#")[0].strip())
+                    self.has_names = self.has_names and all(names)
+                    arrays["item_names"] = np.array(names, dtype=object)
+                yield arrays
                 first += len(y)
 
     def block(self, reader):
@@ -427,7 +436,8 @@ class NumberedText(TextTable):
         parts = tuple(arrays[f"X.{name}"] for name in ("data", "indices", "indptr"))
         X = csr_array(parts, shape=(len(arrays["y"]), high + 1))[:, low:].toarray()
         names = [f"feature {j}" for j in range(low, high + 1)]
-        frame = numbered_frame(X, names, arrays["y"], arrays.get("qid"))
+        docids = arrays["item_names"] if self.has_names else None
+        frame = numbered_frame(X, names, arrays["y"], arrays.get("qid"), docids)
         return reader.roles.read(self, frame, reader.first, reader.name)
 
 
@@ -561,8 +571,9 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
     if first.is_numbered:
         low, high = zip(*(table.indices for table in tables))
         rows = max(stop - start for _, (start, stop, _) in found)
+        named = all(table.has_names for table in tables)
         for table in tables:
-            table.indices = min(low), max(high)
+            table.indices, table.has_names = (min(low), max(high)), named
             require_dense(table, rows, max(high))
         roles = roles_of(first, first.columns)
     size = 8 * len(roles.features) * sum(stop - first for _, (first, stop, *_) in found)

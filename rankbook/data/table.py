@@ -713,12 +713,13 @@ def read_frame(source):
     if source.kind == "Parquet":
         return read_parquet(source)
     if source.is_numbered:
-        return numbered_frame(*read_svmlight(source), read_docids(source))
+        docids = docids_of(line for _, line in data_lines(source))
+        return numbered_frame(*read_svmlight(source), docids if all(docids) else None)
     return read_csv(source, None if source.kind == "CSV text" else "\t")[0]
 
 
 def numbered_frame(X, names, y, qid, docids=None):
-    """What :func:`read_svmlight` and :func:`read_docids` return, as a data frame."""
+    """What :func:`read_svmlight` and :func:`docids_of` return, as a data frame."""
     import pandas as pd
 
     frame = pd.DataFrame(X, columns=names, copy=False)
@@ -850,14 +851,10 @@ def read_svmlight(source):
 _DOCID = re.compile(rb"#.*?\bdocid\s*=\s*(\S+)")
 
 
-def read_docids(source):
-    """The names of documents in comments ``#docid = NAME``, a list, or None if a line has none."""
-    names = []
-    for _, line in data_lines(source):
-        if not (found := _DOCID.search(line)):
-            return None
-        names.append(found[1].decode(errors="replace"))
-    return names
+def docids_of(lines):
+    """The name that each line has in a comment ``#docid = NAME``, a list of str, "" without one."""
+    found = map(_DOCID.search, lines)
+    return [each[1].decode(errors="replace") if each else "" for each in found]
 
 
 def require_dense(source, n, d):

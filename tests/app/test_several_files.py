@@ -22,11 +22,14 @@ def documents(n=240, levels=3):
     X[:, 3] = 2.0  # a constant
     y = np.digitize(X @ [1, 0.1, 10, 0] + rng.normal(size=n), np.linspace(-1, 1, levels - 1))
     names = [f"feature {j}" for j in range(1, 5)]
-    return Dataset(X, y, qid=np.sort(rng.integers(0, 24, n)), feature_names=names)
+    items = [f"d{i}" for i in range(n)]
+    return Dataset(X, y, qid=np.sort(rng.integers(0, 24, n)), feature_names=names, item_names=items)
 
 
 def rows_of(data, rows):
-    return Dataset(data.X[rows], data.y[rows], data.qid[rows], feature_names=data.feature_names)
+    names = [data.item_names[i] for i in np.flatnonzero(rows)]
+    parts = data.X[rows], data.y[rows], data.qid[rows]
+    return Dataset(*parts, feature_names=data.feature_names, item_names=names)
 
 
 @pytest.fixture(params=["parquet", "csv", "letor"])
@@ -78,6 +81,7 @@ def test_scores_and_measures_are_those_of_the_whole(ending):
     assert np.allclose(found["score"], expected, rtol=1e-12)
     assert found["row"].tolist() == [i for each in wholes for i in range(len(each.y))]
     assert found["qid"].tolist() == [q for each in wholes for q in each.qid]
+    assert found["name"].tolist() == [name for each in wholes for name in each.item_names]
     assert found["file"].unique().tolist() == [f"2.{ending}", f"0.{ending}"]
     best = json.loads(done("predict", "m.rankbook", f"?.{ending}", "--ranked", "--json"))
     assert [row["rank"] for row in best if row["qid"] == 5] == [*range(1, sum(data.qid == 5) + 1)]
@@ -214,3 +218,18 @@ class TestCluster:
         monkeypatch.setitem(sys.modules, "distributed", None)
         said = refused("fit", "?.parquet", *columns, "--workers", 2, "-o", "m")
         assert '--workers needs distributed, which is not installed: pip install "rank' in said
+
+
+@pytest.mark.parametrize("line", [0, 1, 239])
+def test_names_that_some_lines_lack_are_none(line):
+    data = documents()
+    write_dataset(data, "whole.letor")
+    done("fit", "whole.letor", "--kernel", "linear", "-o", "m.rankbook")
+    assert rb.read_table("whole.letor").item_names == data.item_names
+    lines = Path("whole.letor").read_text().splitlines()
+    lines[line] = lines[line].partition("#")[0]
+    Path("some.letor").write_text("\n".join(lines) + "\n")
+    assert rb.read_table("some.letor").item_names is None
+    for files in (["some.letor"], ["whole.letor", "some.letor"]):
+        head = done("predict", "m.rankbook", *files).splitlines()[0]
+        assert "name" not in head and head.endswith("row,qid,score")
