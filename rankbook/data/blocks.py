@@ -392,8 +392,10 @@ class Blocks:
 class BlocksLike(Protocol):
     """What a method asks of blocks: that of :class:`Blocks`, or another place for them."""
 
-    items: Parts
     is_stored: bool
+
+    @property
+    def items(self) -> Parts: ...
 
     def __len__(self) -> int: ...
 
