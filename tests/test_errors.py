@@ -999,7 +999,12 @@ METRICS = [
         r"^metric is 'ndgc'.*did you mean 'ndcg'\?",
     ),
     ("scorer of a stranger", lambda: metrics.scorer(max), TypeError, "^metric is .*max.* expected"),
-    ("scorer with k 0", lambda: metrics.scorer("ndcg@0"), ValueError, "^k is 0; expected"),
+    (
+        "scorer with k 0",
+        lambda: metrics.scorer("ndcg@0"),
+        ValueError,
+        "^metric is 'ndcg@0'; expected",
+    ),
     (
         "scorer with an array of queries",
         lambda: metrics.scorer("auc", queries=QID),

@@ -558,7 +558,7 @@ class RankSVMCV(Ranker):
     path_ : SolutionPath
         The solutions on all data over the lambdas of `curve_`, for ``rb.plots.plot_path``. It is
         followed when first asked for, which takes about as long as a fold, from `solution_`; the
-        path of the solver "path" then holds some 20 bytes for each event. Pickles and files leave
+        path of the solver "path" then holds 14 bytes for each event. Pickles and files leave
         it out, like `solution_`.
     n_dropped_ : int
         Of the preferences, those that are validated in no fold, as their items are in different

@@ -382,11 +382,12 @@ def pairs_between(pairs, rows, argument, of):
             f"rb.Preferences(better, worse, n_items=len({of}))",
         )
     if not are_numbers and columns[0].size and (index is None or is_numbered(index)):
+        advice = "In a pipeline, set_output(transform='pandas') keeps the names of the items."
         raise ArgumentError(
             f"{argument} holds names, such as {columns[0][:1].tolist()[0]!r}, and {of} came "
             "without names",
             f"names in {of}.index, or rb.Preferences.from_pairs(pairs, items=names)",
-            "In a pipeline, set_output(transform='pandas') keeps the names of the items.",
+            "pd.Series(y_score, X.index) has the names of X." if of == "y_score" else advice,
         )
     try:
         return pairs_of(dict(zip(names, columns)), [] if index is None else index)
