@@ -180,10 +180,10 @@ def suggest_pairs(
     Examples
     --------
     >>> import rankbook as rb
-    >>> X = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 4.0]]
+    >>> X = [[0.0, 0.0], [1.0, 0.0], [0.1, 1.0], [2.0, 4.0]]
     >>> model = rb.RankSVM(kernel="linear").fit(X, rb.Preferences([1], [0], n_items=len(X)))
     >>> rb.suggest_pairs(model.solution_, k=2).tolist()
-    [[0, 2], [3, 1]]
+    [[2, 0], [3, 1]]
     """
     require_solution(solution)
     k, items = as_count("k", k), solution.problem

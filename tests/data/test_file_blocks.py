@@ -477,7 +477,7 @@ class TestCopiesOfText:
     def test_memory_is_that_of_a_block(self, monkeypatch):
         import tracemalloc
 
-        monkeypatch.setattr("rankbook.data.file_blocks.CHUNK", 2000)
+        monkeypatch.setattr("rankbook.data.file_blocks.CHUNK", 1000)
         data = made(60_000, 8, 6_000)
         write_dataset(data, "a.csv")
         write_dataset(data, "a.txt")
