@@ -2040,7 +2040,7 @@ STATISTICS = [
         "lambda of a ranking SVM on blocks",
         lambda: rb.RankSVMCV(kernel="linear").fit(rb.Blocks([rb.Block(X, Y)])),
         TypeError,
-        r"^X is Blocks; .* accepted by fit of RankSVM, RankRLS and RankRLSCV",
+        r"^X is Blocks; .* With blocks, choose lambda by rankbook.validation_curve",
     ),
     (
         "scores of blocks",
