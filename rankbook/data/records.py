@@ -8,7 +8,7 @@ from typing import Any, Literal
 from ..base.errors import ArgumentError
 from ..base.validation import as_choice, unknown_name
 from ..preferences.graph import Preferences
-from .table import Source, read_frame
+from .table import as_source, read_frame
 
 FORMS = ("pairs", "matches", "clicks", "rankings")
 
@@ -62,7 +62,7 @@ def read_preferences(
     (('tea', 'milk', 'water'), array([3., 1.]))
     """
     as_choice("form", form, FORMS)
-    source = path if isinstance(path, Source) else Source(path)
+    source = as_source(path)
     frame = read_frame(source)
     make = getattr(Preferences, f"from_{form}")
     taken = list(inspect.signature(make).parameters.values())[1:]

@@ -244,6 +244,15 @@ class Source:
         return self.kind == "SVMlight text"
 
 
+def as_source(path):
+    """The :class:`Source` of a path; one that is there already as it is."""
+    if isinstance(path, Source):
+        return path
+    if path == "-":  # a notebook has no input to read
+        raise ArgumentError("path is '-'", "a file", "Only the command line reads standard input.")
+    return Source(path)
+
+
 _SVMLIGHT_LINE = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+(?:qid:\S+|\d+:[-+\d.])")
 
 
@@ -932,7 +941,7 @@ def read_table(
     >>> data.y, data.feature_names, data.item_names
     (array([15., 29.]), ['weight'], ['buick', 'fiat'])
     """
-    source = path if isinstance(path, Source) else Source(path)
+    source = as_source(path)
     frame = read_frame(source)
     more = dict(name=name, group_split=group_split, drop=drop)
     return as_dataset(source, frame, find_dataset_roles(source, frame, target, qid, **more))

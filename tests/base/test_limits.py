@@ -14,7 +14,7 @@ from shell import refused as refused_in_shell
 
 import rankbook as rb
 from rankbook.base import limits
-from rankbook.data.table import read_table
+from rankbook.data.table import Source, read_table
 
 TREES = {  # files below the root, and the MiB that are available then
     "the machine": ({"proc/meminfo": "MemTotal: 9999 kB\nMemAvailable: 512000 kB\n"}, 500),
@@ -210,7 +210,7 @@ def test_what_would_fill_the_memory_is_not_read(monkeypatch):
         assert "a device" in refused_in_shell("info", special)
     endless(monkeypatch)
     with pytest.raises(MemoryError, match="reading standard input needs .* read a smaller part"):
-        read_table("-", **table)
+        read_table(Source("-"), **table)
     frame = pd.DataFrame(dict(a=np.zeros(10**6), b=0.0))
     frame.to_parquet("wide.parquet")
     monkeypatch.setattr(limits, "available_memory", lambda: 10**6)

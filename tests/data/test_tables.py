@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rankbook.data.table import Assumption, NotNumbers, read_table
+import rankbook as rb
+from rankbook.data.table import Assumption, NotNumbers, Source, read_table
 
 pytestmark = pytest.mark.usefixtures("workplace")
 large_numbers = pytest.mark.skipif(
@@ -426,7 +427,7 @@ def piped(content, monkeypatch):
             buffer=io.BytesIO(content.encode() if isinstance(content, str) else content)
         ),
     )
-    return "-"
+    return Source("-")
 
 
 def silently(*arguments, **named):
@@ -734,7 +735,13 @@ def test_a_pipe_is_a_file_that_is_read_once(name, packed):
 def test_closed_standard_input_is_refused(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(ValueError, match="^path is '-', and standard input is closed; expected"):
-        read_table("-", "y")
+        Source("-")
+
+
+@pytest.mark.parametrize("read", [rb.read_table, rb.read_preferences])
+def test_standard_input_is_for_the_command_line(read):
+    with pytest.raises(ValueError, match="^path is '-'; expected a file. Only the command line"):
+        read("-")
 
 
 def test_spaces_around_names_do_not_count():

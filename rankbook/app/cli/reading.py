@@ -428,6 +428,7 @@ def preferences_between(asked, n, names=None):
     import pandas as pd
 
     from rankbook.data.records import read_preferences
+    from rankbook.data.table import Source
 
     check_file("--preferences", asked["path"])
     rows = np.arange(n) if names is None else np.asarray(names)
@@ -440,7 +441,7 @@ def preferences_between(asked, n, names=None):
             "--qid SESSION learns from one file.",
         )
     try:
-        return read_preferences(items=rows, **asked)
+        return read_preferences(**asked | dict(path=Source(asked["path"])), items=rows)
     except ArgumentError as error:
         if error.argument == "columns":
             error.add_note("--column takes ARGUMENT=COLUMN, the argument first")
