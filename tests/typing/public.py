@@ -237,7 +237,8 @@ blocks = rb.read_blocks(["a.csv", Path("b.csv")], target="y", drop=("c",))
 spread = rb.dask_blocks(blocks, keep=True)
 spread = rb.dask_blocks("a dask array", "another", qid="a third", shuffle=True)
 solution = rb.solve(rb.BlockRankSVMProblem(spread), lam)
-spread.release()
+if not isinstance(spread, rb.Blocks):
+    spread.release()
 
 two = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2))
 rb.solve_path(two, solver="path").save("path.npz")
