@@ -205,12 +205,14 @@ class Asked:
     def feature_terms(self, difference):
         """Names and contributions of the features of a kernel, and of what they do together.
 
-        A feature is reset to the value of the other item, in a and in b: half of either change.
+        A feature contributes the mean of two changes: of a and of b, when the feature is reset to
+        the value of the other item.
         """
         f, (a, b) = self.function, self.items
         coef = f.coef if isinstance(f, KernelFunction) else f.subspace.expansion(f.weights)
         change = lambda x, z: math.fsum(coef * self.coefficient_differences(x, z)[0])
-        terms, mixed = np.zeros(a.size), lambda x, z, j: np.where(np.arange(a.size) == j, z, x)
+        mixed = lambda x, z, j: np.where(np.arange(a.size) == j, z, x)
+        terms = np.zeros(a.size)
         for j in np.flatnonzero(a != b):
             terms[j] = (change(a, mixed(a, b, j)) + change(mixed(b, a, j), b)) / 2
         rest, names = math.fsum([difference, *-terms]), self.feature_names
@@ -357,10 +359,8 @@ def through(steps, name, item):
     """An item as the last step of a pipeline sees it; names and numbers of training items stay."""
     if is_training_item(item):
         return item
-    if hasattr(item, "to_frame") and hasattr(
-        item, "iloc"
-    ):  # a Series: columns get their types back
-        item = item.to_frame().T.infer_objects()
+    if hasattr(item, "to_frame") and hasattr(item, "iloc"):
+        item = item.to_frame().T.infer_objects()  # columns of a Series get their types back
     elif getattr(item, "ndim", 1) == 1:
         item = as_array(name, item)[None]
     if (count := np.shape(item)[0]) != 1:

@@ -195,9 +195,9 @@ class RankRLS(RankRLSBase):
     ----------
     lam : float > 0 or "scale", default "scale"
         Regularization parameter, in the unit of the objective, a sum over pairs. "scale" is
-        computed from the data, see :func:`rankbook.problems.scale.default_lam`: it makes the
-        function follow y and the features when these are in another unit. :class:`RankRLSCV`
-        chooses a value by validation.
+        computed from the data, see :func:`rankbook.problems.scale.default_lam`: with y in another
+        unit the scores change their unit alike, and with a linear kernel the unit of the features
+        does not matter. :class:`RankRLSCV` chooses a value by validation.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
         Of the kernel; gamma=None means 1/d.

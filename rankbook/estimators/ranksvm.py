@@ -73,9 +73,10 @@ class RankSVM(Ranker):
     lam : float > 0 or "scale", default "scale"
         Regularization parameter, in the unit of the objective, a sum over preferences. "scale" is
         a multiple of the scatter of the loss's gradient at f = 0, see
-        :func:`rankbook.problems.scale.default_lam`: weights of all preferences times a constant,
-        or features in another unit, do not change the function. For the L1 penalty it is a share
-        of the largest lambda that counts. :class:`RankSVMCV` chooses a value by validation.
+        :func:`rankbook.problems.scale.default_lam`: a common factor of all weights does not change
+        the function, and with a linear kernel neither does the unit of the features. For the L1
+        penalty it is a share of `lam_max`, above which all weights are 0. :class:`RankSVMCV`
+        chooses a value by validation.
     kernel, gamma, degree, coef0
         As in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None means 1/d.
     graph : {"full", "star"}, default "full"
@@ -109,6 +110,9 @@ class RankSVM(Ranker):
     ----------
     lam_ : float
         The regularization parameter that was used.
+    item_names_ : pandas.Index
+        Names of the training items, if X was a data frame with names as its index. Pickles and
+        files leave them out.
     coef_ : ndarray of shape (d,)
         Weights of a linear model, which are all of it: f(x) = coef_'x; or of the features of an
         approximate kernel, which also has its ``nystroem_map_``.
@@ -557,9 +561,9 @@ class RankSVMCV(Ranker):
         preferences. ``rb.plots.plot_validation_curve(model.curve_, lam=model.lam_)`` draws it.
     path_ : SolutionPath
         The solutions on all data over the lambdas of `curve_`, for ``rb.plots.plot_path``. It is
-        followed when first asked for, which takes about as long as a fold, from `solution_`; the
-        path of the solver "path" then holds 14 bytes for each event. Pickles and files leave
-        it out, like `solution_`.
+        computed from `solution_` when first asked for, which takes about as long as a fold. The
+        solver "path" holds 14 bytes for each event. Pickles and files leave it out, like
+        `solution_`.
     n_dropped_ : int
         Of the preferences, those that are validated in no fold, as their items are in different
         ones.

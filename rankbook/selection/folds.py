@@ -150,7 +150,7 @@ def deal_folds(cv, X, y, query, rng=None):
     if hasattr(cv, "split"):
         from sklearn.model_selection import PredefinedSplit
 
-        # a given split knows its parts, and warns where it is told of groups
+        # a PredefinedSplit warns if it is given groups
         cv = cv.split(X, y, None if isinstance(cv, PredefinedSplit) else query)
     for f, pair in enumerate(cv):
         if not hasattr(pair, "__len__") or len(pair) != 2:
