@@ -24,7 +24,7 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class FoldSelection:
-    """A model whose lambda was chosen by folds of preferences, and all that led to it.
+    """A model whose lambda was chosen by folds of preferences, and how it was chosen.
 
     Attributes
     ----------
@@ -91,8 +91,10 @@ class FoldSelection:
         if "gamma" in numbers:
             numbers["gamma"] = numbers["gamma"] or 1.0 / data.X.shape[1]
         exact = isinstance(model, RankSVMCV)
-        minima = [float(each.minimum) for each in model.gamma_curves_] if exact else None
-        minima = model.cv_values_.min(axis=0).tolist() if minima is None else minima
+        if exact:
+            minima = [float(each.minimum) for each in model.gamma_curves_]
+        else:
+            minima = model.cv_values_.min(axis=0).tolist()
         m = len(data.prefs["train"])
         return dict(
             data=dict(name=data.name, items=len(data.X), features=data.X.shape[1]),
@@ -156,8 +158,9 @@ class FoldSelection:
 def chosen_by_others(model, X, prefs, folds):
     """The mean disagreement of folds, each at the lambda that the others choose.
 
-    No fold has a part in the choice by which it is judged, so that the mean is hardly too good, and
-    nothing is trained again for "ranksvm"; of several gammas it is at the chosen one.
+    A fold has no part in the choice by which it is judged, so the mean is hardly optimistic. For
+    "ranksvm" nothing is trained again, and the others choose lambda at the chosen gamma; for
+    "rankrls" they choose gamma, too.
 
     Parameters
     ----------
@@ -258,8 +261,8 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
                 )
         model = RankRLSCV(**options)
     model.fit(X, preferences=prefs, groups=groups)
-    model.set_params(**dict(progress=False) if method == "ranksvm" else {})
     if method == "ranksvm":
+        model.set_params(progress=False)  # a stored model shows no progress
         held_out = float(model.curve_.at(model.lam_))
     else:
         held_out = model.best_value_

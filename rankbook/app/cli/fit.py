@@ -40,6 +40,7 @@ from .reading import (
     parse_gammas,
     parse_names,
     preferences_between,
+    refuse_beside,
     several_files,
     spoken_warnings,
 )
@@ -168,10 +169,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         with advice_on_words(*["name"] * one, "qid", target=target, learns=one):
             blocks, roles = open_blocks(data, files, needs_target=asked is None, **columns)
         if asked is not None:
-            beside = dict(target=target, graph=graph, query_weight=query_weight)
-            for name_of, value in beside.items():
-                if value is not None:
-                    raise ArgumentError(f"{name_of} is {value!r}", "None beside --preferences")
+            refuse_beside(target=target, graph=graph, query_weight=query_weight)
             (block,) = blocks.items.values
             prefs = preferences_between(asked, len(block.X), block.item_names)
         if None not in (lam, c):

@@ -41,8 +41,6 @@ Drop = option(
     list[str],
     "Columns of a table to leave out: names separated by commas, or several times --drop.",
 )
-
-
 Validation = option(
     str,
     "File of the validation part, in the format of DATA, which is then the training part; with"
@@ -50,12 +48,10 @@ Validation = option(
 )
 Test = option(str, "File of the test part, likewise.")
 Name = option(str, "Column of a table that names the rows.")
-Events = option(
-    str, "File that says who was preferred to whom, in place of a target.", "--preferences"
-)
+Events = option(str, "File of preferences between items, in place of a target.", "--preferences")
 Form = option(
     str,
-    "Of that file, a row for each: pairs (winner, loser), matches (home, away, result: H, D, A or"
+    "What a row of that file is: pairs (winner, loser), matches (home, away, result: H, D, A or"
     " goals ahead), clicks (session, item, rank, click: all that was shown), rankings (ranking,"
     " item, rank: 1 is best, equal ranks are not compared).",
     values="pairs matches clicks rankings",
@@ -79,13 +75,13 @@ Ties = option(
 Encode = option(
     bool,
     "Turn each column of text into columns of zeros and ones, one for each text (one-hot). The"
-    " model keeps them; a text that is new to it has zeros.",
+    " model keeps the texts; a text that is new to it becomes zeros.",
     "--encode",
 )
 Impute = option(
     bool,
-    "Fill gaps: by the mean of a column of numbers, and the most frequent text. The model keeps"
-    " them.",
+    "Fill gaps: with the mean in a column of numbers, with the most frequent text in the others."
+    " The model keeps these values.",
     "--impute",
 )
 Gamma = option(

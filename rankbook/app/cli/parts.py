@@ -1,13 +1,20 @@
 """Reading of DATA with the files of its parts, or of preferences between its items."""
 
 from ...base.errors import ArgumentError
-from .reading import advice_on_words, check_file, open_blocks, preferences_between, read_data
+from .reading import (
+    advice_on_words,
+    check_file,
+    open_blocks,
+    preferences_between,
+    read_data,
+    refuse_beside,
+)
 
 
 def read_parts_of(
     data, files, asked=None, *, group_split=None, group=None, learnt=None, seed=0, **columns
 ):
-    """What is learnt from, and what is validated and tested by.
+    """The parts to train on, to validate and to test with: a data set, or items with preferences.
 
     Parameters
     ----------
@@ -20,8 +27,8 @@ def read_parts_of(
     group_split, group : str, optional
         Columns of groups: of DATA, and of the file of preferences.
     learnt, seed
-        As of :func:`rankbook.app.cli.reading.read_data`; beside files, DATA is learnt from, and
-        beside preferences all of their items.
+        As of :func:`rankbook.app.cli.reading.read_data`. Codes and values for gaps are learnt from
+        DATA if there are files, and from all items if there are preferences.
     **columns
         target, qid, name and drop, as options gave them.
 
@@ -52,9 +59,7 @@ def read_parts_of(
         how = dict(target=columns["target"], learns=learnt is not None)
         with advice_on_words("name", "qid", **how):
             return read_parts(dict(train=data, **files), **columns, learnt=learnt or ()), None
-    for name in ("target", "qid"):
-        if (value := columns.pop(name)) is not None:
-            raise ArgumentError(f"{name} is {value!r}", "None beside --preferences")
+    refuse_beside(target=columns.pop("target"), qid=columns.pop("qid"))
     for name, file in files.items():
         if file == "-":
             raise ArgumentError(f"{name} is '-', standard input", "a file of preferences")
@@ -86,7 +91,7 @@ UNITS = dict(clicks="session", rankings="ranking")  # rows that make preferences
 
 
 def grouped_preferences(asked, column, n, names):
-    """Preferences, and the group (m,) of each, which a column of their file names.
+    """Preferences, and the group (m,) of each, from a column of their file.
 
     Parameters
     ----------

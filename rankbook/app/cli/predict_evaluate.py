@@ -32,6 +32,7 @@ from .reading import (
     open_blocks,
     parse_names,
     preferences_between,
+    refuse_beside,
     several_files,
     spoken_warnings,
 )
@@ -195,7 +196,7 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
         blocks, _ = open_blocks(data, files, model, **columns)
     except ArgumentError as error:
         if error.argument == "target" and error.given == "is None":
-            error.add_note("--preferences FILE says in its place who was preferred to whom")
+            error.add_note("--preferences FILE gives preferences in its place")
         raise
     if model is None:
         scores = scores_in(file, len(blocks.items.values[0].X))
@@ -214,13 +215,6 @@ Metrics = option(
     "--metric",
 )
 ByQuery = option(bool, "A row for each query.", "--by-query")
-
-
-def refuse_beside(**given):
-    """Refuse options that have no meaning beside --preferences."""
-    for name, value in given.items():
-        if value:
-            raise ArgumentError(f"{name} is {value!r}", "None beside --preferences")
 
 
 def evaluate(  # noqa: PLR0913 -- an option of the command each
@@ -258,7 +252,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     with spoken_warnings(queries=asked is None):
         files, columns = several_files(data), dict(target=target, qid=qid, name=name)
         if asked is not None:
-            refuse_beside(target=target, by_query=by_query)
+            refuse_beside(target=target, by_query=by_query or None)
             if files is not None:
                 raise ArgumentError(
                     f"preferences is {preferences!r}, and DATA is several files", "one file"
@@ -322,8 +316,8 @@ def compare(  # noqa: PLR0913 -- an option of the command each
 ):
     """Compare two rankings by paired tests.
 
-    They go query by query, or preference by preference; preferences are taken as independent of one
-    another.
+    The tests compare them query by query, or preference by preference as if preferences were
+    independent of one another.
     """
     import numpy as np
 
@@ -335,7 +329,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     with spoken_warnings(queries=asked is None):
         scores, columns = [], dict(target=target, qid=qid, name=name)
         if asked is not None:
-            refuse_beside(target=target, metric=metric != "pair_accuracy" and metric)
+            refuse_beside(target=target, metric=None if metric == "pair_accuracy" else metric)
             columns |= dict(needs_target=False, scored=False)
         for argument, file in (("A", a), ("B", b)):
             blocks, model = ranking_of(file, [data], argument=argument, **columns)

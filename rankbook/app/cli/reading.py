@@ -119,7 +119,7 @@ def advice_on_words(*parts, target=None, learns=False):
         raise
     except ArgumentError as error:
         if learns and (error.argument, error.given) == ("target", "is None"):
-            error.add_note("--preferences FILE says in its place who was preferred to whom")
+            error.add_note("--preferences FILE gives preferences in its place")
         raise
 
 
@@ -408,8 +408,15 @@ def asked_preferences(data, file, *, form, column, ties, **named):
     return dict(path=file, form=form, **columns) | ({} if ties is None else dict(ties=ties))
 
 
+def refuse_beside(**given):
+    """Refuse options that have no meaning beside --preferences; None is no option."""
+    for name, value in given.items():
+        if value is not None:
+            raise ArgumentError(f"{name} is {value!r}", "None beside --preferences")
+
+
 def preferences_between(asked, n, names=None):
-    """The preferences between items that stand in a file of their own.
+    """Read the preferences between items from their file.
 
     Parameters
     ----------
