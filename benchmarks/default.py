@@ -3,8 +3,7 @@
 The data sets are those of `which`, of the package and some that are generated, in two halves: the
 rule and its constant are chosen on one, and judged on the other. Each has a training part, cut down
 to whole queries of a few hundred items, and a test part. A row has the pair accuracy of the test
-part along a grid of lambdas; the best of it is what the others are compared with, which favours
-none of them.
+part along a grid of lambdas. All are compared with the best of these values, which favours none.
 """
 
 from dataclasses import dataclass
@@ -79,7 +78,7 @@ class Compared:
 
 
 def few(X, y, qid, most):
-    """At most so many of the items: whole queries that compare items, unless there is only one."""
+    """At most so many items: whole queries with different grades, or items of a single query."""
     rng, ids = np.random.default_rng(0), np.unique(qid)
     if len(ids) == 1:
         rows = rng.permutation(len(y))[:most]
@@ -151,9 +150,8 @@ def accuracy(model, lam, train, test):
 def chosen_by_folds(model, lams, X, y, qid):
     """The best of some lambdas by five folds, of queries where there are several, else of items.
 
-    There are as many folds as queries, if these are fewer.
-
-    A fold has the lambda per preference that all data would have.
+    Fewer than five queries have a fold each. A fold's lambda is the same per preference as that of
+    all data.
     """
     ids, query = np.unique(qid, return_inverse=True)
     query, folds = (None, 5) if len(ids) == 1 else (query, min(5, len(ids)))

@@ -1,12 +1,12 @@
-"""What a linear ranking SVM costs whose items are in files, and how much memory it takes.
+"""Time and memory of a linear ranking SVM on items in files.
 
 The items are written piece by piece into a temporary folder (TMPDIR), 8 bytes for each number: 4 GB
 for ten million with 50 features. Each measurement is a process of its own, whose peak memory is
 what the system says. "In memory" is the same problem with all items read at once.
 
-Text is that of three files of LETOR, beside Parquet and memory, from reading to the answer; and a
-CSV file that Dask's workers read, where seconds are those of this process and of the busiest
-worker together: what the clock would say if every process had a processor for itself.
+Text is measured from reading to the answer: three files of LETOR, beside Parquet and memory; and a
+CSV file that Dask's workers read. For the latter, seconds are the processor time of this process
+plus that of the busiest worker, which is what a clock shows if each process has its own processor.
 """
 
 import json

@@ -19,7 +19,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# matplotlib 3.10.0 uses names that pyparsing 3.3 deprecates, and tests make errors of warnings.
+# matplotlib 3.10.0 uses names that pyparsing 3.3 deprecates, and tests turn warnings into errors.
 OF_THEIR_TIME = ["pyparsing==3.2.0"]
 
 

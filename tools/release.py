@@ -1,12 +1,12 @@
 """Build the wheel and the sdist, and try both in fresh environments.
 
-    python tools/release.py            with every Python that settings.ini admits and that is here
-    python tools/release.py dist       and keep both in the folder dist
+    python tools/release.py            with every installed Python that settings.ini admits
+    python tools/release.py dist       and keep both files in the folder dist
 
 `twine check` looks at the metadata. The wheel is tried on each Python, the sdist on the lowest: a
 model is fitted, chosen, saved and loaded, the command line ranks with it, and the plugin that
-`rankbook new-solver` writes is installed and solves a problem. What is tried lies in a temporary
-folder, outside the clone, with an empty cache.
+`rankbook new-solver` writes is installed and solves a problem. All of this happens in a temporary
+folder outside the clone, with an empty cache.
 """
 
 import configparser
@@ -42,7 +42,7 @@ assert model.solver_.startswith("my-steps") and model.certificate_.relative_gap 
 
 
 def settings():
-    """What settings.ini says of the package."""
+    """The settings of the package, from settings.ini."""
     parser = configparser.ConfigParser(delimiters=["="])
     parser.read(ROOT / "settings.ini", encoding="utf-8")
     return parser["DEFAULT"]
@@ -125,7 +125,7 @@ def main(arguments):
         for version, python, file in [*tried, (*next(iter(here.items())), sdist)]:
             try_out(tools, python, file, folder / f"{version}{file.suffix}")
             print(f"Python {version}: {file.name} works", flush=True)
-        for version in set(pythons) - set(here):
+        for version in sorted(set(pythons) - set(here)):
             print(f"Python {version} is not here: skipped")
         if arguments:
             shutil.copytree(folder / "dist", arguments[0], dirs_exist_ok=True)

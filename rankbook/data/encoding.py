@@ -1,4 +1,4 @@
-"""Codes of columns of text and values for gaps, learnt from a table and kept with a model."""
+"""Encoding of a table: codes for text and values for gaps, kept with a model."""
 
 from dataclasses import dataclass
 

@@ -258,7 +258,7 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
 
 
 def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=()):
-    """Read a data set that has a file for each part, as those of LETOR and TREC.
+    """Read a data set that has a file for each part, such as those of LETOR and TREC.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class Dataset:
     item_names : list of str, optional
         What each row is called, for the reader.
     encoding : optional
-        How the command line made the features of columns of text and gaps.
+        How the command line turned text and gaps into features.
 
     Raises
     ------
@@ -531,8 +531,9 @@ TARGET_NAMES = ("target", "label")
 class Roles:
     """What the columns of a table are: features, and perhaps a target, queries and others.
 
-    Each role is the name of a column, or None; `features` is a tuple of names. They are numbers,
-    unless there is an `encoding`, see :class:`rankbook.data.encoding.Encoding`.
+    Each role is the name of a column, or None; `features` is a tuple of names. Features are columns
+    of numbers unless an `encoding` makes numbers of them, see
+    :class:`rankbook.data.encoding.Encoding`.
     """
 
     features: tuple
@@ -614,9 +615,9 @@ def find_roles(  # noqa: PLR0913 -- a role each
         What an error names.
     columns : list of str
     target, qid, name, weight, group_split : str, optional
-        Columns. A target that is needed is by default a column whose name says so, and so are the
-        query ids, unless it has another role, with an :class:`Assumption`; a column docid is the
-        name. "none" as `qid` stands for no queries.
+        Columns. By default the target, if it is needed, and the query ids are columns whose names
+        say so and that have no other role, with an :class:`Assumption`; the name is a column docid.
+        "none" as `qid` stands for no queries.
     features, drop : sequence of str, optional
         Features are by default all columns without a role that are not to be dropped.
     needs_target : bool, default True

@@ -103,7 +103,8 @@ def write_run(frame, file):
     Raises
     ------
     ValueError
-        If the items have no queries or no names, a query has a name twice, or one has a space.
+        If the items have no query ids or no names, an id or name has a space, or a query has a name
+        twice.
     FileNotFoundError, IsADirectoryError, PermissionError
         If the file cannot be written.
     """

@@ -1,4 +1,4 @@
-"""Conformance checks for solvers, and what estimators do not pass of scikit-learn's."""
+"""Conformance checks for solvers, and the checks of scikit-learn that estimators fail."""
 
 from .estimators import expected_failed_checks
 from .kit import CheckTable, check_solver, parametrize_with_solver_checks

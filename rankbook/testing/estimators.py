@@ -1,4 +1,4 @@
-"""scikit-learn's checks that an estimator does not pass, each with the reason."""
+"""Checks of scikit-learn that an estimator does not pass, with the reasons."""
 
 from typing import Any
 
