@@ -75,7 +75,9 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     if params.get("approximate_kernel") is not None or isinstance(params.get("basis"), int):
         found[WEIGHTS] = "copies of items change the items that are chosen as landmarks"
     if is_name("lam", "scale"):
-        found[WEIGHTS] = "lam='scale' takes copies of an item for more evidence, weights for a unit"
+        found[WEIGHTS] = (
+            "lam='scale' treats copies of an item as more evidence, and weights as a unit"
+        )
     if is_name("graph", "star"):
         found[WEIGHTS] = "copies of items change the representatives of a star graph"
     if isinstance(estimator, RankSVM) and is_name("kernel", "linear"):

@@ -84,7 +84,7 @@ def test_frames_sparse_items_and_precomputed_kernels(stars):
 def test_weights(stars):
     X, y = stars
     weight = np.random.default_rng(1).integers(0, 3, 120)
-    ranker = rb.RankSVM(lam=1.0)  # the default lambda takes copies for more evidence
+    ranker = rb.RankSVM(lam=1.0)  # the default lambda treats copies as more evidence
     heavy = rb.OrdinalRanker(ranker).fit(X, y, weight)
     copies = rb.OrdinalRanker(ranker).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert np.allclose(heavy.cuts_, copies.cuts_, atol=1e-6)
