@@ -436,6 +436,8 @@ KEEPS_NOTHING = {
     "load",
     "dask_blocks",  # what it sends stays with the workers: tests/data/test_dask_blocks.py
     "read_blocks",
+    "read_preferences",
+    "read_table",
     "choose_lambda",
     "suggest_pairs",
     "compare_solvers",

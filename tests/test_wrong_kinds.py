@@ -5,9 +5,11 @@ A value is refused by an error that names the parameter, or belongs to the param
 
 import inspect
 import re
+import tempfile
 import warnings
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,6 +28,10 @@ X, Z = RNG.normal(size=(N, 3)), RNG.normal(size=(4, 3))
 Y, LABELS, QID = np.tile([0.0, 1.0, 2.0], 4), np.tile([0, 1], 6), np.repeat([1, 2], 6)
 TABLE = RNG.normal(size=(N, 3))
 PAIRS = rb.Preferences([2, 5, 8], [0, 3, 6], N)
+FOLDER = tempfile.TemporaryDirectory()
+FILES = {name: Path(FOLDER.name, f"{name}.csv") for name in ("items", "pairs")}
+FILES["items"].write_text("one,y\n1,2\n3,4\n")
+FILES["pairs"].write_text("winner,loser\na,b\nb,c\n")
 
 KINDS = {
     "none": None,
@@ -91,6 +97,7 @@ ALSO = {  # the same for a parameter of one call
     **{(name, "lam"): POSITIVE | {"zero"} for name in ("path.coef", "path.read", "path.dual")},
     **{(f"OnlineSVC.{name}", "y"): WHOLE for name in ("fit", "partial_fit")},
     ("MulticlassSVMProblem", "y"): WHOLE,
+    ("read_table", "drop"): {"none", "empty"},
     ("NystroemMap", "X"): {"rows"},
     ("RankingStatistics", "basis"): {"rows"},
     ("explain_pair", "a"): {"zero"},
@@ -284,6 +291,8 @@ CALLS = {
     "set_output": does(lambda: rb.RankSVM(), "set_output", predict="pandas"),
     "Preferences": calls(rb.Preferences, better=[0, 1], worse=[1, 2], n_items=3),
     "from_scores": calls(rb.Preferences.from_scores, y=Y),
+    "read_table": calls(rb.read_table, path=FILES["items"], target="y"),
+    "read_preferences": calls(rb.read_preferences, path=FILES["pairs"]),
     "from_pairs": calls(rb.Preferences.from_pairs, pairs=[(0, 1), (1, 2)]),
     "from_pairs of a table": calls(
         rb.Preferences.from_pairs, pairs=dict(winner=np.arange(N), loser=np.arange(N) + 1)
@@ -423,7 +432,7 @@ def outcome(name, parameter, kind):
             answer = function(**valid | {parameter: value})
     except (ValueError, TypeError, OSError, ArithmeticError) as error:
         words = str(error)
-        if isinstance(error, OSError) and parameter == "file":
+        if isinstance(error, OSError) and parameter in ("file", "path"):
             return None  # which names the file
         refused = type(error) is ArgumentError or not isinstance(error, TypeError)
         if refused and kind in takes:  # it does not go with the others

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.limits import import_extra, require_memory, warn
-from ..base.validation import as_array, as_matrix, as_vector, first_bad, unknown_name
+from ..base.validation import as_array, as_matrix, as_vector, first_bad, shown, unknown_name
 from .blocks import CheckedBlock
 
 PARTS = ("train", "validation", "test")
@@ -194,6 +194,8 @@ class Source:
     """
 
     def __init__(self, path):
+        if not isinstance(path, (str, os.PathLike)):
+            raise ArgumentError(f"path is {shown(path)}", "a str or a path")
         if path == "-":
             if sys.stdin is None:
                 raise ArgumentError("path is '-', and standard input is closed", "a file")
@@ -201,8 +203,6 @@ class Source:
             self.path, self.ending, content = None, None, _read_all(self, sys.stdin.buffer)
             packed = content.startswith(GZIP)
         else:
-            if not isinstance(path, (str, os.PathLike)):
-                raise ArgumentError(f"path is {path!r}", "a str or a path")
             self.path = path = Path(path)
             if path.is_dir():
                 raise IsADirectoryError(f"path is {str(path)!r}, a folder; expected a file.")
@@ -248,7 +248,7 @@ def as_source(path):
     """The :class:`Source` of a path; one that is there already as it is."""
     if isinstance(path, Source):
         return path
-    if path == "-":  # a notebook has no input to read
+    if isinstance(path, str) and path == "-":  # a notebook has no input to read
         raise ArgumentError("path is '-'", "a file", "Only the command line reads standard input.")
     return Source(path)
 
@@ -593,6 +593,16 @@ class Roles:
         return CheckedBlock(X, **found, name=name, first=start, feature_names=names)
 
 
+def column_names(argument, value):
+    """Names of columns as a list or tuple; None stands for no names."""
+    if value is None:
+        return ()
+    value = value.tolist() if hasattr(value, "tolist") else value  # an array, or an index of pandas
+    if not isinstance(value, (list, tuple)) or not all(isinstance(each, str) for each in value):
+        raise ArgumentError(f"{argument} is {shown(value)}", "a list of names")
+    return value
+
+
 def find_roles(  # noqa: PLR0913 -- a role each
     source,
     columns,
@@ -630,6 +640,12 @@ def find_roles(  # noqa: PLR0913 -- a role each
         If there is no target, no such column (the nearest name is given), no feature, or a column
         with two roles.
     """
+    roles = dict(target=target, qid=qid, name=name, weight=weight, group_split=group_split)
+    for argument, value in roles.items():
+        if not (value is None or isinstance(value, str)):
+            raise ArgumentError(f"{argument} is {shown(value)}", "the name of a column")
+    drop = column_names("drop", drop)
+    features = None if features is None else column_names("features", features)
     if source.is_numbered:  # the format says what its columns are
         if needs_target:
             given = dict(target=target, qid=qid, weight=weight, drop=drop or None)
@@ -643,8 +659,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
         target, qid = target or "label", qid or ("qid" if "qid" in columns else "none")
         name = name or ("docid" if "docid" in columns else None)
     if target is None and needs_target:
-        taken = {qid, name, weight, group_split}
-        taken |= {*(drop if isinstance(drop, (list, tuple)) else ()), *(features or ())}
+        taken = {qid, name, weight, group_split, *drop, *(features or ())}
         found = [c for c in columns if c.lower() in TARGET_NAMES and c not in taken]
         if len(found) == 1:
             target = found[0]
@@ -654,10 +669,6 @@ def find_roles(  # noqa: PLR0913 -- a role each
             "target is None",
             f"the name of a column of {source} to rank by, one of: {', '.join(columns)}",
         )
-    for argument, value in (("drop", drop), ("features", features)):
-        if isinstance(value, str) or not (value is None or hasattr(value, "__iter__")):
-            raise ArgumentError(f"{argument} is {value!r}", "a list of names")
-    drop = drop or ()
     others = {target, qid, weight, group_split, *drop, *(features or ())}
     if name is None and "docid" in columns and "docid" not in others:
         name = "docid"

@@ -552,6 +552,8 @@ class RankRLSCV(RankRLSBase):
     best_value_: float
     cv_values_: np.ndarray
     lams_: np.ndarray
+    # A splitter around the estimator also takes `groups`: fit gets them only if it asks for them.
+    __metadata_request__fit = dict(groups=False)
     checks = dict(
         lams=or_none(as_grid), gamma=or_none(as_grid), metric=lambda _, value: check_metric(value)
     )

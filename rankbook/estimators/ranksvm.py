@@ -607,6 +607,8 @@ class RankSVMCV(Ranker):
         end = min(float(self.curve_.breaks[-1]), problem.penalty.lam_max(problem))
         return followed(problem, shared_follower(problem, self.solver), end or None)[0]
 
+    # A splitter around the estimator also takes `groups`: fit gets them only if it asks for them.
+    __metadata_request__fit = dict(groups=False)
     checks = dict(
         gamma=or_none(as_grid),
         graph=one_of("full", "star"),

@@ -608,7 +608,7 @@ def test_equal_items_of_a_query_left_out_tie():
         (dict(lams=[np.nan]), "lams has NaN"),
         (dict(gamma=[]), "gamma is empty"),
         (dict(gamma=[1, 0]), "gamma has 0.0"),
-        (dict(metric="map"), "metric is 'map'"),
+        (dict(metric="mapp"), "metric is 'mapp'"),
         (dict(cv="quary"), "did you mean 'query'"),
         (dict(cv="loo"), "cv is 'loo'"),
         (dict(cv="lpo"), "cv is 'lpo'"),
