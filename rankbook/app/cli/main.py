@@ -77,8 +77,8 @@ def one_line_errors(command):
         argument, space, rest = str(error).partition(" ")
         if isinstance(error, ArgumentError) or rest.startswith(("is ", "has ")):
             argument = words.get(argument, argument)
-        if two := re.match(r"and (\w+) are both ", rest):
-            rest = f"and {words.get(two[1], two[1])} {rest[two.start(1) + len(two[1]) + 1 :]}"
+        both = lambda found: f"and {words.get(found[1], found[1])} are both "
+        rest = re.sub(r"^and (\w+) are both ", both, rest)
         said = call.sub(lambda found: f"{words[found[1]]} {found[2]}", argument + space + rest)
         ask = lambda found: words.get(found[1], f"--column {found[1]}")
         said = re.sub(r"\b([a-z]+)(?==COLUMN)", ask, said)

@@ -80,8 +80,8 @@ Save = option(Path, "Keep the chosen model in this file, for rankbook predict.",
 
 FoldBy = option(
     str,
-    "With --preferences, what a fold leaves out: item (no item is in both parts, so that it says"
-    " how new items are ordered), pair or group; by default item, or group if there is one.",
+    "With --preferences, what a fold leaves out: item (no item is in both parts, as for new items),"
+    " pair or group; by default item, or group with --group or --group-split.",
     values="item pair group",
 )
 Group = option(
@@ -184,10 +184,10 @@ def select(  # noqa: PLR0913 -- an option of the command each
                     raise ArgumentError(
                         f"{name_of} is {value!r}", "no value where lambda is chosen by folds"
                     )
-            if (by := fold_by or ("item" if groups is None else "group")) != "group":
-                if groups is not None:
-                    raise ArgumentError(f"fold_by is {by!r} beside a column of groups", "'group'")
-            elif groups is None:
+            by = fold_by or ("item" if groups is None else "group")
+            if by != "group" and groups is not None:
+                raise ArgumentError(f"fold_by is {by!r} beside a column of groups", "'group'")
+            if by == "group" and groups is None:
                 raise ArgumentError(
                     "fold_by is 'group'",
                     "--group with a column of --preferences, or --group-split with one of DATA",
