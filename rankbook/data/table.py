@@ -632,7 +632,8 @@ def find_roles(  # noqa: PLR0913 -- a role each
         Features are by default all columns without a role that are not to be dropped.
     needs_target : bool, default True
     of_model : bool, default False
-        Whether the features are those of a model, of which a column may be the target, too.
+        Whether the features are those of a model, of which a column may be the target, too; a table
+        of scores has none.
 
     Raises
     ------
@@ -710,7 +711,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
     if unknown:
         raise unknown_name("features", unknown[0], free)
     features = tuple(free if features is None else features)
-    if not features:
+    if not features and not of_model:
         raise ValueError(
             f"{source} has no columns besides target {target!r} and qid {qid!r}; "
             "at least one feature is needed."

@@ -260,7 +260,7 @@ def _whole(parts, prefs, by):
     for f, both in enumerate(parts):
         for part, what in zip(both, ("train on", "validate")):
             if not prefs.weight[_touched(prefs, part, by)].any():
-                instead = "" if by == "pair" else ", or fold_by='pair', which drops none,"
+                instead = "" if by == "pair" else ", or fold_by='pair', which drops none"
                 raise ArgumentError(
                     f"cv leaves fold {f + 1} of {len(parts)} no preference of positive weight to "
                     f"{what}, by {by}",

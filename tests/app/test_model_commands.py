@@ -338,6 +338,20 @@ def test_one_feature_needs_one_column():
     assert "nan (or nothing) in row 1, column 'x'" in refused("predict", "m", "gap.csv")
 
 
+def test_scores_in_a_table_need_no_features():
+    log = pd.DataFrame(dict(y=[0, 1, 1, 0], session=[1, 1, 2, 2]))
+    log.to_csv("log.csv", index=False)
+    log.assign(x=[1.0, np.nan, 3, 4], kind=list("abca")).to_csv("words.csv", index=False)
+    pd.DataFrame(dict(score=[1, 2, 3, 3])).to_csv("a.csv", index=False)
+    pd.DataFrame(dict(score=[2, 1, 3, 2])).to_csv("b.csv", index=False)
+    roles = ["--target", "y", "--qid", "session"]
+    for data in ("log.csv", "words.csv"):
+        assert "disagreement      0.250000\n" in done("evaluate", "a.csv", data, *roles)
+        assert "b                   0.5000\n" in done(
+            "compare", "a.csv", "b.csv", data, *roles, "--metric", "precision@1"
+        )
+
+
 def test_a_file_that_is_read_twice_is_spoken_of_once():
     table = pd.DataFrame(dict(x=range(8), y=[0, 1] * 4, session=np.arange(8) // 2))
     table.to_csv("log.csv", index=False)

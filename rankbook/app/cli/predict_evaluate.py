@@ -191,14 +191,14 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
             "a model, or one file of data",
         )
     check_file(argument, file)
-    model = None if is_table(file) else load_model(file, argument)
+    model = SimpleNamespace(columns=()) if is_table(file) else load_model(file, argument)
     try:
         blocks, _ = open_blocks(data, files, model, **columns)
     except ArgumentError as error:
         if error.argument == "target" and error.given == "is None":
             error.add_note("--preferences FILE gives preferences in its place")
         raise
-    if model is None:
+    if is_table(file):
         scores = scores_in(file, len(blocks.items.values[0].X))
         model = SimpleNamespace(predict=lambda X: scores)
     return blocks, model
