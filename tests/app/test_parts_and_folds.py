@@ -417,6 +417,11 @@ class TestPreferencesOfParts:
         assert said in refused(*GIVEN, *options)
         assert Path("pairs.csv").read_text() == pairs
 
+    def test_a_single_group_is_named_by_its_option(self):
+        votes()
+        pd.read_csv("pairs.csv").assign(one="a").to_csv("pairs.csv", index=False)
+        assert "--group has one id only" in refused(*GIVEN, "--group", "one")
+
     def test_options_that_need_preferences(self):
         votes()
         given = ["select", "items.csv", "--target", "a", "--name", "film"]

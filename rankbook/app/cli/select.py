@@ -193,7 +193,11 @@ def select(  # noqa: PLR0913 -- an option of the command each
                     "--group with a column of --preferences, or --group-split with one of DATA",
                 )
             by = "pair" if group is not None else by  # whole groups of pairs
-            result = select_by_folds(found, fold_by=by, groups=groups, **options)
+            try:
+                result = select_by_folds(found, fold_by=by, groups=groups, **options)
+            except ArgumentError as error:
+                of_group = group is not None and error.argument == "groups"
+                raise error.renamed("group") if of_group else error
         else:
             result = select_model(found, graph=graph, parts=parts, **options, **ends)
         facts = result.summary()
