@@ -42,7 +42,8 @@ def convert(
 ):
     """Write data in another format: CSV, Parquet or SVMlight/LETOR.
 
-    A table then has the columns qid, if there are queries, target, and the features.
+    A table then has the columns qid, if there are queries, target, docid, if items have names, and
+    the features.
     """
     from rankbook.data.writers import NUMBERED, TABLES, write_dataset
 

@@ -155,6 +155,8 @@ EXAMPLES = {
         "rankbook evaluate m.rankbook items.csv --preferences votes.csv --weight votes",
     ),
     compare: ("rankbook compare a.rankbook b.rankbook new.letor --metric ndcg@5",),
+    path: ("rankbook path train.txt --validation vali.txt --kernel linear -o events.csv",),
+    convert: ("rankbook convert train.txt train.parquet",),
 }
 COMMANDS = (select, fit, predict, evaluate, compare, path, convert, datasets)
 COMMANDS += (info, check, new_solver, solvers)
