@@ -104,7 +104,7 @@ def refuse_text(name, value):
         If a column is of text, categories, dates or other objects; if an array holds text.
     """
     if (columns := _columns_of(value)) is None:
-        if not hasattr(value, "toarray") and (text := _text_in(A := as_array(name, value))):
+        if not hasattr(value, "toarray") and (text := text_in(A := as_array(name, value))):
             raise _text_error(name, A, text)
         return
     seen = set()
@@ -209,7 +209,7 @@ def as_array(name, value):
     return A
 
 
-def _text_in(A):
+def text_in(A):
     """What is said of the first text in an array, dates included; None if there is none."""
     if A.dtype.kind == "O":
         found = next((i for i, v in np.ndenumerate(A) if isinstance(v, (str, bytes))), None)
@@ -241,7 +241,7 @@ def as_numbers(name, value, exact=True):
     if A.dtype.kind == "c":
         raise ArgumentError(f"{name} has complex entries", "real numbers")
     accepted = "an array of real numbers"
-    if text := _text_in(A):  # numpy would read the text "1" as a number
+    if text := text_in(A):  # numpy would read the text "1" as a number
         raise _text_error(name, A, text)
     try:
         numbers = np.asarray(A, dtype=np.float64, order="C")

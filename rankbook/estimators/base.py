@@ -34,6 +34,7 @@ from rankbook.base.validation import (
     as_positive,
     as_vector,
     refuse_text,
+    text_in,
 )
 from ..data.blocks import BlocksLike
 from ..data.dask import DaskBlocks, dask_blocks, is_dask
@@ -117,10 +118,18 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
     Raises
     ------
     ValueError
-        If y holds preferences and another argument gives what they already hold.
+        If y holds preferences and another argument gives what they already hold, or is another
+        table of two columns or more with text.
     """
-    are_pairs = is_table("y", y) and {"winner", "loser"} <= set(column_names(y))
+    names = column_names(y) if is_table("y", y) else ()
+    are_pairs = {"winner", "loser"} <= set(names)
     if not are_pairs and not isinstance(y, Preferences):
+        if len(names) > 1 and (text := text_in(as_array("y", y))):
+            raise ArgumentError(
+                f"y has the columns {', '.join(map(repr, names))}, with text ({text})",
+                "scores, or the columns winner and loser",
+                "Pass pairs of names as preferences=, or by rb.Preferences.from_pairs.",
+            )
         return y, qid, sample_weight, preferences
     if preferences is not None:
         raise ArgumentError(f"y is a {type(y).__name__} and preferences is given", "one of them")

@@ -199,6 +199,12 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
     as_choice("fold_by", by, BY)
     rng = None if random_state is None else np.random.default_rng(as_seed(random_state))
     number = group_numbers(prefs, by, groups)
+    if groups is None and _needs_groups(cv):
+        raise ArgumentError(
+            f"cv is {cv!r} and groups is None",
+            "the group of each preference with fold_by='pair', or of each item with "
+            "fold_by='group'",
+        )
     if by == "pair":
         pairs = np.column_stack([prefs.better, prefs.worse])
         parts = _whole(deal_folds(cv, pairs, prefs.weight, number, rng), prefs, by)
@@ -228,8 +234,12 @@ def group_numbers(prefs, by, groups=None):
     if groups is not None:
         what, count = ("preference", len(prefs)) if by == "pair" else ("item", prefs.n_items)
         if (shape := as_array("groups", groups).shape) != (count,):
+            others = prefs.n_items if by == "pair" else len(prefs)
+            other = "group" if by == "pair" else "pair"
             raise ArgumentError(
-                f"groups has shape {shape}", f"shape ({count},), the group of each {what}"
+                f"groups has shape {shape} and fold_by is {by!r}",
+                f"shape ({count},), the group of each {what}",
+                f"{others} groups go with fold_by={other!r}." if shape == (others,) else "",
             )
         ids, number = as_ids("groups", groups, count)
         if len(ids) < 2:
@@ -246,6 +256,12 @@ def group_numbers(prefs, by, groups=None):
             "preferences compare the same two items only", "at least two different pairs of items"
         )
     return number
+
+
+def _needs_groups(cv):
+    """Whether a splitter asks for groups, as those of scikit-learn say of themselves."""
+    routing = getattr(cv, "get_metadata_routing", None)
+    return routing is not None and routing().split.requests.get("groups") is True
 
 
 def _touched(prefs, test, by):

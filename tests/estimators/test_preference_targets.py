@@ -6,6 +6,7 @@ Against loops by hand over the same folds, in which every preference is looked a
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -135,6 +136,15 @@ def test_scikit_learn_splits_the_target_with_the_items(kind, routing):
     _, held, _, judged = train_test_split(X, target, random_state=0)
     chosen = train_test_split(np.arange(N), random_state=0)[1]
     assert model.score(held, judged) == pytest.approx(right(kind, model.predict(held), chosen))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_a_table_of_other_pairs_is_sent_to_preferences(model):
+    names = [f"item {i}" for i in range(N)]
+    items = pd.DataFrame(X, index=names)
+    pairs = pd.DataFrame(dict(better=names[:20], worse=names[20:40]))
+    with pytest.raises(ValueError, match="^y has the columns 'better', 'worse'.*preferences="):
+        clone(model).fit(items, pairs)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

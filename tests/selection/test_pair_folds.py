@@ -2,7 +2,14 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
+    LeavePGroupsOut,
+    StratifiedGroupKFold,
+)
 
 import rankbook as rb
 from rankbook.metrics.pairs import disagreement
@@ -86,6 +93,24 @@ def test_the_curve_of_the_estimator_is_brute_force(graph, by):
     assert np.allclose(final.predict(X), model.predict(X))
 
 
+@pytest.mark.parametrize("model", [rb.RankSVMCV("linear"), rb.RankRLSCV([0.3, 9.0], "linear")])
+def test_a_splitter_of_groups_needs_groups(graph, model):
+    X, prefs, _ = graph
+    splitters = (
+        GroupKFold(2),
+        GroupShuffleSplit(),
+        LeaveOneGroupOut(),
+        LeavePGroupsOut(2),
+        StratifiedGroupKFold(2),
+    )
+    for cv in splitters:
+        for by in ("item", "pair"):
+            model.set_params(cv=cv, fold_by=by)
+            with pytest.raises(ValueError, match="^cv is .* and groups is None; .*fold_by='pair'"):
+                model.fit(X, preferences=prefs)
+    model.set_params(cv=KFold(3), fold_by="pair").fit(X, preferences=prefs)
+
+
 def test_what_is_refused_leaves_nothing_behind(graph):
     X, prefs, group = graph
     for options, more, said in (
@@ -96,8 +121,9 @@ def test_what_is_refused_leaves_nothing_behind(graph):
         (
             dict(fold_by="pair"),
             dict(groups=group),
-            "expected shape .300,., the group of each preference",
+            "expected shape .300,., the group of each preference. 25 groups .* fold_by='group'",
         ),
+        (dict(fold_by="group"), dict(groups=np.arange(300)), "300 groups .* fold_by='pair'"),
         ({}, dict(groups=group), "groups is given and fold_by is 'item'; .*fold_by='pair' for gr"),
         ({}, dict(qid=group), "preferences and qid are both given"),
         ({}, dict(y=group), "preferences and y are both given"),
