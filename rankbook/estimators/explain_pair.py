@@ -291,9 +291,14 @@ def take_apart(model, a, b):
         asked = take_apart(model[-1], a, b)
         return replace(asked, names=asked.names or names)
     if isinstance(model, ScaledModel):
-        inner, names = model.model, model.columns
-        a, b = (model.transform(as_row(name, z, names))[0] for name, z in (("a", a), ("b", b)))
-        asked = take_apart(inner, a, b)
+        names = model.columns if model.encoding is None else model.encoding.names
+        pair = []
+        for name, item in (("a", a), ("b", b)):
+            try:
+                pair.append(through(model, name, item))
+            except ArgumentError as error:
+                raise error.renamed(name) from error
+        asked = take_apart(model.model, *pair)
         return asked if names is None else replace(asked, names=names)
     if isinstance(model, OrdinalRanker):
         check_is_fitted(model)
@@ -356,7 +361,7 @@ def is_training_item(item):
 
 
 def through(steps, name, item):
-    """An item as the last step of a pipeline sees it; names and numbers of training items stay."""
+    """An item as a model sees it behind steps or a scale; names and numbers of items stay."""
     if is_training_item(item):
         return item
     if hasattr(item, "to_frame") and hasattr(item, "iloc"):

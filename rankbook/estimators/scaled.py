@@ -18,6 +18,7 @@ from ..base.tables import refuse_unread
 from ..base.types import File
 from ..base.validation import as_matrix, as_vector, require_columns
 from .saving import SCALED_KIND, Savable, save_model
+from ..preferences.events import index_of
 
 # %% ../../nbs/estimators/scaled.ipynb #sc03
 class ScaledModel:
@@ -111,6 +112,37 @@ class ScaledModel:
         found = self.model.predict(self.transform(X_new))
         indexed = hasattr(found, "set_axis") and hasattr(X_new, "iloc")  # both of pandas
         return found.set_axis(X_new.index) if indexed else found
+
+    def score(self, X: ArrayLike, y: ArrayLike | None = None, **given: Any) -> float:
+        """The model's score on raw items X (p, d), see :meth:`rankbook.RankSVM.score`.
+
+        Parameters
+        ----------
+        X : array-like of shape (p, d)
+        y : array-like, optional
+        **given
+            Whatever else the ``score`` of the model takes, such as `qid` and `preferences`.
+
+        Returns
+        -------
+        float
+        """
+        rows, index = self.transform(X), index_of(X)
+        if index is not None:  # preferences may name the rows
+            import pandas as pd
+
+            rows = pd.DataFrame(rows, index=index)
+        return self.model.score(rows, y, **given)
+
+    @property
+    def lam_(self) -> float:
+        """The regularization parameter of the model."""
+        return self.model.lam_
+
+    @property
+    def certificate_(self) -> Any:
+        """The certificate of the model, see :class:`rankbook.RankSVM`."""
+        return self.model.certificate_
 
     def set_output(self, *, predict: Literal["default", "pandas", "polars"] | None = None) -> Self:
         """Say what `predict` returns, as :meth:`rankbook.RankSVM.set_output` of the model itself.

@@ -195,3 +195,21 @@ def test_files_of_parts_are_coded_as_the_training_file(table):
     assert result.exit_code == 0, result.stderr
     assert "test.csv has 'mauve' in row 0" in result.stderr
     assert rb.load("m").encoding.fill["size"] == pytest.approx(table["size"][:20].mean())
+
+
+def test_a_model_from_a_file_explains_and_scores_rows_of_the_table(table):
+    done("fit", "items.csv", "--target", "grade", "--lam", "2", *BOTH, "-o", "m")
+    model, items = rb.load("m"), table.drop(columns="grade").rename(index="item {}".format)
+    scores = pd.Series(model.predict(items), index=items.index)
+    a, b = "item 0", "item 5"  # a gap in the second
+    for one, two in ((items.loc[a], items.loc[b]), (items.loc[[a]], items.loc[[b]])):
+        why = rb.explain_pair(model, one, two)
+        assert why.items == (a, b) and why.names[:3] == tuple(NUMBERS)
+        assert why.difference == pytest.approx(scores[a] - scores[b], abs=1e-10)
+    with pytest.raises(ValueError, match="^a has no column 'size'"):
+        rb.explain_pair(model, items.loc[a].drop("size"), items.loc[b])
+    judged = [("item 1", "item 2"), ("item 3", "item 4"), ("item 6", "item 7")]
+    met = np.mean([scores[better] > scores[worse] for better, worse in judged])
+    assert model.score(items, preferences=judged) == pytest.approx(met)
+    assert model.score(items, table.grade) == 1 - rb.disagreement(table.grade, scores)
+    assert model.lam_ == 2.0 and model.certificate_ is model.model.certificate_
