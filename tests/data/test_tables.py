@@ -303,7 +303,7 @@ class TestColumns:
         [
             (dict(target="mgp"), "target is 'mgp'.*did you mean 'mpg'"),
             (dict(target="mpg", qid="rac"), "qid is 'rac'.*did you mean 'race'"),
-            (dict(target=0), "target is 0; expected one of: age, mpg, race"),
+            (dict(target=0), "target is 0; expected the name of a column"),
             (dict(target="mpg", qid="mpg"), "target and qid are both 'mpg'"),
         ],
     )
