@@ -649,8 +649,8 @@ class Preferences(SetOnce):
             chosen = np.arange(self.n_items)[rows]
         except IndexError as error:
             raise IndexError(
-                f"rows does not fit {self.n_items:,} items ({error}); row numbers below that are "
-                "accepted. permutation_test_score draws numbers below len(y), which counts "
+                f"rows does not fit {self.n_items:,} items ({error}); expected row numbers below "
+                f"{self.n_items}. permutation_test_score draws numbers below len(y), which counts "
                 "preferences, so pass it grades as y."
             ) from None
         if chosen.ndim != 1 or not chosen.size:
