@@ -358,6 +358,7 @@ def test_a_file_that_is_read_twice_is_spoken_of_once():
     pd.DataFrame(dict(score=range(8))).to_csv("s.csv", index=False)
     said = run("compare", "s.csv", "s.csv", "log.csv", "--target", "y").stderr
     assert said.count("query ids") == said.count("\n") == 1
+    assert "expected a file" in refused("compare", "s.csv", "s.csv", "-", "--target", "y")
 
 
 def test_a_column_of_queries_is_spoken_of_only_where_it_matters():

@@ -326,6 +326,10 @@ def compare(  # noqa: PLR0913 -- an option of the command each
 
     asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
     asked = asked_preferences([data], preferences, **asked)
+    if data == "-":
+        raise ArgumentError(
+            "DATA is '-', standard input, which is read for A and again for B", "a file"
+        )
     with spoken_warnings(queries=asked is None):
         scores, columns = [], dict(target=target, qid=qid, name=name)
         if asked is not None:
