@@ -194,7 +194,8 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
     Raises
     ------
     ValueError
-        If a part of a fold has no preference of positive weight.
+        If a part of a fold has no preference of positive weight, or a splitter of scikit-learn
+        needs groups and `groups` is None.
     """
     as_choice("fold_by", by, BY)
     rng = None if random_state is None else np.random.default_rng(as_seed(random_state))
