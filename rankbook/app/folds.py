@@ -73,6 +73,12 @@ class FoldSelection:
             )
         if not model.certificate_.is_optimal(1e-6):
             notes.append(f"The chosen solution is not optimal to 1e-6: {model.certificate_}.")
+        dropped, number = model.n_dropped_, len(self.data.prefs["train"])
+        if 2 * dropped > number:
+            notes.append(
+                f"{dropped} of {number} preferences are validated in no fold, because their items "
+                "are in different folds; --fold-by pair, or --group, validates all."
+            )
         if self.settings["fold_by"] == "pair":
             notes.append(
                 "The two parts of a fold share items, so the held-out disagreement holds for new "

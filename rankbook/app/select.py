@@ -302,8 +302,8 @@ class ModelSelection:
     auc : float or None
         On the test part, averaged over queries; None if y has not two levels.
     measured : dict
-        For each of these parts its "metrics" and "level_auc", see :mod:`rankbook.app.measures`;
-        empty without scores.
+        For each of these parts the facts of :func:`rankbook.app.measures.measures` without
+        "items"; empty without scores.
     settings : dict
         The method, and how the data were split and lambda was chosen.
     centre, factor : ndarrays of shape (d,)
@@ -599,7 +599,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     if data.y is not None:
         for name, part in judged.items():
             said = measures(Blocks([CheckedBlock(part.X, part.y, part.qid)]), solution)
-            measured[name] = {key: said[key] for key in ("metrics", "level_auc")}
+            measured[name] = {key: value for key, value in said.items() if key != "items"}
         if "test" in judged and np.unique(data.y).size == 2:
             area = auc(judged["test"].y, scores["test"], judged["test"].qid)
     return ModelSelection(

@@ -200,6 +200,7 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
     as_choice("fold_by", by, BY)
     rng = None if random_state is None else np.random.default_rng(as_seed(random_state))
     number = group_numbers(prefs, by, groups)
+    kept = "" if groups is None else f", of {number.max() + 1} groups"
     if groups is None and _needs_groups(cv):
         raise ArgumentError(
             f"cv is {cv!r} and groups is None",
@@ -208,7 +209,7 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
         )
     if by == "pair":
         pairs = np.column_stack([prefs.better, prefs.worse])
-        parts = _whole(deal_folds(cv, pairs, prefs.weight, number, rng), prefs, by)
+        parts = _whole(deal_folds(cv, pairs, prefs.weight, number, rng), prefs, by, kept)
         every = locked(np.arange(prefs.n_items))
         listed = prefs.better, prefs.worse, prefs.weight, prefs.margin
 
@@ -219,7 +220,7 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
         folds = [Fold(every, among(train), every, among(test)) for train, test in parts]
     else:
         wins = prefs.rmatvec(prefs.weight)
-        parts = _whole(deal_folds(cv, X, wins, number, rng), prefs, by)
+        parts = _whole(deal_folds(cv, X, wins, number, rng), prefs, by, kept)
         folds = [Fold(a, prefs[a], b, prefs[b]) for a, b in parts]
     validated = np.any([_touched(prefs, test, by) for _, test in parts], axis=0)
     return folds, int((~validated).sum())
@@ -272,7 +273,7 @@ def _touched(prefs, test, by):
     return left_out if by == "pair" else left_out[prefs.better] & left_out[prefs.worse]
 
 
-def _whole(parts, prefs, by):
+def _whole(parts, prefs, by, kept):
     """The parts, of which each must have a preference that weighs something."""
     for f, both in enumerate(parts):
         for part, what in zip(both, ("train on", "validate")):
@@ -280,7 +281,7 @@ def _whole(parts, prefs, by):
                 instead = "" if by == "pair" else ", or fold_by='pair', which drops none"
                 raise ArgumentError(
                     f"cv leaves fold {f + 1} of {len(parts)} no preference of positive weight to "
-                    f"{what}, by {by}",
+                    f"{what}, by {by}{kept}",
                     f"fewer folds{instead}",
                 )
     return parts

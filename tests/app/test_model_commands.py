@@ -622,3 +622,26 @@ def test_what_convert_writes_is_fitted_without_options(letor):
         assert ("target: column 'target' of a" in result.stderr) == (file != "a.svm")
         found = pd.read_csv(pd.io.common.StringIO(done("predict", "again.rankbook", file)))
         pd.testing.assert_frame_equal(found, expected, rtol=1e-9)
+
+
+def test_queries_without_a_relevant_item_are_counted():
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(40), 5)
+    table = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"]).assign(qid=qid)
+    table["grade"] = np.where(qid % 3 > 0, (table.a > 0).astype(int), 0)
+    table.to_csv("some.csv", index=False)
+    given = ["some.csv", "--target", "grade", "--qid", "qid"]
+    select = ["select", *given, "--kernel", "linear", "--save", "m"]
+    facts = json.loads(done(*select, "--json"))
+    (line,) = (each for each in done(*select).splitlines() if each.startswith("test "))
+    parts = facts["test"]
+    for name in ("ndcg@10", "average_precision"):
+        some, value = parts["queries_counted"][name], parts["metrics"][name]
+        assert 0 < some < parts["queries"]
+        assert f" {value:.6f} over {some} of {parts['queries']} queries" in line
+    has = int((table.groupby("qid").grade.max() > 0).sum())
+    assert f" over {has} of 40 queries\n" in done("evaluate", "m", *given, "--metric", "ndcg@10")
+    done("predict", "m", "some.csv", "-o", "scores.csv")
+    Path("scores.csv").rename("scores.trec")
+    said = refused("evaluate", "scores.trec", *given)
+    assert "scores are read from a table that ends in .csv, .tsv or .parquet" in said

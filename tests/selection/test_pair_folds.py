@@ -129,6 +129,11 @@ def test_what_is_refused_leaves_nothing_behind(graph):
         ({}, dict(y=group), "preferences and y are both given"),
         ({}, dict(sample_weight=np.ones(25)), "preferences and sample_weight are both given"),
         (dict(cv=1), {}, "cv is 1"),
+        (
+            dict(fold_by="pair", cv=9),
+            dict(groups=np.arange(300) % 4),
+            "cv leaves fold 5 of 9 no preference .* to validate, by pair, of 4 groups",
+        ),
         (dict(cv=25), {}, "cv leaves fold 1 of 25 no preference .* to validate, by item"),
     ):
         model = rb.RankSVMCV(**options)

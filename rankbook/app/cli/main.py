@@ -134,7 +134,8 @@ def _fail(error, spoken, *advice):
 EXAMPLES = {
     select: (
         "rankbook select cars.csv --target mpg --drop name --save cars.rankbook",
-        "rankbook select clicks.csv --target click --qid session --group-split user",
+        "rankbook select clicks.csv --target click --qid session --drop position"
+        " --group-split user",
         "rankbook select films.csv --name film --preferences votes.csv --group judge",
         "rankbook select train.txt --validation vali.txt --test test.txt --kernel linear",
     ),

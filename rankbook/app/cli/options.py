@@ -109,8 +109,10 @@ Kernel = option(str, "rbf, linear or poly.", values="rbf linear poly")
 Degree = option(int, "Of poly; 3 by default.")
 Coef0 = option(float, "Of poly; 1 by default.")
 Graph = option(str, "Training preferences: full or star.", values="full star")
-LamMin = option(float, "Smallest lambda to consider; the path ends there.")
-LamMax = option(float, "Largest lambda to consider.")
+LamMin = option(
+    float, "Smallest lambda to consider; the path ends there. No choice by folds takes it."
+)
+LamMax = option(float, "Largest lambda to consider. No choice by folds takes it.")
 Seed = option(int, "Of the split.")
 SolverName = option(str, "Name of a solver, or auto.")
 SolverOption = Annotated[

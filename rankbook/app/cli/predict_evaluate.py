@@ -36,7 +36,7 @@ from .reading import (
     several_files,
     spoken_warnings,
 )
-from .report import say
+from .report import left_out, say
 
 Model = typer.Argument(
     metavar="MODEL", help="File that rankbook fit, rankbook select --save or Python wrote."
@@ -191,7 +191,11 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
             "a model, or one file of data",
         )
     check_file(argument, file)
-    model = SimpleNamespace(columns=()) if is_table(file) else load_model(file, argument)
+    try:
+        model = SimpleNamespace(columns=()) if is_table(file) else load_model(file, argument)
+    except ArgumentError as error:
+        error.add_note("scores are read from a table that ends in .csv, .tsv or .parquet")
+        raise
     try:
         blocks, _ = open_blocks(data, files, model, **columns)
     except ArgumentError as error:
@@ -273,11 +277,8 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     facts |= dict(level_auc=[]) if metric else {}
     if as_json:
         return typer.echo(json.dumps(facts, indent=2))
-    queries = facts["queries"]
     for name, value in facts["metrics"].items():
-        some = facts["queries_counted"].get(name, queries)
-        left_out = f"  over {some} of {queries} queries" if some < queries else ""
-        typer.echo(f"{name:18}{value:.6f}{left_out}")
+        typer.echo(f"{name:18}{value:.6f}{left_out(facts, name)}")
     for row in facts["level_auc"]:
         area = "no query has both" if row["auc"] is None else f"{row['auc']:.6f}"
         levels = f"auc {row['better']:g} > {row['worse']:g}"

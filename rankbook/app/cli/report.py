@@ -16,6 +16,13 @@ def count(number, what):
     return f"{number} {what if number == 1 else several}"
 
 
+def left_out(measured, metric):
+    """Over how many queries a mean of :func:`rankbook.app.measures.measures` is, if not all."""
+    queries = measured["queries"]
+    some = measured["queries_counted"].get(metric, queries)
+    return f" over {some} of {queries} queries" if some < queries else ""
+
+
 def certificate_line(certificate, more=""):
     """Primal, dual and gap of a certificate as a dict, and more about them."""
     primal, dual, gap = (float(certificate[k]) for k in ("primal", "dual", "relative_gap"))
@@ -70,8 +77,11 @@ def report(facts):
     rows.append(("disagreement", text))
     for part in ("validation", "test"):
         measured = facts[part] or dict(metrics={}, level_auc=[])
-        found = [(name, measured["metrics"].get(key)) for key, name in SHORT.items()]
-        text = ", ".join(f"{name} {value:.6f}" for name, value in found if value is not None)
+        text = ", ".join(
+            f"{name} {measured['metrics'][key]:.6f}{left_out(measured, key)}"
+            for key, name in SHORT.items()
+            if key in measured["metrics"]
+        )
         rows += [(part, text)] if text else []
         levels = [row for row in measured["level_auc"] if row["auc"] is not None]
         text = ", ".join(f"{row['better']:g} > {row['worse']:g} {row['auc']:.4f}" for row in levels)
