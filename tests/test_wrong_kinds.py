@@ -434,7 +434,7 @@ def outcome(name, parameter, kind):
         words = str(error)
         if isinstance(error, OSError) and parameter in ("file", "path"):
             return None  # which names the file
-        refused = type(error) is ArgumentError or not isinstance(error, TypeError)
+        refused = isinstance(error, ArgumentError) or not isinstance(error, TypeError)
         if refused and kind in takes:  # it does not go with the others
             return None
         if not re.search(rf"\b({parameter}|{SAID.get(parameter, parameter)})\b", words[:200]):
