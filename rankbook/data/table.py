@@ -427,11 +427,14 @@ def read_parquet(source):
 
 
 class NotNumbers(ValueError):
-    """Columns that can be no features; `columns` has their names, without the target."""
+    """Columns that can be no features; `columns` has their names, without the target.
 
-    def __init__(self, message, columns):
+    `gaps` has the names of the columns, these or others, in which a row has no value.
+    """
+
+    def __init__(self, message, columns, gaps=()):
         super().__init__(message)
-        self.columns = columns
+        self.columns, self.gaps = columns, gaps
 
 
 class Gap(ArgumentError):
@@ -481,6 +484,7 @@ def refuse_words(source, frame, target=None, start=0):
         f"{source} has columns that are not numbers: {words}. {advice}, "
         "or encode them as numbers first.",
         features,
+        [name for name in frame.columns if name != target and frame[name].isna().any()],
     )
 
 

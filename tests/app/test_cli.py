@@ -235,7 +235,7 @@ class TestColumns:
         )
         line = refused("select", "games.csv", "--target", "grade", "--qid", "none")
         assert "'team' ('t0' in row 0), 'city' ('c0' in row 0)" in line
-        ways = "--encode, or --drop team,city, or --name team, or --qid team"
+        ways = "--encode, or --drop team,city, or --name team"  # --qid was given
         assert f"(on the command line: {ways}; see the guide" in line
         assert "--drop team" in refused(
             "select", "games.csv", "--target", "grade", "--qid", "none", "--drop", "city"

@@ -82,7 +82,9 @@ def test_a_fit_is_that_of_a_pipeline(table):
 
 def test_each_option_does_its_part(table):
     given = ["fit", "items.csv", "--target", "grade", "-o", "m"]
-    assert "--encode, or --drop colour,code, or --name colour" in refused(*given)
+    ways = "--encode, with --impute for gaps in 'colour', 'size', or --drop colour,code"
+    assert f"{ways}, or --name colour, or --qid colour" in refused(*given)
+    assert f"{ways}, or --qid colour; see" in refused(*given, "--name", "age")
     assert "the guide 'From a data frame" in refused(*given, "--impute")
     assert "in row 3, column 'size'" in refused(*given, "--encode")
     assert "--impute, or --drop size" in refused(*given, "--encode")
@@ -213,3 +215,24 @@ def test_a_model_from_a_file_explains_and_scores_rows_of_the_table(table):
     assert model.score(items, preferences=judged) == pytest.approx(met)
     assert model.score(items, table.grade) == 1 - rb.disagreement(table.grade, scores)
     assert model.lam_ == 2.0 and model.certificate_ is model.model.certificate_
+
+
+def test_new_items_that_a_model_cannot_read(table):
+    table[["size", "age", "grade"]].fillna(0).to_csv("numbers.csv", index=False)
+    done("fit", "numbers.csv", "--target", "grade", "-o", "plain")
+    done(
+        "fit", "items.csv", "--target", "grade", "--encode", "--drop", "size,colour", "-o", "coded"
+    )
+    for model, column, value, said in (
+        ("plain", "age", "old", "(a model reads text if it was fitted with --encode)"),
+        ("plain", "age", np.nan, "(a model fills gaps if it was fitted with --impute)"),
+        ("coded", "code", None, "(a model fills gaps if it was fitted with --impute)"),
+    ):
+        new = table.fillna({"size": 0.0})
+        new[column] = [*table[column][1:], value]
+        new.to_csv("new.csv", index=False)
+        assert said in refused("predict", model, "new.csv")
+        if model == "plain":
+            assert said in refused("predict", model, "numbers.csv", "new.csv")
+    new.assign(age="old", code="1").to_csv("new.csv", index=False)
+    assert "--encode" not in refused("predict", "coded", "new.csv")

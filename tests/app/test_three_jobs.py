@@ -97,7 +97,8 @@ def test_a_table_of_votes_with_categories_and_gaps():
     items.to_csv("items.csv", index=False)
     given = ["items.csv", "--preferences", "votes.csv"]
     said = refused("select", *given)
-    assert "--encode, or --drop item,district, or --name item" in said
+    gaps = "with --impute for gaps in 'size', 'district'"
+    assert f"--encode, {gaps}, or --drop item,district, or --name item" in said
     given += ["--name", "item"]
     assert "--encode" in refused("select", *given)
     assert "in row 4, column 'size'" in (said := refused("select", *given, "--encode"))

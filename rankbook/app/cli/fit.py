@@ -166,7 +166,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
         columns |= dict(learnt=["encode"] * encode + ["impute"] * impute)
         one = files is None
-        with advice_on_words(*["name"] * one, "qid", target=target, learns=one):
+        parts = dict(name=name, qid=qid) if one else dict(qid=qid)
+        with advice_on_words(target, one, **parts):
             blocks, roles = open_blocks(data, files, needs_target=asked is None, **columns)
         if asked is not None:
             refuse_beside(target=target, graph=graph, query_weight=query_weight)

@@ -56,14 +56,14 @@ def read_parts_of(
             more = dict(group_split=group_split, learnt=learnt, seed=seed)
             return read_data(data, **columns, **more), None
         check_file("DATA", data)
-        how = dict(target=columns["target"], learns=learnt is not None)
-        with advice_on_words("name", "qid", **how):
+        how = {key: columns[key] for key in ("target", "name", "qid")}
+        with advice_on_words(**how, learns=learnt is not None):
             return read_parts(dict(train=data, **files), **columns, learnt=learnt or ()), None
     refuse_beside(target=columns.pop("target"), qid=columns.pop("qid"))
     for name, file in files.items():
         if file == "-":
             raise ArgumentError(f"{name} is '-', standard input", "a file of preferences")
-    with advice_on_words("name", learns=learnt is not None):
+    with advice_on_words(name=columns["name"], learns=learnt is not None):
         how = dict(needs_target=False, scored=False, qid=group_split, learnt=learnt or ())
         try:
             blocks, roles = open_blocks([data], **how, **columns)

@@ -26,6 +26,7 @@ from .options import (
 )
 from .reading import (
     DataFiles,
+    advice_on_new_items,
     asked_preferences,
     check_file,
     check_table,
@@ -111,8 +112,9 @@ def predict(
         )
     with spoken_warnings(queries=ranked or is_run):
         found, how = load_model(model), dict(needs_target=False, scored=False)
-        blocks, _ = open_blocks(data, files, found, qid=qid, name=name, **how)
-        tables = blocks.map(score_table, blocks.items, found).values
+        with advice_on_new_items(found):
+            blocks, _ = open_blocks(data, files, found, qid=qid, name=name, **how)
+            tables = blocks.map(score_table, blocks.items, found).values
         for table, stored in zip(tables, blocks.items.values if files else ()):
             table.insert(0, "file", str(stored.read.table))
         frame = pd.concat(tables, ignore_index=True)

@@ -95,11 +95,11 @@ def save_picture(figure, file):
 
 
 @contextmanager
-def advice_on_words(*parts, target=None, learns=False):
+def advice_on_words(target=None, learns=False, **parts):
     """Add to an error about columns of words, gaps or a target by which options they are mended.
 
-    `parts` are the options that give a column another role; `learns` says whether the command has
-    --encode, --impute and --preferences.
+    `parts` are the options that give a column another role, with what was given; `learns` says
+    whether the command has --encode, --impute and --preferences.
     """
     from rankbook.data.table import Gap, NotNumbers
 
@@ -108,8 +108,10 @@ def advice_on_words(*parts, target=None, learns=False):
         yield
     except NotNumbers as error:
         if error.columns:
-            ways = ["--encode"] * learns + [f"--drop {','.join(error.columns)}"]
-            ways += [f"--{part} {error.columns[0]}" for part in parts]
+            both = f", with --impute for gaps in {', '.join(map(repr, error.gaps))}"
+            ways = ["--encode" + both * bool(error.gaps)] * learns
+            ways += [f"--drop {','.join(error.columns)}"]
+            ways += [f"--{part} {error.columns[0]}" for part, given in parts.items() if not given]
             error.add_note(f"on the command line: {', or '.join(ways)}{guide}")
         raise
     except Gap as error:
@@ -120,6 +122,22 @@ def advice_on_words(*parts, target=None, learns=False):
     except ArgumentError as error:
         if learns and (error.argument, error.given) == ("target", "is None"):
             error.add_note("--preferences FILE gives preferences in its place")
+        raise
+
+
+@contextmanager
+def advice_on_new_items(model):
+    """Add to an error about text or gaps in new items how the model should be fitted."""
+    from rankbook.data.table import Gap, NotNumbers
+
+    try:
+        yield
+    except (Gap, NotNumbers) as error:
+        encoding = getattr(model, "encoding", None)
+        if isinstance(error, Gap):
+            error.add_note("a model fills gaps if it was fitted with --impute")
+        elif encoding is None or not encoding.categories:
+            error.add_note("a model reads text if it was fitted with --encode")
         raise
 
 
@@ -187,7 +205,8 @@ def read_data(  # noqa: PLR0913 -- an option each
         check_file("DATA", source)
         more = dict(name=name, drop=drop, group_split=group_split)
         learns = learnt is not None
-        with advice_on_words(*["name"] * learns, "qid", target=target, learns=learns):
+        parts = dict(name=name, qid=qid) if learns else dict(qid=qid)
+        with advice_on_words(target, learns, **parts):
             if not learnt:
                 return read_table(Source(source), target, qid, **more)
             table = Source(source)
