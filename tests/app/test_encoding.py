@@ -159,7 +159,9 @@ def test_select_learns_from_the_rows_of_training(table):
     fill = rb.load("m").encoding.fill
     assert fill["size"] == pytest.approx(table["size"][rows].mean(), rel=1e-12)
     assert fill["colour"] == table["colour"][rows].mode()[0] and not rows.all()
-    assert "--encode, or --drop colour,code" in refused("select", *given)
+    assert "--encode, with --impute for gaps in 'colour', 'size', or --drop colour,code" in refused(
+        "select", *given
+    )
 
 
 @pytest.mark.parametrize("folds", [True, False])
