@@ -242,9 +242,9 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
 ):
     """Measure how well a model, or a file of scores, orders data.
 
-    The target and the queries of a model are those that it was fitted to. A query with nothing to
-    measure, as NDCG without a grade above 0, is left out of the mean, and it is said of how many.
-    With --preferences the measures are shares of the preferences in that file, by weight.
+    The target and the queries of a model are those that it was fitted to. The mean leaves out
+    queries for which a metric is undefined, as NDCG without a grade above 0, and the report counts
+    them. With --preferences the measures are shares of the preferences in that file, by weight.
     """
     import pandas as pd
 
