@@ -217,7 +217,7 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     solver="auto",
     progress=False,
 ):
-    """Choose the lambda that orders best what is left out, over five folds.
+    """Choose the lambda with the smallest mean disagreement over five folds.
 
     Parameters
     ----------

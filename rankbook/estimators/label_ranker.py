@@ -71,7 +71,7 @@ class LabelRanker(Ranker):
     Parameters
     ----------
     lam : float > 0, default 1.0
-        A number, not computed from the data as that of :class:`rankbook.RankRLS` is.
+        There is no default computed from the data, as :class:`rankbook.RankRLS` has.
         A :func:`rankbook.validation_curve` on a path of ``solution_.problem`` chooses it.
     method : {"rankrls", "ranksvm"}, default "rankrls"
     kernel, gamma, degree, coef0

@@ -522,7 +522,7 @@ class RankSVMCV(Ranker):
         The middle of the widest best interval; the largest best lambda; or the largest within one
         standard error of the best.
     metric : str, default "disagreement"
-        What is counted on the items left out, on all preferences whatever the graph:
+        Measure of the validation items, on all their preferences, whatever the graph:
         "disagreement", "auc", "ndcg", "average_precision" (or "map") or "reciprocal_rank" (or
         "mrr"). Item weights count for the disagreement only.
     k, lam_min_ratio : int, optional, and float or None, default 1e-6
@@ -541,9 +541,9 @@ class RankSVMCV(Ranker):
     query_weight : None, "equal" or array-like of shape (q,), default None
         As in :class:`rankbook.RankSVM`; it counts for the disagreement of what is left out, too.
     fold_by : {"item", "pair", "group"}, default "item"
-        For preferences, what a fold leaves out. "item": no item is in both parts, so that new items
-        are judged; preferences across folds are dropped. "pair": the two parts share items, so that
-        what is known of an item leaks, and new items may be ordered worse than it says; with
+        For preferences, what a fold leaves out. "item": no item is in both parts, so that the
+        score holds for new items; preferences across folds are dropped. "pair": the two parts share
+        items, so new items may be ordered worse than the score says; with
         `groups` of preferences, whole groups of them are left out. "group": all items of a group
         (`groups`), where items of a group resemble each other. Scores are always left out by query
         or by item.
@@ -676,7 +676,7 @@ class RankSVMCV(Ranker):
         X, y, qid, sample_weight, preferences
             As in :meth:`rankbook.RankSVM.fit`.
         groups : array-like of shape (n,) or (m,), optional
-            Beside preferences, ids of what is left out together: the group of each item for
+            Group ids for fits with preferences: the group of each item for
             ``fold_by="group"``, or the group of each preference for ``fold_by="pair"``, such as
             the judge who stated it.
 

@@ -184,7 +184,7 @@ class RayleighRanker(RayleighBase):
     Parameters
     ----------
     lam : float > 0, default 1e-3
-        A number, not computed from the data as that of :class:`rankbook.RankSVM` is.
+        There is no default computed from the data, as :class:`rankbook.RankSVM` has.
     manifold_weight : float >= 0, default 1.0
         How much neighbours should score alike, the paper's gamma; at 0 the unlabelled items only
         help to find the subspace.

@@ -87,7 +87,7 @@ class ScaledModel:
             )
 
     def transform(self, X_new: ArrayLike) -> np.ndarray:
-        """What the model sees of raw items X_new (p, d); of a data frame the columns must agree.
+        """Encoded and scaled features of raw items X_new (p, d). A data frame needs equal columns.
 
         With an encoding, a data frame has the columns of the table, and an array the features that
         the encoding makes of them.

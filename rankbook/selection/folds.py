@@ -182,8 +182,8 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
     prefs : Preferences
     by : {"item", "pair", "group"}, default "item"
     groups : array-like of shape (n,) or (m,), optional
-        At least two ids. By group, that of each item; by pair, that of each preference, by default
-        a number for each two items that are compared.
+        At least two ids: one for each item by group, one for each preference by pair; by default
+        every pair of compared items is a group of its own.
     random_state : None, int, numpy Generator or RandomState, default None
 
     Returns
@@ -261,7 +261,7 @@ def group_numbers(prefs, by, groups=None):
 
 
 def _needs_groups(cv):
-    """Whether a splitter asks for groups, as those of scikit-learn say of themselves."""
+    """Whether a splitter declares that it needs groups, as scikit-learn's group splitters do."""
     routing = getattr(cv, "get_metadata_routing", None)
     return routing is not None and routing().split.requests.get("groups") is True
 

@@ -1,4 +1,4 @@
-"""Reading of DATA with the files of its parts, or of preferences between its items."""
+"""Read DATA with its validation and test files, or with preferences between its items."""
 
 from ...base.errors import ArgumentError
 from .reading import (
