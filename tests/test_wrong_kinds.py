@@ -71,7 +71,9 @@ POSITIVE = {"fraction", "tiny", "large"}
 # what each parameter takes of these; None where it is the default; everything else is refused
 TAKES = {
     **dict.fromkeys(["lam", "gamma", "tol", "draws", "max_grade", "lams", "lam_min"], POSITIVE),
-    **dict.fromkeys(["coef0", "manifold_weight", "manifold_weights"], POSITIVE | {"zero"}),
+    **dict.fromkeys(
+        ["coef0", "manifold_weight", "manifold_weights", "offset"], POSITIVE | {"zero"}
+    ),
     **dict.fromkeys(["progress", "fit_intercept", "average", "copy"], {"true"}),
     **dict.fromkeys(["allow_plugins", "replace", "load", "maximize"], {"true"}),
     **dict.fromkeys(["y", "y_score", "margin", "a", "b", "result", "rank"], {"minuses"}),
@@ -557,6 +559,7 @@ SILENT = {
     "progress is 'yes'": lambda: rb.RankSVM(progress="yes").fit(X, Y),
     "k is 3": lambda: rb.RankSVMCV(k=3).fit(X, Y),
     "draws is 0": lambda: rb.OnlineRankSVM(draws=0).fit(X, Y),
+    "offset is -1": lambda: rb.OnlineRankSVM(offset=-1).fit(X, Y),
     "draws is -1": lambda: rb.OnlineRankSVM(draws=-1).fit(X, Y),
     "max_updates is 2.5": lambda: rb.OnlineRankSVM(max_updates=2.5).fit(X, Y),
     "degree is 1000000000": lambda: rb.RankSVM(degree=10**30).fit(X, Y),

@@ -8,6 +8,7 @@ __all__ = ['Monitor', 'as_average', 'OnlineEstimator', 'read_weights', 'read_mar
 
 # %% ../../nbs/estimators/online.ipynb #t002
 from copy import deepcopy
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -37,6 +38,7 @@ from rankbook.estimators.base import (
     finite_scores,
     given_preferences,
     keeping_features,
+    or_none,
     read_target,
     refuse_data,
     require_target,
@@ -106,7 +108,7 @@ class OnlineEstimator(Shown):
     n_updates_: int
     converged_: bool
     n_features_in_: int
-    checks = dict(average=as_average)
+    checks = dict(average=as_average, offset=or_none(partial(as_positive, zero=True)))
 
     def __init__(
         self,
@@ -117,9 +119,11 @@ class OnlineEstimator(Shown):
         draws: float = 1.0,
         max_updates: int = 10_000_000,
         random_state: Seed = None,
+        offset: float | None = None,
     ) -> None:
         self.lam, self.step, self.average, self.tol = lam, step, average, tol
         self.draws, self.max_updates, self.random_state = draws, max_updates, random_state
+        self.offset = offset
 
     def _facts(self):
         said = "converged" if self.converged_ else "not converged"
@@ -142,8 +146,8 @@ class OnlineEstimator(Shown):
         """A fresh stream: a learner, its monitor, and the fraction of a step that is due."""
         average = "suffix" if self.average is True else self.average
         seed = int(np.random.RandomState(as_seed(self.random_state)).randint(2**31 - 1))
-        learner = get_solver("subgradient", step=self.step, average=average, seed=seed)
-        learner = learner.start(self.lam, shape)
+        options = dict(step=self.step, average=average, seed=seed, offset=self.offset)
+        learner = get_solver("subgradient", **options).start(self.lam, shape)
         monitor = Monitor(learner, as_positive("lam", self.lam), as_positive("tol", self.tol), seed)
         return learner, monitor, 0.0
 
@@ -250,6 +254,7 @@ class OnlineRankSVM(OnlineEstimator):
         Per preference: RankSVM(lam=m * lam, kernel="linear") has the same optimum on m preferences.
         A number, not computed from the data: a stream does not know them beforehand.
     step : {"1/t", "1/sqrt(t)"}, default "1/t"
+        Step t has the length 1 / (lam (t + offset)), or it falls with the square root of t.
     average : {True, False, "plain", "suffix"}, default True
         Of the weights; True means "suffix", the last half to three quarters of all steps.
     tol : float > 0, default 1e-2
@@ -266,6 +271,10 @@ class OnlineRankSVM(OnlineEstimator):
         As in :class:`rankbook.RankSVM`: with "equal" each query is drawn as often as any other, and
         the mean above is by these weights. A batch then is worth a step for each of its queries;
         for `partial_fit` only "equal" is accepted.
+    offset : float >= 0, optional
+        By default the mean square length of a difference, divided by lam, so that the first step
+        repairs one preference. 0 gives the steps 1 / (lam t) of Bagnell's lecture, of which the
+        first ones are much longer.
 
     Attributes
     ----------
@@ -293,7 +302,7 @@ class OnlineRankSVM(OnlineEstimator):
     1.0
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
         lam: float = 1e-4,
         step: Literal["1/t", "1/sqrt(t)"] = "1/t",
@@ -303,8 +312,9 @@ class OnlineRankSVM(OnlineEstimator):
         max_updates: int = 10_000_000,
         random_state: Seed = None,
         query_weight: Literal["equal"] | ArrayLike | None = None,
+        offset: float | None = None,
     ) -> None:
-        super().__init__(lam, step, average, tol, draws, max_updates, random_state)
+        super().__init__(lam, step, average, tol, draws, max_updates, random_state, offset)
         self.query_weight = query_weight
 
     @keeping_features
@@ -492,7 +502,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
     lam : float > 0, default 1e-4
         Per constraint: SVMProblem at n * lam, or MulticlassSVMProblem at n * (K - 1) * lam, has
         the same optimum.
-    step, average, tol, draws, max_updates, random_state
+    step, average, tol, draws, max_updates, random_state, offset
         As for :class:`OnlineRankSVM`.
     fit_intercept : bool, default True
         Whether to add a constant feature 1.
@@ -517,7 +527,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
     intercept_: float | np.ndarray
     predicts = "class"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
         lam: float = 1e-4,
         step: Literal["1/t", "1/sqrt(t)"] = "1/t",
@@ -527,8 +537,9 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         max_updates: int = 10_000_000,
         random_state: Seed = None,
         fit_intercept: bool = True,
+        offset: float | None = None,
     ) -> None:
-        super().__init__(lam, step, average, tol, draws, max_updates, random_state)
+        super().__init__(lam, step, average, tol, draws, max_updates, random_state, offset)
         self.fit_intercept = fit_intercept
 
     @keeping_features

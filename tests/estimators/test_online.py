@@ -369,3 +369,27 @@ def test_monitor_standard_error():
         method="Nelder-Mead",
     ).x
     assert np.linalg.norm(model.coef_ - smooth) < 0.15
+
+
+@pytest.mark.parametrize("lam", [0.5, 0.01])
+def test_offset_zero_is_the_algorithm_of_the_lecture(lam):
+    """Section 1.4 of Bagnell's lecture with alpha_t = T / (lambda t), one preference at a time."""
+    rng = np.random.default_rng(0)
+    better, worse = rng.integers(-2, 3, size=(2, 200, 3)).astype(float)  # some of difference 0
+    last = OnlineRankSVM(lam=lam, offset=0, average=False)
+    mean = OnlineRankSVM(lam=lam, offset=0, average="plain")
+    w, total = np.zeros(3), np.zeros(3)
+    for t, (k, j) in enumerate(zip(better, worse), 1):
+        difference = j - k
+        gradient = lam * w
+        if w @ difference > -1:
+            gradient = gradient + difference
+        w = w - gradient / (lam * t)
+        total += w
+        for model in (last, mean):
+            model.partial_fit_pairs([k], [j])
+        assert np.allclose(last.coef_, w, rtol=1e-12, atol=1e-12 / lam)
+        assert np.allclose(mean.coef_, total / t, rtol=1e-12, atol=1e-12 / lam)
+    assert not np.allclose(
+        OnlineRankSVM(lam=lam, average=False).partial_fit_pairs(better, worse).coef_, w
+    )

@@ -195,7 +195,7 @@ scores = rayleigh.decision_function(X) + rayleigh.classes_[1] + rayleigh.certifi
 shares: np.ndarray = rayleigh.predict_proba(X)
 rayleigh_cv = rb.RayleighRankerCV(manifold_weights=(0.0, 1.0), n_components=[2, 3]).fit(X, y)
 lam = rayleigh_cv.manifold_weight_ + rayleigh_cv.score(X, y, weight)
-online = rb.OnlineRankSVM(step="1/sqrt(t)", average="plain").partial_fit(X, y, qid)
+online = rb.OnlineRankSVM(step="1/sqrt(t)", average="plain", offset=0).partial_fit(X, y, qid)
 scores = online.partial_fit_pairs(X[:3], X[3:]).predict(rows) + online.n_updates_
 online = online.partial_fit_pairs(X[:3], X[3:], weight=[1, 2, 0], margin=np.ones(3))
 online_svc = rb.OnlineSVC(random_state=np.random.default_rng(0)).partial_fit(X, y, classes=[0, 1])
