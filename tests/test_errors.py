@@ -2565,12 +2565,6 @@ ESTIMATORS = [
     ),
     ("k in fit 0", fit(CV(metric="ndcg", k=0), X, Y), ValueError, r"^k is 0; expected"),
     (
-        "n_components None and rbf",
-        fit(RAY(n_components=None), X, LABELS),
-        ValueError,
-        r"^n_components is None and kernel is 'rbf'; expected",
-    ),
-    (
         "n_neighbors too many in fit",
         fit(RAY(n_neighbors=99), X, LABELS),
         ValueError,

@@ -189,9 +189,10 @@ class RayleighRanker(RayleighBase):
         How much neighbours should score alike, the paper's gamma; at 0 the unlabelled items only
         help to find the subspace.
     n_components : int >= 1 or None, default 10
-        Dimension p of the subspace of the kernel; None for a linear function of X itself. A
-        subspace, and a manifold weight, see where the origin of a linear kernel lies: features far
-        from 0 should be centred (:class:`sklearn.preprocessing.StandardScaler`).
+        Dimension p of the subspace of the kernel; None for all directions that the items span, the
+        kernelised form, which costs O(n^3), or with the linear kernel for a linear function of X
+        itself. A subspace, and a manifold weight, see where the origin of a linear kernel lies:
+        features far from 0 should be centred (:class:`sklearn.preprocessing.StandardScaler`).
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
         Of the kernel; gamma=None means 1/d.
@@ -215,8 +216,8 @@ class RayleighRanker(RayleighBase):
     lam_, solution_, certificate_, solver_, n_features_in_
         As for :class:`rankbook.RankSVM`.
     pivots_, dual_coef_ : ndarrays of shape (p,), int and float
-        f(x) = sum_j dual_coef_[j] k(x, X[pivots_[j]]); not there if n_components is None. For
-        "pca" all n items are pivots.
+        f(x) = sum_j dual_coef_[j] k(x, X[pivots_[j]]); not there for a linear function of X itself.
+        For "pca" all n items are pivots.
     posterior_ : ClassPosterior
         The Gaussians behind `predict_proba`, of 2 p (p + 1) numbers; see
         :func:`rankbook.problems.rayleigh.class_posterior`.
@@ -399,7 +400,7 @@ class RayleighRankerCV(RayleighBase):
     ----------
     lams, manifold_weights, n_components, gamma : number or array-like
         What to try: lambdas > 0 (by default the paper's 1e-3 alone), manifold weights >= 0, numbers
-        of components (or None, with the linear kernel), and gammas of the kernel, None for 1/d.
+        of components (or None for all), and gammas of the kernel, None for 1/d.
     cv : int, splitter or iterable, default 5
         Folds of the labelled items, by class; a splitter, or pairs (training, left out), see the
         labelled items only, numbered in their order. A given split is one such pair.

@@ -303,8 +303,8 @@ class NystroemMap(SetOnce):
     ----------
     X : array-like of shape (n, d)
         Items; for ``kernel="precomputed"`` their Gram matrix (n, n), which is not copied.
-    n_components : int >= 1, default 10
-        Directions p; a warning says if there are fewer.
+    n_components : int >= 1 or None, default 10
+        Directions p; a warning says if there are fewer. None takes all that the items span.
     kernel, gamma : Kernel, str or callable, and float, optional
         A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
@@ -344,14 +344,15 @@ class NystroemMap(SetOnce):
     def __init__(
         self,
         X: ArrayLike,
-        n_components: int = 10,
+        n_components: int | None = 10,
         kernel: Kernel | KernelLike = "rbf",
         gamma: float | None = None,
         pivots: Literal["greedy", "random", "rpcholesky", "pca"] = "greedy",
         random_state: Seed = None,
     ) -> None:
         self.kernel, self.rule = as_kernel(kernel, gamma), pivots
-        X, p = check_items(X, self.kernel), as_count("n_components", n_components)
+        X = check_items(X, self.kernel)
+        p = len(X) if n_components is None else as_count("n_components", n_components)
         self.trace = float(kernel_diagonal(X, self.kernel).sum())
         rng = np.random.default_rng(as_seed(random_state))
         self.pivots, self.factor, self.features = map(
@@ -364,7 +365,7 @@ class NystroemMap(SetOnce):
             raise ArgumentError(
                 "the kernel is 0 for every item", "a kernel that is not 0 for all items"
             )
-        if k < p:
+        if k < p and n_components is not None:
             warn(
                 f"n_components is reduced from {p} to {k}: "
                 f"that is what the kernel of the {len(X)} items spans, to rounding."

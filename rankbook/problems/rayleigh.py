@@ -188,7 +188,8 @@ class RayleighProblem(Tabled, SetOnce):
     manifold_weight : float >= 0, default 1.0
         The gamma of equation (5); at 0 no graph is made.
     n_components : int >= 1 or None, default 10
-        Dimension p of the subspace; None for a linear function of X itself.
+        Dimension p of the subspace. None for all that the items span, which is the kernelised form
+        without a subspace; with a linear kernel for a linear function of X itself.
     n_neighbors, metric, neighbours : int, str or transformer, str
         As in :func:`rankbook.kernels.neighbours.neighbour_graph`.
     kernel, gamma, pivots, random_state
@@ -244,14 +245,9 @@ class RayleighProblem(Tabled, SetOnce):
         options = dict(n_neighbors=as_count("n_neighbors", n_neighbors, 1, most, why))
         options |= dict(metric=metric, neighbours=as_choice("neighbours", neighbours, SEARCHES))
         subspace = None
-        if n_components is not None:
+        if n_components is not None or kernel.name != "linear":
             subspace = NystroemMap(
                 items, n_components, kernel, pivots=pivots, random_state=random_state
-            )
-        elif kernel.name != "linear":
-            raise ArgumentError(
-                f"n_components is None and kernel is {kernel.name!r}",
-                "None with kernel='linear', an integer >= 1 with any kernel",
             )
         self._take(SemiSupervisedData(items, signs, kernel, subspace, options), manifold_weight)
         self.matrix  # noqa: B018 -- makes the graph, if it is needed

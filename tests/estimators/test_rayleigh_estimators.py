@@ -261,7 +261,6 @@ def test_nan_is_found(half_labelled):
         (dict(lam=-1), ValueError, "lam is -1"),
         (dict(manifold_weight=nan), ValueError, "manifold_weight is nan"),
         (dict(n_components=0), ValueError, "n_components is 0"),
-        (dict(n_components=None), ValueError, "n_components is None"),
         (dict(n_components="ten"), TypeError, "n_components is 'ten'"),
         (dict(n_neighbors=90), ValueError, "n_neighbors is 90"),
         (dict(kernel="rfb"), ValueError, "did you mean 'rbf'"),
@@ -342,6 +341,7 @@ def again(model, X, y, folds):
         dict(kernel="poly", degree=2),
         dict(lams=[1e-3, 0.1, 1.0, 10.0]),
         dict(kernel="linear", n_components=None, gamma=None),
+        dict(n_components=None),
     ],
     ids=str,
 )

@@ -94,6 +94,7 @@ MODELS = {
     "rankrls cv": (rb.RankRLSCV(lams=[0.1, 1.0], gamma=[0.1, None][:1], cv=3), (X, Y), NEW),
     "rankrls cv loo": (rb.RankRLSCV(kernel="linear", cv="loo"), (X, Y), NEW),
     "rayleigh": (rb.RayleighRanker(n_components=5), (X, HALF), NEW),
+    "rayleigh whole": (rb.RayleighRanker(n_components=None), (X, HALF), NEW),
     "rayleigh pca": (rb.RayleighRanker(n_components=5, pivots="pca"), (X, HALF), NEW),
     "rayleigh linear": (
         rb.RayleighRanker(kernel="linear", n_components=None, manifold_weight=0.0),

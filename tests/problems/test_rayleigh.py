@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
 
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
+from rankbook.kernels.neighbours import normalized_laplacian
 from rankbook.paths.spectral import ManifoldPath, SpectralPath
 from rankbook.problems.rayleigh import rayleigh_quotient, read_labels
 
@@ -86,6 +87,39 @@ def test_against_the_formula(options, weight):
         ) and np.isclose(answer.certificate.quotient_max, answer.certificate.quotient)
         assert np.isclose(
             answer.certificate.primal, answer.coef @ A @ answer.coef / 2 - answer.coef @ delta
+        )
+
+
+@pytest.mark.parametrize("pivots", ["greedy", "random", "rpcholesky", "pca"])
+@pytest.mark.parametrize("weight", [0.0, 1e4])
+@pytest.mark.parametrize("kernel", [Kernel("rbf", 0.5), Kernel("rbf", 1e-3), Kernel("poly", 0.5)])
+def test_all_directions_are_the_kernelised_form(kernel, weight, pivots):
+    """Equation (5) over all functions of the kernel, as n equations of its matrix; with copies."""
+    rng = np.random.default_rng(2)
+    X, y = sample(rng)
+    X = np.r_[np.round(X), X[:5]]
+    y = np.r_[y, y[:5]]
+    problem = rb.RayleighProblem(
+        X, y, manifold_weight=weight, n_components=None, kernel=kernel, pivots=pivots
+    )
+    K, n = kernel.cross(X, X), len(X)
+    M, right = np.zeros((n, n)), np.zeros(n)
+    for label, sign in ((1, 1), (0, -1)):
+        e = (y == label) * 1.0
+        M += (np.diag(e) - np.outer(e, e) / e.sum()) / e.sum()
+        right += sign * e / e.sum()
+    if weight:
+        M += weight / n**2 * normalized_laplacian(problem.data.graph).toarray()
+    new = rng.normal(size=(9, 3))
+    for lam in LAMS:
+        beta = np.linalg.solve(lam * np.eye(n) + M @ K, right)
+        answer = solve(problem, lam)
+        for items in (X, new):
+            scores = kernel.cross(items, X) @ beta
+            assert np.allclose(answer.predict(items), scores, atol=1e-8 * np.abs(scores).max())
+        assert answer.certificate.is_optimal(1e-12)
+        assert np.isclose(
+            answer.certificate.primal, beta @ K @ (M @ K @ beta / 2 + lam * beta / 2 - right)
         )
 
 
@@ -574,7 +608,6 @@ def test_labels_are_read_right_or_not_at_all(y, unlabelled, separate):
 @pytest.mark.parametrize(
     "options, match",
     [
-        (dict(n_components=None), "n_components is None and kernel is 'rbf'"),
         (dict(n_components=0), "n_components is 0"),
         (dict(n_neighbors=6), "n_neighbors is 6; expected an integer >= 1 and <= 5"),
         (dict(n_neighbors=0), "n_neighbors is 0"),
