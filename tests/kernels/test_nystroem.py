@@ -244,7 +244,7 @@ def test_refusals(change, match, rule):
         quiet(**{**dict(X=X, n_components=3, pivots=rule, random_state=0), **change})
 
 
-@pytest.mark.parametrize("bad", ["3", True, [3], None])
+@pytest.mark.parametrize("bad", ["3", True, [3]])
 def test_a_count_of_another_type_is_a_type_error(bad):
     with pytest.raises(TypeError, match="n_components is"):
         rb.NystroemMap(np.eye(3), bad)
