@@ -14,6 +14,7 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.inspection import partial_dependence
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -103,7 +104,9 @@ def checks(*estimators):
     return parametrize_with_checks(
         list(estimators),
         expected_failed_checks=lambda one: (
-            {} if isinstance(one, TwoLabels) else expected_failed_checks(one)
+            {"check_regressors_train": "it predicts both labels"}
+            if isinstance(one, TwoLabels)
+            else expected_failed_checks(one)
         ),
     )
 
@@ -125,6 +128,36 @@ def test_in_another_setting(estimator, check):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_in_more_settings(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        rb.RankSVM(),
+        rb.RankSVMCV(kernel="linear", cv=2),
+        rb.RankRLS(),
+        rb.RankRLSCV(cv=2).set_output(predict="pandas"),
+        rb.OnlineRankSVM(max_updates=2000),
+        make_pipeline(StandardScaler(), rb.RankSVM(kernel="linear")),
+        GridSearchCV(rb.RankRLS(), dict(lam=[0.1, 1.0]), cv=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_partial_dependence_is_the_mean_score(model):
+    X, y = table()
+    found = partial_dependence(clone(model).fit(X, y), X, ["age"], grid_resolution=5)
+    fitted = clone(model).fit(X, y)
+    means = [np.mean(fitted.predict(X.assign(age=age))) for age in found["grid_values"][0]]
+    assert np.allclose(found["average"], [means]) and np.ptp(means) > 0
+
+
+def test_partial_dependence_has_a_row_for_each_label():
+    X, y = table()
+    model = rb.LabelRanker().fit(X, np.c_[y, -y, y**2])
+    found = partial_dependence(model, X, ["age"], grid_resolution=5)
+    means = [model.predict(X.assign(age=age)).mean(axis=0) for age in found["grid_values"][0]]
+    assert np.allclose(found["average"], np.transpose(means))
 
 
 def test_failures_are_declared_of_estimators_of_rankbook():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
@@ -606,6 +607,8 @@ class Ranker(Shown):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        # an estimator that predicts numbers: tools such as partial_dependence take no other
+        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         tags.target_tags.required = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self._takes_sparse()

@@ -118,6 +118,11 @@ class RankRLSBase(Ranker):
         X, y = validate_data(self, X, y, **options)
         return as_matrix("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def _read_preferred(self, X, preferences, **others):
         """X and the preferences between its rows, checked; `others` must be None."""
         if self.graph is not None:

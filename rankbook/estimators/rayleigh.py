@@ -144,8 +144,9 @@ class RayleighBase(Ranker):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # y has two classes, although this is no classifier
+        # y has two classes, although predict gives scores: neither a classifier nor a regressor
         tags.classifier_tags = ClassifierTags(multi_class=False)
+        tags.estimator_type = tags.regressor_tags = None
         return tags
 
     def _read_labelled(self, X, y):

@@ -24,7 +24,8 @@ FITS = """
     estimators_pickle f_contiguous_array_estimator fit2d_1feature fit2d_1sample fit2d_predict1d
     fit_check_is_fitted fit_idempotent fit_score_takes_y methods_sample_order_invariance
     methods_subset_invariance n_features_in n_features_in_after_fitting pipeline_consistency
-    positive_only_tag_during_fit readonly_memmap_input sample_weight_equivalence_on_dense_data
+    positive_only_tag_during_fit readonly_memmap_input regressor_data_not_an_array regressors_int
+    regressors_no_decision_function regressors_train sample_weight_equivalence_on_dense_data
     sample_weights_list sample_weights_not_an_array sample_weights_not_overwritten
     sample_weights_pandas_series sample_weights_shape
 """.split()
