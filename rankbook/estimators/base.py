@@ -233,17 +233,15 @@ class Shown(Savable):
         self._predict_output = predict
         return self
 
-    def _contained(self, values: np.ndarray, X: Any) -> Any:
+    def _contained(self, values: np.ndarray, X: Any, labels: np.ndarray | None = None) -> Any:
         """Predictions (p,) or (p, k) of items X as they are wanted.
 
         Those of pandas have the index of X, if X is a pandas DataFrame, else numbers from 0.
-        Columns are named after the labels, or by numbers.
+        Columns are named after `labels`, or by numbers.
         """
-        container, labels = getattr(self, "_predict_output", "default"), None
+        container = getattr(self, "_predict_output", "default")
         if container == "default":
             return values
-        if values.ndim == 2:
-            labels = vars(self).get("label_names_")
         if container == "polars":
             import polars as pl
 
@@ -320,7 +318,8 @@ class Shown(Savable):
 # %% ../../nbs/estimators/base.ipynb #c015k
 FITTED = (
     "solution_ lam_ function_ certificate_ exact_certificate_ solver_ coef_ support_ dual_coef_ "
-    "nystroem_map_ pivots_ statistics_ label_names_ path_ item_names_"
+    "nystroem_map_ pivots_ statistics_ label_names_ path_ item_names_ "
+    "pair_coef_ labels_ label_kernel_ label_feature_names_"
 ).split()
 
 
@@ -530,7 +529,8 @@ class Ranker(Shown):
             one = X.rechunk({1: -1})
             return one.map_blocks(self._part_scores, drop_axis=1, dtype=float, meta=np.empty(0))
         items = self._read_items(X, reset=False)
-        return self._contained(finite_scores(self.function_.predict, items), X)
+        names = vars(self).get("label_names_")
+        return self._contained(finite_scores(self.function_.predict, items), X, names)
 
     def _part_scores(self, part):
         """Scores of a partition of Dask, which may be empty; of a data frame with its index."""

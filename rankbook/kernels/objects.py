@@ -262,5 +262,23 @@ def label_factor(L):
 
 
 def joint_features(objects, labels):
-    """The features (n, d r) of pairs of objects (n, d) and labels (n, r): all products."""
+    """The features (n, d r) of pairs of objects (n, d) and labels (n, r): all products.
+
+    Of objects that are a CSR matrix the features are one, too.
+    """
+    if not isinstance(objects, np.ndarray):
+        return _sparse_products(objects, labels)
     return np.einsum("ij,il->ijl", objects, labels).reshape(len(objects), -1)
+
+
+def _sparse_products(objects, labels):
+    from scipy.sparse import csr_array
+
+    B, d, r = csr_array(labels), objects.shape[1], labels.shape[1]
+    entries, others = np.diff(objects.indptr), np.diff(B.indptr)
+    copies, first = np.repeat(others, entries), np.repeat(B.indptr[:-1], entries)
+    one = np.repeat(np.arange(objects.nnz), copies)
+    two = np.arange(one.size) + np.repeat(first - (np.cumsum(copies) - copies), copies)
+    columns = objects.indices[one].astype(np.int64) * r + B.indices[two]
+    rows = np.concatenate([[0], np.cumsum(entries * others.astype(np.int64))])
+    return csr_array((objects.data[one] * B.data[two], columns, rows), (len(labels), d * r))

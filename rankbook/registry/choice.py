@@ -234,7 +234,7 @@ def predicted_seconds(problem: Problem, solver: Any, provides: str = "solve") ->
     if solver == "sparse-rls":
         columns = len(problem.landmarks)
     elif solver == "kronecker":
-        n = len(problem.objects)
+        n = problem.objects.shape[0]
     return float(OTHERS[solver](n, m, columns)[is_path])
 
 

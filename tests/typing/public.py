@@ -188,6 +188,10 @@ ranker = rb.LabelRanker(0.5, "ranksvm", label_kernel=np.eye(2)).fit(X, np.c_[y, 
 best: np.ndarray = (
     ranker.rank(X, random_state=0)[:, 0] + ranker.n_labels_ + ranker.score(X, np.c_[y, -y])
 )
+dyads = rb.LabelRanker(label_kernel=rb.kernels.Kernel("rbf", gamma=1.0))
+scores = dyads.fit(X, np.c_[y, -y], labels=X[:2]).predict(X, labels=X[:3])
+part: float = dyads.score(X, np.c_[y, -y], labels=X[:2]) + dyads.rank(X, labels=X[:3])[0, 0]
+scores = dyads.pair_coef_ @ np.eye(2)
 ordinal = rb.OrdinalRanker(rb.RankRLS(), loss="absolute").fit(X, y, weight)
 scores = ordinal.decision_function(X) + ordinal.cuts_[0] + ordinal.predict(X) + ordinal.classes_[0]
 rayleigh = rb.RayleighRanker(n_components=2, unlabelled=-1, neighbours="exact").fit(X, y)

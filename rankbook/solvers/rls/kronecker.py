@@ -24,15 +24,20 @@ def object_spectrum(problem):
     """s (r,) and U (n, r) with U s U' = D^1/2 K D^1/2. O(n^3), or O(n d^2) for a linear kernel."""
     n, d, root = *problem.objects.shape, problem.object_root
     if problem.object_kernel.name == "linear" and d < n:
-        U, singular, _ = np.linalg.svd(root[:, None] * problem.objects, full_matrices=False)
+        X = problem.objects
+        if problem.is_sparse:
+            require_memory(
+                32 * n * d, f"the decomposition of {n:,} objects", "use fewer features or objects"
+            )
+            X = X.toarray()
+        U, singular, _ = np.linalg.svd(root[:, None] * X, full_matrices=False)
         return singular**2, U
     require_memory(
         32 * n * n,
         f"the decomposition of the kernel of {n:,} objects",
         "use kernel='linear' on fewer features, for instance of sklearn's Nystroem",
     )
-    K = problem.object_product(np.eye(n))
-    return decomposed(root[:, None] * K * root)
+    return decomposed(root[:, None] * problem.object_gram * root)
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k007
 class KroneckerSpectrum:
@@ -120,11 +125,7 @@ class KroneckerPath(SpectralPath):
         )
         label = as_places("the number of a label", X_new[:, -1], k)
         objects, number = np.unique(X_new[:, :-1], axis=0, return_inverse=True)
-        kernel, known = problem.object_kernel, problem.objects
-        if kernel.name == "precomputed":  # whose objects are the numbers of its rows
-            K = known[as_places("the number of an object", objects[:, 0], len(known))]
-        else:
-            K = kernel.cross(objects, known)
+        K = problem.object_cross(objects)
         L, values = problem.label_gram, self.spectrum.values.max(axis=0, initial=0.0)
         kept = values > 1e-14 * values.max()  # the others are rounding errors
         at_labels = (L - L.mean(axis=1, keepdims=True)) @ self.spectrum.right * kept

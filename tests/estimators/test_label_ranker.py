@@ -1,0 +1,397 @@
+"""Labels with features: new labels and sparse tables against the kernel of all pairs, and scores
+that are computed by hand from the coefficients.
+"""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import rankbook as rb
+from rankbook.kernels import Kernel
+
+N, K, NEW, Q = 9, 6, 5, 4
+
+
+def similar(A, B):
+    return 1.0 / (1.0 + ((A[:, None] - B) ** 2).sum(axis=2))  # the Cauchy kernel
+
+
+# a label kernel, and the kernel written out
+LABEL_KERNELS = {
+    "rbf": ("rbf", lambda A, B: np.exp(-((A[:, None] - B) ** 2).sum(axis=2) / A.shape[1])),
+    "gamma": (
+        Kernel("rbf", gamma=2.0),
+        lambda A, B: np.exp(-2.0 * ((A[:, None] - B) ** 2).sum(axis=2)),
+    ),
+    "linear": ("linear", lambda A, B: A @ B.T),
+    "poly": (Kernel("poly", gamma=1.0, degree=2), lambda A, B: (1 + A @ B.T) ** 2),
+    "callable": (similar, similar),
+}
+KERNELS = {
+    "rbf": lambda A, B: np.exp(-((A[:, None] - B) ** 2).sum(axis=2) / A.shape[1]),
+    "linear": lambda A, B: A @ B.T,
+}
+TABLES = ("complete", "gaps", "ties", "copies of labels", "grid", "equal features")
+
+
+def data(table="complete", seed=0):
+    """Objects, scores and features of labels, then new objects and new labels."""
+    rng = np.random.default_rng(seed)
+    X, Y, L = rng.normal(size=(N, 3)), rng.normal(size=(N, K)), rng.normal(size=(K, 2))
+    X_new, L_new = rng.normal(size=(NEW, 3)), rng.normal(size=(Q, 2))
+    if table == "gaps":
+        Y[rng.random(Y.shape) < 0.4] = np.nan
+    if table == "ties":
+        Y = rng.integers(0, 2, Y.shape).astype(float)
+    if table == "copies of labels":
+        L[3:] = L[:3]
+    if table == "grid":
+        X, L, X_new, L_new = (np.round(A) for A in (X, L, X_new, L_new))
+    if table == "equal features":
+        L[:] = L[0]
+    return X, Y, L, X_new, L_new
+
+
+def centred(F):
+    return F - F.mean(axis=1, keepdims=True)
+
+
+def by_all_pairs(method, k, label_k, tables, weight=None, lam=0.5):
+    """Scores (p, q) of the ranker on all pairs, whose Gram matrix is the product."""
+    X, Y, L, X_new, L_new = tables
+    i, a = np.nonzero(~np.isnan(Y) & ((~np.isnan(Y)).sum(axis=1, keepdims=True) > 1))
+    G = k(X, X)[np.ix_(i, i)] * label_k(L, L)[np.ix_(a, a)]
+    if method == "rankrls":
+        model = rb.RankRLS(lam=lam, kernel="precomputed")
+    else:
+        model = rb.RankSVM(lam=lam, kernel="precomputed", solver="interior")
+    weight = None if weight is None else np.sqrt(weight)[i]  # a pair weighs the product
+    model.fit(G, Y[i, a], qid=i, sample_weight=weight)
+    cross = k(X_new, X)[:, None, i] * label_k(L_new, L)[None][:, :, a]
+    p, q = len(X_new), len(L_new)
+    return model.predict(cross.reshape(p * q, -1)).reshape(p, q)
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("label_kernel", LABEL_KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rankrls_is_the_ranker_with_the_joint_kernel(kernel, label_kernel, table):
+    X, Y, L, X_new, L_new = data(table)
+    given, label_k = LABEL_KERNELS[label_kernel]
+    model = rb.LabelRanker(0.5, kernel=kernel, label_kernel=given).fit(X, Y, labels=L)
+    assert model.certificate_.relative_gap < 1e-9
+    for labels in (L_new, L, np.vstack([L[:1], L_new])):
+        found = model.predict(X_new, labels=labels)
+        known = by_all_pairs("rankrls", KERNELS[kernel], label_k, (X, Y, L, X_new, labels))
+        assert np.abs(centred(found) - centred(known)).max() < 1e-10 * max(1, np.abs(known).max())
+    assert np.allclose(model.predict(X_new, labels=L), model.predict(X_new), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("table", TABLES[:5])
+@pytest.mark.parametrize("label_kernel", LABEL_KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_ranksvm_is_the_ranker_with_the_joint_kernel(kernel, label_kernel, table):
+    X, Y, L, X_new, L_new = data(table)
+    given, label_k = LABEL_KERNELS[label_kernel]
+    options = dict(method="ranksvm", kernel=kernel, label_kernel=given, solver="interior")
+    model = rb.LabelRanker(0.5, **options).fit(X, Y, labels=L)
+    assert model.certificate_.relative_gap < 1e-6
+    found = model.predict(X_new, labels=L_new)
+    known = by_all_pairs("ranksvm", KERNELS[kernel], label_k, (X, Y, L, X_new, L_new))
+    assert np.abs(centred(found) - centred(known)).max() < 1e-6 * max(1, np.abs(known).max())
+    again = model.predict(X_new, labels=L)
+    assert np.allclose(again, model.predict(X_new), rtol=0, atol=1e-9 * np.abs(again).max())
+
+
+@pytest.mark.parametrize("method", ["rankrls", "ranksvm"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_weights_of_objects_count_for_new_labels(kernel, method):
+    X, Y, L, X_new, L_new = tables = data("gaps")
+    weight = np.array([0.0, 1, 2, 3, 0.5, 1, 1, 0, 2])
+    model = rb.LabelRanker(0.5, method, kernel=kernel, label_kernel="rbf")
+    model.fit(X, Y, sample_weight=weight, labels=L)
+    known = by_all_pairs(method, KERNELS[kernel], LABEL_KERNELS["rbf"][1], tables, weight)
+    found = model.predict(X_new, labels=L_new)
+    tol = 1e-10 if method == "rankrls" else 1e-5
+    assert np.abs(centred(found) - centred(known)).max() < tol * np.abs(known).max()
+
+
+@pytest.mark.parametrize("method", ["rankrls", "ranksvm"])
+def test_scores_of_new_labels_by_hand(method):
+    X, Y, L, X_new, L_new = data("gaps")
+    k, label_k = KERNELS["rbf"], LABEL_KERNELS["rbf"][1]
+    model = rb.LabelRanker(0.5, method, label_kernel="rbf").fit(X, Y, labels=L)
+    hand = k(X_new, X[model.support_]) @ model.pair_coef_ @ label_k(L, L_new)
+    assert np.allclose(model.predict(X_new, labels=L_new), hand, rtol=0, atol=1e-12)
+    assert np.allclose(model.pair_coef_ @ label_k(L, L), model.dual_coef_, rtol=0, atol=1e-12)
+    linear = rb.LabelRanker(0.5, method, kernel="linear", label_kernel="rbf").fit(X, Y, labels=L)
+    hand = X_new @ linear.pair_coef_ @ label_k(L, L_new)
+    assert np.allclose(linear.predict(X_new, labels=L_new), hand, rtol=0, atol=1e-10)
+    assert np.allclose(linear.pair_coef_ @ label_k(L, L), linear.coef_, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["rankrls", "ranksvm"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_matrix_takes_its_cross_matrix(kernel, method):
+    X, Y, L, X_new, L_new = data()
+    label_k = LABEL_KERNELS["rbf"][1]
+    options = dict(method=method, kernel=kernel)
+    one = rb.LabelRanker(0.5, label_kernel="rbf", **options).fit(X, Y, labels=L)
+    two = rb.LabelRanker(0.5, label_kernel=label_k(L, L), **options).fit(X, Y)
+    found = [
+        one.predict(X_new, labels=L_new),
+        two.predict(X_new, labels=label_k(L_new, L)),
+    ]
+    assert np.allclose(*found, rtol=0, atol=1e-8)
+    assert not hasattr(two, "labels_")
+    assert not hasattr(rb.LabelRanker().fit(X, Y), "pair_coef_")
+    before = one.predict(X_new, labels=L_new)
+    one.set_params(label_kernel="linear")  # which a fit takes note of
+    assert np.array_equal(one.predict(X_new, labels=L_new), before)
+    assert not hasattr(one.set_params(label_kernel="identity").fit(X, Y), "labels_")
+
+
+def test_a_precomputed_kernel_of_objects_goes_with_new_labels():
+    X, Y, L, X_new, L_new = data()
+    k = KERNELS["rbf"]
+    one = rb.LabelRanker(label_kernel="rbf").fit(X, Y, labels=L)
+    two = rb.LabelRanker(kernel="precomputed", label_kernel="rbf").fit(k(X, X), Y, labels=L)
+    found = [one.predict(X_new, labels=L_new), two.predict(k(X_new, X), labels=L_new)]
+    assert np.allclose(*found, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["rankrls", "ranksvm"])
+def test_all_landmarks_are_the_whole_kernel(method):
+    X, Y, L, X_new, L_new = data("gaps")
+    found = [
+        rb.LabelRanker(0.5, method, label_kernel="rbf", approximate_kernel=p)
+        .fit(X, Y, labels=L)
+        .predict(X_new, labels=L_new)
+        for p in (None, N)
+    ]
+    assert np.allclose(*map(centred, found), rtol=0, atol=1e-4 if method == "ranksvm" else 1e-8)
+
+
+def sparse_table(n, d, seed):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.3)
+
+
+SPARSE = {  # numbers of objects and features, and what is sparse
+    "few features": (9, 4, "both"),
+    "more features than objects": (9, 30, "both"),
+    "objects": (9, 4, "objects"),
+    "labels": (9, 4, "labels"),
+}
+
+
+@pytest.mark.parametrize("table", ["complete", "gaps"])
+@pytest.mark.parametrize("case", SPARSE)
+@pytest.mark.parametrize("method", ["rankrls", "ranksvm"])
+def test_sparse_features_are_dense_ones(method, case, table):
+    n, d, which = SPARSE[case]
+    Y = data(table)[1]
+    X, L = sparse_table(n, d, 1), sparse_table(K, 7, 2)
+    X_new, L_new = sparse_table(NEW, d, 3), sparse_table(Q, 7, 4)
+    X[2], L[1] = 0.0, 0.0  # empty rows
+    at = csr_array if which != "labels" else np.asarray
+    of = csr_array if which != "objects" else np.asarray
+    options = dict(kernel="linear", label_kernel="linear")
+    dense = rb.LabelRanker(0.5, method, **options).fit(X, Y, labels=L)
+    model = rb.LabelRanker(0.5, method, **options).fit(at(X), Y, labels=of(L))
+    assert model.certificate_.primal == pytest.approx(dense.certificate_.primal, rel=1e-6)
+    assert model.certificate_.relative_gap < 1e-6
+    tol = 1e-10
+    if method == "ranksvm":  # what the two certificates allow
+        radius = model.certificate_.radius + dense.certificate_.radius
+        longest = [np.sqrt((A * A).sum(axis=1).max()) for A in (X_new, np.vstack([L, L_new]))]
+        tol = radius * longest[0] * longest[1]
+        assert tol < 0.1
+    for labels in (None, L_new):
+        known = dense.predict(X_new, labels=labels)
+        given = None if labels is None else of(labels)
+        assert np.allclose(model.predict(at(X_new), labels=given), known, rtol=0, atol=tol)
+        assert np.allclose(model.predict(X_new, labels=labels), known, rtol=0, atol=tol)
+        assert np.allclose(dense.predict(at(X_new), labels=given), known, rtol=0, atol=1e-12)
+    if method == "rankrls":
+        problem = model.solution_.problem
+        assert np.allclose(problem.gram, dense.solution_.problem.gram, rtol=0, atol=1e-12)
+        assert np.allclose(problem.diagonal, dense.solution_.problem.diagonal, rtol=1e-12)
+        again = rb.solve(problem, 0.5, "rls")
+        assert again.certificate.primal == pytest.approx(model.certificate_.primal, rel=1e-10)
+        f = model.solution_.predict(problem.X)
+        known = dense.solution_.predict(dense.solution_.problem.X)
+        assert np.allclose(f - f.mean(), known - known.mean(), rtol=0, atol=1e-10)
+        if problem.is_complete:
+            path = rb.solve_path(problem, solver="kronecker")
+            assert np.allclose(path.predict(problem.X, 0.5), f, rtol=0, atol=1e-8)
+    else:
+        assert isinstance(model.solution_.problem.X, csr_array) is (which != "labels")
+
+
+def test_sparse_items_of_pairs_hold_no_zeros():
+    X, Y = sparse_table(N, 40, 1), data()[1]
+    problem = rb.LabelRankSVMProblem(csr_array(X), Y, kernel="linear")
+    assert np.count_nonzero(problem.X.data == 0) == 0 and problem.X.nnz == K * np.count_nonzero(X)
+    dense = rb.LabelRankSVMProblem(X, Y, kernel="linear")
+    assert np.allclose(problem.X.toarray() + problem.offset, dense.X + dense.offset)
+
+
+def names(prefix, count):
+    return [f"{prefix}{j}" for j in range(count)]
+
+
+def test_names_of_new_labels_are_those_of_predictions(tmp_path):
+    X, Y, L, X_new, L_new = data()
+    table = pd.DataFrame(Y, columns=names("dish ", K))
+    dishes = pd.DataFrame(L, index=table.columns, columns=["price", "salt"])
+    menu = pd.DataFrame(L_new, index=names("new ", Q), columns=["price", "salt"])
+    model = rb.LabelRanker(label_kernel="rbf").fit(X, table, labels=dishes)
+    assert model.label_names_.tolist() == names("dish ", K)
+    assert model.label_feature_names_.tolist() == ["price", "salt"]
+    named = rb.LabelRanker(label_kernel="rbf").fit(X, Y, labels=dishes)
+    assert named.label_names_.tolist() == names("dish ", K)  # from the features alone
+    plain = model.predict(X_new, labels=L_new)
+    model.set_output(predict="pandas").save(tmp_path / "m")
+    for one in (model, rb.load(tmp_path / "m"), pickle.loads(pickle.dumps(model))):
+        one.set_output(predict="pandas")
+        found = one.predict(X_new, labels=menu)
+        assert found.columns.tolist() == names("new ", Q) and np.array_equal(found, plain)
+        assert one.predict(X_new).columns.tolist() == names("dish ", K)
+        assert one.predict(X_new, labels=L_new).columns.tolist() == list(range(Q))
+        assert np.array_equal(one.rank(X_new, labels=menu), np.argsort(-plain, axis=1))
+    truth = pd.DataFrame(plain, columns=names("new ", Q))
+    assert model.score(X_new, truth, labels=menu) == 1.0
+    with pytest.raises(ValueError, match=r"y has the columns \['new 3'.*expected \['new 0'"):
+        model.score(X_new, truth[truth.columns[::-1]], labels=menu)
+    with pytest.raises(ValueError, match=r"labels has the columns \['salt', 'price'\]"):
+        model.predict(X_new, labels=menu[["salt", "price"]])
+    with pytest.raises(ValueError, match=r"labels has the index \['dish 5'"):
+        model.fit(X, table, labels=dishes[::-1])
+    pl = pytest.importorskip("polars")
+    found = model.set_output(predict="polars").predict(X_new, labels=menu)
+    assert isinstance(found, pl.DataFrame) and found.columns == names("new ", Q)
+
+
+@pytest.mark.parametrize("method", ["rankrls", "ranksvm"])
+@pytest.mark.parametrize("given", ["rbf", "linear", Kernel("poly", gamma=0.5, degree=2), "sparse"])
+def test_files_hold_the_labels(given, method, tmp_path):
+    X, Y, L, X_new, L_new = data()
+    options = dict(method=method, label_kernel="linear" if given == "sparse" else given)
+    for kernel in KERNELS:
+        model = rb.LabelRanker(kernel=kernel, **options)
+        model.fit(X, Y, labels=csr_array(L) if given == "sparse" else L).save(tmp_path / "m")
+        again = rb.load(tmp_path / "m")
+        assert np.array_equal(
+            again.predict(X_new, labels=L_new), model.predict(X_new, labels=L_new)
+        )
+
+
+def test_search_and_pipelines_pass_labels_on():
+    X, Y, L, X_new, L_new = data(seed=1)
+    widths = [Kernel("rbf", gamma=g) for g in (0.1, 1.0)]
+    search = GridSearchCV(rb.LabelRanker(), dict(label_kernel=widths, lam=[0.1, 1.0]), cv=3)
+    search.fit(X, Y, labels=L)
+    best = rb.LabelRanker(**search.best_params_).fit(X, Y, labels=L)
+    found = search.best_estimator_.predict(X_new, labels=L_new)
+    assert np.array_equal(found, best.predict(X_new, labels=L_new))
+    pipeline = make_pipeline(StandardScaler(), rb.LabelRanker(label_kernel="rbf"))
+    pipeline.fit(X, Y, labelranker__labels=L)
+    scaler = StandardScaler().fit(X)
+    plain = rb.LabelRanker(label_kernel="rbf").fit(scaler.transform(X), Y, labels=L)
+    found = pipeline.predict(X_new, labels=L_new)
+    assert np.array_equal(found, plain.predict(scaler.transform(X_new), labels=L_new))
+
+
+def test_score_is_the_share_of_pairs_of_new_labels():
+    X, Y, L, X_new, L_new = data()
+    model = rb.LabelRanker(label_kernel="rbf").fit(X, Y, labels=L)
+    truth, F = np.random.default_rng(5).normal(size=(NEW, Q)), model.predict(X_new, labels=L_new)
+    truth[0, 0] = np.nan
+    right = [
+        (truth[i, a] > truth[i, b]) == (F[i, a] > F[i, b])
+        for i in range(NEW)
+        for a in range(Q)
+        for b in range(a)
+        if np.isfinite(truth[i, [a, b]]).all()
+    ]
+    assert model.score(X_new, truth, labels=L_new) == pytest.approx(np.mean(right))
+
+
+def test_a_failed_fit_changes_nothing():
+    X, Y, L, X_new, L_new = data()
+    model = rb.LabelRanker(label_kernel="rbf").fit(X, Y, labels=L)
+    before = model.predict(X_new, labels=L_new)
+    with pytest.raises(ValueError, match="labels has 5 rows and y has 6 columns"):
+        model.fit(X[:, :2], Y, labels=L[1:])
+    assert np.array_equal(model.predict(X_new, labels=L_new), before)
+
+
+X0, Y0, L0, X1, L1 = data()
+WRONG = {
+    "an unknown name": (
+        lambda: rb.LabelRanker(label_kernel="rfb").fit(X0, Y0, labels=L0),
+        "label_kernel is 'rfb'.*'rbf'",
+    ),
+    "precomputed": (
+        lambda: rb.LabelRanker(label_kernel="precomputed").fit(X0, Y0, labels=L0),
+        r"label_kernel is 'precomputed'; expected the matrix \(k, k\) itself",
+    ),
+    "no features": (
+        lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0),
+        r"label_kernel is 'rbf' and labels is None; expected the features \(k, p\)",
+    ),
+    "features and the identity": (
+        lambda: rb.LabelRanker().fit(X0, Y0, labels=L0),
+        "labels is given and label_kernel is 'identity'; expected label_kernel='rbf'",
+    ),
+    "features and a matrix": (
+        lambda: rb.LabelRanker(label_kernel=np.eye(K)).fit(X0, Y0, labels=L0),
+        "labels is given and label_kernel is a matrix",
+    ),
+    "a missing feature": (
+        lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=np.full((K, 2), np.nan)),
+        "labels has NaN in row 0",
+    ),
+    "sparse features and rbf": (
+        lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=csr_array(L0)),
+        "labels is a sparse matrix",
+    ),
+    "other features": (
+        lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=L0).predict(X1, L1[:, :1]),
+        "labels has 1 columns; expected 2, as in training",
+    ),
+    "other features, linear": (
+        lambda: (
+            rb.LabelRanker(label_kernel="linear")
+            .fit(X0, Y0, labels=csr_array(L0))
+            .predict(X1, L1[:, :1])
+        ),
+        "labels has 1 columns; expected 2, as in training",
+    ),
+    "new labels and the identity": (
+        lambda: rb.LabelRanker().fit(X0, Y0).predict(X1, labels=L1),
+        "labels is given and the model compares no labels; expected a model fitted with a label_k",
+    ),
+    "features for a matrix": (
+        lambda: rb.LabelRanker(label_kernel=np.eye(K)).fit(X0, Y0).predict(X1, labels=L1),
+        r"labels has shape \(4, 2\); expected kernel values \(q, 6\)",
+    ),
+    "scores of other labels": (
+        lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=L0).score(X0, Y0, labels=L1),
+        "y has 6 columns; expected 4, as labels has rows",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_say_what_to_do(name):
+    call, said = WRONG[name]
+    with pytest.raises((TypeError, ValueError), match=said):
+        call()
