@@ -84,9 +84,13 @@ class SetOnce:
 
     def __setstate__(self, state):
         """What comes out of a pickle, or a copy, is read-only as what went in."""
-        kept = lambda value: (
-            locked(value) if isinstance(value, np.ndarray) and value.flags.writeable else value
-        )
+        views = {}  # one array stays one array
+
+        def kept(value):
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                return views.setdefault(id(value), locked(value))
+            return value
+
         vars(self).update(
             (name, tuple(map(kept, value)) if type(value) is tuple else kept(value))
             for name, value in state.items()

@@ -136,14 +136,15 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
         raise ArgumentError(f"y is a {type(y).__name__} and preferences is given", "one of them")
     if are_pairs:
         return None, qid, sample_weight, y
-    if y.scores is None or not y.is_counted or y.level_weight is not None:
+    plain = y.is_counted and y.level_weight is None and y.better_weight is y.worse_weight
+    if y.scores is None or not plain:
         return None, qid, sample_weight, y
     for name, given in (("qid", qid), ("sample_weight", sample_weight)):
         if given is not None:
             raise ArgumentError(
                 f"{name} is given and y is a Preferences, which has its own", "None"
             )
-    return y.scores, y.queries, y.item_weight, None
+    return y.scores, y.queries, y.better_weight, None
 
 # %% ../../nbs/estimators/base.ipynb #et07
 def given_preferences(preferences, X, **others):

@@ -241,7 +241,7 @@ def drawing_weights(query_weight, prefs, weight, partial):
             "query_weight holds numbers and partial_fit sees some queries only", "None or 'equal'"
         )
     prefs = prefs if weight is None else prefs.item_weighted(weight)
-    return prefs.levels, prefs.query_weighted(query_weight).item_weight
+    return prefs.levels, prefs.query_weighted(query_weight).better_weight
 
 # %% ../../nbs/estimators/online.ipynb #c012
 class OnlineRankSVM(OnlineEstimator):

@@ -23,7 +23,7 @@ from rankbook.metrics.queries import (
     refuse_beside_preferences,
     refuse_swapped,
 )
-from ..preferences.graph import Preferences
+from ..preferences.graph import Preferences, without_item_weights
 from ..preferences.missed_pairs import TIE_TOL, missed_share, pairs_by_query, tie_ends
 
 # %% ../../nbs/metrics/pairs.ipynb #p101
@@ -107,7 +107,7 @@ def disagreement(
             weight = as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
             prefs = prefs.item_weighted(weight)
     y_score, tie_tol = as_vector("y_score", y_score, prefs.n_items), as_tie_tol(tie_tol)
-    if len(prefs) == 0:
+    if len(without_item_weights(prefs)) == 0:
         raise UndefinedMetric("y_true has no preference", "at least one")
     share = missed_share(prefs, y_score, tie_tol)
     if np.isnan(share):
@@ -238,15 +238,16 @@ def auc(
     if isinstance(y_true, Preferences):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         prefs = y_true
-        if prefs.graph != "full" or prefs.has_pair_weights or prefs.n_levels > 2:
+        two = prefs.better_weight is not prefs.worse_weight
+        if prefs.graph != "full" or prefs.has_pair_weights or two or prefs.n_levels > 2:
             raise ArgumentError(
                 f"y_true is {prefs!r}",
                 "the full graph of at most two levels in each query for the AUC, without "
-                "weights of single pairs",
+                "weights of single pairs and with one weight for each item",
                 "For other preferences call rb.metrics.pair_accuracy(y_true, y_score).",
             )
         order, level_start, query_start = prefs.levels
-        y_true, qid, sample_weight = np.empty(order.size), np.empty_like(order), prefs.item_weight
+        y_true, qid, sample_weight = np.empty(order.size), np.empty_like(order), prefs.better_weight
         y_true[order], qid[order] = level_start > query_start, query_start
     values = np.unique(as_vector("y_true", y_true))
     if values.size > 2:

@@ -282,7 +282,13 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
             "weights of items here",
             "For other weights call rb.disagreement(y_true, y_score).",
         )
-    return y_true.scores, y_true.queries, y_true.item_weight
+    if y_true.better_weight is not y_true.worse_weight:
+        raise ArgumentError(
+            "y_true is a Preferences whose items have two weights",
+            "one weight for each item here",
+            "For two weights call rb.disagreement(y_true, y_score).",
+        )
+    return y_true.scores, y_true.queries, y_true.better_weight
 
 
 def query_weights(weight, number):

@@ -10,7 +10,7 @@ from ..base.validation import as_positive
 from ..kernels.kernel import Kernel
 from ..kernels.neighbours import SEARCHES
 from ..kernels.nystroem import NystroemMap
-from ..preferences.graph import Preferences
+from ..preferences.graph import Preferences, without_item_weights
 from ..problems.rankrls import MarginTarget, RankRLSProblem, Spectrum
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import MOMENTS, RayleighProblem, SemiSupervisedData
@@ -71,13 +71,19 @@ def _preferences_parts(prefs):
 
     Weights and margins are left out where they are all 1.
     """
+    weights = {}
+    if prefs.level_weight is not None:
+        prefs = prefs.reweighted(prefs.weight)
+    elif prefs.better_weight is not None:
+        weights["better_weight"] = np.array(prefs.better_weight)
+        if prefs.worse_weight is not prefs.better_weight:
+            weights["worse_weight"] = np.array(prefs.worse_weight)
+        prefs = without_item_weights(prefs)
     parts = dict(graph=prefs.graph, n_items=prefs.n_items, n_queries=prefs.n_queries)
-    parts |= dict(n_ties=prefs.n_ties)
+    parts |= dict(n_ties=prefs.n_ties) | weights
     if prefs.items is not None:
         parts["items"] = [_plain_name(name) for name in prefs.items]
-    by_item = prefs.item_weight is not None and not prefs.has_pair_weights
-    parts |= {"item_weight": np.array(prefs.item_weight)} if by_item else {}
-    for name in ("margin",) if by_item else ("weight", "margin"):
+    for name in ("weight", "margin"):
         if (getattr(prefs, name) != 1).any():
             parts[name] = np.array(getattr(prefs, name))
     if prefs.levels is None:
@@ -101,7 +107,8 @@ def _plain_name(name):
 
 
 def _preferences(graph, n_items, n_queries, n_ties=0, items=None, has_ids=True, **arrays):
-    given = set(arrays) - {"weight", "margin", "item_weight"}
+    optional = {"weight", "margin", "item_weight", "better_weight", "worse_weight"}
+    given = set(arrays) - optional
     demand(given in ({"scores", "queries"}, {"better", "worse"}), "preferences have other parts")
     demand(all(isinstance(a, np.ndarray) for a in arrays.values()), "preferences are no arrays")
     if "scores" in arrays:
@@ -121,7 +128,16 @@ def _preferences(graph, n_items, n_queries, n_ties=0, items=None, has_ids=True, 
         demand(plain and len(items) == prefs.n_items, "items are no names")
     prefs = prefs.replaced(items=None if items is None else tuple(items), n_ties=n_ties)
     prefs = prefs.reweighted(arrays.get("weight"), arrays.get("margin"))
-    return prefs.item_weighted(arrays["item_weight"]) if "item_weight" in arrays else prefs
+    if "better_weight" in arrays:
+        return prefs.item_weighted(arrays["better_weight"], arrays.get("worse_weight"))
+    demand("worse_weight" not in arrays, "preferences have worse_weight alone")
+    if "item_weight" not in arrays:
+        return prefs
+    items = arrays["item_weight"]  # of files until 0.2, whose pairs of weight 0 are numbered, too
+    weighted = prefs.item_weighted(items)
+    if len(weighted) == len(prefs):
+        return weighted
+    return prefs.reweighted(items[prefs.better] * items[prefs.worse], arrays.get("margin"))
 
 
 def _items(problem):

@@ -108,7 +108,7 @@ def added(moments, weight, t):
 
 # %% ../../nbs/preferences/counting.ipynb #c020
 @njit
-def sweep_upper(key, order, weight, node, shape, gradient, totals, tape):
+def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):  # noqa: PLR0913
     """Pass the upper items of a node over the lower ones. O(size of the node)."""
     begin, middle, end = node
     low, high, slope, offset = shape
@@ -116,17 +116,17 @@ def sweep_upper(key, order, weight, node, shape, gradient, totals, tape):
     first = last = begin  # the band is first:last, beyond it last:middle
     band, beyond, at = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), key[middle]
     for i in range(begin, middle):
-        beyond = added(beyond, weight[order[i]], key[i] + 1 - at)
+        beyond = added(beyond, worse[order[i]], key[i] + 1 - at)
     for i in range(middle, end):
-        s, w = key[i], weight[order[i]]
+        s, w = key[i], better[order[i]]
         band, beyond, at = shifted(band, s - at), shifted(beyond, s - at), s
         while first < last and key[first] + 1 - s <= -low:
-            band = added(band, -weight[order[first]], key[first] + 1 - s)
+            band = added(band, -worse[order[first]], key[first] + 1 - s)
             first += 1
         while last < middle and (key[last] + 1 - s < high or key[last] + 1 - s <= -low):
-            beyond = added(beyond, -weight[order[last]], key[last] + 1 - s)
+            beyond = added(beyond, -worse[order[last]], key[last] + 1 - s)
             if key[last] + 1 - s > -low:
-                band = added(band, weight[order[last]], key[last] + 1 - s)
+                band = added(band, worse[order[last]], key[last] + 1 - s)
             else:
                 first = last + 1
             last += 1
@@ -146,7 +146,7 @@ def sweep_upper(key, order, weight, node, shape, gradient, totals, tape):
 
 # %% ../../nbs/preferences/counting.ipynb #c022
 @njit
-def sweep_lower(key, order, weight, node, shape, gradient, tape):
+def sweep_lower(key, order, better, worse, node, shape, gradient, tape):
     """Pass the lower items of a node over the upper ones. O(size of the node)."""
     begin, middle, end = node
     low, high, slope, offset = shape
@@ -156,31 +156,32 @@ def sweep_lower(key, order, weight, node, shape, gradient, tape):
         t = key[i] + 1
         band, at = shifted(band, at - t), t
         while first < last and t - key[first] >= high:
-            band = added(band, -weight[order[first]], t - key[first])
-            beyond += weight[order[first]]
+            band = added(band, -better[order[first]], t - key[first])
+            beyond += better[order[first]]
             first += 1
         while last < end and t - key[last] > -low:
             if t - key[last] < high:
-                band = added(band, weight[order[last]], t - key[last])
+                band = added(band, better[order[last]], t - key[last])
             else:
-                beyond += weight[order[last]]
+                beyond += better[order[last]]
                 first = last + 1
             last += 1
         band = band if first < last else (0.0, 0.0, 0.0)
-        gradient[order[i]] -= weight[order[i]] * (beyond + slope * band[1] + offset * band[0])
+        gradient[order[i]] -= worse[order[i]] * (beyond + slope * band[1] + offset * band[0])
         tape[i - begin, 0], tape[i - begin, 1] = first - middle, last - middle
 
 # %% ../../nbs/preferences/counting.ipynb #c024
 @njit
-def block_loss(scores, weight, edges, nodes, shape, tape, items):
+def block_loss(scores, better, worse, edges, nodes, shape, tape, items):
     """The loss of the queries of a block.
 
     Parameters
     ----------
     scores : ndarray of shape (n,)
         By query and level, lowest level first.
-    weight : ndarray of shape (n,)
-        A preference weighs the product of its items' weights.
+    better, worse : ndarrays of shape (n,)
+        Weights >= 0 of the items as the better and as the worse one; a preference weighs the
+        product of the two, and one of weight 0 does not count.
     edges, nodes
         As in :func:`merge_tree`.
     shape : (low, high, slope, offset)
@@ -210,23 +211,30 @@ def block_loss(scores, weight, edges, nodes, shape, tape, items):
         node = (nodes[r, 0], nodes[r, 1], nodes[r, 2])
         size, lower = node[2] - node[0], node[1] - node[0]
         items[done : done + size] = order[node[0] : node[2]]
-        totals[3] = max(totals[3], key[node[1] - 1] + 1 - key[node[1]])
-        sweep_lower(key, order, weight, node, shape, gradient, tape[done : done + lower])
-        sweep_upper(key, order, weight, node, shape, gradient, totals, tape[done : done + size])
+        highest, lowest = node[1] - 1, node[1]
+        while highest >= node[0] and worse[order[highest]] == 0:
+            highest -= 1
+        while lowest < node[2] and better[order[lowest]] == 0:
+            lowest += 1
+        if highest >= node[0] and lowest < node[2]:
+            totals[3] = max(totals[3], key[highest] + 1 - key[lowest])
+        part = tape[done : done + size]
+        sweep_lower(key, order, better, worse, node, shape, gradient, part[:lower])
+        sweep_upper(key, order, better, worse, node, shape, gradient, totals, part)
         merge(key, order, node, spare_key, spare_order)
         done += size
     return gradient, totals
 
 # %% ../../nbs/preferences/counting.ipynb #c028
 @njit
-def half_curvature(v, weight, items, bands, others, prefix, slope, out):
+def half_curvature(v, weight, items, bands, others, other_weight, prefix, slope, out):  # noqa: PLR0913
     """Add the rows of the Laplacian for `items`, whose bands lie among `others`.
 
-    O(len(items) + len(others)).
+    The weights (n,) are those of the items and of the others. O(len(items) + len(others)).
     """
     prefix[0, 0] = prefix[0, 1] = 0.0
     for i in range(others.size):
-        w = weight[others[i]]
+        w = other_weight[others[i]]
         prefix[i + 1, 0] = prefix[i, 0] + w
         prefix[i + 1, 1] = prefix[i, 1] + w * v[others[i]]
     for i in range(items.size):
@@ -236,7 +244,7 @@ def half_curvature(v, weight, items, bands, others, prefix, slope, out):
 
 # %% ../../nbs/preferences/counting.ipynb #c029
 @njit
-def block_curvature(v, weight, nodes, slope, tape, items):
+def block_curvature(v, better, worse, nodes, slope, tape, items):
     """The second derivative of the loss, at the scores of the tape, times v (n,).
 
     O(size of the tape).
@@ -248,7 +256,7 @@ def block_curvature(v, weight, nodes, slope, tape, items):
     for r in range(nodes.shape[0]):
         lower, size = nodes[r, 1] - nodes[r, 0], nodes[r, 2] - nodes[r, 0]
         low, up = slice(done, done + lower), slice(done + lower, done + size)
-        half_curvature(v, weight, items[low], tape[low], items[up], prefix, slope, out)
-        half_curvature(v, weight, items[up], tape[up], items[low], prefix, slope, out)
+        half_curvature(v, worse, items[low], tape[low], items[up], better, prefix, slope, out)
+        half_curvature(v, better, items[up], tape[up], items[low], worse, prefix, slope, out)
         done += size
     return out

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 # %% auto #0
 __all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'item_sums', 'chosen_pairs', 'Preferences',
-           'has_positive_margins', 'as_preferences']
+           'has_positive_margins', 'without_item_weights', 'as_preferences']
 
 # %% ../../nbs/preferences/graph.ipynb #c005
 def sorted_levels(y, qid):
@@ -56,16 +56,33 @@ def sorted_levels(y, qid):
     return order, *start
 
 # %% ../../nbs/preferences/graph.ipynb #c008
-def _list_full(order, level_start, query_start):
-    """Every preference of the full graph, (better, worse) as int32, by query."""
-    counts = level_start - query_start
+def _list_full(order, level_start, query_start, better=None, worse=None):
+    """Every preference of the full graph, (better, worse) as int32, by query.
+
+    Of items with weights (n,) as the better and as the worse one, those of positive weight.
+    """
+    lower, start, counts = order, query_start, level_start - query_start
+    if better is not None:
+        start, counts = _counted_lower(order, level_start, query_start, better, worse)
+        lower = order[worse[order] > 0]
     m = int(counts.sum())
     require_memory(
         40 * m, f"the list of {m:,} preferences", 'use graph="star", or a subsample of the items'
     )
     ends = np.cumsum(counts)
-    worse_position = np.arange(m) - np.repeat(ends - counts - query_start, counts)
-    return np.repeat(order, counts).astype(np.int32), order[worse_position].astype(np.int32)
+    worse_position = np.arange(m) - np.repeat(ends - counts - start, counts)
+    return np.repeat(order, counts).astype(np.int32), lower[worse_position].astype(np.int32)
+
+
+def _counted_lower(order, level_start, query_start, better, worse):
+    """Where the lower items of each position begin among those that count, and their number.
+
+    An item counts where its weight (n,) as the worse one is positive; the number is 0 where the
+    weight as the better one is.
+    """
+    before = np.r_[0, np.cumsum(worse[order] > 0)]
+    start = before[query_start]
+    return start, np.where(better[order] > 0, before[level_start] - start, 0)
 
 # %% ../../nbs/preferences/graph.ipynb #c011
 def _list_star(order, level_start, query_start):
@@ -86,7 +103,7 @@ def _list_star(order, level_start, query_start):
 
 # %% ../../nbs/preferences/graph.ipynb #c013
 def count_pairs(graph, order, level_start, query_start):
-    """The number of preferences, without listing them."""
+    """The number of preferences, without listing them. O(n)."""
     if graph == "full":
         return int((level_start - query_start).sum())
     upper = level_start > query_start
@@ -200,8 +217,9 @@ class Preferences(SetOnce):
     levels : tuple of ndarray of shape (n,), or None
         Order of the items of a graph made from scores, and, in that order, the positions where the
         level and the query of each begin.
-    item_weight : ndarray of shape (n,), or None
-        Weights of the items, whose products weigh the preferences.
+    better_weight, worse_weight : ndarray of shape (n,), or None
+        Weights of the items as the better and as the worse one of a preference, which weighs their
+        product. The same array if each item has one weight; see :meth:`item_weighted`.
 
     Notes
     -----
@@ -228,7 +246,8 @@ class Preferences(SetOnce):
     scores: np.ndarray | None
     queries: np.ndarray | None
     levels: tuple[np.ndarray, ...] | None
-    item_weight: np.ndarray | None
+    better_weight: np.ndarray | None
+    worse_weight: np.ndarray | None
 
     def __init__(
         self,
@@ -600,16 +619,19 @@ class Preferences(SetOnce):
         return find_cycle(*self._list(), self.n_items) if self.levels is None else None
 
     def _begin(self, n_items, graph, m, **given):
-        none = "n_queries n_levels levels scores queries items item_weight".split()
-        none += ["_pairs", "_weight", "_margin", "_level_weight"]
+        none = "n_queries n_levels levels scores queries items".split()
+        none += "better_weight worse_weight _pairs _weight _margin _level_weight _whole".split()
         facts = dict(n_items=n_items, graph=graph, n_ties=0, _m=m)
         vars(self).update(dict.fromkeys(none) | facts | given)
 
     def _list(self):
         pairs = self._pairs  # another thread may forget them in between
         if pairs is None:
-            listing = {"full": _list_full, "star": _list_star}[self.graph]
-            pairs = self._pairs = tuple(map(locked, listing(*self.levels)))
+            if self.graph == "full":
+                pairs = _list_full(*self.levels, self.better_weight, self.worse_weight)
+            else:
+                pairs = _list_star(*self.levels)
+            pairs = self._pairs = tuple(map(locked, pairs))
         return pairs
 
     def __len__(self) -> int:
@@ -670,8 +692,12 @@ class Preferences(SetOnce):
     def _among(self, rows):
         """The preferences between some rows (p,); see :meth:`__getitem__`."""
         cut = lambda values: None if values is None else locked(values[rows])
-        by_item = self.item_weight is not None or self._level_weight is not None
-        of_pairs = [None if by_item else self._weight, self._margin]
+        if self.better_weight is not None:
+            one = self.better_weight is self.worse_weight
+            better = cut(self.better_weight)
+            worse = better if one else cut(self.worse_weight)
+            return self._unweighted()._among(rows)._with_item_weights(better, worse)
+        of_pairs = [None if self._level_weight is not None else self._weight, self._margin]
         single = any(values is not None for values in of_pairs)
         listed = self.levels is None or (single and self.graph == "star")
         if listed or single:
@@ -700,7 +726,6 @@ class Preferences(SetOnce):
             queries=cut(self.queries),
             _weight=weight,
             _margin=margin,
-            item_weight=cut(self.item_weight),
             _level_weight=level,
         )
 
@@ -713,7 +738,7 @@ class Preferences(SetOnce):
     def has_pair_weights(self) -> bool:
         """Whether single preferences, or pairs of levels, were given weights."""
         return self._level_weight is not None or (
-            self._weight is not None and self.item_weight is None
+            self._weight is not None and self.better_weight is None
         )
 
     @property
@@ -740,11 +765,12 @@ class Preferences(SetOnce):
     @property
     def weight(self) -> np.ndarray:
         """(m,) float64: the cost c of violating each preference."""
-        items, levels, weight = self.item_weight, self.level_weight, self._weight
+        items, levels, weight = self.better_weight, self.level_weight, self._weight
         if weight is None and (items is not None or levels is not None):
             k, l = self.better, self.worse
             found = 1.0 if levels is None else levels.of(k, l)
-            weight = self._weight = locked(found if items is None else items[k] * items[l] * found)
+            found = found if items is None else items[k] * self.worse_weight[l] * found
+            weight = self._weight = locked(found)
         return np.broadcast_to(1.0, self._m) if weight is None else weight
 
     @property
@@ -753,26 +779,79 @@ class Preferences(SetOnce):
         return np.broadcast_to(1.0, self._m) if self._margin is None else self._margin
 
     def reweighted(self, weight: ArrayLike | None = None, margin: ArrayLike | None = None) -> Self:
-        """The same graph with other weights and margins, arrays of shape (m,); None means ones."""
-        given = _pair_vectors(weight, margin, self._m)
-        return self.replaced(**given, item_weight=None, _level_weight=None)
+        """The same graph with other weights and margins, arrays of shape (m,); None means ones.
 
-    def item_weighted(self, item_weight: ArrayLike) -> Self:
+        If item weights of 0 remove preferences from a graph of scores, the others become a list.
+        """
+        given = _pair_vectors(weight, margin, self._m)
+        given |= dict(better_weight=None, worse_weight=None, _whole=None, _level_weight=None)
+        if self._whole is not None and self._whole[-1] != self._m and self.levels is not None:
+            given |= dict(graph="pairs", n_queries=None, n_levels=None, levels=None)
+            given |= dict(_pairs=self._list())
+        return self.replaced(**given)
+
+    def item_weighted(self, item_weight: ArrayLike, worse_weight: ArrayLike | None = None) -> Self:
         """The same graph where a preference weighs the product of its two items' weights.
 
-        The weights >= 0 are given as (n,) and kept so. O(n).
+        Preferences of weight 0 are left out: they count in no length, list, loss or metric. The
+        weights replace earlier weights of items and of preferences; weights of levels stay. O(n),
+        for a list of m preferences O(n + m).
 
-        A query counts q times as much if each of its items weighs the square root of q. Weights of
-        levels stay.
+        Parameters
+        ----------
+        item_weight : array-like of shape (n,)
+            Weights >= 0 of the items as the better one of a preference, and as the worse one unless
+            `worse_weight` is given. A query counts q times as much if each of its items weighs the
+            square root of q.
+        worse_weight : array-like of shape (n,), optional
+            Weights >= 0 of the items as the worse one.
 
         Examples
         --------
         >>> import rankbook as rb
-        >>> rb.Preferences.from_scores([2, 1, 0]).item_weighted([2.0, 1.0, 1.0]).weight
+        >>> prefs = rb.Preferences.from_scores([2, 1, 0])
+        >>> prefs.item_weighted([2.0, 1.0, 1.0]).weight
         array([1., 2., 2.])
+        >>> one = prefs.item_weighted([2.0, 1.0, 1.0], worse_weight=[1.0, 3.0, 0.0])
+        >>> one.better, one.worse, one.weight
+        (array([0], dtype=int32), array([1], dtype=int32), array([6.]))
         """
-        weight = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
-        return self.replaced(item_weight=weight, _weight=None)
+        better = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
+        if worse_weight is None:
+            return self._with_item_weights(better, better)
+        worse = own(as_vector("worse_weight", worse_weight, self.n_items, minimum=0.0))
+        return self._with_item_weights(better, worse)
+
+    def _unweighted(self):
+        """The same graph without weights of items, with the preferences that these left out."""
+        if self._whole is None:
+            return self
+        better, worse, margin, m = self._whole
+        given = dict(_pairs=None if better is None else (better, worse), _margin=margin, _m=m)
+        given |= dict(better_weight=None, worse_weight=None, _weight=None, _whole=None)
+        return self.replaced(**given)
+
+    def _with_item_weights(self, better, worse):
+        """The same graph with read-only weights (n,) of the items; see :meth:`item_weighted`."""
+        whole = self._unweighted()
+        pairs, margin, m = whole._pairs, whole._margin, whole._m
+        if not (better.all() and worse.all()):
+            if whole.graph == "full" and margin is None:
+                pairs, m = None, int(_counted_lower(*whole.levels, better, worse)[1].sum())
+            else:
+                k, l = whole._list()
+                kept = np.flatnonzero((better[k] > 0) & (worse[l] > 0))
+                pairs, m = (locked(k[kept]), locked(l[kept])), kept.size
+                margin = None if margin is None else locked(margin[kept])
+        return whole.replaced(
+            better_weight=better,
+            worse_weight=worse,
+            _pairs=pairs,
+            _margin=margin,
+            _m=m,
+            _weight=None,
+            _whole=(*(whole._pairs or (None, None)), whole._margin, whole._m),
+        )
 
     def query_weighted(self, weight: Literal["equal"] | ArrayLike = "equal") -> Self:
         """The same graph of scores where each query's preferences sum to 1, or to `weight` (q,).
@@ -797,8 +876,12 @@ class Preferences(SetOnce):
         if self.level_weight is None and self.has_pair_weights:
             margin = None if (self.margin == 1).all() else self.margin
             return self.reweighted(self.weight * factor[query[self.better]], margin)
-        items = np.sqrt(factor)[query]
-        return self.item_weighted(items if self.item_weight is None else items * self.item_weight)
+        items = locked(np.sqrt(factor)[query])
+        if self.better_weight is None:
+            return self._with_item_weights(items, items)
+        better = locked(items * self.better_weight)
+        one = self.better_weight is self.worse_weight
+        return self._with_item_weights(better, better if one else locked(items * self.worse_weight))
 
     def incidence(self) -> "csr_array":
         """The sparse matrix P of equation (7), +1 at the better and -1 at the worse item.
@@ -858,8 +941,9 @@ class Preferences(SetOnce):
         given = dict(queries=self.n_queries, levels=self.n_levels)
         given["level weight"] = None if self.level_weight is None else "given"
         given["ties"] = self.n_ties or None
-        if self.item_weight is not None:
-            given["item weight"] = "given"
+        if self.better_weight is not None:
+            one = self.better_weight is self.worse_weight
+            given["item weight"] = "given" if one else "as the better and as the worse"
         elif self._weight is not None and self.level_weight is None:
             given["weight"] = "given"
         given["margin"] = None if self._margin is None else "given"
@@ -879,6 +963,11 @@ def has_positive_margins(prefs):
     """Whether every margin is positive; default margins are, and are not compared."""
     given = getattr(prefs, "_margin", None)
     return given is None or bool((given > 0).all())
+
+
+def without_item_weights(prefs):
+    """The same graph without weights of items, with the preferences that weights of 0 left out."""
+    return prefs._unweighted()
 
 # %% ../../nbs/preferences/graph.ipynb #ab01
 def as_preferences(given, rows, argument="preferences", of="X"):

@@ -40,7 +40,7 @@ def _listed_share(prefs, scores, tie_tol, block=1 << 20):
     O(m) time, O(block) memory beside the list.
     """
     better, worse, weight = prefs.better, prefs.worse, prefs.weight
-    top = weight.max()
+    top = weight.max(initial=0.0)
     if top == 0:
         return np.nan
     lost = total = 0.0
@@ -115,7 +115,7 @@ def count_lower(grade, start, stop, weight=None):
     return count
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c021
-def pairs_by_query(grade, s, query_start, tie_tol=TIE_TOL, weight=None):
+def pairs_by_query(grade, s, query_start, tie_tol=TIE_TOL, better=None, worse=None):
     """What scores make of the pairs of each query: those missed, those missed or tied, and all.
 
     Parameters
@@ -125,9 +125,9 @@ def pairs_by_query(grade, s, query_start, tie_tol=TIE_TOL, weight=None):
     query_start : ndarray of shape (n,)
         The position where the query of each begins.
     tie_tol : float
-    weight : ndarray of shape (n,), optional
-        Weights of the items; a pair weighs the product of its two, in units of the largest weight
-        of its query squared.
+    better, worse : ndarray of shape (n,), optional
+        Weights of the items as the better and, the same by default, as the worse one of a pair,
+        which weighs their product in units of the largest weight of each kind in its query.
 
     Returns
     -------
@@ -139,13 +139,14 @@ def pairs_by_query(grade, s, query_start, tie_tol=TIE_TOL, weight=None):
     query_stop = np.repeat(first + size, size)
     a, b = tie_ends(s, query_start, tie_tol)
     starts = (b, a) if (b - a > 1).any() else (b,)
-    if weight is None:
+    if better is None:
         level = np.bincount(query_start + grade, minlength=grade.size)
         pairs = (size**2 - np.add.reduceat(level**2, first)) // 2
         found = [np.add.reduceat(count_lower(grade, at, query_stop), first) for at in starts]
         return found[0], found[-1], pairs
-    unit = weight / np.repeat(weight_scale(weight, first), size)
-    pieces = list(_pieces(unit))
+    unit = better / np.repeat(weight_scale(better, first), size)
+    lower = unit if worse is None else worse / np.repeat(weight_scale(worse, first), size)
+    pieces = list(_pieces(lower))
     below = lambda at: sum(
         count_lower(grade, at, query_stop, piece) * place for place, piece in pieces
     )
@@ -185,17 +186,20 @@ def _counted_share(prefs, scores, tie_tol):
     grade[order] = number - number[query_start]  # 0, 1, 2, ... within each query
     query[order] = query_start
     by_score = np.lexsort((scores, query))  # queries stay where they are
-    weight = None if prefs.item_weight is None else prefs.item_weight[by_score]
+    given = prefs.better_weight, prefs.worse_weight
+    better, worse = (None if weight is None else weight[by_score] for weight in given)
     missed, with_ties, pairs = pairs_by_query(
-        grade[by_score], scores[by_score], query_start, tie_tol, weight
+        grade[by_score], scores[by_score], query_start, tie_tol, better, worse
     )
-    if weight is None:
+    if better is None:
         return (int(missed.sum()) + int(with_ties.sum())) / 2 / len(prefs)
     counts = pairs > 0
     if not counts.any():
         return np.nan
-    scale = weight_scale(weight, np.flatnonzero(query_start == position))
-    share = (scale[counts] / scale[counts].max()) ** 2
+    first, share = np.flatnonzero(query_start == position), 1.0
+    for weight in (better, worse):
+        scale = weight_scale(weight, first)[counts]
+        share = share * (scale / scale.max())
     return float(share @ ((missed + with_ties) / 2)[counts] / (share @ pairs[counts]))
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c026

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['HINGE', 'SQUARED', 'MOST_LEVELS', 'Derivative', 'smoothed_hinge', 'margin_units', 'Sums', 'CountedLoss',
-           'LevelWeight', 'level_table', 'LevelPart', 'level_parts', 'compares', 'ListedLoss', 'SummedLoss', 'loss_of',
-           'weighs_nothing', 'query_totals', 'asked_totals', 'query_item_weights']
+           'LevelWeight', 'level_table', 'LevelPart', 'level_parts', 'both_weights', 'compares', 'ListedLoss',
+           'SummedLoss', 'loss_of', 'weighs_nothing', 'query_totals', 'asked_totals', 'query_item_weights']
 
 # %% ../../nbs/preferences/sums.ipynb #c003
 from collections.abc import Mapping
@@ -118,16 +118,17 @@ class CountedLoss:
 
     def __init__(self, prefs):
         self.n_items, self.order, level, query = prefs.n_items, *prefs.levels
-        if prefs.item_weight is not None:  # items of weight 0 take part in nothing
-            self.order, level, query = (
-                each[prefs.item_weight[self.order] > 0] for each in (self.order, level, query)
-            )
+        better, worse = prefs.better_weight, prefs.worse_weight
+        if better is not None:  # items whose weights are both 0 take part in nothing
+            counts = (better[self.order] > 0) | (worse[self.order] > 0)
+            self.order, level, query = (each[counts] for each in (self.order, level, query))
         n = self.order.size
         new_level, new_query = (
             np.flatnonzero(np.r_[True, each[1:] != each[:-1]]) for each in (level, query)
         )
-        weight = np.ones(n) if prefs.item_weight is None else prefs.item_weight[self.order]
-        self.order, self.weight = locked(self.order.copy()), locked(weight)
+        self.better = locked(np.ones(n) if better is None else better[self.order])
+        self.worse = self.better if worse is better else locked(worse[self.order])
+        self.order = locked(self.order.copy())
         self.edges, self.queries = locked(np.r_[new_level, n]), locked(np.r_[new_query, n])
 
     def _by_item(self, by_position):
@@ -150,7 +151,7 @@ class CountedLoss:
         tape, items = np.empty((size, 2), np.int32), np.empty(size, np.int32)
         score_gradient, totals = block_loss(
             scores[self.order],
-            *(writable(part) for part in (self.weight, self.edges, self.nodes)),
+            *(writable(part) for part in (self.better, self.worse, self.edges, self.nodes)),
             derivative.numbers,
             tape,
             items,
@@ -169,17 +170,17 @@ class CountedLoss:
         """
         from rankbook.preferences.counting import block_curvature
 
-        weight, nodes = writable(self.weight), writable(self.nodes)
-        return self._by_item(block_curvature(v[self.order], weight, nodes, *bands))
+        parts = (writable(part) for part in (self.better, self.worse, self.nodes))
+        return self._by_item(block_curvature(v[self.order], *parts, *bands))
 
     def full_score_gradient(self):
         """P' c, the score gradient (n,) of all preferences with a = c. O(n)."""
         both = self.edges, self.queries
         level, query = (np.repeat(np.arange(len(ends) - 1), np.diff(ends)) for ends in both)
-        before = np.r_[0.0, np.cumsum(self.weight)]
-        lower = before[self.edges[level]] - before[self.queries[query]]
-        upper = before[self.queries[query + 1]] - before[self.edges[level + 1]]
-        return self._by_item(self.weight * (lower - upper))
+        below, above = (np.r_[0.0, np.cumsum(each)] for each in (self.worse, self.better))
+        lower = below[self.edges[level]] - below[self.queries[query]]
+        upper = above[self.queries[query + 1]] - above[self.edges[level + 1]]
+        return self._by_item(self.better * lower - self.worse * upper)
 
     def largest_rise(self, scores, noise=0.0):
         """The largest score of a better item minus that of its worse one. O(n log n).
@@ -190,11 +191,14 @@ class CountedLoss:
         query = np.repeat(np.arange(len(self.queries) - 1), np.diff(self.queries))
         by_score, rank = np.argsort(s, kind="stable"), np.empty(n, dtype=np.int64)
         rank[by_score] = np.arange(n)
+        rank[self.worse == 0] = n  # as if there were no such item
         # falls from query to query, so that each begins anew
         lowest = np.minimum.accumulate(rank - n * query)
         start = np.repeat(self.edges[:-1], np.diff(self.edges))
-        upper = start > self.queries[query]
-        rise = float((s[upper] - s[by_score[lowest[start[upper] - 1] + n * query[upper]]]).max())
+        upper = np.flatnonzero((start > self.queries[query]) & (self.better > 0))
+        below = lowest[start[upper] - 1] + n * query[upper]
+        upper, below = upper[below < n], below[below < n]
+        rise = float((s[upper] - s[by_score[below]]).max())
         return rise if rise > noise else 0.0
 
 # %% ../../nbs/preferences/sums.ipynb #pw04
@@ -265,7 +269,8 @@ class LevelPart(NamedTuple):
 
     n_items: int
     levels: tuple
-    item_weight: np.ndarray
+    better_weight: np.ndarray
+    worse_weight: np.ndarray
 
 
 def level_parts(prefs):
@@ -282,21 +287,29 @@ def level_parts(prefs):
         Their preferences are disjoint, and together all of positive weight. O(n G).
     """
     (order, level, query), (grade, table) = prefs.levels, prefs.level_weight
-    own, parts = np.ones(prefs.n_items) if prefs.item_weight is None else prefs.item_weight, []
+    (better, worse), parts = both_weights(prefs), []
     for a in range(1, len(table)):
-        weight = own * np.where(grade == a, 1.0, table[a, grade]) * (grade <= a)
         upper = grade[order] == a
-        part = LevelPart(prefs.n_items, (order, np.where(upper, level, query), query), weight)
+        levels = order, np.where(upper, level, query), query
+        weights = better * (grade == a), worse * np.where(grade < a, table[a, grade], 0.0)
+        part = LevelPart(prefs.n_items, levels, *weights)
         if compares(part):
             parts.append(part)
     return parts
 
 
+def both_weights(prefs):
+    """The weights (n,) of the items as the better and as the worse one, ones by default."""
+    if prefs.better_weight is None:
+        return (np.ones(prefs.n_items),) * 2
+    return prefs.better_weight, prefs.worse_weight
+
+
 def compares(part):
     """Whether a graph of scores, with item weights, has a preference of positive weight. O(n)."""
-    order, *starts = part.levels
-    level, query = (start[part.item_weight[order] > 0] for start in starts)
-    return bool(((query[1:] == query[:-1]) & (level[1:] != level[:-1])).any())
+    order, level, query = part.levels
+    before = np.r_[0, np.cumsum(part.worse_weight[order] > 0)]
+    return bool((before[level] > before[query])[part.better_weight[order] > 0].any())
 
 # %% ../../nbs/preferences/sums.ipynb #c015
 class ListedLoss:
@@ -396,21 +409,19 @@ def loss_of(prefs):
 
 def weighs_nothing(prefs):
     """Whether every preference weighs 0; pairs that are counted are not listed for it."""
-    if prefs.is_counted and prefs.level_weight is not None:
-        return not level_parts(prefs)
-    if not prefs.is_counted or prefs.item_weight is None:
+    if not prefs.is_counted:
         return not prefs.weight.any()
-    return not compares(prefs)
+    return len(prefs) == 0 if prefs.level_weight is None else not level_parts(prefs)
 
 # %% ../../nbs/preferences/sums.ipynb #pw09
-def _pair_totals(number, weight, level, start):
+def _pair_totals(number, better, worse, level, start):
     """The sum (q,) of the products of weights of the pairs of each query.
 
-    All arrays are sorted by query and level; an item is paired with those of its query that come
-    before its level. O(n).
+    All arrays are sorted by query and level; an item is paired, as the better one, with those of
+    its query that come before its level. O(n).
     """
-    before = np.r_[0.0, np.cumsum(weight)]
-    return np.bincount(number, weight * (before[level] - before[start]))
+    before = np.r_[0.0, np.cumsum(worse)]
+    return np.bincount(number, better * (before[level] - before[start]))
 
 
 def query_totals(prefs):
@@ -425,13 +436,14 @@ def query_totals(prefs):
     query[order] = number
     if not prefs.is_counted:
         return query, np.bincount(query[prefs.better], prefs.weight, number.max() + 1)
-    plain = np.ones(prefs.n_items) if prefs.item_weight is None else prefs.item_weight
-    parts = [LevelPart(prefs.n_items, prefs.levels, plain)]
+    parts = [LevelPart(prefs.n_items, prefs.levels, *both_weights(prefs))]
     parts = parts if prefs.level_weight is None else level_parts(prefs)
     total = np.zeros(number.max() + 1)
     for part in parts:
         _, level, start = part.levels
-        total += _pair_totals(number, part.item_weight[order], level, start)
+        total += _pair_totals(
+            number, part.better_weight[order], part.worse_weight[order], level, start
+        )
     return query, total
 
 
@@ -463,6 +475,6 @@ def query_item_weights(qid, n, weight, item_weight=None):
     order = np.argsort(number, kind="stable")
     query = number[order]
     start = np.searchsorted(query, query)
-    total = _pair_totals(query, own[order], np.arange(n), start)
+    total = _pair_totals(query, own[order], own[order], np.arange(n), start)
     factor = np.divide(asked, total, out=np.ones(count), where=total > 0)
     return own * np.sqrt(factor)[number]

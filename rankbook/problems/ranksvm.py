@@ -23,7 +23,7 @@ from ..kernels.items import matvec, rmatvec
 from ..kernels.kernel import Kernel, as_kernel, require_square
 from ..kernels.linear_map import KernelMap
 from ..kernels.nystroem import NystroemMap
-from ..preferences.graph import Preferences, has_positive_margins
+from ..preferences.graph import Preferences, has_positive_margins, without_item_weights
 from rankbook.preferences.sums import (
     CountedLoss,
     Derivative,
@@ -111,7 +111,7 @@ class RankSVMProblem(Tabled, KernelMap):
             raise ArgumentError(
                 f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items", "equal numbers"
             )
-        if len(prefs) == 0:
+        if len(without_item_weights(prefs)) == 0:
             raise ArgumentError(
                 "prefs has no preference: all scores are equal in every query",
                 "at least one preference",

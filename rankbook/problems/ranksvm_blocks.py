@@ -178,7 +178,7 @@ class BlockPreferences:
     """All preferences of scores in blocks, by their number; nothing is listed."""
 
     is_listed, is_counted, graph, levels, margin = False, True, "full", None, None
-    item_weight = level_weight = None
+    better_weight = worse_weight = level_weight = None
 
     def __init__(self, n_items, n_preferences):
         self.n_items, self.n_preferences = n_items, n_preferences

@@ -208,7 +208,7 @@ def _judged(X_val, known, qid, metric, k):
             raise ArgumentError("prefs_val has no preference of positive weight", "at least one")
         return known, None
     if isinstance(known, Preferences):
-        if known.scores is None or known.has_pair_weights or known.item_weight is not None:
+        if known.scores is None or known.has_pair_weights or known.better_weight is not None:
             raise ArgumentError(
                 "prefs_val holds pairs or weights",
                 f"grades of shape (p,) for {metric}, or Preferences.from_scores(y, qid)",

@@ -225,6 +225,8 @@ def stored_cases():
     yield "few events", X, rb.Preferences.from_scores(rng.normal(size=20)), "linear", 1
     yield "item weights", X, prefs.item_weighted(rng.integers(1, 4, 20)), "rbf", 10
     yield "item weights 0", X, prefs.item_weighted(rng.integers(0, 4, 20)), "rbf", 10
+    two = rng.integers(1, 4, 20), rng.integers(0, 3, 20)
+    yield "two item weights", X, prefs.item_weighted(*two), "rbf", 10
     yield "margins 1", X, prefs.reweighted(margin=np.ones(len(prefs))), "rbf", 10
     yield "pair weights", X, prefs.reweighted(rng.uniform(0, 2, len(prefs))), "rbf", 10
     margins = rng.uniform(1, 2, len(prefs))
@@ -244,5 +246,5 @@ def test_from_a_file_for_all_weights_and_margins(case, tmp_path):
     part.save(tmp_path / "part.npz")
     loaded = rb.load(tmp_path / "part.npz")
     same(loaded.resume(), part.resume())
-    for name in ("weight", "margin", "item_weight"):
+    for name in ("weight", "margin", "better_weight", "worse_weight"):
         assert np.array_equal(getattr(loaded.problem.prefs, name), getattr(prefs, name))

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...base.jit import in_caller, inner
 from ...paths.exact import FREE
+from ...preferences.graph import count_pairs
 
 # %% ../../../nbs/solvers/path/near.ipynb #c004
 @inner
@@ -198,7 +199,8 @@ def places(prefs):
         segments : (queries + 1,) where queries begin in the order
         tree, root : (n,) for the trees of free preferences; none yet
     """
-    if not prefs.is_counted or (prefs.weight == 0).any():
+    whole = prefs.is_counted and len(prefs) == count_pairs("full", *prefs.levels)
+    if not whole or (prefs.weight == 0).any():
         names = "order place below first segments tree root".split()
         return {name: np.zeros(0, dtype=np.int64) for name in names} | dict(keys=np.zeros(0))
     order, level, query = prefs.levels

@@ -128,9 +128,9 @@ def sampler_of(problem):
     A full graph of scores is not listed unless single pairs have weights or margins.
     """
     prefs = problem.prefs
-    items = getattr(prefs, "item_weight", None)
     if getattr(prefs, "is_counted", False) and not prefs.has_pair_weights:
-        return level_sampler(prefs.levels, items)
+        if prefs.better_weight is prefs.worse_weight:
+            return level_sampler(prefs.levels, prefs.better_weight)
     weight, margin = (None if (v == 1).all() else v for v in (prefs.weight, prefs.margin))
     return list_sampler(prefs.better, prefs.worse, weight, margin)
 
@@ -383,7 +383,7 @@ def block_sampler(block):
     """The sampler of a block's preferences, None if none has a weight. O(n log n)."""
     prefs = Preferences.from_scores(block.y, block.qid)
     prefs = prefs if block.weight is None else prefs.item_weighted(block.weight)
-    sampler = level_sampler(prefs.levels, prefs.item_weight) if len(prefs) else None
+    sampler = level_sampler(prefs.levels, prefs.better_weight) if len(prefs) else None
     return sampler if sampler is not None and sampler.table.ends[-1] > 0 else None
 
 
