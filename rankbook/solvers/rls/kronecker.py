@@ -112,8 +112,8 @@ class KroneckerPath(SpectralPath):
     def components(self, X_new):
         """The part (p, r (k - 1)) of each pair of eigenvectors in the scores of new pairs.
 
-        They are (p, d + 1), as items of the problem: an object's features and the number of a label. O(q n r + p r k)
-        for q different objects, and 8 p r k bytes.
+        They are (p, d + 1), as items of the problem: an object's features and the number of a
+        label. O(q n r + p r k) for q different objects, and 8 p r k bytes.
         """
         problem, k = self.problem, len(self.spectrum.right)
         X_new = as_matrix("X_new", X_new)

@@ -1,0 +1,210 @@
+"""What a label ranker scores without objects, labels or pairs, against training again."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import rankbook as rb
+from rankbook.selection.dyadic import (
+    LEAVE_OUT,
+    dyadic_values,
+    fold_masks,
+    leave_out_scores,
+    retrained_scores,
+)
+
+LAMS = np.array([1e-2, 1.0, 1e3])
+
+
+def rbf(A):
+    return np.exp(-((A[:, None] - A) ** 2).sum(axis=2) / A.shape[1])
+
+
+def features(rng, size, kind):
+    """Random features (size, 3), on a grid of few values, with copies, or on a line."""
+    if kind == "grid":
+        return rng.integers(0, 2, size=(size, 3)).astype(float)
+    A = rng.normal(size=(size, 3))
+    if kind == "copies":
+        A[1::2] = A[0]
+    return A * [1, 0, 0] if kind == "line" else A
+
+
+def trained(K, L, Y, mask, lam):
+    """All scores (n, k) of RankRLS on the pairs of a mask, by one dense system of these pairs."""
+    i, a = np.nonzero(mask & (mask.sum(axis=1, keepdims=True) > 1))
+    sizes = np.bincount(i, minlength=len(K))
+    root = np.sqrt(sizes[i]) * (np.eye(len(i)) - (i[:, None] == i) / sizes[i])
+    kernel = K[np.ix_(i, i)] * L[np.ix_(a, a)]
+    coef = np.zeros(mask.shape)
+    inner = root @ kernel @ root.T + lam * np.eye(len(i))
+    coef[i, a] = root.T @ np.linalg.solve((inner + inner.T) / 2, root @ Y[i, a])
+    return K @ coef @ L
+
+
+def without(leave_out, shape, i, a):
+    """The mask of the training set that a pair's score is predicted from."""
+    mask = np.ones(shape, dtype=bool)
+    if leave_out == "pairs":
+        mask[i, a] = False
+    if leave_out in ("objects", "both"):
+        mask[i] = False
+    if leave_out in ("labels", "both"):
+        mask[:, a] = False
+    return mask
+
+
+def relative(scores, a, leave_out):
+    others = scores if leave_out == "objects" else np.delete(scores, a)
+    return scores[a] - others.mean()
+
+
+def trained_again(leave_out, K, L, Y, lam):
+    return np.array(
+        [
+            relative(trained(K, L, Y, without(leave_out, Y.shape, i, a), lam)[i], a, leave_out)
+            for i, a in np.ndindex(Y.shape)
+        ]
+    ).reshape(Y.shape)
+
+
+def path_of(X, Y, kernel="rbf", **options):
+    problem = rb.LabelRankRLSProblem(X, Y, kernel=kernel, **options)
+    return rb.solve_path(problem, solver="kronecker")
+
+
+@pytest.mark.parametrize("leave_out", LEAVE_OUT)
+@pytest.mark.parametrize("labels", ["plain", "grid", "copies", "line"])
+@pytest.mark.parametrize("objects", ["plain", "grid", "copies", "line"])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+def test_each_setting_against_training_again(kernel, objects, labels, leave_out):
+    for seed, (n, k) in enumerate([(2, 3), (7, 4), (4, 6)]):
+        rng = np.random.default_rng(seed)
+        X, A = features(rng, n, objects), features(rng, k, labels)
+        K, L = (X @ X.T if kernel == "linear" else rbf(X)), A @ A.T if n == 4 else rbf(A)
+        Y = rng.integers(0, 3, size=(n, k)).astype(float)
+        Y[0, :2] = 0, 1
+        if leave_out in ("labels", "both") and not np.triu(L, 1).any():
+            continue  # refused, as for the identity
+        items = K if kernel == "precomputed" else X
+        found = leave_out_scores(path_of(items, Y, kernel, label_kernel=L), leave_out, LAMS)
+        for scores, lam in zip(found, LAMS):
+            assert np.abs(scores - trained_again(leave_out, K, L, Y, lam)).max() < 1e-8
+
+
+@pytest.mark.parametrize("leave_out", ["objects", "pairs"])
+def test_labels_that_share_nothing(leave_out):
+    rng = np.random.default_rng(0)
+    for k in (2, 5):
+        X, Y = rng.normal(size=(6, 2)), rng.normal(size=(6, k))
+        found = leave_out_scores(path_of(X, Y), leave_out, LAMS)
+        for scores, lam in zip(found, LAMS):
+            again = trained_again(leave_out, rbf(X), np.eye(k), Y, lam)
+            assert np.abs(scores - again).max() < 1e-8
+
+
+def test_an_object_that_alone_has_a_feature():
+    """Of a linear kernel: its leverage is 1, and what is left says nothing about the feature."""
+    rng = np.random.default_rng(0)
+    X, A, Y = rng.normal(size=(8, 3)), rng.normal(size=(5, 2)), rng.normal(size=(8, 5))
+    X[:, 2] = 0
+    X[3] = 0, 0, 1e3
+    path = path_of(X, Y, "linear", label_kernel=rbf(A))
+    assert np.abs(leave_out_scores(path, "objects", LAMS)[:, 3]).max() < 1e-8
+    for leave_out, lam in product(LEAVE_OUT, LAMS):
+        again = trained_again(leave_out, X @ X.T, rbf(A), Y, lam)
+        assert np.abs(leave_out_scores(path, leave_out, lam)[0] - again).max() < 1e-8
+
+
+@pytest.mark.parametrize("leave_out", LEAVE_OUT)
+def test_tiny_scores_keep_their_digits(leave_out):
+    rng = np.random.default_rng(0)
+    X, A, Y = rng.normal(size=(5, 2)), rng.normal(size=(4, 2)), 10 + rng.normal(size=(5, 4))
+    found = leave_out_scores(path_of(X, Y, label_kernel=rbf(A)), leave_out, [1e10])[0]
+    again = trained_again(leave_out, rbf(X), rbf(A), Y, 1e10)
+    assert np.abs(again).max() < 1e-8 and np.abs(found - again).max() < 1e-8 * np.abs(again).max()
+
+
+def table(rng, n=8, k=6, gaps=0.0):
+    X, A = rng.normal(size=(n, 2)), rng.normal(size=(k, 2))
+    Y = rng.integers(0, 4, size=(n, k)).astype(float)
+    Y[rng.random((n, k)) < gaps] = np.nan
+    return X, rbf(A), Y
+
+
+@pytest.mark.parametrize("leave_out", LEAVE_OUT)
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+def test_folds_against_training_again(gaps, kernel, leave_out):
+    X, L, Y = table(np.random.default_rng(1), gaps=gaps)
+    K = X @ X.T if kernel == "linear" else rbf(X)
+    items = K if kernel == "precomputed" else X
+    problem = rb.LabelRankRLSProblem(items, Y, kernel=kernel, label_kernel=L)
+    values, scores = dyadic_values(problem, LAMS, leave_out, 3, 5)
+    counted = [[] for _ in LAMS]
+    for train, judged in fold_masks(leave_out, ~np.isnan(Y), 3, 5):
+        for l, lam in enumerate(LAMS):
+            f = trained(K, L, Y, train, lam)
+            for i in range(len(Y)):
+                a, b = (judged[i].nonzero()[0][end] for end in np.triu_indices(judged[i].sum(), 1))
+                assert np.allclose(scores[l, i, a] - scores[l, i, b], f[i, a] - f[i, b], atol=1e-8)
+                side = np.sign(Y[i, a] - Y[i, b])
+                met = np.sign(np.round(f[i, a] - f[i, b], 7)) * side
+                if side.any():
+                    counted[l].append(np.mean((1 - met[side != 0]) / 2))
+    assert np.allclose(values, [np.mean(each) for each in counted], rtol=0, atol=1e-12)
+    assert np.array_equal(np.isnan(scores[0]), np.isnan(Y))
+
+
+@pytest.mark.parametrize("leave_out", LEAVE_OUT)
+def test_one_at_a_time_is_judged_within_each_object(leave_out):
+    X, L, Y = table(np.random.default_rng(2))
+    values, scores = dyadic_values(rb.LabelRankRLSProblem(X, Y, label_kernel=L), LAMS, leave_out)
+    for value, F in zip(values, scores):
+        assert value == pytest.approx(
+            np.mean([rb.disagreement(rb.Preferences.from_scores(y), f) for y, f in zip(Y, F)])
+        )
+
+
+@pytest.mark.parametrize("leave_out", LEAVE_OUT)
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_folds_of_the_ranking_svm(kernel, leave_out):
+    X, L, Y = table(np.random.default_rng(3))
+    problem = rb.LabelRankSVMProblem(X, Y, kernel=kernel, label_kernel=L)
+    train, judged = list(fold_masks(leave_out, ~np.isnan(Y), 2, 0))[1]
+    scores, _ = retrained_scores(problem, Y, train, judged, np.array([0.1, 2.0]))
+    rest = np.where(train, Y, np.nan)
+    for f, lam in zip(scores, (0.1, 2.0)):
+        model = rb.LabelRanker(lam, "ranksvm", kernel=kernel, label_kernel=L).fit(X, rest)
+        again = model.predict(X)[np.ix_(judged.any(axis=1), judged.any(axis=0))]
+        apart = f - again
+        assert np.abs(apart - apart.mean(axis=1, keepdims=True)).max() < 1e-3
+    values, _ = dyadic_values(problem, [0.1, 2.0], leave_out, 2, 0)
+    assert ((values > 0) & (values < 1)).all()
+
+
+def test_a_label_whose_score_says_most_about_itself_is_not_ranked_last():
+    """At a large lambda all scores tie: the share of wrong pairs is 1/2, whatever is left out."""
+    X, L, Y = table(np.random.default_rng(4), n=30)
+    problem = rb.LabelRankRLSProblem(
+        X, np.random.default_rng(0).permuted(Y, axis=1), label_kernel=L
+    )
+    for leave_out in LEAVE_OUT:
+        values, _ = dyadic_values(problem, [1e2, 1e8], leave_out)
+        assert (np.abs(values - 0.5) < 0.1).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leave_out, cv", [(o, "loo") for o in LEAVE_OUT[:3]] + [("both", 5)])
+def test_a_thousand_objects_and_labels_take_less_than_a_minute(leave_out, cv):
+    from time import perf_counter
+
+    rng = np.random.default_rng(0)
+    X, A = rng.normal(size=(1000, 3)), rng.normal(size=(1000, 3))
+    Y = rbf(X) @ rng.normal(size=(1000, 1000)) @ rbf(A)
+    Y += Y.std() * rng.normal(size=Y.shape)
+    start = perf_counter()
+    problem = rb.LabelRankRLSProblem(X, Y, label_kernel=rbf(A))
+    values, _ = dyadic_values(problem, np.logspace(-4, 6, 30), leave_out, cv)
+    assert perf_counter() - start < 60 and 0.1 < values.min() < 0.45
