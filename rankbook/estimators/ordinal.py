@@ -180,6 +180,14 @@ class OrdinalRanker(ClassifierMixin, Shown):
         scores = np.asarray(self.ranker_.predict(X))
         return self._contained(self.classes_[np.digitize(scores, self.cuts_)], X)
 
+    def rank(self, X: Items) -> np.ndarray:
+        """The rows of items X (p, d), best first, see :meth:`rankbook.RankSVM.rank`.
+
+        The scores of the ranker decide, so items of one class have an order, too.
+        """
+        check_is_fitted(self, "cuts_")
+        return self._best_first(np.asarray(self.ranker_.predict(X)), X)
+
     @property
     def n_features_in_(self) -> int:
         """How many features the ranker has seen."""

@@ -138,7 +138,7 @@ class RankSVM(Ranker):
     >>> import rankbook as rb
     >>> X, y, qid = [[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [2.0, 2.0]], [0, 1, 2, 1], [7, 7, 7, 7]
     >>> model = rb.RankSVM(lam=0.1, kernel="linear").fit(X, y, qid=qid)
-    >>> model.predict([[1.0, 1.0], [4.0, 1.0]]).argsort()[::-1].tolist()  # best first
+    >>> model.rank([[1.0, 1.0], [4.0, 1.0]]).tolist()  # best first
     [1, 0]
     >>> model.score(X, y, qid=qid), model.certificate_.is_optimal()
     (1.0, True)

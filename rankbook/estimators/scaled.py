@@ -113,6 +113,10 @@ class ScaledModel:
         indexed = hasattr(found, "set_axis") and hasattr(X_new, "iloc")  # both of pandas
         return found.set_axis(X_new.index) if indexed else found
 
+    def rank(self, X: ArrayLike) -> np.ndarray:
+        """The rows of raw items X (p, d), best first, see :meth:`rankbook.RankSVM.rank`."""
+        return self.model.rank(self._rows(X))
+
     def score(self, X: ArrayLike, y: ArrayLike | None = None, **given: Any) -> float:
         """The model's score on raw items X (p, d), see :meth:`rankbook.RankSVM.score`.
 
@@ -127,12 +131,16 @@ class ScaledModel:
         -------
         float
         """
-        rows, index = self.transform(X), index_of(X)
-        if index is not None:  # preferences may name the rows
-            import pandas as pd
+        return self.model.score(self._rows(X), y, **given)
 
-            rows = pd.DataFrame(rows, index=index)
-        return self.model.score(rows, y, **given)
+    def _rows(self, X):
+        """Scaled features with the index of raw items X, which preferences may name."""
+        rows, index = self.transform(X), index_of(X)
+        if index is None:
+            return rows
+        import pandas as pd
+
+        return pd.DataFrame(rows, index=index)
 
     @property
     def lam_(self) -> float:

@@ -141,7 +141,7 @@ def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> Objec
     >>> import rankbook as rb
     >>> words = rb.kernels.over(["tea", "team", "milk"], lambda a, b: len(set(a) & set(b)))
     >>> model = rb.RankSVM(kernel=words, solver="interior").fit(words.items, [2, 1, 0])
-    >>> model.predict(words.add(["steam", "silk"])).argsort()[::-1].tolist()
+    >>> model.rank(words.add(["steam", "silk"])).tolist()
     [0, 1]
     """
     return ObjectKernel(objects, function)

@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_html_repr
 
 import rankbook as rb
+from rankbook.estimators.scaled import ScaledModel
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))
@@ -402,3 +404,54 @@ def test_a_lazy_frame_is_refused_in_words():
             fitted(name).predict(lazy)
         with pytest.raises(TypeError, match=f"y {said}"):
             fresh(name).fit(X, y)
+
+
+NEARLY = np.array([1.0, 3.0, 1.0 + 1e-13, -2.0, 3.0 * (1 - 1e-13), 0.0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        rb.RankSVM(kernel="linear"),
+        rb.RankSVMCV(kernel="linear", cv=2),
+        rb.RankRLS(kernel="linear"),
+        rb.RankRLSCV(kernel="linear", cv=2),
+        rb.OnlineRankSVM(max_updates=2000),
+        rb.OrdinalRanker(rb.RankSVM(kernel="linear")),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_rank_is_best_first_and_ties_keep_their_order(model):
+    X = np.arange(12.0)[:, None]
+    model = clone(model).fit(X, np.arange(12) // 4)
+    new = pd.DataFrame({"x": NEARLY}, list("abcdef"))
+    assert model.rank(new.to_numpy()).tolist() == [1, 4, 0, 2, 5, 3]
+    model.set_output(predict="pandas")
+    assert list(model.rank(new)) == list("beacfd")
+    assert model.rank(new.to_numpy()).tolist() == [1, 4, 0, 2, 5, 3]
+    for bad in (np.zeros((3, 2)), np.zeros(3), [["a"]]):
+        with pytest.raises((ValueError, TypeError)):
+            model.rank(bad)
+    with pytest.raises(NotFittedError):
+        clone(model).rank(new)
+
+
+@pytest.mark.parametrize("kind", [rb.RayleighRanker, rb.RayleighRankerCV])
+def test_rank_of_two_classes(kind):
+    X = np.arange(12.0)[:, None]
+    model = kind(kernel="linear", n_components=None).fit(X, np.arange(12) // 6)
+    assert model.rank(NEARLY[:, None]).tolist() == [1, 4, 0, 2, 5, 3]
+
+
+def test_rank_of_a_scaled_model_reads_raw_items():
+    model = rb.RankSVM(kernel="linear").fit(np.arange(12.0)[:, None], np.arange(12) // 4)
+    scaled = ScaledModel(model, [5.0], [-0.1], columns=["x"])
+    new = pd.DataFrame({"x": NEARLY}, list("abcdef"))
+    assert scaled.rank(new).tolist() == [3, 5, 0, 2, 1, 4]
+    assert list(scaled.set_output(predict="pandas").rank(new)) == list("dfacbe")
+
+
+def test_several_columns_have_no_one_rank():
+    model = rb.RankRLS(kernel="linear").fit(X, np.c_[Y, -Y])
+    with pytest.raises(ValueError, match="^y had 2 columns in fit, and rank takes one score"):
+        model.rank(X)

@@ -206,6 +206,8 @@ online_svc = rb.OnlineSVC(random_state=np.random.default_rng(0)).partial_fit(X, 
 scores = online_svc.fit(X, y, weight).decision_function(X) + online_svc.coef_[0]
 online_svc = online_svc.fit(X, y, margin=weight).partial_fit(X, y, margin=weight)
 
+scores = svm.rank(X) + ordinal.rank(X) + rayleigh.rank(rows) + online.rank(X)
+
 for model in (svm, svm_cv, rls, rls_cv, ranker, ordinal, rayleigh, rayleigh_cv, online, online_svc):
     model.save(Path("model.rankbook"))
 scores = rb.load("model.rankbook").predict(X)
