@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['members', 'Queries', 'QueryGraph', 'WeightedQueryGraph', 'check_item_weight', 'query_graph', 'IdentityGraph',
-           'pivoted_cholesky', 'WeightedGraph']
+           'pivoted_cholesky', 'WeightedGraph', 'PreferenceGraph']
 
 # %% ../../nbs/preferences/laplacians.ipynb #c002
 from functools import cached_property
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
-from ..base.ownership import own
+from ..base.ownership import locked, own, writable
 from ..base.validation import as_ids, as_numbers, as_vector
 
 # %% ../../nbs/preferences/laplacians.ipynb #c004
@@ -292,6 +292,15 @@ class WeightedGraph:
         factor, order = pivoted_cholesky(L, 1e-13 * largest)
         return factor[np.argsort(order)]
 
+    @cached_property
+    def components(self):
+        """(n,) the number of the connected component of each item. O(nonzeros of W)."""
+        from scipy.sparse.csgraph import connected_components
+
+        joined = self.W.copy()
+        joined.eliminate_zeros()
+        return connected_components(joined, directed=False)[1]
+
     def root(self, v):
         """F v."""
         return self.factor @ v
@@ -299,6 +308,12 @@ class WeightedGraph:
     def root_transposed(self, v):
         """F' v."""
         return self.factor.T @ v
+
+    def root_solved(self, b):
+        """The t (r, k) with F t = b, for b (n, k) in the range of L. O(n r^2)."""
+        from scipy.linalg import lstsq
+
+        return lstsq(self.factor, b, lapack_driver="gelsy")[0]
 
     def between_roots(self, K):
         """F' K F (r, r). O(n^3)."""
@@ -314,3 +329,122 @@ class WeightedGraph:
         """Whether no joined pair differs in any column of v (n, k)."""
         i, j = self.W.nonzero()
         return bool((v[i] == v[j]).all())
+
+# %% ../../nbs/preferences/laplacians.ipynb #pg02
+class PreferenceGraph(WeightedGraph):
+    """Preferences that are counted, each weighing a weight of its better times one of its worse.
+
+    Parameters
+    ----------
+    prefs : Preferences
+        The full graph of scores, without weights of levels.
+    """
+
+    kind = "preferences"
+
+    def __init__(self, prefs):
+        self.prefs, self.n = prefs, prefs.n_items
+        self.order, *self.starts = prefs.levels
+        given = prefs.better_weight, prefs.worse_weight
+        of_item = [np.ones(self.n) if weight is None else weight for weight in given]
+        self.better, self.worse = (locked(weight[self.order]) for weight in of_item)
+
+    @cached_property
+    def W(self):  # noqa: N802 -- as the matrix is called
+        """The matrix W, sparse, for methods that take preferences one by one. O(m)."""
+        from scipy.sparse import csr_array
+
+        k, l, weight = self.prefs.better, self.prefs.worse, self.prefs.weight
+        ends = np.r_[k, l], np.r_[l, k]
+        return csr_array((np.r_[weight, weight], ends), shape=(self.n, self.n))
+
+    @cached_property
+    def degree(self):
+        """(n,) the total weight of the pairs of each item. O(m)."""
+        return np.asarray(self.W.sum(axis=1)).ravel()
+
+    @cached_property
+    def components(self):
+        """(n,) the number of each item's query, or one of its own if it is in no pair. O(n)."""
+        level, query = self.starts
+        better, worse = (np.r_[0, np.cumsum(weight > 0)] for weight in (self.better, self.worse))
+        level_end, query_end = (np.searchsorted(each, each, side="right") for each in self.starts)
+        below, above = worse[level] - worse[query], better[query_end] - better[level_end]
+        is_compared = (self.better > 0) & (below > 0) | (self.worse > 0) & (above > 0)
+        number = np.where(is_compared, query, self.n + np.arange(self.n))
+        return self._by_item(np.unique(number, return_inverse=True)[1])
+
+    @cached_property
+    def factor(self):
+        """What F is made of, and its r columns that are not 0, by their places in order. O(n).
+
+        See :func:`rankbook.preferences.level_squares.level_root`.
+        """
+        from rankbook.preferences.level_squares import level_root
+
+        found = level_root(*map(writable, (self.better, self.worse, *self.starts)))
+        return found, np.flatnonzero(found[:, 0])
+
+    def _in_order(self, v):
+        return np.ascontiguousarray(v.reshape(self.n, -1)[self.order], dtype=np.float64)
+
+    def _by_item(self, rows):
+        out = np.empty_like(rows)
+        out[self.order] = rows
+        return out
+
+    def squares(self, v, margin):
+        """The sum (k,) of a_k b_l (margin - (v_k - v_l))^2, and half its gradient (n, k).
+
+        It is over all preferences, for v (n, k). O(n k).
+        """
+        from rankbook.preferences.level_squares import level_squares
+
+        given = map(writable, (self.better, self.worse, *self.starts))
+        loss, half = level_squares(self._in_order(v), margin, *given)
+        return loss, self._by_item(half)
+
+    def laplacian(self, v):
+        """L v for v of shape (n,) or (n, k). O(n k)."""
+        return self.squares(v, 0.0)[1].reshape(v.shape)
+
+    def quadratic_form(self, v):
+        """v' L v of each column, a sum of squares. O(n k)."""
+        return self.squares(v, 0.0)[0]
+
+    def root(self, v):
+        """F v (n,) or (n, k) for v (r,) or (r, k). O(n k)."""
+        from rankbook.preferences.level_squares import root_times
+
+        found, kept = self.factor
+        rows = np.zeros((self.n, *v.shape[1:]))
+        rows[kept] = v
+        given = map(writable, (self.worse, found, *self.starts))
+        return self._by_item(root_times(rows.reshape(self.n, -1), *given)).reshape(rows.shape)
+
+    def root_transposed(self, v):
+        """F' v (r,) or (r, k) for v (n,) or (n, k). O(n k)."""
+        from rankbook.preferences.level_squares import transposed_times
+
+        return self._without(transposed_times, v)
+
+    def root_solved(self, b):
+        """The t (r, k) with F t = b, for b (n, k) in the range of L. O(n k)."""
+        from rankbook.preferences.level_squares import root_solved
+
+        return self._without(root_solved, b)
+
+    def _without(self, function, v):
+        """What a function of columns in order says, without the rows of columns of F that are 0."""
+        found, kept = self.factor
+        rows = function(self._in_order(v), *map(writable, (self.worse, found, *self.starts)))[kept]
+        return rows.reshape(kept.size, *v.shape[1:])
+
+    def between_roots(self, K):
+        """F' K F (r, r) for a symmetric K. O(n^2)."""
+        return self.root_transposed(self.root_transposed(K).T)
+
+    def is_level(self, v):
+        """Whether no pair with a weight differs in any column of v (n, k). O(n k)."""
+        first = Queries(self.components, self.n).first
+        return bool((v == v[first[self.components]]).all())

@@ -80,11 +80,7 @@ class LeaveOut:
             return None
         if self.graph.kind == "queries":
             return self.graph
-        from scipy.sparse.csgraph import connected_components
-
-        W = self.graph.W.copy()
-        W.eliminate_zeros()
-        return Queries(connected_components(W, directed=False)[1], self.n)
+        return Queries(self.graph.components, self.n)
 
     @cached_property
     def means(self):
