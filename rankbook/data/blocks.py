@@ -17,6 +17,7 @@ from ..base.limits import LARGEST, SMALLEST, refuse_huge
 from ..base.ownership import locked, own
 from ..base.validation import as_count, as_flag, as_ids, as_items, as_vector, require_kind, shown
 from ..kernels.items import lent, matvec, own_rows, rmatvec, storage_of
+from ..preferences.graph import Preferences
 
 
 def as_feature_names(X, given=None):
@@ -47,6 +48,9 @@ def as_feature_names(X, given=None):
     return tuple(map(str, names))
 
 
+ARRAYS = ("X", "y", "qid", "weight", "worse_weight")  # of a block, one row or entry an item
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Whole queries of a data set.
@@ -70,6 +74,9 @@ class Block:
         promise not to write to it.
     feature_names : sequence of str of length d, optional
         By default those of a data frame X, unless its columns have numbers for names.
+    worse_weight : array-like of shape (n,), optional
+        Weights of the items as the worse one of a preference; `weight`, or 1, is then their weight
+        as the better one, see :meth:`rankbook.Preferences.item_weighted`.
 
     Raises
     ------
@@ -91,16 +98,30 @@ class Block:
     first: int = 0
     copy: InitVar[bool] = True
     feature_names: Any = None
+    worse_weight: Any = None
 
     def __post_init__(self, copy):
         require_kind("name", self.name, str)
         as_count("first", self.first, 0)
         as_flag("copy", copy)
         with naming(self):
-            found = _as_block(self.X, self.y, self.qid, self.weight)
+            found = _as_block(self.X, self.y, self.qid, self.weight, self.worse_weight)
             names = as_feature_names(self.X, self.feature_names)
-        found = dict(zip(("X", "y", "qid", "weight"), found), feature_names=names)
+        found = dict(zip(ARRAYS, found), feature_names=names)
         self.__setstate__({name: _kept(value, copy) for name, value in found.items()})
+
+    @property
+    def both_weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights (n,) of the items as the better and as the worse one; 1 by default."""
+        better = np.ones(len(self.y)) if self.weight is None else self.weight
+        return better, better if self.worse_weight is None else self.worse_weight
+
+    def preferences(self) -> Preferences:
+        """The preferences of its scores within each query, with the weights of the items."""
+        prefs = Preferences.from_scores(self.y, self.qid)
+        if self.weight is None and self.worse_weight is None:
+            return prefs
+        return prefs.item_weighted(self.both_weights[0], self.worse_weight)
 
     def named_items(self) -> Any:
         """X as a data frame that shares it, if it has names; sparse items as they are."""
@@ -128,7 +149,7 @@ class CheckedBlock(Block):
     item_names: Any = None
 
     def __post_init__(self, copy):
-        for name in ("X", "y", "qid", "weight"):
+        for name in ARRAYS:
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else locked(value))
 
@@ -163,7 +184,7 @@ def nbytes_of(value):
     return sum(map(nbytes_of, value.values() if isinstance(value, dict) else value))
 
 
-def _as_block(X, y, qid, weight):
+def _as_block(X, y, qid, *weights):
     """Arrays that agree, with finite entries."""
     X = as_items("X", X)
     n = X.shape[0]
@@ -172,8 +193,9 @@ def _as_block(X, y, qid, weight):
     if qid is not None:
         as_ids("qid", qid, n)
         qid = np.asarray(qid)
-    weight = None if weight is None else as_vector("weight", weight, n, minimum=0.0)
-    return X, as_vector("y", y, n), qid, weight
+    named = zip(("weight", "worse_weight"), weights)
+    weights = [None if w is None else as_vector(name, w, n, minimum=0.0) for name, w in named]
+    return X, as_vector("y", y, n), qid, *weights
 
 
 class Parts:
@@ -256,7 +278,8 @@ class Transformed:
         is_named = getattr(self.transformer, "feature_names_in_", None) is not None
         with naming(block):
             X = self.transformer.transform(block.named_items() if is_named else block.X)
-        return Block(X, block.y, block.qid, block.weight, block.name, block.first, copy=False)
+        others = {name: getattr(block, name) for name in ARRAYS[1:]}
+        return Block(X, **others, name=block.name, first=block.first, copy=False)
 
 
 class Blocks:

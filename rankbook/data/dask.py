@@ -19,6 +19,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import import_extra, require_memory
 from ..base.ownership import own
 from .blocks import (
+    ARRAYS,
     GROUP,
     Block,
     Blocks,
@@ -414,11 +415,12 @@ def vector_partitions(name, value, count, rows):
     return parts
 
 
-def as_block(name, first, X, y, qid, weight, names=None):
-    """The block of a partition, on a worker; None if it is empty."""
-    if X.shape[0] == 0:
+def as_block(name, first, *arrays, names=None):
+    """The block of the arrays of a partition, on a worker; None if it is empty."""
+    if arrays[0].shape[0] == 0:
         return None
-    return Block(X, y, qid, weight, name, first, copy=False, feature_names=names)
+    found = dict(zip(ARRAYS, arrays))
+    return Block(**found, name=name, first=first, copy=False, feature_names=names)
 
 
 def current_client():
@@ -435,11 +437,14 @@ def current_client():
         return None
 
 
-def partition_blocks(client, X, y, qid, weight):
-    """The :class:`DaskBlocks` of collections; Blocks without a client."""
+def partition_blocks(client, X, given):
+    """The :class:`DaskBlocks` of collections; Blocks without a client.
+
+    What is `given` beside X are collections or names of columns, by the names of arguments.
+    """
     from dask import compute, delayed
 
-    by_name = isinstance(y, str) and hasattr(X, "columns")
+    by_name = isinstance(given["y"], str) and hasattr(X, "columns")
     if not is_dask(X):
         raise ArgumentError(
             f"X is a {type(X).__name__}", "a dask array, a dask data frame or rankbook.Blocks"
@@ -450,24 +455,23 @@ def partition_blocks(client, X, y, qid, weight):
     parts, rows = delayed_parts(X, as_is=not by_name), known_rows(X)
     firsts = [0] * len(parts) if rows is None else [0, *accumulate(rows)][:-1]
     places = [(f"partition {k}", first) for k, first in enumerate(firsts)]
-    given = (("y", y), ("qid", qid), ("weight", weight))
     if by_name:
-        for argument, column in given:
+        for argument, column in given.items():
             if column is not None and column not in X.columns:
                 raise ArgumentError(
                     f"{argument} is {column!r}, which X does not have",
                     f"one of {', '.join(map(str, X.columns))}",
                 )
-        named = [column for _, column in given if column is not None]
+        named = [column for column in given.values() if column is not None]
 
         def block_of_frame(name, first, frame):
-            vectors = [None if column is None else frame[column] for _, column in given]
+            vectors = [None if each is None else frame[each] for each in given.values()]
             return as_block(name, first, frame.drop(columns=named), *vectors)
 
         make = delayed(block_of_frame, pure=False)
         made = [make(*place, part) for place, part in zip(places, parts)]
     else:
-        vectors = [vector_partitions(*each, len(parts), rows) for each in given]
+        vectors = [vector_partitions(*each, len(parts), rows) for each in given.items()]
         make = delayed(as_block, pure=False)
         made = [make(*place, *some) for place, *some in zip(places, parts, *vectors)]
     if client is not None:
@@ -537,8 +541,8 @@ def rows_of(block, ids, inside=True):
     """The block of the rows of some queries, or of all other rows; None if there are none."""
     rows = np.isin(block.qid, np.asarray(ids).astype(block.qid.dtype), invert=not inside)
     pick = lambda value: None if value is None else value[rows]
-    some = map(pick, (block.X, block.y, block.qid, block.weight))
-    return as_block(block.name, 0, *some, block.feature_names)
+    some = (pick(getattr(block, name)) for name in ARRAYS)
+    return as_block(block.name, 0, *some, names=block.feature_names)
 
 
 def joined(name, blocks):
@@ -551,12 +555,14 @@ def joined(name, blocks):
     require_same([facts_of(block)[0] for block in blocks])
     stack = np.concatenate if all(isinstance(b.X, np.ndarray) for b in blocks) else vstack
     y, qid = (np.concatenate([getattr(block, key) for block in blocks]) for key in ("y", "qid"))
-    weight = None
-    if any(block.weight is not None for block in blocks):  # items without one weigh 1
-        weights = [np.ones(len(b.y)) if b.weight is None else b.weight for b in blocks]
-        weight = np.concatenate(weights)
+    weights = [None, None]
+    if any(block.worse_weight is not None for block in blocks):
+        weights = zip(*(block.both_weights for block in blocks))
+    elif any(block.weight is not None for block in blocks):
+        weights = [block.both_weights[0] for block in blocks], None
+    weights = [None if each is None else np.concatenate(each) for each in weights]
     X = stack([block.X for block in blocks])
-    return as_block(name, 0, X, y, qid, weight, blocks[0].feature_names)
+    return as_block(name, 0, X, y, qid, *weights, names=blocks[0].feature_names)
 
 
 def whole_queries(blocks: Blocks | DaskBlocks) -> Blocks | DaskBlocks:
@@ -599,6 +605,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     client: "Client | None" = None,
     shuffle: bool = False,
     keep: bool = False,
+    worse_weight: Any = None,
 ) -> DaskBlocks | Blocks:
     """A data set as blocks of whole queries, on the workers of a Dask cluster or in this process.
 
@@ -624,6 +631,9 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     keep : bool, default False
         Whether blocks that are read from files are read once and stay on the workers; by default
         each sum reads them again.
+    worse_weight : the same as `weight`, optional
+        Weights of items as the worse one of a preference; `weight`, or 1, are then those as the
+        better one, see :class:`rankbook.Block`.
 
     Returns
     -------
@@ -678,13 +688,14 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         if client.asynchronous:
             raise ArgumentError("client is asynchronous", "one that waits for answers")
         require_scheduler(client)
+    given = dict(y=y, qid=qid, weight=weight, worse_weight=worse_weight)
     if isinstance(X, Blocks):
-        for name, value in (("y", y), ("qid", qid), ("weight", weight)):
+        for name, value in given.items():
             if value is not None:
                 raise ArgumentError(f"{name} is given and X is Blocks, which have it", "None")
         blocks = sent_out(X, client, keep)
     else:
-        blocks = partition_blocks(client, X, y, qid, weight)
+        blocks = partition_blocks(client, X, given)
     if shuffle:
         blocks = whole_queries(blocks)
     elif not isinstance(X, Blocks):

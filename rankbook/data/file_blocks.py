@@ -22,7 +22,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import import_extra
 from ..base.validation import as_count
-from .blocks import Blocks, CheckedBlock, Stored
+from .blocks import ARRAYS, Blocks, CheckedBlock, Stored
 from .table import (
     Roles,
     Source,
@@ -365,7 +365,7 @@ class CSVText(TextTable):
                 frame = frame.rename(columns=str.strip)
                 self.words.update(n for n in named if frame[n].dtype.kind not in "iuf")
                 block = roles.read(self, frame, first)
-                arrays = {name: getattr(block, name) for name in ARRAYS}
+                arrays = {name: getattr(block, name) for name in (*ARRAYS, "item_names")}
                 yield {name: array for name, array in arrays.items() if array is not None}
                 first += len(frame)
 
@@ -376,7 +376,6 @@ class CSVText(TextTable):
         return CheckedBlock(**arrays, **about)
 
 
-ARRAYS = ("X", "y", "qid", "weight", "item_names")  # of a block
 
 
 class NumberedText(TextTable):
@@ -589,6 +588,7 @@ def read_blocks(
     weight: str | None = None,
     drop: Sequence[str] = (),
     rows: int = 1 << 18,
+    worse_weight: str | None = None,
 ) -> Blocks:
     """Items to rank in files, as blocks of whole queries that are read when they are used.
 
@@ -612,6 +612,9 @@ def read_blocks(
         Columns to leave out.
     rows : int, default 2**18
         About how many items a block has. A query is not cut; rows of a query must stand together.
+    worse_weight : str, optional
+        The column of the weights of items as the worse one of a preference; `weight` then names
+        those as the better one, see :class:`rankbook.Block`.
 
     Returns
     -------
@@ -656,6 +659,7 @@ def read_blocks(
     (2, 2)
     """
     given = dict(target=target, qid=qid, features=features, weight=weight, drop=drop)
+    given |= dict(worse_weight=worse_weight)
     rows, tables = as_count("rows", rows), open_tables(paths)
     roles_of = lambda table, columns: find_roles(table, columns, **given)
     return blocks_of_tables(tables, roles_of, rows, exactly=features is None)[0]

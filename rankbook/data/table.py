@@ -546,12 +546,14 @@ class Roles:
     name: str | None = None
     weight: str | None = None
     group_split: str | None = None
+    worse_weight: str | None = None
     encoding: Any = None
 
     @property
     def columns(self):
         """The columns that have a role, features first."""
         others = (self.target, self.qid, self.name, self.weight, self.group_split)
+        others += (self.worse_weight,)
         return [*self.features, *(column for column in others if column is not None)]
 
     def items(self, frame):
@@ -567,7 +569,7 @@ class Roles:
         """
         if len(frame) == 0:
             raise ValueError(f"{source} has names of columns but no rows.")
-        found = dict.fromkeys(("y", "qid", "weight", "item_names"))
+        found = dict.fromkeys(("y", "qid", "item_names"))
         if self.target is not None:
             both = {self.target, *(self.features if self.encoding is None else ())}
             refuse_words(source, frame[[c for c in frame.columns if c in both]], self.target, start)
@@ -589,9 +591,10 @@ class Roles:
             found["qid"] = frame[self.qid].to_numpy()
             if self.target is not None:
                 require_ids(source, frame[self.qid], start)
-        if self.weight is not None:
-            given = finite_numbers(source, frame[[self.weight]], start=start)[:, 0]
-            found["weight"] = as_vector(f"{self.weight!r} of {name}", given, minimum=0.0)
+        for role in ("weight", "worse_weight"):
+            if (column := getattr(self, role)) is not None:
+                given = finite_numbers(source, frame[[column]], start=start)[:, 0]
+                found[role] = as_vector(f"{column!r} of {name}", given, minimum=0.0)
         if self.name is not None:
             found["item_names"] = frame[self.name].to_numpy()
         return CheckedBlock(X, **found, name=name, first=start, feature_names=names)
@@ -615,6 +618,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
     *,
     name=None,
     weight=None,
+    worse_weight=None,
     group_split=None,
     features=None,
     drop=(),
@@ -628,7 +632,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
     source : Source or FileTable
         What an error names.
     columns : list of str
-    target, qid, name, weight, group_split : str, optional
+    target, qid, name, weight, worse_weight, group_split : str, optional
         Columns. By default the target, if it is needed, and the query ids are columns whose names
         say so and that have no other role, with an :class:`Assumption`; the name is a column docid.
         "none" as `qid` stands for no queries.
@@ -645,7 +649,8 @@ def find_roles(  # noqa: PLR0913 -- a role each
         If there is no target, no such column (the nearest name is given), no feature, or a column
         with two roles.
     """
-    roles = dict(target=target, qid=qid, name=name, weight=weight, group_split=group_split)
+    weights = dict(weight=weight, worse_weight=worse_weight)
+    roles = dict(target=target, qid=qid, name=name, **weights, group_split=group_split)
     for argument, value in roles.items():
         if not (value is None or isinstance(value, str)):
             raise ArgumentError(f"{argument} is {shown(value)}", "the name of a column")
@@ -653,7 +658,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
     features = None if features is None else column_names("features", features)
     if source.is_numbered:  # the format says what its columns are
         if needs_target:
-            given = dict(target=target, qid=qid, weight=weight, drop=drop or None)
+            given = dict(target=target, qid=qid, **weights, drop=drop or None)
             for argument, value in (given | dict(group_split=group_split)).items():
                 if value is not None:
                     raise ArgumentError(
@@ -664,7 +669,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
         target, qid = target or "label", qid or ("qid" if "qid" in columns else "none")
         name = name or ("docid" if "docid" in columns else None)
     if target is None and needs_target:
-        taken = {qid, name, weight, group_split, *drop, *(features or ())}
+        taken = {qid, name, *weights.values(), group_split, *drop, *(features or ())}
         found = [c for c in columns if c.lower() in TARGET_NAMES and c not in taken]
         if len(found) == 1:
             target = found[0]
@@ -674,11 +679,11 @@ def find_roles(  # noqa: PLR0913 -- a role each
             "target is None",
             f"the name of a column of {source} to rank by, one of: {', '.join(columns)}",
         )
-    others = {target, qid, weight, group_split, *drop, *(features or ())}
+    others = {target, qid, *weights.values(), group_split, *drop, *(features or ())}
     if name is None and "docid" in columns and "docid" not in others:
         name = "docid"
     given = dict(target=target, qid=None if qid == "none" else qid, group_split=group_split)
-    given = [*given.items(), ("name", name), *(("drop", each) for each in drop), ("weight", weight)]
+    given = [*given.items(), ("name", name), *(("drop", each) for each in drop), *weights.items()]
     given = [(argument, value) for argument, value in given if value is not None]
     for argument, value in given:
         if value not in columns:
@@ -689,7 +694,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
             raise ArgumentError(f"{first} and {second} are both {value!r}", "two different columns")
     if qid is None:
         other = "makes it a feature" if features is None else "compares all rows"
-        taken = {target, name, weight, *drop, *(features or ())}
+        taken = {target, name, *weights.values(), *drop, *(features or ())}
         found = [c for c in columns if c not in taken and c.lower() in QUERY_NAMES]
         if len(found) > 1 and group_split in found:
             found.remove(group_split)
@@ -702,7 +707,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
         for qid in found:
             warn(Assumption(f"query ids: column {qid!r} of {source}; qid='none' {other}."))
     qid = None if qid == "none" else qid
-    others = {target, qid, name, weight, group_split, *drop}
+    others = {target, qid, name, *weights.values(), group_split, *drop}
     free = [column for column in columns if column not in others]
     unknown = [each for each in features or () if each not in (columns if of_model else free)]
     if source.is_numbered:  # features that no line mentions are 0
@@ -722,7 +727,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
         )
     if len(set(features)) < len(features):
         raise ArgumentError(f"features is {list(features)}", "each column once")
-    return Roles(features, target, qid, name, weight, group_split)
+    return Roles(features, target, qid, name, weight, group_split, worse_weight)
 
 
 def read_frame(source):
