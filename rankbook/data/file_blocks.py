@@ -376,8 +376,6 @@ class CSVText(TextTable):
         return CheckedBlock(**arrays, **about)
 
 
-
-
 class NumberedText(TextTable):
     """SVMlight or LETOR text.
 

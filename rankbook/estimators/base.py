@@ -147,7 +147,7 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
     return y.scores, y.queries, y.better_weight, None
 
 # %% ../../nbs/estimators/base.ipynb #et07
-def given_preferences(preferences, X, **others):
+def given_preferences(preferences, X, may_be_empty=False, **others):
     """Preferences between the rows of X, in place of `others`, which must be None.
 
     Parameters
@@ -155,6 +155,8 @@ def given_preferences(preferences, X, **others):
     preferences : Preferences or pairs
         As in :func:`rankbook.preferences.graph.as_preferences`.
     X : the items as they were passed
+    may_be_empty : bool, default False
+        Whether none may count.
 
     Returns
     -------
@@ -164,7 +166,7 @@ def given_preferences(preferences, X, **others):
     ------
     TypeError, ValueError
         If they are something else, something is given beside them, they are between other items, or
-        none counts.
+        none counts, unless that may be.
     """
     beside = [name for name, value in others.items() if value is not None]
     if beside:
@@ -173,7 +175,7 @@ def given_preferences(preferences, X, **others):
             "y, qid and sample_weight, or preferences alone",
         )
     preferences = as_preferences(preferences, X)
-    if len(preferences) == 0 or weighs_nothing(preferences):
+    if not may_be_empty and (len(preferences) == 0 or weighs_nothing(preferences)):
         raise ArgumentError(
             f"preferences has {len(preferences)} preferences, none of positive weight",
             "at least one",

@@ -21,7 +21,6 @@ from ..base.validation import as_choice, query_numbers
 from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, require_blocks
 from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel
-from ..preferences.graph import Preferences
 from ..preferences.sums import Derivative, Sums, loss_of, weighs_nothing
 from .losses import Hinge, SquaredHinge, as_loss, as_penalty
 from .ranksvm import RankSVMProblem, hessian, hessian_product, random_signs
@@ -53,8 +52,7 @@ class NoLoss:
 
 def block_loss(block, query_weight=None):
     """The loss over the preferences of a block, and how many there are. O(n log n)."""
-    prefs = Preferences.from_scores(block.y, block.qid)
-    prefs = prefs if block.weight is None else prefs.item_weighted(block.weight)
+    prefs = block.preferences()
     m = len(prefs)
     if m and query_weight is not None:
         prefs = prefs.query_weighted(query_weight)

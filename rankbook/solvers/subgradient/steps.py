@@ -19,7 +19,6 @@ from ...base.jit import njit
 from ...base.ownership import writable
 from ...base.progress import progress_bar
 from ...data.blocks import Parts
-from ...preferences.graph import Preferences
 from ...problems.certificate import Solution
 
 Table = namedtuple("Table", "ends guide scale")
@@ -60,20 +59,20 @@ def find(table, x):
     return i
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c010
-def level_sampler(levels, mass=None):
+def level_sampler(levels, better=None, worse=None):
     """A sampler of the full graph of scores, from `Preferences.levels`.
 
-    Items have weights (n,) or ones. O(n).
+    Items have weights (n,) as the better and as the worse one, both or neither. O(n).
 
     The sum of all weights of pairs is ``table.ends[-1]``; 0 if there is no pair.
     """
     order, level_start, query_start = levels
     none, real = np.zeros(0, np.int32), np.zeros(0)
-    if mass is None:
+    if better is None:
         wins, mass, upto = (level_start - query_start).astype(float), real, real
     else:
-        mass = mass[order].astype(float)
-        upto = np.r_[0.0, np.cumsum(mass)]
+        mass = better[order].astype(float)
+        upto = np.r_[0.0, np.cumsum(worse[order], dtype=np.float64)]
         wins = (upto[level_start] - upto[query_start]) * mass
     place = np.flatnonzero(wins > 0).astype(np.int32)
     nothing = Table(np.zeros(1), np.zeros(1, np.int32), 1.0)
@@ -117,7 +116,7 @@ def draw(s, state):
             high = middle
         else:
             low = middle + 1
-    while s.mass[low] == 0:  # a rounding error at the end
+    while s.upto[low + 1] == s.upto[low]:  # a rounding error at the end
         low -= 1
     return s.order[p], s.order[low], 1.0
 
@@ -129,8 +128,7 @@ def sampler_of(problem):
     """
     prefs = problem.prefs
     if getattr(prefs, "is_counted", False) and not prefs.has_pair_weights:
-        if prefs.better_weight is prefs.worse_weight:
-            return level_sampler(prefs.levels, prefs.better_weight)
+        return level_sampler(prefs.levels, prefs.better_weight, prefs.worse_weight)
     weight, margin = (None if (v == 1).all() else v for v in (prefs.weight, prefs.margin))
     return list_sampler(prefs.better, prefs.worse, weight, margin)
 
@@ -381,9 +379,9 @@ def checked_run(problem, lam, learner, sampler, tol, limit, tell=lambda steps, t
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #av05
 def block_sampler(block):
     """The sampler of a block's preferences, None if none has a weight. O(n log n)."""
-    prefs = Preferences.from_scores(block.y, block.qid)
-    prefs = prefs if block.weight is None else prefs.item_weighted(block.weight)
-    sampler = level_sampler(prefs.levels, prefs.better_weight) if len(prefs) else None
+    prefs = block.preferences()
+    both = prefs.better_weight, prefs.worse_weight
+    sampler = level_sampler(prefs.levels, *both) if len(prefs) else None
     return sampler if sampler is not None and sampler.table.ends[-1] > 0 else None
 
 
