@@ -49,7 +49,7 @@ from ..paths.exact import SolutionPath
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import Queries
 from ..preferences.sums import query_item_weights
-from ..problems.rankrls import RankRLSProblem
+from ..problems.rankrls import RankRLSProblem, UnitTarget
 from rankbook.problems.rankrls_statistics import (
     RankingStatistics,
     StatisticsSolver,
@@ -86,6 +86,11 @@ def block_statistics(block, empty, query_weight=None):
     """The statistics of one block, and what it holds."""
     facts = facts_of(block)
     X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+    if block.worse_weight is not None:
+        prefs = block.preferences()
+        if len(prefs) and query_weight is not None:
+            prefs = prefs.query_weighted(query_weight)
+        return merge_statistics(empty).add(X, prefs, block.qid), facts
     weight = block.weight
     if query_weight is not None:
         weight = query_item_weights(block.qid, len(X), query_weight, weight)
@@ -299,8 +304,10 @@ class RankRLS(RankRLSBase):
         Or fit to `preferences` in place of y, qid and sample_weight, as for
         :class:`rankbook.RankSVM`: f should differ by their margins, exactly, so that the sum of
         c (delta - (f(better) - f(worse)))^2 is minimised. Preferences in place of y stand for
-        scores, query ids and item weights if they were made from scores, and have the same meaning
-        as `preferences` if not.
+        scores, query ids and item weights if they were made from scores with at most one weight for
+        each item, and have the same meaning as `preferences` if not. With two weights for each
+        item, c is a weight of the better times one of the worse item and delta is 1; these
+        preferences are counted in O(n log n) and not listed.
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
         if is_dask(X):
@@ -372,8 +379,9 @@ class RankRLS(RankRLSBase):
         >>> model.statistics_.n_queries, bool(model.predict([[2.0]]) > model.predict([[1.0]]))
         (2, True)
         """
-        y, qid, sample_weight, single = read_target(y, qid, sample_weight)
-        if single is not None:
+        y, qid, sample_weight, prefs = read_target(y, qid, sample_weight)
+        is_counted = isinstance(prefs, Preferences) and prefs.is_counted
+        if not (prefs is None or is_counted and prefs.level_weight is None):
             raise ArgumentError(
                 "y is a Preferences with single pairs, which partial_fit cannot add",
                 "scores, or Preferences.from_scores",
@@ -388,9 +396,14 @@ class RankRLS(RankRLSBase):
                 "partial_fit in the process of the fit, or of a model from a pickle after "
                 "learning from blocks",
             )
-        X, y = self._read_scored(X, y, reset=statistics is None, least=1)
+        if prefs is None:
+            X, y = self._read_scored(X, y, reset=statistics is None, least=1)
+            weight = self._item_weights(sample_weight, len(X), qid, whole=False)
+        else:
+            others = dict(qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
+            y = given_preferences(prefs, X, may_be_empty=True, **others)
+            X, qid, weight = self._read_items(X, reset=statistics is None), y.queries, None
         grown = self._start_statistics(X) if statistics is None else merge_statistics(statistics)
-        weight = self._item_weights(sample_weight, len(X), qid, whole=False)
         return self._fit_statistics(grown.add(X, y, qid, weight), more_may_come=True)
 
     def _can_stream(self):
@@ -453,6 +466,14 @@ class RankRLS(RankRLSBase):
         problem, graph = self.solution_.problem, self.solution_.problem.graph
         basis = None if problem.basis is None else problem.landmarks
         empty = self._empty_statistics(basis)
+        if isinstance(problem.target, UnitTarget):
+            return empty.add(problem.X, problem.target.prefs)
+        if graph.kind in ("weighted", "preferences"):
+            raise ArgumentError(
+                "the model was fitted to single pairs or a graph of weights, to which partial_fit "
+                "cannot add",
+                "a model of scores, or of Preferences.from_scores",
+            )
         ids = None if getattr(graph, "ids", None) is None else graph.ids[graph.query]
         Y = problem.target.Y[:, 0] if problem.is_flat else problem.target.Y
         return empty.add(problem.X, Y, ids, graph.weight)

@@ -550,7 +550,11 @@ def block_scores(block, model):
 
 def block_sums(block, model, metrics, empty="skip"):
     """:func:`metric_sums` of some metrics (name, options) for one block, as a tuple."""
-    known = block.y, block_scores(block, model), block.qid, block.weight
+    scores = block_scores(block, model)
+    if block.worse_weight is None:
+        known = block.y, scores, block.qid, block.weight
+    else:
+        known = block.preferences(), scores
     return tuple(metric_sums(each, *known, empty=empty, **more) for each, more in metrics)
 
 

@@ -147,7 +147,7 @@ def block_disagreement(block, empty, V, values, right, lams):
 
     And whether the block has weights of items, as 0 or 1.
     """
-    weighed = int(block.weight is not None)
+    weighed = int(block.weight is not None or block.worse_weight is not None)
     X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
     Z = (X if empty.basis is None else basis_rows(empty, X)) @ V
     number = query_numbers(block.qid, len(Z))
