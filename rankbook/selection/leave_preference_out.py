@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PreferenceRows', 'preference_rows', 'without_preferences', 'left_out_differences', 'LeftOut', 'preference_groups',
-           'missed_share', 'preference_values']
+           'missed_share', 'known_preferences', 'preference_values']
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl02
 from typing import NamedTuple
@@ -243,6 +243,21 @@ def missed_share(differences, weight, limits):
     return missed(differences, 0.0, 1.0, np.asarray(limits)[:, None]) @ weight / weight.sum()
 
 
+def known_preferences(prefs, fold):
+    """Preferences between all items of which those within the training part of a fold count.
+
+    They are counted if `prefs` are. O(n), or O(m) for a list.
+    """
+    known, train = fold.prefs, fold.train
+    if known.is_counted and known.level_weight is None and len(np.unique(train)) == len(train):
+        inside = np.zeros(prefs.n_items)
+        inside[train] = 1.0
+        weights = (prefs.better_weight, prefs.worse_weight)
+        return prefs.item_weighted(*(inside if w is None else w * inside for w in weights))
+    ends = (train[end] for end in (known.better, known.worse))
+    return Preferences(*ends, prefs.n_items, known.weight, known.margin)
+
+
 def preference_values(follow, prefs, groups, lams):
     """The disagreement (l,) of what is left out, at every lambda.
 
@@ -265,9 +280,7 @@ def preference_values(follow, prefs, groups, lams):
     if not isinstance(groups, LeftOut):
         values = []
         for fold in groups:  # its training preferences are learnt from anew
-            known, asked = fold.prefs, fold.target
-            ends = (fold.train[end] for end in (known.better, known.worse))
-            path = follow(Preferences(*ends, prefs.n_items, known.weight, known.margin))
+            asked, path = fold.target, follow(known_preferences(prefs, fold))
             f = (path.shares(lams) * path.spectrum.right[:, 0]) @ _item_scores(path)[fold.test].T
             d = f[:, asked.better] - f[:, asked.worse]
             values.append(missed_share(d, asked.weight, _limits(path, d, lams)))

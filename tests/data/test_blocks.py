@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.preprocessing import StandardScaler
 
 from rankbook.data.blocks import Block, BlockedItems, Blocks, Parts, Stored, added, block_facts
 from rankbook.kernels.items import matvec, rmatvec
@@ -205,3 +206,23 @@ def test_a_block_that_borrows():
 def test_names_that_are_none_are_refused_by_the_name_of_their_argument(names, error, says):
     with pytest.raises(error, match=says):
         Block(np.eye(2), [0, 1], feature_names=names)
+
+
+def test_two_weights_of_items():
+    X, y = np.eye(3), [0, 1, 2]
+    block = Block(X, y, worse_weight=[1, 0, 2])
+    assert block.weight is None and block.worse_weight.tolist() == [1, 0, 2]
+    assert [each.tolist() for each in block.both_weights] == [[1, 1, 1], [1, 0, 2]]
+    prefs = Block(X, y, weight=[3, 2, 1], worse_weight=[1, 0, 2]).preferences()
+    assert list(zip(prefs.better, prefs.worse, prefs.weight)) == [(1, 0, 2.0), (2, 0, 1.0)]
+    one = Block(X, y, weight=[3, 2, 1]).preferences()
+    assert one.better_weight is one.worse_weight
+    assert Block(X, y).preferences().better_weight is None
+    again = pickle.loads(pickle.dumps(block))
+    assert again.worse_weight.tolist() == [1, 0, 2] and not again.worse_weight.flags.writeable
+    scaler = StandardScaler().fit(X)
+    [changed] = Blocks([block]).transform(scaler)
+    assert changed.worse_weight.tolist() == [1, 0, 2]
+    for wrong in ([1, 2], [1, -1, 0], [1, np.nan, 0]):
+        with pytest.raises(ValueError, match="block: worse_weight"):
+            Block(X, y, worse_weight=wrong)

@@ -628,3 +628,32 @@ def test_the_scheduler_gone(tmp_path, monkeypatch):
         for program in programs:
             program.kill()
             program.wait()
+
+
+def test_two_weights(client):
+    X, y, qid, better = data()
+    worse = np.random.default_rng(1).integers(0, 2, 240).astype(float)
+    cuts = [slice(i, i + 60) for i in range(0, 240, 60)]
+    both = lambda i: dict(weight=better[i], worse_weight=worse[i])
+    here = Blocks(rb.Block(X[i], y[i], qid[i], **both(i)) for i in cuts)
+    expected = solved(here)
+    assert same(expected, solved(rb.dask_blocks(here, client=client)))
+    given = dict(zip(("y", "qid", "weight", "worse_weight"), arrays(y, qid, better, worse)))
+    assert same(expected, solved(rb.dask_blocks(*arrays(X), **given)))
+    table = pd.DataFrame(X, columns=list("abcde")).assign(g=y, q=qid, w=better, e=worse)
+    frame = dd.from_pandas(table, npartitions=4, sort=False)
+    found = solved(rb.dask_blocks(frame, "g", "q", "w", worse_weight="e"))
+    assert np.allclose(found.weights, expected.weights, rtol=1e-10, atol=1e-12)
+    given = dict(zip(given, arrays(y, qid, better, worse, rows=70)))
+    moved = rb.dask_blocks(*arrays(X, rows=70), **given, shuffle=True)
+    assert np.allclose(solved(moved).weights, expected.weights, rtol=1e-9, atol=1e-12)
+
+
+def test_rows_of_one_and_of_two_weights_move(client):
+    X, y, qid, weight = data()
+    one = rb.Block(X[:90], y[:90], qid[:90], weight[:90])
+    other = rb.Block(X[90:], y[90:], qid[90:], worse_weight=2 * weight[90:])
+    there = rb.dask_blocks(Blocks([one, other]), client=client, shuffle=True)
+    sums = lambda block: np.array([each.sum() for each in block.both_weights])
+    found = there.reduce(sums, there.items)
+    assert found.tolist() == [weight[:90].sum() + 150, weight[:90].sum() + 2 * weight[90:].sum()]

@@ -126,6 +126,24 @@ class TestColumns:
         block = rb.read_blocks("a.parquet", "y", "q", drop=["w"]).items.values[0].read()
         assert block.X.tolist() == [[3, 5], [4, 6]] and block.weight is None
 
+    @pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
+    def test_two_weights(self, name):
+        frame = pd.DataFrame(dict(w=[1.0, 2], x=[3.0, 4], q=[1, 1], e=[0.0, 1], y=[0, 1]))
+        (frame.to_parquet if name == "a.parquet" else frame.to_csv)(name, index=False)
+        both = dict(weight="w", worse_weight="e")
+        [block] = rb.read_blocks(name, "y", "q", **both)
+        assert block.X.tolist() == [[3], [4]] and block.feature_names == ("x",)
+        assert block.weight.tolist() == [1, 2] and block.worse_weight.tolist() == [0, 1]
+        [block] = rb.read_blocks(name, "y", "q", ["x"], worse_weight="e")
+        assert block.weight is None and block.worse_weight.tolist() == [0, 1]
+        with pytest.raises(ValueError, match="worse_weight is 'z'; expected one of"):
+            rb.read_blocks(name, "y", "q", worse_weight="z")
+        with pytest.raises(ValueError, match="weight and worse_weight are both 'e'"):
+            rb.read_blocks(name, "y", "q", weight="e", worse_weight="e")
+        frame.assign(e=[0.0, -1]).to_csv("b.csv", index=False)
+        with pytest.raises(ValueError, match="'e' of"):
+            list(rb.read_blocks("b.csv", "y", "q", worse_weight="e"))
+
     def test_single_precision_stays(self):
         frame = pd.DataFrame(dict(a=np.arange(3, dtype="f4"), b=np.ones(3, "f4"), y=[0, 1, 2]))
         frame.to_parquet("a.parquet", index=False)

@@ -322,3 +322,51 @@ def test_a_gamma_of_no_use_is_refused_as_in_memory(model):
     for given in ((X, y), (rb.Blocks([rb.Block(X, y)]),)):
         with pytest.raises(ValueError, match="gamma is 1, and kernel is 'linear', which has no"):
             model(kernel="linear", gamma=1).fit(*given)
+
+
+@pytest.mark.parametrize("query_weight", [None, "equal"])
+def test_two_weights(data, query_weight):
+    X, y, qid, better = data
+    worse = np.random.default_rng(2).integers(0, 2, len(y)).astype(float)
+    worse[qid > 11] = 0  # a block without a preference
+    rows = np.split(np.arange(len(y)), np.searchsorted(qid, [6, 12]))
+    both = lambda i: dict(weight=better[i], worse_weight=worse[i])
+    blocks = rb.Blocks(rb.Block(X[i], y[i], qid[i], **both(i)) for i in rows)
+    prefs = rb.Preferences.from_scores(y, qid).item_weighted(better, worse)
+    prefs = prefs if query_weight is None else prefs.query_weighted()
+    options = dict(kernel="linear", query_weight=query_weight)
+    model = rb.RankRLS(**options).fit(blocks)
+    whole = rb.RankRLS(kernel="linear").fit(X, prefs)
+    assert np.isclose(model.lam_, whole.lam_, rtol=1e-9)
+    assert np.allclose(model.coef_, whole.coef_, rtol=1e-9)
+    assert np.isclose(model.certificate_.primal, whole.certificate_.primal, rtol=1e-9)
+    for loss in ("hinge", "squared"):
+        model = rb.RankSVM(**options, loss=loss).fit(blocks)
+        whole = rb.RankSVM(kernel="linear", loss=loss, solver="newton").fit(X, prefs)
+        assert np.isclose(model.lam_, whole.lam_, rtol=1e-9)
+        assert np.isclose(model.certificate_.primal, whole.certificate_.primal, rtol=1e-6)
+    with pytest.raises(ValueError, match="weights of items"):
+        rb.RankRLSCV(cv="query", kernel="linear").fit(blocks)
+    with pytest.raises(ValueError, match="graph is 'identity'"):
+        rb.RankRLS(kernel="linear", graph="identity").fit(blocks)
+
+
+def test_partial_fit_of_preferences_with_two_weights(data):
+    X, y, qid, better = data
+    worse = np.random.default_rng(2).integers(0, 2, len(y)).astype(float)
+    prefs = rb.Preferences.from_scores(y).item_weighted(better, worse)
+    whole = rb.RankRLS(0.5, kernel="linear").fit(X[:200], prefs[:200])
+    grown = whole.partial_fit(X[200:], prefs[200:]).coef_
+    pair = rb.RankRLS(0.5, kernel="linear").partial_fit(X[200:], prefs[200:])
+    assert np.allclose(pair.partial_fit(X[:200], prefs[:200]).coef_, grown, rtol=1e-9)
+    halves = [
+        np.r_[prefs[i].better, prefs[i].worse].reshape(2, -1) + i.start
+        for i in (slice(0, 200), slice(200, 300))
+    ]
+    listed = rb.Preferences(
+        *np.hstack(halves), 300, weight=np.r_[prefs[:200].weight, prefs[200:].weight]
+    )
+    assert np.allclose(grown, rb.RankRLS(0.5, kernel="linear").fit(X, preferences=listed).coef_)
+    single = rb.RankRLS(kernel="linear").fit(X[:3], preferences=rb.Preferences([1], [0], 3))
+    with pytest.raises(ValueError, match="single pairs"):
+        single.partial_fit(X, y, qid)

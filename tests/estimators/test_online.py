@@ -393,3 +393,45 @@ def test_offset_zero_is_the_algorithm_of_the_lecture(lam):
     assert not np.allclose(
         OnlineRankSVM(lam=lam, average=False).partial_fit_pairs(better, worse).coef_, w
     )
+
+
+def two_weights(stream):
+    """The stream's scores with two weights for each item, half of the worse ones 0."""
+    X, y, qid, _ = stream
+    rng = np.random.default_rng(7)
+    a, b = rng.uniform(0.5, 2, 600), rng.integers(0, 2, 600).astype(float)
+    return X, rb.Preferences.from_scores(y, qid).item_weighted(a, b)
+
+
+def excess(model, X, prefs, lam):
+    """How far the objective per preference lies above its optimum, as a share."""
+    total = prefs.weight.sum()
+    problem = RankSVMProblem(X, prefs, kernel="linear")
+    best = rb.solve(problem, lam * total).certificate.primal
+    return problem.certificate(lam * total, weights=model.coef_).primal / best - 1
+
+
+def test_two_weights(stream):
+    X, prefs = two_weights(stream)
+    model = OnlineRankSVM(lam=1e-2).fit(X, prefs)
+    assert not prefs.is_listed and model.by_query_ and model.converged_
+    assert np.array_equal(OnlineRankSVM(lam=1e-2).fit(X, preferences=prefs).coef_, model.coef_)
+    assert -1e-6 <= excess(model, X, prefs, 1e-2) <= 0.01
+
+
+def test_two_weights_in_batches(stream):
+    X, prefs = two_weights(stream)
+    model, qid = OnlineRankSVM(lam=1e-2, draws=10), stream[2]
+    for q in np.unique(qid):
+        rows = np.flatnonzero(qid == q)
+        model.partial_fit(X[rows], prefs[rows])
+    assert abs(model.n_updates_ - 10 * prefs.weight.sum()) <= 1
+    assert -1e-6 <= excess(model, X, prefs, 1e-2) <= 0.05
+    before = model.coef_.copy()
+    none = rb.Preferences.from_scores([0.0, 1.0]).item_weighted([1.0, 1.0], [0.0, 1.0])
+    model.partial_fit(X[:2], none)  # such batches are normal
+    assert np.array_equal(model.coef_, before)
+    with pytest.raises(ValueError, match="none of positive weight"):
+        OnlineRankSVM().fit(X[:2], none)
+    with pytest.raises(ValueError, match="sample_weight"):
+        model.partial_fit(X[:2], none, sample_weight=[1.0, 1.0])

@@ -102,3 +102,17 @@ def test_a_model_of_a_data_frame_measures_blocks_without_a_warning(recwarn):
     assert not recwarn.list
     scores = model.predict(pd.DataFrame(X, columns=["a", "b"]))
     assert np.isclose(found, metrics.pair_accuracy(y, scores, qid), rtol=1e-12)
+
+
+@pytest.mark.parametrize("empty", ["skip", 1])
+@pytest.mark.parametrize("name", ["disagreement", "auc", "pair_accuracy"])
+def test_two_weights(name, empty):
+    X, y, qid, a = made(2 if name == "auc" else 3, "items")
+    b = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    rows = np.split(np.arange(len(y)), np.searchsorted(qid, [3, 4, 20]))
+    blocks = rb.Blocks(rb.Block(X[i], y[i], qid[i], a[i], worse_weight=b[i]) for i in rows)
+    prefs = rb.Preferences.from_scores(y, qid).item_weighted(a, b)
+    options = {} if name == "disagreement" else dict(empty=empty)
+    found = metrics.over_blocks(name, blocks, First(), **options)
+    whole = getattr(metrics, name)(prefs, X[:, 0], **options)
+    assert np.isclose(found, whole, rtol=1e-9, atol=0)

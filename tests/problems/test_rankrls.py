@@ -708,3 +708,64 @@ def test_all_directions_make_the_preconditioned_system_a_multiple_of_the_identit
     v = rng.normal(size=(15, 1))
     product = graph.root_transposed(problem.matvec(graph.root(v))) + lam * v
     assert np.allclose(inverse(product), lam * v, atol=1e-8)  # the constant has eigenvalue 0
+
+
+def two_weights(rng, n):
+    """Preferences of scores with two weights for each item, some 0, and the same as a list."""
+    y, qid = rng.integers(0, 4, n).astype(float), rng.integers(0, 3, n)
+    a, b = (rng.uniform(0, 2, n) * (rng.random(n) < 0.7) for _ in range(2))
+    k, l = np.nonzero((y[:, None] > y) & (qid[:, None] == qid) & (np.outer(a, b) > 0))
+    prefs = rb.Preferences.from_scores(y, qid).item_weighted(a, b)
+    return prefs, rb.Preferences(k, l, n, weight=a[k] * b[l])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("basis", [None, [3, 0, 9]], ids=["all", "basis"])
+@pytest.mark.parametrize("name", [None, *degenerate(np.random.default_rng(0))])
+def test_two_weights_as_listed_pairs(kernel, basis, name):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(24, 3)) if name is None else degenerate(rng)[name]
+    if name == "far":  # rounding of the kernel of a basis would be what is compared
+        X = X - X.mean(axis=0)
+    solver = "rls" if basis is None else "sparse-rls"
+    for _ in range(3):
+        problems = [
+            rb.RankRLSProblem(X, graph=prefs, kernel=kernel, basis=basis)
+            for prefs in two_weights(rng, 24)
+        ]
+        counted, listed = problems
+        assert np.isclose(counted.gradient_scatter(), listed.gradient_scatter(), rtol=1e-9)
+        paths = [rb.solve_path(problem, solver=solver) for problem in problems]
+        unit = max(1e-3, paths[1].spectrum.values.max(initial=0.0))
+        for lam in (1e-3 * unit, 0.1 * unit, 10 * unit):
+            ours, theirs = (rb.solve(problem, lam, solver=solver) for problem in problems)
+            for one in (ours, paths[0].solution(lam)):
+                assert np.isclose(one.certificate.primal, theirs.certificate.primal, rtol=1e-9)
+                assert one.certificate.is_optimal(1e-9)
+            coef = rng.normal(size=counted.coef_shape)
+            of_any = [problem.certificate(lam, coef) for problem in problems]
+            for fact in ("primal", "dual", "gap", "radius"):
+                assert np.isclose(*(getattr(each, fact) for each in of_any), rtol=1e-9)
+
+
+def test_preferences_that_are_counted_are_not_listed():
+    rng = np.random.default_rng(0)
+    prefs, _ = two_weights(rng, 60)
+    X = rng.normal(size=(60, 3))
+    model = rb.RankRLS(kernel="linear").fit(X, prefs)
+    assert not prefs.is_listed and model.certificate_.is_optimal(1e-12) and model.by_query_
+    kernel = rb.solve(rb.RankRLSProblem(X, graph=prefs), 0.1, solver="rls", directions=20)
+    assert not prefs.is_listed and kernel.certificate.is_optimal(1e-9)
+    again = rb.RankRLS(model.lam_, kernel="linear").fit(X, preferences=prefs)
+    assert np.array_equal(again.coef_, model.coef_)
+    squares = rb.RankRLSProblem(X, graph=prefs, kernel="linear", penalty="l1")
+    found = rb.solve(squares, 0.1 * squares.lam_max, solver="homotopy")
+    assert found.certificate.is_optimal(1e-9) and not prefs.is_listed
+
+
+def test_two_weights_without_a_pair_are_refused():
+    prefs = rb.Preferences.from_scores([0.0, 1, 2]).item_weighted([1.0, 1, 1], [0.0, 0, 1])
+    with pytest.raises(ValueError, match="no preference of positive weight"):
+        rb.RankRLSProblem(np.eye(3), graph=prefs)
+    with pytest.raises(ValueError, match="preferences"):
+        rb.RankRLS(kernel="linear").fit(np.eye(3), prefs)

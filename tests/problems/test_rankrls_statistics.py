@@ -166,3 +166,40 @@ def test_several_columns_and_lambdas(far_queries):
     ) and solver.solve(1.0).certificate.is_optimal(1e-12)
     with pytest.raises(ValueError, match="X_new has 3 columns"):
         solver.solve(1.0).predict(X[:, :3])
+
+
+def test_preferences_with_two_weights():
+    rng = np.random.default_rng(3)
+    X, y, qid = rng.normal(size=(60, 3)), rng.integers(0, 4, 60), np.repeat(np.arange(6), 10)
+    a, b = (rng.uniform(0, 2, 60) * (rng.random(60) < 0.7) for _ in range(2))
+    b[qid == 2] = 0
+    prefs = rb.Preferences.from_scores(y, qid).item_weighted(a, b)
+    rows = np.split(np.arange(60), [20, 50])
+    for basis in (None, X[:7]):
+        kernel = "linear" if basis is None else "rbf"
+        parts = [
+            rb.RankingStatistics(basis, kernel=kernel).add(X[i], prefs[i], qid[i]) for i in rows
+        ]
+        whole = rb.merge_statistics(*parts)
+        assert (whole.n_queries, whole.n_pairs) == (6, len(prefs)) and not prefs.is_listed
+        indices = None if basis is None else np.arange(7)
+        problem = rb.RankRLSProblem(X, graph=prefs, kernel=kernel, basis=indices)
+        solution = StatisticsSolver(whole).solve(0.5)
+        expected = rb.solve(problem, 0.5)
+        assert np.isclose(solution.certificate.primal, expected.certificate.primal, rtol=1e-9)
+        differences = [each.predict(X) - each.predict(X[:1]) for each in (solution, expected)]
+        assert np.allclose(*differences, rtol=1e-7, atol=1e-9)
+        assert np.isclose(whole.scatter / whole.products[-1, -1], problem.gradient_scatter())
+        nothing = whole.remove(X, prefs, qid)
+        assert not nothing.products.any() and nothing.n_pairs == 0
+
+
+def test_preferences_that_are_no_sums_are_refused():
+    X, prefs = np.eye(3), rb.Preferences.from_scores([0.0, 1, 2])
+    for wrong in (prefs.reweighted([1.0, 2, 3]), rb.Preferences([1], [0], 3)):
+        with pytest.raises(ValueError, match="single pairs"):
+            rb.RankingStatistics().add(X, wrong)
+    with pytest.raises(ValueError, match="graph is 'identity'"):
+        rb.RankingStatistics(graph="identity").add(X, prefs)
+    with pytest.raises(ValueError, match="item_weight is given"):
+        rb.RankingStatistics().add(X, prefs, item_weight=[1.0, 1, 1])

@@ -114,3 +114,38 @@ def test_signs_do_not_depend_on_the_cut():
     parts = [random_signs(n, first) for n, first in ((1, 0), (99, 1), (900, 100))]
     assert np.array_equal(whole, np.concatenate(parts)) and set(whole) == {-1.0, 1.0}
     assert abs(whole.mean()) < 0.1
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("query_weight", [None, "equal"])
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_two_weights_are_those_of_one_place(loss, query_weight, one_sided):
+    X, y, qid, a = data(weighted=True, seed=3)
+    b = np.random.default_rng(4).integers(0, 3, len(y)).astype(float)
+    b[qid == 7] = 0  # a query without a pair
+    b[qid > 20] = 0  # and a block
+    prefs = rb.Preferences.from_scores(y, qid)
+    prefs = prefs.item_weighted(np.ones(len(y)) if one_sided else a, b)
+    prefs = prefs if query_weight is None else prefs.query_weighted()
+    one = rb.RankSVMProblem(X, prefs, kernel="linear", loss=loss)
+    rows = np.split(np.arange(len(y)), np.searchsorted(qid, [3, 12, 21]))
+    weights = lambda i: dict(weight=None if one_sided else a[i], worse_weight=b[i])
+    blocks = rb.Blocks(rb.Block(X[i], y[i], qid[i], **weights(i)) for i in rows)
+    many = rb.BlockRankSVMProblem(blocks, loss, query_weight)
+    assert (many.n_items, many.n_preferences) == (one.n_items, one.n_preferences)
+    assert np.isclose(many.lam_max, one.lam_max, rtol=1e-10)
+    assert np.isclose(many.gradient_scatter(), one.gradient_scatter(), rtol=1e-10)
+    ours, theirs = (rb.solve(each, 2.0, solver="newton", tol=1e-10) for each in (many, one))
+    assert np.allclose(ours.weights, theirs.weights, rtol=1e-9, atol=1e-12)
+    for name in ("primal", "dual"):
+        assert np.isclose(*(getattr(s.certificate, name) for s in (ours, theirs)), rtol=1e-9)
+    held_out = rb.Preferences.from_scores(y, qid).item_weighted(a, b)
+    paths = [rb.solve_path(each, 1.0, solver="newton") for each in (many, one)]
+    curves = [rb.validation_curve(path, X, held_out) for path in paths]
+    assert np.allclose(curves[0].values.min(), curves[1].values.min(), rtol=1e-9)
+
+
+def test_two_weights_that_leave_no_pair_are_refused():
+    block = rb.Block([[0.0], [1.0]], [0, 1], weight=[1.0, 1.0], worse_weight=[0.0, 1.0])
+    with pytest.raises(ValueError, match="no preference|weight 0"):
+        rb.BlockRankSVMProblem(rb.Blocks([block]))

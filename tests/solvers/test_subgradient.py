@@ -45,6 +45,9 @@ def problems(graded_queries):
         "star": ranking(graded_queries, graph="star"),
         "weighted": RankSVMProblem(X, weighted, kernel="linear"),
         "items": RankSVMProblem(X, prefs.item_weighted(rng.integers(0, 3, 120)), kernel="linear"),
+        "two weights": RankSVMProblem(
+            X, prefs.item_weighted(*rng.integers(0, 3, (2, 120))), kernel="linear"
+        ),
         "rankings": RankSVMProblem(
             X,
             Preferences.from_rankings([np.argsort(-y[:40]), np.arange(30, 60)], 120),
@@ -57,7 +60,7 @@ def problems(graded_queries):
     }
 
 
-NAMES = ["scores", "star", "weighted", "items", "rankings", "binary", "classes"]
+NAMES = "scores, star, weighted, items, two weights, rankings, binary, classes".split(", ")
 
 
 # Draws
@@ -92,7 +95,7 @@ def test_draws_have_the_weights_as_frequencies(graded_queries, name):
     counts = {}
     for k, l, _ in drawn:
         counts[int(k), int(l)] = counts.get((int(k), int(l)), 0) + 1
-    assert all(expected[pair] > 0 for pair in counts)
+    assert all(expected.get(pair, 0) > 0 for pair in counts)
     chi = sum(
         (counts.get(pair, 0) - n * c / total) ** 2 / (n * c / total)
         for pair, c in expected.items()
@@ -111,6 +114,7 @@ def test_scores_are_not_listed(graded_queries):
     for prefs in (
         Preferences.from_scores(y, qid),
         Preferences.from_scores(y, qid).item_weighted(np.arange(120.0)),
+        Preferences.from_scores(y, qid).item_weighted(np.ones(120), np.arange(120) % 2.0),
     ):
         problem = RankSVMProblem(X, prefs, kernel="linear")
         found = rb.solve(problem, 1.0, solver="subgradient", max_passes=2, tol=None)
@@ -396,3 +400,24 @@ def test_overflow_is_an_error_that_names_its_cause(graded_queries, scale, lam):
 
 def test_it_is_registered():
     assert isinstance(rb.get_solver("subgradient"), SubgradientSolver)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_of_weight_0_are_never_drawn(seed):
+    """Weights of many sizes, most of them 0, and draws at both ends of every interval."""
+    rng = np.random.default_rng(seed)
+    y, qid = rng.integers(0, 4, 50).astype(float), rng.integers(0, 3, 50)
+    a, b = 10 ** rng.uniform(-9, 9, (2, 50)) * (rng.random((2, 50)) < 0.3)
+    prefs = Preferences.from_scores(y, qid).item_weighted(a, b)
+    sampler, state = level_sampler(prefs.levels, a, b), np.array([seed], dtype=np.uint64)
+    k, l = np.nonzero((y[:, None] > y) & (qid[:, None] == qid))
+    assert sampler.table.ends[-1] == pytest.approx(float(a[k] @ b[l]), rel=1e-9)
+    for _ in range(5000):
+        better, worse, _ = draw(sampler, state)
+        assert a[better] > 0 and b[worse] > 0 and qid[better] == qid[worse] and y[better] > y[worse]
+
+
+def test_two_weights_without_a_pair_have_no_weight():
+    prefs = Preferences.from_scores([0.0, 1, 2])
+    nothing = level_sampler(prefs.levels, np.ones(3), np.array([0.0, 0, 1]))
+    assert nothing.table.ends[-1] == 0
