@@ -33,7 +33,7 @@ def _query_disagreement(lists, tie_tol=TIE_TOL):
     return np.divide((missed + with_ties) / 2, pairs, np.full(pairs.size, np.nan), where=pairs > 0)
 
 # %% ../../nbs/metrics/pairs.ipynb #c030
-@counted_by(_query_disagreement, "two different grades", weighs="items", pooled=True)
+@counted_by(_query_disagreement, "two different grades", weighs="pairs", pooled=True)
 def disagreement(
     y_true: ArrayLike | Preferences,
     y_score: ArrayLike,
@@ -115,7 +115,7 @@ def disagreement(
     return share
 
 # %% ../../nbs/metrics/pairs.ipynb #p110
-@counted_by(lambda lists: 1.0 - _query_disagreement(lists), "two different grades", weighs="items")
+@counted_by(lambda lists: 1.0 - _query_disagreement(lists), "two different grades", weighs="pairs")
 def pair_accuracy(
     y_true: ArrayLike | Preferences,
     y_score: ArrayLike,

@@ -47,15 +47,15 @@ class RankedLists:
     y_true, y_score : ndarray of shape (n,), float
     number : ndarray of shape (n,), int, optional
         The query of each item, 0 to q - 1 without a gap; one query by default.
-    weight : ndarray of shape (n,), float, optional
-        Weights of the items.
+    weight, worse : ndarrays of shape (n,), float, optional
+        Weights of the items; with `worse`, as the better and as the worse item of a pair.
 
     Attributes
     ----------
     order : ndarray of shape (n,)
         The item at each position.
-    grade, weight, query : ndarrays of shape (n,)
-        ``y_true``, the weight (or None) and the query of the item at each position.
+    grade, weight, worse, query : ndarrays of shape (n,)
+        ``y_true``, the weights (or None) and the query of the item at each position.
     key : ndarray of shape (n,)
         Minus its score, which rises within each list.
     first, size : ndarrays of shape (q,)
@@ -66,12 +66,13 @@ class RankedLists:
         The same of the chains of ties.
     """
 
-    def __init__(self, y_true, y_score, number=None, weight=None):
+    def __init__(self, y_true, y_score, number=None, weight=None, worse=None):
         number = np.zeros(y_true.size, dtype=np.intp) if number is None else number
         self.order = np.lexsort((-y_score, number))
         self.grade, self.query = y_true[self.order], number[self.order]
         self.key = -y_score[self.order]
-        self.weight = None if weight is None else weight[self.order]
+        cut = lambda weight: None if weight is None else weight[self.order]
+        self.weight, self.worse = cut(weight), cut(worse)
         self.size = np.bincount(number)
         self.first = np.cumsum(self.size) - self.size
         self.begin = np.repeat(self.first, self.size)
@@ -79,7 +80,7 @@ class RankedLists:
         self.chain_first, self.chain_size = tie_chains(self.key, self.begin)
 
     def rising(self):
-        """The number of the grade (0, 1, 2, ... in each list), score and weight of the items.
+        """The number of the grade (0, 1, 2, ... in each list), score and weights of the items.
 
         The lists stay where they are; in each of them scores rise. O(n log n).
         """
@@ -90,15 +91,24 @@ class RankedLists:
         number = np.empty_like(count)
         number[order] = count - count[self.begin]
         turned = 2 * self.begin + np.repeat(self.size, self.size) - 1 - np.arange(count.size)
-        weight = None if self.weight is None else self.weight[turned]
-        return number[turned], -self.key[turned], weight
+        given = self.weight, self.worse
+        weights = [None if weight is None else weight[turned] for weight in given]
+        return number[turned], -self.key[turned], weights
 
     def pair_counts(self, tie_tol=TIE_TOL):
         """Of each list the pairs missed, those missed or tied, and all (q,), counted or weighed."""
         if self.place.size == 0:
             return (np.zeros(0),) * 3
-        grade, scores, weight = self.rising()
-        return pairs_by_query(grade, scores, self.begin, as_tie_tol(tie_tol), weight)
+        grade, scores, weights = self.rising()
+        return pairs_by_query(grade, scores, self.begin, as_tie_tol(tie_tol), *weights)
+
+    @property
+    def pair_units(self):
+        """What the pairs of each list are counted in: the product (q,) of its largest weights."""
+        if self.weight is None:
+            return 1.0
+        worse = self.weight if self.worse is None else self.worse
+        return weight_scale(self.weight, self.first) * weight_scale(worse, self.first)
 
     def total(self, v):
         """The sum (q,) of v (n,) over each list."""
@@ -157,13 +167,13 @@ class Rule(NamedTuple):
     """How a metric is counted for all queries at once.
 
     ``values(lists, **options)`` returns an array (q,), NaN for a query without what it `needs`.
-    Weights are of "items" or of "queries". The mean of a `pooled` one is over preferences, not over
-    queries, and less of it is better.
+    Weights are of "items", of "queries", or of "pairs", for which items may have two weights. The
+    mean of a `pooled` one is over preferences, not over queries, and less of it is better.
     """
 
     values: Callable[..., np.ndarray]
     needs: str
-    weighs: Literal["items", "queries"] = "queries"
+    weighs: Literal["items", "queries", "pairs"] = "queries"
     pooled: bool = False
 
 
@@ -260,13 +270,14 @@ def as_known(y_true, rows, argument="y_true", of="y_score"):
 
 
 def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
-    """`y_true` as a finite vector, and query ids and weights of the items, or None.
+    """`y_true` as a finite vector, and query ids, weights and second weights of the items, or None.
 
-    Preferences that were made from scores hold all three; only metrics that weigh items use their
-    item weights. Other preferences are refused, because they do not say how good an item is.
+    Preferences that were made from scores hold them all; only metrics that weigh items or pairs use
+    their item weights, and the latter alone two weights. Other preferences are refused, because
+    they do not say how good an item is.
     """
     if not isinstance(y_true, Preferences):
-        return as_vector("y_true", y_true), qid, sample_weight
+        return as_vector("y_true", y_true), qid, sample_weight, None
     refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
     if y_true.scores is None:
         raise ArgumentError(
@@ -275,20 +286,22 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
             "For pairs call rb.metrics.pair_accuracy(y_true, y_score).",
         )
     if weighs == "queries":
-        return y_true.scores, y_true.queries, None
+        return y_true.scores, y_true.queries, None, None
     if y_true.has_pair_weights:
         raise ArgumentError(
             "y_true is a Preferences with weights of single preferences",
             "weights of items here",
             "For other weights call rb.disagreement(y_true, y_score).",
         )
-    if y_true.better_weight is not y_true.worse_weight:
+    two = y_true.better_weight is not y_true.worse_weight
+    if two and weighs != "pairs":
         raise ArgumentError(
             "y_true is a Preferences whose items have two weights",
             "one weight for each item here",
             "For two weights call rb.disagreement(y_true, y_score).",
         )
-    return y_true.scores, y_true.queries, y_true.better_weight
+    worse = y_true.worse_weight if two else None
+    return y_true.scores, y_true.queries, y_true.better_weight, worse
 
 
 def query_weights(weight, number):
@@ -379,7 +392,8 @@ def measured(metric, y_true, y_score, qid, weight, empty, options):
     fill, rule = empty_value(empty), RULES.get(metric)
     refuse_swapped(y_score)
     y_true = as_known(y_true, y_score)
-    y_true, qid, weight = as_grades(y_true, qid, weight, rule.weighs if rule else "queries")
+    weighs = rule.weighs if rule else "queries"
+    y_true, qid, weight, worse = as_grades(y_true, qid, weight, weighs)
     y_score = as_vector("y_score", y_score, y_true.size)
     number = np.zeros(y_true.size, dtype=np.intp)
     ids, number = (number[:1], number) if qid is None else as_ids("qid", qid, y_true.size)
@@ -389,11 +403,12 @@ def measured(metric, y_true, y_score, qid, weight, empty, options):
         of_queries = None
         if weight is not None and rule.weighs == "queries":
             of_queries, weight = query_weights(weight, number), None
-        lists = RankedLists(y_true, y_score, number, weight)
+        lists = RankedLists(y_true, y_score, number, weight, worse)
         values = rule.values(lists, **options)
         values = np.where(np.isnan(values), fill, values)
         if weight is not None and values.size:
-            values[np.maximum.reduceat(lists.weight, lists.first) == 0] = np.nan
+            largest = lists.weight if worse is None else np.maximum(lists.weight, lists.worse)
+            values[np.maximum.reduceat(largest, lists.first) == 0] = np.nan
         return ids, values, of_queries, lists
     values = []
     for i in members(number) if number.size else ():
@@ -464,8 +479,7 @@ def metric_sums(metric, y_true, y_score, qid=None, sample_weight=None, *, empty=
     _, values, weight, lists = measured(metric, y_true, y_score, qid, sample_weight, empty, options)
     if lists is not None and RULES[metric].pooled:
         missed, with_ties, pairs = lists.pair_counts(**options)
-        # those of a query are in units of its largest weight squared
-        unit = 1.0 if lists.weight is None else weight_scale(lists.weight, lists.first) ** 2
+        unit = lists.pair_units
         return float((unit * (missed + with_ties)).sum() / 2), float((unit * pairs).sum())
     weight, there = np.ones(values.size) if weight is None else weight, ~np.isnan(values)
     return float(values[there] @ weight[there]), float(weight[there].sum())

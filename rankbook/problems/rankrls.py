@@ -126,7 +126,7 @@ def make_target(y, graph, given):
                 "scores of shape (n,), or None with graph=Preferences, whose margins are then "
                 "the differences",
             )
-        if not len(given) or weighs_nothing(given):
+        if weighs_nothing(given):
             raise ArgumentError("graph has no preference of positive weight", "at least one")
         is_counted = isinstance(graph, PreferenceGraph)
         return (UnitTarget if is_counted else MarginTarget)(given, graph), True

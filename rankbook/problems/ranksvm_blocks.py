@@ -21,7 +21,7 @@ from ..base.validation import as_choice, query_numbers
 from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, require_blocks
 from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel
-from ..preferences.sums import Derivative, Sums, loss_of, weighs_nothing
+from ..preferences.sums import Derivative, Sums, loss_of
 from .losses import Hinge, SquaredHinge, as_loss, as_penalty
 from .ranksvm import RankSVMProblem, hessian, hessian_product, random_signs
 from .scale import item_scatter
@@ -56,7 +56,7 @@ def block_loss(block, query_weight=None):
     m = len(prefs)
     if m and query_weight is not None:
         prefs = prefs.query_weighted(query_weight)
-    return (NoLoss(prefs.n_items) if m == 0 or weighs_nothing(prefs) else loss_of(prefs)), m
+    return (loss_of(prefs) if m else NoLoss(prefs.n_items)), m
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb08
 def evaluate_block(summed, scores, derivative):
@@ -212,8 +212,8 @@ class BlockRankSVMProblem(RankSVMProblem):
     TypeError
         If `blocks` is something else.
     ValueError
-        If blocks do not fit together, a query is in two of them, or there is no preference, or
-        none with a weight above 0.
+        If blocks do not fit together, a query is in two of them, or there is no preference of
+        positive weight.
 
     Notes
     -----
@@ -245,15 +245,12 @@ class BlockRankSVMProblem(RankSVMProblem):
         self.blocks, self.facts, self.query_weight = blocks, block_facts(blocks), query_weight
         self.n_items, d = self.facts.n_items, self.facts.n_features
         self.X = BlockedItems(blocks, (self.n_items, d))
-        self.n_preferences, n_weighing = blocks.reduce(_numbers, self.summed.losses)
+        self.n_preferences = blocks.reduce(_number, self.summed.losses)
         if not self.n_preferences:
             raise ArgumentError(
-                "blocks have no preference: all scores are equal in every query",
-                "at least one preference",
-            )
-        if not n_weighing:
-            raise ArgumentError(
-                "blocks have weight 0 for every preference", "at least one positive weight"
+                "blocks have no preference of positive weight: all scores are equal in every "
+                "query, or their items weigh 0",
+                "at least one",
             )
         self.prefs = BlockPreferences(self.n_items, self.n_preferences)
         self.n_coef = self.n_items
@@ -308,9 +305,9 @@ class BlockRankSVMProblem(RankSVMProblem):
         )
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb14
-def _numbers(summed):
-    """Preferences of one block, and whether one of them weighs."""
-    return summed[1], int(not isinstance(summed[0], NoLoss))
+def _number(summed):
+    """How many preferences one block has."""
+    return summed[1]
 
 
 def _zeros(summed):

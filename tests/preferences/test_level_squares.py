@@ -54,14 +54,14 @@ def test_sums_and_roots(kind, seed):
         terms, expected, size = c[:, None] * short, np.zeros((N, 3)), np.zeros((N, 3))
         for ends, sign in ((k, -1), (l, 1)):
             np.add.at(expected, ends, sign * terms)
-            np.add.at(size, ends, np.abs(terms))
-        assert (np.abs(half - expected) <= 1e-12 * size).all()
+            np.add.at(size, ends, c[:, None] * (margin + np.abs(v[k]) + np.abs(v[l])))
+        assert (np.abs(half - expected) <= 1e-13 * size).all()
     L = np.zeros((N, N))
     for ends in ((k, k, 1), (l, l, 1), (k, l, -1), (l, k, -1)):
         np.add.at(L, ends[:2], ends[2] * c)
     _, kept = graph.factor
     F = graph.root(np.eye(kept.size))
-    size = np.sqrt(np.outer(L.diagonal(), L.diagonal()))
+    size = np.outer(*2 * [np.sqrt(L.diagonal())])
     assert (np.abs(F @ F.T - L) <= 1e-13 * size).all()
     assert (
         np.abs(graph.root_transposed(np.eye(N)) - F.T) <= 1e-13 * np.abs(F).max(axis=0)[:, None]

@@ -136,13 +136,14 @@ def test_two_weights_are_those_of_one_place(loss, query_weight, one_sided):
     assert np.isclose(many.lam_max, one.lam_max, rtol=1e-10)
     assert np.isclose(many.gradient_scatter(), one.gradient_scatter(), rtol=1e-10)
     ours, theirs = (rb.solve(each, 2.0, solver="newton", tol=1e-10) for each in (many, one))
-    assert np.allclose(ours.weights, theirs.weights, rtol=1e-9, atol=1e-12)
+    radius = ours.certificate.radius + theirs.certificate.radius
+    assert np.linalg.norm(ours.weights - theirs.weights) <= radius < 1e-3
     for name in ("primal", "dual"):
         assert np.isclose(*(getattr(s.certificate, name) for s in (ours, theirs)), rtol=1e-9)
     held_out = rb.Preferences.from_scores(y, qid).item_weighted(a, b)
-    paths = [rb.solve_path(each, 1.0, solver="newton") for each in (many, one)]
+    paths = [rb.solve_path(each, 1.0, solver=("newton", dict(tol=1e-10))) for each in (many, one)]
     curves = [rb.validation_curve(path, X, held_out) for path in paths]
-    assert np.allclose(curves[0].values.min(), curves[1].values.min(), rtol=1e-9)
+    assert np.isclose(*(curve.values.min() for curve in curves), rtol=1e-9)
 
 
 def test_two_weights_that_leave_no_pair_are_refused():

@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['Table', 'Sampler', 'BLOCK', 'SCALE', 'SUM', 'LAM', 'OFFSET', 'State', 'ROUND', 'uniform', 'make_table', 'find',
-           'level_sampler', 'list_sampler', 'draw', 'sampler_of', 'step_length', 'rise', 'add_row', 'fold', 'take',
-           'fetch', 'learn', 'running_sums', 'Descent', 'steps_between', 'checked_run', 'block_sampler', 'block_mass',
-           'moved', 'block_start', 'block_offset', 'block_round', 'block_weights', 'Averaging', 'averaged_solution']
+           'sums_before', 'level_sampler', 'list_sampler', 'draw', 'sampler_of', 'step_length', 'rise', 'add_row',
+           'fold', 'take', 'fetch', 'learn', 'running_sums', 'Descent', 'steps_between', 'checked_run', 'block_sampler',
+           'block_mass', 'moved', 'block_start', 'block_offset', 'block_round', 'block_weights', 'Averaging',
+           'averaged_solution']
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c002
 import copy
@@ -59,6 +60,16 @@ def find(table, x):
     return i
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c010
+@njit
+def sums_before(weight, query_start):
+    """The sum (n,) of the weights (n,) that come before each position in its query. O(n)."""
+    before = np.zeros(weight.size)
+    for i in range(weight.size):
+        if query_start[i] < i:
+            before[i] = before[i - 1] + weight[i - 1]
+    return before
+
+
 def level_sampler(levels, better=None, worse=None):
     """A sampler of the full graph of scores, from `Preferences.levels`.
 
@@ -72,8 +83,8 @@ def level_sampler(levels, better=None, worse=None):
         wins, mass, upto = (level_start - query_start).astype(float), real, real
     else:
         mass = better[order].astype(float)
-        upto = np.r_[0.0, np.cumsum(worse[order], dtype=np.float64)]
-        wins = (upto[level_start] - upto[query_start]) * mass
+        upto = sums_before(worse[order].astype(float), writable(query_start))
+        wins = upto[level_start] * mass
     place = np.flatnonzero(wins > 0).astype(np.int32)
     nothing = Table(np.zeros(1), np.zeros(1, np.int32), 1.0)
     table = make_table(wins[place]) if place.size else nothing
@@ -109,7 +120,7 @@ def draw(s, state):
     low, high = s.first[2 * p], s.first[2 * p + 1] - 1  # the items that lose against place p
     if s.mass.size == 0:
         return s.order[p], s.order[min(low + int(rest), high)], 1.0
-    goal = s.upto[low] + rest / s.mass[p]
+    goal = rest / s.mass[p]
     while low < high:
         middle = (low + high) // 2
         if s.upto[middle + 1] > goal:
