@@ -50,7 +50,7 @@ from ..metrics.pairs import disagreement
 from ..metrics.queries import RankedLists, UndefinedMetric, as_known
 from ..metrics.scorers import refuse_without_ids
 from ..preferences.events import column_names, index_of, is_numbered, is_table
-from ..preferences.graph import Preferences, as_preferences
+from ..preferences.graph import Preferences, as_preferences, survival_target
 from ..preferences.sums import weighs_nothing
 from ..problems.certificate import Certificate, Solution
 from ..problems.losses import LOSSES, PENALTIES
@@ -114,7 +114,8 @@ def item_weights(sample_weight, n):
 def read_target(y, qid=None, sample_weight=None, preferences=None):
     """Read a target y that may be preferences: y, qid, sample_weight and preferences of a ``fit``.
 
-    Beside scores y may be Preferences, or a table of pairs with the columns winner and loser.
+    Beside scores y may be Preferences, a structured array of survival times as scikit-survival has
+    it, with strata as qid, or a table of pairs with the columns winner and loser.
 
     Raises
     ------
@@ -122,6 +123,8 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
         If y holds preferences and another argument gives what they already hold, or is another
         table of two columns or more with text.
     """
+    if (survival := survival_target(y, qid, sample_weight)) is not y:
+        y, qid, sample_weight = survival, None, None
     names = column_names(y) if is_table("y", y) else ()
     are_pairs = {"winner", "loser"} <= set(names)
     if not are_pairs and not isinstance(y, Preferences):
@@ -176,6 +179,11 @@ def given_preferences(preferences, X, may_be_empty=False, **others):
         )
     preferences = as_preferences(preferences, X)
     if not may_be_empty and (len(preferences) == 0 or weighs_nothing(preferences)):
+        if preferences.survival is not None:
+            raise ArgumentError(
+                "y has no comparable pair of survival times",
+                "at least one event before another time",
+            )
         raise ArgumentError(
             f"preferences has {len(preferences)} preferences, none of positive weight",
             "at least one",
@@ -615,8 +623,10 @@ class Ranker(Shown):
         Parameters
         ----------
         X : array-like of shape (n, d)
-        y : array-like of shape (n,), or Preferences
-            Scores, of which the higher are preferred; or preferences between the rows of X.
+        y : array-like of shape (n,), Preferences, or structured array of shape (n,)
+            Scores, of which the higher are preferred; or preferences between the rows of X; or
+            survival times with a field of booleans, whether the event was seen. Of survival times
+            the value is Harrell's concordance.
         qid : array-like of shape (n,), optional
             Query ids. A model that was fitted with query ids needs them here, too, or Preferences
             made from scores with query ids.
@@ -646,6 +656,9 @@ class Ranker(Shown):
         else:
             if y is None:
                 raise ArgumentError("y is None", "scores of shape (n,), or preferences=...")
+            if (survival := survival_target(y, qid, sample_weight)) is not y:
+                refuse_without_ids(self, y, qid)
+                y, qid, sample_weight = survival, None, None
             y = as_known(y, X, "y", "X")
             refuse_without_ids(self, y, qid)
         return share_met(y, np.asarray(self.predict(X)), qid, sample_weight)

@@ -38,6 +38,7 @@ from ..kernels.nystroem import NystroemFunction
 from ..metrics.queries import metric_name
 from ..paths.exact import SolutionPath
 from ..preferences.graph import Preferences
+from ..preferences.sums import total_weight
 from ..problems.certificate import Certificate
 from ..problems.ranksvm import EXACT_GAP, FEWEST, ProjectedProblem, RankSVMProblem, grown
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
@@ -196,10 +197,12 @@ class RankSVM(Ranker):
             With a linear kernel: blocks alone, as of :func:`rankbook.read_blocks` for files larger
             than memory; or a collection of Dask, see :func:`rankbook.dask_blocks`, with y, qid and
             sample_weight of Dask or names of columns of X.
-        y : array-like of shape (n,), Preferences, or a table of pairs
+        y : array-like of shape (n,), Preferences, a table of pairs, or a structured array
             Scores; higher is preferred. Or preferences between the rows of X, which scikit-learn's
             tools split with X; those made from scores stand for scores, query ids and item weights.
-            Or a table with the columns winner and loser, as for `preferences`.
+            Or a table with the columns winner and loser, as for `preferences`. Or survival times
+            in a structured array as of scikit-survival, with strata as `qid`; see
+            :meth:`rankbook.Preferences.from_survival`.
         qid : array-like of shape (n,), optional
             Query ids in any order; only items of one query are compared.
         sample_weight : array-like of shape (n,), optional
@@ -430,7 +433,7 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
     path, follower = followed(problem, model.solver, lam_min)
     options = {} if metric == "disagreement" else dict(qid=fold.qid, metric=metric, k=k)
     curve = validation_curve(path, X_test, fold.target, **options)
-    curve = rescale(curve, 1.0 / fold.prefs.weight.sum())
+    curve = rescale(curve, 1.0 / total_weight(fold.prefs))
     return FoldCurve(curve, path.status, path.solver, follower)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c022
@@ -771,7 +774,7 @@ class RankSVMCV(Ranker):
             found = list(tqdm(running, total=len(jobs), unit=" folds", leave=False))
         else:
             found = Parallel(n_jobs=self.n_jobs)(jobs)
-        total, k = float(prefs.weight.sum()), len(folds)
+        total, k = total_weight(prefs), len(folds)
         curves = [rescale(one.curve, total) for one in found]
         means = [mean_curve(curves[i : i + k]) for i in range(0, len(curves), k)]
         cost = np.array([-one.optimum if one.maximize else one.optimum for one in means])

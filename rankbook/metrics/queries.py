@@ -19,7 +19,7 @@ from ..base.validation import (
     unknown_name,
 )
 from ..preferences.events import column_names, index_of, is_table
-from ..preferences.graph import Preferences, as_preferences
+from ..preferences.graph import Preferences, as_preferences, survival_target
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL, pairs_by_query, tie_chains, weight_scale
 
@@ -258,7 +258,11 @@ def refuse_beside_preferences(**given):
 
 
 def as_known(y_true, rows, argument="y_true", of="y_score"):
-    """Preferences between rows if `y_true` holds pairs, see `as_preferences`, else as it came."""
+    """Preferences between rows if `y_true` holds pairs or survival times, else as it came.
+
+    See :func:`rankbook.preferences.graph.as_preferences` and `survival_target` there.
+    """
+    y_true = survival_target(y_true)
     if isinstance(y_true, Preferences):
         return y_true if index_of(rows) is None else as_preferences(y_true, rows, argument, of)
     if is_table(argument, y_true):

@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['HINGE', 'SQUARED', 'MOST_LEVELS', 'Derivative', 'smoothed_hinge', 'margin_units', 'Sums', 'CountedLoss',
            'LevelWeight', 'level_table', 'LevelPart', 'level_parts', 'both_weights', 'compares', 'ListedLoss',
-           'SummedLoss', 'loss_of', 'weighs_nothing', 'query_totals', 'asked_totals', 'query_item_weights']
+           'SummedLoss', 'loss_of', 'weighs_nothing', 'query_totals', 'total_weight', 'asked_totals',
+           'query_item_weights']
 
 # %% ../../nbs/preferences/sums.ipynb #c003
 from collections.abc import Mapping
@@ -445,6 +446,11 @@ def query_totals(prefs):
             number, part.better_weight[order], part.worse_weight[order], level, start
         )
     return query, total
+
+
+def total_weight(prefs):
+    """The sum of the weights of all preferences; those that are counted are not listed."""
+    return float(query_totals(prefs)[1].sum() if prefs.is_counted else prefs.weight.sum())
 
 
 def asked_totals(weight, count):

@@ -16,6 +16,7 @@ from ..base.errors import ArgumentError
 from ..base.ownership import locked
 from ..base.validation import as_array, as_choice, as_count, as_ids, as_index
 from ..preferences.graph import Preferences
+from ..preferences.sums import loss_of, weighs_nothing
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
         )
     if by == "pair":
         pairs = np.column_stack([prefs.better, prefs.worse])
-        parts = _whole(deal_folds(cv, pairs, prefs.weight, number, rng), prefs, by, kept)
+        parts = deal_folds(cv, pairs, prefs.weight, number, rng)
         every = locked(np.arange(prefs.n_items))
         listed = prefs.better, prefs.worse, prefs.weight, prefs.margin
 
@@ -219,10 +220,16 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
 
         folds = [Fold(every, among(train), every, among(test)) for train, test in parts]
     else:
-        wins = prefs.rmatvec(prefs.weight)
-        parts = _whole(deal_folds(cv, X, wins, number, rng), prefs, by, kept)
+        # counted pairs all have the margin 1, and then this is the same without a list
+        counted = prefs.is_counted
+        wins = loss_of(prefs).full_score_gradient() if counted else prefs.rmatvec(prefs.weight)
+        parts = deal_folds(cv, X, wins, number, rng)
         folds = [Fold(a, prefs[a], b, prefs[b]) for a, b in parts]
-    validated = np.any([_touched(prefs, test, by) for _, test in parts], axis=0)
+    _refuse_empty(folds, by, kept)
+    tests = [test for _, test in parts]
+    if by != "pair" and np.bincount(np.concatenate(tests)).max() == 1:  # nothing is left out twice
+        return folds, len(prefs) - sum(len(fold.target) for fold in folds)
+    validated = np.any([_touched(prefs, test, by) for test in tests], axis=0)
     return folds, int((~validated).sum())
 
 # %% ../../nbs/selection/folds.ipynb #sp08
@@ -273,15 +280,14 @@ def _touched(prefs, test, by):
     return left_out if by == "pair" else left_out[prefs.better] & left_out[prefs.worse]
 
 
-def _whole(parts, prefs, by, kept):
-    """The parts, of which each must have a preference that weighs something."""
-    for f, both in enumerate(parts):
-        for part, what in zip(both, ("train on", "validate")):
-            if not prefs.weight[_touched(prefs, part, by)].any():
+def _refuse_empty(folds, by, kept):
+    """An error for a fold of which a part has no preference that weighs something."""
+    for f, fold in enumerate(folds):
+        for part, what in ((fold.prefs, "train on"), (fold.target, "validate")):
+            if len(part) == 0 or weighs_nothing(part):
                 instead = "" if by == "pair" else ", or fold_by='pair', which drops none"
                 raise ArgumentError(
-                    f"cv leaves fold {f + 1} of {len(parts)} no preference of positive weight to "
+                    f"cv leaves fold {f + 1} of {len(folds)} no preference of positive weight to "
                     f"{what}, by {by}{kept}",
                     f"fewer folds{instead}",
                 )
-    return parts
