@@ -13,6 +13,7 @@ from .graded import (
 from .pairs import auc, disagreement, kendall_tau, pair_accuracy
 from .queries import UndefinedMetric, by_query, over_blocks
 from .scorers import scorer
+from .survival import concordance, dynamic_auc
 
 __all__ = [
     "Comparison",
@@ -23,7 +24,9 @@ __all__ = [
     "best_cuts",
     "by_query",
     "compare",
+    "concordance",
     "disagreement",
+    "dynamic_auc",
     "err",
     "interval",
     "kendall_tau",

@@ -1,0 +1,170 @@
+"""Concordance and time-dependent AUC: beside loops over all pairs and other programs."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import cross_val_score
+
+import rankbook as rb
+from rankbook.metrics import UndefinedMetric, concordance, dynamic_auc
+
+
+def sample(seed, n=40, largest=None, part=0.6):
+    """Times, events and scores; with `largest`, small integers that tie in every way."""
+    rng = np.random.default_rng(seed)
+    if largest is None:
+        return rng.exponential(size=n), rng.random(n) < part, rng.normal(size=n)
+    time = rng.integers(1, largest + 1, n).astype(float)
+    return time, rng.random(n) < part, rng.integers(0, 5, n).astype(float)
+
+
+def structured(time, event):
+    found = np.empty(len(time), dtype=[("died", bool), ("days", float)])
+    found["died"], found["days"] = event, time
+    return found
+
+
+def share_observed(time, event, t):
+    """G(t), the share whose observation lasts beyond t, by the definition."""
+    share = 1.0
+    for u in np.unique(time[~event & (time <= t)]):
+        left = np.sum(~event & (time == u))
+        share *= 1 - left / (left + np.sum(time > u))
+    return share
+
+
+def by_loop(time, event, score, weight=None, factor=None, stratum=None):
+    """The share of comparable pairs in order; of each pair the earlier one weighs `factor`."""
+    n = len(time)
+    weight, factor = (np.ones(n) if v is None else v for v in (weight, factor))
+    stratum = np.zeros(n) if stratum is None else stratum
+    right = total = 0.0
+    for i in range(n):
+        for j in range(n):
+            after = time[i] < time[j] or time[i] == time[j] and not event[j]
+            if i != j and event[i] and after and stratum[i] == stratum[j]:
+                w = weight[i] * weight[j] * factor[i]
+                right += w * ((score[j] > score[i]) + 0.5 * (score[j] == score[i]))
+                total += w
+    return right / total
+
+
+def inner_times(time, *shares):
+    """Quantiles that some times exceed."""
+    times = np.unique(np.quantile(time, shares))
+    return times[times < time.max()]
+
+
+SAMPLES = [(seed, largest) for seed in range(8) for largest in (None, 4, 15)]
+
+
+@pytest.mark.parametrize("seed, largest", SAMPLES)
+def test_harrell_and_uno_equal_a_loop_over_all_pairs(seed, largest):
+    time, event, score = sample(seed, largest=largest)
+    weight, stratum = (np.random.default_rng(seed).integers(0, 3, 40) for _ in range(2))
+    y = structured(time, event)
+    assert np.isclose(concordance(y, score), by_loop(time, event, score), rtol=1e-12)
+    both = concordance(y, score, stratum, weight)
+    assert np.isclose(both, by_loop(time, event, score, weight, None, stratum), rtol=1e-12)
+    train_time, train_event, _ = sample(seed + 100, 80, largest)
+    tau = float(np.quantile(time, 0.7))
+    observed = lambda t: share_observed(train_time, train_event, t)
+    factor = [1 / observed(t) ** 2 if t < tau else 0.0 for t in time]
+    uno = concordance(y, score, train=structured(train_time, train_event), tau=tau)
+    assert np.isclose(uno, by_loop(time, event, score, None, np.array(factor)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed, largest", SAMPLES)
+def test_the_dynamic_auc_equals_a_loop_over_cases_and_controls(seed, largest):
+    time, event, score = sample(seed, largest=largest)
+    weight = np.random.default_rng(seed).integers(1, 4, 40)
+    y = rb.Preferences.from_survival(time, event, weight=weight)
+    times = inner_times(time, 0.5, 0.6, 0.75)
+    values, mean = dynamic_auc(y, score, times, train=structured(time, event))
+    by_hand = []
+    for t in times:
+        case, control = np.flatnonzero(event & (time <= t)), np.flatnonzero(time > t)
+        w = np.array([weight[i] / share_observed(time, event, time[i]) for i in case])
+        order = np.sign(score[control] - score[case][:, None]) / 2 + 0.5
+        pair = w[:, None] * weight[control]
+        by_hand.append((pair * order).sum() / pair.sum())
+    assert np.allclose(values, by_hand, rtol=1e-12, atol=0)
+    assert values.min() - 1e-12 <= mean <= values.max() + 1e-12
+    (one,), mean = dynamic_auc(y, score, times[0], train=y)
+    assert np.isclose(one, mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed, largest", SAMPLES)
+def test_harrells_concordance_is_that_of_lifelines(seed, largest):
+    utils = pytest.importorskip("lifelines.utils")
+    time, event, score = sample(seed, 200, largest)
+    theirs = utils.concordance_index(time, score, event)
+    prefs = rb.Preferences.from_survival(time, event)
+    assert abs(concordance(prefs, score) - theirs) <= 1e-12
+    assert concordance(prefs, score) == rb.metrics.pair_accuracy(prefs, score)
+    assert not prefs.is_listed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed, largest", SAMPLES)
+def test_all_three_are_those_of_scikit_survival(seed, largest):
+    theirs = pytest.importorskip("sksurv.metrics")
+    time, event, score = sample(seed, 200, largest, part=0.7)
+    train_time, train_event, _ = sample(seed + 100, 400, largest, part=0.7)
+    train_time, train_event = np.r_[train_time, time.max() + 1], np.r_[train_event, True]
+    y, train = structured(time, event), structured(train_time, train_event)
+    harrell = theirs.concordance_index_censored(event, time, -score)[0]
+    assert abs(concordance(y, score) - harrell) <= 1e-12
+    for tau in (None, float(np.quantile(time, 0.6))):
+        uno = theirs.concordance_index_ipcw(train, y, -score, tau)[0]
+        assert abs(concordance(y, score, train=train, tau=tau) - uno) <= 1e-12
+    times = inner_times(time, 0.3, 0.45, 0.6, 0.75)
+    values, mean = theirs.cumulative_dynamic_auc(train, y, -score, times)
+    ours = dynamic_auc(y, score, times, train=train)
+    assert np.abs(ours[0] - values).max() <= 1e-12 and abs(ours[1] - mean) <= 1e-12
+
+
+def test_whole_weights_count_as_copies_also_in_the_censoring_distribution():
+    time, event, score = sample(3, largest=9)
+    weight = np.random.default_rng(3).integers(0, 4, 40)
+    rows = np.repeat(np.arange(40), weight)
+    plain = rb.Preferences.from_survival(time, event)
+    once, copies = rb.Preferences.from_survival(time, event, weight=weight), plain[rows]
+    for more in ({}, dict(tau=5.0)):
+        values = [
+            concordance(y, s, train=y, tau=6.0) for y, s in ((once, score), (copies, score[rows]))
+        ]
+        assert np.isclose(*values, rtol=1e-12)
+    (a, mean), (b, other) = (
+        dynamic_auc(y, s, [3, 5], train=y) for y, s in ((once, score), (copies, score[rows]))
+    )
+    assert np.allclose(a, b, rtol=1e-12) and np.isclose(mean, other, rtol=1e-12)
+
+
+def test_a_million_patients_need_no_list():
+    time, event, score = sample(0, 1_000_000)
+    prefs = rb.Preferences.from_survival(time, event)
+    assert 0.49 < concordance(prefs, score, train=prefs, tau=2.0) < 0.51
+    assert not prefs.is_listed
+
+
+def test_they_are_scorers_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = structured(np.exp(X[:, 0] + rng.normal(size=60)), rng.random(60) < 0.7)
+    model = rb.RankSVM(kernel="linear", lam=1.0)
+    for target in (y, rb.Preferences.from_survival(y["days"], y["died"])):
+        plain = cross_val_score(model, X, target, cv=3)
+        scorer = make_scorer(concordance)
+        assert np.array_equal(plain, cross_val_score(model, X, target, cv=3, scoring=scorer))
+        uno = make_scorer(concordance, train=y, tau=2.0)
+        assert (cross_val_score(model, X, target, cv=3, scoring=uno) > 0.6).all()
+
+
+def test_where_nothing_is_comparable_the_metric_is_undefined():
+    for time, event in (([3, 5], [0, 0]), ([5, 5], [1, 1]), ([3, 5], [0, 1])):
+        with pytest.raises(UndefinedMetric, match="^y_true has no comparable pair"):
+            concordance(structured(np.array(time, float), np.array(event, bool)), [1.0, 2.0])
+    y = structured(*sample(0)[:2])
+    with pytest.raises(UndefinedMetric, match="^y_true has no event up to 0 or no time beyond it"):
+        dynamic_auc(y, sample(0)[2], 0, train=y)
