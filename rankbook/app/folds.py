@@ -74,7 +74,7 @@ class FoldSelection:
         if not model.certificate_.is_optimal(1e-6):
             notes.append(f"The chosen solution is not optimal to 1e-6: {model.certificate_}.")
         dropped, number = model.n_dropped_, len(self.data.prefs["train"])
-        if 2 * dropped > number:
+        if 2 * dropped > number and not self.data.is_survival:
             notes.append(
                 f"{dropped} of {number} preferences are validated in no fold, because their items "
                 "are in different folds; --fold-by pair, or --group, validates all."
@@ -102,6 +102,9 @@ class FoldSelection:
         else:
             minima = model.cv_values_.min(axis=0).tolist()
         m = len(data.prefs["train"])
+        concordance = None
+        if data.is_survival:
+            concordance = {k: None if v is None else 1 - v for k, v in self.disagreement.items()}
         return dict(
             data=dict(name=data.name, items=len(data.X), features=data.X.shape[1]),
             preferences={name: len(prefs) for name, prefs in data.prefs.items()},
@@ -131,6 +134,7 @@ class FoldSelection:
                 gamma=numbers.get("gamma"),
             ),
             disagreement=self.disagreement,
+            concordance=concordance,
             certificate={name: float(getattr(model.certificate_, name)) for name in CERTIFIED},
             solver=model.solver_,
             seconds=dict(all=self.seconds),

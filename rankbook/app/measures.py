@@ -145,6 +145,7 @@ def measures_by_query(blocks, model, names):
 
 
 OF_PREFERENCES = ("disagreement", "pair_accuracy")
+OF_SURVIVAL = ("concordance", "disagreement")
 
 
 def preference_measures(prefs, scores, metrics=None):
@@ -156,19 +157,21 @@ def preference_measures(prefs, scores, metrics=None):
         Between n items.
     scores : ndarray of shape (n,)
     metrics : sequence of str, optional
-        "disagreement" or "pair_accuracy"; by default both.
+        "disagreement" or "pair_accuracy"; by default both. Of survival times "concordance", which
+        is the pair accuracy, or "disagreement".
 
     Returns
     -------
     dict
         items and preferences, their numbers; metrics, a dict from names to numbers.
     """
+    usual, what = OF_PREFERENCES, "beside --preferences"
+    if prefs.survival is not None:
+        usual, what = OF_SURVIVAL, "for survival times"
     for name in metrics or ():
-        if name not in OF_PREFERENCES:
-            raise ArgumentError(
-                f"metric is {name!r}", f"{' or '.join(OF_PREFERENCES)} beside --preferences"
-            )
+        if name not in usual:
+            raise ArgumentError(f"metric is {name!r}", f"{' or '.join(usual)} {what}")
     wrong = disagreement(prefs, scores)
-    values = dict(disagreement=wrong, pair_accuracy=1.0 - wrong)
-    found = {name: values[name] for name in metrics or OF_PREFERENCES}
+    values = dict(disagreement=wrong, pair_accuracy=1.0 - wrong, concordance=1.0 - wrong)
+    found = {name: values[name] for name in metrics or usual}
     return dict(items=prefs.n_items, preferences=len(prefs), metrics=found)

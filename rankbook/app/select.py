@@ -377,9 +377,9 @@ class ModelSelection:
         """All facts as a dict of plain Python values, ready for JSON.
 
         Those are data, split, method, preferences, kernel, candidates, path, curve, chosen,
-        disagreement, auc, validation, test, certificate, solver, seconds and notes. The upper end
-        of an interval of lambda is None where it is infinite, and what a missing test part would
-        say is None.
+        disagreement, concordance (of survival times), auc, validation, test, certificate, solver,
+        seconds and notes. The upper end of an interval of lambda is None where it is infinite, and
+        what a missing test part would say is None.
         """
         best, settings, parts, data = self.best, self.settings, self.parts, self.data
         path, curve, certificate = best.path, best.curve, self.solution.certificate
@@ -392,6 +392,7 @@ class ModelSelection:
             name: getattr(best if name == "gamma" else kernel, name)
             for name in PARAMETERS.get(kernel.name, ())
         }
+        survival = isinstance(data, PreferredItems) and data.is_survival
         searched, *intervals = (
             [float(low), float(high) if np.isfinite(high) else None]
             for low, high in ((curve.breaks[-1], curve.breaks[0]), *curve.best)
@@ -438,6 +439,7 @@ class ModelSelection:
                 gamma=best.gamma,
             ),
             disagreement=self.disagreement,
+            concordance={k: 1 - v for k, v in self.disagreement.items()} if survival else None,
             auc=self.auc,
             **{name: self.measured.get(name) for name in PARTS[1:]},
             certificate={name: float(getattr(certificate, name)) for name in CERTIFIED},

@@ -184,6 +184,8 @@ class PreferredItems:
     name : str, default ""
     encoding : Encoding, optional
         As of :class:`rankbook.datasets.Dataset`.
+    groups : ndarray of shape (n,), optional
+        Groups of the items, such as hospitals.
     """
 
     X: np.ndarray
@@ -191,8 +193,21 @@ class PreferredItems:
     feature_names: tuple
     name: str = ""
     encoding: object = None
+    groups: np.ndarray | None = None
 
-    y = qid = groups = None
+    y = qid = None
+
+    @property
+    def is_survival(self):
+        """Whether the preferences are those of survival times."""
+        return self.prefs["train"].survival is not None
+
+
+def compared(prefs):
+    """The rows that take part in preferences; of survival times, of which the part has weights."""
+    if prefs.survival is not None:
+        return np.flatnonzero(prefs.better_weight)
+    return np.unique(np.r_[prefs.better, prefs.worse])
 
 
 def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
@@ -230,7 +245,6 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
         whole = Preferences.from_scores(data.y, data.qid, graph)
     else:
         how, whole = "preferences in files of their own", ()
-        compared = lambda prefs: np.unique(np.r_[prefs.better, prefs.worse])
         rows = {name: compared(prefs) for name, prefs in data.prefs.items()}
     d, found = data.X.shape[1], {}
     scale = scaling(data.X[rows["train"]]) if standardize else (np.zeros(d), np.ones(d))
@@ -257,7 +271,7 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
     return found, how, *scale
 
 
-def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=()):
+def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **survival):
     """Read a data set that has a file for each part, such as those of LETOR and TREC.
 
     Parameters
@@ -269,11 +283,14 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=()):
     learnt : sequence of str, optional
         "encode" and "impute": what is learnt from the training file, see
         :func:`rankbook.data.encoding.learn_encoding`.
+    **survival
+        Columns time and event, in place of a target, and group_split.
 
     Returns
     -------
-    Dataset
-        Its `parts` say which file a row is from. Features are those of the training file, by name.
+    Dataset, or PreferredItems for survival times
+        Its `parts` say which file a row is from; of survival times each part has the preferences
+        between its rows. Features are those of the training file, by name.
         Of SVMlight text they are all that a file mentions: other files have zeros there.
 
     Raises
@@ -312,7 +329,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=()):
         named = all("docid" in frame for frame in frames.values())
         others = ["docid"] * named + [each for each in columns if each in ("label", "qid")]
         columns = others + features
-    roles = find_roles(train, columns, target, qid, name=name, drop=drop)
+    roles = find_roles(train, columns, target, qid, name=name, drop=drop, **survival)
     if learnt:
         found = learn_encoding(train, roles.items(frames["train"]), learnt)
         roles = replace(roles, encoding=found)
@@ -338,17 +355,24 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=()):
     joined = lambda name: np.concatenate([getattr(block, name) for block in blocks])
     if ids:
         number, labels = pd.factorize(pd.concat(ids, ignore_index=True))
-        _warn_of_shared(number, labels, part, sources)
-    return Dataset(
-        joined("X"),
-        joined("y"),
-        qid=number.astype(np.int64) if ids else None,
-        name=", ".join(source.name for source in sources.values()),
-        feature_names=roles.features if roles.encoding is None else roles.encoding.names,
-        encoding=roles.encoding,
-        parts=part,
-        item_names=None if roles.name is None else joined("item_names"),
-    )
+        if roles.time is None:  # strata may be in several files
+            _warn_of_shared(number, labels, part, sources)
+    qid = number.astype(np.int64) if ids else None
+    more = dict(name=", ".join(source.name for source in sources.values()), encoding=roles.encoding)
+    more |= dict(feature_names=roles.features if roles.encoding is None else roles.encoding.names)
+    if roles.time is not None:
+        y, groups = joined("y"), None
+        if roles.group_split is not None:
+            groups = pd.concat(frame[roles.group_split] for frame in frames.values())
+            require_ids(train, groups, what="group")
+            groups = pd.factorize(groups)[0]
+        prefs = {
+            name: Preferences.from_survival(y["time"], y["event"], qid, part == name)
+            for name in sources
+        }
+        return PreferredItems(joined("X"), prefs, groups=groups, **more)
+    names = None if roles.name is None else joined("item_names")
+    return Dataset(joined("X"), joined("y"), qid=qid, parts=part, item_names=names, **more)
 
 
 def _warn_of_shared(query, labels, part, sources):

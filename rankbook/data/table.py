@@ -547,13 +547,15 @@ class Roles:
     weight: str | None = None
     group_split: str | None = None
     worse_weight: str | None = None
+    time: str | None = None
+    event: str | None = None
     encoding: Any = None
 
     @property
     def columns(self):
         """The columns that have a role, features first."""
         others = (self.target, self.qid, self.name, self.weight, self.group_split)
-        others += (self.worse_weight,)
+        others += (self.worse_weight, self.time, self.event)
         return [*self.features, *(column for column in others if column is not None)]
 
     def items(self, frame):
@@ -565,7 +567,7 @@ class Roles:
         """A :class:`rankbook.data.blocks.CheckedBlock` of a data frame that was read from `source`.
 
         The number of its first row is `start`. Numbers have to be finite; query ids are required
-        beside a target.
+        beside a target. The scores of survival times are a structured array.
         """
         if len(frame) == 0:
             raise ValueError(f"{source} has names of columns but no rows.")
@@ -582,6 +584,8 @@ class Roles:
                         "float64 rounds",
                         "integers up to 2**53",
                     )
+        if self.time is not None:
+            found["y"] = self.read_survival(source, frame, start)
         items, names = self.items(frame), None if source.is_numbered else self.features
         if self.encoding is None:
             X = finite_numbers(source, items, start=start)
@@ -589,7 +593,7 @@ class Roles:
             X, names = self.encoding.transform(source, items, start), self.encoding.names
         if self.qid is not None:
             found["qid"] = frame[self.qid].to_numpy()
-            if self.target is not None:
+            if (self.target, self.time) != (None, None):
                 require_ids(source, frame[self.qid], start)
         for role in ("weight", "worse_weight"):
             if (column := getattr(self, role)) is not None:
@@ -598,6 +602,19 @@ class Roles:
         if self.name is not None:
             found["item_names"] = frame[self.name].to_numpy()
         return CheckedBlock(X, **found, name=name, first=start, feature_names=names)
+
+    def read_survival(self, source, frame, start=0):
+        """The structured array of a data frame's times and events, as of scikit-survival."""
+        time, seen = finite_numbers(source, frame[[self.time, self.event]], start=start).T
+        wrong = np.flatnonzero((seen != 0) & (seen != 1))
+        if wrong.size:
+            raise ArgumentError(
+                f"{source} has {seen[wrong[0]]:g} in row {start + wrong[0]}, column {self.event!r}",
+                "1 where the event was seen and 0 where the time is censored",
+            )
+        found = np.empty(len(time), dtype=[("event", bool), ("time", np.float64)])
+        found["event"], found["time"] = seen == 1, time
+        return found
 
 
 def column_names(argument, value):
@@ -620,6 +637,8 @@ def find_roles(  # noqa: PLR0913 -- a role each
     weight=None,
     worse_weight=None,
     group_split=None,
+    time=None,
+    event=None,
     features=None,
     drop=(),
     needs_target=True,
@@ -636,6 +655,9 @@ def find_roles(  # noqa: PLR0913 -- a role each
         Columns. By default the target, if it is needed, and the query ids are columns whose names
         say so and that have no other role, with an :class:`Assumption`; the name is a column docid.
         "none" as `qid` stands for no queries.
+    time, event : str, optional
+        Columns of survival times and of whether the event was seen, in place of a target; query ids
+        are then strata, and none by default.
     features, drop : sequence of str, optional
         Features are by default all columns without a role that are not to be dropped.
     needs_target : bool, default True
@@ -651,9 +673,21 @@ def find_roles(  # noqa: PLR0913 -- a role each
     """
     weights = dict(weight=weight, worse_weight=worse_weight)
     roles = dict(target=target, qid=qid, name=name, **weights, group_split=group_split)
+    roles |= (survival := dict(time=time, event=event))
     for argument, value in roles.items():
         if not (value is None or isinstance(value, str)):
             raise ArgumentError(f"{argument} is {shown(value)}", "the name of a column")
+    if None not in (time, event):
+        if target is not None or source.is_numbered:
+            what = f"target is {target!r}" if target is not None else f"time is {time!r}"
+            where = (
+                "beside survival times" if target is not None else f"for {source}, SVMlight text"
+            )
+            raise ArgumentError(what, f"None {where}")
+        needs_target, qid = False, qid or "none"
+    for (argument, value), other in zip(survival.items(), ("event", "time")):
+        if value is not None and survival[other] is None:
+            raise ArgumentError(f"{argument} is {value!r} and {other} is None", "both or neither")
     drop = column_names("drop", drop)
     features = None if features is None else column_names("features", features)
     if source.is_numbered:  # the format says what its columns are
@@ -679,11 +713,13 @@ def find_roles(  # noqa: PLR0913 -- a role each
             "target is None",
             f"the name of a column of {source} to rank by, one of: {', '.join(columns)}",
         )
-    others = {target, qid, *weights.values(), group_split, *drop, *(features or ())}
+    others = {target, qid, *weights.values(), group_split, time, event, *drop}
+    others |= {*(features or ())}
     if name is None and "docid" in columns and "docid" not in others:
         name = "docid"
     given = dict(target=target, qid=None if qid == "none" else qid, group_split=group_split)
     given = [*given.items(), ("name", name), *(("drop", each) for each in drop), *weights.items()]
+    given += survival.items()
     given = [(argument, value) for argument, value in given if value is not None]
     for argument, value in given:
         if value not in columns:
@@ -707,7 +743,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
         for qid in found:
             warn(Assumption(f"query ids: column {qid!r} of {source}; qid='none' {other}."))
     qid = None if qid == "none" else qid
-    others = {target, qid, name, *weights.values(), group_split, *drop}
+    others = {target, qid, name, *weights.values(), group_split, time, event, *drop}
     free = [column for column in columns if column not in others]
     unknown = [each for each in features or () if each not in (columns if of_model else free)]
     if source.is_numbered:  # features that no line mentions are 0
@@ -727,7 +763,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
         )
     if len(set(features)) < len(features):
         raise ArgumentError(f"features is {list(features)}", "each column once")
-    return Roles(features, target, qid, name, weight, group_split, worse_weight)
+    return Roles(features, target, qid, name, weight, group_split, worse_weight, time, event)
 
 
 def read_frame(source):

@@ -14,6 +14,7 @@ from .options import (
     Degree,
     Drop,
     Encode,
+    Event,
     Events,
     Form,
     Graph,
@@ -27,6 +28,7 @@ from .options import (
     SolverName,
     Target,
     Ties,
+    Time,
     Weight,
     Winner,
     option,
@@ -108,6 +110,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     data: DataFiles,
     out: Out,
     target: Target = None,
+    time: Time = None,
+    event: Event = None,
     qid: Qid = None,
     name: Name = None,
     drop: Drop = None,
@@ -139,7 +143,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
 ):
     """Fit a ranker at one lambda, and write it to a file.
 
-    It learns from all items: from a column of scores, or preferences in a file of their own.
+    It learns from all items: from a column of scores, two columns of survival times, or preferences
+    in a file of their own.
     """
     files, start = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
     check_place("--out", out, *(files or data), preferences)
@@ -149,13 +154,15 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     options |= dict(penalty=penalty, graph=graph, query_weight=query_weight, solver=solver)
     names = [Path(each).name for each in data]
     names = names if len(names) <= 3 else [*names[:3], "..."]
-    about = dict(data=" ".join(names), method=method, target=target, qid=qid, name=name)
+    columns = dict(target=target, time=time, event=event, qid=qid, name=name)
+    about = dict(data=" ".join(names), method=method, **columns)
     how, prefs = dict(standardize=standardize, about=about), None
     with spoken_warnings():
         from rankbook.app.fitting import fit_model, lam_of_c
 
         if files is not None:
             given = dict(preferences=preferences, method=method, name=name) | options
+            given |= dict(time=time, event=event)
             given |= dict(encode=encode or None, impute=impute or None)
             for name_of, value in given.items():
                 if value not in (accepted := ACCEPTED.get(name_of, (None,))):
@@ -163,13 +170,14 @@ def fit(  # noqa: PLR0913 -- an option of the command each
                     raise ArgumentError(
                         f"{name_of} is {value!r}, {several}", " or ".join(map(str, accepted))
                     )
-        columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
+        columns |= dict(drop=parse_names(drop))
         columns |= dict(learnt=["encode"] * encode + ["impute"] * impute)
         one = files is None
         parts = dict(name=name, qid=qid) if one else dict(qid=qid)
         with advice_on_words(target, one, **parts):
             blocks, roles = open_blocks(data, files, needs_target=asked is None, **columns)
         if asked is not None:
+            refuse_beside(time=time, event=event)
             refuse_beside(target=target, graph=graph, query_weight=query_weight)
             (block,) = blocks.items.values
             prefs = preferences_between(asked, len(block.X), block.item_names)

@@ -31,6 +31,12 @@ QUERIES = (
 )
 Data = Annotated[str, typer.Argument(metavar="DATA", help=FORMATS, show_default=False)]
 Target = option(str, "Column of a table to rank by, higher is preferred.")
+Time = option(
+    str,
+    "Column of survival times, up to the event or the end of observation; with --event, in place of"
+    " a target. Longer is preferred, and --qid names strata.",
+)
+Event = option(str, "Column of 1 where the event was seen, and 0 where the time is censored.")
 Qid = option(str, QUERIES)
 GroupSplit = option(
     str,

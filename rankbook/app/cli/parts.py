@@ -30,7 +30,7 @@ def read_parts_of(
         As of :func:`rankbook.app.cli.reading.read_data`. Codes and values for gaps are learnt from
         DATA if there are files, and from all items if there are preferences.
     **columns
-        target, qid, name and drop, as options gave them.
+        target, qid, name, drop, time and event, as options gave them.
 
     Returns
     -------
@@ -47,6 +47,16 @@ def read_parts_of(
 
     for name, file in files.items():
         check_file(f"--{name}", file)
+    survival = {key: columns.pop(key, None) for key in ("time", "event")}
+    if survival != dict(time=None, event=None):
+        if asked is not None:
+            refuse_beside(**survival)
+        check_file("DATA", data)
+        how = {key: columns[key] for key in ("name", "qid")}
+        with advice_on_words(**how, learns=learnt is not None):
+            more = dict(group_split=group_split, learnt=learnt or ())
+            found = read_parts(dict(train=data, **files), **columns, **survival, **more)
+        return found, found.groups
     if asked is None:
         if files and group_split is not None:
             raise ArgumentError(

@@ -12,6 +12,7 @@ from .options import (
     Data,
     Degree,
     Drop,
+    Event,
     Events,
     Form,
     Graph,
@@ -26,6 +27,7 @@ from .options import (
     Target,
     Test,
     Ties,
+    Time,
     Validation,
     Weight,
     Winner,
@@ -56,6 +58,8 @@ def path(  # noqa: PLR0913 -- an option of the command each
     validation: Validation = None,
     test: Test = None,
     target: Target = None,
+    time: Time = None,
+    event: Event = None,
     qid: Qid = None,
     name: Name = None,
     drop: Drop = None,
@@ -82,6 +86,7 @@ def path(  # noqa: PLR0913 -- an option of the command each
     """
     from rankbook.app.select import check_method, kernels_to_try
     from rankbook.data.split import prepare
+    from rankbook.data.table import Dataset
     from rankbook.data.writers import TABLES, write_frame
     from rankbook.kernels.kernel import Kernel
     from rankbook.problems.ranksvm import RankSVMProblem
@@ -97,11 +102,12 @@ def path(  # noqa: PLR0913 -- an option of the command each
     with spoken_warnings():
         asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
         asked = asked_preferences([data], preferences, **asked)
-        columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
+        columns = dict(target=target, time=time, event=event, qid=qid, name=name)
+        columns |= dict(drop=parse_names(drop))
         items, _ = read_parts_of(data, files, asked, **columns)
         options, *_ = kernels_to_try(kernel, parse_gammas(gamma, one=True), degree, coef0)
         check_method("ranksvm", items, graph)
-        if asked is None and not files:
+        if isinstance(items, Dataset) and not files:
             items = replace(items, parts=None)  # all of a built-in data set
         parts = prepare(items, graph, standardize, parts=("train", *files))[0]
         train = parts["train"]

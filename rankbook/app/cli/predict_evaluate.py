@@ -12,6 +12,7 @@ from ...base.errors import ArgumentError
 from .options import (
     Columns,
     Data,
+    Event,
     Events,
     Form,
     Json,
@@ -20,6 +21,7 @@ from .options import (
     Qid,
     Target,
     Ties,
+    Time,
     Weight,
     Winner,
     option,
@@ -227,6 +229,8 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     ranking: Annotated[str, Ranking],
     data: DataFiles,
     target: Target = None,
+    time: Time = None,
+    event: Event = None,
     qid: Qid = None,
     name: Name = None,
     preferences: Events = None,
@@ -244,30 +248,38 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
 
     The target and the queries of a model are those that it was fitted to. The mean leaves out
     queries for which a metric is undefined, as NDCG without a grade above 0, and the report counts
-    them. With --preferences the measures are shares of the preferences in that file, by weight.
+    them. With --preferences the measures are shares of the preferences in that file, by weight; of
+    survival times they are Harrell's concordance and the disagreement.
     """
     import pandas as pd
 
     from rankbook.app.measures import USUAL, measures, measures_by_query, preference_measures
     from rankbook.data.writers import json_rows, write_frame
     from rankbook.metrics.queries import block_scores
+    from rankbook.preferences.graph import Preferences, survival_target
 
     metric = parse_names(metric) or None
     asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
     asked = asked_preferences(data, preferences, **asked)
     with spoken_warnings(queries=asked is None):
         files, columns = several_files(data), dict(target=target, qid=qid, name=name)
+        columns |= dict(time=time, event=event)
         if asked is not None:
-            refuse_beside(target=target, by_query=by_query or None)
+            refuse_beside(target=target, time=time, event=event, by_query=by_query or None)
             if files is not None:
                 raise ArgumentError(
                     f"preferences is {preferences!r}, and DATA is several files", "one file"
                 )
             columns |= dict(needs_target=False, scored=False)
         blocks, model = ranking_of(ranking, data, files, **columns)
-        if asked is not None:
-            (block,) = blocks.items.values
-            prefs = preferences_between(asked, len(block.X), block.item_names)
+        block = blocks.items.values[0]
+        survival = None if files else survival_target(block.y, block.qid)
+        if asked is not None or isinstance(survival, Preferences):
+            prefs = survival
+            if asked is not None:
+                prefs = preferences_between(asked, len(block.X), block.item_names)
+            elif by_query:
+                raise ArgumentError("by_query is True", "no value for survival times")
             facts = preference_measures(prefs, block_scores(block, model), metric)
             lines = [f"{name:18}{value:.6f}" for name, value in facts["metrics"].items()]
             return say(json.dumps(facts, indent=2) if as_json else "\n".join(lines))

@@ -259,7 +259,7 @@ def open_blocks(
         "encode" and "impute": what is learnt from a file, see
         :func:`rankbook.data.encoding.learn_encoding`. A model has its own.
     **columns
-        target, qid and name, as options gave them.
+        target, qid, name, time and event, as options gave them.
 
     Returns
     -------
@@ -283,13 +283,18 @@ def open_blocks(
     features = None if features is None else list(features)
 
     def roles_of(table, names):
-        known = {key: about.get(key) for key in ("target", "qid", "name")}
+        known = {key: about.get(key) for key in ("target", "qid", "name", "time", "event")}
         known = {k: v for k, v in known.items() if v in names or v == "none"}
-        known |= {k: v for k, v in columns.items() if v is not None}
+        if "time" not in known or "event" not in known:  # of new patients one may be known
+            known = {k: v for k, v in known.items() if k not in ("time", "event")}
+        given = {k: v for k, v in columns.items() if v is not None}
+        other = dict(target=("time", "event"), time=("target",), event=("target",))
+        beside = {name for k in given for name in other.get(k, ())}
+        known = {k: v for k, v in known.items() if k not in beside} | given
         more = dict(features=features, drop=drop, of_model=features is not None)
         roles = find_roles(table, names, **known, **more, needs_target=needs_target)
         roles = replace(roles, encoding=getattr(model, "encoding", None))
-        return roles if scored else replace(roles, target=None)
+        return roles if scored else replace(roles, target=None, time=None, event=None)
 
     if files is not None:
         from rankbook.data.file_blocks import blocks_of_tables, open_tables
@@ -306,6 +311,11 @@ def open_blocks(
             roles = replace(roles, encoding=learn_encoding(table, roles.items(frame), learnt))
         return Blocks([roles.read(table, frame, name=str(table))]), roles
     columns.pop("name", None)
+    for argument in ("time", "event"):
+        if (value := columns.pop(argument, None)) is not None:
+            raise ArgumentError(
+                f"{argument} is {value!r}", f"None for the built-in data {source!r}"
+            )
     found = read_data(source, **columns, drop=drop, learnt=learnt)
     block = CheckedBlock(found.X, found.y, found.qid, item_names=found.item_names)
     return Blocks([block]), Roles(tuple(found.feature_names))

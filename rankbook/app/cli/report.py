@@ -75,6 +75,9 @@ def report(facts):
     if area is not None:
         text += f"; AUC {area:.6f} test" + ", mean over queries" * (data["queries"] is not None)
     rows.append(("disagreement", text))
+    if facts["concordance"] is not None:
+        text = ", ".join(f"{value:.6f} {name}" for name, value in facts["concordance"].items())
+        rows.append(("concordance", text))
     for part in ("validation", "test"):
         measured = facts[part] or dict(metrics={}, level_auc=[])
         text = ", ".join(
@@ -149,6 +152,11 @@ def fold_report(facts):
         rows.append(("", f"{wrong['by_others']:.6f} with each fold at the lambda of the others"))
     if wrong["test"] is not None:
         rows.append(("", f"{wrong['test']:.6f} test"))
+    if facts["concordance"] is not None:
+        said = dict(held_out="held out", by_others="by others", test="test")
+        parts = [(said[part], value) for part, value in facts["concordance"].items()]
+        text = ", ".join(f"{value:.6f} {part}" for part, value in parts if value is not None)
+        rows.append(("concordance", f"{text} (Harrell's, which is 1 - disagreement)"))
     rows.append(("certificate", certificate_line(facts["certificate"])))
     seconds = facts["seconds"]
     compiling = seconds["compiling"]

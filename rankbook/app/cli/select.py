@@ -14,6 +14,7 @@ from .options import (
     Degree,
     Drop,
     Encode,
+    Event,
     Events,
     Form,
     Gamma,
@@ -37,6 +38,7 @@ from .options import (
     Target,
     Test,
     Ties,
+    Time,
     Validation,
     Verbose,
     Weight,
@@ -95,6 +97,8 @@ def select(  # noqa: PLR0913 -- an option of the command each
     validation: Validation = None,
     test: Test = None,
     target: Target = None,
+    time: Time = None,
+    event: Event = None,
     qid: Qid = None,
     name: Name = None,
     drop: Drop = None,
@@ -132,7 +136,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
 
     Its whole range is searched for the best order of the validation part, and the solution there
     comes with a proof that it is optimal. The parts are files, or drawn from DATA. Of preferences
-    without a validation file, each of five folds is left out in turn.
+    and of survival times without a validation file, each of five folds is left out in turn.
     """
     options = dict(method=method, kernel=kernel, degree=degree, coef0=coef0, rule=rule)
     options |= dict(standardize=standardize, seed=seed)
@@ -147,12 +151,14 @@ def select(  # noqa: PLR0913 -- an option of the command each
         options |= dict(gamma=parse_gammas(gamma))
         asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
         asked = asked_preferences([data], preferences, **asked)
-        by_folds = asked is not None and validation is None
+        compares = asked is not None or time is not None
+        by_folds = compares and validation is None
         for name_of, value in dict(fold_by=fold_by, group=group).items():
-            if value is not None and not by_folds:
-                need = "--preferences with it" if asked is None else "no value beside --validation"
+            if value is not None and (not by_folds or name_of == "group" and asked is None):
+                beside = asked is None and (name_of == "group" or not compares)
+                need = "--preferences with it" if beside else "no value beside --validation"
                 raise ArgumentError(f"{name_of} is {value!r}", need)
-        if asked is not None and not by_folds and group_split is not None:
+        if compares and not by_folds and group_split is not None:
             raise ArgumentError(f"group_split is {group_split!r}", "no value beside --validation")
         if None not in (group, group_split):
             raise ArgumentError(
@@ -165,7 +171,8 @@ def select(  # noqa: PLR0913 -- an option of the command each
         from rankbook.data.split import prepare
         from rankbook.data.table import PARTS
 
-        columns = dict(target=target, qid=qid, name=name, drop=parse_names(drop))
+        columns = dict(target=target, time=time, event=event, qid=qid, name=name)
+        columns |= dict(drop=parse_names(drop))
         columns |= dict(group_split=group_split, group=group, seed=seed)
         columns |= dict(learnt=["encode"] * encode + ["impute"] * impute)
         found, groups = read_parts_of(data, files, asked, **columns)
@@ -207,6 +214,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
         for note in facts["notes"]:
             say(f"rankbook: note: {note}", err=True)
         if save is not None:
-            chosen_model(result, dict(target=target, qid=qid, name=name)).save(save)
+            about = {key: columns[key] for key in ("target", "time", "event", "qid", "name")}
+            chosen_model(result, about).save(save)
         if plot is not None:
             save_picture(result.figure(), plot)
