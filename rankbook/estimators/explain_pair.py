@@ -238,6 +238,8 @@ class Asked:
         problem, prefs = needed, needed.prefs
         if problem.is_factored:
             step = self.coordinates() if isinstance(f, NystroemFunction) else a - b
+            if problem.signs is not None:  # a weight that its sign holds at 0 moves no score
+                step = np.where(solution.weights == 0, 0.0, step)
             values = problem.X @ step
         elif problem.kernel.name == "precomputed":
             values = a - b

@@ -42,6 +42,7 @@ from ..preferences.sums import total_weight
 from ..problems.certificate import Certificate
 from ..problems.ranksvm import EXACT_GAP, FEWEST, ProjectedProblem, RankSVMProblem, grown
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
+from ..problems.signs import as_signs
 from rankbook.registry.choice import (
     RATES,
     announce,
@@ -58,8 +59,18 @@ from ..selection.curve import METRICS, ValidationCurve, largest_within, validati
 from ..selection.folds import Fold, make_folds, pair_folds
 
 # %% auto #0
-__all__ = ['MOST', 'PATH_OF_BLOCKS', 'RankSVM', 'worth_projecting', 'rescale', 'followed', 'FoldCurve', 'fold_curve',
-           'fold_values', 'mean_curve', 'choose_by_folds', 'RankSVMCV']
+__all__ = ['MOST', 'PATH_OF_BLOCKS', 'feature_signs', 'RankSVM', 'worth_projecting', 'rescale', 'followed', 'FoldCurve',
+           'fold_curve', 'fold_values', 'mean_curve', 'choose_by_folds', 'RankSVMCV']
+
+# %% ../../nbs/estimators/ranksvm.ipynb #sge1
+def feature_signs(model, X):
+    """The signs (d,) that an estimator asks for, by the names of its features if it has these.
+
+    For another than a linear kernel what the estimator has, which no problem takes.
+    """
+    if model.kernel != "linear":
+        return model.signs
+    return as_signs(model.signs, X.shape[1], getattr(model, "feature_names_in_", None))
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c012
 class RankSVM(Ranker):
@@ -106,6 +117,12 @@ class RankSVM(Ranker):
     progress : bool, default False
         Show a bar over the steps of the solver, if it has one ("interior", "newton", "path" and
         "subgradient" do). Ctrl-C ends a fit, and leaves the estimator as it was.
+    signs : array-like of shape (d,) or dict, optional
+        Monotone constraints on a linear function: +1 for a feature with which the score never
+        falls, -1 for one with which it never rises, 0 for any other. A dict has the names of
+        features of a data frame as keys; those that it does not name have 0. The certificate proves
+        the minimum among the functions that meet the constraints; see
+        :mod:`rankbook.problems.signs`.
 
     Attributes
     ----------
@@ -163,6 +180,7 @@ class RankSVM(Ranker):
         approximate_kernel: int | Literal["auto"] | None = None,
         progress: bool = False,
         query_weight: Literal["equal"] | ArrayLike | None = None,
+        signs: ArrayLike | dict[str, int] | None = None,
     ) -> None:
         self.lam = lam
         self.kernel = kernel
@@ -176,6 +194,7 @@ class RankSVM(Ranker):
         self.approximate_kernel = approximate_kernel
         self.progress = progress
         self.query_weight = query_weight
+        self.signs = signs
 
     @keeping_features
     def fit(
@@ -267,13 +286,13 @@ class RankSVM(Ranker):
         options = dict(kernel="linear", penalty="l2", graph="full", approximate_kernel=None)
         self._begin_blocks(given, **options)
         self._kernel(self.gamma)  # refuses a gamma
-        problem = BlockRankSVMProblem(blocks, self.loss, self.query_weight)
+        problem = BlockRankSVMProblem(blocks, self.loss, self.query_weight, self.signs)
         return self._keep_blocks(fitted_attributes(self._solve(problem)), problem.facts)
 
     def _problem(self, X, prefs):
         """The :class:`rankbook.RankSVMProblem` with the options of the estimator."""
         options = dict(kernel=self._kernel(self.gamma), penalty=self.penalty, loss=self.loss)
-        return RankSVMProblem(X, prefs, **options)
+        return RankSVMProblem(X, prefs, **options, signs=feature_signs(self, X))
 
     def _solve(self, problem):
         lam = lam_for(problem, self.lam)
@@ -543,6 +562,8 @@ class RankSVMCV(Ranker):
         As in :class:`rankbook.RankSVM`; "squared" has an exact path with the L1 penalty only.
     query_weight : None, "equal" or array-like of shape (q,), default None
         As in :class:`rankbook.RankSVM`; it counts for the disagreement of what is left out, too.
+    signs : array-like of shape (d,) or dict, optional
+        As in :class:`rankbook.RankSVM`. "auto" then takes "newton" with the L2 penalty.
     fold_by : {"item", "pair", "group"}, default "item"
         For preferences, what a fold leaves out. "item": no item is in both parts, so that the
         score holds for new items; preferences across folds are dropped. "pair": the two parts share
@@ -639,6 +660,7 @@ class RankSVMCV(Ranker):
         loss: Literal["hinge", "squared"] = "hinge",
         fold_by: Literal["item", "pair", "group"] = "item",
         query_weight: Literal["equal"] | ArrayLike | None = None,
+        signs: ArrayLike | dict[str, int] | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -658,6 +680,7 @@ class RankSVMCV(Ranker):
         self.loss = loss
         self.fold_by = fold_by
         self.query_weight = query_weight
+        self.signs = signs
 
     @keeping_features
     def fit(
@@ -724,6 +747,8 @@ class RankSVMCV(Ranker):
             refuse_huge("X", X)
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
             prefs = given_preferences(preferences, rows, **others)
+        for model in models:  # those of a fold see no names
+            model.set_params(signs=feature_signs(self, X))
         # too large: refused before any work
         whole = models[0]._problem(X, prefs)
         follower = shared_follower(whole, self.solver)

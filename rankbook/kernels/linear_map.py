@@ -156,6 +156,7 @@ class KernelMap(SetOnce):
 
     CACHED = ("gram", "diagonal", "feature_units", "moments", "null_space")  # quickly made again
     is_centred = coef_is_weights = False
+    signs: np.ndarray | None = None  # of the weights (d,) of a linear function, if constrained
     offset: np.ndarray | None = None  # what was subtracted from the items of a linear kernel, (d,)
     landmarks = property(lambda self: self.X)
 
@@ -247,8 +248,8 @@ class KernelMap(SetOnce):
     def predict(self, coef: np.ndarray, X_new: Items) -> np.ndarray:
         """Scores (p,), or (p, k) for coef (n, k), of new items X_new (p, d).
 
-        f(x) = sum_i coef_i k(x, x_i), or coef'x for the L1 penalty. Where only differences of f
-        count, the mean of the coefficients is subtracted first; see :func:`balanced`.
+        f(x) = sum_i coef_i k(x, x_i), or coef'x for the L1 penalty or signs. Where only differences
+        of f count, the mean of the coefficients is subtracted first; see :func:`balanced`.
 
         For a precomputed kernel X_new is the kernel (p, n) between new and training items.
         """

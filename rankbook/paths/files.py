@@ -151,6 +151,7 @@ def _items(problem):
 def _ranksvm_parts(problem):
     parts = dict(X=_items(problem), prefs=problem.prefs, offset=problem.offset)
     parts |= dict(penalty=problem.penalty.name, loss=problem.loss.name)
+    parts |= {} if problem.signs is None else dict(signs=problem.signs)
     return parts | kernel_parts(problem.kernel)
 
 

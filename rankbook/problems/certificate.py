@@ -249,9 +249,10 @@ class Solution(Tabled, SetOnce):
     problem : RankSVMProblem, or another that certifies
     lam : float
     coef : ndarray of shape problem.coef_shape, optional
-        Coefficients beta (n,), by default P' dual / lam; for the L1 penalty the weights w (d,).
-        Where only differences of f count, their mean is subtracted, as in ``problem.primal`` and
-        ``problem.predict``; it is 0 already for the coefficients of a solver.
+        Coefficients beta (n,), by default P' dual / lam; for the L1 penalty, and with signs, the
+        weights w (d,). Where only differences of f count, their mean is subtracted, as in
+        ``problem.primal`` and ``problem.predict``; it is 0 already for the coefficients of a
+        solver.
     dual : ndarray of shape problem.dual_shape or SmoothedDual, optional
         Multipliers alpha, or a rule for them, or None.
     solver : str
@@ -290,6 +291,8 @@ class Solution(Tabled, SetOnce):
         shape = None  # of weights, if the function has any beside its coefficients
         if hasattr(problem, "coefficients") and problem.is_factored and not problem.coef_is_weights:
             shape = problem.X.shape[1:] + tuple(problem.coef_shape[1:])
+        if weights is not None and getattr(problem, "signs", None) is not None:
+            coef, weights = weights, None  # weights are the coefficients then
         self._weights = _as_answer("weights", weights, shape)
         if coef is None and weights is None:
             if not isinstance(self.dual, np.ndarray):

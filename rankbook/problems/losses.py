@@ -20,6 +20,7 @@ from ..kernels.items import matvec, rmatvec
 from ..kernels.linear_map import KernelMap
 from ..preferences.sums import HINGE, SQUARED, ListedLoss, margin_units, smoothed_hinge
 from .certificate import Certificate, SmoothedDual, rounding_error
+from .signs import nearest, sign_violation
 
 # %% ../../nbs/problems/losses.ipynb #c008
 @dataclass(frozen=True)
@@ -45,7 +46,13 @@ def scaled_dual(linear, quadratic, limit, width=0.0):
 
 
 def dual_norm(problem, gradient):
-    """a'PKP'a for P'a (n,), at least 0 whatever the rounding. One product with K."""
+    """a'PKP'a for P'a (n,), at least 0 whatever the rounding. One product with K.
+
+    With signs it is the square of the nearest weights to X'P'a that have them.
+    """
+    if problem.signs is not None:
+        v = nearest(problem.signs, rmatvec(problem.X, gradient))
+        return float(v @ v)
     return max(0.0, float(gradient @ problem.matvec(gradient)))
 
 # %% ../../nbs/problems/losses.ipynb #d002
@@ -267,14 +274,17 @@ class L2:
         sums = ListedLoss(problem.prefs) if problem.prefs.is_listed else problem.summed
         gradient = sums.full_score_gradient()
         if isinstance(problem, KernelMap) and problem.is_factored:
-            return sums.largest_rise(matvec(problem.X, significant_weights(problem, gradient)))
+            w = nearest(problem.signs, significant_weights(problem, gradient))
+            return sums.largest_rise(matvec(problem.X, w))
         square = problem.diagonal.max() * (problem.diagonal @ gradient**2)
         noise = 16 * np.finfo(float).eps * np.sqrt(square)
         return sums.largest_rise(problem.matvec(gradient), noise)
 
     def primal(self, problem, coef, lam):
-        """The objective at coefficients."""
+        """The objective at coefficients; infinite for weights without the signs."""
         f, square = problem.evaluated(coef)
+        if sign_violation(problem.signs, coef) > 0:
+            return np.inf
         prefs, loss = problem.prefs, problem.loss
         if is_summed(problem):
             cost = problem.summed.evaluate(f, loss.derivative).loss
@@ -283,8 +293,14 @@ class L2:
         return float(lam / 2 * square + cost)
 
     def implied_coef(self, problem, lam, dual):
-        """The coefficients P' dual / lam that multipliers (m,) determine, for lam > 0."""
-        return problem.prefs.rmatvec(dual) / lam
+        """The coefficients P' dual / lam that multipliers (m,) determine, for lam > 0.
+
+        With signs the weights (d,), those nearest to X'P' dual / lam.
+        """
+        coef = problem.prefs.rmatvec(dual) / lam
+        return (
+            nearest(problem.signs, rmatvec(problem.X, coef)) if problem.signs is not None else coef
+        )
 
     def certificate(self, problem, lam, coef=None, dual=None, weights=None):
         """The :class:`rankbook.Certificate` of an answer.
@@ -314,6 +330,7 @@ class L2:
         if coef is None and weights is None:
             coef = self.implied_coef(problem, lam, dual)
         f, square = problem.evaluated(coef, weights)
+        wrong = sign_violation(problem.signs, coef)
         coef, square = None if problem.is_factored else coef, max(0.0, square)
         prefs, loss, norm = problem.prefs, problem.loss, np.sqrt(square)
         if is_summed(problem, dual):
@@ -339,13 +356,13 @@ class L2:
             def excess(e):
                 return prefs.weight @ np.maximum(0.0, 2 * e - np.abs(short))
 
-        bounds = float(lam / 2 * square + cost), value
+        bounds = np.inf if wrong > 0 else float(lam / 2 * square + cost), value
         return Certificate.of(
             lam,
             *bounds,
             norm,
             rounding_error(problem, lam, bounds, slope, gradient, excess, norm, coef),
-            box_violation=box,
+            box_violation=max(box, wrong),
             complementarity_violation=complementarity,
         )
 
@@ -364,7 +381,7 @@ class L2:
         for h in widths:
             dual = prefs.weight * np.clip(0.5 - slack / h, 0, 1)
             gradient = prefs.rmatvec(dual)
-            linear, square = dual @ prefs.margin, gradient @ problem.matvec(gradient) / lam
+            linear, square = dual @ prefs.margin, dual_norm(problem, gradient) / lam
             scale = min(1.0, max(0.0, linear) / square) if square > 0 else 1.0
             value = scale * linear - scale**2 * square / 2
             if value > best_value:
@@ -393,6 +410,8 @@ class L2:
         f, square = problem.evaluated(coef, weights)
         found = hard_violations(prefs, dual, prefs.matvec(f))
         smallest, positive, box, complementarity = found
+        wrong = sign_violation(problem.signs, coef)
+        smallest = -np.inf if wrong > 0 else smallest  # no scaling helps
         scaling = 1 / min(1.0, smallest) if smallest > 0 else np.inf
         primal = square / 2 * scaling**2 if smallest > 0 else np.inf
         lower, gradient = dual_value(problem, positive, 1.0)
@@ -409,7 +428,7 @@ class L2:
             *bounds,
             norm,
             rounding_error(problem, 1.0, bounds, nothing, gradient, excess, norm, coef),
-            box_violation=box,
+            box_violation=max(box, wrong),
             complementarity_violation=complementarity,
         )
         moved = norm * (scaling - 1) if smallest > 0 else np.inf  # by the scaling
@@ -442,10 +461,13 @@ def pair_matvec(problem, w):
     return problem.prefs.matvec((problem.X - problem.X[0]) @ w)
 
 
-def strongest(X, gradient):
-    """The largest entry of X' gradient in size, 0 if that is a rounding error. O(n d)."""
+def strongest(X, gradient, signs=None):
+    """The largest entry of X' gradient in size, 0 if that is a rounding error. O(n d).
+
+    Entries that point against the signs (d,) do not count.
+    """
     noise = 16 * np.finfo(float).eps * np.linalg.norm(X, axis=0) * np.linalg.norm(gradient)
-    strength = np.abs(X.T @ gradient)
+    strength = np.abs(nearest(signs, X.T @ gradient))
     return float(np.where(strength > noise, strength, 0.0).max(initial=0.0))
 
 # %% ../../nbs/problems/losses.ipynb #l1-c016
@@ -455,7 +477,8 @@ def feasible(problem, dual, lam):
     No feature correlation exceeds lam then. O(m + n d).
     """
     clipped = np.clip(dual, 0.0, problem.prefs.weight)
-    largest = np.abs(feature_correlation(problem, clipped)).max(initial=0.0)
+    correlation = nearest(problem.signs, feature_correlation(problem, clipped))
+    largest = np.abs(correlation).max(initial=0.0)
     return clipped * (lam / largest) if largest > lam else clipped
 
 # %% ../../nbs/problems/losses.ipynb #l1-c018
@@ -479,10 +502,12 @@ class L1:
         """
         prefs = problem.prefs
         dual = prefs.weight * problem.loss.derivative.at(prefs.margin)
-        return strongest(problem.X - problem.X[0], prefs.rmatvec(dual))
+        return strongest(problem.X - problem.X[0], prefs.rmatvec(dual), problem.signs)
 
     def primal(self, problem, w, lam):
-        """lam |w|_1 plus the loss. O(m + n d)."""
+        """lam |w|_1 plus the loss, infinite for weights without the signs. O(m + n d)."""
+        if sign_violation(problem.signs, w) > 0:
+            return np.inf
         if problem.loss.is_smooth:
             return float(lam * np.abs(w).sum() + problem.smooth_loss(w)[0])
         prefs = problem.prefs
@@ -520,7 +545,8 @@ class L1:
         dual = self.feasible_dual(problem, w, lam) if dual is None else dual
         short = problem.prefs.margin - pair_matvec(problem, w)
         box, misplaced = violations(problem.prefs, dual, short)
-        s = feature_correlation(problem, dual)
+        s = nearest(problem.signs, feature_correlation(problem, dual))
+        box = max(box, sign_violation(problem.signs, w))
         best, norm = feasible(problem, dual, lam), float(np.abs(w).sum())
         lower = float(best @ problem.prefs.margin)
         return Certificate.of(
@@ -561,8 +587,9 @@ class L1:
         prefs, norm = problem.prefs, float(np.abs(w).sum())
         found = hard_violations(prefs, dual, pair_matvec(problem, w))
         smallest, positive, box, misplaced = found
-        primal = norm / min(1.0, smallest) if smallest > 0 else np.inf
-        s = feature_correlation(problem, positive)
+        wrong = sign_violation(problem.signs, w)
+        primal = norm / min(1.0, smallest) if smallest > 0 and wrong == 0 else np.inf
+        s = nearest(problem.signs, feature_correlation(problem, positive))
         strength = float(np.abs(s).max())
         return Certificate.of(
             0.0,
@@ -571,7 +598,7 @@ class L1:
             norm,
             correlation_error(problem, positive) * (norm if np.isfinite(primal) else 0.0) * 2,
             radius=np.inf,
-            box_violation=max(box, strength - 1),
+            box_violation=max(box, wrong, strength - 1),
             complementarity_violation=max(misplaced, misplaced_weights(w, s, 1.0)),
         )
 
@@ -596,12 +623,15 @@ def smooth_certificate(problem, lam, w, dual=None):
     O(n log n + n d) without multipliers, for preferences that are counted, else O(m + n d).
     """
     loss, q = problem.smooth_loss(w)
-    linear, square, box, misplaced = 2 * loss + float(w @ q), 2 * loss, 0.0, 0.0
+    linear, square, misplaced = 2 * loss + float(w @ q), 2 * loss, 0.0
+    wrong, box = sign_violation(problem.signs, w), 0.0
+    q = nearest(problem.signs, q)
     if dual is not None:
         prefs = problem.prefs
         short = prefs.margin - pair_matvec(problem, w)
         a, box, misplaced = problem.loss.feasible(prefs, dual, short)
-        q, linear = feature_correlation(problem, a), float(a @ prefs.margin)
+        q = nearest(problem.signs, feature_correlation(problem, a))
+        linear = float(a @ prefs.margin)
         square = 2 * problem.loss.conjugate(a, prefs.weight)
         box = max(box, float(np.abs(q).max(initial=0.0)) / lam - 1)
     best = scaled_dual(linear, square, lam / max(np.abs(q).max(), np.finfo(float).tiny))
@@ -609,11 +639,11 @@ def smooth_certificate(problem, lam, w, dual=None):
     norm = float(np.abs(w).sum())
     return Certificate.of(
         lam,
-        lam * norm + loss,
+        np.inf if wrong > 0 else lam * norm + loss,
         float(best.value),
         norm,
         radius=np.inf,
-        box_violation=box,
+        box_violation=max(box, wrong),
         complementarity_violation=max(misplaced, misplaced_weights(w, q, lam)),
     )
 
@@ -624,9 +654,9 @@ PENALTIES = {penalty.name: penalty for penalty in (L2(), L1())}
 def count_coef(problem):
     """The number of coefficients: one for each item, or each feature for the L1 penalty.
 
-    Only a linear function takes that penalty.
+    Only a linear function takes that penalty, or signs, whose coefficients are its weights, too.
     """
-    if not problem.penalty.coef_is_weights:
+    if not problem.coef_is_weights:
         return problem.n_items
     if not problem.is_factored:
         raise ArgumentError(

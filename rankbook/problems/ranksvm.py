@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.ownership import locked
@@ -45,6 +46,7 @@ from rankbook.problems.losses import (
     significant_weights,
 )
 from .scale import comparison_groups, kernel_scatter, listed_gradient
+from .signs import as_signs, nearest
 
 # %% ../../nbs/problems/ranksvm.ipynb #c010
 class RankSVMProblem(Tabled, KernelMap):
@@ -68,18 +70,23 @@ class RankSVMProblem(Tabled, KernelMap):
         Whether the problem keeps a copy of X, measured from its mean for a linear kernel. With
         False it borrows X, not centred, and you promise not to write to it: for items too large to
         be held twice, float64, float32 or CSR, or memory-mapped.
+    signs : array-like of shape (d,), optional
+        Of -1, 0 and +1, for a linear kernel: the score never falls when a feature with +1 rises,
+        and never rises when one with -1 does; see :mod:`rankbook.problems.signs`. The coefficients
+        are the weights then, for either penalty. All 0 is as None.
 
     Attributes
     ----------
     X : read-only; see `copy`
     offset : ndarray of shape (d,) or None
         What was subtracted from the items of a linear kernel.
+    signs : ndarray of shape (d,), int8, or None
 
     Raises
     ------
     ValueError
-        If shapes disagree, an entry is not finite, there is no preference, or kernel or penalty are
-        unknown or do not fit together.
+        If shapes disagree, an entry is not finite, there is no preference, or kernel, penalty or
+        signs are unknown or do not fit together.
 
     Examples
     --------
@@ -100,9 +107,14 @@ class RankSVMProblem(Tabled, KernelMap):
         penalty: Literal["l2", "l1"] | L2 | L1 = "l2",
         loss: Literal["hinge", "squared"] | Hinge | SquaredHinge = "hinge",
         copy: bool = True,
+        signs: ArrayLike | None = None,
     ) -> None:
         self.kernel = as_kernel(kernel, gamma)
         self.penalty, self.loss = as_penalty(penalty), as_loss(loss)
+        if signs is not None and self.kernel.name != "linear":
+            raise ArgumentError(
+                f"signs is given and kernel is {self.kernel.name!r}", "None, or kernel='linear'"
+            )
         stores = self.kernel.name == "linear" and not self.penalty.coef_is_weights
         X = (as_items if stores else as_matrix)("X", X)
         if not isinstance(prefs, Preferences):
@@ -127,7 +139,7 @@ class RankSVMProblem(Tabled, KernelMap):
             )
         require_square(X, self.kernel)
         self.keep_items(X, as_flag("copy", copy))
-        self.prefs = prefs
+        self.prefs, self.signs = prefs, as_signs(signs, X.shape[1])
         self.n_items, self.n_preferences = prefs.n_items, len(prefs)
         self.n_coef = count_coef(self)
         self.coef_shape, self.dual_shape = (self.n_coef,), (self.n_preferences,)
@@ -141,18 +153,26 @@ class RankSVMProblem(Tabled, KernelMap):
             )
             if chosen.name != usual
         ]
+        options += [] if self.signs is None else [f", {self._signed}"]
         return (
             f"{type(self).__name__}({self.n_items} items, {self.n_preferences} preferences, "
             f"{self.kernel!r}{''.join(options)})"
         )
 
+    @property
+    def _signed(self):
+        """How many weights have a sign, in words."""
+        return f"signs of {np.count_nonzero(self.signs)} of {self.signs.size} weights"
+
     def _facts(self):
+        signed = [] if self.signs is None else [("signs", self._signed)]
         return [
             ("items", f"{self.n_items:,}"),
             ("preferences", f"{self.n_preferences:,}"),
             ("kernel", repr(self.kernel)),
             ("loss", self.loss.name),
             ("penalty", self.penalty.name),
+            *signed,
         ]
 
     CACHED = (*KernelMap.CACHED, "summed")
@@ -169,7 +189,7 @@ class RankSVMProblem(Tabled, KernelMap):
     @property
     def coef_is_weights(self) -> bool:
         """Whether the coefficients are the weights (d,) of a linear function."""
-        return self.penalty.coef_is_weights
+        return self.penalty.coef_is_weights or self.signs is not None
 
     @cached_property
     def lam_max(self) -> float:
@@ -217,12 +237,14 @@ class RankSVMProblem(Tabled, KernelMap):
     def at_zero(self) -> tuple[Sums, np.ndarray]:
         """The same for f = 0, of a linear kernel, without what is as long as the items.
 
-        Entries of X'g that are rounding errors are set to 0, except for items in blocks.
+        Entries of X'g that are rounding errors are set to 0, except for items in blocks, and those
+        against the signs.
         """
         sums, correlation, _ = self.sums_at(self.zero_scores(), self.loss.derivative)
         if isinstance(sums.score_gradient, np.ndarray):
             correlation = significant_weights(self, sums.score_gradient)
-        return replace(sums, score_gradient=None, bands=None), locked(correlation)
+        correlation = locked(nearest(self.signs, correlation))
+        return replace(sums, score_gradient=None, bands=None), correlation
 
     def zero_scores(self) -> np.ndarray:
         """The scores (n,) of the zero function."""
@@ -258,6 +280,7 @@ class RankSVMProblem(Tabled, KernelMap):
         Weights may be given instead of coefficients; see
         :meth:`rankbook.problems.losses.L2.certificate`.
         """
+        coef = weights if coef is None and self.signs is not None else coef
         return self.penalty.certificate(self, lam, coef, dual, weights)
 
 # %% ../../nbs/problems/ranksvm.ipynb #hs03

@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.ownership import locked
@@ -22,9 +23,10 @@ from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, r
 from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel
 from ..preferences.sums import Derivative, Sums, loss_of
-from .losses import Hinge, SquaredHinge, as_loss, as_penalty
+from .losses import Hinge, SquaredHinge, as_loss, as_penalty, count_coef
 from .ranksvm import RankSVMProblem, hessian, hessian_product, random_signs
 from .scale import item_scatter
+from .signs import as_signs
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb05
 class NoLoss:
@@ -200,6 +202,8 @@ class BlockRankSVMProblem(RankSVMProblem):
         As in :class:`RankSVMProblem`.
     query_weight : None or "equal", default None
         With "equal" the preferences of each query sum to 1, with the weights of items in them.
+    signs : array-like of shape (d,), or dict, optional
+        Of -1, 0 and +1, as in :class:`RankSVMProblem`; a dict names features of the blocks.
 
     Attributes
     ----------
@@ -237,6 +241,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         blocks: BlocksLike,
         loss: Literal["hinge", "squared"] | Hinge | SquaredHinge = "hinge",
         query_weight: Literal["equal"] | None = None,
+        signs: ArrayLike | dict[str, int] | None = None,
     ) -> None:
         require_blocks("blocks", blocks)
         self.kernel, self.penalty, self.loss = Kernel("linear"), as_penalty("l2"), as_loss(loss)
@@ -245,6 +250,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         self.blocks, self.facts, self.query_weight = blocks, block_facts(blocks), query_weight
         self.n_items, d = self.facts.n_items, self.facts.n_features
         self.X = BlockedItems(blocks, (self.n_items, d))
+        self.signs = as_signs(signs, d, self.facts.feature_names)
         self.n_preferences = blocks.reduce(_number, self.summed.losses)
         if not self.n_preferences:
             raise ArgumentError(
@@ -253,7 +259,7 @@ class BlockRankSVMProblem(RankSVMProblem):
                 "at least one",
             )
         self.prefs = BlockPreferences(self.n_items, self.n_preferences)
-        self.n_coef = self.n_items
+        self.n_coef = count_coef(self)
         self.coef_shape, self.dual_shape = (self.n_coef,), (self.n_preferences,)
 
     @cached_property

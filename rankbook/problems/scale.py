@@ -190,7 +190,7 @@ def default_lam(problem):
     >>> round(default_lam(problem), 6)
     4.2
     """
-    if getattr(problem, "coef_is_weights", False):
+    if getattr(getattr(problem, "penalty", None), "coef_is_weights", False):
         lam = L1_SHARE * problem.lam_max
     else:
         lam = SCALE * problem.gradient_scatter()

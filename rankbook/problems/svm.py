@@ -261,7 +261,7 @@ class ClassPreferences(Preferences):
 class JointItems:
     """A multi-class problem seen as the ranking of n K items (example, class)."""
 
-    penalty, loss = L2(), Hinge()
+    penalty, loss, signs = L2(), Hinge(), None
 
     def __init__(self, problem):
         self.problem, p = problem, problem.prefs

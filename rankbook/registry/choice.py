@@ -503,13 +503,13 @@ def quickest(problem, allow_plugins, make):
 def follower_of(problem: Any, allow_plugins: bool = False) -> str:
     """The solver that follows all solutions of a ranking SVM: "path", or "epsilon".
 
-    For the squared hinge, and for float32 and CSR, "newton"; or a plugin that predicts that it is
-    quicker. An exact path is taken if it is quick, or not much slower than one that is nearly
-    exact.
+    For the squared hinge, for float32 and CSR, and with signs "newton"; or a plugin that predicts
+    that it is quicker. An exact path is taken if it is quick, or not much slower than one that is
+    nearly exact.
     """
     plugins = costs_of_plugins(problem, None, "path") if allow_plugins else []
     first = min(plugins, key=lambda p: p.seconds, default=None)
-    if problem.loss.is_smooth or problem.storage != "float64":
+    if problem.loss.is_smooth or problem.storage != "float64" or problem.signs is not None:
         return "newton" if problem.is_factored else "path"  # which says why it cannot
     exact, rough = (seconds for _, seconds, _ in costs_of(problem, None, "path"))
     refuse_absurd(problem, "epsilon" if exact > rough else "path", min(exact, rough))
@@ -566,7 +566,7 @@ def choose_solver(
     if (auto := auto_options(solver)) is None:
         return make(solver)
     allow_plugins = allow_plugins or auto["allow_plugins"]
-    if getattr(problem, "coef_is_weights", False):
+    if getattr(getattr(problem, "penalty", None), "coef_is_weights", False):
         return make(l1_solver(problem))
     if is_kind(problem, "LabelRankRLSProblem"):
         return make("kronecker" if provides == "solve" or problem.is_complete else "rls")

@@ -46,9 +46,10 @@ class Solver:
     penalties, losses, storages : set
         Of {"l2", "l1"}, {"hinge", "squared"} and {"float64", "float32", "csr", "blocks"} (how the
         items X may be kept); by default the first of each.
-    weights, margins, signed_margins, hard_margin : bool
+    weights, margins, signed_margins, hard_margin, signs : bool
         Whether it takes weights c other than 1, margins delta other than 1, margins that are not
-        positive, and lam = 0.
+        positive, lam = 0, and signs of the weights of a linear function. Without signs such a
+        problem is refused whatever `can_solve` says.
     exact, deterministic : bool
         Whether it solves to rounding rather than to a tolerance; whether it repeats itself.
     requires : tuple of str
@@ -88,7 +89,7 @@ class Solver:
     losses: Collection[str] = frozenset({"hinge"})
     storages: Collection[str] = frozenset({"float64"})
     weights = margins = deterministic = True
-    signed_margins = hard_margin = exact = keep_interrupted = False
+    signed_margins = hard_margin = signs = exact = keep_interrupted = False
     requires: tuple[str, ...] = ()
     largest: Mapping[str, int] = MappingProxyType({})
     tol: float | None = 1e-6
@@ -176,7 +177,7 @@ def is_sizes(value):
 RULES = (
     dict.fromkeys((*VOCABULARY, "provides", "requires"), (is_names, "a tuple or set of names"))
     | dict.fromkeys(
-        ("weights", "margins", "signed_margins", "hard_margin")
+        ("weights", "margins", "signed_margins", "hard_margin", "signs")
         + ("exact", "deterministic", "keep_interrupted"),
         (lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
     )
@@ -296,6 +297,8 @@ def asked_of(solver, problem):
         if hasattr(problem, feature):
             asked = getattr(problem, feature)  # a loss and a penalty are objects
             found[feature] = getattr(asked, "name", asked), getattr(solver, declared)
+    if getattr(problem, "signs", None) is not None:
+        found["signs"] = True, {solver.signs}
     return found
 
 
@@ -305,6 +308,8 @@ def feature_fit(solver, problem, provides="solve"):
     The sentence names rankbook's own solvers that take the features and provide "solve" or "path".
     """
     for feature, (asked, taken) in asked_of(solver, problem).items():
+        if asked not in taken and feature == "signs":
+            return f"it takes no signs of weights, which {owners_of(problem, provides)}."
         if asked not in taken:
             return (
                 f"it takes the {feature} {' and '.join(sorted(map(str, taken)))}, not {asked}, "

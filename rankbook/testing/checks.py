@@ -499,7 +499,9 @@ def beyond(subject: Subject) -> Any:
     declared = subject.declared
     plain = GROUPS["items"][0]
     for variant in VARIANTS:
-        for kernel in VOCABULARY["kernels"] if "l1" not in str(variant) else ("linear",):
+        options = dict(variant.options)
+        linear = "signed" in options or options.get("penalty") == "l1"
+        for kernel in ("linear",) if linear else VOCABULARY["kernels"]:
             yield plain.name, variant, made(variant, plain, kernel)
     wanted = dict(
         weights=declared.weights,

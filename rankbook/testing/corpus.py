@@ -227,9 +227,13 @@ def with_kernel(X: np.ndarray, kernel: str) -> tuple[np.ndarray, dict[str, Any]]
     return X, dict(kernel=laplace if kernel == "callable" else kernel)
 
 
-def ranking(i, kernel, loss="hinge", penalty="l2", storage="float64", **options):
-    """A RankSVMProblem, whose items are kept as "float64", "float32" or "csr"."""
+def ranking(i, kernel, loss="hinge", penalty="l2", storage="float64", signed=False, **options):
+    """A RankSVMProblem, whose items are kept as "float64", "float32" or "csr".
+
+    With `signed` weights there are weights of either sign and of any.
+    """
     X, chosen = with_kernel(i.X, kernel)
+    chosen |= dict(signs=np.resize([1, -1, 0], X.shape[1])) if signed else {}
     if storage == "float32":
         X = X.astype(np.float32)
     elif storage == "csr":
@@ -324,6 +328,11 @@ class Variant:
 VARIANTS = [
     *(
         Variant("RankSVMProblem", (("loss", loss), ("penalty", penalty)))
+        for penalty in PENALTIES
+        for loss in LOSSES
+    ),
+    *(
+        Variant("RankSVMProblem", (("loss", loss), ("penalty", penalty), ("signed", True)))
         for penalty in PENALTIES
         for loss in LOSSES
     ),

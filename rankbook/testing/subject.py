@@ -47,6 +47,7 @@ class Declaration:
     def __init__(self, solver: Solver) -> None:
         for name in ("problems", "kernels", "weights", "margins", "signed_margins", "hard_margin"):
             setattr(self, name, getattr(solver, name))
+        self.signs = solver.signs
         for name in (*FEATURES.values(), "provides"):
             setattr(self, name, set(getattr(solver, name)))
         self.largest, self.deterministic = solver.largest, solver.deterministic

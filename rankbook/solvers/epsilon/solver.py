@@ -35,7 +35,8 @@ class Breakpoint:
     dual : ndarray of shape (m,)
         Multipliers with 0 <= dual <= weight.
     gradient, gradient_scores : ndarrays of shape (n,)
-        P' dual, and K times it.
+        P' dual, and K times it. With signs these four are weights (d,): lam w, twice, and the
+        nearest to X'P' dual that have the signs, twice.
     short : ndarray of shape (m,)
         lam times what each preference lacks to its margin.
     linear : float
@@ -56,23 +57,21 @@ def make_breakpoint(problem, lam, scaled_coef, dual):
     """The breakpoint of lam beta = `scaled_coef` (n,) and multipliers (m,). Two products with K."""
     prefs = problem.prefs
     dual = np.clip(dual, 0, prefs.weight)  # as the library's certificate reads them
-    scores, gradient = problem.matvec(scaled_coef), prefs.rmatvec(dual)
-    return Breakpoint(
-        float(lam),
-        scaled_coef,
-        scores,
-        dual,
-        gradient,
-        problem.matvec(gradient),
-        lam * prefs.margin - prefs.matvec(scores),
-        float(dual @ prefs.margin),
-    )
+    scores, gradient = problem.evaluated(scaled_coef)[0], prefs.rmatvec(dual)
+    if problem.signs is None:
+        vectors = scaled_coef, scores, dual, gradient, problem.matvec(gradient)
+    else:
+        nearest = problem.penalty.implied_coef(problem, 1.0, dual)
+        vectors = scaled_coef, scaled_coef, dual, nearest, nearest
+    short, linear = lam * prefs.margin - prefs.matvec(scores), float(dual @ prefs.margin)
+    return Breakpoint(float(lam), *vectors, short, linear)
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c018
 def top_breakpoint(problem):
     """The exact breakpoint at lam_max, which serves for all larger lambdas, too."""
     weight = np.array(problem.prefs.weight)
-    return make_breakpoint(problem, problem.lam_max, problem.prefs.rmatvec(weight), weight)
+    scaled_coef = problem.penalty.implied_coef(problem, 1.0, weight)
+    return make_breakpoint(problem, problem.lam_max, scaled_coef, weight)
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c021
 def hinge_pieces(weight, upper, lower):
@@ -339,6 +338,7 @@ class EpsilonSolver(Solver):
             raise said from error
         if isinstance(self.inner, EpsilonSolver):
             raise ArgumentError("inner is 'epsilon' itself", "a solver that takes one lambda")
+        self.signs = self.inner.signs
 
     def can_solve(self, problem):
         """True, or a sentence that says why not: the inner solver's, if it has one."""
@@ -359,7 +359,7 @@ class EpsilonSolver(Solver):
             solution = solve(problem, lam, solver=self.inner)
             dual, fitted = solution.dual, solution.dual is None
             if not isinstance(dual, np.ndarray):  # none, or a rule for them
-                scores = problem.matvec(solution.coef)
+                scores = problem.evaluated(solution.coef)[0]
                 feasible = problem.penalty.feasible_dual
                 dual = feasible(problem, scores, lam) if fitted else dual.multipliers(prefs, scores)
             dual = np.clip(dual, 0, prefs.weight)
@@ -388,7 +388,7 @@ class EpsilonSolver(Solver):
         """The path whose arrays a file holds, looked at."""
         demand(type(problem) is RankSVMProblem, "problem")
         T = len(lams)
-        finite("lams", lams, (T,)), finite("scaled_coefs", scaled_coefs, (T, problem.n_items))
+        finite("lams", lams, (T,)), finite("scaled_coefs", scaled_coefs, (T, problem.n_coef))
         finite("duals", duals, (T, len(problem.prefs)))
         demand(T > 0 and (lams >= 0).all() and (np.diff(lams) < 0).all(), "lams rise")
         demand(((duals >= 0) & (duals <= problem.prefs.weight)).all(), "duals")

@@ -74,7 +74,7 @@ class LeastSquaresPiece:
     """
 
     def __init__(self, problem):
-        self.problem = problem
+        self.problem, self.signs = problem, None
         self.X = measured(problem)
         self.on, self.kept = np.empty(0, dtype=bool), Gram()
 
@@ -137,7 +137,7 @@ class HingePiece:
         counted = np.flatnonzero(prefs.weight > 0)
         self.better, self.worse = prefs.better[counted], prefs.worse[counted]
         self.margin, self.weight = prefs.margin[counted], prefs.weight[counted]
-        self.X, self.kept = problem.X - problem.X[0], Gram()
+        self.X, self.kept, self.signs = problem.X - problem.X[0], Gram(), problem.signs
         self.in_gram = np.zeros(counted.size, dtype=bool)
 
     def differences(self, F):

@@ -20,6 +20,7 @@ from ...base.validation import as_count, as_positive, require_columns
 from ...paths.exact import End, SolutionPath, in_domain
 from ...paths.files import demand, finite, finite_table, save_path
 from ...problems.certificate import Solution
+from ...problems.signs import nearest
 from ...registry.solver import Solver, is_kind
 from rankbook.solvers.homotopy.direction import (
     TIE,
@@ -48,7 +49,8 @@ def corner_at(piece, point, top, fresh=False):
     """
     lam, w, q = point.lam, point.w, point.q
     used = w != 0
-    at_bound = ~used & (np.abs(q) >= lam - TIE * lam - ROUNDING * top)
+    pull = np.abs(nearest(piece.signs, q))
+    at_bound = ~used & (pull >= lam - TIE * lam - ROUNDING * top)
     features = np.flatnonzero(used | at_bound)
     sign = np.sign(np.where(used, w, q))[features]
     gram = piece.gram(features, fresh)
@@ -60,14 +62,19 @@ SPEED = 1e-9  # at which a correlation and lambda approach, below which they do 
 SAME = 1e-10  # weights that reach 0 within this share of a step reach it together
 
 
-def entry_step(point, dw, dq):
-    """How far lambda may fall before a feature that is not in use enters. O(d)."""
+def entry_step(point, dw, dq, signs=None):
+    """How far lambda may fall before a feature that is not in use enters. O(d).
+
+    It enters on the side of its sign only, if it has one.
+    """
     idle = np.flatnonzero((point.w == 0) & (dw == 0))
     q, rate = point.q[idle], dq[idle]
     steps = [np.inf]
     for side in (1.0, -1.0):
         speed = 1 + side * rate
         nears = speed > SPEED
+        if signs is not None:
+            nears &= side * signs[idle] >= 0
         gap = np.maximum(0.0, point.lam - side * q[nears])
         steps.append((gap / speed[nears]).min(initial=np.inf))
     return float(min(steps))
@@ -158,7 +165,11 @@ def next_point(piece, point, top, lam_min):
     dw = np.zeros(point.w.size)
     dw[features], tied = direction(corner, lambda: corner_at(piece, point, top, fresh=True)[1])
     dq, step = piece.motion(dw)
-    step = min(step, entry_step(point, dw, dq), float(exit_steps(point, dw)[1].min(initial=np.inf)))
+    step = min(
+        step,
+        entry_step(point, dw, dq, piece.signs),
+        float(exit_steps(point, dw)[1].min(initial=np.inf)),
+    )
     left = point.lam - lam_min
     is_last = step >= left - LAST_SEGMENT * point.lam
     step = left if is_last else step
@@ -169,7 +180,7 @@ def follow(piece, lam_min=0.0, max_events=None):
     """Follow the weights from the largest lambda down to lam_min: a :class:`Trace`."""
     w = np.zeros(piece.X.shape[1])
     point, seen = Point(np.inf, w, piece.evaluate(w)), Trace()
-    top = float(np.abs(point.q).max())
+    top = float(np.abs(nearest(piece.signs, point.q)).max())
     point = replace(point, lam=top)
     seen.add(point)
     try:
@@ -299,7 +310,7 @@ class HomotopySolver(Solver):
     kernels = ("linear",)
     penalties = frozenset({"l1"})
     losses = frozenset({"squared"})
-    exact = True
+    signs = exact = True
     requires = ("scipy",)
     summary = "All solutions for squared losses with an L1 penalty, straight lines in lambda."
     reference = "Osborne, Presnell and Turlach (2000); Rosset and Zhu (2007)"

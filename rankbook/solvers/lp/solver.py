@@ -12,6 +12,7 @@ from ...base.limits import require_memory
 from ...base.validation import as_positive
 from ...preferences.graph import Preferences
 from ...problems.certificate import Solution
+from ...problems.signs import nearest
 from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/lp/solver.ipynb #c014
@@ -26,6 +27,7 @@ class LPSolver(Solver):
     name = "lp"
     kernels = ("linear",)
     penalties = frozenset({"l1"})
+    signs = True
     requires = ("scipy",)
     summary = "Linear program for the L1 penalty, by HiGHS; the independent reference."
     reference = "Zapien et al. (2009), Theorem 1; Huangfu and Hall (2018) for HiGHS"
@@ -78,11 +80,15 @@ class LPSolver(Solver):
         # the multipliers a (m,), P'a (n,) and the correlations (d,), in units of their own
         A = block_array([[P.T, -eye_array(n), None], [None, Z, -eye_array(d)]], format="csc")
         high = np.r_[prefs.weight[pairs] / weight, np.full(n, np.inf), lam / (weight * unit)]
+        low = np.r_[np.zeros(m), -high[m:]]
+        if problem.signs is not None:  # only towards its sign a correlation is bounded
+            sign = problem.signs[features]
+            low[m + n :][sign > 0], high[m + n :][sign < 0] = -np.inf, np.inf
         result = linprog(
             np.r_[-prefs.margin[pairs] / margin, np.zeros(n + d)],
             A_eq=A,
             b_eq=np.zeros(n + d),
-            bounds=np.c_[np.r_[np.zeros(m), -high[m:]], high],
+            bounds=np.c_[low, high],
             method="highs",
             options=dict(primal_feasibility_tolerance=1e-10, dual_feasibility_tolerance=1e-10),
         )
@@ -93,5 +99,6 @@ class LPSolver(Solver):
             )
         dual[pairs] = np.clip(result.x[:m], 0, high[:m]) * weight
         w[features] = -result.eqlin.marginals[n:] * margin / unit
+        w = nearest(problem.signs, w)
         info = dict(status="optimal", iterations=int(result.nit))
         return Solution(problem, lam, w, dual, info=info)

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['reduced', 'primal_form', 'squared_norm', 'dual_form', 'smaller_form', 'require_program', 'squared_program',
-           'kernel_features', 'class_lines', 'svm_program', 'residual_rows', 'least_squares_program', 'rayleigh_rows',
-           'rayleigh_program']
+           'signed_program', 'kernel_features', 'class_lines', 'svm_program', 'residual_rows', 'least_squares_program',
+           'rayleigh_rows', 'rayleigh_program']
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #t002
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ import numpy as np
 from ...base.limits import require_memory
 from ...kernels.linear_map import centred
 from ...preferences.graph import Preferences
+from ...problems.signs import nearest
 from ...registry.solver import is_kind
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #c009
@@ -185,6 +186,39 @@ def squared_program(cp, problem, lam):
         return back @ w.value * (scale * unit), dual
 
     return [cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cost), [line])], read
+
+# %% ../../../nbs/solvers/qp/programs.ipynb #sgq2
+def signed_program(cp, problem, lam):
+    """A RankSVMProblem with signs and the L2 penalty as a list of one cvxpy program.
+
+    At lam = 0 the hard margin. The function beside it reads weights (d,) and multipliers (m,).
+    """
+    prefs, (m, d) = problem.prefs, (problem.n_preferences, problem.X.shape[1])
+    require_program(f"{m:,} preferences", 'use the solver "newton"', m, m * d, d)
+    counted, is_smooth = np.flatnonzero(prefs.weight), problem.loss.is_smooth
+    Z = problem.X[prefs.better[counted]] - problem.X[prefs.worse[counted]]
+    unit, top = np.abs(prefs.margin[counted]).max() or 1.0, prefs.weight.max()
+    power = unit if is_smooth else 1.0
+    if lam > 0:
+        scale = np.sqrt(top * power / (lam * unit))
+    else:
+        scale = 1 / (np.linalg.norm(Z, axis=1).max(initial=0.0) or 1.0)
+    w, signed = cp.Variable(d), np.flatnonzero(problem.signs)
+    rise, cost = (Z * scale) @ w, cp.sum_squares(w) / 2
+    if lam > 0:
+        slack, weight = cp.Variable(counted.size, nonneg=not is_smooth), prefs.weight[counted] / top
+        rise = rise + slack
+        cost += cp.sum_squares(cp.multiply(np.sqrt(weight), slack)) if is_smooth else weight @ slack
+    met = rise >= prefs.margin[counted] / unit
+    kept = cp.multiply(problem.signs[signed], w[signed]) >= 0
+
+    def read():
+        dual = np.zeros(m)
+        dual[counted] = np.maximum(0.0, met.dual_value)
+        dual *= top * power if lam > 0 else unit * scale**2
+        return nearest(problem.signs, w.value * (scale * unit)), dual
+
+    return [cp.Problem(cp.Minimize(cost), [met, kept])], read
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #svm-c004
 def kernel_features(problem):

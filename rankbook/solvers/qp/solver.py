@@ -24,6 +24,7 @@ from rankbook.solvers.qp.programs import (
     rayleigh_program,
     reduced,
     require_program,
+    signed_program,
     smaller_form,
     squared_norm,
     squared_program,
@@ -103,10 +104,10 @@ def _best_answer(problem, lam, coef, raw, label, info):
     ``info["clipped"]`` is the largest change of a multiplier, in units of the largest weight, or of
     the largest multiplier at lam = 0. O(n^2 + m).
     """
-    prefs, top = problem.prefs, problem.prefs.weight if lam > 0 else None
+    top = problem.prefs.weight if lam > 0 else None
     dual = np.clip(raw, 0, top)
     change = float(np.abs(dual - raw).max() / ((dual if top is None else top).max() or 1.0))
-    coefs = dict(multipliers=prefs.rmatvec(dual) / (lam or 1.0), scores=coef)
+    coefs = dict(multipliers=problem.penalty.implied_coef(problem, lam or 1.0, dual), scores=coef)
     answers = [
         Solution(problem, lam, b, dual, label, dict(info, clipped=change, coef_from=name))
         for name, b in coefs.items()
@@ -237,7 +238,7 @@ class QPSolver(Solver):
         "RayleighProblem",
     )
     losses = frozenset({"hinge", "squared"})
-    hard_margin = signed_margins = True
+    hard_margin = signed_margins = signs = True
     requires = ("cvxpy",)
     summary = (
         "Quadratic program through cvxpy, primal or dual in node variables; "
@@ -275,13 +276,17 @@ class QPSolver(Solver):
             write = rayleigh_program
         elif is_kind(problem, "SVMProblem", "MulticlassSVMProblem"):
             write = svm_program
+        elif problem.signs is not None:
+            write = signed_program
         elif problem.loss.is_smooth:
             write = squared_program
         is_smooth = write in (least_squares_program, squared_program)
+        is_smooth = is_smooth or (write is signed_program and problem.loss.is_smooth)
         lam = as_positive("lam", lam, zero=not is_smooth)
         if write is not None:
             if form == "dual":
                 kind = "loss='squared'" if write is squared_program else type(problem).__name__
+                kind = "signs" if write is signed_program else kind
                 raise ArgumentError("form is 'dual'", f"'auto' or 'primal' for {kind}")
             form, (programs, read) = "primal", write(cp, problem, lam)
         else:
@@ -313,7 +318,7 @@ class QPSolver(Solver):
             found = f" with a relative gap of {gap:.1e}"
         if lam == 0 and q is not None:
             _refuse_infeasible(problem, q)
-        if lam == 0 and write is svm_program and "infeasible" in status:
+        if lam == 0 and write in (svm_program, signed_program) and "infeasible" in status:
             raise ArgumentError(
                 "lam is 0, but no function meets all constraints of positive weight",
                 "lam > 0, which allows for violations",

@@ -30,13 +30,14 @@ from rankbook.paths.exact import (
     UNBOUNDED,
 )
 from ...problems.losses import feature_correlation
+from ...problems.signs import nearest
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c004
 State = namedtuple(
     "State",
     (
-        "X XT better worse margin delta weight sets E S inverse sign w f q a u s rate dw h near "
-        "everything f_scan work now count"
+        "X XT better worse margin delta weight sets E S inverse sign side w f q a u s rate dw h "
+        "near everything f_scan work now count"
     ),
 )
 
@@ -64,7 +65,14 @@ def start_state(problem, lam, perturbation, seed, room=16):
     m, margin = pairs.size, np.ascontiguousarray(prefs.margin[pairs])
     delta = margin * (1 + perturbation * np.random.default_rng(seed).uniform(-1, 1, m))
     q = feature_correlation(problem, np.asarray(prefs.weight))
-    now = dict(lam=lam, top=np.abs(q).max(), budget=0.1 * delta.max(), norm=0, perturbation=0)
+    side = np.zeros(d) if problem.signs is None else problem.signs.astype(float)
+    now = dict(
+        lam=lam,
+        top=np.abs(nearest(problem.signs, q)).max(),
+        budget=0.1 * delta.max(),
+        norm=0,
+        perturbation=0,
+    )
     counted = "in_basis near scanned since stalled largest scans rebuilds logged".split()
     sizes = dict(sign=d, w=d, s=d, rate=d, f=n, h=n, f_scan=n, work=n, a=room, u=room, dw=room)
     return State(
@@ -79,6 +87,7 @@ def start_state(problem, lam, perturbation, seed, room=16):
         E=np.zeros(room, dtype=np.int64),
         S=np.zeros(room, dtype=np.int64),
         inverse=np.zeros((room, room)),
+        side=side,
         q=q,
         near=np.empty(m, dtype=np.int32),
         everything=np.arange(m, dtype=np.int32),
@@ -277,6 +286,8 @@ def next_event(s):
     for j in range(s.q.size):
         if s.sign[j] == 0:
             for side in (1.0, -1.0):
+                if side * s.side[j] < 0:  # against the sign of this weight
+                    continue
                 speed = 1 - side * s.rate[j]
                 if speed > TINY and max(0.0, lam - side * s.s[j]) < best * speed:
                     best, place, direction = max(0.0, lam - side * s.s[j]) / speed, -1 - j, side
@@ -488,7 +499,7 @@ def steepest(s):
         if excess > worst * c and excess > noise * np.abs(s.inverse[:p, x]).sum():
             worst, slope, place, direction = excess / c, excess, x, 1.0 if s.a[x] < 0 else -1.0
     for j in range(s.q.size):
-        excess = abs(s.s[j]) - lam
+        excess = (s.side[j] * s.s[j] if s.side[j] != 0 else abs(s.s[j])) - lam
         if s.sign[j] == 0 and excess > worst * lam and excess > noise:
             worst, slope, place, direction = excess / lam, excess, -1 - j, np.sign(s.s[j])
     return worst, slope, place, direction
@@ -533,6 +544,8 @@ def long_step(s, slope):
         j = s.S[y]
         if s.sign[j] * s.dw[y] < -TINY * largest:
             at[t], turn[t], who[t] = abs(s.w[j] / s.dw[y]), 2 * s.now.lam * abs(s.dw[y]), -1 - y
+            if s.side[j] != 0:  # a weight with a sign goes no further than to 0
+                turn[t] = np.inf
             t += 1
     for i in range(m):
         r = s.h[s.better[i]] - s.h[s.worse[i]]

@@ -211,7 +211,7 @@ class SimplexSolver(Solver):
     provides = frozenset({"solve", "path"})
     kernels = ("linear",)
     penalties = frozenset({"l1"})
-    exact = True
+    signs = exact = True
     requires = ("numba", "scipy")
     summary = "All solutions for the L1 penalty at once, from corner to corner."
     reference = "Zapien et al. (2009), Theorem 1"
