@@ -8,7 +8,7 @@ from .data.file_blocks import read_blocks
 from .data.records import read_preferences
 from .data.table import read_table
 from .estimators.explain_pair import explain_pair
-from .estimators.label_ranker import LabelRanker
+from .estimators.label_ranker import LabelRanker, LabelRankerCV
 from .estimators.online import OnlineRankSVM, OnlineSVC
 from .estimators.ordinal import OrdinalRanker
 from .estimators.rankrls import RankRLS, RankRLSCV
@@ -50,6 +50,7 @@ __all__ = [
     "LabelRankRLSProblem",
     "LabelRankSVMProblem",
     "LabelRanker",
+    "LabelRankerCV",
     "MulticlassSVMProblem",
     "NystroemMap",
     "OnlineRankSVM",

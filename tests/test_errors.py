@@ -2837,6 +2837,74 @@ EXPLAINED = [
         r"^model gives an item 2 scores; expected",
     ),
     (
+        "LabelRankerCV leave_out",
+        lambda: rb.LabelRankerCV(leave_out="people").fit(X, np.c_[Y, -Y]),
+        ValueError,
+        r"^leave_out is 'people'; expected one of: both, labels, objects, pairs",
+    ),
+    (
+        "LabelRankerCV leave_out both and the identity",
+        lambda: rb.LabelRankerCV(leave_out="both").fit(X, np.c_[Y, -Y, Y]),
+        ValueError,
+        r"^leave_out is 'both' and label_kernel relates no label to another; expected a label ke",
+    ),
+    (
+        "LabelRankerCV leave_out of two labels",
+        lambda: rb.LabelRankerCV(leave_out="labels").fit(X, np.c_[Y, -Y]),
+        ValueError,
+        r"^leave_out is 'labels' and y has 2 columns; expected at least 3",
+    ),
+    (
+        "LabelRankerCV leave_out of one object",
+        lambda: rb.LabelRankerCV().fit(X[:1], [[0.0, 1.0]]),
+        ValueError,
+        r"^leave_out is 'objects' and X has 1 sample; expected at least 2",
+    ),
+    (
+        "LabelRankerCV cv loo with gaps",
+        lambda: rb.LabelRankerCV().fit(X, with_nan(np.c_[Y, -Y], 0, 0)),
+        ValueError,
+        r"^cv is 'loo' and y has missing scores, which would take .*; expected a number of folds",
+    ),
+    (
+        "LabelRankerCV cv loo of the ranking SVM",
+        lambda: rb.LabelRankerCV(method="ranksvm").fit(X, np.c_[Y, -Y]),
+        ValueError,
+        r"^cv is 'loo' and method is 'ranksvm', which would take .*; expected a number of folds",
+    ),
+    (
+        "LabelRankerCV cv unknown",
+        lambda: rb.LabelRankerCV(cv="query").fit(X, np.c_[Y, -Y]),
+        ValueError,
+        r"^cv is 'query'; expected one of: a number of folds, loo",
+    ),
+    (
+        "LabelRankerCV cv too many",
+        lambda: rb.LabelRankerCV(cv=13).fit(X, np.c_[Y, -Y]),
+        ValueError,
+        r"^cv is 13; expected an integer >= 2 and <= 12 with leave_out='objects'",
+    ),
+    (
+        "LabelRankerCV folds without a training set",
+        lambda: rb.LabelRankerCV(cv=2).fit(X[:2], [[0.0, 1.0], [1.0, 1.0]]),
+        ValueError,
+        r"^cv leaves fold 1 no object with two different scores to learn from; expected another",
+    ),
+    (
+        "LabelRankerCV folds of single labels",
+        lambda: rb.LabelRankerCV(leave_out="labels", cv=3, label_kernel="rbf").fit(
+            X, np.c_[Y, -Y, 2 * Y], labels=X[:3]
+        ),
+        ValueError,
+        r"^y has no two different scores that are left out together; expected",
+    ),
+    (
+        "LabelRankerCV lams 0",
+        lambda: rb.LabelRankerCV(lams=[0.0]).fit(X, np.c_[Y, -Y]),
+        ValueError,
+        r"^lams has 0.0 at index 0; expected",
+    ),
+    (
         "explain_pair a too short",
         lambda: rb.explain_pair(linear(), X[0, :2], X[1, :2]),
         ValueError,

@@ -370,6 +370,12 @@ CASES = {
         ),
         predicts,
     ),
+    "LabelRankerCV": (
+        lambda b: rb.LabelRankerCV([0.1, 1.0], "pairs", label_kernel=b["labels_alike"]).fit(
+            b["X"], b["table"]
+        ),
+        predicts,
+    ),
     "OrdinalRanker": (fitted(rb.OrdinalRanker(), "X", "labels"), predicts),
     "RayleighRanker": (fitted(rb.RayleighRanker(n_components=4), "X", "labels"), predicts),
     "RayleighRanker, linear": (

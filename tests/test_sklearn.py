@@ -24,7 +24,7 @@ import rankbook as rb
 from rankbook.testing import expected_failed_checks
 
 
-class TwoLabels(rb.LabelRanker):
+class OfTwoLabels:
     """A label ranker for the checks, whose targets have a single column: it is one of two labels.
 
     The other is its negative, so that both are as far apart as the column says.
@@ -37,11 +37,18 @@ class TwoLabels(rb.LabelRanker):
         numbers = all(isinstance(x, (int, float)) for x in column.ravel().tolist())
         return np.c_[column, -column] if single and numbers else y
 
+    def score(self, X, y, sample_weight=None):
+        return super().score(X, self.table(y), sample_weight)
+
+
+class TwoLabels(OfTwoLabels, rb.LabelRanker):
     def fit(self, X, y=None, sample_weight=None):
         return super().fit(X, self.table(y), sample_weight)
 
-    def score(self, X, y, sample_weight=None):
-        return super().score(X, self.table(y), sample_weight)
+
+class TwoLabelsCV(OfTwoLabels, rb.LabelRankerCV):
+    def fit(self, X, y=None):
+        return super().fit(X, self.table(y))
 
 
 ESTIMATORS = [
@@ -49,8 +56,8 @@ ESTIMATORS = [
     for value in (getattr(rb, name) for name in rb.__all__)
     if isinstance(value, type)
     and issubclass(value, BaseEstimator)
-    and value is not rb.LabelRanker  # TwoLabels stands for it
-] + [TwoLabels]
+    and value not in (rb.LabelRanker, rb.LabelRankerCV)
+] + [TwoLabels, TwoLabelsCV]
 needs_routing = pytest.mark.skipif(
     [*map(int, sklearn.__version__.split(".")[:2])] < [1, 8],
     reason="before scikit-learn 1.8 a pipeline does not pass query ids on to score",
@@ -105,13 +112,13 @@ def checks(*estimators):
         list(estimators),
         expected_failed_checks=lambda one: (
             {"check_regressors_train": "it predicts both labels"}
-            if isinstance(one, TwoLabels)
+            if isinstance(one, OfTwoLabels)
             else expected_failed_checks(one)
         ),
     )
 
 
-@checks(*map(make, ESTIMATORS), rb.LabelRanker())
+@checks(*map(make, ESTIMATORS), rb.LabelRanker(), rb.LabelRankerCV())
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_as_it_comes(estimator, check):
     check(estimator)

@@ -238,6 +238,7 @@ CALLS = {
     "OnlineSVC": fits(rb.OnlineSVC, Y, max_updates=100),
     "OrdinalRanker": fits(rb.OrdinalRanker, Y, ranker=rb.RankSVM(kernel="linear")),
     "LabelRanker": fits(rb.LabelRanker, TABLE, kernel="linear"),
+    "LabelRankerCV": fits(rb.LabelRankerCV, TABLE, kernel="linear", lams=[1.0, 2.0], cv=2),
     **{
         f"{name}.fit": does(make, "fit", X=X, y=y, **more)
         for name, make, y, more in (
@@ -252,6 +253,7 @@ CALLS = {
             ("OnlineSVC", lambda: rb.OnlineSVC(max_updates=100), LABELS, {}),
             ("OrdinalRanker", lambda: rb.OrdinalRanker(rb.RankSVM(kernel="linear")), Y, {}),
             ("LabelRanker", lambda: rb.LabelRanker(kernel="linear"), TABLE, {}),
+            ("LabelRankerCV", lambda: rb.LabelRankerCV([1.0, 2.0], kernel="linear"), TABLE, {}),
         )
     },
     **{

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['METHODS', 'names_of', 'require_names', 'kernel_of_labels', 'label_features', 'label_values', 'label_orders',
-           'LabelRanker']
+           'LabelRanker', 'LabelRankerCV']
 
 # %% ../../nbs/estimators/label_ranker.ipynb #e002
 from dataclasses import replace
@@ -22,6 +22,7 @@ from ..base.types import Items, KernelLike, Seed, SolverLike
 from rankbook.base.validation import (
     as_choice,
     as_count,
+    as_grid,
     as_items,
     as_matrix,
     as_vector,
@@ -33,11 +34,14 @@ from rankbook.estimators.base import (
     finite_scores,
     fitted_attributes,
     keeping_features,
+    one_of,
+    or_none,
     refuse_data,
     refuse_lengths,
     require_target,
     share_met,
 )
+from .rankrls import choose_entry, grid_curve
 from ..kernels.items import own_rows
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction
@@ -50,6 +54,8 @@ from rankbook.problems.label_ranking import (
     as_label_scores,
 )
 from ..registry.solve import solve
+from ..selection.curve import ValidationCurve
+from ..selection.dyadic import LEAVE_OUT, dyadic_values
 
 # %% ../../nbs/estimators/label_ranker.ipynb #e004
 METHODS = {"rankrls": LabelRankRLSProblem, "ranksvm": LabelRankSVMProblem}
@@ -287,7 +293,7 @@ class LabelRanker(Ranker):
             X, kernel = subspace.features, "linear"
         options = dict(label_kernel=L, object_weight=sample_weight)
         problem = kind(X, y, kernel, **options)
-        answer = solve(problem, self.lam, self.solver)
+        answer, chosen = self._answer(problem)
         given = dict(weights=answer.weights) if problem.is_factored else dict(coef=answer.coef)
         found = fitted_attributes(answer, problem.label_function(**given))
         if not (isinstance(L, str) and L == "identity"):
@@ -297,7 +303,11 @@ class LabelRanker(Ranker):
         if subspace is not None:
             function = NystroemFunction(subspace, found["coef_"])
             found |= dict(function_=function, nystroem_map_=subspace)
-        return self._keep_fit(found | about | dict(n_labels_=y.shape[1]))
+        return self._keep_fit(found | about | chosen | dict(n_labels_=y.shape[1]))
+
+    def _answer(self, problem):
+        """The solution, and attributes that say how its lambda was chosen."""
+        return solve(problem, self.lam, self.solver), {}
 
     def _takes_sparse(self):
         return isinstance(self.kernel, str) and self.kernel == "linear"
@@ -438,3 +448,134 @@ class LabelRanker(Ranker):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output, tags.target_tags.single_output = True, False
         return tags
+
+# %% ../../nbs/estimators/label_ranker.ipynb #lc02
+class LabelRankerCV(LabelRanker):
+    """A label ranker with lambda chosen by cross-validation for new objects, labels, pairs or both.
+
+    Parameters
+    ----------
+    lams : array-like of shape (l,), optional
+        Lambdas > 0 to try, in the unit of the objective of :class:`rankbook.LabelRanker`; by
+        default 30 from 1e-4 to 1e6. A training set is judged at the same lambda as all data are
+        fitted with.
+    leave_out : {"objects", "labels", "pairs", "both"}, default "objects"
+        What the training set of a pair (object, label) is without: all pairs of its object, all
+        pairs of its label, the pair alone, or all pairs of either. Choose what will be new where
+        the model is used. "labels" and "both" need a label kernel that relates labels to each
+        other, not the identity.
+    cv : "loo" or int, default "loo"
+        With "loo" one object, label or pair at a time, for "rankrls" and y without gaps. A number
+        of folds fits the rest of each fold again; for "both" folds of objects times folds of
+        labels.
+    method, kernel, gamma, label_kernel, degree, coef0, approximate_kernel
+        As for :class:`rankbook.LabelRanker`.
+    random_state : None, int, numpy Generator or RandomState, default None
+        Assigns the folds; None is seed 0, so that the same call gives the same folds.
+
+    Attributes
+    ----------
+    lam_ : float
+        Of the best value; of equal ones the largest.
+    best_value_ : float
+    cv_values_ : ndarray of shape (l,)
+        For each of `lams_` the share of wrong pairs of labels of one object, by the predictions for
+        what was left out: the mean over objects, and over folds. A tie counts 1/2.
+    lams_ : ndarray of shape (l,)
+    cv_predictions_ : ndarray of shape (n, k)
+        The predictions at `lam_`, NaN where y has a gap. With "loo" the score of each label minus
+        the mean score of the object's other labels, for "objects" of all labels. With folds only
+        differences within an object and a fold mean anything.
+    curve_ : ValidationCurve
+        The values as steps, for :func:`rankbook.plots.plot_validation_curve`.
+    n_labels_, label_names_, function_, coef_, solution_, certificate_ and others
+        Of the fit to all data at `lam_`, as for :class:`rankbook.LabelRanker`.
+
+    Notes
+    -----
+    With "loo", n objects and k labels take O(n^3 + k^3) once, and O(n^2 k + n k^2) for each lambda.
+    "both" takes O(k^4) once and O(n^2 k^2) for each lambda, so use folds for many labels. Each fold
+    decomposes the rest anew; with gaps, or for "ranksvm", it is fitted for each lambda. The
+    predictions take 8 l n k bytes.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> X, y = [[0.0], [1.0], [9.0], [10.0]], [[3, 2, 1], [3, 2, 1], [1, 2, 3], [1, 2, 3]]
+    >>> model = rb.LabelRankerCV(lams=[0.1, 100.0], leave_out="objects").fit(X, y)
+    >>> model.lam_, model.best_value_, model.rank([[0.5]])
+    (100.0, 0.0, array([[0, 1, 2]]))
+    """
+
+    lam_: float
+    best_value_: float
+    cv_values_: np.ndarray
+    lams_: np.ndarray
+    cv_predictions_: np.ndarray
+    curve_: ValidationCurve
+    solver = "auto"
+    checks = dict(lams=or_none(as_grid), leave_out=one_of(*LEAVE_OUT))
+
+    def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
+        self,
+        lams: ArrayLike | None = None,
+        leave_out: Literal["objects", "labels", "pairs", "both"] = "objects",
+        cv: int | Literal["loo"] = "loo",
+        method: Literal["rankrls", "ranksvm"] = "rankrls",
+        kernel: KernelLike = "rbf",
+        gamma: float | None = None,
+        label_kernel: Any = "identity",
+        degree: int = 3,
+        coef0: float = 1.0,
+        approximate_kernel: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.lams, self.leave_out, self.cv, self.method = lams, leave_out, cv, method
+        self.kernel, self.gamma, self.label_kernel = kernel, gamma, label_kernel
+        self.degree, self.coef0, self.approximate_kernel = degree, coef0, approximate_kernel
+        self.random_state = random_state
+
+    def fit(self, X: Items, y: ArrayLike | None = None, *, labels: Items | None = None) -> Self:
+        """Choose lambda and fit to all objects X (n, d) with scores y (n, k) of their labels.
+
+        Nothing is set unless all went well.
+
+        Parameters
+        ----------
+        X, y, labels
+            As in :meth:`rankbook.LabelRanker.fit`.
+
+        Returns
+        -------
+        LabelRankerCV
+            It takes no weights of objects, because objects that are left out are counted.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range, a training set is without two different scores, or what
+            is left out cannot be predicted from the rest.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> X, y = [[-2.0], [-1.0], [2.0]], [[4, 2, 0], [2, 1, 0], [0, 2, 4]]
+        >>> model = rb.LabelRankerCV(leave_out="labels", kernel="linear", label_kernel="linear")
+        >>> model = model.fit(X, y, labels=[[0.0], [1.0], [2.0]])
+        >>> model.best_value_, model.rank([[3.0]], labels=[[0.5], [1.5]])
+        (0.0, array([[1, 0]]))
+        """
+        return super().fit(X, y, labels=labels)
+
+    def _answer(self, problem):
+        lams = np.logspace(-4, 6, 30) if self.lams is None else np.array(as_grid("lams", self.lams))
+        options = dict(cv=self.cv, random_state=self.random_state)
+        values, scores = dyadic_values(problem, lams, self.leave_out, **options)
+        best, _ = choose_entry(values[:, None], lams, [None], False)
+        return solve(problem, lams[best]), dict(
+            best_value_=float(values[best]),
+            cv_values_=values,
+            lams_=lams,
+            cv_predictions_=scores[best],
+            curve_=grid_curve(lams, values, "disagreement", False),
+        )

@@ -242,7 +242,7 @@ def model_classes():
     homes = dict(RankSVM="ranksvm", RankSVMCV="ranksvm", RankRLS="rankrls")
     homes |= dict(RankRLSCV="rankrls", RayleighRanker="rayleigh", RayleighRankerCV="rayleigh")
     homes |= dict(OnlineRankSVM="online", OnlineSVC="online")
-    homes |= dict(LabelRanker="label_ranker", OrdinalRanker="ordinal")
+    homes |= dict(LabelRanker="label_ranker", LabelRankerCV="label_ranker", OrdinalRanker="ordinal")
     return {name: _estimator(module, name) for name, module in homes.items()}
 
 

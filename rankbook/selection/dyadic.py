@@ -32,7 +32,7 @@ def check_setting(leave_out, Y, L):
     as_choice("leave_out", leave_out, LEAVE_OUT)
     (n, k), new_labels = Y.shape, leave_out in ("labels", "both")
     if leave_out in ("objects", "both") and n < 2:
-        raise ArgumentError(f"leave_out is {leave_out!r} and y has {n} row", "at least 2")
+        raise ArgumentError(f"leave_out is {leave_out!r} and X has {n} sample", "at least 2")
     if new_labels and k < 3:
         raise ArgumentError(
             f"leave_out is {leave_out!r} and y has {k} columns", "at least 3, two to learn from"

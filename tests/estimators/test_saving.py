@@ -120,6 +120,11 @@ MODELS = {
     ),
     "labels": (rb.LabelRanker(kernel="linear"), (X, TABLE), NEW),
     "labels rbf": (rb.LabelRanker(label_kernel=np.eye(3) + 0.2), (X, TABLE), NEW),
+    "labels cv": (
+        rb.LabelRankerCV([0.1, 1.0], "pairs", label_kernel=np.eye(3) + 0.2),
+        (X, TABLE),
+        NEW,
+    ),
     "labels svm": (
         rb.LabelRanker(method="ranksvm", approximate_kernel=9, lam=10.0),
         (X, TABLE),

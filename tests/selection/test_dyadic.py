@@ -208,3 +208,57 @@ def test_a_thousand_objects_and_labels_take_less_than_a_minute(leave_out, cv):
     problem = rb.LabelRankRLSProblem(X, Y, label_kernel=rbf(A))
     values, _ = dyadic_values(problem, np.logspace(-4, 6, 30), leave_out, cv)
     assert perf_counter() - start < 60 and 0.1 < values.min() < 0.45
+
+
+# LabelRankerCV
+
+
+@pytest.mark.parametrize("leave_out", LEAVE_OUT)
+def test_the_best_lambda_is_fitted_to_all_data(leave_out):
+    rng = np.random.default_rng(5)
+    X, A, Y = rng.normal(size=(9, 2)), rng.normal(size=(5, 2)), rng.normal(size=(9, 5))
+    model = rb.LabelRankerCV(LAMS, leave_out, label_kernel="rbf").fit(X, Y, labels=A)
+    scores = leave_out_scores(path_of(X, Y, label_kernel=rbf(A)), leave_out, LAMS)
+    assert np.allclose(model.cv_predictions_, scores[list(LAMS).index(model.lam_)], atol=1e-10)
+    assert model.best_value_ == model.cv_values_.min() == model.cv_values_[LAMS == model.lam_]
+    assert model.curve_.at(model.lam_) == model.best_value_
+    once = rb.LabelRanker(model.lam_, label_kernel="rbf").fit(X, Y, labels=A)
+    assert np.array_equal(model.predict(X, labels=A[:2]), once.predict(X, labels=A[:2]))
+
+
+def test_of_equal_values_the_largest_lambda_is_taken():
+    X, Y = np.arange(4.0)[:, None], np.tile([2.0, 1.0, 0.0], (4, 1))
+    model = rb.LabelRankerCV([1.0, 10.0, 0.1]).fit(X, Y)
+    assert (model.cv_values_ == 0).all() and model.lam_ == 10.0
+
+
+def test_folds_with_sparse_objects_are_those_of_dense_ones():
+    from scipy.sparse import csr_array
+
+    X, L, Y = table(np.random.default_rng(6), gaps=0.2)
+    options = dict(cv=2, kernel="linear", label_kernel=L)
+    for leave_out in LEAVE_OUT:
+        models = [
+            rb.LabelRankerCV([0.1, 1.0], leave_out, **options).fit(items, Y)
+            for items in (X, csr_array(X))
+        ]
+        known = ~np.isnan(Y)
+        scores = [model.cv_predictions_[known] for model in models]
+        assert np.allclose(*scores, atol=1e-8)
+
+
+def test_folds_are_drawn_with_a_seed():
+    X, L, Y = table(np.random.default_rng(7))
+    fit = lambda seed: rb.LabelRankerCV([1.0], "pairs", 3, label_kernel=L, random_state=seed)
+    scores = [fit(seed).fit(X, Y).cv_predictions_ for seed in (None, 0, 1)]
+    assert np.array_equal(scores[0], scores[1]) and not np.allclose(scores[0], scores[2])
+
+
+def test_an_approximate_kernel_of_all_objects_is_exact():
+    X, L, Y = table(np.random.default_rng(8))
+    for leave_out in LEAVE_OUT:
+        values = [
+            rb.LabelRankerCV(LAMS, leave_out, label_kernel=L, approximate_kernel=p).fit(X, Y)
+            for p in (None, 8)
+        ]
+        assert np.allclose(*(model.cv_predictions_ for model in values), atol=1e-7)

@@ -192,6 +192,9 @@ dyads = rb.LabelRanker(label_kernel=rb.kernels.Kernel("rbf", gamma=1.0))
 scores = dyads.fit(X, np.c_[y, -y], labels=X[:2]).predict(X, labels=X[:3])
 part: float = dyads.score(X, np.c_[y, -y], labels=X[:2]) + dyads.rank(X, labels=X[:3])[0, 0]
 scores = dyads.pair_coef_ @ np.eye(2)
+dyads_cv = rb.LabelRankerCV([0.1, 1.0], "both", cv=2, label_kernel="rbf", random_state=1)
+scores = dyads_cv.fit(X, np.c_[y, -y, y], labels=X[:3]).cv_predictions_ + dyads_cv.predict(X)
+lam = dyads_cv.lam_ + dyads_cv.best_value_ + float(dyads_cv.cv_values_[dyads_cv.lams_ > 0.5].sum())
 ordinal = rb.OrdinalRanker(rb.RankRLS(), loss="absolute").fit(X, y, weight)
 scores = ordinal.decision_function(X) + ordinal.cuts_[0] + ordinal.predict(X) + ordinal.classes_[0]
 rayleigh = rb.RayleighRanker(n_components=2, unlabelled=-1, neighbours="exact").fit(X, y)
