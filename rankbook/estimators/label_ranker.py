@@ -133,7 +133,8 @@ class LabelRanker(Ranker):
     ----------
     lam : float > 0, default 1.0
         There is no default computed from the data, as :class:`rankbook.RankRLS` has.
-        A :func:`rankbook.validation_curve` on a path of ``solution_.problem`` chooses it.
+        :class:`rankbook.LabelRankerCV` chooses it by cross-validation, or a
+        :func:`rankbook.validation_curve` on a path of ``solution_.problem``.
     method : {"rankrls", "ranksvm"}, default "rankrls"
     kernel, gamma, degree, coef0
         K, as in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None means 1/d.

@@ -184,8 +184,8 @@ def test_folds_of_the_ranking_svm(kernel, leave_out):
     assert ((values > 0) & (values < 1)).all()
 
 
-def test_a_label_whose_score_says_most_about_itself_is_not_ranked_last():
-    """At a large lambda all scores tie: the share of wrong pairs is 1/2, whatever is left out."""
+def test_scores_of_chance_are_wrong_for_half_of_the_pairs():
+    """A label's own score does not lower its prediction, as the known mean of the others would."""
     X, L, Y = table(np.random.default_rng(4), n=30)
     problem = rb.LabelRankRLSProblem(
         X, np.random.default_rng(0).permuted(Y, axis=1), label_kernel=L
@@ -198,16 +198,23 @@ def test_a_label_whose_score_says_most_about_itself_is_not_ranked_last():
 @pytest.mark.slow
 @pytest.mark.parametrize("leave_out, cv", [(o, "loo") for o in LEAVE_OUT[:3]] + [("both", 5)])
 def test_a_thousand_objects_and_labels_take_less_than_a_minute(leave_out, cv):
-    from time import perf_counter
+    """Of one core, for 30 lambdas."""
+    from time import process_time
+
+    from threadpoolctl import threadpool_limits
 
     rng = np.random.default_rng(0)
     X, A = rng.normal(size=(1000, 3)), rng.normal(size=(1000, 3))
     Y = rbf(X) @ rng.normal(size=(1000, 1000)) @ rbf(A)
     Y += Y.std() * rng.normal(size=Y.shape)
-    start = perf_counter()
-    problem = rb.LabelRankRLSProblem(X, Y, label_kernel=rbf(A))
-    values, _ = dyadic_values(problem, np.logspace(-4, 6, 30), leave_out, cv)
-    assert perf_counter() - start < 60 and 0.1 < values.min() < 0.45
+    rb.disagreement(rb.Preferences.from_scores([0, 1]), [0.0, 1.0])  # compiles
+    with threadpool_limits(1):
+        start = process_time()
+        problem = rb.LabelRankRLSProblem(X, Y, label_kernel=rbf(A))
+        values, _ = dyadic_values(problem, np.logspace(-4, 6, 30), leave_out, cv)
+        spent = process_time() - start
+    print(f"{leave_out}, cv={cv}: {spent:.1f} s")
+    assert spent < 60 and 0.1 < values.min() < 0.45
 
 
 # LabelRankerCV
