@@ -1032,6 +1032,10 @@ class Preferences(SetOnce):
             given["item weight"] = "given" if one else "as the better and as the worse"
         elif self._weight is not None and self.level_weight is None:
             given["weight"] = "given"
+        if self.survival is not None:
+            given["events"] = int(self.survival["event"].sum())
+            if np.all(self.better_weight == 1):  # those of 0 say that a time is censored
+                given["item weight"] = None
         given["margin"] = None if self._margin is None else "given"
         facts = dict(items=self.n_items, preferences=len(self), graph=self.graph)
         return facts | {name: value for name, value in given.items() if value is not None}
