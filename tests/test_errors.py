@@ -44,6 +44,11 @@ def prefs(**more):
     return rb.Preferences.from_scores(Y, **more)
 
 
+def survival(qid=None):
+    """Times 0 to 11, of which every other one is censored."""
+    return rb.Preferences.from_survival(np.arange(N), LABELS == 0, qid)
+
+
 def log(rows=3, **columns):
     """A session in which the second and third of three items are clicked."""
     table = dict(session=[7, 7, 7], item=["a", "b", "c"], rank=[1, 2, 3], click=[0, 1, 1])
@@ -107,6 +112,24 @@ PREFERENCES = [
         lambda: prefs().reweighted(margin=with_nan(np.ones(48), 2)),
         ValueError,
         r"^margin has NaN at index 2; expected",
+    ),
+    (
+        "from_survival of times with NaN",
+        lambda: rb.Preferences.from_survival(with_nan(Y, 3), LABELS),
+        ValueError,
+        r"^time has NaN at index 3; expected finite numbers",
+    ),
+    (
+        "from_survival of events that are grades",
+        lambda: rb.Preferences.from_survival(Y, Y),
+        ValueError,
+        r"^event is 2.0 in row 2; expected True and False, or 1 and 0",
+    ),
+    (
+        "from_survival of fewer events",
+        lambda: rb.Preferences.from_survival(Y, LABELS[1:]),
+        ValueError,
+        r"^time has 12 entries and event has 11; expected equal lengths",
     ),
     (
         "query_weighted by an unknown word",
@@ -809,6 +832,66 @@ def metric_rows(name, options):
 
 METRICS = [
     *(row for name, options in OF_SCORES.items() for row in metric_rows(name, options)),
+    (
+        "concordance of grades",
+        lambda: metrics.concordance(Y, Y),
+        TypeError,
+        r"^y_true is array.*; expected rb.Preferences.from_survival\(time, event\), or",
+    ),
+    (
+        "concordance of preferences of scores",
+        lambda: metrics.concordance(prefs(), Y),
+        TypeError,
+        r"^y_true is a Preferences; expected rb.Preferences.from_survival\(time, event\), or",
+    ),
+    (
+        "concordance with strata beside preferences",
+        lambda: metrics.concordance(survival(), Y, QID),
+        ValueError,
+        r"^qid is given, and y_true is a Preferences; expected None",
+    ),
+    (
+        "concordance in the other order",
+        lambda: metrics.concordance(Y, survival()),
+        TypeError,
+        r"^y_score is a Preferences; expected scores",
+    ),
+    (
+        "concordance up to NaN",
+        lambda: metrics.concordance(survival(), Y, tau=np.nan),
+        ValueError,
+        r"^tau has NaN at index 0; expected finite numbers",
+    ),
+    (
+        "concordance with grades for train",
+        lambda: metrics.concordance(survival(), Y, train=Y),
+        TypeError,
+        r"^train is array.*; expected rb.Preferences.from_survival",
+    ),
+    (
+        "concordance with too short a train",
+        lambda: metrics.concordance(survival(), Y, train=survival()[:2]),
+        ValueError,
+        r"^train has no patient under observation after 2, .*; expected tau up to 2",
+    ),
+    (
+        "dynamic_auc of scores too short",
+        lambda: metrics.dynamic_auc(survival(), Y[1:], 3, train=survival()),
+        ValueError,
+        r"^y_score has shape \(11,\); expected shape \(12,\)",
+    ),
+    (
+        "dynamic_auc at times that fall",
+        lambda: metrics.dynamic_auc(survival(), Y, [5, 3], train=survival()),
+        ValueError,
+        r"^times is array\(\[5., 3.\]\); expected one time or more, rising",
+    ),
+    (
+        "dynamic_auc with strata",
+        lambda: metrics.dynamic_auc(survival(QID), Y, 3, train=survival()),
+        ValueError,
+        r"^y_true has strata; expected survival times of one stratum",
+    ),
     (
         "best_cuts of scores with NaN",
         lambda: metrics.best_cuts(LABELS, with_nan(Y, 1)),

@@ -26,6 +26,7 @@ N = 12
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(N, 3)), RNG.normal(size=(4, 3))
 Y, LABELS, QID = np.tile([0.0, 1.0, 2.0], 4), np.tile([0, 1], 6), np.repeat([1, 2], 6)
+SURVIVAL = rb.Preferences.from_survival(np.arange(N), np.r_[LABELS[1:], 1])
 TABLE = RNG.normal(size=(N, 3))
 PAIRS = rb.Preferences([2, 5, 8], [0, 3, 6], N)
 FOLDER = tempfile.TemporaryDirectory()
@@ -124,6 +125,8 @@ ALSO = {  # the same for a parameter of one call
     | {"cube", "masked", "generator", "text", "long text", "bytes"}
     | WHOLE,
     ("make_mixture", "separation"): {"minus", "zero"} | POSITIVE,
+    ("concordance", "tau"): {"minus", "zero", "true"} | POSITIVE,
+    ("dynamic_auc", "times"): {"minus", "zero", "true", "rows"} | POSITIVE,
 }
 SAID = {  # what errors call them, where that is something else
     "weight": "(query_)?weight",
@@ -393,6 +396,10 @@ CALLS = {
         f"metrics.{name}": calls(getattr(metrics, name), y_true=LABELS, y_score=Y, k=2)
         for name in ("precision_at_k", "recall_at_k")
     },
+    "concordance": calls(metrics.concordance, y_true=SURVIVAL, y_score=Y, train=SURVIVAL, tau=9.0),
+    "dynamic_auc": calls(
+        metrics.dynamic_auc, y_true=SURVIVAL, y_score=Y, times=[5.0], train=SURVIVAL
+    ),
     "best_cuts": calls(metrics.best_cuts, y_true=Y, y_score=RNG.normal(size=N)),
     "by_query": calls(metrics.by_query, metric="ndcg", y_true=Y, y_score=Y, qid=QID),
     "compare": calls(

@@ -38,6 +38,8 @@ entries: tuple[int] = some.shape
 known: list[np.ndarray | None] = [prefs.scores, prefs.queries]
 prefs = prefs.reweighted(weight=weight[: len(prefs)]).item_weighted(weight)
 differences: np.ndarray = prefs.rmatvec(prefs.matvec(X[:, 0]))
+patients: rb.Preferences = rb.Preferences.from_survival(y, [True] * len(y), qid, weight=weight)
+followed: np.ndarray | None = patients.survival
 
 # Metrics
 
@@ -57,6 +59,9 @@ bounds: rb.metrics.Interval = rb.metrics.interval(y, X[:, 0], qid, metric="err@3
 better: rb.metrics.Comparison = rb.metrics.compare(y, X[:, 0], X[:, 1], qid, random_state=1)
 share += bounds.low + better.difference + better.p_randomization + better.wins
 cuts: np.ndarray = rb.metrics.best_cuts(y, X[:, 0], "absolute", sample_weight=weight, tie_tol=0.0)
+share += rb.metrics.concordance(patients, X[:, 0], train=patients, tau=2.0, tie_tol=0.0)
+areas, mean = rb.metrics.dynamic_auc(patients, X[:, 0], [1.0], train=patients)
+share += float(areas[0]) + mean + rb.RankSVM().fit(X, patients).score(X, patients)
 error: type[ValueError] = rb.metrics.UndefinedMetric
 
 # Kernels
