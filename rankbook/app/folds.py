@@ -255,7 +255,8 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     check_method(method, data, "full")
     options = kernels_to_try(kernel, gamma, degree, coef0)[0] | dict(gamma=gamma)
     parts, _, centre, factor = prepare(data, standardize=standardize)
-    prefs, X = data.prefs["train"], parts["train"].X
+    rows, X, _, _, prefs = parts["train"]
+    groups = groups[rows] if data.is_survival and groups is not None else groups
     ids = None if groups is None else np.unique(groups)
     cv = FOLDS if ids is None else min(FOLDS, max(2, ids.size))
     folds, _ = pair_folds(cv, X, prefs, by, groups, seed)
@@ -279,7 +280,8 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     others = chosen_by_others(model, X, prefs, folds) if len(folds) > 2 else None
     wrong = dict(held_out=held_out, by_others=others, test=None)
     if "test" in data.prefs:
-        wrong["test"] = float(disagreement(data.prefs["test"], model.predict(X)))
+        test = parts["test"]
+        wrong["test"] = float(disagreement(test.prefs, model.predict(test.X)))
     settings = dict(method=method, fold_by=fold_by, groups=None if ids is None else len(ids))
     settings |= dict(seed=seed, standardize=standardize, rule=rule)
     seconds = perf_counter() - start

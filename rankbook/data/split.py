@@ -216,7 +216,8 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
     Parameters
     ----------
     data : Dataset or PreferredItems
-        Of the latter, each part has all items, and those that its preferences compare are its rows.
+        Of the latter, each part has all items, and those that its preferences compare are its rows;
+        of survival times each part has its rows alone.
     graph : {"full", "star"}, default "full"
         Preferences of the training part; the others always have the full graph.
     standardize : bool, default True
@@ -251,7 +252,10 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
     X = None if graded else (data.X - scale[0]) * scale[1]
     for name, at in rows.items():
         if not graded:
-            found[name] = Part(at, X, None, None, data.prefs[name])
+            prefs, items = data.prefs[name], X
+            if prefs.survival is not None:  # patients of other parts take part in nothing
+                prefs, items = prefs[at], X[at]
+            found[name] = Part(at, items, None, None, prefs)
             continue
         y, qid = data.y[at], None if data.qid is None else data.qid[at]
         prefs = Preferences.from_scores(y, qid, graph if name == "train" else "full")

@@ -1,0 +1,125 @@
+"""Commands on a table of patients with survival times."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from shell import done, refused
+
+import rankbook as rb
+from rankbook.data.split import scaling
+
+pytestmark = pytest.mark.usefixtures("workplace")
+
+TIMES = ["--time", "days", "--event", "died"]
+
+
+def patients(seed, n=80):
+    """Two features, times in whole days, and three hospitals."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2)).round(3)
+    life, end = np.exp(X[:, 0] + 0.7 * rng.normal(size=n)), rng.exponential(3, size=n)
+    days = np.ceil(20 * np.minimum(life, end)).astype(int)
+    table = pd.DataFrame(X, columns=["age", "dose"])
+    return table.assign(days=days, died=(life <= end).astype(int), site=rng.integers(0, 3, n))
+
+
+def write(**seeds):
+    for name, seed in seeds.items():
+        patients(seed).to_csv(f"{name}.csv", index=False)
+
+
+def facts_of(*arguments):
+    return json.loads(done(*arguments, "--json"))
+
+
+def test_a_choice_by_folds_is_that_of_the_estimator():
+    write(train=0, test=1)
+    table, new = patients(0), patients(1)
+    given = ["select", "train.csv", *TIMES, "--qid", "site", "--kernel", "linear"]
+    found = facts_of(*given, "--save", "m", "--test", "test.csv")
+    X = table[["age", "dose"]].to_numpy()
+    centre, factor = scaling(X)
+    prefs = rb.Preferences.from_survival(table.days, table.died, table.site)
+    model = rb.RankSVMCV("linear", random_state=0).fit((X - centre) * factor, prefs)
+    assert found["chosen"]["lam"] == pytest.approx(model.lam_, rel=1e-6)
+    assert found["preferences"]["train"] == len(prefs)
+    held_out = found["concordance"]["held_out"]
+    assert held_out == pytest.approx(1 - model.curve_.minimum, abs=1e-9) and held_out > 0.6
+    scores = rb.load("m").predict(new[["age", "dose"]])
+    judged = rb.Preferences.from_survival(new.days, new.died, new.site)
+    value = rb.metrics.concordance(judged, scores)
+    assert found["concordance"]["test"] == pytest.approx(value, abs=1e-12)
+    lines = done(*given).splitlines()
+    assert any(line.startswith("concordance") and "held out" in line for line in lines)
+    # the model knows its columns; new patients need no times
+    assert facts_of("evaluate", "m", "test.csv")["metrics"]["concordance"] == pytest.approx(value)
+    new[["dose", "age", "died"]].to_csv("new.csv", index=False)
+    done("predict", "m", "new.csv", "-o", "scores.csv")
+    assert np.allclose(pd.read_csv("scores.csv").score, scores)
+    by_scores = facts_of("evaluate", "scores.csv", "test.csv", *TIMES, "--qid", "site")
+    assert by_scores["metrics"]["concordance"] == pytest.approx(value)
+
+
+def test_parts_in_files_and_paths_compare_patients_within_each_part():
+    write(train=0, vali=1, test=2)
+    files = ["train.csv", "--validation", "vali.csv", "--test", "test.csv", *TIMES]
+    files += ["--drop", "site", "--kernel", "linear"]
+    found = facts_of("select", *files, "--save", "m")
+    assert found["split"]["items"] == dict(train=80, validation=80, test=80)
+    model = rb.load("m")
+    for part, seed in (("validation", 1), ("test", 2)):
+        table = patients(seed)
+        y = rb.Preferences.from_survival(table.days, table.died)
+        value = rb.metrics.concordance(y, model.predict(table[["age", "dose"]]))
+        assert found["concordance"][part] == pytest.approx(value, abs=1e-9)
+        assert found["preferences"][part] == len(y)
+    of_path = facts_of("path", *files)
+    assert of_path["chosen"]["minimum"] == pytest.approx(found["disagreement"]["validation"])
+
+
+def test_a_fit_is_that_of_the_estimator_and_folds_keep_hospitals_together():
+    write(train=0)
+    table = patients(0)
+    given = ["train.csv", *TIMES, "--drop", "site", "--kernel", "linear"]
+    done("fit", *given, "--lam", 5, "--loss", "squared", "--no-standardize", "-o", "m")
+    y = rb.Preferences.from_survival(table.days, table.died)
+    X = table[["age", "dose"]].to_numpy()
+    model = rb.RankSVM(5, "linear", loss="squared").fit(X, y)
+    assert np.allclose(rb.load("m").model.coef_, model.coef_, atol=1e-6)
+    found = facts_of("select", "train.csv", *TIMES, "--group-split", "site", "--kernel", "linear")
+    assert found["folds"]["by"] == "group" and found["folds"]["number"] == 3
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--time", "days"], "--time is 'days' and event is None; expected both or neither"),
+        (["--event", "died"], "--event is 'died' and time is None; expected both or neither"),
+        ([*TIMES, "--target", "age"], "--target is 'age'; expected no value beside survival times"),
+        ([*TIMES, "--preferences", "p.csv"], "--time is 'days'; expected no value beside --pref"),
+        (
+            ["--time", "days", "--event", "age"],
+            "train.csv has 0.126 in row 0, column 'age'; expected 1 where the",
+        ),
+        (["--time", "day", "--event", "died"], "--time is 'day' (did you mean 'days'?)"),
+        ([*TIMES, "--method", "rayleigh"], "--method is 'rayleigh'; expected ranksvm or rankrls"),
+        ([*TIMES, "--group", "site"], "--group is 'site'; expected --preferences with it"),
+    ],
+)
+def test_wrong_calls(arguments, said):
+    write(train=0)
+    (pd.DataFrame(dict(winner=[0], loser=[1]))).to_csv("p.csv", index=False)
+    assert said in refused("select", "train.csv", *arguments)
+
+
+def test_built_in_data_and_other_targets_are_refused():
+    write(train=0)
+    assert "--time is 'days'" in refused("fit", "cancer", *TIMES, "-o", "m")
+    table = patients(0).assign(died=2)
+    table.to_csv("coded.csv", index=False)
+    said = "coded.csv has 2 in row 0, column 'died'; expected 1 where the event was seen"
+    assert said in refused("select", "coded.csv", *TIMES)
+    patients(0).assign(died=0).to_csv("alive.csv", index=False)
+    assert "no comparable pair" in refused("fit", "alive.csv", *TIMES, "-o", "m")
