@@ -253,6 +253,12 @@ class LabelRanker(Ranker):
         ValueError
             If an argument is out of range, or no object has two different scores.
 
+        Notes
+        -----
+        scikit-learn's searches hand `labels` on as they are, except if there are as many labels as
+        objects: then they split the labels, too, and the fit raises an error. Give the matrix as
+        `label_kernel` there.
+
         Examples
         --------
         >>> import numpy as np, rankbook as rb
