@@ -758,12 +758,10 @@ class Ranker(Shown):
         return self._keep_fit(found)
 
     def _check_folds(self, given, groups=None):
-        """Refuse a k, a metric, a kind of fold or groups that do not go with the rest.
+        """Refuse a metric, a kind of fold or groups that do not go with the rest.
 
         `given` says whether there are preferences rather than scores.
         """
-        if self.k is not None and self.metric != "ndcg":
-            raise ArgumentError(f"k is {self.k!r}", f"None for the metric {self.metric!r}")
         if given and self.metric != "disagreement":
             raise ArgumentError(
                 f"metric is {self.metric!r} and preferences are given, without grades",

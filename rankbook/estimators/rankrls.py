@@ -44,7 +44,6 @@ from rankbook.estimators.base import (
     require_target,
 )
 from ..kernels.basis import choose_basis
-from ..metrics.graded import ndcg
 from ..paths.exact import SolutionPath
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import Queries
@@ -519,10 +518,11 @@ class RankRLSCV(RankRLSBase):
         are all: a given split is ``cv=[(training, validation)]``. Of preferences "lpo" is every
         two items that are compared, and "query" every group.
     metric : str or callable, default "disagreement"
-        "disagreement", "auc", "ndcg", "average_precision" (or "map"), "reciprocal_rank" (or "mrr"),
-        or a function. The mean over queries, and over folds of items. A callable
-        ``metric(y_true, y_score, qid)``: greater is better. Only "disagreement" for "lpo" and for
-        preferences, where it is by their weights, and the mean of folds and of groups.
+        The name of a metric, as for :func:`rankbook.metrics.scorer`, such as ``"ndcg@10"`` or
+        "map", or a metric of :mod:`rankbook.metrics`. The mean over queries, and over folds of
+        items. Another function ``metric(y_true, y_score, qid)``: greater is better. Only
+        "disagreement" for "lpo" and for preferences, where it is by their weights, and the mean of
+        folds and of groups.
     graph : None or "identity", default None
         "identity" is plain regression, of scores; query ids then only say what is compared and what
         stays together.
@@ -541,7 +541,7 @@ class RankRLSCV(RankRLSBase):
         of their preferences, preferences, or the items of whole groups. "lpo" is accepted by "item"
         and by "pair" (the preferences between two items, whose others stay), "query" with `groups`.
     k : int, optional
-        Places that count for "ndcg"; all by default.
+        Of the metric, in place of the number behind its name.
 
     Attributes
     ----------
@@ -580,9 +580,7 @@ class RankRLSCV(RankRLSBase):
     lams_: np.ndarray
     # A splitter around the estimator also takes `groups`: fit gets them only if it asks for them.
     __metadata_request__fit = dict(groups=False)
-    checks = dict(
-        lams=or_none(as_grid), gamma=or_none(as_grid), metric=lambda _, value: check_metric(value)
-    )
+    checks = dict(lams=or_none(as_grid), gamma=or_none(as_grid))
     gammas_: list
     curve_: ValidationCurve
     n_dropped_: int
@@ -735,7 +733,7 @@ class RankRLSCV(RankRLSBase):
                 f"graph is a {type(self.graph).__name__}",
                 "None or 'identity', since leaving out part of a graph of weights changes the rest",
             )
-        metric, k = check_metric(self.metric), self.k
+        metric = check_metric(self.metric, self.k)
         self._check_folds(given, groups)
         if isinstance(self.cv, str) and self.cv == "lpo" and metric[0] != "disagreement":
             raise ArgumentError(
@@ -743,7 +741,6 @@ class RankRLSCV(RankRLSBase):
                 "'disagreement'",
                 "For two levels, 1 minus the disagreement is the AUC.",
             )
-        metric = metric if k is None else (partial(ndcg, k=as_count("k", k)), True)
         return lams, gammas, metric
 
     def _path_for(self, X, y, qid, graph, basis, gamma):

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, warn
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
-from ..base.validation import as_choice, as_count, as_grid, as_ids, as_positive, as_vector
+from ..base.validation import as_count, as_grid, as_ids, as_positive, as_vector
 from ..data.blocks import BlocksLike
 from ..data.dask import is_dask
 from rankbook.estimators.base import (
@@ -35,7 +35,6 @@ from rankbook.estimators.base import (
     weighted_preferences,
 )
 from ..kernels.nystroem import NystroemFunction
-from ..metrics.queries import metric_name
 from ..paths.exact import SolutionPath
 from ..preferences.graph import Preferences
 from ..preferences.sums import total_weight
@@ -55,7 +54,13 @@ from rankbook.registry.choice import (
 from ..registry.plugins import of_one_lambda, of_paths
 from ..registry.solve import solve, solve_path
 from ..registry.solver import auto_options, with_options
-from ..selection.curve import METRICS, ValidationCurve, largest_within, validation_curve
+from rankbook.selection.curve import (
+    METRICS,
+    ValidationCurve,
+    curve_metric,
+    largest_within,
+    validation_curve,
+)
 from ..selection.folds import Fold, make_folds, pair_folds
 
 # %% auto #0
@@ -545,8 +550,8 @@ class RankSVMCV(Ranker):
         standard error of the best.
     metric : str, default "disagreement"
         Measure of the validation items, on all their preferences, whatever the graph:
-        "disagreement", "auc", "ndcg", "average_precision" (or "map") or "reciprocal_rank" (or
-        "mrr"). Item weights count for the disagreement only.
+        "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map") or
+        "reciprocal_rank" (or "mrr"). Item weights count for the disagreement only.
     k, lam_min_ratio : int, optional, and float or None, default 1e-6
         Places that count for "ndcg". Each fold's path ends at this share of its lam_max; None
         follows it to its end.
@@ -637,7 +642,7 @@ class RankSVMCV(Ranker):
         gamma=or_none(as_grid),
         graph=one_of("full", "star"),
         rule=one_of("widest", "largest", "one_se"),
-        metric=lambda name, value: as_choice(name, metric_name(value), METRICS[:-1]),
+        metric=lambda _, value: curve_metric(value, known=METRICS[:-1]),
     )
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
@@ -725,6 +730,7 @@ class RankSVMCV(Ranker):
         3
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
+        curve_metric(self.metric, self.k)
         self._check_folds(preferences is not None, groups)
         ratio = self.lam_min_ratio
         if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:

@@ -200,11 +200,27 @@ def takes_k(metric):
 
 
 SYNONYMS = dict(mrr="reciprocal_rank", map="average_precision", roc_auc="auc")
+SYNONYMS |= dict(rbp="rank_biased_precision", rbo="rank_biased_overlap")
 
 
 def metric_name(name):
     """The name that a metric has here; other programs call some metrics otherwise."""
     return SYNONYMS.get(name, name) if isinstance(name, str) else name
+
+
+def split_metric(metric, k=None):
+    """The name and the k of a metric: ("ndcg", 10) for ``"ndcg@10"``, or for "ndcg" and k=10.
+
+    Whatever is no text of this form is left as it is.
+    """
+    name, _, places = metric.partition("@") if isinstance(metric, str) else (metric, "", "")
+    if not places.isdecimal():
+        return metric_name(metric), k
+    if k is not None:
+        raise ArgumentError(f"k is {k!r}, and metric is {metric!r}", "one k")
+    if int(places) < 1:
+        raise ArgumentError(f"metric is {metric!r}", f"at least one place, such as {name}@10")
+    return metric_name(name), int(places)
 
 
 def named(metric, options=()):
@@ -219,16 +235,12 @@ def named(metric, options=()):
     """
     options = dict(options)
     if isinstance(metric, str):
-        name, at, k = metric.partition("@")
-        name, whole = metric_name(name), k if k.isdecimal() else "k"
-        if name not in NAMES or at and not (k.isdecimal() and takes_k(NAMES[name])[0]):
+        (name, k), at = split_metric(metric, options.get("k")), "@" in metric
+        if name not in NAMES or at and not takes_k(NAMES[name])[0]:
+            whole = k if at and k is not None else "k"
             known = [n + f"@{whole}" * takes_k(f)[not at] for n, f in NAMES.items()]
             raise unknown_name("metric", metric, known)
-        if at and "k" in options:
-            raise ArgumentError(f"k is {options['k']!r}, and metric is {metric!r}", "one k")
-        if at and int(k) < 1:
-            raise ArgumentError(f"metric is {metric!r}", f"at least one place, such as {name}@10")
-        metric, options = NAMES[name], options | (dict(k=int(k)) if at else {})
+        metric, options = NAMES[name], options | (dict(k=k) if at else {})
     if not callable(metric):
         raise ArgumentError(
             f"metric is {metric!r}", "a function of (y_true, y_score), or the name of a metric"

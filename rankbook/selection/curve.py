@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['PER_DECADE', 'ENTRIES', 'HALVINGS', 'RELEVANCE', 'METRICS', 'ValidationCurve', 'choose_lambda', 'signs_of',
-           'spectral_crossings', 'order_changes', 'validation_curve', 'disagreement_error', 'largest_within']
+           'spectral_crossings', 'order_changes', 'curve_metric', 'validation_curve', 'disagreement_error',
+           'largest_within']
 
 # %% ../../nbs/selection/curve.ipynb #c003
 from dataclasses import dataclass
@@ -25,9 +26,10 @@ from rankbook.base.validation import (
     as_vector,
     query_numbers,
     require_kind,
+    unknown_name,
 )
 from ..data.blocks import BlocksLike
-from ..metrics.queries import as_known, as_tie_tol, metric_name
+from ..metrics.queries import as_known, as_tie_tol, split_metric
 from ..paths.exact import LabelPath, SolutionPath
 from ..preferences.graph import Preferences
 from ..preferences.missed_pairs import PATH_TIE_TOL, missed
@@ -187,7 +189,7 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
     )  # logarithms round, and intervals may be narrow
 
 # %% ../../nbs/selection/curve.ipynb #sv10
-def _judged(X_val, known, qid, metric, k):
+def _judged(X_val, known, qid, metric):
     """What validation items are judged by, and the number (p,) of the query of each.
 
     That is preferences for the disagreement, which know their queries, and else grades (p,).
@@ -195,8 +197,6 @@ def _judged(X_val, known, qid, metric, k):
     p, known = np.shape(X_val)[0], as_known(known, X_val, "prefs_val", "X_val")
     if isinstance(known, Preferences) and qid is not None:
         raise ArgumentError("qid is given", "None, since prefs_val knows its queries")
-    if k is not None and metric != "ndcg":
-        raise ArgumentError(f"k is {k}", f"None for {metric}")
     if metric == "disagreement":
         if not isinstance(known, Preferences):
             known = Preferences.from_scores(as_vector("prefs_val", known, p), qid)
@@ -224,8 +224,6 @@ def _judged(X_val, known, qid, metric, k):
         )
     if qid is not None and metric == "error":
         raise ArgumentError("qid is given", "None for the error, since one cut serves all items")
-    if k is not None:
-        as_count("k", k)
     return y, query_numbers(qid, y.size)
 
 # %% ../../nbs/selection/curve.ipynb #c013
@@ -394,6 +392,16 @@ def _error_curve(crossed, y):
 METRICS = ("disagreement", "auc", "ndcg", "average_precision", "reciprocal_rank", "error")
 
 
+def curve_metric(metric, k=None, known=METRICS):
+    """The name and the k of a metric of curves, ("ndcg", 10) for ``"ndcg@10"``, checked."""
+    name, k = split_metric(metric, k)
+    if not isinstance(name, str) or name not in known:
+        raise unknown_name("metric", metric, known)
+    if k is not None and name != "ndcg":
+        raise ArgumentError(f"k is {k!r}", f"None for {name}")
+    return name, None if k is None else as_count("k", k)
+
+
 @interruptible
 def validation_curve(
     path: SolutionPath,
@@ -423,11 +431,11 @@ def validation_curve(
     qid : array-like of shape (p,), optional
         Query ids, in any order; one query by default. Preferences know theirs.
     metric : str, default "disagreement"
-        "disagreement", "auc", "ndcg", "average_precision" (or "map") and "reciprocal_rank" (or
-        "mrr") as in :mod:`rankbook.metrics`; or "error", of two classes, that at the best cut for
-        each lambda, see :func:`rankbook.metrics.best_cuts`. Disagreement and error are to be
-        minimised, the others to be maximised. Of labels only the error is measured, as the problem
-        puts them into classes.
+        "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map") and
+        "reciprocal_rank" (or "mrr") as in :mod:`rankbook.metrics`; or "error", of two classes, that
+        at the best cut for each lambda, see :func:`rankbook.metrics.best_cuts`. Disagreement and
+        error are to be minimised, the others to be maximised. Of labels only the error is measured,
+        as the problem puts them into classes.
     k : int, optional
         Only the first `k` places count, for "ndcg"; all by default.
     tie_tol : float, default 1e-10
@@ -461,7 +469,7 @@ def validation_curve(
     ('13.1', 0.05)
     """
     require_kind("path", path, SolutionPath)
-    metric = as_choice("metric", metric_name(metric), METRICS)
+    metric, k = curve_metric(metric, k)
     tie_tol = as_tie_tol(tie_tol)
     if isinstance(X_val, BlocksLike):
         raise ArgumentError(
@@ -483,7 +491,7 @@ def validation_curve(
         ends = np.r_[0, np.append(starts[1:], lam.size)]
         return _as_curve(path, lam[starts], values[ends], metric)
     rows, X_val = X_val, as_matrix("X_val", X_val)
-    y, query = _judged(rows, prefs_val, qid, metric, k)
+    y, query = _judged(rows, prefs_val, qid, metric)
     distinct, items = np.unique(X_val, axis=0, return_inverse=True)
     items = items.ravel()
 

@@ -1,11 +1,13 @@
 """Judgement of predictions that were left out: groups of items, and metrics at every lambda."""
 
+from functools import partial
+
 import numpy as np
 
 from .. import metrics
 from ..base.errors import ArgumentError
-from ..base.validation import query_numbers, unknown_name
-from ..metrics.queries import metric_name
+from ..base.validation import as_count, query_numbers, unknown_name
+from ..metrics.queries import RULES, named
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL
@@ -15,7 +17,7 @@ from ..problems.rankrls_statistics import RankingStatistics, basis_rows
 from .folds import make_folds
 from .leave_out import leave_out_predictions, leave_pair_out, left_out_scores, merge_ties, tie_share
 
-METRICS = ("disagreement", "auc", "ndcg", "average_precision", "reciprocal_rank")
+METRICS = ("disagreement", "auc", "ndcg")  # those of which an error names y, not y_true
 
 
 def validation_groups(cv, X, Y, query, by_item, random_state):
@@ -71,13 +73,16 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
     return [test for _, test in folds]
 
 
-def check_metric(metric):
-    """The name of a metric of rankbook, or a function, and whether greater is better."""
-    same = (name for name in METRICS if metric is getattr(metrics, name))
-    name = next(same, metric_name(metric))
-    if not callable(name) and not (isinstance(name, str) and name in METRICS):
-        raise unknown_name("metric", metric, (*METRICS, "a function"))
-    return name, name != "disagreement"
+def check_metric(metric, k=None):
+    """The name of one of METRICS, or a function of (y, scores, qid); and if greater is better."""
+    function, options = named(metric, {} if k is None else dict(k=as_count("k", k)))
+    if k is not None and function not in RULES:
+        raise ArgumentError(f"k is {k!r}", "None for a function of your own")
+    name = function.__name__ if function in RULES else None
+    greater = name is None or not RULES[function].pooled
+    if name in METRICS and not options:
+        return name, greater
+    return (partial(function, **options) if options else function), greater
 
 
 def query_disagreement(y, label):

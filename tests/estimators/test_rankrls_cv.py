@@ -550,9 +550,19 @@ def test_metrics_by_function(tied_queries):
     )
     first = RankRLSCV(TRIED, cv="query", metric="ndcg", k=2).fit(X, y, qid=qid)
     assert np.array_equal(table(partial(metrics.ndcg, k=2)), first.cv_values_)
+    assert np.array_equal(table("ndcg@2"), first.cv_values_)
+    for name, function in (
+        ("mrr", metrics.reciprocal_rank),
+        ("precision@3", lambda y, s, q: metrics.precision_at_k(y, s, q, k=3)),
+        ("err@3", lambda y, s, q: metrics.err(y, s, q, k=3)),
+    ):
+        assert np.array_equal(table(name), table(function))
     for options, said in (
-        (dict(k=2), "k is 2; expected None for"),
+        (dict(k=2), "k is no option of the metric disagreement"),
         (dict(k=0, metric="ndcg"), "k is 0"),
+        (dict(k=3, metric="ndcg@2"), "k is 3, and metric is 'ndcg@2'"),
+        (dict(k=3, metric=lambda y, s, q: 0.0), "k is 3; expected None for a function"),
+        (dict(metric="precision"), "k is None for precision_at_k"),
     ):
         with pytest.raises(ValueError, match=said):
             RankRLSCV(TRIED, **options).fit(X, y, qid=qid)

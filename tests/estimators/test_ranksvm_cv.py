@@ -119,6 +119,18 @@ def test_every_fold_curve_is_brute_force_and_the_mean_is_their_mean(graded, opti
     assert checked >= 24
 
 
+def test_k_may_stand_in_the_name(graded):
+    X, y, qid = graded
+    one, other = (
+        RankSVMCV(kernel="linear", cv=3, **options).fit(X, y, qid=qid)
+        for options in (dict(metric="ndcg@3"), dict(metric="ndcg", k=3))
+    )
+    assert np.array_equal(one.curve_.breaks, other.curve_.breaks)
+    assert np.array_equal(one.curve_.values, other.curve_.values) and one.lam_ == other.lam_
+    whole = RankSVMCV(kernel="linear", cv=3, metric="ndcg").fit(X, y, qid=qid)
+    assert not np.array_equal(one.curve_.values, whole.curve_.values)
+
+
 def test_auc_is_brute_force(mixture):
     model = RankSVMCV(metric="auc", cv=4, random_state=1, gamma=1.0).fit(mixture.X, mixture.y)
     for fold, curve in zip(make_folds(4, mixture.X, mixture.y, None, 1), model.fold_curves_):
@@ -444,6 +456,10 @@ def test_refit_after_an_error_keeps_the_old_model(mixture):
         (dict(rule="best"), ValueError, "rule is 'best'"),
         (dict(metric="acu"), ValueError, "did you mean 'auc'"),
         (dict(metric="auc", k=3), ValueError, "k is 3"),
+        (dict(metric="auc@3"), ValueError, "k is 3; expected None for auc"),
+        (dict(metric="ndcg@0"), ValueError, "metric is 'ndcg@0'; expected at least one place"),
+        (dict(metric="ndcg@3", k=3), ValueError, "k is 3, and metric is 'ndcg@3'"),
+        (dict(metric="precision@3"), ValueError, "metric is 'precision@3'"),
         (dict(lam_min_ratio=0.0), ValueError, "lam_min_ratio is 0"),
         (dict(lam_min_ratio=1.0), ValueError, "lam_min_ratio is 1"),
         (dict(lam_min_ratio=-1), ValueError, "lam_min_ratio is -1"),
