@@ -397,7 +397,8 @@ class OnlineRankSVM(OnlineEstimator):
         items = self._read_rows(X, reset=False)
         return self._contained(finite_scores(lambda Z: Z @ self.coef_, items), X)
 
-    rank, score = Ranker.rank, Ranker.score
+    rank = Ranker.rank
+    score = Ranker.score
 
     def _learn_scores(self, X, y, qid=None, sample_weight=None, partial=False):
         """Learn from items with scores, anew or further."""
