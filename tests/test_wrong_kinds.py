@@ -389,12 +389,12 @@ CALLS = {
         f"metrics.{name}": calls(getattr(metrics, name), y_true=LABELS, y_score=Y)
         for name in (
             "auc", "average_precision", "disagreement", "err", "kendall_tau", "ndcg",
-            "pair_accuracy", "reciprocal_rank",
+            "pair_accuracy", "rank_biased_overlap", "rank_biased_precision", "reciprocal_rank",
         )
     },
     **{
         f"metrics.{name}": calls(getattr(metrics, name), y_true=LABELS, y_score=Y, k=2)
-        for name in ("precision_at_k", "recall_at_k")
+        for name in ("precision_at_k", "recall_at_k", "hit_rate_at_k")
     },
     "concordance": calls(metrics.concordance, y_true=SURVIVAL, y_score=Y, train=SURVIVAL, tau=9.0),
     "dynamic_auc": calls(

@@ -35,6 +35,21 @@ def plain_recall(y, k):
     return sum(grade > 0 for grade in y[:k]) / sum(grade > 0 for grade in y)
 
 
+def plain_hit(y, k):
+    return float(any(grade > 0 for grade in y[:k]))
+
+
+def plain_rbp(y, k, p=0.8):
+    return (1 - p) * sum(p**r for r, grade in enumerate(y[:k]) if grade > 0)
+
+
+def plain_rbo(one, other, k, p):
+    """The extrapolated overlap of two lists without ties, as it is published."""
+    overlap = [len({*one[:d]} & {*other[:d]}) / d for d in range(1, k + 1)]
+    head = sum(share * p ** (d + 1) for d, share in enumerate(overlap))
+    return overlap[-1] * p**k + (1 - p) / p * head
+
+
 def plain_ndcg(y, k, gain):
     dcg = lambda grades: sum(gain(g) / np.log2(r + 2) for r, g in enumerate(grades[:k]))
     return dcg(y) / dcg(sorted(y, reverse=True))
@@ -45,6 +60,8 @@ PLAIN = {
     "err": (plain_err, dict(max_grade=4)),
     "precision": (plain_precision, {}),
     "recall": (plain_recall, {}),
+    "hit": (plain_hit, {}),
+    "rank_biased_precision": (plain_rbp, {}),
     "ndcg": (lambda y, k: plain_ndcg(y, k, lambda g: 2.0**g - 1), {}),
     "linear ndcg": (lambda y, k: plain_ndcg(y, k, float), dict(gain="linear")),
 }
@@ -211,16 +228,21 @@ def measures():
     for k in (1, 5, 10):
         yield f"precision@{k}", {}, f"P@{k}"
         yield f"recall@{k}", {}, f"R@{k}"
+        yield f"hit@{k}", {}, f"Success@{k}"
         yield f"ndcg@{k}", dict(gain="linear"), f"nDCG@{k}"
         yield f"ndcg@{k}", {}, f"nDCG(gains={{0:0,1:1,2:3}})@{k}"
     yield "reciprocal_rank", {}, "RR"
     yield "average_precision", {}, "AP"
+    yield "rbp", {}, "RBP(p=0.8,rel=1)"
+    yield "rbp", dict(p=0.95), "RBP(p=0.95,rel=1)"
     yield "ndcg", dict(gain="linear"), "nDCG"
 
 
 @pytest.mark.parametrize("name, options, measure", list(measures()))
 def test_against_ir_measures(letor, name, options, measure):
     ir_measures = pytest.importorskip("ir_measures")
+    if measure.startswith("RBP"):
+        pytest.importorskip("cwl")
     other = theirs(ir_measures.parse_measure(measure), letor)
     _, values = metrics.by_query(name, *letor, **options)
     empty = np.isnan(values)
@@ -273,3 +295,48 @@ def test_tau_of_real_numbers():
     s += y
     assert metrics.kendall_tau(y, s) == pytest.approx(kendalltau(y, s).statistic, rel=1e-12)
     assert metrics.kendall_tau(y, y) == 1 == -metrics.kendall_tau(y, -y)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.9, 0.999])
+def test_overlap_without_ties_is_the_published_formula(p):
+    for n in (2, 3, 10, 500):
+        y, s = RNG.permutation(n), RNG.permutation(n)
+        one, other = np.argsort(-y), np.argsort(-s)
+        for k in (1, 2, n - 1, n, 2 * n):
+            value = metrics.rank_biased_overlap(y, s, k=k, p=p)
+            assert value == pytest.approx(plain_rbo(one, other, min(k, n), p), abs=1e-12)
+            assert value == pytest.approx(metrics.rank_biased_overlap(s, y, k=k, p=p), abs=1e-14)
+        assert metrics.rank_biased_overlap(y, y, p=p) == pytest.approx(1, abs=1e-12)
+
+
+def test_overlap_of_a_long_list_needs_its_head_only():
+    y, s = RNG.permutation(100_000), RNG.permutation(100_000)
+    y[:50] += 10**6
+    s[:50] += 10**6
+    value = plain_rbo(np.argsort(-y)[:2000], np.argsort(-s)[:2000], 2000, 0.9)
+    assert metrics.rank_biased_overlap(y, s) == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("levels", [2, 3, 5])
+def test_overlap_is_the_expected_value_over_the_orders_of_ties(levels):
+    orders = list(permutations(range(5)))
+    for _ in range(5):
+        y, s = np.r_[0, 1, RNG.integers(0, levels, 3)], RNG.integers(0, levels, 5)
+        ones, others = ([np.lexsort((o, -v)) for o in orders] for v in (y, s))
+        for k in (1, 3, 5):
+            mean = np.mean([plain_rbo(a, b, k, 0.8) for a in ones for b in others])
+            assert metrics.rank_biased_overlap(y, s, k=k, p=0.8) == pytest.approx(mean, abs=1e-12)
+
+
+def test_overlap_of_many_ties_is_that_of_each_query_and_a_simulation():
+    y, s = RNG.integers(0, 4, 3000), RNG.integers(0, 1500, 3000)
+    qid = RNG.integers(0, 3, 3000)
+    ids, values = metrics.by_query("rbo", y, s, qid, p=0.99)
+    for q, value in zip(ids, values):
+        mine, theirs = y[qid == q], s[qid == q]
+        assert value == metrics.rank_biased_overlap(mine, theirs, p=0.99)
+        draws = []
+        for _ in range(100):
+            lists = (np.lexsort((RNG.random(mine.size), -v)) for v in (mine, theirs))
+            draws.append(plain_rbo(*lists, 600, 0.99))
+        assert abs(np.mean(draws) - value) < 4 * np.std(draws) / 10 + 0.99**600
