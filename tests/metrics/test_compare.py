@@ -8,7 +8,7 @@ import pytest
 
 from rankbook import metrics
 from rankbook.metrics import UndefinedMetric, compare, interval
-from rankbook.metrics.compare import bootstrap_interval, sign_flip_p, wilcoxon_p
+from rankbook.metrics.compare import bootstrap_interval, holm, sign_flip_p, wilcoxon_p
 
 
 @pytest.fixture(scope="module")
@@ -187,3 +187,54 @@ def test_differences_that_rounding_alone_tells_apart_share_a_rank(seed):
 def test_a_function_that_returns_no_number(value):
     with pytest.raises(TypeError, match="^metric returned .*; expected a number for each query"):
         interval([1, 0, 1, 0], [1, 0, 1, 0], [1, 1, 2, 2], metric=lambda y, s: value)
+
+
+def test_several_are_compared_with_one_and_corrected_by_holm(two):
+    y, a, b, qid = two
+    rng = np.random.default_rng(1)
+    others = {"b": b, 3: y + 0.8 * rng.normal(size=320), "same": a, "worst": -a}
+    found = compare(y, a, others, qid)
+    alone = {name: compare(y, a, s, qid) for name, s in others.items()}
+    assert list(found) == list(others)
+    for kind in ("p_randomization", "p_wilcoxon"):
+        plain = {name: getattr(one, kind) for name, one in alone.items()}
+        for name, one in found.items():  # the definition, one value at a time
+            below = [p for p in plain.values() if p <= plain[name]]
+            steps = [min(1, sum(q >= p for q in plain.values()) * p) for p in below]
+            assert getattr(one, kind) == pytest.approx(max(steps), abs=1e-15)
+    assert found["worst"].p_wilcoxon < 0.05 < found["same"].p_wilcoxon == 1
+    for name, one in found.items():
+        assert one.n_compared == 4 and "p, Wilcoxon (Holm, 4)" in str(one)
+        for fact in ("difference", "low", "high", "wins", "mean_a", "mean_b"):
+            assert getattr(one, fact) == getattr(alone[name], fact)
+    single = compare(y, a, {"b": b}, qid)["b"]
+    assert single == alone["b"] and single.n_compared == 1
+
+
+def test_holm_against_statsmodels():
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    rng = np.random.default_rng(0)
+    for m in (1, 2, 5, 40):
+        p = np.round(rng.random(m) ** 3, 2)  # with ties
+        assert np.allclose(holm(p), multitest.multipletests(p, method="holm")[1], atol=1e-15)
+
+
+def test_holm_keeps_what_there_is_no_p_value_of(two):
+    y, a, b, qid = two
+    found = compare(y, a, {"b": b, "c": -a}, qid, 1.0 + qid)
+    assert all(np.isnan(one.p_wilcoxon) for one in found.values())
+    assert np.isfinite([one.p_randomization for one in found.values()]).all()
+
+
+@pytest.mark.parametrize(
+    "b, said",
+    [
+        ({}, "b is an empty dict"),
+        ({"x": [1.0]}, r"b\['x'\] has shape"),
+        ({"x": None}, r"b\['x'\] is None"),
+    ],
+)
+def test_dicts_that_hold_no_rankings(two, b, said):
+    y, a, _, qid = two
+    with pytest.raises((ValueError, TypeError), match=said):
+        compare(y, a, b, qid)
