@@ -397,8 +397,11 @@ class OnlineRankSVM(OnlineEstimator):
         items = self._read_rows(X, reset=False)
         return self._contained(finite_scores(lambda Z: Z @ self.coef_, items), X)
 
-    rank = Ranker.rank
     score = Ranker.score
+
+    def rank(self, X: ArrayLike) -> np.ndarray:
+        """The rows of items X (p, d), best first, see :meth:`rankbook.RankSVM.rank`."""
+        return self._best_first(np.asarray(self.predict(X)), X)
 
     def _learn_scores(self, X, y, qid=None, sample_weight=None, partial=False):
         """Learn from items with scores, anew or further."""
