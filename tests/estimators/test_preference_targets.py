@@ -199,7 +199,7 @@ def test_every_metric_takes_a_target(metric):
     part = metric(y[rows], scores[rows], QID[rows], **options)
     assert metric(target[rows], scores[rows], **options) == pytest.approx(part, abs=1e-12)
     weighted = target.item_weighted(weight)
-    counts = RULES[metric].weighs == "items"
+    counts = RULES[metric].weighs != "queries"
     expected = metric(y, scores, QID, weight if counts else None, **options)
     assert metric(weighted, scores, **options) == pytest.approx(expected, abs=1e-12)
     ids, values = rb.metrics.by_query(metric, target, scores, **options)

@@ -103,3 +103,24 @@ def test_tiny_scores_keep_their_digits(options, scale):
     apart = Y[i] - Y[j]
     wrong = np.where(apart != 0, expected * apart < 0, np.nan)
     assert np.allclose(leave_pair_out(path, lams), np.nanmean(wrong, axis=1), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_preferences_that_are_counted_as_listed_ones(kernel):
+    """Scores with a graph of preferences: whole components are left out."""
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.normal(size=(30, 3)), rng.normal(size=30), np.arange(30) % 5
+    a, b = (rng.integers(0, 3, 30).astype(float) for _ in range(2))
+    prefs = rb.Preferences.from_scores(y, qid).item_weighted(a, b)
+    listed = rb.Preferences(prefs.better, prefs.worse, 30, weight=prefs.weight)
+    paths = [
+        rb.solve_path(rb.RankRLSProblem(X, y, graph=each, kernel=kernel), solver="rls")
+        for each in (prefs, listed)
+    ]
+    groups = [np.flatnonzero(qid == q) for q in range(5)]
+    ours, theirs = (module.leave_out_predictions(path, groups, [0.1, 10.0]) for path in paths)
+    for q in range(5):  # up to a constant
+        rows = slice(6 * q, 6 * q + 6)
+        compared = np.isin(groups[q], np.r_[prefs.better, prefs.worse])
+        gap = (ours - theirs)[:, rows][:, compared]
+        assert np.ptp(gap, axis=1).max(initial=0.0) <= 1e-9 * np.abs(theirs).max()

@@ -223,3 +223,26 @@ def test_groups_that_cannot_be_judged_are_counted():
     groups, n_dropped = preference_groups("lpo", None, prefs, "item")
     assert [out.tolist() for out in groups.removed] == [[0, 1, 3], [1, 2, 3]]
     assert [asked.tolist() for asked in groups.judged] == [[0], [2]] and n_dropped == 2
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("cv, fold_by", [(4, "item"), (3, "pair"), (3, "group"), ("lpo", "pair")])
+def test_two_weights_as_listed_pairs(kernel, cv, fold_by):
+    """Training parts that are counted give the values of lists."""
+    rng = np.random.default_rng(0)
+    n = 36 if cv != "lpo" else 16
+    X, y = rng.normal(size=(n, 3)), rng.integers(0, 5, n).astype(float)
+    a, b = rng.uniform(0.5, 2, n), rng.integers(0, 2, n).astype(float)
+    prefs = rb.Preferences.from_scores(y).item_weighted(a, b)
+    listed = rb.Preferences(prefs.better, prefs.worse, n, weight=prefs.weight)
+    groups = np.arange(n) % 6 if fold_by == "group" else None
+    cv = list(KFold(cv).split(X)) if fold_by == "item" else cv
+    options = dict(lams=[0.01, 1.0, 100.0], kernel=kernel, cv=cv, fold_by=fold_by)
+    ours, theirs = (
+        rb.RankRLSCV(**options).fit(X, preferences=each, groups=groups) for each in (prefs, listed)
+    )
+    assert np.allclose(ours.cv_values_, theirs.cv_values_, rtol=0, atol=1e-9)
+    assert ours.lam_ == theirs.lam_ and ours.n_dropped_ == theirs.n_dropped_
+    assert np.array_equal(
+        rb.RankRLSCV(**options).fit(X, prefs, groups=groups).cv_values_, ours.cv_values_
+    )

@@ -13,14 +13,15 @@ def problem_of(seed=0, weighted=False, loss="hinge", store=np.asarray):
     rng = np.random.default_rng(seed)
     X, qid = rng.normal(size=(400, 4)), np.sort(rng.integers(0, 20, 400))
     y = np.round(X[:, 0] + 0.5 * rng.normal(size=400))
-    weight = rng.integers(0, 3, 400).astype(float) if weighted else None
-    ends = [0, *np.searchsorted(qid, [3, 9]), 400]
-    pick = lambda i, j: None if weight is None else weight[i:j]
-    blocks = (rb.Block(store(X[i:j]), y[i:j], qid[i:j], pick(i, j)) for i, j in zip(ends, ends[1:]))
+    names = {False: (), True: ("weight",), "two": ("weight", "worse_weight")}[weighted]
+    given = {name: rng.integers(0, 3, 400).astype(float) for name in names}
+    rows = np.split(np.arange(400), np.searchsorted(qid, [3, 9]))
+    pick = lambda i: {name: weight[i] for name, weight in given.items()}
+    blocks = (rb.Block(store(X[i]), y[i], qid[i], **pick(i)) for i in rows)
     return rb.BlockRankSVMProblem(rb.Blocks(blocks), loss=loss)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", [False, True, "two"])
 @pytest.mark.parametrize("average", [False, "plain", "suffix"])
 def test_the_minimum_is_reached_and_proven(weighted, average):
     problem = problem_of(weighted=weighted)
