@@ -161,6 +161,14 @@ def test_they_are_scorers_of_scikit_learn():
         assert (cross_val_score(model, X, target, cv=3, scoring=uno) > 0.6).all()
 
 
+def test_metrics_of_grades_name_the_concordance():
+    time, event, score = sample(0)
+    for y in (structured(time, event), rb.Preferences.from_survival(time, event)):
+        for metric in (rb.metrics.ndcg, rb.metrics.kendall_tau):
+            with pytest.raises(ValueError, match="survival times.*call rb.metrics.concordance"):
+                metric(y, score)
+
+
 def test_where_nothing_is_comparable_the_metric_is_undefined():
     for time, event in (([3, 5], [0, 0]), ([5, 5], [1, 1]), ([3, 5], [0, 1])):
         with pytest.raises(UndefinedMetric, match="^y_true has no comparable pair"):
