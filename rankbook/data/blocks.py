@@ -83,6 +83,12 @@ class Block:
     TypeError, ValueError
         If there is no item, lengths differ, or an entry is not finite, with the name of the block.
 
+    Notes
+    -----
+    Censored survival times, as in :meth:`rankbook.Preferences.from_survival`, are blocks with
+    ``worse_weight=event`` and ``y=np.where(event, time, np.nextafter(time, np.inf))``, because an
+    event comes before a censoring at the same time.
+
     Examples
     --------
     >>> import rankbook as rb

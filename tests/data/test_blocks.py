@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from rankbook.data.blocks import Block, BlockedItems, Blocks, Parts, Stored, added, block_facts
 from rankbook.kernels.items import matvec, rmatvec
+from rankbook.preferences.graph import Preferences
 
 
 def in_blocks(sizes, d=3, seed=0):
@@ -226,3 +227,13 @@ def test_two_weights_of_items():
     for wrong in ([1, 2], [1, -1, 0], [1, np.nan, 0]):
         with pytest.raises(ValueError, match="block: worse_weight"):
             Block(X, y, worse_weight=wrong)
+
+
+def test_survival_times_by_the_recipe_of_the_documentation():
+    rng = np.random.default_rng(0)
+    time, event = rng.integers(1, 6, 50).astype(float), rng.random(50) < 0.5
+    y = np.where(event, time, np.nextafter(time, np.inf))
+    ours = Block(np.ones((50, 1)), y, worse_weight=event).preferences()
+    theirs = Preferences.from_survival(time, event)
+    pairs = [set(zip(each.better.tolist(), each.worse.tolist())) for each in (ours, theirs)]
+    assert pairs[0] == pairs[1] and (ours.weight == 1).all()

@@ -770,3 +770,17 @@ def test_two_weights_without_a_pair_are_refused():
         rb.RankRLSProblem(np.eye(3), graph=prefs)
     with pytest.raises(ValueError, match="preferences"):
         rb.RankRLS(kernel="linear").fit(np.eye(3), prefs)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("with_scores", [False, True])
+def test_paths_of_two_weights_are_stored(kernel, with_scores, tmp_path):
+    rng = np.random.default_rng(0)
+    prefs, _ = two_weights(rng, 20)
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20) if with_scores else None
+    path = rb.solve_path(rb.RankRLSProblem(X, y, graph=prefs, kernel=kernel), solver="rls")
+    path.save(tmp_path / "path.npz")
+    again = rb.load(tmp_path / "path.npz")
+    for lam in (0.1, 10.0):
+        assert np.allclose(again.coef(lam), path.coef(lam), rtol=1e-12)
+        assert np.isclose(again.certificate(lam).primal, path.certificate(lam).primal, rtol=1e-12)
