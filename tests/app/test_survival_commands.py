@@ -114,6 +114,16 @@ def test_wrong_calls(arguments, said):
     assert said in refused("select", "train.csv", *arguments)
 
 
+def test_survival_times_have_no_queries_to_compare_or_list():
+    write(train=0, more=1)
+    done("fit", "train.csv", *TIMES, "--kernel", "linear", "-o", "m")
+    assert "DATA has survival times; expected" in refused("compare", "m", "m", "train.csv")
+    assert "--by-query is True" in refused("evaluate", "m", "train.csv", "--by-query")
+    said = "--metric is 'ndcg'; expected concordance or disagreement for survival times"
+    assert said in refused("evaluate", "m", "train.csv", "--metric", "ndcg")
+    assert "--time is 'days'" in refused("fit", "train.csv", "more.csv", *TIMES, "-o", "x")
+
+
 def test_built_in_data_and_other_targets_are_refused():
     write(train=0)
     assert "--time is 'days'" in refused("fit", "cancer", *TIMES, "-o", "m")

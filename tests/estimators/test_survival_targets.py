@@ -103,6 +103,15 @@ def test_the_choice_by_folds_is_that_of_the_listed_pairs(loss, penalty):
     assert np.isclose(fitted.curve_.minimum, facts[2], atol=1e-9)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_least_squares_choose_by_the_same_folds(kernel):
+    model = rb.RankRLSCV(kernel=kernel)
+    of_pairs = model.fit(X, listed())
+    facts = of_pairs.n_dropped_, of_pairs.lam_, of_pairs.best_value_
+    fitted = model.fit(X, structured())
+    assert np.allclose((fitted.n_dropped_, fitted.lam_, fitted.best_value_), facts, rtol=1e-9)
+
+
 def test_folds_have_early_and_late_events_and_censored_times():
     from rankbook.selection.folds import pair_folds
 

@@ -137,6 +137,7 @@ EXAMPLES = {
         "rankbook select clicks.csv --target click --qid session --drop position"
         " --group-split user",
         "rankbook select films.csv --name film --preferences votes.csv --group judge",
+        "rankbook select patients.csv --time days --event died --qid hospital --kernel linear",
         "rankbook select train.txt --validation vali.txt --test test.txt --kernel linear",
     ),
     fit: (

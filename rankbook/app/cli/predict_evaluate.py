@@ -338,6 +338,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
 
     from rankbook.metrics.compare import compare as compare_scores
     from rankbook.metrics.queries import block_scores
+    from rankbook.preferences.graph import survival_target
 
     asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
     asked = asked_preferences([data], preferences, **asked)
@@ -363,6 +364,10 @@ def compare(  # noqa: PLR0913 -- an option of the command each
             weights = np.repeat(prefs.weight, 2)
             found = compare_scores(known, *of_pairs, numbers, weights, metric="precision@1", **more)
             found = replace(found, metric="pair_accuracy")
+        elif survival_target(block.y) is not block.y:
+            raise ArgumentError(
+                "DATA has survival times", "grades or preferences", "rankbook evaluate takes them."
+            )
         elif block.qid is None:
             raise ArgumentError("data has no queries", "data with query ids, see --qid")
         else:
