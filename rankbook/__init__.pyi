@@ -9,6 +9,7 @@ from .data.records import read_preferences
 from .data.table import read_table
 from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker, LabelRankerCV
+from .estimators.linear_json import to_json
 from .estimators.online import OnlineRankSVM, OnlineSVC
 from .estimators.ordinal import OrdinalRanker
 from .estimators.rankrls import RankRLS, RankRLSCV
@@ -97,6 +98,7 @@ __all__ = [
     "solve",
     "solve_path",
     "suggest_pairs",
+    "to_json",
     "unregister_solver",
     "validation_curve",
 ]

@@ -2909,6 +2909,12 @@ EXPLAINED = [
         r"^path is of items of shape \(12, 3\) .* expected",
     ),
     (
+        "to_json of what is no model",
+        lambda: rb.to_json("model"),
+        TypeError,
+        "^model is a str; expected",
+    ),
+    (
         "explain_pair of what is no model",
         lambda: rb.explain_pair("model", X[0], X[1]),
         TypeError,

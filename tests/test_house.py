@@ -388,7 +388,7 @@ def exports_to(path):
 # Packages of plain Python; elsewhere a chapter is exported, but for these modules.
 PLAIN_PACKAGES = {"", "base", "data", "plots", "testing", "app"}
 PLAIN_MODULES = {"kernels", "metrics", "metrics.queries", "metrics.scorers", "selection.held_out"}
-PLAIN_MODULES |= {"paths.display", "paths.files", "estimators.saving"}
+PLAIN_MODULES |= {"paths.display", "paths.files", "estimators.saving", "estimators.linear_json"}
 
 
 def test_chapters_are_exported_and_plumbing_is_plain():

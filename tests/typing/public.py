@@ -55,6 +55,7 @@ share += rb.metrics.hit_rate_at_k(y, X[:, 0], k=3) + rb.metrics.rank_biased_prec
 share += rb.metrics.rank_biased_overlap(y, X[:, 0], qid, weight, k=3, p=0.5, empty=1)
 share += rb.metrics.ndcg(y, X[:, 0], gain="linear", empty=1)
 share += rb.metrics.ndcg(prefs, X[:, 0]) + rb.metrics.pair_accuracy(prefs, X[:, 0])
+compared: dict[str, rb.metrics.Comparison] = rb.metrics.compare(y, y, {"b": weight}, qid)
 ids, values = rb.metrics.by_query("ndcg@3", y, X[:, 0], qid, empty=0, gain="linear")
 share += rb.metrics.scorer("ndcg@10", gain="linear")(None, X, y)
 bounds: rb.metrics.Interval = rb.metrics.interval(y, X[:, 0], qid, metric="err@3", max_grade=2)
@@ -212,6 +213,7 @@ lam = rayleigh_cv.manifold_weight_ + rayleigh_cv.score(X, y, weight)
 online = rb.OnlineRankSVM(step="1/sqrt(t)", average="plain", offset=0).partial_fit(X, y, qid)
 scores = online.partial_fit_pairs(X[:3], X[3:]).predict(rows) + online.n_updates_
 online = online.partial_fit_pairs(X[:3], X[3:], weight=[1, 2, 0], margin=np.ones(3))
+text = rb.to_json(online)
 online_svc = rb.OnlineSVC(random_state=np.random.default_rng(0)).partial_fit(X, y, classes=[0, 1])
 scores = online_svc.fit(X, y, weight).decision_function(X) + online_svc.coef_[0]
 online_svc = online_svc.fit(X, y, margin=weight).partial_fit(X, y, margin=weight)
