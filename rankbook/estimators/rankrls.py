@@ -359,7 +359,7 @@ class RankRLS(RankRLSBase):
         """Add whole queries to what was learnt.
 
         They are items X (n, d), scores y and query ids (n,), or one query without ids, and item
-        weights (n,).
+        weights (n,). Preferences made from scores may stand for all but the items, see :meth:`fit`.
 
         The first block fixes the features, and a basis given as a number is chosen among its items;
         it may have a single item. As long as no scores differ in any query, all items are scored 0.
