@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
+from ..base.limits import require_memory
 from ..base.ownership import own
 from ..base.types import KernelLike
 from ..base.validation import as_count, as_matrix, require_columns, shown
@@ -275,10 +276,16 @@ def _sparse_products(objects, labels):
     from scipy.sparse import csr_array
 
     B, d, r = csr_array(labels), objects.shape[1], labels.shape[1]
-    entries, others = np.diff(objects.indptr), np.diff(B.indptr)
+    entries, others = np.diff(objects.indptr), np.diff(B.indptr).astype(np.int64)
+    count = int(entries @ others)
+    require_memory(
+        64 * count,
+        f"{count:,} products of features",
+        "use fewer features of objects, or a label kernel of lower rank",
+    )
     copies, first = np.repeat(others, entries), np.repeat(B.indptr[:-1], entries)
     one = np.repeat(np.arange(objects.nnz), copies)
     two = np.arange(one.size) + np.repeat(first - (np.cumsum(copies) - copies), copies)
     columns = objects.indices[one].astype(np.int64) * r + B.indices[two]
-    rows = np.concatenate([[0], np.cumsum(entries * others.astype(np.int64))])
+    rows = np.concatenate([[0], np.cumsum(entries * others)])
     return csr_array((objects.data[one] * B.data[two], columns, rows), (len(labels), d * r))
