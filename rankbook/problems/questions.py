@@ -68,7 +68,12 @@ def _known(prefs, exclude, n):
         listed = keys[np.searchsorted(keys, key, side="right") - 1] == key
         if level is None:
             return listed
-        return listed | (query[first] == query[second]) & (level[first] != level[second])
+        graded = (query[first] == query[second]) & (level[first] != level[second])
+        if prefs.better_weight is not None:
+            rises = level[first] > level[second]
+            better, worse = np.where(rises, first, second), np.where(rises, second, first)
+            graded &= (prefs.better_weight[better] > 0) & (prefs.worse_weight[worse] > 0)
+        return listed | graded
 
     return known
 
