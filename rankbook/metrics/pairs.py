@@ -183,7 +183,7 @@ def _query_auc(lists):
     return 1.0 - _query_disagreement(lists)
 
 # %% ../../nbs/metrics/pairs.ipynb #c048
-@counted_by(_query_auc, "two different values", weighs="items")
+@counted_by(_query_auc, "two different values", weighs="pairs")
 def auc(
     y_true: ArrayLike | Preferences,
     y_score: ArrayLike,
@@ -238,17 +238,21 @@ def auc(
     if isinstance(y_true, Preferences):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         prefs = y_true
-        two = prefs.better_weight is not prefs.worse_weight
-        if prefs.graph != "full" or prefs.has_pair_weights or two or prefs.n_levels > 2:
+        if prefs.graph != "full" or prefs.has_pair_weights or prefs.n_levels > 2:
             raise ArgumentError(
                 f"y_true is {prefs!r}",
                 "the full graph of at most two levels in each query for the AUC, without "
-                "weights of single pairs and with one weight for each item",
+                "weights of single pairs",
                 "For other preferences call rb.metrics.pair_accuracy(y_true, y_score).",
             )
         order, level_start, query_start = prefs.levels
-        y_true, qid, sample_weight = np.empty(order.size), np.empty_like(order), prefs.better_weight
+        y_true, qid = np.empty(order.size), np.empty_like(order)
         y_true[order], qid[order] = level_start > query_start, query_start
+        if prefs.better_weight is not prefs.worse_weight:
+            two = Preferences.from_scores(y_true, qid)
+            two = two.item_weighted(prefs.better_weight, prefs.worse_weight)
+            return averaged(auc, two, y_score, None, None, empty)
+        sample_weight = prefs.better_weight
     values = np.unique(as_vector("y_true", y_true))
     if values.size > 2:
         raise ArgumentError(
