@@ -1364,6 +1364,52 @@ PROBLEMS = [
     ),
     ("loss None", lambda: svm(loss=None), ValueError, "^loss is None"),
     (
+        "signs and rbf",
+        lambda: svm(signs=[1, 0, 0]),
+        ValueError,
+        "^signs is given and kernel is 'rbf'; expected None, or kernel='linear'",
+    ),
+    (
+        "signs of too few features",
+        lambda: svm(kernel="linear", signs=[1, 0]),
+        ValueError,
+        r"^signs has shape \(2,\); expected shape \(3,\)",
+    ),
+    (
+        "signs that are none",
+        lambda: svm(kernel="linear", signs=[1, 0, 2]),
+        ValueError,
+        r"^signs\[2\] is 2; expected -1, 0 or 1",
+    ),
+    (
+        "signs by name without names",
+        lambda: rb.RankSVM(kernel="linear", signs=dict(age=1)).fit(X, Y),
+        ValueError,
+        r"^signs is a dict of features by name, and X has no names; expected an array of shape",
+    ),
+    (
+        "signs of an unknown feature",
+        lambda: rb.RankSVM(kernel="linear", signs=dict(ags=1)).fit(
+            pd.DataFrame(X, columns=["age", "size", "debt"]), Y
+        ),
+        ValueError,
+        r"^signs is 'ags' \(did you mean 'age'\?\)",
+    ),
+    (
+        "signs by name that are none",
+        lambda: rb.RankSVM(kernel="linear", signs=dict(age="up")).fit(
+            pd.DataFrame(X, columns=["age", "size", "debt"]), Y
+        ),
+        ValueError,
+        r"^signs\['age'\] is 'up'; expected -1, 0 or 1",
+    ),
+    (
+        "signs and a solver without them",
+        lambda: rb.solve(svm(kernel="linear", signs=[1, 0, 0]), 1.0, solver="interior"),
+        ValueError,
+        "it takes no signs of weights, which rankbook's own solvers newton and qp take",
+    ),
+    (
         "y of least squares too long",
         lambda: rb.RankRLSProblem(X, Y[:-1]),
         ValueError,

@@ -12,6 +12,7 @@ from ..estimators.rankrls import RankRLS
 from ..estimators.ranksvm import RankSVM
 from ..estimators.rayleigh import RayleighRanker
 from ..estimators.scaled import ScaledModel
+from ..problems.signs import as_signs
 from .folds import FoldSelection
 
 FITTED = {"ranksvm": RankSVM, "rankrls": RankRLS}
@@ -55,7 +56,8 @@ def fit_model(
     send : callable, optional
         Called with the blocks once they are read; the fit uses what it returns in their place.
     **options
-        Of the estimator; those that are None are left at their default.
+        Of the estimator; those that are None are left at their default. `signs` may be a dict of
+        names of features.
 
     Returns
     -------
@@ -73,8 +75,11 @@ def fit_model(
         raise ArgumentError(
             f"{name} is {given[name]!r}", f"None for the method {method!r}, which has no {name}"
         )
-    model, send = FITTED[method](**given), send or (lambda blocks: blocks)
-    d = len(features if encoding is None else encoding.names)
+    names = features if encoding is None else encoding.names
+    d, send = len(names), send or (lambda blocks: blocks)
+    if "signs" in given:  # scaling removes the names
+        given["signs"] = as_signs(given["signs"], d, names)
+    model = FITTED[method](**given)
     centre, factor = np.zeros(d), np.ones(d)
     if isinstance(blocks.items.values[0], Stored):
         scaler = FunctionTransformer()  # without names, which the ScaledModel checks

@@ -44,6 +44,10 @@ class TestNumbersOfPython:
                 ["--penalty", "l1", "--kernel", "linear"],
                 rb.RankSVM(penalty="l1", kernel="linear"),
             ),
+            (
+                ["--kernel", "linear", "--sign", "feature 1=-1", "--sign", "feature 4=+1"],
+                rb.RankSVM(kernel="linear", signs=[-1, 0, 0, 1]),
+            ),
             (["--method", "rankrls", "--lam", "0.5"], rb.RankRLS(lam=0.5)),
             (["--method", "rankrls", "--query-weight", "equal"], rb.RankRLS(query_weight="equal")),
             (

@@ -166,6 +166,9 @@ rb.unregister_solver("zero")
 svm = rb.RankSVM(lam=0.1, kernel="linear", solver="newton", penalty="l1").fit(
     sparse, y, qid, weight
 )
+svm = rb.RankSVM(kernel="linear", signs={"age": -1}).fit(X, y)
+signed = rb.RankSVMProblem(X, prefs, kernel="linear", signs=[1, 0])
+weights_of_signs: np.ndarray | None = signed.signs
 svm = rb.RankSVM(solver=Zero, approximate_kernel=3).fit(rows, y, qid=qid)
 svm = rb.RankSVM().fit(X, prefs).fit(X, preferences=[("a", "b")])
 rls = rb.RankRLS().fit(X, prefs[:2]).fit(X, preferences=prefs)

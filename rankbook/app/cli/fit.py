@@ -41,6 +41,7 @@ from .reading import (
     open_blocks,
     parse_gammas,
     parse_names,
+    parse_signs,
     preferences_between,
     refuse_beside,
     several_files,
@@ -103,6 +104,12 @@ Lam = option(
 C = option(float, "In its place the C of svm_rank_learn: lambda is queries / C.", "-c", "--c")
 Loss = option(str, "Of ranksvm: hinge or squared.", values="hinge squared")
 Penalty = option(str, "l2, or l1 for a linear kernel.", values="l1 l2")
+Signs = option(
+    list[str],
+    "NAME=+1 or NAME=-1, of a linear kernel: the score never falls, or never rises, when this"
+    " feature rises; several times.",
+    "--sign",
+)
 QueryWeight = option(str, "equal: the preferences of each query weigh one in sum.", values="equal")
 
 
@@ -133,6 +140,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     coef0: Coef0 = None,
     loss: Loss = None,
     penalty: Penalty = None,
+    sign: Signs = None,
     graph: Graph = None,
     query_weight: QueryWeight = None,
     standardize: Scale = True,
@@ -186,7 +194,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         if c is not None:
             queries = lambda block: 1 if block.qid is None else len(set(block.qid.tolist()))
             lam = lam_of_c(c, blocks.reduce(queries, blocks.items))
-        options |= dict(lam=lam, gamma=parse_gammas(gamma, one=True))
+        options |= dict(lam=lam, gamma=parse_gammas(gamma, one=True), signs=parse_signs(sign))
         if files is not None:
             options |= dict(kernel="linear", solver="newton", progress=sys.stderr.isatty())
         with sending(workers, scheduler) as send:

@@ -63,6 +63,7 @@ def one_line_errors(command):
     names = [name for name, hint in hints.items() if isinstance(hint.__metadata__[0], OptionInfo)]
     words = {name: "--" + name.replace("_", "-") for name in names}
     words |= dict(groups="--group-split", random_state="--seed", n_resamples="--resamples")
+    words |= dict(signs="--sign")
     words |= dict(option=words.get("option", "--solver-option"), columns="--column")
     words |= dict(y_true="DATA")
     call = re.compile(rf"\b({'|'.join(words)})='(\w+)'")

@@ -359,6 +359,17 @@ def parse_gammas(text, one=False):
     return found[0] if one else found
 
 
+def parse_signs(texts):
+    """Signs of features by name from texts NAME=+1 or NAME=-1, a dict; None without any."""
+    signs = {}
+    for text in texts or ():
+        name, _, sign = text.rpartition("=")
+        if not name or sign not in ("+1", "1", "-1"):
+            raise ArgumentError(f"--sign is {text!r}", "NAME=+1 or NAME=-1")
+        signs[name] = int(sign)
+    return signs or None
+
+
 def parse_options(texts, name):
     """Options of a solver from texts key=value, a dict; a value is read as JSON, else as text.
 
