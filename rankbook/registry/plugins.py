@@ -374,7 +374,7 @@ def of_one_lambda(solver: SolverLike) -> SolverLike:
 
 # %% ../../nbs/registry/plugins.ipynb #pl021
 DECLARED = ("provides", "problems", "kernels", "losses", "penalties", "storages", "tol", "summary")
-MORE = ("weights", "margins", "hard_margin", "exact", "requires", "largest", "reference")
+MORE = ("weights", "margins", "signs", "hard_margin", "exact", "requires", "largest", "reference")
 ALL_KERNELS = "callable, linear, poly, precomputed, rbf"
 
 

@@ -287,6 +287,9 @@ class NewtonSolver(Solver):
     and margins other than one are listed: O(m) time for each sum and some 100 m bytes, and far more
     steps where all margins can be met exactly, as with noiseless scores.
 
+    Signs of weights are met by projected steps; the matrix of the features, which is written out up
+    to a thousand of them, is then solved for a few active sets.
+
     Where rounding errors forbid `tol`, ``solve`` returns the best answer it met, and its
     certificate says how good it is; a path ends there, with the status "numerical".
     """

@@ -103,22 +103,30 @@ def movable(problem, w, gradient):
     return slice(None) if signs is None else (signs == 0) | (w != 0) | (signs * gradient < 0)
 
 
-CHANGES = 50  # of the active set; then the direction is what the last one gives
+CHANGES = 50  # of the face; then the direction is what the last one gives
 
 
-def signed_step(problem, H, gradient, w):
+def signed_step(problem, gradient, w, product, solve):
     """The p (d,) with the least gradient'p + p'Hp / 2 among those for which w + p has the signs.
 
-    O(d^3) for each change of the active set.
+    `product(v)` is H v, and `solve(free, r)` the x (d,) with H x = -r among the free entries, 0 at
+    the others; it is called for each face.
     """
-    signs, held = problem.signs, ~movable(problem, w, gradient)
+    signs, p, slope, face = problem.signs, np.zeros_like(w), gradient, None
     for _ in range(CHANGES):
-        p, free = np.where(held, -w, 0.0), ~held
-        p[free] = solved(H[np.ix_(free, free)], -(gradient + H @ p)[free])
-        slope = gradient + H @ p
-        before, held = held, np.where(held, signs * slope > 0, signs * (w + p) < 0)
-        if np.array_equal(before, held):
+        last, face = face, movable(problem, w + p, slope)
+        if np.array_equal(face, last):  # whose minimum this is
             break
+        along, change = solve(face, slope), np.zeros_like(p)
+        for t in 0.5 ** np.arange(30):
+            trial = nearest(signs, w + p + t * along) - (w + p)
+            bent, fall = product(trial), float(slope @ trial)
+            if fall < 0 and fall + float(trial @ bent) / 2 <= fall / 10:
+                change = trial
+                break
+        if not change.any():
+            break
+        p, slope = nearest(signs, w + p + change) - w, slope + bent
     return p
 
 
@@ -154,7 +162,15 @@ def direct_step(problem, lam, gradient, bands, w=None):
     H[np.diag_indices(d)] += lam
     if not (np.isfinite(H).all() and (H.diagonal() > 0).all()):
         return np.zeros(d)
-    return solved(H, -gradient) if problem.signs is None else signed_step(problem, H, gradient, w)
+    if problem.signs is None:
+        return solved(H, -gradient)
+
+    def solve(free, r):
+        x = np.zeros(d)
+        x[free] = solved(H[np.ix_(free, free)], -r[free])
+        return x
+
+    return signed_step(problem, gradient, w, H.__matmul__, solve)
 
 
 def directions(problem, lam, gradient, diagonal, bands, exactly=False, w=None):
@@ -168,9 +184,15 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False, w=None):
     d, stored = problem.X.shape[1], problem.storage == "blocks" and problem.blocks.is_stored
     free = None if problem.signs is None else movable(problem, w, gradient)
     asked = problem, lam, gradient, diagonal, bands
+    if d > LARGEST_MATRIX and free is None:
+        yield rough_direction(*asked, LARGEST_MATRIX)[0]
+        return
     if d > LARGEST_MATRIX:
-        p, _ = rough_direction(*asked, LARGEST_MATRIX, free=free)
-        yield allowed(problem, w, p, gradient)
+        product = lambda v: lam * v + problem.hessian_product(bands, v)
+        solve = lambda free, r: rough_direction(
+            problem, lam, r, diagonal, bands, LARGEST_MATRIX, free=free
+        )[0]
+        yield allowed(problem, w, signed_step(problem, gradient, w, product, solve), gradient)
         return
     if not (exactly or stored):
         p, reached = rough_direction(*asked, d // 2 + 20, free=free)
