@@ -443,7 +443,8 @@ class OnlineRankSVM(OnlineEstimator):
         prefs = given_preferences(preferences, X, may_be_empty=partial, **others)
         stream = stream or self._start((1, items.shape[1]))
         if prefs.is_counted and prefs.level_weight is None:
-            both = prefs.better_weight, prefs.worse_weight
+            given = prefs.better_weight, prefs.worse_weight
+            both = [read_weights(each, items, "weight of items") for each in given]
             sampler = stream[0].from_scores(prefs.levels, *both)
             total = float(sampler.table.ends[-1])
         else:
@@ -453,8 +454,13 @@ class OnlineRankSVM(OnlineEstimator):
             sampler = stream[0].from_list(prefs.better, prefs.worse, weight, margin)
         if partial:
             stream = self._after_batch(stream, items, sampler, total)
-        else:
+        elif total > 0:
             stream = self._after_all(stream, items, sampler)
+        else:
+            raise ArgumentError(
+                "preferences has weights of items so small that their products vanish",
+                "larger weights",
+            )
         return self._keep_ranking(stream, prefs.queries is not None, partial)
 
     def _keep_ranking(self, stream, by_query, partial):

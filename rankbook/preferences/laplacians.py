@@ -338,6 +338,11 @@ class PreferenceGraph(WeightedGraph):
     ----------
     prefs : Preferences
         The full graph of scores, without weights of levels.
+
+    Raises
+    ------
+    ValueError
+        If a weight is so large that squares overflow.
     """
 
     kind = "preferences"
@@ -347,6 +352,8 @@ class PreferenceGraph(WeightedGraph):
         self.order, *self.starts = prefs.levels
         given = prefs.better_weight, prefs.worse_weight
         of_item = [np.ones(self.n) if weight is None else weight for weight in given]
+        for name, weight in zip(("better_weight", "worse_weight"), of_item):
+            refuse_huge(name, weight)
         self.better, self.worse = (locked(weight[self.order]) for weight in of_item)
 
     @cached_property
