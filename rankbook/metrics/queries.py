@@ -203,24 +203,21 @@ SYNONYMS = dict(mrr="reciprocal_rank", map="average_precision", roc_auc="auc")
 SYNONYMS |= dict(rbp="rank_biased_precision", rbo="rank_biased_overlap")
 
 
-def metric_name(name):
-    """The name that a metric has here; other programs call some metrics otherwise."""
-    return SYNONYMS.get(name, name) if isinstance(name, str) else name
-
-
 def split_metric(metric, k=None):
     """The name and the k of a metric: ("ndcg", 10) for ``"ndcg@10"``, or for "ndcg" and k=10.
 
-    Whatever is no text of this form is left as it is.
+    Names of other programs become those of this one; whatever is no name is left as it is.
     """
-    name, _, places = metric.partition("@") if isinstance(metric, str) else (metric, "", "")
+    if not isinstance(metric, str):
+        return metric, k
+    name, _, places = metric.partition("@")
     if not places.isdecimal():
-        return metric_name(metric), k
+        return SYNONYMS.get(metric, metric), k
     if k is not None:
         raise ArgumentError(f"k is {k!r}, and metric is {metric!r}", "one k")
     if int(places) < 1:
         raise ArgumentError(f"metric is {metric!r}", f"at least one place, such as {name}@10")
-    return metric_name(name), int(places)
+    return SYNONYMS.get(name, name), int(places)
 
 
 def named(metric, options=()):
