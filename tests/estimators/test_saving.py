@@ -150,7 +150,9 @@ def fitted(name):
 
 def answers(model, new):
     """All that a fitted estimator says of new items."""
-    names = ("predict", "decision_function", "predict_proba", "rank")
+    names = ["predict", "decision_function", "predict_proba", "rank"]
+    if isinstance(model, rb.RankRLS) and model.predict(new).ndim == 2:
+        names.remove("rank")  # one order only
     return [np.asarray(getattr(model, name)(new)) for name in names if hasattr(model, name)]
 
 

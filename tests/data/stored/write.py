@@ -22,6 +22,7 @@ X, NEW = RNG.normal(size=(N, D)).round(3), RNG.normal(size=(4, D)).round(3)
 Y = (X @ [1.0, -1.0, 0.5] + 0.3 * RNG.normal(size=N)).round()
 HALF = np.where(np.arange(N) < 20, (Y > 0).astype(float), np.nan)
 TABLE = np.c_[X[:, 0], X[:, 1], -X[:, 0]]
+LABELS = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, -1.0]])
 GRAM, ROWS = X @ X.T, NEW @ X.T
 
 
@@ -42,11 +43,14 @@ def models():
         "rayleigh-cv": (rb.RayleighRankerCV(n_components=[3, 5], cv=3), X, HALF, NEW),
         "online-ranksvm": (rb.OnlineRankSVM(**steps), X, Y, NEW),
         "online-svc": (rb.OnlineSVC(**steps), X, np.clip(Y, -1, 1).astype(int), NEW),
+        "ranksvm-signs": (rb.RankSVM(kernel="linear", signs=[1, 0, -1]), X, Y, NEW),
         "label-ranker": (rb.LabelRanker(), X, TABLE, NEW),
+        "label-ranker-cv": (rb.LabelRankerCV(lams=[0.1, 1.0]), X, TABLE, NEW),
         "ordinal-ranker": (rb.OrdinalRanker(rb.RankRLS(kernel="linear")), X, Y.clip(-1, 1), NEW),
     }
     for name, (model, items, y, new) in fits.items():
         yield name, model.fit(items, y), new
+    yield "label-ranker-rbf", rb.LabelRanker(label_kernel="rbf").fit(X, TABLE, labels=LABELS), NEW
     centre, factor = X.mean(axis=0), 1 / X.std(axis=0)
     ranker = rb.RankSVM(kernel="linear").fit((X - centre) * factor, Y)
     yield "scaled", ScaledModel(ranker, centre, factor, ["a", "b", "c"], dict(target="y")), NEW
@@ -57,6 +61,9 @@ def paths():
     prefs = rb.Preferences.from_scores(Y)
     problem = rb.RankSVMProblem(X, prefs, gamma=0.5)
     yield "path", rb.solve_path(problem, max_events=100)
+    survival = rb.Preferences.from_survival(Y, np.arange(N) % 2)
+    problem = rb.RankSVMProblem(X, survival, "linear")
+    yield "path-survival", rb.solve_path(problem, max_events=40)
     labels = rb.SVMProblem(X, (Y > 0).astype(int))
     yield "path-labels", rb.solve_path(labels, max_events=60)
     weights = rb.RankSVMProblem(X, prefs, kernel="linear", penalty="l1")
