@@ -4,10 +4,11 @@
     python -m benchmarks linear quality         some
     python -m benchmarks which --out which.csv  which method for which data: ten minutes more
     python -m benchmarks default                what the default lambda loses: three minutes
+    python -m benchmarks concordance            survival times: two minutes
     python -m benchmarks --full --out all.md    larger data: an hour or more
 
 Peers that are not installed get a line that says so: pip install "rankbook[benchmarks]" brings
-LightGBM, XGBoost and PIQP.
+LightGBM, XGBoost, PIQP, lifelines and scikit-survival.
 """
 
 import argparse
@@ -34,10 +35,12 @@ NAMES = {
     "rayleigh": "Rayleigh rankers on many items, beside scikit-learn",
     "dask": "a linear ranking SVM on Dask, beside memory, with one worker and two",
     "blocks": "what a block, a solution and a scheduler cost: the numbers of a plan",
+    "survival": "a survival SVM on censored times, beside scikit-survival",
     "which": "all methods beside LightGBM and XGBoost, tuned alike; a table of its own",
     "default": "the default lambda beside lam = 1 and cross-validation; a table of its own",
+    "concordance": "survival times, beside Cox, forests and boosting; a table of its own",
 }
-ALONE = ("which", "default")
+ALONE = ("which", "default", "concordance")
 
 
 def benchmark_name(text):

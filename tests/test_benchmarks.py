@@ -20,10 +20,12 @@ NAMES = [
     "rayleigh",
     "dask",
     "blocks",
+    "survival",
     "which",
     "default",
+    "concordance",
 ]
-ALONE = ("which", "default")  # with columns of their own
+ALONE = ("which", "default", "concordance")  # with columns of their own
 
 
 @pytest.fixture(autouse=True)
@@ -53,8 +55,8 @@ def test_help_lists_the_names(capsys):
     [
         (
             ["linaer"],
-            "NAME is 'linaer' (did you mean 'linear'?); expected one of: blocks, dask, "
-            "default, files, interior, linear",
+            "NAME is 'linaer' (did you mean 'linear'?); expected one of: blocks, concordance, "
+            "dask, default, files, interior, linear",
         ),
         (["--svm-rank", "nowhere"], "'nowhere' is no file; the path of a program is accepted."),
         (["--full", "--tiny"], "not allowed with"),
@@ -159,6 +161,20 @@ def test_the_default_lambda_is_compared_on_every_set_by_every_method():
         near = np.searchsorted(lams, row.lam_default) + np.array([-1, 0])
         assert along[near].min() - 0.05 <= row.default <= along[near].max() + 0.05
         assert row.distances > 0 and row.folds > 0 and 0 < row.one <= 1
+
+
+@pytest.mark.slow
+def test_survival_times_are_ordered_beside_cox():
+    pytest.importorskip("lifelines")
+    module = part("concordance")
+    found = list(module.rows("tiny", {}))
+    assert {row.data for row in found} == set(module.SETS)
+    for row in found:
+        if row.note:
+            assert row.package == "scikit-survival" and row.note == "not installed"
+        else:
+            assert row.low <= row.harrell <= row.high and 0 <= row.uno <= 1 and row.seconds > 0
+            assert (row.difference is None) == (row.method == module.REFERENCE)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.md"])
