@@ -106,7 +106,7 @@ def concordance(
         Higher means a longer survival. For a risk pass its negative: ``concordance(y, -risk)``.
     qid : array-like of shape (n,), optional
         Strata, in any order; only patients of one stratum are compared. Not with preferences, which
-        know their strata.
+        contain their strata.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the patients; a pair weighs the product of its two. Not with preferences.
     train : Preferences or structured array of shape (m,), optional
