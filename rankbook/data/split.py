@@ -245,8 +245,8 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
         rows = {name: np.flatnonzero(names == name) for name in parts}
         whole = Preferences.from_scores(data.y, data.qid, graph)
     else:
-        how, whole = "preferences in files of their own", ()
-        how = "the data's own parts" if data.is_survival else how
+        how = "the data's own parts" if data.is_survival else "preferences in files of their own"
+        whole = ()
         rows = {name: compared(prefs) for name, prefs in data.prefs.items()}
     d, found = data.X.shape[1], {}
     scale = scaling(data.X[rows["train"]]) if standardize else (np.zeros(d), np.ones(d))

@@ -678,12 +678,10 @@ def find_roles(  # noqa: PLR0913 -- a role each
         if not (value is None or isinstance(value, str)):
             raise ArgumentError(f"{argument} is {shown(value)}", "the name of a column")
     if None not in (time, event):
-        if target is not None or source.is_numbered:
-            what = f"target is {target!r}" if target is not None else f"time is {time!r}"
-            where = (
-                "beside survival times" if target is not None else f"for {source}, SVMlight text"
-            )
-            raise ArgumentError(what, f"None {where}")
+        if target is not None:
+            raise ArgumentError(f"target is {target!r}", "None beside survival times")
+        if source.is_numbered:
+            raise ArgumentError(f"time is {time!r}", f"None for {source}, SVMlight text")
         needs_target, qid = False, qid or "none"
     for (argument, value), other in zip(survival.items(), ("event", "time")):
         if value is not None and survival[other] is None:

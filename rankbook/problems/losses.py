@@ -298,9 +298,9 @@ class L2:
         With signs the weights (d,), those nearest to X'P' dual / lam.
         """
         coef = problem.prefs.rmatvec(dual) / lam
-        return (
-            nearest(problem.signs, rmatvec(problem.X, coef)) if problem.signs is not None else coef
-        )
+        if problem.signs is None:
+            return coef
+        return nearest(problem.signs, rmatvec(problem.X, coef))
 
     def certificate(self, problem, lam, coef=None, dual=None, weights=None):
         """The :class:`rankbook.Certificate` of an answer.

@@ -285,12 +285,12 @@ def open_blocks(
     def roles_of(table, names):
         known = {key: about.get(key) for key in ("target", "qid", "name", "time", "event")}
         known = {k: v for k, v in known.items() if v in names or v == "none"}
-        if "time" not in known or "event" not in known:  # of new patients one may be known
-            known = {k: v for k, v in known.items() if k not in ("time", "event")}
-        given = {k: v for k, v in columns.items() if v is not None}
-        other = dict(target=("time", "event"), time=("target",), event=("target",))
-        beside = {name for k in given for name in other.get(k, ())}
-        known = {k: v for k, v in known.items() if k not in beside} | given
+        given, both = {k: v for k, v in columns.items() if v is not None}, {"time", "event"}
+        if "target" in given or not both <= known.keys():  # a table may have one of the two
+            known = {k: v for k, v in known.items() if k not in both}
+        if both & given.keys():
+            known.pop("target", None)
+        known |= given
         more = dict(features=features, drop=drop, of_model=features is not None)
         roles = find_roles(table, names, **known, **more, needs_target=needs_target)
         roles = replace(roles, encoding=getattr(model, "encoding", None))

@@ -153,10 +153,10 @@ def select(  # noqa: PLR0913 -- an option of the command each
         asked = asked_preferences([data], preferences, **asked)
         compares = asked is not None or time is not None
         by_folds = compares and validation is None
-        for name_of, value in dict(fold_by=fold_by, group=group).items():
-            if value is not None and (not by_folds or name_of == "group" and asked is None):
-                beside = asked is None and (name_of == "group" or not compares)
-                need = "--preferences with it" if beside else "no value beside --validation"
+        taken = (("fold_by", fold_by, compares), ("group", group, asked is not None))
+        for name_of, value, is_taken in taken:
+            if value is not None and not (is_taken and by_folds):
+                need = "no value beside --validation" if is_taken else "--preferences with it"
                 raise ArgumentError(f"{name_of} is {value!r}", need)
         if compares and not by_folds and group_split is not None:
             raise ArgumentError(f"group_split is {group_split!r}", "no value beside --validation")

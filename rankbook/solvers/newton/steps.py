@@ -240,8 +240,8 @@ def taken(problem, lam, point, p, diagonal, derivative):
     noise = 1e-12 * abs(point.value)
 
     def size(at):
-        g = at.gradient[movable(problem, at.w, at.gradient)]
-        return float(g @ (g / diagonal[movable(problem, at.w, at.gradient)]))
+        free = movable(problem, at.w, at.gradient)
+        return float(at.gradient[free] @ (at.gradient[free] / diagonal[free]))
 
     falls = trial.value <= point.value + 1e-4 * t * slope and -t * slope > noise
     halved = trial.gap <= point.gap / 2 or size(trial) <= size(point) / 4
