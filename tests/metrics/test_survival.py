@@ -130,9 +130,9 @@ def test_whole_weights_count_as_copies_also_in_the_censoring_distribution():
     rows = np.repeat(np.arange(40), weight)
     plain = rb.Preferences.from_survival(time, event)
     once, copies = rb.Preferences.from_survival(time, event, weight=weight), plain[rows]
-    for more in ({}, dict(tau=5.0)):
+    for tau in (5.0, 6.0):
         values = [
-            concordance(y, s, train=y, tau=6.0) for y, s in ((once, score), (copies, score[rows]))
+            concordance(y, s, train=y, tau=tau) for y, s in ((once, score), (copies, score[rows]))
         ]
         assert np.isclose(*values, rtol=1e-12)
     (a, mean), (b, other) = (
