@@ -467,8 +467,8 @@ class LabelRankerCV(LabelRanker):
         default 30 from 1e-4 to 1e6. A training set is judged at the same lambda as all data are
         fitted with.
     leave_out : {"objects", "labels", "pairs", "both"}, default "objects"
-        What the training set of a pair (object, label) is without: all pairs of its object, all
-        pairs of its label, the pair alone, or all pairs of either. Choose what will be new where
+        What the training set of a pair (object, label) lacks: all pairs of its object, all pairs
+        of its label, the pair alone, or all pairs of either. Choose what will be new where
         the model is used. "labels" and "both" need a label kernel that relates labels to each
         other, not the identity.
     cv : "loo" or int, default "loo"

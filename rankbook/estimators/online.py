@@ -233,7 +233,7 @@ def read_margins(margin, n):
 
 # %% ../../nbs/estimators/online.ipynb #9eb90a50
 def drawn_preferences(query_weight, prefs, weight, partial):
-    """Preferences of scores with the weights (n,) of items, or None, and of queries to draw by."""
+    """Preferences of scores, with the weights of items, or None, and of queries to draw by."""
     prefs = prefs if weight is None else prefs.item_weighted(weight)
     if query_weight is None:
         return prefs

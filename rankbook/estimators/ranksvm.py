@@ -69,9 +69,9 @@ __all__ = ['MOST', 'PATH_OF_BLOCKS', 'feature_signs', 'RankSVM', 'worth_projecti
 
 # %% ../../nbs/estimators/ranksvm.ipynb #sge1
 def feature_signs(model, X):
-    """The signs (d,) that an estimator asks for, by the names of its features if it has these.
+    """Signs (d,) of the weights of an estimator, from an array or by the names of its features.
 
-    For another than a linear kernel what the estimator has, which no problem takes.
+    For other kernels than the linear one they stay as they are, and the problem refuses them.
     """
     if model.kernel != "linear":
         return model.signs

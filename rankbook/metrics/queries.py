@@ -104,7 +104,7 @@ class RankedLists:
 
     @property
     def pair_units(self):
-        """What the pairs of each list are counted in: the product (q,) of its largest weights."""
+        """The units (q,) of the pair counts of each list: the products of its largest weights."""
         if self.weight is None:
             return 1.0
         worse = self.weight if self.worse is None else self.worse
@@ -206,7 +206,7 @@ SYNONYMS |= dict(rbp="rank_biased_precision", rbo="rank_biased_overlap")
 def split_metric(metric, k=None):
     """The name and the k of a metric: ("ndcg", 10) for ``"ndcg@10"``, or for "ndcg" and k=10.
 
-    Names of other programs become those of this one; whatever is no name is left as it is.
+    Names that other programs use become the names of this one; a function stays as it is.
     """
     if not isinstance(metric, str):
         return metric, k

@@ -46,7 +46,7 @@ def kaplan_meier(time, happened, first=None, weight=None):
     ----------
     time : ndarray of shape (n,)
     happened : ndarray of shape (n,), bool
-        Whether a patient leaves at that time by what is estimated.
+        Whether the event whose time is estimated happened, and not another.
     first : ndarray of shape (n,), bool, optional
         Those who leave before all others of the same time.
     weight : ndarray of shape (n,), optional
@@ -61,15 +61,15 @@ def kaplan_meier(time, happened, first=None, weight=None):
 
 
 def _value_at(times, values, t):
-    """What a step function has reached at t: 1 before the first of the times."""
+    """Values of a step function at t; 1 before the first of its times."""
     return np.r_[1.0, values][np.searchsorted(times, t, side="right")]
 
 
 def inverse_censoring(train, time, counts, accepted):
     """1 / G (n,) at the times of the patients that count, and 0 for the others.
 
-    G is the share that is not censored up to a time, estimated from the target `train`. `accepted`
-    is what an error says about an event at a time where G is 0 or not known.
+    G is the share that is not censored up to a time, estimated from the target `train`. An error
+    about an event at a time where G is 0 or unknown recommends `accepted` and the time.
     """
     train = as_survival("train", train)
     event, weight = train.survival["event"], train.better_weight

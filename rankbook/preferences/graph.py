@@ -372,7 +372,7 @@ class Preferences(SetOnce):
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
     ) -> Self:
-        """Prefer longer survival, as far as censored times tell.
+        """Prefer longer survival where censored times leave the order known.
 
         A pair is comparable if the shorter time ended in an event. Two events at the same time are
         not comparable; an event and a censoring at the same time are, because the event came first.
@@ -407,8 +407,8 @@ class Preferences(SetOnce):
         concordance, see :func:`rankbook.metrics.concordance`. :meth:`item_weighted` replaces the
         weights; those who were censored never take part as the worse of a pair.
 
-        Estimators and metrics read scikit-survival's structured arrays like this. Folds of them
-        deal patients by the number of those they outlive less the number of those who outlive them,
+        Estimators and metrics read scikit-survival's structured arrays like this. Folds
+        deal patients by the number of patients whom they outlive minus the number who outlive them,
         which spreads early and late events and censored times over the folds.
 
         Examples

@@ -383,7 +383,7 @@ class PreferenceGraph(WeightedGraph):
 
     @cached_property
     def factor(self):
-        """What F is made of, and its r columns that are not 0, by their places in order. O(n).
+        """The numbers that form F, and the places in order of its r columns that are not 0. O(n).
 
         See :func:`rankbook.preferences.level_squares.level_root`.
         """
@@ -433,16 +433,16 @@ class PreferenceGraph(WeightedGraph):
         """F' v (r,) or (r, k) for v (n,) or (n, k). O(n k)."""
         from rankbook.preferences.level_squares import transposed_times
 
-        return self._without(transposed_times, v)
+        return self._applied(transposed_times, v)
 
     def root_solved(self, b):
         """The t (r, k) with F t = b, for b (n, k) in the range of L. O(n k)."""
         from rankbook.preferences.level_squares import root_solved
 
-        return self._without(root_solved, b)
+        return self._applied(root_solved, b)
 
-    def _without(self, function, v):
-        """What a function of columns in order says, without the rows of columns of F that are 0."""
+    def _applied(self, function, v):
+        """A function of F and v, items in order, in the rows of the columns of F that are not 0."""
         found, kept = self.factor
         rows = function(self._in_order(v), *map(writable, (self.worse, found, *self.starts)))[kept]
         return rows.reshape(kept.size, *v.shape[1:])

@@ -78,9 +78,9 @@ def level_squares(v, margin, better, worse, level, query):
 # %% ../../nbs/preferences/level_squares.ipynb #c008
 @njit
 def level_root(better, worse, level, query):
-    """What the root F (n, n) of the Laplacian of all preferences is made of.
+    """The numbers that form the root F (n, n) of the Laplacian of all preferences, three an item.
 
-    F is upper triangular for items in order; an item that is in no pair left to it has a column 0.
+    F is upper triangular for items in order; the column of an item without a remaining pair is 0.
 
     Parameters
     ----------

@@ -103,8 +103,10 @@ class Sums:
 def crossed_edges(better, worse, edges, queries):
     """The edges (g + 1,) of levels, without those that no preference crosses.
 
-    A level begins at each query, and where an item counts as the better one and, since the last
-    level of which one does, an item counts as the worse one. The others join the level below.
+    The first level of each query is kept. Another level is kept if it has an item with a positive
+    weight as the better one, and if a level below it, down to and including the previous level with
+    such an item, has an item with a positive weight as the worse one. The others join the level
+    below.
 
     Parameters
     ----------

@@ -152,7 +152,7 @@ def check_ids(statistics, ids, sign):
 
 
 def check_preferences(statistics, prefs, item_weight):
-    """Refuse preferences that are not counted, or beside what they do not go with."""
+    """Refuse preferences that are not counted, or that come with options that do not fit them."""
     if not prefs.is_counted or prefs.level_weight is not None:
         raise ArgumentError(
             "y is a Preferences with weights or margins of single pairs or levels",

@@ -230,7 +230,7 @@ def with_kernel(X: np.ndarray, kernel: str) -> tuple[np.ndarray, dict[str, Any]]
 def ranking(i, kernel, loss="hinge", penalty="l2", storage="float64", signed=False, **options):
     """A RankSVMProblem, whose items are kept as "float64", "float32" or "csr".
 
-    With `signed` weights there are weights of either sign and of any.
+    With `signed` the signs of the weights are +1, -1 and 0 in turn.
     """
     X, chosen = with_kernel(i.X, kernel)
     chosen |= dict(signs=np.resize([1, -1, 0], X.shape[1])) if signed else {}

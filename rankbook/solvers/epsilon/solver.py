@@ -35,8 +35,8 @@ class Breakpoint:
     dual : ndarray of shape (m,)
         Multipliers with 0 <= dual <= weight.
     gradient, gradient_scores : ndarrays of shape (n,)
-        P' dual, and K times it. With signs these four are weights (d,): lam w, twice, and the
-        nearest to X'P' dual that have the signs, twice.
+        P' dual, and K times it. With signs all four are weights (d,): the first two are lam w,
+        these two the weights nearest to X'P' dual that have the signs.
     short : ndarray of shape (m,)
         lam times what each preference lacks to its margin.
     linear : float
