@@ -284,10 +284,16 @@ def carried(problem, lam, point, width, new):
 def first_weights(problem, lam):
     """The weights (d,) of the best multiple of the slopes at f = 0.
 
-    This is the solution itself for lam >= lam_max. O(n d + n log n) once for a problem.
+    Of the hinge this is the solution itself for lam >= lam_max. The squared hinge is quadratic near
+    f = 0, where its curvature gives the multiple. O(n d + n log n).
     """
     sums, w = problem.at_zero
-    return problem.loss.scaling(lam, sums, float(w @ w)).scale / lam * w
+    multiple = problem.loss.scaling(lam, sums, float(w @ w)).scale / lam
+    if problem.loss.is_smooth and w.any():
+        bands = problem.sums_at(problem.zero_scores(), problem.loss.derivative)[0].bands
+        bent = lam * w + problem.hessian_product(bands, w)
+        multiple = min(multiple, float(w @ w) / float(w @ bent))
+    return multiple * w
 
 
 def started(problem, lam, derivative, w):
