@@ -61,11 +61,14 @@ from ..selection.dyadic import LEAVE_OUT, dyadic_values
 METHODS = {"rankrls": LabelRankRLSProblem, "ranksvm": LabelRankSVMProblem}
 
 
-def names_of(names):
+def names_of(argument, names):
     """Names of labels or features as an array; None if one is not text, or there are none."""
     names = list(() if names is None else names)
-    are_text = names and all(isinstance(name, str) for name in names)
-    return np.array(names, dtype=object) if are_text else None
+    if not (names and all(isinstance(name, str) for name in names)):
+        return None
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise ArgumentError(f"{argument} has the name {twice[0]!r} twice", "different names")
+    return np.array(names, dtype=object)
 
 
 def require_names(found, known, where):
@@ -158,7 +161,8 @@ class LabelRanker(Ranker):
     n_labels_ : int
         k.
     label_names_ : ndarray of shape (k,)
-        Columns of y, or the index of `labels`, if it was a data frame and these names are all text;
+        Columns of y, or the index of `labels` or of a label kernel, if it was a data frame and
+        these names are all text;
         those of the data frames that :meth:`set_output` asks for. ``label_names_[rank(X)]`` are
         orders by name.
     function_ : LinearFunction or KernelFunction
@@ -276,7 +280,7 @@ class LabelRanker(Ranker):
         X = validate_data(self, X, accept_sparse=is_sparse, **options)
         X = as_items("X", X) if is_sparse else as_matrix("X", X)
         table, y = y, as_label_scores(y)
-        names = names_of(getattr(table, "columns", ()))
+        names = names_of("y", getattr(table, "columns", ()))
         refuse_lengths(X, y)
         L, about = self._read_labels(labels, y.shape[1], names)
         if sample_weight is not None:
@@ -295,7 +299,7 @@ class LabelRanker(Ranker):
                     "None",
                 )
             count = self.approximate_kernel
-            p = as_count("approximate_kernel", count, 1, len(X), ", the number of objects,")
+            p = as_count("approximate_kernel", count, 1, len(X), ", the number of objects")
             subspace = NystroemMap(X, p, kernel, pivots="rpcholesky", random_state=0)
             X, kernel = subspace.features, "linear"
         options = dict(label_kernel=L, object_weight=sample_weight)
@@ -322,7 +326,6 @@ class LabelRanker(Ranker):
     def _read_labels(self, labels, k, names):
         """L as a problem takes it, and attributes of the labels, whose names come from y."""
         kernel = kernel_of_labels(self.label_kernel)
-        about = {} if names is None else dict(label_names_=names)
         if kernel is None:
             if labels is not None:
                 raise ArgumentError(
@@ -330,7 +333,12 @@ class LabelRanker(Ranker):
                     + ("'identity'" if isinstance(self.label_kernel, str) else "a matrix"),
                     "label_kernel='rbf' or another kernel on features",
                 )
-            return self.label_kernel, about
+            L = self.label_kernel
+            for where, found in (("index", index_of(L)), ("columns", getattr(L, "columns", ()))):
+                found = names_of("label_kernel", found)
+                require_names(found, names, f"label_kernel has the {where}")
+                names = found if names is None else names
+            return L, {} if names is None else dict(label_names_=names)
         if labels is None:
             raise ArgumentError(
                 f"label_kernel is {self.label_kernel!r} and labels is None",
@@ -339,10 +347,12 @@ class LabelRanker(Ranker):
         A = label_features(kernel, labels)
         if A.shape[0] != k:
             raise ArgumentError(f"labels has {A.shape[0]} rows and y has {k} columns", "as many")
-        rows, columns = names_of(index_of(labels)), names_of(getattr(labels, "columns", ()))
+        rows = names_of("labels", index_of(labels))
+        columns = names_of("labels", getattr(labels, "columns", ()))
         require_names(rows, names, "labels has the index")
-        about |= dict(label_kernel_=kernel, labels_=own(A) if isinstance(A, np.ndarray) else A)
-        for name, found in (("label_names_", rows), ("label_feature_names_", columns)):
+        about = dict(label_kernel_=kernel, labels_=own(A) if isinstance(A, np.ndarray) else A)
+        names = rows if names is None else names
+        for name, found in (("label_names_", names), ("label_feature_names_", columns)):
             about |= {} if found is None else {name: found}
         if isinstance(A, np.ndarray):
             return kernel.gram(A), about
@@ -356,16 +366,18 @@ class LabelRanker(Ranker):
                 "a model fitted with a label_kernel other than 'identity'",
             )
         if "labels_" not in vars(self):
-            cross = as_matrix("labels", labels)
+            cross, known = as_matrix("labels", labels), vars(self).get("label_names_")
             if cross.shape[1] != self.n_labels_:
                 raise ArgumentError(
                     f"labels has shape {cross.shape}",
                     f"kernel values (q, {self.n_labels_}), a column for each label of training",
                 )
+            found = names_of("labels", getattr(labels, "columns", ()))
+            require_names(found, known, "labels has the columns")
             return cross
         A = label_features(self.label_kernel_, labels)
         require_columns("labels", A, self.labels_.shape[1])
-        found = names_of(getattr(labels, "columns", ()))
+        found = names_of("labels", getattr(labels, "columns", ()))
         require_names(found, vars(self).get("label_feature_names_"), "labels has the columns")
         return label_values(self.label_kernel_, A, self.labels_)
 
@@ -407,7 +419,7 @@ class LabelRanker(Ranker):
         name = "coef" if isinstance(self.function_, KernelFunction) else "weights"
         function = replace(self.function_, **{name: coef})
         scores = finite_scores(function.predict, self._read_items(X, reset=False))
-        return self._contained(scores, X, names_of(index_of(labels)))
+        return self._contained(scores, X, names_of("labels", index_of(labels)))
 
     def rank(self, X: Items, random_state: Seed = None, labels: Items | None = None) -> np.ndarray:
         """The labels (p, k) of objects X (p, d), best first.
@@ -440,8 +452,10 @@ class LabelRanker(Ranker):
         """
         scores, Y = np.asarray(self.predict(X, labels)), as_label_scores(y)
         refuse_lengths(scores, Y)
-        known = vars(self).get("label_names_") if labels is None else names_of(index_of(labels))
-        require_names(names_of(getattr(y, "columns", ())), known, "y has the columns")
+        known = vars(self).get("label_names_")
+        if labels is not None:
+            known = names_of("labels", index_of(labels))
+        require_names(names_of("y", getattr(y, "columns", ())), known, "y has the columns")
         if scores.shape != Y.shape:
             expected = "as in training" if labels is None else "as labels has rows"
             raise ArgumentError(f"y has {Y.shape[1]} columns", f"{scores.shape[1]}, {expected}")

@@ -696,7 +696,7 @@ def _query_rbo(lists, k=None, p=0.9):
         depth = int(min(count, np.inf if k is None else k, seen))  # nothing is seen below
         d = np.arange(1, depth + 1)
         share = expected_overlap(begin[:, part], size[:, part], depth) / d
-        values[q] = (1 - p) / p * (share @ p**d) + share[-1] * p**depth
+        values[q] = (1 - p) * (share @ p ** (d - 1)) + share[-1] * p**depth
     return values
 
 # %% ../../nbs/metrics/graded.ipynb #o08

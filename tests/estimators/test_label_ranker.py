@@ -285,6 +285,29 @@ def test_names_of_new_labels_are_those_of_predictions(tmp_path):
     pl = pytest.importorskip("polars")
     found = model.set_output(predict="polars").predict(X_new, labels=menu)
     assert isinstance(found, pl.DataFrame) and found.columns == names("new ", Q)
+    with pytest.raises(ValueError, match="labels has the name 'new 0' twice"):
+        model.predict(X_new, labels=menu.iloc[[0, 1, 0]])  # one column less, in polars
+
+
+def test_names_of_a_label_kernel_are_those_of_y():
+    X, Y, L, X_new, _ = data()
+    known, other = names("dish ", K), names("dish ", K)[::-1]
+    table = pd.DataFrame(Y, columns=known)
+    kernel = pd.DataFrame(L @ L.T, index=known, columns=known)
+    plain = rb.LabelRanker(label_kernel=L @ L.T).fit(X, Y).predict(X_new)
+    model = rb.LabelRanker(label_kernel=kernel).fit(X, table)
+    assert np.array_equal(model.predict(X_new), plain)
+    assert rb.LabelRanker(label_kernel=kernel).fit(X, Y).label_names_.tolist() == known
+    for kernel_of_others, where in (
+        (kernel.loc[other, other], "index"),
+        (kernel[other], "columns"),
+    ):
+        with pytest.raises(ValueError, match=f"label_kernel has the {where}.*'dish 0', 'dish 1'"):
+            rb.LabelRanker(label_kernel=kernel_of_others).fit(X, table)
+    with pytest.raises(ValueError, match="labels has the columns .*'dish 0', 'dish 1'"):
+        model.predict(X_new, labels=kernel[other])
+    with pytest.raises(ValueError, match="y has the name 'dish 0' twice"):
+        model.fit(X, table.set_axis(["dish 0", *known[:-1]], axis=1))
 
 
 @pytest.mark.parametrize("method", ["rankrls", "ranksvm"])

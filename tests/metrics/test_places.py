@@ -307,6 +307,7 @@ def test_overlap_without_ties_is_the_published_formula(p):
             assert value == pytest.approx(plain_rbo(one, other, min(k, n), p), abs=1e-12)
             assert value == pytest.approx(metrics.rank_biased_overlap(s, y, k=k, p=p), abs=1e-14)
         assert metrics.rank_biased_overlap(y, y, p=p) == pytest.approx(1, abs=1e-12)
+    assert metrics.rank_biased_overlap(y, y, p=1e-320) == 1.0  # 1 / p is infinite
 
 
 def test_overlap_of_a_long_list_needs_its_head_only():
