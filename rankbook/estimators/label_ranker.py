@@ -230,7 +230,7 @@ class LabelRanker(Ranker):
     ) -> Self:
         """Fit to objects X (n, d) with scores y (n, k) of their labels, higher is preferred.
 
-        Nothing is set unless all went well.
+        An error leaves the estimator unchanged.
 
         Parameters
         ----------
@@ -559,7 +559,7 @@ class LabelRankerCV(LabelRanker):
     def fit(self, X: Items, y: ArrayLike | None = None, *, labels: Items | None = None) -> Self:
         """Choose lambda and fit to all objects X (n, d) with scores y (n, k) of their labels.
 
-        Nothing is set unless all went well.
+        An error leaves the estimator unchanged.
 
         Parameters
         ----------

@@ -110,7 +110,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
     ) -> Self:
         """Fit the ranker to items X (n, d) of classes y (n,), and cut its scores.
 
-        Nothing is set unless all went well.
+        An error leaves the estimator unchanged.
 
         Parameters
         ----------

@@ -294,7 +294,7 @@ class RankRLS(RankRLSBase):
         """Fit to items X (n, d), scores y (n,) or (n, k) and query ids.
 
         With item weights >= 0, (n,), a pair weighs the product of its two, so that at one `lam` an
-        item of weight 2 counts as two. Nothing is set unless all went well.
+        item of weight 2 counts as two. An error leaves the estimator unchanged.
 
         Or fit to an iterator of blocks of whole queries, (X, y), (X, y, qid) or (X, y, qid,
         sample_weight), one after the other; or to :class:`rankbook.Blocks`, or to a dask array or
@@ -635,7 +635,7 @@ class RankRLSCV(RankRLSBase):
     ) -> Self:
         """Fit to items X (n, d) with scores y (n,) or (n, k) and query ids, or with preferences.
 
-        Nothing is set unless all went well.
+        An error leaves the estimator unchanged.
 
         Parameters
         ----------

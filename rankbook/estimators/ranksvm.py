@@ -213,7 +213,7 @@ class RankSVM(Ranker):
     ) -> Self:
         """Fit to items X (n, d) with scores y (n,), query ids and item weights, or preferences.
 
-        Nothing is set unless all went well.
+        An error leaves the estimator unchanged.
 
         Parameters
         ----------
@@ -700,7 +700,7 @@ class RankSVMCV(Ranker):
     ) -> Self:
         """Fit to items X (n, d) with scores y (n,), query ids and item weights, or preferences.
 
-        Nothing is set unless all went well.
+        An error leaves the estimator unchanged.
 
         Parameters
         ----------

@@ -492,7 +492,7 @@ class RayleighRankerCV(RayleighBase):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to items X (n, d), all of them, and labels y (n,) with marks.
 
-        Nothing is set unless all went well.
+        An error leaves the estimator unchanged.
 
         Parameters
         ----------
