@@ -280,13 +280,14 @@ class QPSolver(Solver):
             write = signed_program
         elif problem.loss.is_smooth:
             write = squared_program
-        is_smooth = write in (least_squares_program, squared_program)
-        is_smooth = is_smooth or (write is signed_program and problem.loss.is_smooth)
+        is_smooth = write in (least_squares_program, squared_program) or (
+            write is signed_program and problem.loss.is_smooth
+        )
         lam = as_positive("lam", lam, zero=not is_smooth)
         if write is not None:
             if form == "dual":
-                kind = "loss='squared'" if write is squared_program else type(problem).__name__
-                kind = "signs" if write is signed_program else kind
+                kinds = {squared_program: "loss='squared'", signed_program: "signs"}
+                kind = kinds.get(write, type(problem).__name__)
                 raise ArgumentError("form is 'dual'", f"'auto' or 'primal' for {kind}")
             form, (programs, read) = "primal", write(cp, problem, lam)
         else:
