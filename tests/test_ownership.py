@@ -446,6 +446,7 @@ KEEPS_NOTHING = {
     "read_table",
     "choose_lambda",
     "suggest_pairs",
+    "to_json",
     "compare_solvers",
     "Certificate",
     "Solution",

@@ -366,6 +366,7 @@ CALLS = {
         rb.auc_bound, solution=rayleigh_solution
     ),
     "explain_pair": calls(rb.explain_pair, model=model, a=X[0], b=X[1]),
+    "to_json": calls(rb.to_json, model=model),
     "suggest_pairs": calls(rb.suggest_pairs, solution=solution, k=2),
     "path.coef": does(path, "coef", lam=1.0),
     "path.read": does(path, "read", lam=1.0),
