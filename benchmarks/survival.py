@@ -7,15 +7,15 @@ and ours compares an event with a censoring of the same time, but not two events
 scikit-survival minimises `|w|^2/2 + alpha/2` times the sum of `max(0, 1 - (f_i - f_j))^2` over all
 comparable pairs, ours `lam/2 |w|^2` plus that sum: lam = 2 / alpha, and our objective is lam times
 theirs. Its coefficients are ours, but its `predict` returns the risk, the negative of the score.
-Every answer is judged alike: its "excess gap" is how far its objective is above a lower bound that
-is proven by ours, relative to it. Tolerances are such that all of them reach 1e-8.
+The "excess gap" of every answer is the distance of its objective from a lower bound that ours
+proves, relative to this bound. Tolerances are such that all of them reach 1e-8.
 
 With a kernel, ours takes its landmarks from all items, so that the approximate kernel is the exact
 one. Newton's method then works on a factor of the kernel matrix and counts the pairs; "our
 interior", the solver for exact kernels, lists them.
 
-The measurement of a million patients is a process of its own, whose peak memory is what the system
-says.
+A million patients are fitted in a separate process, so that the system can measure its peak
+memory.
 """
 
 import json
