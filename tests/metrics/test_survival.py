@@ -141,6 +141,33 @@ def test_whole_weights_count_as_copies_also_in_the_censoring_distribution():
     assert np.allclose(a, b, rtol=1e-12) and np.isclose(mean, other, rtol=1e-12)
 
 
+@pytest.mark.parametrize("size", [1e-170, 1e300])
+def test_patients_may_weigh_anything_but_not_two_things(size):
+    time, event, score = sample(5, largest=9)
+    weight = np.random.default_rng(5).integers(0, 4, 40)
+    plain, scaled = (
+        rb.Preferences.from_survival(time, event, weight=w * weight) for w in (1, size)
+    )
+    one, other = (dynamic_auc(y, score, [3, 5], train=y) for y in (plain, scaled))
+    assert np.allclose(one[0], other[0], rtol=1e-12) and np.isclose(one[1], other[1], rtol=1e-12)
+    two = plain.item_weighted(weight, weight + 1)
+    assert concordance(two, score) == 1 - rb.disagreement(two, score)
+    for y, train, name in ((two, plain, "y_true"), (plain, two, "train")):
+        with pytest.raises(ValueError, match=f"^{name} is a Preferences with two weights"):
+            dynamic_auc(y, score, [3, 5], train=train)
+    with pytest.raises(ValueError, match="^train is a Preferences with two weights"):
+        concordance(plain, score, train=two)
+    nobody = rb.Preferences.from_survival(time, event, weight=0 * weight)
+    with pytest.raises(ValueError, match="^train has weight 0 for every patient"):
+        concordance(plain, score, train=nobody)
+    # a patient of weight 0 was not under observation
+    late = np.r_[time, 99.0], np.r_[event, False]
+    train = rb.Preferences.from_survival(*late, weight=np.r_[np.ones(40), 0.0])
+    event_after = rb.Preferences.from_survival([50.0, 60.0], [1, 0])
+    with pytest.raises(ValueError, match="^train has no patient under observation after 50"):
+        concordance(event_after, [1.0, 2.0], train=train)
+
+
 def test_a_million_patients_need_no_list():
     time, event, score = sample(0, 1_000_000)
     prefs = rb.Preferences.from_survival(time, event)
