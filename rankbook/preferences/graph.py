@@ -37,7 +37,13 @@ from rankbook.preferences.events import (
     read_pairs,
     survival_fields,
 )
-from .sums import LevelWeight, asked_totals, level_table, query_totals
+from rankbook.preferences.sums import (
+    LevelWeight,
+    asked_totals,
+    both_weights,
+    level_table,
+    query_totals,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -957,7 +963,17 @@ class Preferences(SetOnce):
                 "a graph of scores",
             )
         weight = asked_totals(weight, self.n_queries)
-        query, total = query_totals(self)
+        with np.errstate(over="ignore", invalid="ignore"):
+            query, total = query_totals(self)
+        if self.better_weight is not None:
+            pairs = self._with_item_weights(*(locked(np.sign(v)) for v in both_weights(self)))
+            counts = query_totals(pairs)[1] > 0
+            lost = counts & ~((total >= np.finfo(float).tiny) & (total < np.inf))
+            if lost.any():
+                raise ArgumentError(
+                    f"the weights of preferences in a query sum to {total[lost][0]:g}",
+                    "weights of items of moderate size, as products of others vanish or overflow",
+                )
         factor = np.divide(weight, total, out=np.ones_like(total), where=total > 0)
         if self.level_weight is None and self.has_pair_weights:
             margin = None if (self.margin == 1).all() else self.margin

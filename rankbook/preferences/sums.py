@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['HINGE', 'SQUARED', 'MOST_LEVELS', 'Derivative', 'smoothed_hinge', 'margin_units', 'Sums', 'crossed_edges',
            'CountedLoss', 'LevelWeight', 'level_table', 'LevelPart', 'level_parts', 'both_weights', 'compares',
-           'ListedLoss', 'SummedLoss', 'loss_of', 'weighs_nothing', 'query_totals', 'total_weight', 'asked_totals',
-           'query_item_weights']
+           'ListedLoss', 'SummedLoss', 'loss_of', 'weighs_nothing', 'query_totals', 'total_weight',
+           'refuse_extreme_weights', 'asked_totals', 'query_item_weights']
 
 # %% ../../nbs/preferences/sums.ipynb #c003
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.limits import LARGEST
 from ..base.ownership import locked, writable
 from ..base.validation import as_choice, as_positive, as_vector, query_numbers
 
@@ -478,6 +479,20 @@ def query_totals(prefs):
 def total_weight(prefs):
     """The sum of the weights of all preferences; those that are counted are not listed."""
     return float(query_totals(prefs)[1].sum() if prefs.is_counted else prefs.weight.sum())
+
+
+def refuse_extreme_weights(argument, prefs):
+    """A ValueError if weights of preferences overflow when squared, or products of items' vanish.
+
+    O(n), or O(m) for a list of m preferences.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = total_weight(prefs)
+    if not 0 < total <= LARGEST:
+        raise ArgumentError(
+            f"{argument} has weights of preferences that sum to {total:g}",
+            f"a sum above 0 and up to {LARGEST:g}, since squares of larger ones overflow",
+        )
 
 
 def asked_totals(weight, count):

@@ -32,6 +32,7 @@ from rankbook.preferences.sums import (
     Sums,
     loss_of,
     query_totals,
+    refuse_extreme_weights,
     weighs_nothing,
 )
 from .certificate import Certificate, Solution
@@ -132,6 +133,7 @@ class RankSVMProblem(Tabled, KernelMap):
             raise ArgumentError(
                 "prefs has weight 0 for every preference", "at least one positive weight"
             )
+        refuse_extreme_weights("prefs", prefs)
         if self.penalty.coef_is_weights and not has_positive_margins(prefs):
             raise ArgumentError(
                 f"prefs has a margin of {prefs.margin.min():g}",

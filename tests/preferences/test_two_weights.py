@@ -290,6 +290,25 @@ def test_what_counts_nothing_is_refused():
         average_precision(FULL.item_weighted(BETTER, WORSE), GRADES)
 
 
+@pytest.mark.parametrize("size", [1e-170, 1e80, 1e170])
+@pytest.mark.parametrize("kernel, loss", [("linear", "hinge"), ("rbf", "squared")])
+def test_weights_whose_products_overflow_or_vanish_are_refused(size, kernel, loss):
+    two = FULL.item_weighted(size * BETTER, size * WORSE)
+    model = rb.RankSVM(kernel=kernel, loss=loss)
+    for prefs in (
+        two,
+        two[::-1],
+        rb.Preferences.from_survival(GRADES + 1, WORSE > 0, weight=np.full(7, size)),
+    ):
+        with pytest.raises(ArgumentError, match="^prefs has weights of preferences that sum to"):
+            model.fit(np.eye(7), prefs)
+    if size == 1e80:  # large, and known
+        assert np.isclose(two.query_weighted().weight.sum(), 2)
+    else:
+        with pytest.raises(ArgumentError, match="^the weights of preferences in a query sum to"):
+            two.query_weighted()
+
+
 def shares_by_loops(y, qid, better, worse, scores):
     """The weighted share of pairs in the right order, of the queries that have one."""
     found = {}
