@@ -7,6 +7,7 @@ __all__ = ['METHODS', 'names_of', 'require_names', 'kernel_of_labels', 'label_fe
            'LabelRanker', 'LabelRankerCV']
 
 # %% ../../nbs/estimators/label_ranker.ipynb #e002
+from collections import Counter
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -66,7 +67,7 @@ def names_of(argument, names):
     names = list(() if names is None else names)
     if not (names and all(isinstance(name, str) for name in names)):
         return None
-    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ArgumentError(f"{argument} has the name {twice[0]!r} twice", "different names")
     return np.array(names, dtype=object)
 
@@ -162,9 +163,8 @@ class LabelRanker(Ranker):
         k.
     label_names_ : ndarray of shape (k,)
         Columns of y, or the index of `labels` or of a label kernel, if it was a data frame and
-        these names are all text;
-        those of the data frames that :meth:`set_output` asks for. ``label_names_[rank(X)]`` are
-        orders by name.
+        these names are all text. They name the columns of the data frames that :meth:`set_output`
+        asks for, and ``label_names_[rank(X)]`` are orders by name.
     function_ : LinearFunction or KernelFunction
         Gives objects (p, d) their scores (p, k).
     coef_ : ndarray of shape (d, k)
