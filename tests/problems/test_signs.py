@@ -1,4 +1,4 @@
-"""Signs of weights against cvxpy, which knows neither the projection nor our solvers."""
+"""Signs of weights against cvxpy, which uses neither the projection nor our solvers."""
 
 from contextlib import suppress
 
