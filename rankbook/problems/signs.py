@@ -12,7 +12,8 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.ownership import locked
-from ..base.validation import as_vector, unknown_name
+from ..base.validation import as_array, as_vector, unknown_name
+from ..preferences.events import index_of, is_numbered
 
 # %% ../../nbs/problems/signs.ipynb #sg003
 def as_signs(signs, d, names=None):
@@ -21,8 +22,8 @@ def as_signs(signs, d, names=None):
     Parameters
     ----------
     signs : None, array-like of shape (d,), or dict
-        Of -1, 0 and +1: a weight that may not be positive, any, or not negative. A dict names
-        features; those that it does not name have 0.
+        Of -1, 0 and +1: a weight that may not be positive, any, or not negative. A dict, or a
+        Series with names as its index, names features; those that it does not name have 0.
     d : int
     names : sequence of str, optional
         Of the features.
@@ -34,6 +35,12 @@ def as_signs(signs, d, names=None):
     """
     if signs is None:
         return None
+    index = index_of(signs)
+    if index is not None and not is_numbered(index):
+        if not index.is_unique:
+            name = index[index.duplicated()][0]
+            raise ArgumentError(f"signs has the name {name!r} twice", "different names")
+        signs = dict(zip(index, signs))
     if isinstance(signs, Mapping):
         if names is None:
             raise ArgumentError(
@@ -44,11 +51,14 @@ def as_signs(signs, d, names=None):
         for name, sign in signs.items():
             if name not in place:
                 raise unknown_name("signs", name, map(str, place))
-            if isinstance(sign, bool) or sign not in (-1, 0, 1):
+            is_number = np.ndim(sign) == 0 and not isinstance(sign, bool | np.bool_)
+            if not (is_number and sign in (-1, 0, 1)):
                 raise ArgumentError(f"signs[{name!r}] is {sign!r}", "-1, 0 or 1")
             values[place[name]] = sign
     else:
         values = as_vector("signs", signs, d)
+        if as_array("signs", signs).dtype.kind == "b":
+            raise ArgumentError("signs holds True and False", "-1, 0 or 1")
         wrong = np.flatnonzero(~np.isin(values, (-1, 0, 1)))
         if wrong.size:
             raise ArgumentError(f"signs[{wrong[0]}] is {values[wrong[0]]:g}", "-1, 0 or 1")

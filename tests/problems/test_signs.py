@@ -275,6 +275,24 @@ def test_scores_are_monotone(penalty, loss):
             assert (sign * (model.predict(moved) - model.predict(items)) >= 0).all()
 
 
+def test_a_series_names_features():
+    X, y = applicants()
+    fitted = lambda signs, items=X: rb.RankSVM(kernel="linear", signs=signs).fit(items, y).coef_
+    asked = pd.Series(dict(debt=-1, income=1, assets=1))
+    assert (fitted(asked) == fitted(SIGNS)).all()
+    assert (fitted(pd.Series([1, 1, 0, -1])) == fitted(SIGNS)).all()  # one that names nothing
+    for signs, items, message in (
+        (asked, X.to_numpy(), "X has no names"),
+        (pd.concat([asked, asked[:1]]), X, "signs has the name 'debt' twice"),
+        (asked.rename(dict(debt="det")), X, r"signs is 'det' \(did you mean 'debt'\?\)"),
+        ([True, True, False, False], X, "signs holds True and False; expected -1, 0 or 1"),
+        (dict(debt=np.True_), X, r"signs\['debt'\] is np.True_"),
+        (dict(debt=np.array([1])), X, r"signs\['debt'\] is array"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fitted(signs, items)
+
+
 def test_storages_and_blocks_agree():
     X, y = applicants()
     X, qid, signs = X.to_numpy().astype(np.float32), np.repeat([0, 1, 2], 40), [1, 1, 0, -1]
