@@ -107,7 +107,7 @@ def disagreement(
             weight = as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
             prefs = prefs.item_weighted(weight)
     y_score, tie_tol = as_vector("y_score", y_score, prefs.n_items), as_tie_tol(tie_tol)
-    if len(without_item_weights(prefs)) == 0:
+    if not len(prefs) and not len(without_item_weights(prefs)):
         raise UndefinedMetric("y_true has no preference", "at least one")
     share = missed_share(prefs, y_score, tie_tol)
     if np.isnan(share):

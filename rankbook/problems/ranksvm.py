@@ -124,7 +124,7 @@ class RankSVMProblem(Tabled, KernelMap):
             raise ArgumentError(
                 f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items", "equal numbers"
             )
-        if len(without_item_weights(prefs)) == 0:
+        if not len(prefs) and not len(without_item_weights(prefs)):
             raise ArgumentError(
                 "prefs has no preference: all scores are equal in every query",
                 "at least one preference",
