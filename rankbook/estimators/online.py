@@ -604,6 +604,9 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
     def _learn_labels(self, X, y, classes, sample_weight, margin, partial=False):
         """Learn from examples with labels, anew or further."""
         require_target(y, "labels of shape (n,)")
+        if isinstance(y, np.ndarray) and y.dtype.names is not None:
+            fields = ", ".join(map(repr, y.dtype.names))
+            raise ArgumentError(f"y has the fields {fields}", "labels of shape (n,)")
         stream = self._stream_so_far() if partial else None
         X, y = self._read_rows(X, stream is None, y)
         known = as_ids("y", y, len(X), "label")[0]

@@ -333,6 +333,9 @@ def test_classes_are_checked(stream):
         with pytest.raises(ValueError, match=what):
             model.partial_fit(X, y, classes=classes)
     assert model.coef_ is before
+    times = np.zeros(600, dtype=[("died", bool), ("days", float)])
+    with pytest.raises(ValueError, match="^y has the fields 'died', 'days'; expected labels"):
+        model.fit(X, times)
 
 
 def test_read_only_and_strided(stream):
