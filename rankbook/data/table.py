@@ -755,8 +755,10 @@ def find_roles(  # noqa: PLR0913 -- a role each
         raise unknown_name("features", unknown[0], free)
     features = tuple(free if features is None else features)
     if not features and not of_model:
+        taken = dict(target=target, qid=qid, time=time, event=event)
+        named = [f"{role} {column!r}" for role, column in taken.items() if column is not None]
         raise ValueError(
-            f"{source} has no columns besides target {target!r} and qid {qid!r}; "
+            f"{source} has no columns besides {' and '.join(named) or 'those left out'}; "
             "at least one feature is needed."
         )
     if len(set(features)) < len(features):

@@ -131,5 +131,8 @@ def test_built_in_data_and_other_targets_are_refused():
     table.to_csv("coded.csv", index=False)
     said = "coded.csv has 2 in row 0, column 'died'; expected 1 where the event was seen"
     assert said in refused("select", "coded.csv", *TIMES)
+    table[["days", "died"]].to_csv("bare.csv", index=False)
+    said = "bare.csv has no columns besides time 'days' and event 'died'"
+    assert said in refused("fit", "bare.csv", *TIMES, "-o", "m")
     patients(0).assign(died=0).to_csv("alive.csv", index=False)
     assert "no comparable pair" in refused("fit", "alive.csv", *TIMES, "-o", "m")
