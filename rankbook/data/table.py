@@ -517,7 +517,7 @@ def require_ids(source, column, start=0, what="query id"):
     if missing.any():
         raise ValueError(
             f"{source} has no {what} in row {start + int(np.argmax(missing))}, "
-            f"column {column.name!r}; every row needs one."
+            f"column {column.name!r}; leave these rows out, or name their group."
         )
     if values.dtype.kind == "f" and (inexact := np.abs(values) >= 2**53).any():
         row = int(np.argmax(inexact))
@@ -605,14 +605,32 @@ class Roles:
 
     def read_survival(self, source, frame, start=0):
         """The structured array of a data frame's times and events, as of scikit-survival."""
+        said = dict(time="a number", event="1 for the event and 0 for a censored time")
+        for argument, wanted in said.items():
+            column = frame[name := getattr(self, argument)]
+            if found := not_a_number(column):
+                place = f"column {name!r} of --{argument} has {str(found[1])!r}"
+                row = f"(row {start + found[0]} of {source})"
+                raise ValueError(f"{place} {row}; write {wanted}.")
+            if (missing := column.isna().to_numpy()).any():
+                row = start + int(np.argmax(missing))
+                raise ValueError(
+                    f"{source} has no {argument} in row {row}, column {name!r}; "
+                    "leave this patient out."
+                )
         time, seen = finite_numbers(source, frame[[self.time, self.event]], start=start).T
         wrong = np.flatnonzero((seen != 0) & (seen != 1))
         if wrong.size:
             raise ArgumentError(
                 f"{source} has {seen[wrong[0]]:g} in row {start + wrong[0]}, column {self.event!r}",
                 "1 where the event was seen and 0 where the time is censored",
+                "If it is coded 1 and 2, subtract 1." * bool(seen[wrong[0]] == 2),
             )
         found = np.empty(len(time), dtype=[("event", bool), ("time", np.float64)])
+        for row in np.flatnonzero(time < 0)[:1]:
+            place = f"in row {start + row}, column {self.time!r} of {source}"
+            asked = "is below 0; is it a code for a missing time?"
+            warn(Assumption(f"time {time[row]:g} {place}, {asked}"))
         found["event"], found["time"] = seen == 1, time
         return found
 

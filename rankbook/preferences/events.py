@@ -68,14 +68,16 @@ def is_table(argument, value):
     return isinstance(value, Mapping) or hasattr(value, "columns")
 
 # %% ../../nbs/preferences/events.ipynb #pn04b
-def flags_of(argument, column):
-    """A column of True and False, or 1 and 0, as booleans."""
+def flags_of(argument, column, advice_on_2=""):
+    """A column of True and False, or 1 and 0, as booleans; an error about a 2 ends in an advice."""
     values = column.tolist()
     number = int | float | np.number | np.bool_
     wrong = [i for i, v in enumerate(values) if not (isinstance(v, number) and v in (0, 1))]
     if wrong:
         raise ArgumentError(
-            f"{argument} is {values[wrong[0]]!r} in row {wrong[0]}", "True and False, or 1 and 0"
+            f"{argument} is {(value := values[wrong[0]])!r} in row {wrong[0]}",
+            "True and False, or 1 and 0" + ", as numbers" * (str(value) in ("0", "1")),
+            advice_on_2 if isinstance(value, number) and value == 2 else "",
         )
     return np.array(values, dtype=bool)
 

@@ -427,7 +427,8 @@ class Preferences(SetOnce):
         time = as_vector("time", time)
         if not time.size:
             raise ArgumentError("time has shape (0,)", "at least one time")
-        event = flags_of("event", as_array("event", event))
+        coded = "If it is coded 1 and 2, subtract 1."
+        event = flags_of("event", as_array("event", event), coded)
         if event.size != time.size:
             raise ArgumentError(
                 f"time has {time.size} entries and event has {event.size}", "equal lengths"

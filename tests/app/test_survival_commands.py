@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from shell import done, refused
+from shell import done, refused, run
 
 import rankbook as rb
 from rankbook.data.split import scaling
@@ -136,3 +136,67 @@ def test_built_in_data_and_other_targets_are_refused():
     assert said in refused("fit", "bare.csv", *TIMES, "-o", "m")
     patients(0).assign(died=0).to_csv("alive.csv", index=False)
     assert "no comparable pair" in refused("fit", "alive.csv", *TIMES, "-o", "m")
+
+
+@pytest.mark.parametrize("command", ["select", "fit", "evaluate"])
+@pytest.mark.parametrize(
+    "changed, said",
+    [
+        (
+            dict(died="dead"),
+            "column 'died' of --event has 'dead' (row 3 of p.csv); "
+            "write 1 for the event and 0 for a censored time.",
+        ),
+        (dict(days="long"), "column 'days' of --time has 'long' (row 3 of p.csv); write a number."),
+        (dict(days=None), "p.csv has no time in row 3, column 'days'; leave this patient out."),
+        (dict(died=None), "p.csv has no event in row 3, column 'died'; leave this patient out."),
+        (
+            dict(died=2),
+            "p.csv has 2 in row 3, column 'died'; expected 1 where the event was seen and 0 where "
+            "the time is censored. If it is coded 1 and 2, subtract 1.",
+        ),
+        (
+            dict(site=None),
+            "p.csv has no query id in row 3, column 'site'; "
+            "leave these rows out, or name their group.",
+        ),
+    ],
+)
+def test_errors_about_patients_say_what_to_write_and_no_more(command, changed, said):
+    write(train=0)
+    table = patients(0).astype(object)
+    table.loc[3, list(changed)] = list(changed.values())
+    table.to_csv("p.csv", index=False)
+    given = [*TIMES, "--qid", "site"]
+    if command == "evaluate":
+        pd.DataFrame(dict(score=range(80))).to_csv("s.csv", index=False)
+        given = ["s.csv", "p.csv", *given]
+    else:
+        given = ["p.csv", *given, *(["-o", "m"] if command == "fit" else [])]
+    assert refused(command, *given) == f"rankbook: error: {said}\n"
+
+
+def test_a_time_below_0_is_noted():
+    table = patients(0)
+    table.loc[4, "days"] = -99
+    table.to_csv("p.csv", index=False)
+    given = ["fit", "p.csv", *TIMES, "--kernel", "linear", "-o", "m"]
+    note = "note: time -99 in row 4, column 'days' of p.csv, is below 0; is it a code for a missing"
+    assert run(*given).stderr.count(note) == 1
+    patients(0).to_csv("p.csv", index=False)
+    assert run(*given).stderr == ""
+
+
+@pytest.mark.parametrize(
+    "event, said",
+    [
+        ([0, 2], "event is 2 in row 1; expected True and False, or 1 and 0. If it is coded 1 and"),
+        (["0", "1"], "event is '0' in row 0; expected True and False, or 1 and 0, as numbers."),
+        ([0, 3], "event is 3 in row 1; expected True and False, or 1 and 0."),
+    ],
+)
+def test_events_in_python_are_refused_alike(event, said):
+    with pytest.raises(ValueError) as error:
+        rb.Preferences.from_survival([2.0, 1.0], event)
+    assert said in str(error.value)
+    assert ("subtract 1" in str(error.value)) == (2 in event)
