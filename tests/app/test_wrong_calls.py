@@ -197,6 +197,11 @@ CALLS = [
             (["path", "good.csv", *TARGET, "-o", "new.csv"], ["--lam-min", "-1"], "--lam-min is -"),
             (["select", "good.csv", *TARGET], ["--lam-max", "nan"], "--lam-max is nan"),
             (["select", "good.csv", *TARGET], ["--gamma", "x"], "--gamma is 'x'; expected a num"),
+            (
+                ["fit", "good.csv", *FIT],
+                ["--sign", "a=1", "--sign", "a=-1"],
+                "--sign names 'a' twice",
+            ),
             (["fit", "good.csv", *FIT], ["--kernel", "poly", "--degree", "0"], "--degree is 0"),
             (["select", "good.csv", *TARGET], ["--seed", "-1"], "--seed is -1; expected an int"),
         )

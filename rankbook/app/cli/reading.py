@@ -366,6 +366,8 @@ def parse_signs(texts):
         name, _, sign = text.rpartition("=")
         if not name or sign not in ("+1", "1", "-1"):
             raise ArgumentError(f"--sign is {text!r}", "NAME=+1 or NAME=-1")
+        if name in signs:
+            raise ArgumentError(f"--sign names {name!r} twice", "one sign for each feature")
         signs[name] = int(sign)
     return signs or None
 
