@@ -851,6 +851,19 @@ METRICS = [
         ValueError,
         r"^qid is given, and y_true is a Preferences; expected None",
     ),
+    *(
+        (
+            f"{name} of survival times",
+            call,
+            ValueError,
+            r"^y_true holds survival times.*concordance.*; the guide 'Survival analysis: who",
+        )
+        for name, call in {
+            "interval": lambda: metrics.interval(survival(), Y, QID, metric="auc"),
+            "by_query": lambda: metrics.by_query(metrics.concordance, survival(), Y),
+            "compare": lambda: metrics.compare(survival(), Y, Y, QID, metric="pair_accuracy"),
+        }.items()
+    ),
     (
         "concordance in the other order",
         lambda: metrics.concordance(Y, survival()),
@@ -1385,7 +1398,7 @@ PROBLEMS = [
         "signs by name without names",
         lambda: rb.RankSVM(kernel="linear", signs=dict(age=1)).fit(X, Y),
         ValueError,
-        r"^signs is a dict of features by name, and X has no names; expected an array of shape",
+        r"^signs is a dict of features by name, and X has no names; .*set_output\(transform=",
     ),
     (
         "signs of an unknown feature",

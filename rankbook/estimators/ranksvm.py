@@ -125,8 +125,9 @@ class RankSVM(Ranker):
     signs : array-like of shape (d,) or dict, optional
         Monotone constraints on a linear function: +1 for a feature with which the score never
         falls, -1 for one with which it never rises, 0 for any other. A dict has the names of
-        features of a data frame as keys; those that it does not name have 0. The certificate proves
-        the minimum among the functions that meet the constraints; see
+        features of a data frame as keys; those that it does not name have 0. In a pipeline, the
+        steps before pass names on after ``pipeline.set_output(transform="pandas")``. The
+        certificate proves the minimum among the functions that meet the constraints; see
         :mod:`rankbook.problems.signs`.
 
     Attributes
@@ -568,7 +569,9 @@ class RankSVMCV(Ranker):
     query_weight : None, "equal" or array-like of shape (q,), default None
         As in :class:`rankbook.RankSVM`; it counts for the disagreement of what is left out, too.
     signs : array-like of shape (d,) or dict, optional
-        As in :class:`rankbook.RankSVM`. "auto" then takes "newton" with the L2 penalty.
+        As in :class:`rankbook.RankSVM`. With the L2 penalty, "auto" then takes "newton", whose
+        path is approximate: the curve is that of solutions with a relative gap of at most 1e-3,
+        and not exact. With the L1 penalty it stays exact.
     fold_by : {"item", "pair", "group"}, default "item"
         For preferences, what a fold leaves out. "item": no item is in both parts, so that the
         score holds for new items; preferences across folds are dropped. "pair": the two parts share

@@ -193,6 +193,10 @@ class Savable(BaseEstimator):
         what says how the model is used and not what it is: :meth:`set_output`, and the metadata
         requests of ``set_fit_request`` and its like, which joblib and pickles keep.
 
+        The file of a ranker inside a scikit-learn pipeline leaves out the steps before it, such as
+        the scaling, and the loaded ranker expects features that they have transformed.
+        ``joblib.dump`` of the pipeline keeps all steps.
+
         Examples
         --------
         >>> import os, tempfile, rankbook as rb

@@ -291,13 +291,14 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
     """
     if not isinstance(y_true, Preferences):
         return as_vector("y_true", y_true), qid, sample_weight, None
-    refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
     if y_true.survival is not None:
         raise ArgumentError(
             "y_true holds survival times, which are no grades",
             "grades of shape (n,)",
-            "For survival times call rb.metrics.concordance(y_true, y_score).",
+            "For survival times call rb.metrics.concordance(y_true, y_score); the guide "
+            "'Survival analysis: who survives longer' has a bootstrap over patients.",
         )
+    refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
     if y_true.scores is None:
         raise ArgumentError(
             "y_true holds pairs, which have no grades and no queries",

@@ -46,6 +46,7 @@ def as_signs(signs, d, names=None):
             raise ArgumentError(
                 "signs is a dict of features by name, and X has no names",
                 f"an array of shape ({d},), or a data frame X",
+                'In a pipeline call .set_output(transform="pandas").',
             )
         place, values = {name: j for j, name in enumerate(names)}, np.zeros(d)
         for name, sign in signs.items():
