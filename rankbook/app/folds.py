@@ -106,7 +106,12 @@ class FoldSelection:
         if data.is_survival:
             concordance = {k: None if v is None else 1 - v for k, v in self.disagreement.items()}
         return dict(
-            data=dict(name=data.name, items=len(data.X), features=data.X.shape[1]),
+            data=dict(
+                name=data.name,
+                items=len(data.X),
+                events=data.events,
+                features=data.X.shape[1],
+            ),
             preferences={name: len(prefs) for name, prefs in data.prefs.items()},
             folds=dict(
                 by=settings["fold_by"],

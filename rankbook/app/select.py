@@ -401,6 +401,7 @@ class ModelSelection:
             data=dict(
                 name=data.name,
                 items=len(data.X),
+                events=getattr(data, "events", None),
                 features=data.X.shape[1],
                 levels=None if data.y is None else int(np.unique(data.y).size),
                 queries=queries,

@@ -202,6 +202,11 @@ class PreferredItems:
         """Whether the preferences are those of survival times."""
         return self.prefs["train"].survival is not None
 
+    @property
+    def events(self):
+        """The number of items whose survival time ended in an event; None for other preferences."""
+        return int(self.prefs["train"].survival["event"].sum()) if self.is_survival else None
+
 
 def compared(prefs):
     """The rows that take part in preferences; of survival times, of which the part has weights."""

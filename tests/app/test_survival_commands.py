@@ -200,3 +200,18 @@ def test_events_in_python_are_refused_alike(event, said):
         rb.Preferences.from_survival([2.0, 1.0], event)
     assert said in str(error.value)
     assert ("subtract 1" in str(error.value)) == (2 in event)
+
+
+def test_the_data_line_counts_events():
+    write(train=0, vali=1)
+    died = [int(patients(seed).died.sum()) for seed in (0, 1)]
+    given = [*TIMES, "--drop", "site", "--kernel", "linear"]
+    for more, n, events in (([], 80, died[0]), (["--validation", "vali.csv"], 160, sum(died))):
+        lines = done("select", "train.csv", *more, *given).splitlines()
+        assert any(f": {n} items, {events} events, 2 features" in line for line in lines)
+        assert facts_of("select", "train.csv", *more, *given)["data"]["events"] == events
+    said = done("fit", "train.csv", *given, "-o", "m")
+    assert f"data         80 items, {died[0]} events, 2 features" in said
+    said = done("path", "train.csv", *given)
+    assert f"data         80 items, {died[0]} events of survival times" in said
+    assert "events" not in done("fit", "train.csv", "--target", "age", "--lam", 1, "-o", "m")

@@ -47,7 +47,7 @@ from .reading import (
     several_files,
     spoken_warnings,
 )
-from .report import say
+from .report import count, say
 
 # what a fit in blocks can be asked for
 ACCEPTED = dict(method=("ranksvm",), kernel=("linear", None), penalty=("l2", None))
@@ -204,10 +204,13 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     problem = inner.solution_.problem
     inner.set_params(**({} if files is None else dict(progress=False)))
     prefs = getattr(problem, "prefs", None) if prefs is None else prefs
+    survival = None if files is not None else blocks.items.values[0].y
+    survival = None if survival is None or survival.dtype.names is None else survival
     model.save(out)
     facts = dict(
         file=str(out),
         items=(n := len(blocks.items.values[0].X) if files is None else problem.facts.n_items),
+        events=None if survival is None else int(survival["event"].sum()),
         features=model.centre.size,
         preferences=None if prefs is None else len(prefs),
         model=type(inner).__name__,
@@ -219,9 +222,10 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         seconds=perf_counter() - start,
     )
     known = "" if prefs is None else f", {len(prefs)} preferences"
+    events = "" if survival is None else f", {count(facts['events'], 'event')}"
     why = "" if lam is not None else ", the default for the scale of these data"
     rows = dict(
-        data=f"{n} items, {facts['features']} features{known}",
+        data=f"{n} items{events}, {facts['features']} features{known}",
         model=f"{facts['model']}, {facts['kernel']} kernel, lambda {facts['lam']:.6g}{why}",
         solver=facts["solver"],
         certificate=f"objective {facts['primal']:.10g}, gap {abs(facts['relative_gap']):.1e}",

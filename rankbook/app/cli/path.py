@@ -43,7 +43,7 @@ from .reading import (
     refuse_two,
     spoken_warnings,
 )
-from .report import best_lines, say
+from .report import best_lines, count, say
 
 Out = option(
     str, "Write the events to this file: .csv .tsv .parquet; - for standard output.", "-o", "--out"
@@ -133,6 +133,9 @@ def path(  # noqa: PLR0913 -- an option of the command each
         solver=found.solver,
     )
     text = [repr(found)]
+    if getattr(items, "events", None) is not None:
+        sizes = f"{count(len(items.X), 'item')}, {count(items.events, 'event')}"
+        text.append(f"{'data':13}{sizes} of survival times")
     if "validation" in curves:
         curve = curves["validation"]
         lam = curve.choose()

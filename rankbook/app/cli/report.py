@@ -119,7 +119,8 @@ def fold_report(facts):
         by = f"group, of {folds['groups']} groups of {'preferences' if by == 'pair' else 'items'}"
     scaled = "standardised" if facts["standardized"] else "as they are"
     numbers = [f"{name} {value:.6g}" for name, value in kernel.items() if name != "name"]
-    sizes = f"{count(data['items'], 'item')}, {count(data['features'], 'feature')}"
+    given = [name for name in SIZES if data.get(name) is not None]
+    sizes = ", ".join(count(data[name], name[:-1]) for name in given)
     rows = [
         ("data", f"{data['name']}: {sizes}; features {scaled}"),
         ("preferences", ", ".join(f"{number} {part}" for part, number in prefs.items())),
@@ -170,7 +171,7 @@ RULE_WORDS = dict(
     largest="upper end of the highest interval",
     one_se="largest within a standard error of the minimum, {:.6f}",
 )
-SIZES = ("items", "features", "queries", "groups", "levels")
+SIZES = ("items", "events", "features", "queries", "groups", "levels")
 SHORT = {"ndcg@10": "NDCG@10", "average_precision": "average precision"}
 
 
