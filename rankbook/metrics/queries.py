@@ -576,10 +576,18 @@ def block_scores(block, model):
     To a block without names a model with names says nothing.
     """
     if block.feature_names is not None and getattr(model, "feature_names_in_", None) is not None:
-        return model.predict(block.named_items())
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        return model.predict(block.X)
+        scores = model.predict(block.named_items())
+    else:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            scores = model.predict(block.X)
+    if np.ndim(scores) > 1:
+        raise ArgumentError(
+            f"model gives {np.shape(scores)[1]} scores for each row",
+            "one",
+            "Score label rankers and other models of several columns in Python, by model.predict.",
+        )
+    return scores
 
 
 def block_sums(block, model, metrics, empty="skip"):

@@ -342,6 +342,18 @@ def test_one_feature_needs_one_column():
     assert "nan (or nothing) in row 1, column 'x'" in refused("predict", "m", "gap.csv")
 
 
+@pytest.mark.parametrize("ranker", [rb.LabelRanker, rb.RankRLS])
+def test_a_model_with_several_scores_is_for_python(ranker):
+    table = pd.DataFrame(dict(x=[1.0, 2, 3, 4], y=[0, 0, 1, 1]))
+    table.to_csv("data.csv", index=False)
+    ranker().fit(table[["x"]], table[["x", "y"]]).save("m")
+    for command in (("predict", "m"), ("evaluate", "m"), ("compare", "m", "m")):
+        said = refused(
+            *command, "data.csv", *(["--target", "y"] if command[0] != "predict" else [])
+        )
+        assert "model gives 2 scores for each row; expected one. Score label rankers" in said
+
+
 def test_scores_in_a_table_need_no_features():
     log = pd.DataFrame(dict(y=[0, 1, 1, 0], session=[1, 1, 2, 2]))
     log.to_csv("log.csv", index=False)
