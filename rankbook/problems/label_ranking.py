@@ -30,6 +30,10 @@ from .ranksvm import RankSVMProblem
 # %% ../../nbs/problems/label_ranking.ipynb #l004
 def as_label_scores(y):
     """Scores Y (n, k) of k >= 2 labels as floats; NaN, or a mask, stands for a missing one."""
+    if hasattr(y, "tocsr"):
+        raise ArgumentError(
+            f"y is a {type(y).__name__}", "a dense table, NaN where an object has no score"
+        )
     y = np.ma.filled(np.ma.asarray(y, dtype=float), np.nan) if np.ma.is_masked(y) else y
     Y = as_numbers("y", y)
     if Y.ndim != 2 or Y.shape[1] < 2:

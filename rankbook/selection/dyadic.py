@@ -306,7 +306,7 @@ def dyadic_values(problem, lams, leave_out, cv="loo", random_state=None, solver=
             what = "y has missing scores" if is_rls else "method is 'ranksvm'"
             raise ArgumentError(
                 f"cv is 'loo' and {what}, which would take a fit for each object, label or pair",
-                "a number of folds",
+                "a number of folds, for instance cv=3",
             )
         path = solve_path(problem, solver="kronecker")
         scores = leave_out_scores(path, leave_out, lams)

@@ -276,11 +276,11 @@ def test_names_of_new_labels_are_those_of_predictions(tmp_path):
         assert np.array_equal(one.rank(X_new, labels=menu), np.argsort(-plain, axis=1))
     truth = pd.DataFrame(plain, columns=names("new ", Q))
     assert model.score(X_new, truth, labels=menu) == 1.0
-    with pytest.raises(ValueError, match=r"y has the columns \['new 3'.*expected \['new 0'"):
+    with pytest.raises(ValueError, match="y has 'new 3' as column 0; expected 'new 0'"):
         model.score(X_new, truth[truth.columns[::-1]], labels=menu)
-    with pytest.raises(ValueError, match=r"labels has the columns \['salt', 'price'\]"):
+    with pytest.raises(ValueError, match="labels has 'salt' as column 0; expected 'price'"):
         model.predict(X_new, labels=menu[["salt", "price"]])
-    with pytest.raises(ValueError, match=r"labels has the index \['dish 5'"):
+    with pytest.raises(ValueError, match="labels has 'dish 5' as row 0; expected 'dish 0'"):
         model.fit(X, table, labels=dishes[::-1])
     pl = pytest.importorskip("polars")
     found = model.set_output(predict="polars").predict(X_new, labels=menu)
@@ -298,16 +298,44 @@ def test_names_of_a_label_kernel_are_those_of_y():
     model = rb.LabelRanker(label_kernel=kernel).fit(X, table)
     assert np.array_equal(model.predict(X_new), plain)
     assert rb.LabelRanker(label_kernel=kernel).fit(X, Y).label_names_.tolist() == known
-    for kernel_of_others, where in (
-        (kernel.loc[other, other], "index"),
-        (kernel[other], "columns"),
-    ):
-        with pytest.raises(ValueError, match=f"label_kernel has the {where}.*'dish 0', 'dish 1'"):
+    for kernel_of_others, kind in ((kernel.loc[other, other], "row"), (kernel[other], "column")):
+        with pytest.raises(ValueError, match=f"label_kernel has 'dish 5' as {kind} 0.*'dish 0'"):
             rb.LabelRanker(label_kernel=kernel_of_others).fit(X, table)
-    with pytest.raises(ValueError, match="labels has the columns .*'dish 0', 'dish 1'"):
+    with pytest.raises(ValueError, match="labels has 'dish 5' as column 0; expected 'dish 0'"):
         model.predict(X_new, labels=kernel[other])
     with pytest.raises(ValueError, match="y has the name 'dish 0' twice"):
         model.fit(X, table.set_axis(["dish 0", *known[:-1]], axis=1))
+
+
+def test_wrong_names_are_listed():
+    X, Y, L, X_new, _ = data()
+    table = pd.DataFrame(Y, columns=names("dish ", K))
+    dishes = pd.DataFrame(L, index=table.columns, columns=["price", "salt"])
+    model = rb.LabelRanker(label_kernel="rbf").fit(X, table, labels=dishes)
+    for wrong, said in (
+        (dishes[["price"]], "labels lacks the column 'salt'; expected the columns 'price', 'salt'"),
+        (dishes.assign(fat=1.0), "labels has the unknown column 'fat'; expected the columns"),
+        (dishes.set_axis(["a", "b"], axis=1), "lacks the columns .*unknown columns 'a', 'b'"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            model.predict(X_new, labels=wrong)
+    menu = table.set_axis(names("new ", K), axis=1)
+    with pytest.raises(ValueError, match="columns 'new 0', 'new 1', 'new 2' and 3 more.*labels="):
+        model.score(X, menu)
+    with pytest.raises(ValueError, match="labels lacks the row 'dish 5'; expected the rows 'dish"):
+        model.fit(X, table, labels=dishes[:-1])
+
+
+def test_rows_in_another_order_are_refused():
+    X, Y, _, _, _ = data()
+    people = pd.DataFrame(X, index=names("person ", N))
+    table = pd.DataFrame(Y, index=people.index)
+    model = rb.LabelRanker().fit(people, table)
+    for call in (model.fit, model.score, rb.LabelRankerCV().fit):
+        with pytest.raises(ValueError, match="y has the index of X in another order.*y.loc"):
+            call(people, table[::-1])
+    for other in (table.reset_index(drop=True), Y):  # no names to match
+        assert model.score(people, other) == model.score(people, table)
 
 
 @pytest.mark.parametrize("method", ["rankrls", "ranksvm"])
@@ -392,7 +420,27 @@ WRONG = {
     ),
     "sparse features and rbf": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=csr_array(L0)),
-        "labels is a sparse matrix",
+        "labels is a sparse matrix and label_kernel is 'rbf'; expected label_kernel='linear'",
+    ),
+    "sparse objects and rbf": (
+        lambda: rb.LabelRanker().fit(csr_array(X0), Y0),
+        "X is a sparse matrix and kernel is 'rbf'; expected kernel='linear'",
+    ),
+    "sparse scores": (
+        lambda: rb.LabelRanker().fit(X0, csr_array(Y0)),
+        "y is a csr_array; expected a dense table, NaN where an object has no score",
+    ),
+    "features as weights": (
+        lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, L0),
+        "sample_weight has two dimensions.* labels is the keyword for features of labels",
+    ),
+    "features as weights of a score": (
+        lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=L0).score(X1, Y0, L1),
+        "sample_weight has two dimensions.* labels is the keyword for features of labels",
+    ),
+    "gaps and leave-one-out": (
+        lambda: rb.LabelRankerCV().fit(X0, np.where(np.eye(N, K), np.nan, Y0)),
+        "cv is 'loo' and y has missing scores.* for instance cv=3",
     ),
     "other features": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=L0).predict(X1, L1[:, :1]),
