@@ -401,6 +401,21 @@ SHOWN = ("solver_", "n_features_in_", "feature_names_in_", "classes_", "lam_", "
 SHOWN += ("certificate_", "exact_certificate_")
 
 
+def _weights(about, arrays):
+    """The name and weight of each feature of a model that has a weight for each, as facts."""
+    names = ("model.fitted.function_.weights", "model.fitted.coef_")
+    coef = next((arrays[name] for name in names if name in arrays), np.empty(0))
+    if coef.shape != (about.get("n_features_in"),) or not np.isfinite(coef).all():
+        return {}
+    names = about.get("columns") or about.get("feature_names_in")
+    if encoding := about.get("encoding"):
+        names = Encoding(tuple(encoding["columns"]), encoding["categories"], {}).names
+    names = names or [f"x{j}" for j in range(coef.size)]
+    rows = zip(names, coef.tolist(), strict=True)
+    found = dict(weights=[dict(name=name, weight=weight) for name, weight in rows])
+    return found | dict(standardized=bool((arrays.get("factor", np.ones(1)) != 1).any()))
+
+
 def file_facts(file: File) -> dict[str, Any]:
     """The facts in a file of rankbook, as plain values that are ready for JSON.
 
@@ -415,8 +430,9 @@ def file_facts(file: File) -> dict[str, Any]:
     dict
         "file", "kind", "version", "readable" (whether :func:`load` understands kind and version),
         "bytes", "written_by" and "arrays" (shape and dtype of each). Of a model also "class",
-        "parameters", "solver", "certificate" and what else it has; of a path "status", "solver",
-        "problem" and "info".
+        "parameters", "solver", "certificate" and what else it has; "weights" of a linear one is a
+        list of a "name" and a "weight" for each feature, standardised if "standardized" is true. Of
+        a path "status", "solver", "problem" and "info".
 
     Raises
     ------
@@ -442,6 +458,8 @@ def file_facts(file: File) -> dict[str, Any]:
             about |= {"class": values["model"]["$object"], "parameters": params}
             about |= {name.rstrip("_"): fitted[name] for name in SHOWN if name in fitted}
             about |= {name: shown_value(v) for name, v in values.items() if name != "model"}
+            if "nystroem_map_" not in fitted:
+                about |= _weights(about, arrays)
     except UNREAD as error:
         raise ArgumentError(
             f"file is {str(file)!r}, a {kind} that says nothing: {error}",

@@ -215,3 +215,31 @@ def test_the_data_line_counts_events():
     said = done("path", "train.csv", *given)
     assert f"data         80 items, {died[0]} events of survival times" in said
     assert "events" not in done("fit", "train.csv", "--target", "age", "--lam", 1, "-o", "m")
+
+
+def test_info_shows_the_weights_of_a_linear_model_by_name():
+    table = patients(0).assign(sex=["m", "w"] * 40)
+    table.to_csv("p.csv", index=False)
+    given = ["p.csv", *TIMES, "--drop", "site", "--encode"]
+    for more, of in ([], "of standardised features: "), (["--no-standardize"], ""):
+        done("fit", *given, "--kernel", "linear", *more, "-o", "m")
+        coef = rb.load("m").model.coef_
+        rows = list(zip(["age", "dose", "sex=m", "sex=w"], coef, strict=True))
+        line = f"weights      {of}" + ", ".join(f"{name} {w:.6g}" for name, w in rows)
+        assert line in " ".join(done("info", "m").split("\n" + 13 * " "))
+        facts = facts_of("info", "m")
+        assert facts["standardized"] == (not more)
+        assert [(row["name"], row["weight"]) for row in facts["weights"]] == rows
+    done("fit", *given, "--kernel", "rbf", "-o", "m")
+    assert "weights  " not in done("info", "m") and "weights" not in facts_of("info", "m")
+
+
+def test_info_shows_the_largest_20_of_many_weights():
+    X = np.random.default_rng(0).normal(size=(40, 30))
+    model = rb.RankSVM(1, "linear").fit(X, X @ np.arange(30))
+    model.save("m")
+    said = " ".join(done("info", "m").split())
+    largest = sorted(np.argsort(-abs(model.coef_))[:20])
+    line = ", ".join(f"x{j} {model.coef_[j]:.6g}" for j in largest)
+    assert f"weights the largest 20 of 30: {line} certificate" in said
+    assert len(facts_of("info", "m")["weights"]) == 30

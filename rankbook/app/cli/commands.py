@@ -96,6 +96,7 @@ def datasets(name: Annotated[str, NAME] = None, as_json: Json = False):
     say("\n".join([repr(data), *(f"{label}: {text}" for label, text in about if text)]))
 
 
+MOST_WEIGHTS = 20
 FileName = Annotated[str, typer.Argument(metavar="FILE", help="Of a saved model or path.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
@@ -103,7 +104,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 def info(file: FileName, as_json: AsJson = False):
     """Say what a saved model or path is.
 
-    That is its class, parameters, sizes and certificate.
+    That is its class, parameters, sizes and certificate, and the weights of a linear model.
     """
     from rankbook.estimators.saving import file_facts
 
@@ -123,6 +124,14 @@ def info(file: FileName, as_json: AsJson = False):
     rows += [("fitted", pairs(sizes))] if sizes else []
     names = facts.get("feature_names_in") or facts.get("columns")
     rows += [("features", ", ".join(names))] if isinstance(names, list) else []
+    if weights := facts.get("weights"):
+        least = sorted((abs(row["weight"]) for row in weights), reverse=True)[:MOST_WEIGHTS][-1]
+        shown = [row for row in weights if abs(row["weight"]) >= least][:MOST_WEIGHTS]
+        some = f"the largest {len(shown)} of {len(weights)}"
+        about = [some] * (len(shown) < len(weights))
+        about += ["of standardised features"] * facts["standardized"]
+        text = ", ".join(f"{row['name']} {row['weight']:.6g}" for row in shown)
+        rows.append(("weights", f"{', '.join(about)}: {text}" if about else text))
     encoding = facts.get("encoding") or dict(categories={}, fill={})
     categories = (f"{name}: {', '.join(found)}" for name, found in encoding["categories"].items())
     rows += [("categories", "; ".join(categories))] if encoding["categories"] else []
