@@ -498,7 +498,9 @@ def refuse_data(X, y=None, columns=1, labels=False):
     if not labels:
         y = as_numbers("y", y)
         if y.ndim == 2 and columns and y.shape[1] > columns:
-            raise ArgumentError(f"y has shape {y.shape}", "shape (n,)")
+            advice = "Pass a time and an event as rb.Preferences.from_survival(time, event)."
+            is_pair = y.shape[1] == 2
+            raise ArgumentError(f"y has shape {y.shape}", "shape (n,)", advice * is_pair)
         as_vector("y", y.ravel())
     refuse_lengths(X, y)
 

@@ -243,3 +243,31 @@ def test_info_shows_the_largest_20_of_many_weights():
     line = ", ".join(f"x{j} {model.coef_[j]:.6g}" for j in largest)
     assert f"weights the largest 20 of 30: {line} certificate" in said
     assert len(facts_of("info", "m")["weights"]) == 30
+
+
+def test_a_concordance_below_one_half_is_noted():
+    write(train=0)
+    table = patients(0)
+    pd.DataFrame(dict(score=table.days)).to_csv("long.csv", index=False)
+    pd.DataFrame(dict(score=-table.days)).to_csv("risk.csv", index=False)
+    note = "note: concordance below 0.5: a higher score means a longer survival; pass the negative"
+    said = run("evaluate", "risk.csv", "train.csv", *TIMES)
+    assert said.stderr.count(note) == 1 and said.stdout.startswith("concordance       0.0")
+    assert note in run("evaluate", "risk.csv", "train.csv", *TIMES, "--json").stderr
+    assert run("evaluate", "long.csv", "train.csv", *TIMES).stderr == ""
+
+
+def test_help_says_the_direction_and_where_more_is():
+    words = {name: " ".join(done(name, "--help").split()) for name in ("evaluate", "predict")}
+    assert all("a longer survival" in text for text in words.values())
+    assert "rb.metrics" in words["evaluate"]
+    assert "An l1 penalty and signs" in " ".join(done("select", "--help").split())
+
+
+def test_a_fit_to_two_columns_names_the_way_to_survival_times():
+    table = patients(0)
+    for model in (rb.RankSVM(kernel="linear"), rb.RankSVMCV(kernel="linear")):
+        with pytest.raises(ValueError, match=r"y has shape \(80, 2\).*from_survival\(time, event"):
+            model.fit(table[["age", "dose"]], table[["days", "died"]])
+        with pytest.raises(ValueError, match=r"y has shape \(80, 3\); expected shape \(n,\)\.$"):
+            model.fit(table[["age", "dose"]], table[["days", "died", "site"]])

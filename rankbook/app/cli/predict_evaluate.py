@@ -98,7 +98,8 @@ def predict(
     """Score items with a model from a file.
 
     Columns that the model does not use are ignored; one that it misses is an error. A run has the
-    best first in each query, and of equal scores the last name first, as trec_eval has it.
+    best first in each query, and of equal scores the last name first, as trec_eval has it. A higher
+    score of a model of survival times means a longer survival; a risk is its negative.
     """
     import numpy as np
     import pandas as pd
@@ -249,7 +250,9 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     The target and the queries of a model are those that it was fitted to. The mean leaves out
     queries for which a metric is undefined, as NDCG without a grade above 0, and the report counts
     them. With --preferences the measures are shares of the preferences in that file, by weight; of
-    survival times they are Harrell's concordance and the disagreement.
+    survival times they are Harrell's concordance and the disagreement. A higher score means a
+    longer survival: pass the negative of a risk. Uno's concordance and the time-dependent AUC are
+    in Python, see rb.metrics.
     """
     import pandas as pd
 
@@ -282,6 +285,9 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
                 raise ArgumentError("by_query is True", "no value for survival times")
             facts = preference_measures(prefs, block_scores(block, model), metric)
             lines = [f"{name:18}{value:.6f}" for name, value in facts["metrics"].items()]
+            if facts["metrics"].get("concordance", 0.5) < 0.5:
+                longer = "a higher score means a longer survival; pass the negative of a risk"
+                say(f"rankbook: note: concordance below 0.5: {longer}", err=True)
             return say(json.dumps(facts, indent=2) if as_json else "\n".join(lines))
         if by_query:
             ids, values = measures_by_query(blocks, model, metric or USUAL[:4])

@@ -136,7 +136,8 @@ def select(  # noqa: PLR0913 -- an option of the command each
 
     Its whole range is searched for the best order of the validation part, and the solution there
     comes with a proof that it is optimal. The parts are files, or drawn from DATA. Of preferences
-    and of survival times without a validation file, each of five folds is left out in turn.
+    and of survival times without a validation file, each of five folds is left out in turn. An l1
+    penalty and signs of weights are options of rankbook fit.
     """
     options = dict(method=method, kernel=kernel, degree=degree, coef0=coef0, rule=rule)
     options |= dict(standardize=standardize, seed=seed)
