@@ -108,7 +108,13 @@ class TestFiles:
             run("select", "games.csv", "--target", "grade", "--qid", "query", "--json").stdout
         )
         assert facts["data"] == dict(
-            name="games", items=80, features=3, levels=3, queries=np.unique(qid).size, groups=None
+            name="games",
+            items=80,
+            features=3,
+            levels=3,
+            queries=np.unique(qid).size,
+            groups=None,
+            events=None,
         )
         assert (
             sum(facts["split"]["queries"].values()) == np.unique(qid).size
