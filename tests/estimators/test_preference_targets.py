@@ -331,9 +331,8 @@ def test_ensembles_that_need_numbers_refuse_a_target(kind, routing):
             model.fit(X, TARGETS[kind])
     with pytest.raises(TypeError, match="a Preferences is not an array of numbers"):
         cross_val_score(ranker, X, TARGETS[kind], cv=StratifiedKFold(3))
-    # scikit-learn stacks regressors only, and a bag is a regressor of any estimator
-    with pytest.raises(ValueError, match="RankSVM should be a regressor"):
-        StackingRegressor([("one", ranker)], Ridge()).fit(X, Y)
+    # with grades, scikit-learn takes rankers for regressors
+    assert StackingRegressor([("one", ranker)], Ridge()).fit(X, Y).predict(X).shape == (N,)
     assert BaggingRegressor(ranker, n_estimators=2).fit(X, Y).predict(X).shape == (N,)
 
 

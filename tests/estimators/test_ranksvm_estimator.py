@@ -161,7 +161,7 @@ def test_large_linear_data_go_to_newton_and_are_never_listed():
         model.certificate_.primal, exact.certificate_.primal, rtol=1e-6
     ) and np.allclose(model.coef_, exact.coef_, atol=2e-3)
     weighted = RankSVM(lam=2.0, kernel="linear").fit(
-        X, y, qid=qid, sample_weight=np.arange(3000) % 3
+        X, y, qid=qid, sample_weight=1 + np.arange(3000) % 3
     )
     assert (
         weighted.certificate_.relative_gap <= 1e-6
