@@ -18,7 +18,15 @@ from ..base.errors import ArgumentError
 from ..base.validation import as_choice, as_positive
 from ..kernels.items import matvec, rmatvec
 from ..kernels.linear_map import KernelMap
-from ..preferences.sums import HINGE, SQUARED, ListedLoss, margin_units, smoothed_hinge
+from ..preferences.graph import Preferences
+from rankbook.preferences.sums import (
+    HINGE,
+    SQUARED,
+    ListedLoss,
+    margin_units,
+    smoothed_hinge,
+    total_weight,
+)
 from .certificate import Certificate, SmoothedDual, rounding_error
 from .signs import nearest, sign_violation
 
@@ -340,9 +348,10 @@ class L2:
             slope, gradient = sums.score_gradient, best.scale * best.gradient
 
             def excess(e):
-                none = np.zeros(problem.n_items)
-                listed = prefs.is_listed
-                total = prefs.weight.sum() if listed else problem.summed.evaluate(none, HINGE).loss
+                if isinstance(prefs, Preferences):
+                    total = total_weight(prefs)
+                else:  # of blocks, which know their losses only
+                    total = problem.summed.evaluate(np.zeros(problem.n_items), HINGE).loss
                 return total * (4 * e**2 if loss.is_smooth else 2 * e)
 
         else:

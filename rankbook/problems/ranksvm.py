@@ -236,17 +236,20 @@ class RankSVMProblem(Tabled, KernelMap):
         return sums, rmatvec(self.X, sums.score_gradient), float(f @ sums.score_gradient)
 
     @cached_property
-    def at_zero(self) -> tuple[Sums, np.ndarray]:
-        """The same for f = 0, of a linear kernel, without what is as long as the items.
+    def at_zero(self) -> tuple[Sums, np.ndarray, float]:
+        """The sums and w = X'g (d,) for f = 0, of a linear kernel, and the curvature w'X'BXw.
 
-        Entries of X'g that are rounding errors are set to 0, except for items in blocks, and those
-        against the signs.
+        Nothing is kept that is as long as the items. Entries of w that are rounding errors are set
+        to 0, except for items in blocks, and those against the signs. The curvature of the hinge is
+        0.
         """
         sums, correlation, _ = self.sums_at(self.zero_scores(), self.loss.derivative)
         if isinstance(sums.score_gradient, np.ndarray):
             correlation = significant_weights(self, sums.score_gradient)
-        correlation = locked(nearest(self.signs, correlation))
-        return replace(sums, score_gradient=None, bands=None), correlation
+        w, curvature = locked(nearest(self.signs, correlation)), 0.0
+        if self.loss.is_smooth:
+            curvature = float(w @ self.hessian_product(sums.bands, w))
+        return replace(sums, score_gradient=None, bands=None), w, curvature
 
     def zero_scores(self) -> np.ndarray:
         """The scores (n,) of the zero function."""

@@ -287,12 +287,11 @@ def first_weights(problem, lam):
     Of the hinge this is the solution itself for lam >= lam_max. The squared hinge is quadratic near
     f = 0, where its curvature gives the multiple. O(n d + n log n).
     """
-    sums, w = problem.at_zero
-    multiple = problem.loss.scaling(lam, sums, float(w @ w)).scale / lam
-    if problem.loss.is_smooth and w.any():
-        bands = problem.sums_at(problem.zero_scores(), problem.loss.derivative)[0].bands
-        bent = lam * w + problem.hessian_product(bands, w)
-        multiple = min(multiple, float(w @ w) / float(w @ bent))
+    sums, w, curvature = problem.at_zero
+    square = float(w @ w)
+    multiple = problem.loss.scaling(lam, sums, square).scale / lam
+    if curvature > 0:
+        multiple = min(multiple, square / (lam * square + curvature))
     return multiple * w
 
 
