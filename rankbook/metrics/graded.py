@@ -74,7 +74,7 @@ def ndcg(
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the queries, one and the same for all items of a query.
+        Query weights, nonnegative and constant within each query.
     k : int, optional
         Only the first `k` places count; all by default.
     gain : {"exponential", "linear"}, default "exponential"
@@ -210,7 +210,7 @@ def precision_at_k(
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the queries, one and the same for all items of a query.
+        Query weights, nonnegative and constant within each query.
     k : int
         The number of places; the divisor, even for a query with fewer items.
     empty : {"skip", 0, 1}, default "skip"
@@ -268,7 +268,7 @@ def recall_at_k(
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the queries, one and the same for all items of a query.
+        Query weights, nonnegative and constant within each query.
     k : int
         The number of places.
     empty : {"skip", 0, 1}, default "skip"
@@ -301,7 +301,7 @@ def recall_at_k(
 
 # %% ../../nbs/metrics/graded.ipynb #h05
 def _query_hit(lists, k):
-    """The probability (q,) of something relevant at the first k places; NaN where nothing is."""
+    """The probability (q,) of a relevant item in the first k places; NaN without any."""
     k, relevant = as_count("k", k), lists.chain_total((lists.grade > 0) * 1.0)
     taken = np.clip(k - lists.place[lists.chain_first], 0, lists.chain_size)
     missed = np.where((taken == lists.chain_size) & (relevant > 0), 0.0, 1.0)
@@ -335,7 +335,7 @@ def hit_rate_at_k(
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the queries, one and the same for all items of a query.
+        Query weights, nonnegative and constant within each query.
     k : int
         The number of places.
     empty : {"skip", 0, 1}, default "skip"
@@ -375,7 +375,7 @@ def _as_persistence(p):
 
 
 def _query_rbp(lists, k=None, p=0.8):
-    """The rank-biased precision (q,) of each list; NaN where nothing is relevant."""
+    """The rank-biased precision (q,) of each list; NaN without a relevant item."""
     k, p, relevant = as_places(k), _as_persistence(p), lists.grade > 0
     weight = (1 - p) * p**lists.place
     weight[lists.place >= (np.inf if k is None else k)] = 0
@@ -406,7 +406,7 @@ def rank_biased_precision(
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the queries, one and the same for all items of a query.
+        Query weights, nonnegative and constant within each query.
     k : int, optional
         Only the first `k` places count; all by default.
     p : float in (0, 1), default 0.8
@@ -548,7 +548,7 @@ def reciprocal_rank(
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the queries, one and the same for all items of a query.
+        Query weights, nonnegative and constant within each query.
     k : int, optional
         Only the first `k` places count: 0 if nothing relevant is among them. All by default.
     empty : {"skip", 0, 1}, default "skip"
@@ -616,7 +616,7 @@ def err(
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the queries, one and the same for all items of a query.
+        Query weights, nonnegative and constant within each query.
     k : int, optional
         Only the first `k` places count; all by default.
     max_grade : float > 0, up to 1000, optional
@@ -693,7 +693,7 @@ def _query_rbo(lists, k=None, p=0.9):
         part = slice(first, first + count)
         if (lists.grade[part] == lists.grade[first]).all():
             continue
-        depth = int(min(count, np.inf if k is None else k, seen))  # nothing is seen below
+        depth = int(min(count, np.inf if k is None else k, seen))  # no item is seen below
         d = np.arange(1, depth + 1)
         share = expected_overlap(begin[:, part], size[:, part], depth) / d
         values[q] = (1 - p) * (share @ p ** (d - 1)) + share[-1] * p**depth
@@ -722,7 +722,7 @@ def rank_biased_overlap(
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the queries, one and the same for all items of a query.
+        Query weights, nonnegative and constant within each query.
     k : int, optional
         The depth to which both orders are compared; by default all of them.
     p : float in (0, 1), default 0.9

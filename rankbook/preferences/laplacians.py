@@ -332,7 +332,7 @@ class WeightedGraph:
 
 # %% ../../nbs/preferences/laplacians.ipynb #pg02
 class PreferenceGraph(WeightedGraph):
-    """Preferences that are counted, each weighing a weight of its better times one of its worse.
+    """Counted preferences; each weighs the product of the weights of its two items.
 
     Parameters
     ----------
