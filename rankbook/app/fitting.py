@@ -143,7 +143,7 @@ def chosen_model(selection, about=()):
     else:
         model = FITTED[settings["method"]](**options)
         if settings["method"] == "ranksvm":
-            model.set_params(graph=settings["graph"])
+            model.set_params(graph=settings["graph"], loss=settings["loss"] or "hinge")
         by_query = selection.data.qid is not None
         model._keep_fit(fitted_attributes(solution) | dict(by_query_=by_query))
     model.n_features_in_ = selection.centre.size

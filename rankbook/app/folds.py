@@ -124,6 +124,7 @@ class FoldSelection:
             ),
             standardized=settings["standardize"],
             method=settings["method"],
+            loss=settings["loss"],
             kernel=dict(name=kernel.name) | numbers,
             candidates=[dict(gamma=g, minimum=v) for g, v in zip(model.gammas_, minima)],
             curve=dict(
@@ -220,6 +221,7 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     gamma=None,
     degree=None,
     coef0=None,
+    loss=None,
     rule="widest",
     standardize=True,
     seed=0,
@@ -240,7 +242,7 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
         five groups have a fold each.
     method : {"ranksvm", "rankrls"}, default "ranksvm"
         By :class:`rankbook.RankSVMCV` or :class:`rankbook.RankRLSCV`.
-    kernel, gamma, degree, coef0, rule, standardize, solver
+    kernel, gamma, degree, coef0, loss, rule, standardize, solver
         As of :func:`rankbook.app.select.select_model`. Rule and solver are those of "ranksvm"; the
         scale is that of all items that a training preference compares.
     seed : int, default 0
@@ -257,7 +259,7 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
         For a bad argument, before any work is done; or if a fold would have no preference.
     """
     start, by = perf_counter(), as_choice("fold_by", fold_by, BY)
-    check_method(method, data, "full")
+    check_method(method, data, "full", loss)
     options = kernels_to_try(kernel, gamma, degree, coef0)[0] | dict(gamma=gamma)
     parts, _, centre, factor = prepare(data, standardize=standardize)
     rows, X, _, _, prefs = parts["train"]
@@ -268,7 +270,8 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     sizes = [dict(train=len(fold.prefs), validation=len(fold.target)) for fold in folds]
     options |= dict(cv=cv, fold_by=by, random_state=seed)
     if method == "ranksvm":
-        model = RankSVMCV(**options, rule=rule, solver=solver, progress=progress)
+        how = dict(loss=loss or "hinge", rule=rule, solver=solver, progress=progress)
+        model = RankSVMCV(**options, **how)
     else:
         for name, value, accepted in (("rule", rule, "widest"), ("solver", solver, "auto")):
             if value != accepted:
@@ -288,6 +291,6 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
         test = parts["test"]
         wrong["test"] = float(disagreement(test.prefs, model.predict(test.X)))
     settings = dict(method=method, fold_by=fold_by, groups=None if ids is None else len(ids))
-    settings |= dict(seed=seed, standardize=standardize, rule=rule)
+    settings |= dict(loss=loss, seed=seed, standardize=standardize, rule=rule)
     seconds = perf_counter() - start
     return FoldSelection(data, model, sizes, wrong, settings, seconds, centre, factor)

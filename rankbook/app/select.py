@@ -14,6 +14,7 @@ from ..data.table import PARTS
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
 from ..problems.certificate import Solution
+from ..problems.losses import as_loss
 from ..problems.rankrls import RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import RayleighProblem
@@ -40,7 +41,7 @@ METHODS, RULES = ("ranksvm", "rankrls", "rayleigh"), ("widest", "largest", "one_
 COMPONENTS = 100
 
 
-def check_method(method, data, graph):
+def check_method(method, data, graph, loss=None):
     """Refuse an unknown method, or one that cannot learn from the data.
 
     Parameters
@@ -48,15 +49,20 @@ def check_method(method, data, graph):
     method : {"ranksvm", "rankrls", "rayleigh"}
     data : Dataset or PreferredItems
     graph : {"full", "star"}
+    loss : str or None
 
     Raises
     ------
     ValueError
         Also if "rayleigh" is given preferences, queries, other than two levels of y, or a star
-        graph; or if there are preferences and the graph is a star.
+        graph; if there are preferences and the graph is a star; or if the loss is unknown, or given
+        for another method than "ranksvm".
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
+    if method != "ranksvm" and loss is not None:
+        raise ArgumentError(f"loss is {loss!r} and method is {method!r}", "a loss for ranksvm only")
+    as_loss(loss or "hinge")
     if isinstance(data, PreferredItems):
         if graph != "full":
             raise ArgumentError(f"graph is {graph!r}", "'full' for preferences")
@@ -78,7 +84,7 @@ def check_method(method, data, graph):
             raise ArgumentError(f"method is 'rayleigh' and {came}", accepted)
 
 
-def make_problem(method, part, graph, kernel):
+def make_problem(method, part, graph, kernel, loss=None):
     """What a method makes of a training part.
 
     Parameters
@@ -88,13 +94,15 @@ def make_problem(method, part, graph, kernel):
     graph : {"full", "star"}
     kernel : dict
         Arguments of the kernel.
+    loss : str, optional
+        Of "ranksvm"; the hinge by default.
 
     Returns
     -------
     RankSVMProblem, RankRLSProblem or RayleighProblem
     """
     if method == "ranksvm":
-        return RankSVMProblem(part.X, part.prefs, Kernel(**kernel))
+        return RankSVMProblem(part.X, part.prefs, Kernel(**kernel), loss=loss or "hinge")
     if method == "rankrls" and graph == "full" and part.y is not None:
         return RankRLSProblem(part.X, part.y, part.qid, kernel=Kernel(**kernel))
     if method == "rankrls":
@@ -108,11 +116,11 @@ def make_problem(method, part, graph, kernel):
         return RayleighProblem(part.X, labels, kernel=Kernel(**kernel), **options)
 
 
-def follower(method, graph, solver, progress, options):
+def follower(method, graph, loss, solver, progress, options):
     """The function that makes a problem of a training part and follows its solutions."""
 
     def follow(train, kernel, lam_min):
-        problem = make_problem(method, train, graph, kernel)
+        problem = make_problem(method, train, graph, kernel, loss)
         # above lam_max the path has not begun: it then ends at lam_max
         top = getattr(problem, "lam_max", np.inf)
         end = lam_min if lam_min is None or lam_min <= top else top or None
@@ -376,7 +384,7 @@ class ModelSelection:
     def summary(self):
         """All facts as a dict of plain Python values, ready for JSON.
 
-        Those are data, split, method, preferences, kernel, candidates, path, curve, chosen,
+        Those are data, split, method, loss, preferences, kernel, candidates, path, curve, chosen,
         disagreement, concordance (of survival times), auc, validation, test, certificate, solver,
         seconds and notes. The upper end of an interval of lambda is None where it is infinite, and
         what a missing test part would say is None.
@@ -415,6 +423,7 @@ class ModelSelection:
                 queries=None if data.qid is None else by_part,
             ),
             method=settings["method"],
+            loss=settings["loss"],
             preferences=dict(graph=settings["graph"])
             | {name: len(part.prefs) for name, part in parts.items()},
             kernel=dict(name=kernel.name) | parameters,
@@ -500,6 +509,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     gamma=None,
     degree=None,
     coef0=None,
+    loss=None,
     graph="full",
     lam_min=None,
     lam_max=None,
@@ -524,6 +534,8 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     kernel, gamma, degree, coef0
         See :func:`kernels_to_try`. Each gamma gets a path; the smallest minimum wins, of equal ones
         the wider interval.
+    loss : str, optional
+        Of "ranksvm", as of :class:`rankbook.RankSVM`; the hinge by default.
     graph : {"full", "star"}, default "full"
         Preferences of the training part; "rayleigh" takes none but "full".
     lam_min, lam_max : float > 0, optional
@@ -556,7 +568,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     """
     kernels, follow = (
         kernels_to_try(kernel, gamma, degree, coef0),
-        follower(method, graph, solver, progress, options),
+        follower(method, graph, loss, solver, progress, options),
     )
     if rule not in RULES:
         raise unknown_name("rule", rule, RULES)
@@ -570,7 +582,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         )
     if auto_options(solver) is None:
         get_solver(solver, **options)  # a bad name or option should show before the work
-    check_method(method, data, graph)
+    check_method(method, data, graph, loss)
     parts, how, centre, factor = prepare(data, graph, standardize, seed, parts)
     train, validation = parts["train"], parts["validation"]
     validation.prefs.better  # lists them now: a lack of memory should show before the work
@@ -592,7 +604,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         scores = best.path.predict(validation.X, curve.choose())
         error = disagreement_error(validation.prefs, scores, validation.qid)
     lam = curve.choose(rule) if error is None else largest_within(curve, error)
-    settings = dict(method=method, how=how, seed=seed, standardize=standardize)
+    settings = dict(method=method, loss=loss, how=how, seed=seed, standardize=standardize)
     settings |= dict(graph=graph, rule=rule, error=error)
     solution = best.path.solution(lam)
     judged = {name: part for name, part in parts.items() if name != "train"}

@@ -21,6 +21,7 @@ from .options import (
     Impute,
     Json,
     Loser,
+    Loss,
     Name,
     OneGamma,
     Qid,
@@ -102,7 +103,6 @@ Lam = option(
     " select chooses one by validation.",
 )
 C = option(float, "In its place the C of svm_rank_learn: lambda is queries / C.", "-c", "--c")
-Loss = option(str, "Of ranksvm: hinge or squared.", values="hinge squared")
 Penalty = option(str, "l2, or l1 for a linear kernel.", values="l1 l2")
 Signs = option(
     list[str],

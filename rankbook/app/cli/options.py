@@ -112,6 +112,7 @@ Method = option(
     values="ranksvm rankrls rayleigh",
 )
 Kernel = option(str, "rbf, linear or poly.", values="rbf linear poly")
+Loss = option(str, "Of ranksvm: hinge or squared; hinge by default.", values="hinge squared")
 Degree = option(int, "Of poly; 3 by default.")
 Coef0 = option(float, "Of poly; 1 by default.")
 Graph = option(str, "Training preferences: full or star.", values="full star")

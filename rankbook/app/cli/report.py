@@ -51,6 +51,7 @@ def report(facts):
     ]
     scaled = "standardised on train" if split["standardized"] else "as they are"
     numbers = [f"{name} {value:.6g}" for name, value in kernel.items() if name != "name"]
+    loss = "" if facts["loss"] is None else f"; {facts['loss']} loss"
     rows = [
         ("data", f"{data['name']}: {', '.join(sizes)}"),
         ("split", f"{', '.join(parts)}; {split['how']}; features {scaled}"),
@@ -59,7 +60,7 @@ def report(facts):
             f"{prefs['train']} train ({prefs['graph']} graph), "
             + ", ".join(f"{prefs[name]} {name}" for name in facts["disagreement"]),
         ),
-        ("kernel", ", ".join([kernel["name"], *numbers])),
+        ("kernel", ", ".join([kernel["name"], *numbers]) + loss),
     ]
     for row in facts["candidates"] if len(facts["candidates"]) > 1 else ():
         text = f" minimum {row['minimum']:.6f}, widest interval a factor of {row['width']:.4g}; "
@@ -119,6 +120,7 @@ def fold_report(facts):
         by = f"group, of {folds['groups']} groups of {'preferences' if by == 'pair' else 'items'}"
     scaled = "standardised" if facts["standardized"] else "as they are"
     numbers = [f"{name} {value:.6g}" for name, value in kernel.items() if name != "name"]
+    loss = "" if facts["loss"] is None else f"; {facts['loss']} loss"
     given = [name for name in SIZES if data.get(name) is not None]
     sizes = ", ".join(count(data[name], name[:-1]) for name in given)
     rows = [
@@ -130,7 +132,7 @@ def fold_report(facts):
             f"{span(folds['left_out'])} preferences and validates {span(folds['validated'])}",
         ),
         ("dropped", f"{count(folds['dropped'], 'preference')} validated in no fold"),
-        ("kernel", ", ".join([kernel["name"], *numbers])),
+        ("kernel", ", ".join([kernel["name"], *numbers]) + loss),
     ]
     for row in facts["candidates"] if len(facts["candidates"]) > 1 else ():
         rows.append((f"  gamma {row['gamma']:.4g}"[:13], f" minimum {row['minimum']:.6f}"))

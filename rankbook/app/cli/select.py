@@ -26,6 +26,7 @@ from .options import (
     LamMax,
     LamMin,
     Loser,
+    Loss,
     Method,
     Name,
     Plot,
@@ -61,16 +62,14 @@ from .report import count, fold_report, report, say
 
 def _foretell(prepared, options):
     """Say on stderr what a path of a ranking SVM is expected to take, one for each gamma."""
-    from rankbook.app.select import kernels_to_try
+    from rankbook.app.select import kernels_to_try, make_problem
     from rankbook.base.validation import as_positive
-    from rankbook.kernels.kernel import Kernel
-    from rankbook.problems.ranksvm import RankSVMProblem
     from rankbook.registry.choice import compare_solvers
     from rankbook.registry.solver import auto_options
 
     names = ("kernel", "gamma", "degree", "coef0")
     kernels = kernels_to_try(**{name: options[name] for name in names})
-    problem = RankSVMProblem(prepared.X, prepared.prefs, Kernel(**kernels[0]))
+    problem = make_problem("ranksvm", prepared, "full", kernels[0], options["loss"])
     lam = None if options["lam_min"] is None else as_positive("lam_min", options["lam_min"])
     typer.echo(f"{count(len(kernels), 'path')} of {problem!r}, each expected to take", err=True)
     auto = auto_options(options["solver"]) or {}
@@ -119,6 +118,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     gamma: Gamma = None,
     degree: Degree = None,
     coef0: Coef0 = None,
+    loss: Loss = None,
     graph: Graph = "full",
     lam_min: LamMin = None,
     lam_max: LamMax = None,
@@ -139,7 +139,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     and of survival times without a validation file, each of five folds is left out in turn. An l1
     penalty and signs of weights are options of rankbook fit.
     """
-    options = dict(method=method, kernel=kernel, degree=degree, coef0=coef0, rule=rule)
+    options = dict(method=method, kernel=kernel, degree=degree, coef0=coef0, loss=loss, rule=rule)
     options |= dict(standardize=standardize, seed=seed)
     files = {part: f for part, f in dict(validation=validation, test=test).items() if f is not None}
     with spoken_warnings():
@@ -177,7 +177,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
         columns |= dict(group_split=group_split, group=group, seed=seed)
         columns |= dict(learnt=["encode"] * encode + ["impute"] * impute)
         found, groups = read_parts_of(data, files, asked, **columns)
-        check_method(method, found, graph)
+        check_method(method, found, graph, loss)
         options |= dict(progress=sys.stderr.isatty())
         before, parts = WAITING.seconds, PARTS if validation is None or test else PARTS[:2]
         ends = dict(lam_min=lam_min, lam_max=lam_max)

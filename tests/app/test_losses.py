@@ -1,0 +1,78 @@
+"""The option --loss of commands that fit."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from shell import done, refused
+
+import rankbook as rb
+from rankbook.data.split import scaling
+
+pytestmark = pytest.mark.usefixtures("workplace")
+
+LOSSES = ("hinge", "squared")
+
+
+def write_cars(name="cars.csv", seed=0, n=60):
+    """Items with two features and four grades."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(rng.normal(size=(n, 2)).round(3), columns=["a", "b"])
+    table["y"] = np.digitize(table.a + 0.5 * table.b + 0.5 * rng.normal(size=n), [-1, 0, 1])
+    table.to_csv(name, index=False)
+    return table
+
+
+def write_votes(name="votes.csv", seed=0, n=12, m=150):
+    """Items with a feature, and noisy votes between them."""
+    rng = np.random.default_rng(seed)
+    items = pd.DataFrame(dict(name=[f"i{k}" for k in range(n)], size=rng.normal(size=n).round(3)))
+    a, b = np.array([rng.choice(n, 2, replace=False) for _ in range(m)]).T
+    ahead = items["size"].to_numpy()[a] - items["size"].to_numpy()[b] + rng.logistic(size=m) > 0
+    items.to_csv("items.csv", index=False)
+    pair = np.where(ahead, (a, b), (b, a))
+    votes = pd.DataFrame(items.name.to_numpy()[pair].T, columns=["winner", "loser"])
+    votes.to_csv(name, index=False)
+    return items, votes
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_select_takes_a_loss_for_parts(loss):
+    write_cars()
+    given = ["select", "cars.csv", "--target", "y", "--kernel", "linear", "--loss", loss]
+    found = json.loads(done(*given, "--json", "--save", "m"))
+    model, chosen = rb.load("m").model, found["chosen"]["lam"]
+    assert found["loss"] == model.loss == loss and model.certificate_.relative_gap <= 1e-3
+    assert model.lam_ == pytest.approx(chosen)
+    assert f"linear; {loss} loss" in done(*given)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_select_by_folds_is_the_estimator_with_that_loss(loss):
+    items, votes = write_votes()
+    given = ["select", "items.csv", "--name", "name", "--preferences", "votes.csv"]
+    given += ["--kernel", "linear", "--fold-by", "pair", "--loss", loss]
+    found = json.loads(done(*given, "--json", "--save", "m"))
+    X = items[["size"]].to_numpy()
+    centre, factor = scaling(X)
+    prefs = rb.Preferences.from_pairs(votes, items=items.name)
+    model = rb.RankSVMCV("linear", loss=loss, fold_by="pair", random_state=0)
+    model.fit((X - centre) * factor, prefs)
+    assert found["chosen"]["lam"] == pytest.approx(model.lam_, rel=1e-6)
+    assert rb.load("m").model.loss == loss and found["loss"] == loss
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--loss", "log"], "--loss is 'log'; expected"),
+        (
+            ["--loss", "squared", "--method", "rankrls"],
+            "--loss is 'squared' and method is 'rankrls'; expected a loss for ranksvm only",
+        ),
+    ],
+)
+def test_wrong_losses(arguments, said):
+    write_cars()
+    assert said in refused("select", "cars.csv", "--target", "y", *arguments)
