@@ -19,8 +19,8 @@ from ..problems.rankrls import RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import RayleighProblem
 from ..registry.choice import choose_solver
-from ..registry.plugins import get_solver, of_paths
-from ..registry.solve import solve_path
+from ..registry.plugins import get_solver, of_one_lambda, of_paths
+from ..registry.solve import solve, solve_path
 from ..registry.solver import auto_options
 from ..selection.curve import (
     ValidationCurve,
@@ -607,6 +607,9 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     settings = dict(method=method, loss=loss, how=how, seed=seed, standardize=standardize)
     settings |= dict(graph=graph, rule=rule, error=error)
     solution = best.path.solution(lam)
+    if method == "ranksvm" and not solution.certificate.is_optimal(1e-6):  # a path within 1e-3
+        one = solver if auto_options(solver) is not None else get_solver(solver, **options)
+        solution = solve(best.path.problem, lam, of_one_lambda(one), progress=progress)
     judged = {name: part for name, part in parts.items() if name != "train"}
     scores = {name: solution.predict(part.X) for name, part in judged.items()}
     wrong = {name: disagreement(part.prefs, scores[name]) for name, part in judged.items()}

@@ -43,7 +43,7 @@ def test_select_takes_a_loss_for_parts(loss):
     given = ["select", "cars.csv", "--target", "y", "--kernel", "linear", "--loss", loss]
     found = json.loads(done(*given, "--json", "--save", "m"))
     model, chosen = rb.load("m").model, found["chosen"]["lam"]
-    assert found["loss"] == model.loss == loss and model.certificate_.relative_gap <= 1e-3
+    assert found["loss"] == model.loss == loss and model.certificate_.is_optimal(1e-6)
     assert model.lam_ == pytest.approx(chosen)
     assert f"linear; {loss} loss" in done(*given)
 
