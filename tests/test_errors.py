@@ -834,6 +834,42 @@ def metric_rows(name, options):
 METRICS = [
     *(row for name, options in OF_SCORES.items() for row in metric_rows(name, options)),
     (
+        "log_loss without preferences",
+        lambda: metrics.log_loss(np.ones(N), Y),
+        metrics.UndefinedMetric,
+        r"^y_true has no preference; expected at least one",
+    ),
+    (
+        "log_loss by an unknown link",
+        lambda: metrics.log_loss(Y, Y, link="probit"),
+        ValueError,
+        r"^link is 'probit'; expected 'logistic', or an object with probability\(difference\)",
+    ),
+    (
+        "brier_score of probabilities and grades",
+        lambda: metrics.brier_score(Y, Y, link=None),
+        ValueError,
+        r"^y_true is array\(\[.*\]\) and link is None; expected a Preferences",
+    ),
+    (
+        "brier_score of a probability of 2",
+        lambda: metrics.brier_score(prefs(), np.full(48, 2.0), link=None),
+        ValueError,
+        r"^y_score has 2.0 at index 0; expected probabilities, as link is None",
+    ),
+    (
+        "reliability in no bin",
+        lambda: metrics.reliability(Y, Y, bins=0),
+        ValueError,
+        r"^bins is 0; expected an integer >= 1",
+    ),
+    (
+        "reliability with a confidence of 95",
+        lambda: metrics.reliability(Y, Y, confidence=95),
+        ValueError,
+        r"^confidence is 95; expected a number > 0 and < 1",
+    ),
+    (
         "concordance of grades",
         lambda: metrics.concordance(Y, Y),
         TypeError,
@@ -2956,6 +2992,12 @@ EXPLAINED = [
         )
     ),
     (
+        "plot_reliability of scores",
+        lambda: plots.plot_reliability(Y),
+        TypeError,
+        r"^reliability is an? .*; expected a Reliability",
+    ),
+    (
         "plot_roc of three levels",
         lambda: plots.plot_roc(Y, Y),
         ValueError,
@@ -3239,6 +3281,7 @@ OF_OBJECTS = {  # made by calls that have their lines, or by nobody's arguments
     "Interval",
     "LabelRankRLSProblem",
     "LabelRankSVMProblem",
+    "Reliability",
     "SolutionPath",
     "UndefinedMetric",
     "ValidationCurve",

@@ -14,6 +14,7 @@ from .graded import (
     reciprocal_rank,
 )
 from .pairs import auc, disagreement, kendall_tau, pair_accuracy
+from .probabilities import Reliability, brier_score, log_loss, reliability
 from .queries import UndefinedMetric, by_query, over_blocks
 from .scorers import scorer
 from .survival import concordance, dynamic_auc
@@ -21,10 +22,12 @@ from .survival import concordance, dynamic_auc
 __all__ = [
     "Comparison",
     "Interval",
+    "Reliability",
     "UndefinedMetric",
     "auc",
     "average_precision",
     "best_cuts",
+    "brier_score",
     "by_query",
     "compare",
     "concordance",
@@ -34,6 +37,7 @@ __all__ = [
     "hit_rate_at_k",
     "interval",
     "kendall_tau",
+    "log_loss",
     "ndcg",
     "over_blocks",
     "pair_accuracy",
@@ -42,5 +46,6 @@ __all__ = [
     "rank_biased_precision",
     "recall_at_k",
     "reciprocal_rank",
+    "reliability",
     "scorer",
 ]

@@ -15,6 +15,7 @@ from ..base.errors import ArgumentError
 from ..base.validation import as_vector
 from rankbook.metrics.queries import (
     UndefinedMetric,
+    as_judged,
     as_known,
     as_tie_tol,
     averaged,
@@ -23,17 +24,24 @@ from rankbook.metrics.queries import (
     refuse_beside_preferences,
     refuse_swapped,
 )
-from ..preferences.graph import Preferences, without_item_weights
+from ..preferences.graph import Preferences
 from ..preferences.missed_pairs import TIE_TOL, missed_share, pairs_by_query, tie_ends
 
 # %% ../../nbs/metrics/pairs.ipynb #p101
+def _query_sums(lists, tie_tol=TIE_TOL):
+    """The weight (q,) of the missed pairs of each list, of ties one half; and that of all pairs."""
+    missed, with_ties, pairs = lists.pair_counts(tie_tol)
+    unit = lists.pair_units
+    return unit * (missed + with_ties) / 2, unit * pairs
+
+
 def _query_disagreement(lists, tie_tol=TIE_TOL):
     """The share (q,) of the pairs of each list that is missed; NaN where there is none."""
     missed, with_ties, pairs = lists.pair_counts(tie_tol)
     return np.divide((missed + with_ties) / 2, pairs, np.full(pairs.size, np.nan), where=pairs > 0)
 
 # %% ../../nbs/metrics/pairs.ipynb #c030
-@counted_by(_query_disagreement, "two different grades", weighs="pairs", pooled=True)
+@counted_by(_query_disagreement, "two different grades", weighs="pairs", pooled=_query_sums)
 def disagreement(
     y_true: ArrayLike | Preferences,
     y_score: ArrayLike,
@@ -92,24 +100,8 @@ def disagreement(
     >>> disagreement([("tea", "milk"), ("tea", "water")], scores)
     0.5
     """
-    refuse_swapped(y_score)
-    y_true = as_known(y_true, y_score)
-    if isinstance(y_true, Preferences):
-        refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
-        prefs = y_true
-    else:
-        y_true = as_vector("y_true", y_true)
-        if y_true.size == 0:
-            as_vector("y_score", y_score, 0)
-            raise UndefinedMetric("y_true has no preference", "at least one")
-        prefs = Preferences.from_scores(y_true, qid)
-        if sample_weight is not None:
-            weight = as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
-            prefs = prefs.item_weighted(weight)
-    y_score, tie_tol = as_vector("y_score", y_score, prefs.n_items), as_tie_tol(tie_tol)
-    if not len(prefs) and not len(without_item_weights(prefs)):
-        raise UndefinedMetric("y_true has no preference", "at least one")
-    share = missed_share(prefs, y_score, tie_tol)
+    prefs, y_score = as_judged(y_true, y_score, qid, sample_weight)
+    share = missed_share(prefs, y_score, as_tie_tol(tie_tol))
     if np.isnan(share):
         raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")
     return share

@@ -19,7 +19,12 @@ from ..base.validation import (
     unknown_name,
 )
 from ..preferences.events import column_names, index_of, is_table
-from ..preferences.graph import Preferences, as_preferences, survival_target
+from ..preferences.graph import (
+    Preferences,
+    as_preferences,
+    survival_target,
+    without_item_weights,
+)
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL, pairs_by_query, tie_chains, weight_scale
 
@@ -167,14 +172,16 @@ class Rule(NamedTuple):
     """How a metric is counted for all queries at once.
 
     ``values(lists, **options)`` returns an array (q,), NaN for a query without what it `needs`.
-    Weights are of "items", of "queries", or of "pairs", for which items may have two weights. The
-    mean of a `pooled` one is over preferences, not over queries, and less of it is better.
+    Weights are of "items", of "queries", or of "pairs", for which items may have two weights. A
+    metric with ``pooled(lists, **options)`` is a mean over preferences, not over queries, and less
+    of it is better: `pooled` returns the sum over the preferences of each list, and what these
+    weigh (q,), (q,).
     """
 
     values: Callable[..., np.ndarray]
     needs: str
     weighs: Literal["items", "queries", "pairs"] = "queries"
-    pooled: bool = False
+    pooled: Callable[..., tuple[np.ndarray, np.ndarray]] | None = None
 
 
 RULES: dict[Callable, Rule] = {}
@@ -280,6 +287,28 @@ def as_known(y_true, rows, argument="y_true", of="y_score"):
         found = as_array(argument, y_true)
         are_pairs = found.ndim > 1 and found.shape[1] == 2 and found.dtype.kind in "iuOUS"
     return as_preferences(y_true, rows, argument, of) if are_pairs else y_true
+
+
+def as_judged(y_true, y_score, qid=None, sample_weight=None):
+    """The preferences of `y_true`, at least one, and scores (n,) for a mean over preferences."""
+    refuse_swapped(y_score)
+    y_true = as_known(y_true, y_score)
+    if isinstance(y_true, Preferences):
+        refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+        prefs = y_true
+    else:
+        y_true = as_vector("y_true", y_true)
+        if y_true.size == 0:
+            as_vector("y_score", y_score, 0)
+            raise UndefinedMetric("y_true has no preference", "at least one")
+        prefs = Preferences.from_scores(y_true, qid)
+        if sample_weight is not None:
+            weight = as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
+            prefs = prefs.item_weighted(weight)
+    y_score = as_vector("y_score", y_score, prefs.n_items)
+    if not len(prefs) and not len(without_item_weights(prefs)):
+        raise UndefinedMetric("y_true has no preference", "at least one")
+    return prefs, y_score
 
 
 def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
@@ -493,14 +522,13 @@ def metric_sums(metric, y_true, y_score, qid=None, sample_weight=None, *, empty=
     Returns
     -------
     total, number : float
-        Their quotient is the metric. Of one that counts preferences, those missed, and all.
+        Their quotient is the metric. Of a mean over preferences, their sum and what they weigh.
     """
     metric, options = named(metric, options)
     _, values, weight, lists = measured(metric, y_true, y_score, qid, sample_weight, empty, options)
     if lists is not None and RULES[metric].pooled:
-        missed, with_ties, pairs = lists.pair_counts(**options)
-        unit = lists.pair_units
-        return float((unit * (missed + with_ties)).sum() / 2), float((unit * pairs).sum())
+        lost, whole = RULES[metric].pooled(lists, **options)
+        return float(lost.sum()), float(whole.sum())
     weight, there = np.ones(values.size) if weight is None else weight, ~np.isnan(values)
     return float(values[there] @ weight[there]), float(weight[there].sum())
 

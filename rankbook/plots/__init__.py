@@ -1,7 +1,7 @@
 """Pictures of paths, validation curves, items and scores."""
 
 from .curve import plot_validation_curve
-from .items import plot_decision, plot_pair, plot_roc
+from .items import plot_decision, plot_pair, plot_reliability, plot_roc
 from .path import plot_path, plot_sets
 from .slider import LambdaSlider
 
@@ -10,6 +10,7 @@ __all__ = [
     "plot_decision",
     "plot_pair",
     "plot_path",
+    "plot_reliability",
     "plot_roc",
     "plot_sets",
     "plot_validation_curve",

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.validation import as_count, as_vector, require_kind
 from ..metrics.pairs import auc
+from ..metrics.probabilities import Reliability
 from ..metrics.queries import RankedLists
 from ..paths.exact import SolutionPath
 from .axes import COLOURS, SMALL, as_axes, as_names, plain, tex
@@ -223,6 +224,52 @@ def plot_roc(
         aspect="equal",
     )
     ax.legend(loc="lower right", frameon=False)
+    return ax
+
+
+def plot_reliability(
+    reliability: Reliability, ax: "Axes | None" = None, label: str | None = None
+) -> "Axes":
+    """The reliability diagram of the probabilities of preferences.
+
+    Parameters
+    ----------
+    reliability : Reliability
+        From :func:`rankbook.metrics.reliability`.
+    ax : matplotlib Axes, default a new figure's
+        Several diagrams on one Axes get different colours.
+    label : str, optional
+        What it is called in the legend.
+
+    Returns
+    -------
+    matplotlib Axes
+        With a point and its interval for each bin. True probabilities lie on the grey diagonal,
+        probabilities that are too extreme below it.
+
+    Raises
+    ------
+    TypeError
+        If `reliability` is something else.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> found = rb.metrics.reliability([2, 1, 0], [0.4, 0.0, -3.0])
+    >>> rb.plots.plot_reliability(found).get_ylabel()
+    'share that it won'
+    """
+    require_kind("reliability", reliability, Reliability)
+    ax = as_axes(ax, (3.1, 2.9))
+    if not ax.lines:
+        ax.plot([0.5, 1], [0.5, 1], color="0.7", lw=0.8, zorder=1)
+    bars = [reliability.observed - reliability.lower, reliability.upper - reliability.observed]
+    style = dict(fmt="o-", ms=4, lw=1.2, elinewidth=0.8, capsize=2)
+    name = None if label is None else plain(label)
+    ax.errorbar(reliability.predicted, reliability.observed, bars, label=name, **style)
+    ax.set(xlabel="probability of the predicted winner", ylabel="share that it won")
+    if label is not None:
+        ax.legend(loc="upper left", **SMALL)
     return ax
 
 
