@@ -53,7 +53,8 @@ from ..preferences.events import column_names, index_of, is_numbered, is_table
 from ..preferences.graph import Preferences, as_preferences, survival_target
 from ..preferences.sums import weighs_nothing
 from ..problems.certificate import Certificate, Solution
-from ..problems.losses import LOSSES, PENALTIES
+from ..problems.losses import PENALTIES
+from ..problems.ranksvm import as_loss
 from ..problems.scale import default_lam
 from ..registry.solver import with_options
 from ..selection.folds import BY
@@ -387,7 +388,7 @@ CHECKS = dict(
     degree=lambda _, value: Kernel(degree=value),
     coef0=lambda _, value: Kernel(coef0=value),
     penalty=one_of(*PENALTIES),
-    loss=one_of(*LOSSES),
+    loss=lambda _, value: as_loss(value),
     approximate_kernel=or_none(
         lambda name, value: value if str(value) == "auto" else as_count(name, value)
     ),

@@ -39,7 +39,14 @@ from ..paths.exact import SolutionPath
 from ..preferences.graph import Preferences
 from ..preferences.sums import total_weight
 from ..problems.certificate import Certificate
-from ..problems.ranksvm import EXACT_GAP, FEWEST, ProjectedProblem, RankSVMProblem, grown
+from rankbook.problems.ranksvm import (
+    EXACT_GAP,
+    FEWEST,
+    LossLike,
+    ProjectedProblem,
+    RankSVMProblem,
+    grown,
+)
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
 from rankbook.registry.choice import (
@@ -104,8 +111,10 @@ class RankSVM(Ranker):
         one with options.
     penalty : {"l2", "l1"}, default "l2"
         "l1" chooses features, with either loss; for the linear kernel only.
-    loss : {"hinge", "squared"}, default "hinge"
-        c max(0, t), or c max(0, t)^2, for a preference that falls short of its margin by t.
+    loss : {"hinge", "squared", "logistic"} or PairLoss, default "hinge"
+        c max(0, t), or c max(0, t)^2, for a preference that falls short of its margin by t; c log(1
+        + exp(-t)) for a preference whose scores differ by t, whose scores are log-odds. Or an
+        object with the methods of :class:`rankbook.problems.smooth_losses.PairLoss`.
     approximate_kernel : int or "auto", optional
         Project the kernel on so many items (randomly pivoted Cholesky, seed 0). The certificate is
         then of that problem; ``solver_`` says so, and `exact_certificate_` is of the kernel itself.
@@ -182,7 +191,7 @@ class RankSVM(Ranker):
         degree: int = 3,
         coef0: float = 1.0,
         penalty: Literal["l2", "l1"] = "l2",
-        loss: Literal["hinge", "squared"] = "hinge",
+        loss: LossLike = "hinge",
         approximate_kernel: int | Literal["auto"] | None = None,
         progress: bool = False,
         query_weight: Literal["equal"] | ArrayLike | None = None,
@@ -665,7 +674,7 @@ class RankSVMCV(Ranker):
         n_jobs: int | None = None,
         progress: bool = False,
         random_state: Seed = None,
-        loss: Literal["hinge", "squared"] = "hinge",
+        loss: LossLike = "hinge",
         fold_by: Literal["item", "pair", "group"] = "item",
         query_weight: Literal["equal"] | ArrayLike | None = None,
         signs: ArrayLike | dict[str, int] | None = None,

@@ -22,9 +22,16 @@ from ..base.validation import as_choice, query_numbers
 from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, require_blocks
 from ..kernels.items import rmatvec
 from ..kernels.kernel import Kernel
-from ..preferences.sums import Derivative, Sums, loss_of
-from .losses import Hinge, SquaredHinge, as_loss, as_penalty, count_coef
-from .ranksvm import RankSVMProblem, hessian, hessian_product, random_signs
+from ..preferences.sums import Derivative, Sums
+from .losses import Hinge, as_penalty, count_coef
+from rankbook.problems.ranksvm import (
+    LossLike,
+    RankSVMProblem,
+    as_loss,
+    hessian,
+    hessian_product,
+    random_signs,
+)
 from .scale import item_scatter
 from .signs import as_signs
 
@@ -35,13 +42,13 @@ class NoLoss:
     def __init__(self, n):
         self.n_items = n
 
-    def evaluate(self, scores, derivative):
+    def evaluate(self, scores, derivative=None):
         """Sums of nothing."""
         return Sums(0.0, 0.0, 0.0, np.zeros(self.n_items), -np.inf, ())
 
     def curvature(self, bands, v):
-        """Zeros (n,)."""
-        return np.zeros(self.n_items)
+        """Zeros of the shape of v."""
+        return np.zeros(v.shape)
 
     def full_score_gradient(self):
         """Zeros (n,)."""
@@ -52,13 +59,13 @@ class NoLoss:
         return 0.0
 
 
-def block_loss(block, query_weight=None):
+def block_loss(block, query_weight=None, loss=Hinge()):
     """The loss over the preferences of a block, and how many there are. O(n log n)."""
     prefs = block.preferences()
     m = len(prefs)
     if m and query_weight is not None:
         prefs = prefs.query_weighted(query_weight)
-    return (loss_of(prefs) if m else NoLoss(prefs.n_items)), m
+    return (loss.summed(loss.read_target(prefs)) if m else NoLoss(prefs.n_items)), m
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb08
 def evaluate_block(summed, scores, derivative):
@@ -110,6 +117,7 @@ class BlockedLoss:
     blocks : BlocksLike
     query_weight : None or "equal"
         With "equal" the preferences of each query sum to 1.
+    loss : Hinge, or another that :func:`rankbook.problems.ranksvm.as_loss` gives
 
     Attributes
     ----------
@@ -121,9 +129,9 @@ class BlockedLoss:
     Costs of blocks add up; nothing of the size of n leaves its block.
     """
 
-    def __init__(self, blocks, query_weight=None):
+    def __init__(self, blocks, query_weight=None, loss=Hinge()):
         self.blocks = blocks
-        self.losses = blocks.map(block_loss, blocks.items, query_weight)
+        self.losses = blocks.map(block_loss, blocks.items, query_weight, loss)
 
     def evaluate(self, scores, derivative):
         """The :class:`rankbook.preferences.sums.Sums` of a derivative at scores, which are Parts.
@@ -239,7 +247,7 @@ class BlockRankSVMProblem(RankSVMProblem):
     def __init__(
         self,
         blocks: BlocksLike,
-        loss: Literal["hinge", "squared"] | Hinge | SquaredHinge = "hinge",
+        loss: LossLike = "hinge",
         query_weight: Literal["equal"] | None = None,
         signs: ArrayLike | dict[str, int] | None = None,
     ) -> None:
@@ -265,7 +273,7 @@ class BlockRankSVMProblem(RankSVMProblem):
     @cached_property
     def summed(self) -> BlockedLoss:
         """The loss over the preferences of all blocks."""
-        return BlockedLoss(self.blocks, self.query_weight)
+        return BlockedLoss(self.blocks, self.query_weight, self.loss)
 
     def sums_at(self, f: Parts, derivative: Derivative) -> tuple[Sums, np.ndarray, float]:
         """The sums at scores f, X'g (d,), and f'g, for their score gradient g. One pass."""

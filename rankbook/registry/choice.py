@@ -22,6 +22,7 @@ from ..base.ownership import Seal
 from ..base.tables import as_html, as_text
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_flag, as_positive
+from ..problems.smooth_losses import SmoothLoss
 from rankbook.registry.plugins import (
     AT_RUN_TIME,
     get_solver,
@@ -220,7 +221,7 @@ def predicted_seconds(problem: Problem, solver: Any, provides: str = "solve") ->
         return 0.0
     is_path, factored = provides == "path", getattr(problem, "is_factored", False)
     if is_kind(problem, "RankSVMProblem") and not problem.penalty.coef_is_weights:
-        if problem.storage == "blocks":
+        if problem.storage == "blocks" or isinstance(problem.loss, SmoothLoss):
             return 0.0
         work = work_of(problem)
         if solver == "path" and is_path:
@@ -578,7 +579,7 @@ def choose_solver(
         return make("path")
     if hard_margin or not is_kind(problem, "RankSVMProblem"):
         return make("qp")
-    if problem.storage == "blocks":
+    if problem.storage == "blocks" or isinstance(problem.loss, SmoothLoss):
         return make("newton")
     if provides == "path":
         return make(follower_of(problem, allow_plugins))

@@ -23,7 +23,9 @@ from ..base.errors import ArgumentError
 from ..base.validation import as_flag, unknown_name
 from ..kernels.kernel import Kernel
 from ..preferences.graph import has_positive_margins
-from ..problems.losses import LOSSES, PENALTIES
+from ..problems.losses import PENALTIES
+from ..problems.ranksvm import LOSSES
+from ..problems.smooth_losses import SmoothLoss
 
 GROUP = "rankbook.solvers"  # the group of entry points that name solvers
 HOME = "rankbook"  # the distribution whose names no other can take
@@ -44,8 +46,10 @@ class Solver:
     kernels : tuple of str
         Names of the kernels it takes.
     penalties, losses, storages : set
-        Of {"l2", "l1"}, {"hinge", "squared"} and {"float64", "float32", "csr", "blocks"} (how the
-        items X may be kept); by default the first of each.
+        Of {"l2", "l1"}, {"hinge", "squared", "logistic", "smooth"} and {"float64", "float32",
+        "csr", "blocks"} (how the items X may be kept); by default the first of each. "smooth"
+        stands for every loss whose sums contain its part of the dual, the logistic one and own ones
+        among them; see :class:`rankbook.problems.smooth_losses.SmoothLoss`.
     weights, margins, signed_margins, hard_margin, signs : bool
         Whether it takes weights c other than 1, margins delta other than 1, margins that are not
         positive, lam = 0, and signs of the weights of a linear function. Without signs such a
@@ -154,7 +158,7 @@ VOCABULARY = dict(
         "RayleighProblem",
     ),
     kernels=Solver.kernels,
-    losses=tuple(LOSSES),
+    losses=(*LOSSES, "smooth"),
     penalties=tuple(PENALTIES),
     storages=("float64", "float32", "csr", "blocks"),
 )
@@ -296,7 +300,10 @@ def asked_of(solver, problem):
     for feature, declared in FEATURES.items():
         if hasattr(problem, feature):
             asked = getattr(problem, feature)  # a loss and a penalty are objects
-            found[feature] = getattr(asked, "name", asked), getattr(solver, declared)
+            name, taken = getattr(asked, "name", asked), getattr(solver, declared)
+            if isinstance(asked, SmoothLoss) and "smooth" in taken:
+                name = "smooth"
+            found[feature] = name, taken
     if getattr(problem, "signs", None) is not None:
         found["signs"] = True, {solver.signs}
     return found

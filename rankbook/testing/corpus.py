@@ -11,11 +11,13 @@ import numpy as np
 from ..kernels.kernel import Kernel
 from ..preferences.graph import Preferences
 from ..problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
-from ..problems.losses import LOSSES, PENALTIES
+from ..problems.losses import PENALTIES
 from ..problems.rankrls import RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import RayleighProblem
 from ..problems.svm import MulticlassSVMProblem, SVMProblem
+
+HINGES = "hinge", "squared"
 
 
 def degenerate_items(rng: np.random.Generator, far: float = 1e5) -> dict[str, np.ndarray]:
@@ -329,14 +331,14 @@ VARIANTS = [
     *(
         Variant("RankSVMProblem", (("loss", loss), ("penalty", penalty)))
         for penalty in PENALTIES
-        for loss in LOSSES
+        for loss in HINGES
     ),
     *(
         Variant("RankSVMProblem", (("loss", loss), ("penalty", penalty), ("signed", True)))
         for penalty in PENALTIES
-        for loss in LOSSES
+        for loss in HINGES
     ),
-    *(Variant("LabelRankSVMProblem", (("loss", loss),)) for loss in LOSSES),
+    *(Variant("LabelRankSVMProblem", (("loss", loss),)) for loss in HINGES),
     Variant("SVMProblem"),
     Variant("MulticlassSVMProblem"),
     Variant("RankRLSProblem", (("penalty", "l2"),)),

@@ -17,6 +17,7 @@ from ...kernels.items import matvec
 from ...kernels.linear_map import BLOCK, LARGEST_MATRIX
 from ...preferences.sums import Derivative, smoothed_hinge
 from ...problems.signs import nearest
+from ...problems.smooth_losses import SmoothLoss
 
 FIRST_WIDTH = 4.0  # at f = 0 every preference is in the band
 MAX_STEPS = 500
@@ -63,7 +64,8 @@ def evaluated(problem, lam, w, f, derivative, found=None):
     rounding = 0.0 if problem.loss.is_smooth else rounding
     gradient, rest = lam * w - correlation, lam * w - v
     lacking = float(rest @ rest) / (2 * lam) + float(w @ (v - correlation))
-    return Point(w, f, value, value - dual, rounding, lacking, gradient, sums.bands)
+    gap = lacking if isinstance(problem.loss, SmoothLoss) else value - dual  # beyond rounding
+    return Point(w, f, value, gap, rounding, lacking, gradient, sums.bands)
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c008
 def likely_diagonal(problem, lam, bands):
