@@ -14,9 +14,8 @@ from ..data.table import PARTS
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
 from ..problems.certificate import Solution
-from ..problems.losses import as_loss
 from ..problems.rankrls import RankRLSProblem
-from ..problems.ranksvm import RankSVMProblem
+from ..problems.ranksvm import RankSVMProblem, as_loss
 from ..problems.rayleigh import RayleighProblem
 from ..registry.choice import choose_solver
 from ..registry.plugins import get_solver, of_one_lambda, of_paths

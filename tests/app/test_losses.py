@@ -12,7 +12,7 @@ from rankbook.data.split import scaling
 
 pytestmark = pytest.mark.usefixtures("workplace")
 
-LOSSES = ("hinge", "squared")
+LOSSES = ("hinge", "squared", "logistic")
 
 
 def write_cars(name="cars.csv", seed=0, n=60):

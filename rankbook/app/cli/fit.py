@@ -52,7 +52,9 @@ from .report import count, say
 
 # what a fit in blocks can be asked for
 ACCEPTED = dict(method=("ranksvm",), kernel=("linear", None), penalty=("l2", None))
-ACCEPTED |= dict(loss=("hinge", "squared", None), graph=("full", None), solver=("newton", "auto"))
+ACCEPTED |= dict(
+    loss=("hinge", "squared", "logistic", None), graph=("full", None), solver=("newton", "auto")
+)
 
 
 Workers = option(int, "Do the work in so many processes of this machine, by Dask; DATA are files.")

@@ -112,7 +112,11 @@ Method = option(
     values="ranksvm rankrls rayleigh",
 )
 Kernel = option(str, "rbf, linear or poly.", values="rbf linear poly")
-Loss = option(str, "Of ranksvm: hinge or squared; hinge by default.", values="hinge squared")
+Loss = option(
+    str,
+    "Of ranksvm: hinge, squared or logistic, for probabilities of pairs; hinge by default.",
+    values="hinge squared logistic",
+)
 Degree = option(int, "Of poly; 3 by default.")
 Coef0 = option(float, "Of poly; 1 by default.")
 Graph = option(str, "Training preferences: full or star.", values="full star")
