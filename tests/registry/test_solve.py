@@ -557,7 +557,7 @@ def test_only_solvers_of_paths_are_advised_for_a_path():
         squared=["newton"],
         l1=["simplex"],
         float32=["newton"],
-        none=[],
+        none=["newton"],
         rls=["rls"],
         classes=["path"],
     )

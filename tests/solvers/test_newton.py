@@ -10,9 +10,9 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 
 import rankbook as rb
+from rankbook.paths import ranges as newton_path
+from rankbook.paths.ranges import answer_of
 from rankbook.preferences.sums import SQUARED, CountedLoss
-from rankbook.solvers.newton import solver as newton_path
-from rankbook.solvers.newton.solver import answer_at, follow
 from rankbook.solvers.newton.steps import direct_step, minimise, started
 
 LAMS = (1e3, 10.0, 0.1, 1e-3)
@@ -184,7 +184,7 @@ def test_a_warm_start_needs_fewer_steps():
 def test_bad_input():
     X, prefs = CASES["queries"]
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
-    with pytest.raises(ValueError, match="it takes the kernels linear, not rbf"):
+    with pytest.raises(ValueError, match="the kernel linear, not rbf, which interior takes"):
         rb.solve(rb.RankSVMProblem(X, prefs), 1.0, solver="newton")
     with pytest.raises(ValueError, match="tol is 0"):
         rb.solve(problem, 1.0, solver="newton", tol=0)
@@ -205,9 +205,7 @@ def test_bad_input():
 
 def proven_gap(problem, lam, point, width):
     """The relative gap of weights and a ramp, from the weights alone."""
-    return answer_at(problem, lam, started(problem, lam, SQUARED, point.w), width).relative_gap(
-        problem, lam
-    )
+    return answer_of(problem, lam, point.w, width).relative_gap(problem, lam)
 
 
 def test_what_rounding_forbids_comes_back_with_its_gap():
@@ -343,22 +341,19 @@ def test_the_path_of_two_items_returns():
 
 @pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_the_paths_of_few_items_return_within_a_second(count):
-    follow(
-        rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences.from_scores([0, 1]), kernel="linear"),
-        None,
-        1e-3,
-    )  # compiles
+    two = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences.from_scores([0, 1]), kernel="linear")
+    rb.solve_path(two, solver="newton")  # compiles
     longest, ends, eps = 0.0, {}, 1e-3
     for problem, rng in random_problems(count, 2):
         start = time.process_time()
-        path = follow(problem, None, eps)
+        path = rb.solve_path(problem, solver="newton", eps=eps)
         longest = max(longest, time.process_time() - start)
         ends[path.status] = ends.get(path.status, 0) + 1
         for lam in path.domain[0] * (path.breakpoints[0] / path.domain[0]) ** rng.uniform(
             0, 1.2, 4
         ):
             reach = path.answers[np.searchsorted(-path.ends[1:-1], -lam, side="right")]
-            w = min(1.0, path.ends[0] / lam) * reach.w
+            w = min(1.0, path.ends[0] / lam) * reach.coef
             assert proven_gap(
                 problem, lam, started(problem, lam, SQUARED, w), reach.width
             ) <= eps * (1 + 1e-9)

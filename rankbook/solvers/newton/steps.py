@@ -16,6 +16,7 @@ import numpy as np
 from ...kernels.items import matvec
 from ...kernels.linear_map import BLOCK, LARGEST_MATRIX
 from ...preferences.sums import Derivative, smoothed_hinge
+from ...problems.ranksvm import RankSVMProblem, is_written_out
 from ...problems.signs import nearest
 from ...problems.smooth_losses import SmoothLoss
 
@@ -178,18 +179,20 @@ def direct_step(problem, lam, gradient, bands, w=None):
 def directions(problem, lam, gradient, diagonal, bands, exactly=False, w=None):
     """Directions downhill for the curvature of a point's bands, the cheap one first.
 
-    Above LARGEST_MATRIX features there is one, the best of so many products; else a truncated
-    one, unless it takes more products than the matrix has columns, and the exact one. Where each
-    product would read the items from files, the exact one alone. With signs, of which `w` (d,) are
-    the weights, w + p has them, too.
+    Above LARGEST_MATRIX features there is one, the best of so many products, unless
+    :func:`rankbook.problems.ranksvm.is_written_out`; else a truncated one, unless it takes more
+    products than the matrix is worth, and the exact one. Where each product would read the items
+    from files, the exact one alone. With signs, of which `w` (d,) are the weights, w + p has them,
+    too.
     """
     d, stored = problem.X.shape[1], problem.storage == "blocks" and problem.blocks.is_stored
+    written = is_written_out(problem.X, problem.summed)
     free = None if problem.signs is None else movable(problem, w, gradient)
     asked = problem, lam, gradient, diagonal, bands
-    if d > LARGEST_MATRIX and free is None:
+    if d > LARGEST_MATRIX and free is None and not written:
         yield rough_direction(*asked, LARGEST_MATRIX)[0]
         return
-    if d > LARGEST_MATRIX:
+    if d > LARGEST_MATRIX and not written:
         product = lambda v: lam * v + problem.hessian_product(bands, v)
         solve = lambda free, r: rough_direction(
             problem, lam, r, diagonal, bands, LARGEST_MATRIX, free=free
@@ -197,7 +200,8 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False, w=None):
         yield allowed(problem, w, signed_step(problem, gradient, w, product, solve), gradient)
         return
     if not (exactly or stored):
-        p, reached = rough_direction(*asked, d // 2 + 20, free=free)
+        most = 20 + d // (20 if written else 2)
+        p, reached = rough_direction(*asked, most, free=free)
         if reached:
             yield allowed(problem, w, p, gradient)
     yield allowed(problem, w, direct_step(problem, lam, gradient, bands, w), gradient)
@@ -309,8 +313,6 @@ def spanned(problem):
     LARGEST_MATRIX, and the items written out have at most BLOCK entries. O(n^2 d).
     """
     from scipy.linalg import qr
-
-    from rankbook.problems.ranksvm import RankSVMProblem
 
     n, d = problem.X.shape
     if (

@@ -1,0 +1,139 @@
+"""Newton's method with kernels against cvxpy, and its paths against the library's certificate."""
+
+import io
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import rankbook as rb
+from rankbook.base.limits import OutOfMemory
+from rankbook.solvers.newton import kernels
+from rankbook.solvers.newton.kernels import FactoredProblem
+
+
+def items(name):
+    """Items (40, d) and grades by the name of what is special about them."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 3))
+    y = np.digitize(X[:, 0] + np.sin(2 * X[:, 1]) + 0.5 * rng.normal(size=40), [-1, 0, 1])
+    X = dict(
+        plain=X,
+        copies=np.repeat(X[:10], 4, axis=0),
+        grid=rng.integers(0, 2, (40, 3)).astype(float),
+        line=np.outer(np.arange(40.0), [1.0, 2.0, 0.0]) / 40,
+    )[name]
+    return X, y
+
+
+def build(name, kernel, loss):
+    X, y = items(name)
+    options = dict(wide=dict(gamma=1e-6), narrow=dict(gamma=1e4), rbf=dict(gamma=0.5))
+    if kernel == "precomputed":
+        X, chosen = X @ X.T, dict(kernel=kernel)
+    elif kernel == "callable":
+        chosen = dict(kernel=lambda A, B: np.exp(-np.abs(A[:, None] - B[None]).sum(axis=2)))
+    else:
+        chosen = options.get(kernel) or dict(kernel=kernel)
+    prefs = rb.Preferences.from_scores(y, np.arange(40) % 3)
+    return rb.RankSVMProblem(X, prefs, loss=loss, **chosen)
+
+
+def minimum(problem, lam):
+    """The minimum by cvxpy, from an eigendecomposition of the kernel matrix and listed pairs."""
+    values, V = np.linalg.eigh(problem.gram)
+    Phi = V * np.sqrt(np.maximum(values, 0))
+    prefs, w = problem.prefs, cp.Variable(len(values))
+    rise = (Phi[prefs.better] - Phi[prefs.worse]) @ w
+    if problem.loss.name == "squared":
+        costs = cp.square(cp.pos(1 - rise))
+    else:
+        costs = cp.logistic(-rise)
+    program = cp.Problem(cp.Minimize(lam / 2 * cp.sum_squares(w) + prefs.weight @ costs))
+    tight = dict(tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return program.solve(solver="CLARABEL", **tight)
+
+
+LOSSES = ("squared",)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kernel", ["rbf", "wide", "narrow", "poly", "precomputed", "callable"])
+@pytest.mark.parametrize("name", ["plain", "copies", "grid", "line"])
+def test_kernels_equal_cvxpy(name, kernel, loss):
+    problem = build(name, kernel, loss)
+    for lam in (10.0, 0.1):
+        found = rb.solve(problem, lam, solver="newton", tol=1e-9).certificate
+        assert found.relative_gap < 1e-8
+        assert found.primal == pytest.approx(minimum(problem, lam), rel=1e-8, abs=1e-8)
+
+
+def test_a_warm_start_with_a_kernel_needs_fewer_steps():
+    problem = build("plain", "rbf", "squared")
+    first = rb.solve(problem, 1.0, solver="newton")
+    again = rb.solve(problem, 0.9, solver="newton", start=first)
+    assert again.info["steps"] < rb.solve(problem, 0.9, solver="newton").info["steps"]
+
+
+def test_items_that_the_kernel_cannot_tell_apart():
+    problem = rb.RankSVMProblem(
+        np.ones((4, 2)), rb.Preferences.from_scores([0, 1, 0, 1]), loss="squared"
+    )
+    found = rb.solve(problem, 1.0, solver="newton")
+    assert not found.predict(problem.X).any() and found.certificate.relative_gap == 0
+    with pytest.raises(ValueError, match="no preference can be met"):
+        rb.solve_path(problem, solver="newton")
+
+
+def test_memory_is_looked_at_first(monkeypatch):
+    problem = build("plain", "rbf", "squared")
+    monkeypatch.setattr("rankbook.base.limits.available_memory", lambda: 32 * 40**2 - 1)
+    with pytest.raises(OutOfMemory, match="use approximate_kernel, or fewer items"):
+        FactoredProblem(problem)
+
+
+def test_the_factor_keeps_the_rank():
+    assert FactoredProblem(build("line", "precomputed", "squared")).X.shape[1] == 1
+    assert FactoredProblem(build("copies", "rbf", "squared")).X.shape[1] <= 10
+    assert kernels.RANK < 1e-14
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+def test_the_gap_is_small_everywhere_on_a_path(kernel, loss, tmp_path):
+    problem, rng = build("plain", kernel, loss), np.random.default_rng(0)
+    path = rb.solve_path(problem, solver="newton")
+    low, high = path.domain[0], 1e3 * path.breakpoints[0]
+    lams = np.exp(rng.uniform(np.log(low), np.log(high), 300))
+    assert max(path.certificate(lam).relative_gap for lam in lams) <= 1e-3
+    assert max(lams) > path.breakpoints[0]
+    for lam in lams[:3]:  # the objective is near that of a solution there
+        alone = rb.solve(problem, lam, solver="newton", tol=1e-9).certificate.primal
+        assert path.certificate(lam).primal <= alone + 1e-3 * max(1.0, alone)
+    file = tmp_path / "kept.rankbook"
+    path.save(file)
+    again = rb.load(file)
+    assert np.array_equal(
+        again.predict(problem.X[:5], low * 2), path.predict(problem.X[:5], low * 2)
+    )
+    longer = again.resume(low / 10)
+    assert (
+        max(longer.certificate(lam).relative_gap for lam in low * rng.uniform(0.1, 1, 50)) <= 1e-3
+    )
+
+
+def test_a_curve_over_a_path_with_a_kernel():
+    X, y = items("plain")
+    problem = build("plain", "rbf", "squared")
+    path = rb.solve_path(problem, solver="newton")
+    curve = rb.validation_curve(path, X, y)
+    for lam in np.geomspace(path.domain[0] * 1.01, path.breakpoints[0] * 2, 20):
+        assert curve.at(lam) == pytest.approx(rb.disagreement(y, path.predict(X, lam)), abs=1e-12)
+
+
+def test_a_path_survives_a_pickle():
+    import pickle
+
+    path = rb.solve_path(build("plain", "rbf", "squared"), solver="newton")
+    again = pickle.load(io.BytesIO(pickle.dumps(path)))
+    assert again.resume(path.domain[0] / 2).domain[0] == path.domain[0] / 2
