@@ -54,7 +54,7 @@ def minimum(problem, lam):
     return program.solve(solver="CLARABEL", **tight)
 
 
-LOSSES = ("squared",)
+LOSSES = ("squared", "logistic")
 
 
 @pytest.mark.parametrize("loss", LOSSES)
