@@ -400,7 +400,7 @@ class SummedLoss:
     def __init__(self, parts):
         self.parts = parts
 
-    def evaluate(self, scores, derivative):
+    def evaluate(self, scores, derivative=None):
         """The :class:`Sums` of a :class:`Derivative` at scores (n,)."""
         found = [part.evaluate(scores, derivative) for part in self.parts]
         return Sums(
