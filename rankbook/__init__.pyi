@@ -23,6 +23,7 @@ from .paths.exact import RegularizationPath, SolutionPath
 from .preferences.graph import Preferences
 from .problems.certificate import Certificate, Solution
 from .problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
+from .problems.pair_features import extend_items
 from .problems.questions import suggest_pairs
 from .problems.rankrls import RankRLSProblem
 from .problems.rankrls_statistics import RankingStatistics, merge_statistics
@@ -83,6 +84,7 @@ __all__ = [
     "datasets",
     "disagreement",
     "explain_pair",
+    "extend_items",
     "get_solver",
     "kernel_path",
     "kernels",

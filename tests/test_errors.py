@@ -1637,6 +1637,24 @@ SOLVING = [
         )
     ),
     (
+        "extend_items without features of pairs",
+        lambda: rb.extend_items(X, rb.Preferences([0], [1], N)),
+        ValueError,
+        r"^prefs is a Preferences without pair_features; expected",
+    ),
+    (
+        "pair features of text",
+        lambda: rb.Preferences([0], [1], N, pair_features=[["home"]]),
+        ValueError,
+        r"^pair_features",
+    ),
+    (
+        "pair features of a column that is not there",
+        lambda: rb.Preferences.from_pairs(dict(winner=[0], loser=[1]), pair_features="left"),
+        ValueError,
+        r"^pair_features is 'left', and the table has the columns 'winner', 'loser'",
+    ),
+    (
         "suggest_pairs of a number",
         lambda: rb.suggest_pairs(3, 2),
         TypeError,

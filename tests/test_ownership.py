@@ -54,6 +54,13 @@ def pairs(b):
     return rb.Preferences(b["better"], b["worse"], N, b["c"], b["delta"])
 
 
+def sided(b):
+    """Preferences from lists of items, with a feature of each pair."""
+    prefs = pairs(b)
+    b["u"] = np.array([[1.0], [-1.0], [1.0], [0.5]])
+    return rb.Preferences(prefs.better, prefs.worse, N, pair_features=b["u"])
+
+
 def recorded(b):
     """Preferences from pairs of rows, with columns of weights, margins and ties."""
     b["pairs"], b["c"] = np.array([[0, 1], [2, 5], [4, 3]]), np.array([1.0, 2.0, 3.0])
@@ -421,6 +428,10 @@ CASES = {
             rb.RankSVM(kernel="linear").fit(b["X"], b["y"]), b["weight"][:D], b["table"][0] + 1.0
         ),
         lambda model, new: [model.predict(new), model.centre, model.factor],
+    ),
+    "extend_items": (
+        lambda b: rb.extend_items(b["X"], sided(b)),
+        lambda found, new: [found[0], found[1].better],
     ),
     "choose_basis": (
         lambda b: rb.choose_basis(b["X"], 4, random_state=0),

@@ -29,6 +29,7 @@ Y, LABELS, QID = np.tile([0.0, 1.0, 2.0], 4), np.tile([0, 1], 6), np.repeat([1, 
 SURVIVAL = rb.Preferences.from_survival(np.arange(N), np.r_[LABELS[1:], 1])
 TABLE = RNG.normal(size=(N, 3))
 PAIRS = rb.Preferences([2, 5, 8], [0, 3, 6], N)
+SIDED = rb.Preferences([2, 5, 8], [0, 3, 6], N, pair_features=[1.0, -1.0, 1.0])
 FOLDER = tempfile.TemporaryDirectory()
 FILES = {name: Path(FOLDER.name, f"{name}.csv") for name in ("items", "pairs")}
 FILES["items"].write_text("one,y\n1,2\n3,4\n")
@@ -367,6 +368,7 @@ CALLS = {
     ),
     "explain_pair": calls(rb.explain_pair, model=model, a=X[0], b=X[1]),
     "to_json": calls(rb.to_json, model=model),
+    "extend_items": calls(rb.extend_items, X=X, prefs=SIDED),
     "suggest_pairs": calls(rb.suggest_pairs, solution=solution, k=2),
     "path.coef": does(path, "coef", lam=1.0),
     "path.read": does(path, "read", lam=1.0),

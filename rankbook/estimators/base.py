@@ -54,6 +54,7 @@ from ..preferences.graph import Preferences, as_preferences, survival_target
 from ..preferences.sums import weighs_nothing
 from ..problems.certificate import Certificate, Solution
 from ..problems.losses import PENALTIES
+from ..problems.pair_features import PairItems, refuse_pair_features
 from ..problems.ranksvm import as_loss
 from ..problems.scale import default_lam
 from ..registry.solver import with_options
@@ -151,7 +152,7 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
     return y.scores, y.queries, y.better_weight, None
 
 # %% ../../nbs/estimators/base.ipynb #et07
-def given_preferences(preferences, X, may_be_empty=False, **others):
+def given_preferences(preferences, X, may_be_empty=False, pair_features=False, **others):
     """Preferences between the rows of X, in place of `others`, which must be None.
 
     Parameters
@@ -161,6 +162,8 @@ def given_preferences(preferences, X, may_be_empty=False, **others):
     X : the items as they were passed
     may_be_empty : bool, default False
         Whether none may count.
+    pair_features : bool, default False
+        Whether they may have features of pairs.
 
     Returns
     -------
@@ -179,6 +182,8 @@ def given_preferences(preferences, X, may_be_empty=False, **others):
             "y, qid and sample_weight, or preferences alone",
         )
     preferences = as_preferences(preferences, X)
+    if not pair_features:
+        refuse_pair_features(preferences, "preferences")
     if not may_be_empty and (len(preferences) == 0 or weighs_nothing(preferences)):
         if preferences.survival is not None:
             raise ArgumentError(
@@ -629,7 +634,8 @@ class Ranker(Shown):
         y : array-like of shape (n,), Preferences, or structured array of shape (n,)
             Scores, of which the higher are preferred; or preferences between the rows of X; or
             survival times with a field of booleans, whether the event was seen. Of survival times
-            the value is Harrell's concordance.
+            the value is Harrell's concordance. Pair features of preferences count if the model was
+            fitted with some.
         qid : array-like of shape (n,), optional
             Query ids. A model that was fitted with query ids needs them here, too, or Preferences
             made from scores with query ids.
@@ -654,7 +660,8 @@ class Ranker(Shown):
         0.5
         """
         if preferences is not None:
-            y = given_preferences(preferences, X, y=y, qid=qid, sample_weight=sample_weight)
+            others = dict(y=y, qid=qid, sample_weight=sample_weight)
+            y = given_preferences(preferences, X, pair_features=True, **others)
             qid = sample_weight = None
         else:
             if y is None:
@@ -664,7 +671,17 @@ class Ranker(Shown):
                 y, qid, sample_weight = survival, None, None
             y = as_known(y, X, "y", "X")
             refuse_without_ids(self, y, qid)
-        return share_met(y, np.asarray(self.predict(X)), qid, sample_weight)
+        scores, theta = np.asarray(self.predict(X)), vars(self).get("pair_coef_")
+        if theta is not None and getattr(y, "pair_features", None) is not None:
+            if y.pair_features.shape[1] != theta.size:
+                raise ArgumentError(
+                    f"y has {y.pair_features.shape[1]} pair features and the model was fitted with "
+                    f"{theta.size}",
+                    "equal numbers",
+                )
+            extended = PairItems.of(y)
+            y, scores = extended.prefs, scores[extended.rows] + extended.features @ theta
+        return share_met(y, scores, qid, sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -39,6 +39,7 @@ from ..paths.exact import SolutionPath
 from ..preferences.graph import Preferences
 from ..preferences.sums import total_weight
 from ..problems.certificate import Certificate
+from ..problems.pair_features import PairItems
 from rankbook.problems.ranksvm import (
     EXACT_GAP,
     FEWEST,
@@ -71,8 +72,8 @@ from rankbook.selection.curve import (
 from ..selection.folds import Fold, make_folds, pair_folds
 
 # %% auto #0
-__all__ = ['MOST', 'PATH_OF_BLOCKS', 'feature_signs', 'RankSVM', 'worth_projecting', 'rescale', 'followed', 'FoldCurve',
-           'fold_curve', 'fold_values', 'mean_curve', 'choose_by_folds', 'RankSVMCV']
+__all__ = ['MOST', 'PATH_OF_BLOCKS', 'feature_signs', 'fitted_to', 'RankSVM', 'worth_projecting', 'rescale', 'followed',
+           'FoldCurve', 'fold_curve', 'fold_values', 'mean_curve', 'choose_by_folds', 'RankSVMCV']
 
 # %% ../../nbs/estimators/ranksvm.ipynb #sge1
 def feature_signs(model, X):
@@ -83,6 +84,15 @@ def feature_signs(model, X):
     if model.kernel != "linear":
         return model.signs
     return as_signs(model.signs, X.shape[1], getattr(model, "feature_names_in_", None))
+
+
+def fitted_to(prefs, solution, model):
+    """What a ranking SVM says of its solution: that of items without pair features, as a dict."""
+    if getattr(prefs, "pair_features", None) is None:
+        return fitted_attributes(solution)
+    kernel, extended = model._kernel(model.gamma), PairItems.of(prefs)
+    function, theta = extended.split(solution.function, kernel, prefs.n_items)
+    return fitted_attributes(solution, function) | dict(pair_coef_=theta)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c012
 class RankSVM(Ranker):
@@ -152,6 +162,10 @@ class RankSVM(Ranker):
     support_, dual_coef_ : ndarrays of shape (s,), int and float
         Other kernels: the items with coefficients other than 0, and these,
         f(x) = sum_j dual_coef_[j] k(x, X[support_[j]]).
+    pair_coef_ : ndarray of shape (p,)
+        Coefficients of pair features, if the preferences had some: what an advantage of 1 adds to
+        the difference of two scores. `predict` gives scores without any advantage; `solution_` is
+        that of the problem with extended items, see :mod:`rankbook.problems.pair_features`.
     function_ : LinearFunction, KernelFunction or NystroemFunction
         The function alone, which predicts; it keeps no items but those of ``support_``.
     certificate_ : Certificate
@@ -278,9 +292,10 @@ class RankSVM(Ranker):
         else:
             X, rows = self._read_items(X, finite=False), X
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-            prefs = given_preferences(preferences, rows, **others)
+            with_features = self.approximate_kernel is None
+            prefs = given_preferences(preferences, rows, pair_features=with_features, **others)
         if self.approximate_kernel is None:
-            found = fitted_attributes(self._solve(self._problem(X, prefs)))
+            found = fitted_to(prefs, self._solve(self._problem(X, prefs)), self)
         else:
             found = self._fit_projected(X, prefs)
         return self._keep_fit(found | dict(by_query_=prefs.queries is not None))
@@ -306,8 +321,15 @@ class RankSVM(Ranker):
 
     def _problem(self, X, prefs):
         """The :class:`rankbook.RankSVMProblem` with the options of the estimator."""
-        options = dict(kernel=self._kernel(self.gamma), penalty=self.penalty, loss=self.loss)
-        return RankSVMProblem(X, prefs, **options, signs=feature_signs(self, X))
+        kernel, signs = self._kernel(self.gamma), feature_signs(self, X)
+        if getattr(prefs, "pair_features", None) is not None:
+            extended = PairItems.of(prefs)
+            signs = (
+                None if signs is None else np.r_[signs, np.zeros(extended.features.shape[1], int)]
+            )
+            X, prefs, kernel = extended.items(X, kernel), extended.prefs, extended.kernel(kernel)
+        options = dict(kernel=kernel, penalty=self.penalty, loss=self.loss)
+        return RankSVMProblem(X, prefs, **options, signs=signs)
 
     def _solve(self, problem):
         lam = lam_for(problem, self.lam)
@@ -460,13 +482,16 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
     X_train, X_test = (
         X[np.ix_(items, fold.train)] if pairwise else X[items] for items in (fold.train, fold.test)
     )
-    problem = model._problem(X_train, fold.prefs)
+    problem, target = model._problem(X_train, fold.prefs), fold.target
+    if getattr(target, "pair_features", None) is not None:
+        asked, kernel = PairItems.of(target), model._kernel(model.gamma)
+        X_test, target = asked.items(X_test, kernel, PairItems.of(fold.prefs)), asked.prefs
     # that of the hinge, where the squared hinge with the L2 penalty has none
     top = problem.penalty.lam_max(problem)
     lam_min = lam_min_ratio * top if lam_min_ratio and top > 0 else None
     path, follower = followed(problem, model.solver, lam_min)
     options = {} if metric == "disagreement" else dict(qid=fold.qid, metric=metric, k=k)
-    curve = validation_curve(path, X_test, fold.target, **options)
+    curve = validation_curve(path, X_test, target, **options)
     curve = rescale(curve, 1.0 / total_weight(fold.prefs))
     return FoldCurve(curve, path.status, path.solver, follower)
 
@@ -610,7 +635,7 @@ class RankSVMCV(Ranker):
         ones.
     solution_, function_, certificate_, solver_, by_query_, n_features_in_
         Of the fit on all data, as in :class:`rankbook.RankSVM`; also coef_ of a linear kernel,
-        support_ and dual_coef_ of others.
+        support_ and dual_coef_ of others, and pair_coef_ of pair features.
 
     Examples
     --------
@@ -764,7 +789,7 @@ class RankSVMCV(Ranker):
             X, rows = self._read_items(X), X
             refuse_huge("X", X)
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-            prefs = given_preferences(preferences, rows, **others)
+            prefs = given_preferences(preferences, rows, pair_features=True, **others)
         for model in models:  # those of a fold see no names
             model.set_params(signs=feature_signs(self, X))
         # too large: refused before any work
@@ -844,4 +869,4 @@ class RankSVMCV(Ranker):
             best_=curve.best,
             standard_error_=error,
         )
-        return results | fitted_attributes(solution)
+        return results | fitted_to(prefs, solution, model)

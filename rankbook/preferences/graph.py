@@ -5,7 +5,7 @@
 # %% ../../nbs/preferences/graph.ipynb #c003
 from __future__ import annotations  # help() shows ArrayLike, not all that it stands for
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from rankbook.base.validation import (
 )
 from rankbook.preferences.events import (
     column_of,
+    features_of,
     flags_of,
     index_of,
     is_numbered,
@@ -212,12 +213,17 @@ class Preferences(SetOnce):
         Costs c >= 0 of violating each preference; 1 by default.
     margin : array-like of shape (m,), optional
         Differences of score delta that are asked for, of any sign; 1 by default.
+    pair_features : array-like of shape (m,) or (m, p), optional
+        What belongs to a pair and not to an item, such as home advantage, as seen from the better
+        item: +1 where it had the advantage, -1 where the worse item had it, 0 where neither had;
+        or any difference, such as that of the lengths of two answers. :class:`rankbook.RankSVM`
+        learns a coefficient for each, see :mod:`rankbook.problems.pair_features`.
 
     Raises
     ------
     ValueError
         If lengths disagree, an index is out of range, an item is preferred to itself, a weight is
-        negative or a margin not finite.
+        negative, or a margin or a feature not finite.
 
     Attributes
     ----------
@@ -236,6 +242,9 @@ class Preferences(SetOnce):
     better_weight, worse_weight : ndarray of shape (n,), or None
         Weights of the items as the better and as the worse one of a preference, which weighs their
         product. The same array if each item has one weight; see :meth:`item_weighted`.
+    pair_features : ndarray of shape (m, p), or None
+        Features of the pairs. Cutting, weighing and pickling keep them; metrics, which compare the
+        scores of items, do not use them.
 
     Notes
     -----
@@ -265,6 +274,7 @@ class Preferences(SetOnce):
     levels: tuple[np.ndarray, ...] | None
     better_weight: np.ndarray | None
     worse_weight: np.ndarray | None
+    pair_features: np.ndarray | None
 
     def __init__(
         self,
@@ -273,6 +283,7 @@ class Preferences(SetOnce):
         n_items: int,
         weight: ArrayLike | None = None,
         margin: ArrayLike | None = None,
+        pair_features: ArrayLike | None = None,
     ) -> None:
         n_items = as_count("n_items", n_items, 1, 2**31 - 1)
         better, worse = (
@@ -290,6 +301,7 @@ class Preferences(SetOnce):
                 "two different items",
             )
         given = _pair_vectors(weight, margin, better.size)
+        given |= dict(pair_features=own(features_of(None, pair_features, better.size)))
         self._begin(n_items, "pairs", better.size, _pairs=(locked(better), locked(worse)), **given)
 
     @classmethod
@@ -444,7 +456,7 @@ class Preferences(SetOnce):
         return prefs.item_weighted(weight)
 
     @classmethod
-    def from_pairs(
+    def from_pairs(  # noqa: PLR0913 -- a column each
         cls,
         pairs: Any,
         winner: str | ArrayLike = "winner",
@@ -454,6 +466,7 @@ class Preferences(SetOnce):
         tie: str | ArrayLike | None = None,
         ties: Literal["refuse", "drop", "half"] = "refuse",
         items: ArrayLike | None = None,
+        pair_features: str | Sequence[str] | ArrayLike | None = None,
     ) -> Self:
         """Prefer the winner to the loser of each row.
 
@@ -473,6 +486,9 @@ class Preferences(SetOnce):
         items : sequence of n distinct names, optional
             Name of each row, for instance ``X.index``. By default integers are row numbers, and
             other names are numbered as they first appear; the attribute `items` then holds them.
+        pair_features : str, list of str, or array-like of shape (m,) or (m, p), optional
+            Columns, or numbers, as seen from the winner: see :class:`rankbook.Preferences`. The
+            second half of a tie has the opposite sign.
 
         Returns
         -------
@@ -504,7 +520,8 @@ class Preferences(SetOnce):
         )
         tie = None if tie is None else flags_of("tie", column_of(pairs, "tie", tie, m))
         columns = dict(winner=winner, loser=loser)
-        found, facts = pairs_of(columns, items, weight, margin, tie, ties)
+        features = features_of(pairs, pair_features, m)
+        found, facts = pairs_of(columns, items, weight, margin, tie, ties, features=features)
         return cls(*found).replaced(**facts)
 
     @classmethod
@@ -622,7 +639,7 @@ class Preferences(SetOnce):
         return cls(*found).merged().replaced(items=names)
 
     @classmethod
-    def from_matches(
+    def from_matches(  # noqa: PLR0913 -- a column each
         cls,
         matches: Any,
         home: str | ArrayLike = "home",
@@ -632,6 +649,8 @@ class Preferences(SetOnce):
         weight: str | ArrayLike | None = None,
         ties: Literal["refuse", "drop", "half"] = "refuse",
         items: ArrayLike | None = None,
+        home_advantage: bool = False,
+        pair_features: str | Sequence[str] | ArrayLike | None = None,
     ) -> Self:
         """Prefer the side that won each match.
 
@@ -642,12 +661,21 @@ class Preferences(SetOnce):
             Columns of the two sides.
         result : str or (str, str), default "result"
             A column of "H", "D" and "A" for home, draw and away; or of goals of the home side less
-            those of the other; or two columns of goals, of home and away.
+            those of the other; or two columns of goals, or of points such as 1, 1/2 and 0 in
+            chess, of home and away.
         margin : {"one", "difference"}, default "one"
             Whether the winner should be ahead by 1, or by its goals; "one" counts wins alone.
         weight : str or array-like of shape (m,), optional
         ties, items
             As in :meth:`from_pairs`; a draw is a tie.
+        home_advantage : bool, default False
+            Whether the side is a feature of the pair, the first one: +1 where the winner was at
+            home, -1 where it was away. Sides may be what was shown on the left and on the right, or
+            who had the white pieces.
+        pair_features : str, list of str, or array-like of shape (m,) or (m, p), optional
+            Columns, or numbers, as seen from the home side, which are turned around where the other
+            side won. On grounds that may be neutral, for example, ``pair_features="at_home"``, a
+            column of 1 and 0, takes the place of `home_advantage`.
 
         Returns
         -------
@@ -666,16 +694,24 @@ class Preferences(SetOnce):
         >>> prefs = rb.Preferences.from_matches(games, result=("hg", "ag"), ties="drop")
         >>> prefs.items, prefs.better.tolist(), prefs.n_ties
         (('a', 'b', 'c'), [1], 1)
+
+        A draw as half a win each way, with the side as a feature:
+
+        >>> games = dict(home=["a", "b"], away=["b", "c"], result=["A", "D"])
+        >>> prefs = rb.Preferences.from_matches(games, ties="half", home_advantage=True)
+        >>> prefs.better.tolist(), prefs.weight.tolist(), prefs.pair_features.ravel().tolist()
+        ([1, 1, 2], [1.0, 0.5, 0.5], [-1.0, 1.0, -1.0])
         """
         columns = dict(home=home, away=away, result=result, weight=weight)
+        columns |= dict(home_advantage=home_advantage, pair_features=pair_features)
         found, facts = match_pairs(matches, margin, ties, items, **columns)
         return cls(*found).replaced(**facts)
 
     def merged(self) -> Self:
         """The same preferences, each pair once, with the sum of its weights.
 
-        Pairs of different margins stay apart; they are sorted by the better item, the worse and the
-        margin. O(m log m).
+        Pairs of different margins or features stay apart; they are sorted by the better item, the
+        worse, the margin and the features. O(m log m).
 
         Examples
         --------
@@ -687,12 +723,14 @@ class Preferences(SetOnce):
         if not len(self):
             return self
         better, worse, margin = self.better, self.worse, self.margin
-        order = np.lexsort((margin, worse, better))
-        keys = [values[order] for values in (better, worse, margin)]
+        features = () if self.pair_features is None else self.pair_features.T
+        order = np.lexsort((*features[::-1], margin, worse, better))
+        keys = [values[order] for values in (better, worse, margin, *features)]
         new = np.r_[True, np.any([key[1:] != key[:-1] for key in keys], axis=0)]
         rows, weight = order[new], np.add.reduceat(self.weight[order], np.flatnonzero(new))
         margin = None if (margin == 1).all() else margin[rows]
-        one = type(self)(better[rows], worse[rows], self.n_items, weight, margin)
+        features = None if self.pair_features is None else self.pair_features[rows]
+        one = type(self)(better[rows], worse[rows], self.n_items, weight, margin, features)
         return one.replaced(items=self.items, n_ties=self.n_ties)
 
     def find_cycle(self) -> list[int] | None:
@@ -709,7 +747,7 @@ class Preferences(SetOnce):
         return find_cycle(*self._list(), self.n_items) if self.levels is None else None
 
     def _begin(self, n_items, graph, m, **given):
-        none = "n_queries n_levels levels scores queries survival items".split()
+        none = "n_queries n_levels levels scores queries survival items pair_features".split()
         none += "better_weight worse_weight _pairs _weight _margin _level_weight _whole".split()
         facts = dict(n_items=n_items, graph=graph, n_ties=0, _m=m)
         vars(self).update(dict.fromkeys(none) | facts | given)
@@ -806,7 +844,8 @@ class Preferences(SetOnce):
                 place = np.empty_like(rows)
                 place[found.levels[0]] = np.arange(rows.size)
                 kept = kept[np.lexsort([place[ends] for ends in pairs[::-1]])]
-        weight, margin = (v if v is None else locked(v[kept]) for v in of_pairs)
+        of_pairs.append(self.pair_features)
+        weight, margin, features = (v if v is None else locked(v[kept]) for v in of_pairs)
         level = self._level_weight and (cut(self._level_weight[0]), self._level_weight[1])
         names = None if self.items is None else tuple(self.items[i] for i in rows.tolist())
         return found.replaced(
@@ -815,6 +854,7 @@ class Preferences(SetOnce):
             scores=cut(self.scores),
             queries=cut(self.queries),
             survival=cut(self.survival),
+            pair_features=features,
             _weight=weight,
             _margin=margin,
             _level_weight=level,
@@ -917,8 +957,9 @@ class Preferences(SetOnce):
         """The same graph without weights of items, with the preferences that these left out."""
         if self._whole is None:
             return self
-        better, worse, margin, m = self._whole
+        better, worse, margin, features, m = self._whole
         given = dict(_pairs=None if better is None else (better, worse), _margin=margin, _m=m)
+        given |= dict(pair_features=features)
         given |= dict(better_weight=None, worse_weight=None, _weight=None, _whole=None)
         return self.replaced(**given)
 
@@ -928,6 +969,7 @@ class Preferences(SetOnce):
             worse = locked(worse * self.survival["event"])
         whole = self._unweighted()
         pairs, margin, m = whole._pairs, whole._margin, whole._m
+        features = whole.pair_features
         if not (better.all() and worse.all()):
             if whole.graph == "full" and margin is None:
                 pairs, m = None, int(_counted_lower(*whole.levels, better, worse)[1].sum())
@@ -935,7 +977,9 @@ class Preferences(SetOnce):
                 k, l = whole._list()
                 kept = np.flatnonzero((better[k] > 0) & (worse[l] > 0))
                 pairs, m = (locked(k[kept]), locked(l[kept])), kept.size
-                margin = None if margin is None else locked(margin[kept])
+                margin, features = (
+                    None if v is None else locked(v[kept]) for v in (margin, features)
+                )
         return whole.replaced(
             better_weight=better,
             worse_weight=worse,
@@ -943,7 +987,13 @@ class Preferences(SetOnce):
             _margin=margin,
             _m=m,
             _weight=None,
-            _whole=(*(whole._pairs or (None, None)), whole._margin, whole._m),
+            pair_features=features,
+            _whole=(
+                *(whole._pairs or (None, None)),
+                whole._margin,
+                whole.pair_features,
+                whole._m,
+            ),
         )
 
     def query_weighted(self, weight: Literal["equal"] | ArrayLike = "equal") -> Self:
@@ -1054,6 +1104,8 @@ class Preferences(SetOnce):
             if np.all(self.better_weight == 1):  # those of 0 say that a time is censored
                 given["item weight"] = None
         given["margin"] = None if self._margin is None else "given"
+        if self.pair_features is not None:
+            given["pair features"] = self.pair_features.shape[1]
         facts = dict(items=self.n_items, preferences=len(self), graph=self.graph)
         return facts | {name: value for name, value in given.items() if value is not None}
 

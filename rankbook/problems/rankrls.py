@@ -36,6 +36,7 @@ from rankbook.preferences.laplacians import (
 from ..preferences.sums import weighs_nothing
 from .certificate import Certificate, spread
 from .losses import L1, L2, as_penalty, count_coef, smooth_certificate, strongest
+from .pair_features import refuse_pair_features
 from .scale import kernel_scatter, listed_gradient
 
 # %% ../../nbs/problems/rankrls.ipynb #c004
@@ -56,6 +57,7 @@ def make_graph(graph, qid, n, item_weight=None):
         )
     if not isinstance(graph, Preferences):
         return WeightedGraph(graph, n)
+    refuse_pair_features(graph, "graph")
     if graph.n_items != n:
         raise ArgumentError(f"graph has {graph.n_items} items and X has {n} rows", "equal numbers")
     if graph.is_counted and graph.level_weight is None:

@@ -36,6 +36,7 @@ from rankbook.problems.losses import (
     count_coef,
     significant_weights,
 )
+from .pair_features import refuse_pair_features
 from .scale import comparison_groups, kernel_scatter, listed_gradient
 from .signs import as_signs, nearest
 from .smooth_losses import Logistic, PairLoss, SmoothLoss, SmoothPairLoss
@@ -129,6 +130,7 @@ class RankSVMProblem(Tabled, KernelMap):
             )
         stores = self.kernel.name == "linear" and not self.penalty.coef_is_weights
         X = (as_items if stores else as_matrix)("X", X)
+        refuse_pair_features(prefs)
         prefs = self.loss.read_target(prefs)
         if X.shape[0] != prefs.n_items:
             raise ArgumentError(

@@ -212,10 +212,10 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
         pairs = np.column_stack([prefs.better, prefs.worse])
         parts = deal_folds(cv, pairs, prefs.weight, number, rng)
         every = locked(np.arange(prefs.n_items))
-        listed = prefs.better, prefs.worse, prefs.weight, prefs.margin
+        listed = prefs.better, prefs.worse, prefs.weight, prefs.margin, prefs.pair_features
 
         def among(at):
-            better, worse, *numbers = (column[at] for column in listed)
+            better, worse, *numbers = (None if each is None else each[at] for each in listed)
             return Preferences(better, worse, prefs.n_items, *numbers)
 
         folds = [Fold(every, among(train), every, among(test)) for train, test in parts]

@@ -17,6 +17,8 @@ version: str = rb.__version__
 # Preferences
 
 prefs = rb.Preferences([0, 1], [2, 3], n_items=6, weight=[1, 2])
+sided = rb.Preferences([0, 1], [2, 3], n_items=4, pair_features=[1.0, -1.0])
+extended, between = rb.extend_items([[0.0], [1.0], [2.0], [3.0]], sided)
 prefs = rb.Preferences.from_scores(y, qid, graph="star")
 prefs = rb.Preferences.from_scores(y, qid, query_weight="equal", level_weight={(1, 0): 2.0})
 prefs = rb.Preferences.from_scores(y, qid, query_weight=[1, 2]).query_weighted([1.0, 2.0])

@@ -1,0 +1,276 @@
+"""Features that belong to pairs, on extended items, against the formula with an explicit theta."""
+
+import pickle
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+import rankbook as rb
+from rankbook.problems.pair_features import PairItems
+
+N, D, M = 12, 3, 50
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(N, D))
+BETTER = RNG.integers(N, size=M)
+WORSE = (BETTER + 1 + RNG.integers(N - 1, size=M)) % N
+WEIGHT = RNG.uniform(0.5, 2, M)
+FEATURES = {
+    "side": RNG.choice([-1.0, 1.0], (M, 1)),
+    "side and neutral, and a number": np.column_stack(
+        [RNG.integers(-1, 2, M), RNG.integers(-2, 3, M) / 2]
+    ),
+    "numbers": RNG.normal(size=(M, 2)),
+    "zeros": np.zeros((M, 2)),
+    "ones": np.ones((M, 1)),
+    "of rank 1": np.outer(RNG.normal(size=M), [1.0, 2.0]),
+}
+
+
+def given(u, **options):
+    return rb.Preferences(BETTER, WORSE, N, pair_features=u, **options)
+
+
+def by_cvxpy(F, u, lam, weight, margin=1.0, penalty="l2", signs=None):
+    """The weights of features F of items, theta, and the objective."""
+    w, theta = cp.Variable(F.shape[1]), cp.Variable(u.shape[1])
+    z = (F[BETTER] - F[WORSE]) @ w + u @ theta
+    size = (
+        lam * (cp.norm1(w) + cp.norm1(theta))
+        if penalty == "l1"
+        else lam / 2 * (cp.sum_squares(w) + cp.sum_squares(theta))
+    )
+    limits = [] if signs is None else [cp.multiply(signs, w) >= 0]
+    problem = cp.Problem(cp.Minimize(size + weight @ cp.pos(margin - z)), limits)
+    exact = dict(tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    return problem.solve(solver="CLARABEL", **exact), w.value, theta.value
+
+
+@pytest.mark.parametrize("name", FEATURES)
+@pytest.mark.parametrize("solver", ["path", "qp", "interior"])
+def test_linear_solutions_are_those_with_an_explicit_theta(name, solver):
+    u, margin = FEATURES[name], RNG.uniform(0.5, 1.5, M)
+    prefs = given(u, weight=WEIGHT, margin=margin)
+    model = rb.RankSVM(lam=0.7, kernel="linear", solver=solver).fit(X, prefs)
+    value, w, theta = by_cvxpy(X, u, 0.7, WEIGHT, margin)
+    assert model.certificate_.primal == pytest.approx(value, rel=1e-8)
+    np.testing.assert_allclose(model.coef_, w, atol=1e-6)
+    np.testing.assert_allclose(model.pair_coef_, theta, atol=1e-6)
+    assert (
+        model.predict(X) == pytest.approx(X @ model.coef_) and model.pair_coef_.shape == u[0].shape
+    )
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "precomputed", lambda A, B: (A @ B.T + 1) ** 2])
+@pytest.mark.parametrize("name", ["side", "numbers", "zeros"])
+def test_kernels(kernel, name):
+    u = FEATURES[name]
+    model = rb.RankSVM(lam=0.7, kernel="rbf" if kernel == "precomputed" else kernel)
+    K = model._kernel(None).gram(X)
+    rows = K if kernel == "precomputed" else X
+    model = model.set_params(kernel=kernel).fit(rows, given(u))
+    value, w, theta = by_cvxpy(np.linalg.cholesky(K + 1e-12 * np.eye(N)), u, 0.7, np.ones(M))
+    assert model.certificate_.primal == pytest.approx(value, rel=1e-6)
+    np.testing.assert_allclose(model.pair_coef_, theta, atol=1e-5)
+    f = np.linalg.cholesky(K + 1e-12 * np.eye(N)) @ w
+    np.testing.assert_allclose(np.ptp(model.predict(rows) - f), 0, atol=1e-5)
+    assert set(model.support_) <= set(range(N)) and model.certificate_.is_optimal()
+
+
+def test_the_exact_path_is_optimal_everywhere():
+    problem = rb.RankSVMProblem(*rb.extend_items(X, given(FEATURES["side"])), kernel="linear")
+    path = rb.solve_path(problem)
+    for lam in (3.0, 0.3, 0.03):
+        value, w, theta = by_cvxpy(X, FEATURES["side"], lam, np.ones(M))
+        one = path.solution(lam)
+        assert one.certificate.primal == pytest.approx(value, rel=1e-8)
+        np.testing.assert_allclose(one.function.weights, np.r_[w, theta], atol=1e-5)
+
+
+def test_the_l1_penalty_and_signs():
+    u, signs = FEATURES["numbers"], np.array([1, -1, 0])
+    for options in (dict(penalty="l1"), dict(signs=signs)):
+        model = rb.RankSVM(lam=1.5, kernel="linear", **options).fit(X, given(u))
+        value, *_, theta = by_cvxpy(X, u, 1.5, np.ones(M), **options)
+        assert model.certificate_.primal == pytest.approx(value, rel=1e-6)
+        np.testing.assert_allclose(model.pair_coef_, theta, atol=1e-4)
+    assert (model.coef_ * signs >= 0).all()
+
+
+def test_sparse_and_single_precision_items():
+    u = FEATURES["side"]
+    dense = rb.RankSVM(lam=1.0, kernel="linear").fit(X, given(u))
+    sparse = rb.RankSVM(lam=1.0, kernel="linear").fit(csr_array(X), given(u))
+    assert abs(sparse.pair_coef_ - dense.pair_coef_) <= sparse.certificate_.radius + 1e-6
+    single, _ = rb.extend_items(X.astype(np.float32), given(u))
+    assert single.dtype == np.float32
+
+
+def test_a_side_at_most_doubles_the_items():
+    found = PairItems.of(given(FEATURES["side"]))
+    assert found.prefs.n_items <= 2 * N and set(np.unique(found.features)) == {0.0, 1.0}
+    assert PairItems.of(given(np.zeros(M))).prefs.n_items == np.unique([BETTER, WORSE]).size
+    z = found.features[found.prefs.better] - found.features[found.prefs.worse]
+    assert np.array_equal(z, FEATURES["side"])
+    assert np.array_equal(found.rows[found.prefs.better], BETTER)
+
+
+def test_a_scaled_feature_is_penalised_less():
+    u = FEATURES["side"]
+    large = rb.RankSVM(lam=1.0, kernel="linear").fit(X, given(1000 * u))
+    value = by_cvxpy(X, 1000 * u, 1.0, np.ones(M))[0]
+    assert large.certificate_.primal == pytest.approx(value, rel=1e-7)
+
+
+def test_one_pair():
+    prefs = rb.Preferences([0], [1], 2, pair_features=[-1.0])
+    model = rb.RankSVM(lam=1.0, kernel="linear").fit([[0.0], [1.0]], prefs)
+    assert model.pair_coef_ == pytest.approx([-0.5]) and model.coef_ == pytest.approx([-0.5])
+    assert model.score([[0.0], [1.0]], prefs) == 1.0
+
+
+def test_score_counts_the_pair_features():
+    u = FEATURES["numbers"]
+    model = rb.RankSVM(lam=0.1, kernel="linear").fit(X, given(u, weight=WEIGHT))
+    z = (X[BETTER] - X[WORSE]) @ model.coef_ + u @ model.pair_coef_
+    assert model.score(X, given(u, weight=WEIGHT)) == pytest.approx(WEIGHT @ (z > 0) / WEIGHT.sum())
+    neutral = (X[BETTER] - X[WORSE]) @ model.coef_ > 0
+    assert model.score(X, given(None)) == pytest.approx(neutral.mean())
+    with pytest.raises(ValueError, match="y has 1 pair features and the model was fitted with 2"):
+        model.score(X, given(FEATURES["side"]))
+
+
+def test_preferences_keep_their_features():
+    u = FEATURES["numbers"]
+    prefs, rows = given(u, weight=WEIGHT), [3, 0, 7, 7, 5, 2, 9]
+    part = prefs[rows]
+    pairs = {(b, w, *v) for b, w, v in zip(BETTER, WORSE, u.tolist())}
+    kept = zip(part.better, part.worse, part.pair_features.tolist())
+    assert {(rows[b], rows[w], *v) for b, w, v in kept} <= pairs and len(part)
+    without = prefs.item_weighted(np.arange(N) % 2)
+    assert np.array_equal(without.pair_features, u[(BETTER % 2) * (WORSE % 2) > 0])
+    assert np.array_equal(without.item_weighted(np.ones(N)).pair_features, u)
+    assert np.array_equal(prefs.reweighted().pair_features, u)
+    assert np.array_equal(pickle.loads(pickle.dumps(prefs)).pair_features, u)
+    assert "pair features=2" in repr(prefs) and prefs.pair_features.flags.writeable is False
+    twice = rb.Preferences([0, 0, 0], [1, 1, 1], 2, pair_features=[1.0, -1.0, 1.0]).merged()
+    assert twice.weight.tolist() == [1, 2] and twice.pair_features.ravel().tolist() == [-1, 1]
+
+
+def test_cross_validation_carries_the_features():
+    prefs = given(FEATURES["side"])
+    scores = cross_val_score(rb.RankSVM(lam=1.0, kernel="linear"), X, prefs, cv=2)
+    for score, test in zip(scores, (np.arange(6), np.arange(6, 12))):
+        train = np.setdiff1d(np.arange(N), test)
+        model = rb.RankSVM(lam=1.0, kernel="linear").fit(X[train], prefs[train])
+        assert score == model.score(X[test], prefs[test])
+
+
+@pytest.mark.parametrize("fold_by", ["pair", "item"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+def test_folds_judge_with_the_features(kernel, fold_by):
+    prefs, parts = given(FEATURES["numbers"]), np.arange(M if fold_by == "pair" else N) % 2
+    rows = rb.RankSVM()._kernel(None).gram(X) if kernel == "precomputed" else X
+    cv = [(np.flatnonzero(parts == 0), np.flatnonzero(parts == 1))]
+    model = rb.RankSVMCV(kernel=kernel, cv=cv, fold_by=fold_by).fit(rows, prefs)
+    if fold_by == "item":
+        train, test = (prefs[part] for part in cv[0])
+        known = rows[np.ix_(cv[0][0], cv[0][0])] if kernel == "precomputed" else rows[cv[0][0]]
+        asked = rows[np.ix_(cv[0][1], cv[0][0])] if kernel == "precomputed" else rows[cv[0][1]]
+    else:
+        train, test = (
+            rb.Preferences(BETTER[at], WORSE[at], N, pair_features=FEATURES["numbers"][at])
+            for at in cv[0]
+        )
+        known = asked = rows
+    share = len(train) / len(prefs)
+    one = rb.RankSVM(lam=model.lam_ * share, kernel=kernel, gamma=model.gamma_).fit(known, train)
+    assert model.curve_.minimum == pytest.approx(1 - one.score(asked, test))
+    assert model.pair_coef_.shape == (2,)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_models_keep_their_pair_coef(kernel, tmp_path):
+    model = rb.RankSVM(lam=1.0, kernel=kernel).fit(X, given(FEATURES["side"]))
+    model.save(tmp_path / "model.rankbook")
+    for other in (rb.load(tmp_path / "model.rankbook"), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(other.pair_coef_, model.pair_coef_)
+        assert np.array_equal(other.predict(X), model.predict(X))
+    plain = model.fit(X, given(None))
+    assert not hasattr(plain, "pair_coef_") and not hasattr(clone(model), "pair_coef_")
+
+
+def test_a_data_frame_names_its_items_and_columns():
+    table = pd.DataFrame(X, index=[f"team {i}" for i in range(N)], columns=["a", "b", "c"])
+    games = pd.DataFrame({"winner": table.index[BETTER], "loser": table.index[WORSE]})
+    games["home"] = FEATURES["side"][:, 0]
+    prefs = rb.Preferences.from_pairs(games, items=table.index, pair_features="home")
+    model = rb.RankSVM(lam=1.0, kernel="linear", signs={"a": 1}).fit(table, preferences=prefs)
+    assert model.pair_coef_.shape == (1,) and list(model.feature_names_in_) == ["a", "b", "c"]
+
+
+def test_columns_of_a_file(tmp_path):
+    (tmp_path / "votes.csv").write_text("winner,loser,left,longer\na,b,1,3.5\nb,c,-1,-2\n")
+    prefs = rb.read_preferences(tmp_path / "votes.csv", pair_features=["left", "longer"])
+    assert prefs.pair_features.tolist() == [[1, 3.5], [-1, -2]]
+    with pytest.raises(ValueError, match="no column 'right'"):
+        rb.read_preferences(tmp_path / "votes.csv", pair_features=["left", "right"])
+
+
+def test_sides_of_matches_and_ties():
+    games = dict(home=["a", "b", "c"], away=["b", "c", "a"], result=["H", "A", "D"], gap=[2, 3, 5])
+    read = dict(ties="half", home_advantage=True, pair_features="gap")
+    prefs = rb.Preferences.from_matches(games, **read)
+    assert prefs.pair_features.tolist() == [[1, 2], [-1, -3], [1, 5], [-1, -5]]
+    assert prefs.weight.tolist() == [1, 1, 0.5, 0.5] and prefs.n_ties == 1
+    assert [prefs.items[i] for i in prefs.better] == ["a", "c", "c", "a"]
+    dropped = rb.Preferences.from_matches(games, **read | dict(ties="drop"))
+    assert dropped.pair_features.tolist() == [[1, 2], [-1, -3]]
+    tied = rb.Preferences.from_pairs(
+        dict(winner=["a"], loser=["b"], tie=[1], u=[1.0]), tie="tie", ties="half", pair_features="u"
+    )
+    assert tied.pair_features.tolist() == [[1], [-1]]
+
+
+def test_points_of_chess_are_no_goals():
+    games = dict(home=["a", "b"], away=["b", "a"], result=[0.5, 1.0], other=[0.5, 0.0])
+    with pytest.raises(ValueError, match="result is 0.5 in row 0"):
+        rb.Preferences.from_matches(games, ties="half")
+    prefs = rb.Preferences.from_matches(games, result=("result", "other"), ties="half")
+    assert prefs.better.tolist() == [0, 1, 1] and prefs.weight.tolist() == [0.5, 0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda p: rb.RankRLS().fit(X, p), "preferences has pair_features"),
+        (lambda p: rb.RankRLSCV().fit(X, p), "preferences has pair_features"),
+        (lambda p: rb.OnlineRankSVM().fit(X, p), "preferences has pair_features"),
+        (lambda p: rb.RankSVMProblem(X, p), "prefs has pair_features"),
+        (lambda p: rb.RankRLSProblem(X, graph=p), "graph has pair_features"),
+        (
+            lambda p: rb.RankSVM(approximate_kernel=5).fit(X, p),
+            "preferences has pair_features",
+        ),
+        (lambda p: rb.extend_items(X, p.replaced(pair_features=None)), "without pair_features"),
+        (lambda p: rb.extend_items(X[:3], p), "X has 3 rows and prefs has 12 items"),
+        (lambda p: given(np.ones(3)), "pair_features has 3 rows"),
+        (lambda p: given(np.full(M, np.nan)), "pair_features"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(given(FEATURES["side"]))
+
+
+def test_other_estimators_take_extended_items():
+    u = FEATURES["side"]
+    items, extended = rb.extend_items(X, given(u))
+    model = rb.RankRLS(lam=1.0, kernel="linear").fit(items, extended)
+    A = np.hstack([X[BETTER] - X[WORSE], u])
+    w = np.linalg.solve(A.T @ A + np.eye(4), A.T @ np.ones(M))
+    np.testing.assert_allclose(model.coef_, w, atol=1e-10)
