@@ -21,6 +21,7 @@ from .kernels.nystroem import NystroemMap
 from .metrics.pairs import auc, disagreement
 from .paths.exact import RegularizationPath, SolutionPath
 from .preferences.graph import Preferences
+from .preferences.orders import Orders
 from .problems.certificate import Certificate, Solution
 from .problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
 from .problems.pair_features import extend_items
@@ -57,6 +58,7 @@ __all__ = [
     "NystroemMap",
     "OnlineRankSVM",
     "OnlineSVC",
+    "Orders",
     "OrdinalRanker",
     "Preferences",
     "RankRLS",

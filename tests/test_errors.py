@@ -120,6 +120,30 @@ PREFERENCES = [
         r"^time has NaN at index 3; expected finite numbers",
     ),
     (
+        "Orders that name an item twice",
+        lambda: rb.Orders.from_rankings([[0, 1], [2, 2]]),
+        ValueError,
+        r"^orders\[1\] is \[2, 2\]; expected a sequence of different items",
+    ),
+    (
+        "Orders of survival times with NaN",
+        lambda: rb.Orders.from_survival(with_nan(Y, 3), LABELS),
+        ValueError,
+        r"^time has NaN at index 3; expected finite numbers",
+    ),
+    (
+        "Orders of pairs",
+        lambda: rb.Orders.from_preferences(rb.Preferences([0], [1], 2)),
+        ValueError,
+        r"^prefs is Preferences\(.*no sequence of choices; expected rb.Orders.from_rankings",
+    ),
+    (
+        "the first 0 places",
+        lambda: rb.Orders.from_rankings([[0, 1]], top=0),
+        ValueError,
+        r"^top is 0; expected an integer >= 1",
+    ),
+    (
         "from_survival of events that are grades",
         lambda: rb.Preferences.from_survival(Y, Y),
         ValueError,

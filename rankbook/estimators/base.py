@@ -50,7 +50,8 @@ from ..metrics.pairs import disagreement
 from ..metrics.queries import RankedLists, UndefinedMetric, as_known
 from ..metrics.scorers import refuse_without_ids
 from ..preferences.events import column_names, index_of, is_numbered, is_table
-from ..preferences.graph import Preferences, as_preferences, survival_target
+from ..preferences.graph import Preferences, as_preferences, of_rows, survival_target
+from ..preferences.orders import Orders
 from ..preferences.sums import weighs_nothing
 from ..problems.certificate import Certificate, Solution
 from ..problems.losses import PENALTIES
@@ -116,8 +117,9 @@ def item_weights(sample_weight, n):
 def read_target(y, qid=None, sample_weight=None, preferences=None):
     """Read a target y that may be preferences: y, qid, sample_weight and preferences of a ``fit``.
 
-    Beside scores y may be Preferences, a structured array of survival times as scikit-survival has
-    it, with strata as qid, or a table of pairs with the columns winner and loser.
+    Beside scores y may be Preferences, Orders, a structured array of survival times as
+    scikit-survival has it, with strata as qid, or a table of pairs with the columns winner and
+    loser.
 
     Raises
     ------
@@ -129,7 +131,7 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
         y, qid, sample_weight = survival, None, None
     names = column_names(y) if is_table("y", y) else ()
     are_pairs = {"winner", "loser"} <= set(names)
-    if not are_pairs and not isinstance(y, Preferences):
+    if not are_pairs and not isinstance(y, Preferences | Orders):
         if len(names) > 1 and (text := text_in(as_array("y", y))):
             raise ArgumentError(
                 f"y has the columns {', '.join(map(repr, names))}, with text ({text})",
@@ -142,7 +144,7 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
     if are_pairs:
         return None, qid, sample_weight, y
     plain = y.is_counted and y.level_weight is None and y.better_weight is y.worse_weight
-    if y.scores is None or not plain:
+    if not plain or y.scores is None:
         return None, qid, sample_weight, y
     for name, given in (("qid", qid), ("sample_weight", sample_weight)):
         if given is not None:
@@ -157,7 +159,7 @@ def given_preferences(preferences, X, may_be_empty=False, pair_features=False, *
 
     Parameters
     ----------
-    preferences : Preferences or pairs
+    preferences : Preferences, Orders or pairs
         As in :func:`rankbook.preferences.graph.as_preferences`.
     X : the items as they were passed
     may_be_empty : bool, default False
@@ -181,8 +183,11 @@ def given_preferences(preferences, X, may_be_empty=False, pair_features=False, *
             f"preferences and {beside[0]} are both given",
             "y, qid and sample_weight, or preferences alone",
         )
-    preferences = as_preferences(preferences, X)
-    if not pair_features:
+    if isinstance(preferences, Orders):
+        preferences = of_rows(preferences, X, "preferences", "X")
+    else:
+        preferences = as_preferences(preferences, X)
+    if not (pair_features or isinstance(preferences, Orders)):
         refuse_pair_features(preferences, "preferences")
     if not may_be_empty and (len(preferences) == 0 or weighs_nothing(preferences)):
         if preferences.survival is not None:
@@ -190,6 +195,8 @@ def given_preferences(preferences, X, may_be_empty=False, pair_features=False, *
                 "y has no comparable pair of survival times",
                 "at least one event before another time",
             )
+        if isinstance(preferences, Orders):
+            raise ArgumentError("y has no choice among two items or more", "at least one")
         raise ArgumentError(
             f"preferences has {len(preferences)} preferences, none of positive weight",
             "at least one",
@@ -813,7 +820,7 @@ def share_met(y, scores, qid=None, sample_weight=None):
 
     Errors speak of y and X.
     """
-    y = y if isinstance(y, Preferences) else as_vector("y", y)
+    y = y if isinstance(y, Preferences | Orders) else as_vector("y", y)
     refuse_lengths(scores, y)
     if (
         sample_weight is not None

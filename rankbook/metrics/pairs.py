@@ -54,11 +54,12 @@ def disagreement(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), float, Preferences or pairs
+    y_true : array-like of shape (n,), float, Preferences, Orders or pairs
         Grades, of which the higher are preferred within a query; or the preferences between n
-        items, with their weights. Margins play no part. Pairs (winner, loser) are names in the
-        index of `y_score`: shape (m, 2), or a table with the columns winner and loser, or with two
-        columns, the winner first.
+        items, with their weights. Margins play no part. Orders stand for the pairs of
+        :meth:`rankbook.Orders.pairs`. Pairs (winner, loser) are names in the index of `y_score`:
+        shape (m, 2), or a table with the columns winner and loser, or with two columns, the winner
+        first.
     y_score : array-like of shape (n,), float
         The score of each item; higher is better.
     qid : array-like of shape (n,), optional

@@ -22,11 +22,13 @@ from ..preferences.events import column_names, index_of, is_table
 from ..preferences.graph import (
     Preferences,
     as_preferences,
+    of_rows,
     survival_target,
     without_item_weights,
 )
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL, pairs_by_query, tie_chains, weight_scale
+from ..preferences.orders import Orders
 
 
 def running(ufunc, v, place):
@@ -276,11 +278,13 @@ def refuse_beside_preferences(**given):
 def as_known(y_true, rows, argument="y_true", of="y_score"):
     """Preferences between rows if `y_true` holds pairs or survival times, else as it came.
 
+    Orders are taken as they are.
+
     See :func:`rankbook.preferences.graph.as_preferences` and `survival_target` there.
     """
     y_true = survival_target(y_true)
-    if isinstance(y_true, Preferences):
-        return y_true if index_of(rows) is None else as_preferences(y_true, rows, argument, of)
+    if isinstance(y_true, Preferences | Orders):
+        return y_true if index_of(rows) is None else of_rows(y_true, rows, argument, of)
     if is_table(argument, y_true):
         are_pairs = len(column_names(y_true)) > 1
     else:
@@ -293,6 +297,9 @@ def as_judged(y_true, y_score, qid=None, sample_weight=None):
     """The preferences of `y_true`, at least one, and scores (n,) for a mean over preferences."""
     refuse_swapped(y_score)
     y_true = as_known(y_true, y_score)
+    if isinstance(y_true, Orders):  # which stand for the pairs that they imply
+        y_score = as_vector("y_score", y_score, y_true.n_items)[y_true.item]
+        y_true = y_true.pairs()
     if isinstance(y_true, Preferences):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         prefs = y_true

@@ -8,6 +8,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.validation import as_ids
 from ..preferences.graph import Preferences
+from ..preferences.orders import Orders
 from .queries import RULES, as_known, named
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ def refuse_without_ids(model, y, qid):
 
     So it is if a model that was fitted inside it was.
     """
-    inside, seen = [model] if qid is None and not isinstance(y, Preferences) else [], set()
+    known = isinstance(y, Preferences | Orders)
+    inside, seen = [model] if qid is None and not known else [], set()
     while inside:
         one = inside.pop()
         if getattr(one, "by_query_", False):

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['TIES', 'RULES', 'column_of', 'column_names', 'is_table', 'flags_of', 'features_of', 'refuse_missing',
            'numbers_if_all', 'index_of', 'is_numbered', 'rows_of', 'refuse_twice', 'tied_pairs', 'read_pairs',
-           'pairs_of', 'pairs_between', 'read_results', 'match_pairs', 'read_order', 'compared', 'ranking_pairs',
-           'click_pairs', 'log_pairs', 'survival_fields']
+           'pairs_of', 'pairs_between', 'read_results', 'match_pairs', 'read_order', 'compared', 'ranking_rows',
+           'ranking_pairs', 'click_pairs', 'log_pairs', 'survival_fields']
 
 # %% ../../nbs/preferences/events.ipynb #pe02
 from collections.abc import Mapping
@@ -535,10 +535,11 @@ def _table_rows(table, columns, items):
     return *(np.split(values[order], ends) for values in (rows, place)), n_items, names
 
 # %% ../../nbs/preferences/events.ipynb #pe16
-def ranking_pairs(orders, n_items=None, items=None, **columns):
-    """Arguments and facts of :meth:`Preferences.from_rankings`' graph; see :func:`pairs_of`.
+def ranking_rows(orders, n_items=None, items=None, **columns):
+    """The rows and places of each order, the number of items and their names.
 
-    `columns` are the names of the columns ranking, item and rank of a table.
+    `columns` are the names of the columns ranking, item and rank of a table. The places of an order
+    without ties may be None.
     """
     table = is_table("orders", orders)
     if isinstance(orders, str) or not (table or hasattr(orders, "__iter__")):
@@ -547,10 +548,17 @@ def ranking_pairs(orders, n_items=None, items=None, **columns):
         raise ArgumentError("items and n_items are both given", "one of them")
     if table:
         items = range(as_count("n_items", n_items, 1, 2**31 - 1)) if n_items is not None else items
-        rows, places, n_items, names = _table_rows(orders, columns, items)
-    else:
-        _refuse_columns("orders", **columns)
-        rows, places, n_items, names = _sequence_rows(orders, n_items, items)
+        return _table_rows(orders, columns, items)
+    _refuse_columns("orders", **columns)
+    return _sequence_rows(orders, n_items, items)
+
+
+def ranking_pairs(orders, n_items=None, items=None, **columns):
+    """Arguments and facts of :meth:`Preferences.from_rankings`' graph; see :func:`pairs_of`.
+
+    The arguments are those of :func:`ranking_rows`.
+    """
+    rows, places, n_items, names = ranking_rows(orders, n_items, items, **columns)
     pairs = [compared(row, place) for row, place in zip(rows, places)]
     better, worse = (np.concatenate(ends).astype(int) for ends in zip(*pairs))
     ties = sum(row.size * (row.size - 1) // 2 for row in rows) - better.size

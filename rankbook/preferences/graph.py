@@ -50,8 +50,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 # %% auto #0
-__all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'item_sums', 'chosen_pairs', 'Preferences',
-           'has_positive_margins', 'without_item_weights', 'survival_target', 'as_preferences']
+__all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'item_sums', 'chosen_pairs', 'chosen_rows',
+           'Preferences', 'has_positive_margins', 'without_item_weights', 'survival_target', 'as_preferences',
+           'of_rows']
 
 # %% ../../nbs/preferences/graph.ipynb #c005
 def sorted_levels(y, qid):
@@ -186,6 +187,25 @@ def chosen_pairs(better, worse, rows, n):
     return kept, *(locked(order[end].astype(np.int32)) for end in ends)
 
 # %% ../../nbs/preferences/graph.ipynb #c026
+def chosen_rows(rows, n):
+    """The row numbers (p,), p > 0, that a slice, a mask or a vector chooses among n items."""
+    refuse_unread("rows", rows)
+    try:
+        chosen = np.arange(n)[rows]
+    except IndexError as error:
+        raise IndexError(
+            f"rows does not fit {n:,} items ({error}); expected row numbers below {n}. "
+            "permutation_test_score draws numbers below len(y), which counts preferences, so pass "
+            "it grades as y."
+        ) from None
+    if chosen.ndim != 1 or not chosen.size:
+        raise ArgumentError(
+            f"rows chooses items of shape {chosen.shape}",
+            "a slice, a mask or a vector of row numbers that chooses at least one item",
+        )
+    return chosen
+
+
 def _pair_vectors(weight, margin, m):
     """Read-only copies of the weights and margins of m preferences, by the names of attributes."""
     weight = None if weight is None else own(as_vector("weight", weight, m, minimum=0.0))
@@ -794,21 +814,7 @@ class Preferences(SetOnce):
         >>> prefs.shape, prefs.better, prefs.worse
         ((3,), array([1], dtype=int32), array([0], dtype=int32))
         """
-        refuse_unread("rows", rows)
-        try:
-            chosen = np.arange(self.n_items)[rows]
-        except IndexError as error:
-            raise IndexError(
-                f"rows does not fit {self.n_items:,} items ({error}); expected row numbers below "
-                f"{self.n_items}. permutation_test_score draws numbers below len(y), which counts "
-                "preferences, so pass it grades as y."
-            ) from None
-        if chosen.ndim != 1 or not chosen.size:
-            raise ArgumentError(
-                f"rows chooses items of shape {chosen.shape}",
-                "a slice, a mask or a vector of row numbers that chooses at least one item",
-            )
-        return self._among(chosen)
+        return self._among(chosen_rows(rows, self.n_items))
 
     def __array__(self, dtype=None, copy=None) -> NoReturn:
         raise ArgumentError(
@@ -1163,6 +1169,11 @@ def as_preferences(given, rows, argument="preferences", of="X"):
     if not isinstance(given, Preferences):
         found, facts = pairs_between(given, rows, argument, of)
         return Preferences(*found).replaced(**facts)
+    return of_rows(given, rows, argument, of)
+
+
+def of_rows(given, rows, argument, of):
+    """Preferences or orders as they came; an error unless they are of the items of these rows."""
     n = np.shape(rows)[0]
     if given.n_items != n:
         raise ArgumentError(
