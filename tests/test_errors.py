@@ -796,9 +796,9 @@ PREFERENCES = [
     ),
     (
         "matches with a result in words",
-        lambda: rb.Preferences.from_matches(dict(home=["a"], away=["b"], result=["home"])),
+        lambda: rb.Preferences.from_matches(dict(home=["a"], away=["b"], result=["Home"])),
         ValueError,
-        r"^result is 'home' in row 0; expected",
+        r"^result is 'Home' in row 0; expected 'H', 'D' and 'A', 'home', 'away', 'tie', numbers",
     ),
     (
         "matches without a result",

@@ -438,10 +438,11 @@ def pairs_between(pairs, rows, argument, of):
         raise ValueError(f"{argument} does not fit {of}: {error}") from error
 
 # %% ../../nbs/preferences/events.ipynb #pe10
-def read_results(matches, result, m):
+def read_results(matches, result, m, home=None, away=None):
     """How far the home side was ahead, (m,), and whether this is a number of goals.
 
-    The results are "H", "D" and "A", or differences, or two columns of goals.
+    The results are "H", "D" and "A", or the names `home` and `away` of the two sides' columns and
+    "tie", or differences, or two columns of goals.
     """
     two = isinstance(result, tuple | list) and len(result) == 2
     if two and all(isinstance(name, str) and name not in ("H", "D", "A") for name in result):
@@ -460,13 +461,17 @@ def read_results(matches, result, m):
                 "two columns of points, or 2 * result - 1 for points of the home side",
             )
         return ahead, True
-    ahead = {"H": 1.0, "D": 0.0, "A": -1.0}
+    ahead = {"H": 1.0, "D": 0.0, "A": -1.0, "tie": 0.0, "tie (bothbad)": 0.0}
+    names = [name for name in (home, away) if isinstance(name, str)]
+    ahead |= dict(zip(names, (1.0, -1.0))) if len(names) == 2 else {}
     wrong = [i for i, v in enumerate(column.tolist()) if not isinstance(v, str) or v not in ahead]
     if wrong:
         raise ArgumentError(
             f"result is {column.tolist()[wrong[0]]!r} in row {wrong[0]}",
-            "'H', 'D' and 'A', numbers (goals of the home side less those of the other), "
-            "or two columns of goals",
+            "'H', 'D' and 'A', "
+            + "".join(f"{name!r}, " for name in names)
+            + "'tie', numbers (goals of the home side less those of the other), or two columns of "
+            "goals",
         )
     return np.array([ahead[v] for v in column.tolist()]), False
 
@@ -483,7 +488,7 @@ def match_pairs(  # noqa: PLR0913 -- a column each
     sides = column_of(matches, "home", home)
     m = sides.size
     columns = dict(home=sides, away=column_of(matches, "away", away, m))
-    ahead, are_goals = read_results(matches, result, m)
+    ahead, are_goals = read_results(matches, result, m, home, away)
     if margin == "difference" and not are_goals:
         raise ArgumentError(
             "margin is 'difference' and result says only who won", "goals, or margin='one'"

@@ -680,7 +680,8 @@ class Preferences(SetOnce):
         home, away : str, default "home" and "away"
             Columns of the two sides.
         result : str or (str, str), default "result"
-            A column of "H", "D" and "A" for home, draw and away; or of goals of the home side less
+            A column of "H", "D" and "A" for home, draw and away; or of the name of the column whose
+            side won, or "tie", as in votes on two models; or of goals of the home side less
             those of the other; or two columns of goals, or of points such as 1, 1/2 and 0 in
             chess, of home and away.
         margin : {"one", "difference"}, default "one"

@@ -293,3 +293,14 @@ def test_names_that_are_none(make, records, kind, said):
 def test_a_wrong_argument_is_reported_under_the_name_of_the_public_class():
     with pytest.raises(TypeError, match=r"^Preferences\.from_pairs\(\) got an unexpected"):
         rb.Preferences.from_pairs([(0, 1)], winners="a")
+
+
+@pytest.mark.parametrize("left, right", [("model_a", "model_b"), ("A", "B"), ("home", "away")])
+def test_the_winner_may_be_the_name_of_its_column(left, right):
+    votes = {left: ["x", "y", "x"], right: ["y", "z", "z"], "winner": [left, right, "tie"]}
+    given = dict(home=left, away=right, ties="half", items=["x", "y", "z"])
+    prefs = rb.Preferences.from_matches(votes, result="winner", **given)
+    by_letters = rb.Preferences.from_matches(votes, result=np.array(["H", "A", "D"]), **given)
+    assert prefs.better.tolist() == [0, 2, 0, 2] and prefs.n_ties == 1
+    if left != "A":
+        assert np.array_equal(prefs.better, by_letters.better)
