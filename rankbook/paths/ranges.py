@@ -137,7 +137,7 @@ def first_lam(problem, eps):
     return lam
 
 # %% ../../nbs/paths/ranges.ipynb #rg012
-def ranges(problem, top, lam_min, eps, solve_at, last=None):
+def ranges(problem, top, lam_min, eps, solve_at, last=None, watch=lambda count, lam: None):
     """Answers with falling lambda, and the ends of their ranges.
 
     Each serves down to where the next begins, the first from `top`: where a path begins, or where
@@ -151,6 +151,8 @@ def ranges(problem, top, lam_min, eps, solve_at, last=None):
         Takes lam and the last :class:`Answer` or None, and returns an Answer with a relative gap
         of at most eps / 4.
     last : Answer, optional
+    watch : callable, optional
+        Told the number of solves and the last lambda, as text.
 
     Returns
     -------
@@ -161,13 +163,14 @@ def ranges(problem, top, lam_min, eps, solve_at, last=None):
     """
     done, ends, ahead = [], [top], [top] if last is None else []
     most = 100 + int(20 * np.log(top / lam_min) / np.sqrt(min(eps, 1.0)))
-    for _ in range(most):
+    for count in range(1, most + 1):
         if ends[-1] <= lam_min:
             return done, np.array(ends)
         lam = ahead.pop() if ahead else max(lam_min, ends[-1] * (ends[-1] / last.lam) ** 0.9)
         if lam > ends[-1]:  # served already
             continue
         answer, close = solve_at(lam, last), ends[-1] / (1 + eps / 2)
+        watch(count, f"lam {lam:.3g}")
         if max(answer.relative_gap(problem, at) for at in (lam, ends[-1])) <= eps:
             low = max(lam_min, answer.lowest(problem, eps))
             if low >= ends[-1] * (1 - eps / 100):
@@ -306,7 +309,7 @@ class RangePath(SolutionPath):
         return cls(problem, found, ends, eps, lam_min, follower)
 
 # %% ../../nbs/paths/ranges.ipynb #rg016
-def follow(problem, lam_min, eps, follower):
+def follow(problem, lam_min, eps, follower, watch=lambda count, lam: None):
     """The :class:`RangePath` of a problem down to lam_min, by default DEPTH of where it begins.
 
     Parameters
@@ -317,6 +320,8 @@ def follow(problem, lam_min, eps, follower):
     eps : float > 0
     follower : Solver
         Whose ``solver_at(problem, eps)`` is the `solve_at` of :func:`ranges`.
+    watch : callable, optional
+        As in :func:`ranges`.
 
     Raises
     ------
@@ -341,7 +346,8 @@ def follow(problem, lam_min, eps, follower):
         raise ArgumentError(
             f"lam_min is {lam_min:.6g} and lam_max is {top:.6g}", "lam_min < lam_max"
         )
-    answers, ends = ranges(problem, top, lam_min, eps, follower.solver_at(problem, eps))
+    solve_at = follower.solver_at(problem, eps)
+    answers, ends = ranges(problem, top, lam_min, eps, solve_at, watch=watch)
     if not answers:
         raise ArithmeticError(
             f"rounding errors leave a relative gap above {eps:.1e} at lam_max, {top:.6g}; a "

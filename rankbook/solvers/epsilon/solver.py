@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PARTS', 'DEPTH', 'FINEST', 'Breakpoint', 'make_breakpoint', 'top_breakpoint', 'hinge_pieces', 'largest_gap',
-           'largest_gap_below', 'refined_lam', 'refine', 'EpsilonPath', 'EpsilonSolver']
+           'largest_gap_below', 'refined_lam', 'refine', 'EpsilonPath', 'EpsilonSolver', 'stored_lines']
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #t002
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from ...base.types import File
 from ...base.validation import as_positive
 from ...paths.exact import SolutionPath, in_domain
 from ...paths.files import demand, finite, save_path
+from ...paths.ranges import RangePath, answer_of, follow
 from ...problems.ranksvm import RankSVMProblem
 from ...registry.plugins import get_solver
 from ...registry.solve import solve
@@ -293,7 +294,7 @@ class EpsilonSolver(Solver):
     ----------
     inner : str, type or instance, optional
         A registered solver, or one as :func:`rankbook.get_solver` accepts it, with a ``solve``
-        method.
+        method; by default "interior" for the hinge, "newton" for smooth losses.
     eps : float, default 1e-3
         Largest relative gap, over max(1, abs(primal)), at every lambda of the domain; from 1e-9 to
         below 1.
@@ -310,10 +311,14 @@ class EpsilonSolver(Solver):
     An exact inner solver is called at most about 1.5 log(lam_max / lam_min) / sqrt(eps) times for
     any data, in practice about a tenth as often. Each call adds two products with K, O(m log m) for
     the gaps, and 8 (n + m) bytes to the path.
+
+    With a smooth loss every solution is kept over a range instead, by
+    :mod:`rankbook.paths.ranges`: a few times as many calls, and 8 n or 8 d bytes each.
     """
 
     name = "epsilon"
     provides = frozenset({"path"})
+    losses = frozenset({"hinge", "squared", "smooth"})
     summary = (
         "A path with a relative gap of at most eps at every lambda, from any solver that takes one."
     )
@@ -326,8 +331,9 @@ class EpsilonSolver(Solver):
         if not FINEST <= self.eps < 1:
             raise ArgumentError(f"eps is {eps!r}", f"a number >= {FINEST:g} and < 1")
         try:
-            tol = dict(tol=self.eps / 20) if inner is None else {}
-            self.inner = get_solver("interior" if inner is None else inner, **tol)
+            tol, default = (dict(tol=self.eps / 20), "interior") if inner is None else ({}, inner)
+            self.inner = get_solver(default, **tol)
+            self.of_smooth = get_solver("newton", **tol) if inner is None else self.inner
         except (ValueError, TypeError, ImportError) as error:
             if isinstance(error, ArgumentError):
                 said = error.renamed(f"inner is {inner!r}: {error.argument}")
@@ -340,18 +346,51 @@ class EpsilonSolver(Solver):
             raise ArgumentError("inner is 'epsilon' itself", "a solver that takes one lambda")
         self.signs = self.inner.signs
 
+    def inner_for(self, problem):
+        """The solver of one lambda for the loss of a problem."""
+        return self.of_smooth if problem.loss.is_smooth else self.inner
+
     def can_solve(self, problem):
         """True, or a sentence that says why not: the inner solver's, if it has one."""
         fits = super().can_solve(problem)
-        if fits is True and (says := self.inner.can_solve(problem)) is not True:
-            return f"the inner solver {self.inner.name!r} says: {says}"
-        return fits
+        if fits is not True:
+            return fits
+        inner = self.inner_for(problem)
+        if (says := inner.can_solve(problem)) is not True:
+            return f"the inner solver {inner.name!r} says: {says}"
+        return True
+
+    def refuse_rough(self, solution, gap, eps, fitted=False):
+        """A RuntimeError if the gap of an inner solution exceeds half of eps."""
+        if gap <= eps / 2:
+            return
+        why = " (it returned no multipliers; these were fitted to its scores)" if fitted else ""
+        raise RuntimeError(
+            f"the inner solver {solution.solver!r} reached a relative gap of {gap:.2g} at "
+            f"lam = {solution.lam:.6g}{why}; eps is {eps:.6g}, half of which is for a single "
+            f"solve. A more accurate inner solver, or eps >= {2 * gap:.2g}, is accepted."
+        )
+
+    def solver_at(self, problem, eps):
+        """The function of :func:`rankbook.paths.ranges.ranges` that solves at one lambda."""
+
+        def solve_at(lam, last):
+            solution = solve(problem, lam, solver=self.inner_for(problem))
+            coef = solution.weights if problem.is_factored else solution.coef
+            answer = answer_of(problem, lam, coef)
+            self.refuse_rough(solution, answer.relative_gap(problem, lam), eps)
+            return answer
+
+        return solve_at
 
     def path(self, problem, lam_min=None):
         """The path from lam_max down to `lam_min`, by default DEPTH lam_max.
 
         It ends earlier where one function serves for all smaller lambdas.
         """
+        if problem.loss.is_smooth:
+            with progress_bar(self.progress, "solves") as tell:
+                return follow(problem, lam_min, self.eps, self, tell)
         lam_min = DEPTH * problem.lam_max if lam_min is None else lam_min
         prefs, eps, labels = problem.prefs, self.eps, []
 
@@ -364,14 +403,7 @@ class EpsilonSolver(Solver):
                 dual = feasible(problem, scores, lam) if fitted else dual.multipliers(prefs, scores)
             dual = np.clip(dual, 0, prefs.weight)
             gap = problem.certificate(lam, solution.coef, dual).relative_gap
-            if not gap <= eps / 2:
-                why = " (it returned no multipliers; these were fitted to its scores)"
-                raise RuntimeError(
-                    f"the inner solver {solution.solver!r} reached a relative gap of {gap:.2g} at "
-                    f"lam = {lam:.6g}{why if fitted else ''}; eps is {eps:.6g}, half of which "
-                    "is for a single solve. A more accurate inner solver, or eps >= "
-                    f"{2 * gap:.2g}, is accepted."
-                )
+            self.refuse_rough(solution, gap, eps, fitted)
             labels.append(solution.solver)
             tell(len(labels), f"lam {lam:.3g}")
             return make_breakpoint(problem, lam, lam * solution.coef, dual)
@@ -384,12 +416,19 @@ class EpsilonSolver(Solver):
         rows = (np.array([getattr(one, name) for one in done]) for name in PARTS)
         return EpsilonPath(problem, *rows, status, end, info)
 
-    def stored(self, problem, facts, lams, scaled_coefs, duals):
+    def stored(self, problem, facts, **arrays):
         """The path whose arrays a file holds, looked at."""
-        demand(type(problem) is RankSVMProblem, "problem")
-        T = len(lams)
-        finite("lams", lams, (T,)), finite("scaled_coefs", scaled_coefs, (T, problem.n_coef))
-        finite("duals", duals, (T, len(problem.prefs)))
-        demand(T > 0 and (lams >= 0).all() and (np.diff(lams) < 0).all(), "lams rise")
-        demand(((duals >= 0) & (duals <= problem.prefs.weight)).all(), "duals")
-        return EpsilonPath(problem, lams, scaled_coefs, duals, **facts)
+        if "answers" in arrays:
+            return RangePath.stored(self, problem, facts, **arrays)
+        return stored_lines(problem, facts, **arrays)
+
+
+def stored_lines(problem, facts, lams, scaled_coefs, duals):
+    """The :class:`EpsilonPath` whose arrays a file holds, looked at."""
+    demand(type(problem) is RankSVMProblem, "problem")
+    T = len(lams)
+    finite("lams", lams, (T,)), finite("scaled_coefs", scaled_coefs, (T, problem.n_coef))
+    finite("duals", duals, (T, len(problem.prefs)))
+    demand(T > 0 and (lams >= 0).all() and (np.diff(lams) < 0).all(), "lams rise")
+    demand(((duals >= 0) & (duals <= problem.prefs.weight)).all(), "duals")
+    return EpsilonPath(problem, lams, scaled_coefs, duals, **facts)
