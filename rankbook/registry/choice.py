@@ -301,11 +301,17 @@ class Comparison(list[Prediction]):
 
 
 def costs_of(problem, lam, provides):
-    """(solver, seconds, bytes) for those that costs were measured of, the quickest first."""
+    """(solver, seconds, bytes) for those that costs were measured of, the quickest first.
+
+    Those of newton were measured for the linear kernel; they are infinite for others.
+    """
     work = work_of(problem, lam)
+    seconds = lambda name: (
+        np.inf if name == "newton" and work.stores_gram else seconds_of(name, work)
+    )
     if provides == "solve":
         names = [name for name in RATES if name != "whole path"]
-        costs = [(name, seconds_of(name, work), bytes_of(name, work)) for name in names]
+        costs = [(name, seconds(name), bytes_of(name, work)) for name in names]
         return sorted(costs, key=lambda cost: cost[1])
     whole = work if lam is not None else replace(work, decades=WHOLE)
     return [
@@ -412,6 +418,8 @@ def compare_solvers(
         obstacle = "" if nbytes <= room else "needs more memory than is available"
         if (fits := solver_fit(get_solver(name), problem, provides)) is not True:
             seconds, nbytes, obstacle = np.inf, 0, fits
+        elif seconds == np.inf:
+            obstacle = "takes it, in a time that is not predicted for kernels"
         found.append(Prediction(name, seconds, nbytes, obstacle))
     if as_flag("allow_plugins", allow_plugins):
         found += costs_of_plugins(problem, lam, provides)
@@ -480,7 +488,11 @@ def quickest(problem, allow_plugins, make):
     """
     name, least, chosen, room = "qp", np.inf, None, available_memory()
     for name, least, nbytes in costs_of(problem, None, "solve"):
-        if nbytes <= room and solver_fit(solver := make(name), problem, "solve") is True:
+        if (
+            least < np.inf
+            and nbytes <= room
+            and solver_fit(solver := make(name), problem, "solve") is True
+        ):
             chosen = solver
             break
     plugins = costs_of_plugins(problem, None, "solve") if allow_plugins else []

@@ -11,7 +11,7 @@ import numpy as np
 from ...base.limits import require_memory
 from ...kernels.nystroem import low_rank_factor
 from ...problems.ranksvm import RankSVMProblem
-from .steps import directions, likely_diagonal
+from .steps import direct_step
 
 # %% ../../../nbs/solvers/newton/kernels.ipynb #fk005
 RANK = 1e-15  # what a factor leaves of an item, as a share of the largest diagonal entry
@@ -54,10 +54,8 @@ class FactoredProblem(RankSVMProblem):
     def newton_coef(self, lam, w, derivative):
         """Coefficients (n,) for the kernel of the function that a Newton step leads to from w (r,).
 
-        O(n r^2), or some products with L if the loss gives no matrix and r exceeds LARGEST_MATRIX.
+        O(n^2 r) with a matrix of the curvature, else r products with it and O(n r^2).
         """
         sums, correlation, _ = self.sums_at(self.X @ w, derivative)
-        gradient, bands = lam * w - correlation, sums.bands
-        diagonal = likely_diagonal(self, lam, bands)
-        p = next(directions(self, lam, gradient, diagonal, bands, exactly=True))
-        return (sums.score_gradient - self.summed.curvature(bands, self.X @ p)) / lam
+        p = direct_step(self, lam, lam * w - correlation, sums.bands)
+        return (sums.score_gradient - self.summed.curvature(sums.bands, self.X @ p)) / lam
