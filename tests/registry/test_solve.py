@@ -554,10 +554,10 @@ def test_only_solvers_of_paths_are_advised_for_a_path():
     }
     advised = dict(
         linear=["epsilon", "newton", "path"],
-        squared=["newton"],
+        squared=["epsilon", "newton"],
         l1=["simplex"],
         float32=["newton"],
-        none=["newton"],
+        none=["epsilon", "newton"],
         rls=["rls"],
         classes=["path"],
     )

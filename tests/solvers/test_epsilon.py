@@ -651,3 +651,59 @@ def test_it_is_listed():
         and row["provides"] == "path"
         and row["origin"].startswith("rankbook ")
     )
+
+
+class Descent(rb.Solver):
+    """A plugin for smooth losses: scipy's L-BFGS on the coefficients of an eigendecomposition."""
+
+    name, problems, provides, losses = "descent", ("RankSVMProblem",), {"solve"}, {"smooth"}
+    summary = "L-BFGS."
+
+    def solve(self, problem, lam):
+        from scipy.optimize import minimize
+
+        values, V = np.linalg.eigh(problem.gram)
+        kept = values > 1e-12 * values.max()
+        Z = V[:, kept] * np.sqrt(values[kept])
+
+        def objective(w):
+            sums = problem.summed.evaluate(Z @ w)
+            return lam / 2 * w @ w + sums.loss, lam * w - Z.T @ sums.score_gradient
+
+        found = minimize(objective, np.zeros(Z.shape[1]), jac=True, options=dict(gtol=1e-9))
+        slopes = problem.summed.evaluate(Z @ found.x).score_gradient
+        return rb.Solution(problem, lam, coef=slopes / lam, solver="descent")
+
+
+@pytest.mark.parametrize("inner", [None, "newton", Descent])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_smooth_losses_are_kept_over_ranges(kernel, inner, tmp_path):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(25, 3)), rng.integers(0, 3, 25)
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), kernel=kernel, loss="logistic")
+    path = rb.solve_path(problem, solver="epsilon", inner=inner, eps=1e-2)
+    low, top = path.domain[0], path.breakpoints[0]
+    lams = np.exp(rng.uniform(np.log(low), np.log(1e4 * top), 300))
+    assert max(path.certificate(lam).relative_gap for lam in lams) <= 1e-2
+    for lam in lams[:4]:
+        alone = rb.solve(problem, lam, solver="newton").certificate.primal
+        assert path.certificate(lam).primal <= alone + 1e-2 * max(1.0, alone)
+    file = tmp_path / "path.rankbook"
+    path.save(file)
+    again = rb.load(file)
+    assert np.array_equal(again.coef(2 * low), path.coef(2 * low))
+    longer = again.resume(low / 3)
+    assert longer.domain[0] == low / 3 and longer.certificate(low / 2).relative_gap <= 1e-2
+
+
+def test_a_rough_inner_solver_of_a_smooth_loss_is_named():
+    class Rough(Descent):
+        name, tol = "rough", None
+
+        def solve(self, problem, lam):
+            return rb.Solution(problem, lam, coef=np.zeros(problem.n_items), solver="rough")
+
+    X, y = np.random.default_rng(1).normal(size=(25, 3)), np.arange(25) % 3
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), loss="logistic")
+    with pytest.raises(RuntimeError, match="the inner solver 'rough"):
+        rb.solve_path(problem, solver="epsilon", inner=Rough, lam_min=0.01)
