@@ -5,6 +5,7 @@
     python -m benchmarks which --out which.csv  which method for which data: ten minutes more
     python -m benchmarks default                what the default lambda loses: three minutes
     python -m benchmarks concordance            survival times: two minutes
+    python -m benchmarks clicks                 clicks with position bias: 20 minutes
     python -m benchmarks --full --out all.md    larger data: an hour or more
 
 Peers that are not installed get a line that says so: pip install "rankbook[benchmarks]" brings
@@ -39,8 +40,9 @@ NAMES = {
     "which": "all methods beside LightGBM and XGBoost, tuned alike; a table of its own",
     "default": "the default lambda beside lam = 1 and cross-validation; a table of its own",
     "concordance": "survival times, beside Cox, forests and boosting; a table of its own",
+    "clicks": "clicks with position bias, with and without propensities; a table of its own",
 }
-ALONE = ("which", "default", "concordance")
+ALONE = ("which", "default", "concordance", "clicks")
 
 
 def benchmark_name(text):

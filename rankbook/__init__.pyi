@@ -22,6 +22,7 @@ from .metrics.pairs import auc, disagreement
 from .paths.exact import RegularizationPath, SolutionPath
 from .preferences.graph import Preferences
 from .preferences.orders import Orders
+from .preferences.propensities import click_propensities
 from .problems.certificate import Certificate, Solution
 from .problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
 from .problems.pair_features import extend_items
@@ -81,6 +82,7 @@ __all__ = [
     "auc_bound",
     "choose_basis",
     "choose_lambda",
+    "click_propensities",
     "compare_solvers",
     "dask_blocks",
     "datasets",

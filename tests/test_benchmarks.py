@@ -24,8 +24,9 @@ NAMES = [
     "which",
     "default",
     "concordance",
+    "clicks",
 ]
-ALONE = ("which", "default", "concordance")  # with columns of their own
+ALONE = ("which", "default", "concordance", "clicks")  # with columns of their own
 
 
 @pytest.fixture(autouse=True)
@@ -55,8 +56,8 @@ def test_help_lists_the_names(capsys):
     [
         (
             ["linaer"],
-            "NAME is 'linaer' (did you mean 'linear'?); expected one of: blocks, concordance, "
-            "dask, default, files, interior, linear",
+            "NAME is 'linaer' (did you mean 'linear'?); expected one of: blocks, clicks, "
+            "concordance, dask, default, files, interior, linear",
         ),
         (["--svm-rank", "nowhere"], "'nowhere' is no file; the path of a program is accepted."),
         (["--full", "--tiny"], "not allowed with"),
@@ -175,6 +176,25 @@ def test_survival_times_are_ordered_beside_cox():
         else:
             assert row.low <= row.harrell <= row.high and 0 <= row.uno <= 1 and row.seconds > 0
             assert (row.difference is None) == (row.method == module.REFERENCE)
+
+
+@pytest.mark.slow
+def test_clicks_are_learnt_from_in_each_way():
+    module = part("clicks")
+    found = {row.method: row for row in module.rows("tiny", {})}
+    weighted = {"propensities known", "propensities estimated"}
+    assert set(found) == weighted | {"skip-above", module.NAIVE, module.GRADES, module.PRODUCTION}
+    for row in found.values():
+        assert row.seeds == 2 and row.ndcg_low <= row.ndcg <= row.ndcg_high <= 1.3
+        assert len(row.ndcgs.split()) == len(row.disagreements.split()) == 2
+
+
+def test_the_share_recovered():
+    recovered = part("clicks").recovered
+    naive, grades = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.4, 0.7])
+    share, low, high = recovered((naive + grades) / 2, naive, grades)
+    assert np.allclose([share, low, high], 0.5)
+    assert recovered(grades, naive, naive + [-1, 0, 1]) == (None, None, None)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.md"])

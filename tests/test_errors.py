@@ -783,6 +783,24 @@ PREFERENCES = [
         "^rule is 'skip above'.*did you mean 'skip-above'",
     ),
     (
+        "clicks with a propensity and a rule without",
+        lambda: rb.Preferences.from_clicks(log(), propensity=[1, 1, 1]),
+        ValueError,
+        "^propensity is given and rule is 'skip-above'; expected propensity with rule='all-others'",
+    ),
+    (
+        "clicks with weights in place of propensities",
+        lambda: rb.Preferences.from_clicks(log(), rule="all-others", propensity=[1, 2, 5]),
+        ValueError,
+        "^propensity is 2 in row 1; expected a probability .* divide by the largest",
+    ),
+    (
+        "propensities of one ranker",
+        lambda: rb.click_propensities(log()),
+        ValueError,
+        "^log does not determine the propensity of rank 2 relative to rank 1; expected items",
+    ),
+    (
         "matches no table",
         lambda: rb.Preferences.from_matches([("a", "b", 1)]),
         TypeError,

@@ -81,7 +81,7 @@ TAKES = {
     **dict.fromkeys(["y", "y_score", "margin", "a", "b", "result", "rank"], {"minuses"}),
     **dict.fromkeys(["kernel", "object_kernel", "label_kernel"], {"function"}),
     **dict.fromkeys(["winner", "loser", "home", "away", "item"], {"dates"}),
-    **dict.fromkeys(["qid", "session", "ranking"], {"complexes", "dates", "minuses"}),
+    **dict.fromkeys(["qid", "session", "ranking", "query"], {"complexes", "dates", "minuses"}),
     "scores": {"minuses"},
     "dual": {"minuses"},
     "seed": {"zero"},
@@ -95,13 +95,15 @@ TAKES = {
     "level_weight": {"dict"},
 }
 WHOLE = {"huge integers"}  # that are exact where they are ids or labels
-for parameter in ("qid", "session", "ranking"):
+for parameter in ("qid", "session", "ranking", "query"):
     TAKES[parameter] = TAKES[parameter] | WHOLE
 ALSO = {  # the same for a parameter of one call
     **{(name, "lam"): POSITIVE | {"zero"} for name in ("path.coef", "path.read", "path.dual")},
     **{(f"OnlineSVC.{name}", "y"): WHOLE for name in ("fit", "partial_fit")},
     ("MulticlassSVMProblem", "y"): WHOLE,
     ("read_table", "drop"): {"none", "empty"},
+    ("from_clicks", "clip"): {"zero", "tiny"},
+    ("click_propensities", "item"): TAKES["session"],
     ("NystroemMap", "X"): {"rows"},
     ("RankingStatistics", "basis"): {"rows"},
     ("explain_pair", "a"): {"zero"},
@@ -313,6 +315,10 @@ CALLS = {
     "from_clicks": calls(
         rb.Preferences.from_clicks,
         log=dict(session=QID, item=np.tile(np.arange(6), 2), rank=np.arange(N), click=LABELS),
+    ),
+    "click_propensities": calls(
+        rb.click_propensities,
+        log=dict(item=np.tile([0, 1], 6), rank=np.repeat([1, 2, 3], 4), click=[1] * N),
     ),
     "from_matches": calls(
         rb.Preferences.from_matches,

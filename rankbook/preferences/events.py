@@ -6,7 +6,7 @@
 __all__ = ['TIES', 'RULES', 'column_of', 'column_names', 'is_table', 'flags_of', 'features_of', 'refuse_missing',
            'numbers_if_all', 'index_of', 'is_numbered', 'rows_of', 'refuse_twice', 'tied_pairs', 'read_pairs',
            'pairs_of', 'pairs_between', 'read_results', 'match_pairs', 'read_order', 'compared', 'ranking_rows',
-           'ranking_pairs', 'click_pairs', 'log_pairs', 'survival_fields']
+           'ranking_pairs', 'click_pairs', 'read_log', 'as_propensity', 'log_pairs', 'survival_fields']
 
 # %% ../../nbs/preferences/events.ipynb #pe02
 from collections.abc import Mapping
@@ -22,6 +22,7 @@ from rankbook.base.validation import (
     as_flag,
     as_index,
     as_matrix,
+    as_positive,
     as_vector,
     shown,
 )
@@ -603,7 +604,7 @@ def _sequence_rows(orders, n_items, items):
     return rows, places, n_items, names
 
 # %% ../../nbs/preferences/events.ipynb #pk03
-RULES = ("skip-above", "last-click", "skip-next")
+RULES = ("skip-above", "last-click", "skip-next", "all-others")
 
 
 def click_pairs(session, click, rule):
@@ -613,7 +614,7 @@ def click_pairs(session, click, rule):
     ----------
     session : ndarray of shape (n,), int
     click : ndarray of shape (n,), bool
-    rule : {"skip-above", "last-click", "skip-next"}
+    rule : {"skip-above", "last-click", "skip-next", "all-others"}
 
     Returns
     -------
@@ -627,22 +628,61 @@ def click_pairs(session, click, rule):
     if rule == "last-click":
         later = np.r_[session[better][1:] == session[better][:-1], False]
         better = better[~later[: better.size]]
-    skipped = np.flatnonzero(~click)
-    first = np.searchsorted(skipped, np.searchsorted(session, session[better]))
-    counts = np.searchsorted(skipped, better) - first
+    start = np.searchsorted(session, session[better])
+    if rule == "all-others":
+        others, first = np.arange(click.size), start
+        counts = np.searchsorted(session, session[better], side="right") - start
+    else:
+        others = np.flatnonzero(~click)
+        first = np.searchsorted(others, start)
+        counts = np.searchsorted(others, better) - first
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.repeat(better, counts), skipped[np.repeat(first, counts) + within]
+    better, worse = np.repeat(better, counts), others[np.repeat(first, counts) + within]
+    return better[better != worse], worse[better != worse]
 
 # %% ../../nbs/preferences/events.ipynb #pk09
-def log_pairs(log, rule, items, *, session, item, rank, click):
-    """Pairs (better, worse, n_items) of a log of clicks, one for each session, and item names."""
-    as_choice("rule", rule, RULES)
+def read_log(log, item):
+    """The column of items of a log of clicks, which has at least one row."""
     if not is_table("log", log):
         raise ArgumentError(f"log is a {type(log).__name__}", "a data frame, or a dict of columns")
     name = column_of(log, "item", item)
-    m = name.size
-    if not m:
+    if not name.size:
         raise ArgumentError("the table has no row", "at least one row")
+    return name
+
+
+def as_propensity(column):
+    """Probabilities of examination (n,), in (0, 1]."""
+    p = as_vector("propensity", column, column.size)
+    wrong = np.flatnonzero((p <= 0) | (p > 1))
+    if wrong.size:
+        raise ArgumentError(
+            f"propensity is {p[wrong[0]]:g} in row {wrong[0]}",
+            "a probability of examination, above 0 and at most 1",
+            "A common factor changes the unit of lam only: divide by the largest."
+            if p[wrong[0]] > 1
+            else "",
+        )
+    return p
+
+
+def log_pairs(  # noqa: PLR0913 -- a column each
+    log, rule, items, clip, *, session, item, rank, click, propensity
+):
+    """Arguments of the graph of a log of clicks, with a pair for each session, and item names."""
+    as_choice("rule", rule, RULES)
+    clip = as_positive("clip", clip, zero=True)
+    if clip > 1:
+        raise ArgumentError(f"clip is {clip:g}", "the least propensity, from 0 to 1")
+    name = read_log(log, item)
+    m, weight = name.size, None
+    if propensity is not None:
+        if rule != "all-others":
+            raise ArgumentError(
+                f"propensity is given and rule is {rule!r}", "propensity with rule='all-others'"
+            )
+        p = as_propensity(column_of(log, "propensity", propensity, m))
+        weight = 1 / np.maximum(p, clip)
     ids = column_of(log, "session", session, m)
     refuse_missing("session", ids)
     from pandas import factorize
@@ -653,8 +693,9 @@ def log_pairs(log, rule, items, *, session, item, rank, click):
     for what, values, shown in (("item", rows, name), ("rank", place, place)):
         refuse_twice(what, values, shown, query, "session", ids)
     order = np.lexsort((place, query))
-    better, worse = (rows[order[at]] for at in click_pairs(query[order], flag[order], rule))
-    return (better, worse, n_items), names
+    better, worse = (order[at] for at in click_pairs(query[order], flag[order], rule))
+    weight = None if weight is None else weight[better]
+    return (rows[better], rows[worse], n_items, weight), names
 
 # %% ../../nbs/preferences/events.ipynb #sv02
 def survival_fields(y):

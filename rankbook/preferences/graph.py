@@ -603,15 +603,17 @@ class Preferences(SetOnce):
         return cls(*found).replaced(graph="rankings", **facts)
 
     @classmethod
-    def from_clicks(
+    def from_clicks(  # noqa: PLR0913 -- a column each
         cls,
         log: Any,
         session: str | ArrayLike = "session",
         item: str | ArrayLike = "item",
         rank: str | ArrayLike = "rank",
         click: str | ArrayLike = "click",
-        rule: Literal["skip-above", "last-click", "skip-next"] = "skip-above",
+        rule: Literal["skip-above", "last-click", "skip-next", "all-others"] = "skip-above",
         items: ArrayLike | None = None,
+        propensity: str | ArrayLike | None = None,
+        clip: float = 0.01,
     ) -> Self:
         """Prefer what was clicked to what was passed over in the same session.
 
@@ -624,27 +626,39 @@ class Preferences(SetOnce):
             whether it was clicked (True and False, or 1 and 0). Where each row has features of its
             own, such as those of a query and a document, the rows are the items:
             ``item=range(len(log))``.
-        rule : {"skip-above", "last-click", "skip-next"}, default "skip-above"
+        rule : {"skip-above", "last-click", "skip-next", "all-others"}, default "skip-above"
             A clicked item is preferred to those above it that were not clicked (Joachims, 2002);
-            only the last click of a session is; or a clicked item is preferred to the next one
-            below, if that was not clicked.
+            only the last click of a session is; a clicked item is preferred to the next one below,
+            if that was not clicked; or it is preferred to all others of the session, clicked or
+            not, which needs `propensity`, or else favours the order in which items were shown.
         items : sequence of n distinct names, optional
             As in :meth:`from_pairs`; all that were shown are items.
+        propensity : str or array-like of shape (n,), optional
+            Column of the probability, in (0, 1], that the user examined the row's rank; see
+            :func:`rankbook.click_propensities`. The preferences of a click weigh 1 / propensity
+            (Joachims, Swaminathan and Schnabel, 2017). Only with ``rule="all-others"``.
+        clip : float, default 0.01
+            Smaller propensities count as `clip`, which bounds the weight of a click by 1 / clip at
+            the price of a bias.
 
         Returns
         -------
         Preferences
-            Each pair once; its weight is the number of sessions that say so. The order of rows does
-            not matter. Possibly without any, if no option was passed over.
+            Each pair once; its weight is the number of sessions that say so, or with `propensity`
+            the sum of 1 / max(propensity, clip) over their clicks. The order of rows does not
+            matter. Possibly without any, if no option was passed over.
 
         Raises
         ------
         ValueError
-            If a session shows an item, or a rank, twice, or an entry is missing.
+            If a session shows an item, or a rank, twice, an entry is missing, or a propensity is
+            not in (0, 1].
 
         Notes
         -----
-        O(n log n + m) for n rows and m pairs before they are added up.
+        O(n log n + m) for n rows and m pairs before they are added up. A click makes one pair for
+        each other item of its session with "all-others"; :mod:`rankbook.preferences.propensities`
+        shows why these pairs are unbiased, and how to keep them as weights of items without a list.
 
         Examples
         --------
@@ -654,8 +668,8 @@ class Preferences(SetOnce):
         >>> [(prefs.items[k], prefs.items[l]) for k, l in zip(prefs.better, prefs.worse)]
         [('b', 'a')]
         """
-        columns = dict(session=session, item=item, rank=rank, click=click)
-        found, names = log_pairs(log, rule, items, **columns)
+        columns = dict(session=session, item=item, rank=rank, click=click, propensity=propensity)
+        found, names = log_pairs(log, rule, items, clip, **columns)
         return cls(*found).merged().replaced(items=names)
 
     @classmethod

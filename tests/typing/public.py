@@ -32,6 +32,8 @@ orders = rb.Orders.from_survival([1.0, 2.0], [True, False], ties="efron")[[0, 1]
 print(orders.pairs(), rb.Orders.from_preferences(prefs).n_orders, len(orders), orders.item.size)
 prefs = rb.Preferences.from_rankings(table, ranking="votes", item="winner", rank="loser")
 prefs = rb.Preferences.from_clicks(table, session="winner", rule="last-click")
+prefs = rb.Preferences.from_clicks(table, rule="all-others", propensity="margin", clip=0.1)
+seen: np.ndarray = rb.click_propensities(table, query="query").probability.to_numpy()
 prefs = rb.Preferences.from_matches(table, result=("hg", "ag"), margin="difference", ties="drop")
 names: tuple | None = prefs.items
 count: int = prefs.n_ties + len(prefs) + prefs.n_items
