@@ -325,6 +325,8 @@ def take_apart(model, a, b):
         about = "it learns from a stream and has no certificate"
         return Asked(LinearFunction(model.coef_), None, None, names, read_pair(a, b, names), about)
     solution, f = vars(model).get("solution_"), model.function_
+    if "pair_coef_" in vars(model):  # it is of other items
+        solution = None
     known = vars(model).get("item_names_")
     if known is None:
         known = getattr(getattr(getattr(solution, "problem", None), "prefs", None), "items", None)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 import rankbook as rb
@@ -274,3 +275,39 @@ def test_other_estimators_take_extended_items():
     A = np.hstack([X[BETTER] - X[WORSE], u])
     w = np.linalg.solve(A.T @ A + np.eye(4), A.T @ np.ones(M))
     np.testing.assert_allclose(model.coef_, w, atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:the solver")
+@pytest.mark.parametrize("name", FEATURES)
+def test_the_logistic_loss_is_that_of_scikit_learn_on_differences(name):
+    u = FEATURES[name]
+    model = rb.RankSVM(0.7, "linear", loss="logistic", solver=("newton", dict(tol=1e-18)))
+    model.fit(X, given(u, weight=WEIGHT))
+    np.testing.assert_allclose(
+        np.r_[model.coef_, model.pair_coef_],
+        by_scikit_learn(np.hstack([X[BETTER] - X[WORSE], u]), WEIGHT, 0.7),
+        atol=1e-8,
+    )
+
+
+@pytest.mark.filterwarnings("ignore:the solver")
+def test_a_tie_is_half_a_win_each_way_for_the_logistic_loss():
+    won = np.random.default_rng(1).choice(["H", "D", "A"], M)
+    games = dict(home=BETTER, away=WORSE, result=won)
+    read = dict(ties="half", home_advantage=True, items=range(N))
+    model = rb.RankSVM(0.7, "linear", loss="logistic", solver=("newton", dict(tol=1e-18)))
+    model.fit(X, rb.Preferences.from_matches(games, **read))
+    share = np.select([won == "H", won == "A"], [1.0, 0.0], 0.5)
+    A = np.column_stack([X[BETTER] - X[WORSE], np.ones(M)])
+    w = by_scikit_learn(np.r_[A, -A], np.r_[share, 1 - share], 0.7)
+    np.testing.assert_allclose(np.r_[model.coef_, model.pair_coef_], w, atol=1e-8)
+
+
+def by_scikit_learn(A, weight, lam):
+    """The weights of a logistic regression without intercept on differences A (m, d)."""
+    model = LogisticRegression(
+        C=1 / lam, fit_intercept=False, solver="newton-cholesky", tol=1e-12, max_iter=1000
+    )
+    kept = np.r_[weight, weight] > 0
+    Z, sign = np.r_[A, -A], np.repeat([1, 0], len(A))
+    return model.fit(Z[kept], sign[kept], np.r_[weight, weight][kept] / 2).coef_[0]
