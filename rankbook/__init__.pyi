@@ -32,6 +32,7 @@ from .problems.rankrls_statistics import RankingStatistics, merge_statistics
 from .problems.ranksvm import RankSVMProblem
 from .problems.ranksvm_blocks import BlockRankSVMProblem
 from .problems.rayleigh import RayleighProblem, auc_bound
+from .problems.smooth_losses import PairLoss
 from .problems.svm import MulticlassSVMProblem, SVMProblem
 from .registry.choice import compare_solvers
 from .registry.plugins import (
@@ -61,6 +62,7 @@ __all__ = [
     "OnlineSVC",
     "Orders",
     "OrdinalRanker",
+    "PairLoss",
     "Preferences",
     "RankRLS",
     "RankRLSCV",

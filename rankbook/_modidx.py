@@ -3681,5 +3681,6 @@ d = { 'settings': { 'branch': 'main',
             'rankbook.testing.corpus': {},
             'rankbook.testing.estimators': {},
             'rankbook.testing.kit': {},
+            'rankbook.testing.losses': {},
             'rankbook.testing.paths': {},
             'rankbook.testing.subject': {}}}

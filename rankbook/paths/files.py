@@ -12,7 +12,7 @@ from ..kernels.neighbours import SEARCHES
 from ..kernels.nystroem import NystroemMap
 from ..preferences.graph import Preferences, without_item_weights
 from ..problems.rankrls import MarginTarget, RankRLSProblem, Spectrum
-from ..problems.ranksvm import RankSVMProblem
+from ..problems.ranksvm import LOSSES, RankSVMProblem
 from ..problems.rayleigh import MOMENTS, RayleighProblem, SemiSupervisedData
 from ..problems.svm import MulticlassSVMProblem, SVMProblem
 
@@ -149,6 +149,11 @@ def _items(problem):
 
 
 def _ranksvm_parts(problem):
+    if problem.loss.name not in LOSSES:
+        raise Unstorable(
+            f"problem has the loss {problem.loss.name!r} of your own, which a file cannot hold; "
+            "expected one of rankbook's"
+        )
     parts = dict(X=_items(problem), prefs=problem.prefs, offset=problem.offset)
     parts |= dict(penalty=problem.penalty.name, loss=problem.loss.name)
     parts |= {} if problem.signs is None else dict(signs=problem.signs)

@@ -38,7 +38,22 @@ class PairLoss(Protocol):
     Notes
     -----
     `second_derivative(t)` is optional, at least 0; without it slopes are compared at a distance of
-    1e-5, for two more evaluations of the derivative.
+    1e-5, for two more evaluations of the derivative. :func:`rankbook.testing.check_loss` checks a
+    loss.
+
+    Examples
+    --------
+    >>> import numpy as np, rankbook as rb
+    >>> class Squares:
+    ...     name = "squares"
+    ...     def value(self, t): return t**2
+    ...     def derivative(self, t): return 2 * t
+    ...     def conjugate(self, a): return a**2 / 4
+    >>> isinstance(Squares(), rb.PairLoss)
+    True
+    >>> model = rb.RankSVM(0.1, kernel="linear", loss=Squares())
+    >>> model.fit([[0.0], [1.0], [3.0]], [0, 1, 2]).certificate_.is_optimal()
+    True
     """
 
     name: str
@@ -231,6 +246,9 @@ class SmoothPairLoss(SmoothLoss):
     rule: Any
 
     def __post_init__(self):
+        if isinstance(self.rule, type):
+            kind = self.rule.__name__
+            raise ArgumentError(f"loss is the class {kind}", f"an object, {kind}()")
         name = getattr(self.rule, "name", None)
         if not (isinstance(name, str) and name):
             raise ArgumentError(f"loss has the name {name!r}", "a text that is not empty")

@@ -210,17 +210,20 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False, w=None):
 def step_length(problem, lam, point, p, q, derivative):
     """A t where the slope along p is at most a tenth as steep as at 0, and `sums_at` there.
 
+    The objective does not rise up to there.
+
     The vector q is X p. O(n d + n log n) for each t that is tried: 1 first, at most a hundred.
     """
     flat, bent = lam * float(point.w @ p), lam * float(p @ p)
-    start = float(point.gradient @ p)
+    start, loss = float(point.gradient @ p), point.value - lam / 2 * float(point.w @ point.w)
     if not start < 0:
         return 0.0, None
     low, high, t = 0.0, np.inf, 1.0
     for _ in range(100):
         found = problem.sums_at(point.f + t * q, derivative)
         slope = flat + t * bent - float(p @ found[1])
-        if slope <= -start / 10:
+        rise = t * (flat + t / 2 * bent) + found[0].loss - loss
+        if slope <= -start / 10 and rise <= 1e-12 * abs(point.value):
             if t == 1 or slope >= start / 10:
                 return t, found
             low, t = t, (t + high) / 2
@@ -291,13 +294,18 @@ def first_weights(problem, lam):
     """The weights (d,) of the best multiple of the slopes at f = 0.
 
     Of the hinge this is the solution itself for lam >= lam_max. The squared hinge is quadratic near
-    f = 0, where its curvature gives the multiple. O(n d + n log n).
+    f = 0, where its curvature gives the multiple. O(n d + n log n). For the other smooth losses a
+    multiple that :func:`step_length` finds.
     """
     sums, w, curvature = problem.at_zero
     square = float(w @ w)
     multiple = problem.loss.scaling(lam, sums, square).scale / lam
     if curvature > 0:
         multiple = min(multiple, square / (lam * square + curvature))
+    if isinstance(problem.loss, SmoothLoss):
+        nothing = started(problem, lam, problem.loss.derivative, np.zeros_like(w))
+        p = multiple * w
+        multiple *= step_length(problem, lam, nothing, p, matvec(problem.X, p), None)[0]
     return multiple * w
 
 

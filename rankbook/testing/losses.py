@@ -1,0 +1,286 @@
+"""Checks of a loss of pairs from outside the package."""
+
+import pickle
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..preferences.graph import Preferences
+from ..problems.ranksvm import RankSVMProblem, as_loss
+from ..problems.smooth_losses import PairLoss
+from ..registry.solve import solve
+from .corpus import degenerate_items
+from .kit import CheckResult, CheckTable
+from .subject import CheckFailed, CheckSkipped
+
+NEAR = 30.0  # shortfalls up to which a loss has to be finite
+FAR = 1e3  # shortfalls up to which it may overflow, but not be wrong
+
+
+def points() -> np.ndarray:
+    """Shortfalls (m,), sorted: random ones of several sizes, whole numbers, and 0."""
+    rng = np.random.default_rng(0)
+    random = np.concatenate([scale * rng.normal(size=200) for scale in (1e-3, 0.3, 3.0)])
+    return np.unique(np.r_[np.clip(random, -NEAR, NEAR), np.arange(-5.0, 6.0), -NEAR, NEAR])
+
+
+def demand(holds: Any, tell: Callable[[int], str]) -> None:
+    """A CheckFailed with what `tell` says of the first place where something does not hold."""
+    wrong = np.flatnonzero(~np.asarray(holds))
+    if wrong.size:
+        raise CheckFailed(tell(int(wrong[0])))
+
+
+def check_protocol(loss: PairLoss) -> None:
+    """A name of its own, the methods, and a margin that is a number."""
+    as_loss(loss)
+    margin = getattr(loss, "margin", 1.0)
+    if not (np.isscalar(margin) and np.isfinite(margin)):
+        raise CheckFailed(f"margin is {margin!r}; expected a finite number")
+
+
+def check_arrays(loss: PairLoss) -> None:
+    """Each function takes an array (m,) and returns another, entry by entry."""
+    t = points()
+    slopes = np.asarray(loss.derivative(t.copy()))
+    for name, x in (
+        ("value", t),
+        ("derivative", t),
+        ("second_derivative", t),
+        ("conjugate", slopes),
+    ):
+        if not hasattr(loss, name):
+            continue
+        given = x.copy()
+        found = getattr(loss, name)(given)
+        is_right = isinstance(found, np.ndarray) and found.shape == x.shape
+        if not (is_right and found.dtype == np.float64):
+            kind = f"{found.dtype} of shape {found.shape}" if is_right else type(found).__name__
+            raise CheckFailed(f"{name} of float64 of shape {x.shape} is {kind}; expected the same")
+        demand(given == x, lambda i, name=name: f"{name} writes to the array that it is given")
+        if name != "conjugate":
+            demand(
+                np.isfinite(found),
+                lambda i, x=x, name=name, found=found: f"{name}({x[i]:.6g}) is {found[i]}",
+            )
+        back = np.asarray(getattr(loss, name)(x[::-1].copy()))[::-1]
+        close = (back == found) | (np.abs(back - found) <= 1e-12 * (1 + np.abs(found)))
+        demand(
+            close,
+            lambda i, x=x, name=name: (
+                f"{name}({x[i]:.6g}) depends on the other entries of the array, or on chance"
+            ),
+        )
+
+
+def check_convexity(loss: PairLoss) -> None:
+    """No chord lies below the loss."""
+    t, rng = points(), np.random.default_rng(1)
+    s = np.r_[rng.permutation(t), t[1:], t[-1]]
+    t = np.r_[t, t]
+    at, above, below = (loss.value(x) for x in ((s + t) / 2, s, t))
+    noise = 1e-12 * (1 + np.abs(above) + np.abs(below))
+    demand(
+        at <= (above + below) / 2 + noise,
+        lambda i: (
+            f"value is not convex between t = {t[i]:.6g} and {s[i]:.6g}: {at[i]:.6g} in the "
+            f"middle, and {(above[i] + below[i]) / 2:.6g} on the chord"
+        ),
+    )
+
+
+def check_derivative(loss: PairLoss) -> None:
+    """It lies between the slopes of the chords to both sides, and nowhere jumps."""
+    t = points()
+    found, value = loss.derivative(t), loss.value(t)
+    for step in (1e-4, 1e-2, 1.0):
+        right, left = (
+            (loss.value(t + step) - value) / step,
+            (value - loss.value(t - step)) / step,
+        )
+        noise = 1e-14 * (1 + np.abs(value)) / step + 1e-12 * np.abs(found)
+        demand(
+            (left - noise <= found) & (found <= right + noise),
+            lambda i, left=left, right=right, step=step: (
+                f"derivative({t[i]:.6g}) is {found[i]:.6g}, and value has slopes from "
+                f"{left[i]:.6g} to {right[i]:.6g} within {step:g} of it"
+            ),
+        )
+    low, high = t[:-1].copy(), t[1:].copy()
+    for _ in range(60):  # keep the half in which the slope rises more
+        middle = (low + high) / 2
+        a, b, c = (loss.derivative(x) for x in (low, middle, high))
+        first = b - a > c - b
+        low, high = np.where(first, low, middle), np.where(first, middle, high)
+        if (high - low).max() < 1e-11:
+            break
+    a, b = loss.derivative(low), loss.derivative(high)
+    demand(
+        b - a <= 1e-3 * max(1.0, float(np.ptp(found))),
+        lambda i: f"derivative jumps from {a[i]:.6g} to {b[i]:.6g} at t = {low[i]:.6g}",
+    )
+
+
+def check_second_derivative(loss: Any) -> None:
+    """It is at least 0, and the derivative rises by its mean; skipped if there is none."""
+    if not hasattr(loss, "second_derivative"):
+        raise CheckSkipped("it is optional, and slopes are compared instead")
+    t, width, count = points(), 0.02, 200
+    inside = t[:, None] + width * (np.arange(count) + 0.5) / count
+    bent = loss.second_derivative(inside.ravel()).reshape(inside.shape)
+    demand(
+        bent.min(axis=1) >= 0,
+        lambda i: f"second_derivative is {bent[i].min():.6g}, below 0, near t = {t[i]:.6g}",
+    )
+    ahead, at = loss.derivative(t + width), loss.derivative(t)
+    rise, mean = (ahead - at) / width, bent.mean(axis=1)
+    noise = 1e-4 * (1 + np.abs(mean)) + 0.02 * np.ptp(bent, axis=1) + 1e-12 * np.abs(at)
+    demand(
+        np.abs(rise - mean) <= noise,
+        lambda i: (
+            f"second_derivative is {mean[i]:.6g} on average from t = {t[i]:.6g} to "
+            f"{t[i] + width:.6g}, where the derivative rises by {rise[i]:.6g} for each unit"
+        ),
+    )
+
+
+def check_conjugate(loss: PairLoss) -> None:
+    """The Fenchel-Young inequality everywhere, with equality at the derivative."""
+    t = points()
+    slope, value = loss.derivative(t), loss.value(t)
+    lost = loss.conjugate(slope)
+    gap = value + lost - slope * t
+    noise = 1e-10 * (1 + np.abs(value) + np.abs(slope * t))
+    say = lambda i: (
+        f"conjugate({slope[i]:.6g}) is {lost[i]:.9g}, and at t = {t[i]:.6g}, where that is the "
+        f"derivative, a t - value(t) is {slope[i] * t[i] - value[i]:.9g}"
+    )
+    demand(np.abs(gap) <= noise, say)
+    # any slopes, also those that the loss nowhere has
+    low, high = slope.min(), slope.max()
+    far = max(1.0, high - low)
+    a = np.r_[slope, low - far * np.array([1e-6, 0.1, 3]), high + far * np.array([1e-6, 0.1, 3])]
+    with np.errstate(all="ignore"):
+        lost = np.asarray(loss.conjugate(a))
+        wide = np.r_[t, FAR * np.array([-1000.0, -1, 1, 1000])]
+        cost = loss.value(wide)
+        gap = cost + lost[:, None] - a[:, None] * wide
+    if np.isnan(lost).any() or (lost == -np.inf).any():
+        i = int(np.flatnonzero(np.isnan(lost) | (lost == -np.inf))[0])
+        raise CheckFailed(
+            f"conjugate({a[i]:.6g}) is {lost[i]}; expected a number, or infinity where no t is best"
+        )
+    size = 1 + np.abs(np.where(np.isfinite(cost), cost, 0)) + np.abs(a[:, None] * wide)
+    wrong = np.argwhere(gap < -1e-10 * size)
+    if wrong.size:
+        i, j = wrong[0]
+        raise CheckFailed(
+            f"conjugate({a[i]:.6g}) is {lost[i]:.6g}, less than a t - value(t) = "
+            f"{a[i] * wide[j] - cost[j]:.6g} at t = {wide[j]:.6g}"
+        )
+
+
+def check_large_shortfalls(loss: PairLoss) -> None:
+    """Far out nothing is NaN, and the value is finite where the derivative is."""
+    t = FAR * np.array([-1e3, -10, -1, -0.75, 0.75, 1, 10, 1e3])
+    with np.errstate(all="ignore"):
+        value, slope = loss.value(t), loss.derivative(t)
+    demand(
+        ~(np.isnan(value) | np.isnan(slope)),
+        lambda i: f"value({t[i]:g}) is {value[i]} and derivative({t[i]:g}) is {slope[i]}",
+    )
+    demand(
+        np.isfinite(value) | (np.isinf(slope) | (np.abs(slope) > 1e100)),
+        lambda i: f"value({t[i]:g}) is {value[i]}, and the derivative there is {slope[i]:g}",
+    )
+
+
+def check_pickle(loss: PairLoss) -> None:
+    """A pickle of it, as joblib and scikit-learn make, is the same loss."""
+    t, copied = points(), pickle.loads(pickle.dumps(loss))
+    demand(copied.value(t) == loss.value(t), lambda i: f"a pickle has another value({t[i]:.6g})")
+
+
+def check_answers(loss: PairLoss) -> None:
+    """Answers of the solver "newton" are proven to a millionth, on degenerate data, too."""
+    rng = np.random.default_rng(2)
+    grades, qid = rng.integers(0, 3, 24), np.arange(24) % 2
+    graded = Preferences.from_scores(grades, qid)
+    for name, X in degenerate_items(rng).items():
+        for what, prefs in (
+            ("", graded),
+            (" with weights", graded.reweighted(10.0 ** rng.uniform(-4, 4, len(graded)))),
+        ):
+            problem = RankSVMProblem(X, prefs, kernel="linear", loss=loss)
+            for lam in (0.01, 10.0):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of a gap, which is the failure
+                    proof = solve(problem, lam, solver=("newton", dict(tol=1e-8))).certificate
+                if not proof.is_optimal():
+                    raise CheckFailed(f"on items {name!r}{what} at lam = {lam:g}: {proof}")
+
+
+CHECKS = {
+    name.removeprefix("check_"): check
+    for name, check in list(vars().items())
+    if name.startswith("check_")
+}
+
+
+def results(loss: PairLoss) -> Iterator[CheckResult]:
+    """How each check of a loss ends; the others are skipped if it breaks the protocol."""
+    begun = True
+    for name, check in CHECKS.items():
+        outcome, detail = "passed", ""
+        if not begun:
+            outcome, detail = "skipped", "protocol or arrays failed"
+        else:
+            try:
+                check(loss)
+            except CheckSkipped as reason:
+                outcome, detail = "skipped", str(reason)
+            except CheckFailed as error:
+                outcome, detail = "failed", str(error)
+            except Exception as error:  # of the methods of the loss
+                outcome, detail = "failed", f"{type(error).__name__}: {error}"
+        begun = begun and not (outcome == "failed" and name in ("protocol", "arrays"))
+        yield CheckResult(name, outcome, detail=detail)
+
+
+def check_loss(loss: PairLoss) -> CheckTable:
+    """Check whether a loss of pairs does what its protocol asks for.
+
+    Parameters
+    ----------
+    loss : PairLoss
+        An object with a name and the methods of :class:`rankbook.PairLoss`.
+
+    Returns
+    -------
+    CheckTable
+        A list of results: the protocol, arrays, convexity, the derivative by differences, the
+        second one, the conjugate by the Fenchel-Young inequality, large shortfalls, a pickle, and
+        certified answers on degenerate data. A detail of a failure names the function and the
+        point.
+
+    Notes
+    -----
+    The functions are tried at some 600 shortfalls up to 30 in size. What holds there is not proven
+    to hold everywhere. Some seconds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankbook.testing import check_loss
+    >>> class Squares:
+    ...     name = "squares"
+    ...     def value(self, t): return t**2
+    ...     def derivative(self, t): return 2 * t
+    ...     def conjugate(self, a): return a**2 / 3  # a mistake: a**2 / 4
+    >>> for row in check_loss(Squares()).failed[:1]:
+    ...     print(row.check)
+    conjugate
+    """
+    return CheckTable(results(loss))
