@@ -5,7 +5,7 @@ from .data import datasets
 from .data.blocks import Block, Blocks
 from .data.dask import dask_blocks
 from .data.file_blocks import read_blocks
-from .data.records import read_preferences
+from .data.records import read_orders, read_preferences
 from .data.table import read_table
 from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker, LabelRankerCV
@@ -100,6 +100,7 @@ __all__ = [
     "metrics",
     "plots",
     "read_blocks",
+    "read_orders",
     "read_preferences",
     "read_table",
     "register_solver",

@@ -2449,6 +2449,12 @@ DATA = [
         "^form is 'pear'",
     ),
     (
+        "orders in pairs",
+        lambda tmp: rb.read_orders(table(tmp), "pairs"),
+        ValueError,
+        "^form is 'pairs'; expected one of: orders, rankings",
+    ),
+    (
         "preferences by an argument that there is not",
         lambda tmp: rb.read_preferences(table(tmp), winer="y"),
         ValueError,

@@ -454,6 +454,7 @@ KEEPS_NOTHING = {
     "dask_blocks",  # what it sends stays with the workers: tests/data/test_dask_blocks.py
     "read_blocks",
     "read_preferences",
+    "read_orders",
     "read_table",
     "choose_lambda",
     "suggest_pairs",

@@ -303,6 +303,7 @@ CALLS = {
     "from_scores": calls(rb.Preferences.from_scores, y=Y),
     "read_table": calls(rb.read_table, path=FILES["items"], target="y"),
     "read_preferences": calls(rb.read_preferences, path=FILES["pairs"]),
+    "read_orders": calls(rb.read_orders, path=FILES["pairs"], form="orders"),
     "from_pairs": calls(rb.Preferences.from_pairs, pairs=[(0, 1), (1, 2)]),
     "from_pairs of a table": calls(
         rb.Preferences.from_pairs, pairs=dict(winner=np.arange(N), loser=np.arange(N) + 1)

@@ -1,21 +1,24 @@
-"""Files of preferences between items: pairs, matches, clicks and rankings."""
+"""Files of preferences between items: pairs, matches, clicks, rankings and orders."""
 
 import inspect
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any, Literal
 
+import numpy as np
+
 from ..base.errors import ArgumentError
 from ..base.validation import as_choice, unknown_name
 from ..preferences.graph import Preferences
+from ..preferences.orders import Orders
 from .table import as_source, read_frame
 
-FORMS = ("pairs", "matches", "clicks", "rankings")
+FORMS = ("pairs", "matches", "clicks", "rankings", "orders")
 
 
 def read_preferences(
     path: str | PathLike,
-    form: Literal["pairs", "matches", "clicks", "rankings"] = "pairs",
+    form: Literal["pairs", "matches", "clicks", "rankings", "orders"] = "pairs",
     *,
     items: Sequence[Any] | None = None,
     **columns: str,
@@ -27,10 +30,11 @@ def read_preferences(
     path : str or path
         A table with a header: CSV, TSV or Parquet, packed by gzip or not, as for
         :func:`rankbook.read_table`.
-    form : {"pairs", "matches", "clicks", "rankings"}, default "pairs"
+    form : {"pairs", "matches", "clicks", "rankings", "orders"}, default "pairs"
         What a row is. "pairs": a winner and a loser. "matches": home, away and result. "clicks": a
         session, an item that it showed, its rank and whether it was clicked. "rankings": a ranking,
-        an item and its rank, 1 for the best.
+        an item and its rank, 1 for the best. "orders": a whole ranking, its items from left to
+        right, the best first; columns may have any names, and cells at the end may be empty.
     items : sequence of n distinct names, optional
         The name of each item, for instance ``data.item_names``. By default integers are row
         numbers, and other names are numbered as they first appear.
@@ -62,16 +66,63 @@ def read_preferences(
     (('tea', 'milk', 'water'), array([3., 1.]))
     """
     as_choice("form", form, FORMS)
+    return _read(Preferences, path, form, items, columns)
+
+
+def read_orders(
+    path: str | PathLike,
+    form: Literal["rankings", "orders"] = "rankings",
+    *,
+    items: Sequence[Any] | None = None,
+    **columns: Any,
+) -> Orders:
+    """Read orders of items from a file, for ``loss="plackett-luce"``.
+
+    Parameters
+    ----------
+    path, form, items
+        As in :func:`read_preferences`.
+    **columns
+        Arguments of :meth:`rankbook.Orders.from_rankings`: names of columns, such as
+        ``rank="position"``, and options, such as ``unranked="last"``.
+
+    Returns
+    -------
+    Orders
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError, ValueError
+        As :func:`read_preferences`.
+
+    Examples
+    --------
+    >>> import tempfile, rankbook as rb  # a row for each judge, the best item first
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("first,second,third\\ntea,milk,water\\nmilk,tea,\\n")
+    ...     file.flush()
+    ...     orders = rb.read_orders(file.name, "orders")
+    >>> orders, orders.items
+    (Orders(items=3, orders=2, choices=3), ('tea', 'milk', 'water'))
+    """
+    as_choice("form", form, ("rankings", "orders"))
+    return _read(Orders, path, form, items, columns)
+
+
+def _read(kind, path, form, items, columns):
+    """Preferences or orders, `kind`, from a file."""
     source = as_source(path)
     frame = read_frame(source)
-    make = getattr(Preferences, f"from_{form}")
+    make = getattr(kind, "from_rankings" if form == "orders" else f"from_{form}")
     taken = list(inspect.signature(make).parameters.values())[1:]
     defaults = {each.name: each.default for each in taken if each.name not in ("items", "n_items")}
     for name in columns:
         if name not in defaults:
             raise unknown_name("columns", name, defaults)
     of_table = {name: columns.get(name, name) for name, had in defaults.items() if had == name}
-    of_table |= {name: columns[name] for name in columns if defaults[name] is None}
+    of_table = {} if form == "orders" else of_table  # columns of any names
+    named = {name: value for name, value in columns.items() if not isinstance(value, int)}
+    of_table |= {name: named[name] for name in named if defaults[name] is None}
     missing = {
         name: column
         for name, some in of_table.items()
@@ -88,8 +139,29 @@ def read_preferences(
     if len(frame) == 0:
         raise ValueError(f"{source} has names of columns but no rows.")
     try:
-        return make(frame, items=items, **columns)
+        return make(orders_of(source, frame) if form == "orders" else frame, items=items, **columns)
     except ArgumentError as error:
         if error.argument not in of_table:
             raise
         raise error.renamed(f"{source}: {error.argument}") from error
+
+
+def orders_of(source, frame):
+    """The items of each row of a table (r, k) as lists, from left to right; empty cells end a row.
+
+    Raises
+    ------
+    ValueError
+        If a cell that is empty comes before one that is not.
+    """
+    here = frame.notna().to_numpy()
+    row, column = np.nonzero(here[:, 1:] & ~here[:, :-1])
+    if row.size:
+        raise ValueError(
+            f"{source} has an empty cell in row {row[0]}, column {frame.columns[column[0]]!r}, and "
+            "items after it; expected empty cells at the end of a row only."
+        )
+    numbers = frame.select_dtypes("float")  # integers, in columns that end early
+    whole = [name for name in numbers if (numbers[name].dropna() % 1 == 0).all()]
+    cells = frame.astype(dict.fromkeys(whole, "Int64")).to_numpy(dtype=object)
+    return [cell[known].tolist() for cell, known in zip(cells, here)]

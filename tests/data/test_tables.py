@@ -738,7 +738,7 @@ def test_closed_standard_input_is_refused(monkeypatch):
         Source("-")
 
 
-@pytest.mark.parametrize("read", [rb.read_table, rb.read_preferences])
+@pytest.mark.parametrize("read", [rb.read_table, rb.read_preferences, rb.read_orders])
 def test_standard_input_is_for_the_command_line(read):
     with pytest.raises(ValueError, match="^path is '-'; expected a file. Only the command line"):
         read("-")
@@ -747,3 +747,43 @@ def test_standard_input_is_for_the_command_line(read):
 def test_spaces_around_names_do_not_count():
     found = read_table(put("a.csv", "age , mpg ,race \n3,18.5,b\n4,15,a\n"), "mpg", "race")
     assert found.feature_names == ("age",) or found.feature_names == ["age"]
+
+
+def test_orders_are_read_from_rows_or_from_places():
+    wide = put("wide.csv", "first,second,third\ntea,milk,water\nmilk,tea,\nwater,,\n")
+    long = "ranking,item,rank\n1,tea,1\n1,milk,2\n1,water,3\n2,milk,1\n2,tea,2\n3,water,1\n"
+    names = ["water", "milk", "tea"]
+    found = rb.read_orders(wide, "orders", items=names)
+    same = rb.read_orders(put("long.csv", long), items=names)
+    for one in (found, same):
+        assert one.item.tolist() == [2, 1, 0, 1, 2, 0] and one.order.tolist() == [0, 0, 0, 1, 1, 2]
+    prefs = [
+        rb.read_preferences(wide, "orders", items=names),
+        rb.read_preferences("long.csv", "rankings", items=names),
+    ]
+    assert [[*zip(each.better, each.worse)] for each in prefs] == [
+        [(2, 1), (2, 0), (1, 0), (1, 2)]
+    ] * 2
+    first = rb.read_orders(wide, "orders", items=names, top=1, unranked="last")
+    assert len(first) == 3 and first.choice_weight.tolist() == [1, 0, 0] * 3
+    numbered = rb.read_orders(put("rows.csv", "best,next\n0,1\n2,\n"), "orders")
+    assert numbered.item.tolist() == [0, 1, 2] and numbered.items is None
+
+
+@pytest.mark.parametrize(
+    "text, options, said",
+    [
+        ("a,b\n1,2\n,3\n", {}, r"wide.csv has an empty cell in row 1, column 'a', and items after"),
+        ("a,b\nx,x\n", {}, r"orders\[0\] is \['x', 'x'\]; expected a sequence of different items"),
+        ("a,b\n", {}, "wide.csv has names of columns but no rows"),
+        ("a,b\nx,y\n", dict(rank="a"), "rank is 'a', and orders is no table"),
+        ("a,b\nx,y\n", dict(items=["x"]), r"orders\[0\] is 'y' in row 1, which is not among"),
+    ],
+)
+def test_orders_that_cannot_be_read(text, options, said):
+    put("wide.csv", text)
+    for read in (rb.read_orders, rb.read_preferences):
+        with pytest.raises(ValueError, match=said):
+            read("wide.csv", "orders", **options)
+    with pytest.raises(ValueError, match="^form is 'pairs'; expected one of: orders, rankings"):
+        rb.read_orders("wide.csv", "pairs")

@@ -58,9 +58,10 @@ Events = option(str, "File of preferences between items, in place of a target.",
 Form = option(
     str,
     "What a row of that file is: pairs (winner, loser), matches (home, away, result: H, D, A or"
-    " goals ahead), clicks (session, item, rank, click: all that was shown), rankings (ranking,"
-    " item, rank: 1 is best, equal ranks are not compared).",
-    values="pairs matches clicks rankings",
+    " goals ahead, or the winner's column), clicks (session, item, rank, click: all shown),"
+    " rankings (ranking, item, rank: 1 is best, equal ranks are not compared), orders (a whole"
+    " ranking: its items from left to right, best first).",
+    values="pairs matches clicks rankings orders",
 )
 Winner = option(str, "Of pairs: the column of the preferred item; by default winner.")
 Loser = option(str, "Of pairs: the column of the other item; by default loser.")
@@ -114,8 +115,9 @@ Method = option(
 Kernel = option(str, "rbf, linear or poly.", values="rbf linear poly")
 Loss = option(
     str,
-    "Of ranksvm: hinge, squared or logistic, for probabilities of pairs; hinge by default.",
-    values="hinge squared logistic",
+    "Of ranksvm: hinge, squared, logistic (for probabilities of pairs) or plackett-luce (for"
+    " rankings, orders, and Cox's model of survival times); hinge by default.",
+    values="hinge squared logistic plackett-luce",
 )
 Degree = option(int, "Of poly; 3 by default.")
 Coef0 = option(float, "Of poly; 1 by default.")

@@ -128,6 +128,8 @@ def grouped_preferences(asked, column, n, names):
 
     if asked["path"] == "-":
         raise ArgumentError(f"group is {column!r} and preferences is '-'", "a file of preferences")
+    if asked["form"] == "orders" or "loss" in asked:
+        raise ArgumentError(f"group is {column!r} beside orders", "no value for orders")
     preferences_between(asked, n, names)  # errors number the rows of the whole file
     source, form = Source(asked["path"]), asked["form"]
     frame = read_frame(source)

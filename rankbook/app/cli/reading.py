@@ -407,8 +407,10 @@ def parse_columns(texts):
     return columns
 
 
-def asked_preferences(data, file, *, form, column, ties, **named):
+def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
     """Arguments of :func:`rankbook.read_preferences` from options, or None without --preferences.
+
+    With the loss "plackett-luce" they are those of :func:`rankbook.read_orders`, and the loss.
 
     Parameters
     ----------
@@ -416,6 +418,8 @@ def asked_preferences(data, file, *, form, column, ties, **named):
         DATA as it was given.
     file : str or None
         What --preferences says.
+    loss : str, optional
+        "plackett-luce" reads orders.
     form, column, ties, **named
         What the options say that come with it; `named` are winner, loser and weight.
 
@@ -443,11 +447,18 @@ def asked_preferences(data, file, *, form, column, ties, **named):
             raise ArgumentError(
                 f"{name} is {value!r} and --column is {name}={columns[name]}", "one of the two"
             )
-    if ties is not None and form in ("clicks", "rankings"):
+    if loss == "plackett-luce" and form not in (of_orders := ("rankings", "orders")):
+        raise ArgumentError(
+            f"loss is {loss!r} and form is {form!r}",
+            " or ".join(of_orders),
+            "Pairs are orders of two: --loss logistic takes them.",
+        )
+    if ties is not None and form in ("clicks", "rankings", "orders"):
         raise ArgumentError(f"ties is {ties!r}", f"None for {form}, which have no ties to decide")
     if form == "matches" and "," in columns.get("result", ""):
         columns["result"] = columns["result"].split(",")
-    return dict(path=file, form=form, **columns) | ({} if ties is None else dict(ties=ties))
+    asked = dict(path=file, form=form, **columns) | ({} if ties is None else dict(ties=ties))
+    return asked | (dict(loss=loss) if loss == "plackett-luce" else {})
 
 
 def refuse_beside(**given):
@@ -471,12 +482,12 @@ def preferences_between(asked, n, names=None):
 
     Returns
     -------
-    Preferences
+    Preferences or Orders
     """
     import numpy as np
     import pandas as pd
 
-    from rankbook.data.records import read_preferences
+    from rankbook.data.records import read_orders, read_preferences
     from rankbook.data.table import Source
 
     check_file("--preferences", asked["path"])
@@ -490,7 +501,9 @@ def preferences_between(asked, n, names=None):
             "--qid SESSION learns from one file.",
         )
     try:
-        return read_preferences(**asked | dict(path=Source(asked["path"])), items=rows)
+        given = asked | dict(path=Source(asked["path"]))
+        read = read_preferences if given.pop("loss", None) is None else read_orders
+        return read(**given, items=rows)
     except ArgumentError as error:
         if error.argument == "columns":
             error.add_note("--column takes ARGUMENT=COLUMN, the argument first")

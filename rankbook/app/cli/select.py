@@ -151,6 +151,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
         options |= dict(solver=(solver, of_solver) if of_solver else solver)
         options |= dict(gamma=parse_gammas(gamma))
         asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
+        asked |= dict(loss=loss)
         asked = asked_preferences([data], preferences, **asked)
         compares = asked is not None or time is not None
         by_folds = compares and validation is None
