@@ -339,6 +339,9 @@ VARIANTS = [
         for loss in HINGES
     ),
     *(Variant("LabelRankSVMProblem", (("loss", loss),)) for loss in HINGES),
+    Variant("RankSVMProblem", (("loss", "logistic"), ("penalty", "l2"))),
+    Variant("RankSVMProblem", (("loss", "logistic"), ("penalty", "l2"), ("signed", True))),
+    Variant("LabelRankSVMProblem", (("loss", "logistic"),)),
     Variant("SVMProblem"),
     Variant("MulticlassSVMProblem"),
     Variant("RankRLSProblem", (("penalty", "l2"),)),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
+import rankbook as rb
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.registry.plugins import list_solvers
@@ -521,3 +522,49 @@ def test_both_forms_give_the_scores_of_their_multipliers():
         implied = q.Z @ (q.Z.T @ (q.P.T @ alpha))
         apart = scores - implied
         assert np.allclose(apart, apart[0], atol=1e-4 * np.abs(implied).max())
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_the_logistic_loss_by_exponential_cones(kernel):
+    X, y = np.random.default_rng(0).normal(size=(24, 3)), np.arange(24) % 4
+    prefs = rb.Preferences.from_scores(y, np.arange(24) % 3).item_weighted(1.0 + np.arange(24) % 5)
+    problem = rb.RankSVMProblem(X, prefs, kernel=kernel, loss="logistic")
+    for lam in (100.0, 1.0, 0.01):
+        reference = rb.solve(problem, lam, solver="qp").certificate
+        assert reference.relative_gap < 1e-6
+        ours = rb.solve(problem, lam, solver="newton", tol=1e-9).certificate
+        assert ours.primal == pytest.approx(reference.primal, rel=1e-8)
+
+
+def test_signs_with_the_logistic_loss():
+    X, y = np.random.default_rng(0).normal(size=(24, 3)), np.arange(24) % 4
+    options = dict(kernel="linear", loss="logistic", signs=[1, -1, 0])
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), **options)
+    weights = rb.solve(problem, 1.0, solver="qp").coef
+    assert weights[0] >= 0 >= weights[1]
+    ours = rb.solve(problem, 1.0, solver="newton", tol=1e-9)
+    assert np.allclose(weights, ours.coef, atol=1e-5)
+
+
+def test_what_exponential_cones_do_not_take():
+    X, prefs = np.eye(3), rb.Preferences.from_scores([0, 1, 2])
+    problem = rb.RankSVMProblem(X, prefs, loss="logistic")
+    with pytest.raises(ValueError, match="'OSQP', which has no exponential cones"):
+        rb.solve(problem, 1.0, solver="qp", backend="OSQP")
+    with pytest.raises(ValueError, match="'auto' or 'primal' for loss='logistic'"):
+        rb.solve(problem, 1.0, solver="qp", form="dual")
+
+    class Cubic:
+        name = "cubic"
+
+        def value(self, t):
+            return np.maximum(0, t) ** 3
+
+        def derivative(self, t):
+            return 3 * np.maximum(0, t) ** 2
+
+        def conjugate(self, a):
+            return 2 * (np.maximum(0, a) / 3) ** 1.5
+
+    with pytest.raises(ValueError, match="not cubic, which"):
+        rb.solve(rb.RankSVMProblem(X, prefs, loss=Cubic()), 1.0, solver="qp")

@@ -101,12 +101,14 @@ class NewtonSolver(Solver):
             watch = lambda point, width: tell(
                 next(done), f"gap {point.gap / max(1.0, point.value):.1e}"
             )
-            point, width, steps = minimise(small, lam, self.tol, start, watch=watch)
+            if small is not problem:
+                coef, width, steps = small.minimise(lam, self.tol, start, watch=watch)
+                answer = dict(coef=coef)
+            else:
+                point, width, steps = minimise(problem, lam, self.tol, start, watch=watch)
+                answer = dict(weights=point.w)
         dual, info = problem.loss.dual(width), dict(steps=steps)
-        if small is problem:
-            return Solution(problem, lam, dual=dual, weights=point.w, info=info)
-        coef = small.newton_coef(lam, point.w, problem.loss.smoothed(width))
-        return Solution(problem, lam, coef, dual, info=info)
+        return Solution(problem, lam, dual=dual, info=info, **answer)
 
     def path(self, problem, lam_min=None):
         """A :class:`rankbook.paths.ranges.RangePath` with certified gaps.
@@ -121,23 +123,21 @@ class NewtonSolver(Solver):
 
         Each solve starts at the answer before it.
         """
-        loss, linear = problem.loss, problem.is_factored
-        small, basis = (spanned(problem) or (problem, None)) if linear else (None, None)
-        small = small or FactoredProblem(problem)
+        if not problem.is_factored:
+            factored = FactoredProblem(problem)
 
-        def weights(coef):
-            if linear:
-                return coef if basis is None else basis.T @ coef
-            return small.X.T @ coef
+            def solve_at(lam, last):
+                start = None if last is None else factored.X.T @ last.coef
+                return answer_of(problem, lam, factored.minimise(lam, eps / 4, start)[0])
+
+            return solve_at
+        small, basis = spanned(problem) or (problem, None)
+        turned = lambda w: w if basis is None else basis.T @ w
 
         def solve_at(lam, last):
-            start, width = last and (weights(last.coef), 2 * last.width) or (None, FIRST_WIDTH)
+            start, width = (turned(last.coef), 2 * last.width) if last else (None, FIRST_WIDTH)
             point, width, _ = minimise(small, lam, eps / 4, start, width)
-            if not linear:
-                coef = small.newton_coef(lam, point.w, loss.smoothed(width))
-            else:
-                coef = point.w if basis is None else basis @ point.w
-            return answer_of(problem, lam, coef, width)
+            return answer_of(problem, lam, point.w if basis is None else basis @ point.w, width)
 
         return solve_at
 

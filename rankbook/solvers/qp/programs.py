@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['reduced', 'primal_form', 'squared_norm', 'dual_form', 'smaller_form', 'require_program', 'squared_program',
-           'signed_program', 'kernel_features', 'class_lines', 'svm_program', 'residual_rows', 'least_squares_program',
-           'rayleigh_rows', 'rayleigh_program']
+           'signed_program', 'choice_cost', 'exponential_program', 'kernel_features', 'class_lines', 'svm_program',
+           'residual_rows', 'least_squares_program', 'rayleigh_rows', 'rayleigh_program']
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #t002
 from dataclasses import dataclass
@@ -219,6 +219,63 @@ def signed_program(cp, problem, lam):
         return nearest(problem.signs, w.value * (scale * unit)), dual
 
     return [cp.Problem(cp.Minimize(cost), [met, kept])], read
+
+# %% ../../../nbs/solvers/qp/programs.ipynb #ex02
+def choice_cost(cp, orders, eta):
+    """The negative log-likelihood of all choices, for an expression eta of the places (N,)."""
+    groups, starts = orders.edges
+    chosen, log_risk, terms = orders.choice_weight, np.log(orders.risk_weight), []
+    for o in range(orders.n_orders):
+        end = groups[starts[o + 1]]
+        for begin, after in zip(groups[starts[o] : starts[o + 1]], groups[starts[o] + 1 :]):
+            tied = begin + np.flatnonzero(chosen[begin:after])
+            stages = tied.size if orders.ties == "efron" else min(tied.size, 1)
+            for l in range(stages):
+                value = log_risk[begin:end].copy()
+                value[tied - begin] += np.log1p(-l / tied.size)
+                weight = chosen[tied].sum() / stages
+                terms.append(weight * cp.log_sum_exp(eta[begin:end] + value))
+    return cp.sum(cp.hstack(terms)) - chosen @ (eta + log_risk)
+
+
+def exponential_program(cp, problem, lam):
+    """A RankSVMProblem with the logistic loss or Plackett-Luce at lam > 0, as a list of one.
+
+    The function beside it reads coefficients (n,), or weights (d,) with signs, and None.
+    """
+    target, is_pairs = problem.prefs, problem.loss.name == "logistic"
+    if is_pairs:
+        weight = np.asarray(target.weight)
+        rows = weight.size
+    else:
+        groups, starts = target.edges
+        weight = np.asarray(target.choice_weight)
+        rows = int((groups[starts[target.order + 1]] - groups[target.group])[weight > 0].sum())
+    rank = min(problem.X.shape) if problem.is_factored else problem.n_items
+    require_program(
+        f"{rows:,} exponentials", 'use the solver "newton"', 3 * rows, rows * rank, rank
+    )
+    signed = problem.signs is not None
+    Phi, back = (problem.X, np.eye(problem.X.shape[1])) if signed else kernel_features(problem)
+    top = weight.max()
+    w, scale = cp.Variable(Phi.shape[1]), np.sqrt(top / lam)
+    if is_pairs:
+        counted = np.flatnonzero(weight)
+        Z = target.incidence()[counted] @ Phi
+        cost = (weight[counted] / top) @ cp.logistic((-scale * Z) @ w)
+    else:
+        sign = -scale if target.lowest_first else scale
+        cost = choice_cost(cp, target, (sign * Phi[target.item]) @ w) / top
+    kept = []
+    if signed:
+        held = np.flatnonzero(problem.signs)
+        kept = [cp.multiply(problem.signs[held], w[held]) >= 0]
+
+    def read():
+        coef = back @ w.value * scale
+        return nearest(problem.signs, coef), None
+
+    return [cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cost), kept)], read
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #svm-c004
 def kernel_features(problem):

@@ -16,9 +16,11 @@ from ...base.validation import as_positive, unknown_name
 from ...preferences.graph import Preferences
 from ...problems.certificate import Solution
 from ...problems.losses import refuse_signed
+from ...problems.smooth_losses import SmoothLoss
 from ...registry.solver import Solver, is_kind
 from rankbook.solvers.qp.programs import (
     dual_form,
+    exponential_program,
     least_squares_program,
     primal_form,
     rayleigh_program,
@@ -79,6 +81,20 @@ def _check_backend(name):
     if name.upper() not in known:
         raise unknown_name("backend", name.upper(), known)
     return name.upper()
+
+
+def _require_cones(backend, problem):
+    """An ArgumentError unless the backend has the exponential cones that a loss needs."""
+    import cvxpy as cp
+    from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC
+
+    conic = SOLVER_MAP_CONIC.get(backend)
+    if conic is None or cp.ExpCone not in conic.SUPPORTED_CONSTRAINTS:
+        raise ArgumentError(
+            f"backend is {backend!r}, which has no exponential cones, and loss is "
+            f"{problem.loss.name!r}",
+            "'CLARABEL' or 'SCS'",
+        )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c032
 def _solve_program(program, backend, settings):
@@ -204,9 +220,10 @@ def _checked(problem, lam):
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c061
 class QPSolver(Solver):
-    """A problem at one lambda as a quadratic program, through cvxpy.
+    """A problem at one lambda as a quadratic or conic program, through cvxpy.
 
-    The ranking SVM, RankRLS, the SVMs that classify, or the Rayleigh coefficient.
+    The ranking SVM, RankRLS, the SVMs that classify, or the Rayleigh coefficient. The logistic loss
+    and Plackett-Luce are conic programs, with exponential cones.
 
     Parameters
     ----------
@@ -214,7 +231,8 @@ class QPSolver(Solver):
         Equation (6), equation (8), or whichever is smaller; all but the ranking SVM with the hinge
         have the first only.
     backend : str, default "CLARABEL"
-        An installed cvxpy backend that takes quadratic programs, see :func:`qp_backends`.
+        An installed cvxpy backend that takes quadratic programs, see :func:`qp_backends`; for the
+        logistic loss and Plackett-Luce one that has exponential cones, too.
     **settings
         Of the backend; its tolerances are tightened by default, see ``TIGHT``.
 
@@ -237,7 +255,7 @@ class QPSolver(Solver):
         "MulticlassSVMProblem",
         "RayleighProblem",
     )
-    losses = frozenset({"hinge", "squared"})
+    losses = frozenset({"hinge", "squared", "logistic"})
     hard_margin = signed_margins = signs = True
     requires = ("cvxpy",)
     summary = (
@@ -276,17 +294,22 @@ class QPSolver(Solver):
             write = rayleigh_program
         elif is_kind(problem, "SVMProblem", "MulticlassSVMProblem"):
             write = svm_program
+        elif isinstance(problem.loss, SmoothLoss):
+            write = exponential_program
+            _require_cones(backend, problem)
         elif problem.signs is not None:
             write = signed_program
         elif problem.loss.is_smooth:
             write = squared_program
-        is_smooth = write in (least_squares_program, squared_program) or (
+        is_smooth = write in (least_squares_program, squared_program, exponential_program) or (
             write is signed_program and problem.loss.is_smooth
         )
         lam = as_positive("lam", lam, zero=not is_smooth)
         if write is not None:
             if form == "dual":
                 kinds = {squared_program: "loss='squared'", signed_program: "signs"}
+                if write is exponential_program:
+                    kinds[write] = f"loss={problem.loss.name!r}"
                 kind = kinds.get(write, type(problem).__name__)
                 raise ArgumentError("form is 'dual'", f"'auto' or 'primal' for {kind}")
             form, (programs, read) = "primal", write(cp, problem, lam)
