@@ -6,6 +6,7 @@
     python -m benchmarks default                what the default lambda loses: three minutes
     python -m benchmarks concordance            survival times: two minutes
     python -m benchmarks clicks                 clicks with position bias: 20 minutes
+    python -m benchmarks coverage               intervals of scores and ranks: ten minutes
     python -m benchmarks --full --out all.md    larger data: an hour or more
 
 Peers that are not installed get a line that says so: pip install "rankbook[benchmarks]" brings
@@ -41,8 +42,9 @@ NAMES = {
     "default": "the default lambda beside lam = 1 and cross-validation; a table of its own",
     "concordance": "survival times, beside Cox, forests and boosting; a table of its own",
     "clicks": "clicks with position bias, with and without propensities; a table of its own",
+    "coverage": "how often intervals of scores and ranks contain the truth; a table of its own",
 }
-ALONE = ("which", "default", "concordance", "clicks")
+ALONE = ("which", "default", "concordance", "clicks", "coverage")
 
 
 def benchmark_name(text):

@@ -11,6 +11,7 @@ from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker, LabelRankerCV
 from .estimators.linear_json import to_json
 from .estimators.online import OnlineRankSVM, OnlineSVC
+from .estimators.order_intervals import OrderIntervals, match_prior, order_intervals
 from .estimators.ordinal import OrdinalRanker
 from .estimators.rankrls import RankRLS, RankRLSCV
 from .estimators.ranksvm import RankSVM, RankSVMCV
@@ -60,6 +61,7 @@ __all__ = [
     "NystroemMap",
     "OnlineRankSVM",
     "OnlineSVC",
+    "OrderIntervals",
     "Orders",
     "OrdinalRanker",
     "PairLoss",
@@ -96,8 +98,10 @@ __all__ = [
     "kernels",
     "list_solvers",
     "load",
+    "match_prior",
     "merge_statistics",
     "metrics",
+    "order_intervals",
     "plots",
     "read_blocks",
     "read_orders",

@@ -4,6 +4,7 @@ It names the argument as the caller wrote it, what came and what is accepted.
 """
 
 import copy
+import pickle
 import re
 from functools import cache, partial
 from pathlib import Path
@@ -3040,6 +3041,164 @@ FILES = [
     ),
 ]
 
+
+@cache
+def leaderboard():
+    votes = rb.Preferences([0, 0, 1, 0], [1, 2, 2, 1], n_items=3, weight=[2, 3, 2, 1])
+    return rb.RankSVM(lam=1.0, kernel="linear", loss="logistic").fit(np.eye(3), votes)
+
+
+def ordered(model=None, items=np.eye(3), **options):
+    return rb.order_intervals(leaderboard() if model is None else model, items, **options)
+
+
+def without_data():
+    return pickle.loads(pickle.dumps(leaderboard()))
+
+
+INTERVALS = [
+    (
+        "order_intervals of a model without data",
+        lambda: ordered(without_data()),
+        ValueError,
+        r"^model has no solution_, .*; expected a model after fit. Fit it again",
+    ),
+    (
+        "order_intervals of labels",
+        lambda: ordered(rb.LabelRanker().fit(X, np.c_[Y, -Y]), X),
+        TypeError,
+        r"^model is a LabelRanker; expected a RankSVM",
+    ),
+    (
+        "order_intervals of a Rayleigh ranker",
+        lambda: ordered(rb.RayleighRanker().fit(X, LABELS), X),
+        TypeError,
+        r"^model is a RayleighRanker; expected a RankSVM",
+    ),
+    (
+        "order_intervals of blocks",
+        lambda: ordered(rb.RankSVM(kernel="linear").fit(rb.Blocks([rb.Block(X, Y)])), X),
+        ValueError,
+        r"^model is fitted to blocks; expected",
+    ),
+    (
+        "order_intervals of scores with columns",
+        lambda: ordered(rb.RankRLS().fit(X, np.c_[Y, -Y]), X, method="bootstrap"),
+        ValueError,
+        r"^model is fitted .* several columns of scores; expected",
+    ),
+    (
+        "order_intervals of other features",
+        lambda: ordered(items=X[:, :2]),
+        ValueError,
+        r"^X has 2 features, but RankSVM is expecting 3",
+    ),
+    (
+        "order_intervals level 1",
+        lambda: ordered(level=1),
+        ValueError,
+        r"^level is 1; expected a number > 0 and < 1",
+    ),
+    (
+        "order_intervals method sandwich",
+        lambda: ordered(method="sandwich"),
+        ValueError,
+        r"^method is 'sandwich'; expected one of: bootstrap, laplace",
+    ),
+    (
+        "order_intervals laplace of a hinge",
+        lambda: ordered(linear(), X, method="laplace"),
+        ValueError,
+        r"^method is 'laplace' and loss is 'hinge', .* expected 'bootstrap'",
+    ),
+    (
+        "order_intervals laplace of signs",
+        lambda: ordered(
+            rb.RankSVM(kernel="linear", loss="logistic", signs=[1, 0, 0]).fit(X, Y),
+            X,
+            method="laplace",
+        ),
+        ValueError,
+        r"^method is 'laplace' and weights have signs; expected 'bootstrap'",
+    ),
+    (
+        "order_intervals of two resamples",
+        lambda: ordered(n_resamples=2),
+        ValueError,
+        r"^n_resamples is 2; expected",
+    ),
+    (
+        "order_intervals unit order",
+        lambda: ordered(method="bootstrap", unit="order"),
+        ValueError,
+        r"^unit is 'order'; expected one of: preference, vote",
+    ),
+    (
+        "order_intervals unit vote of shares",
+        lambda: ordered(
+            leaderboard()
+            .__class__(kernel="linear")
+            .fit(np.eye(3), rb.Preferences([0, 1], [1, 2], n_items=3, weight=[0.3, 1.0])),
+            method="bootstrap",
+            unit="vote",
+        ),
+        ValueError,
+        r"^unit is 'vote' and a weight is 0.3; expected whole numbers",
+    ),
+    (
+        "order_intervals unit of too few",
+        lambda: ordered(method="bootstrap", unit=[1, 2]),
+        ValueError,
+        r"^unit has shape \(2,\); expected shape \(4,\)",
+    ),
+    (
+        "order_intervals one unit",
+        lambda: ordered(method="bootstrap", unit=["Ann"] * 4),
+        ValueError,
+        r"^unit is 'group', and there is one; expected at least two",
+    ),
+    (
+        "order_intervals unit array for scores",
+        lambda: ordered(linear(), X, unit=np.arange(N)),
+        ValueError,
+        r"^unit is an array and the model is not fitted to a list .* 'item' or 'query'",
+    ),
+    (
+        "order_intervals of rankings",
+        lambda: ordered(
+            rb.RankSVM(kernel="linear").fit(
+                np.eye(3), rb.Preferences.from_rankings([[0, 1, 2], [0, 2, 1]])
+            )
+        ),
+        ValueError,
+        r"^unit is None and the model is fitted to pairs of rankings, .* expected an array",
+    ),
+    (
+        "match_prior of a hinge",
+        lambda: rb.match_prior(rb.RankSVM(kernel="linear"), X, prefs()),
+        ValueError,
+        r"^loss is 'hinge'; expected one of: logistic, plackett-luce",
+    ),
+    (
+        "match_prior of a kernel",
+        lambda: rb.match_prior(rb.RankSVM(loss="logistic"), X, prefs()),
+        ValueError,
+        r"^kernel is 'rbf'; expected one of: linear",
+    ),
+    (
+        "plot_intervals of a model",
+        lambda: plots.plot_intervals(linear()),
+        TypeError,
+        r"^intervals is a RankSVM; expected an? OrderIntervals",
+    ),
+    (
+        "plot_intervals by name",
+        lambda: plots.plot_intervals(ordered(), by="name"),
+        ValueError,
+        r"^by is 'name'; expected one of: rank, score",
+    ),
+]
+
 EXPLAINED = [
     *(
         (f"{name} on no axes", call, TypeError, r"^ax is a str; expected a matplotlib Axes")
@@ -3232,7 +3391,7 @@ EXPLAINED = [
 WITHOUT_FILES = (
     PREFERENCES + METRICS + KERNELS + PROBLEMS + SOLVING + PATHS + STATISTICS + ESTIMATORS
 )
-WITHOUT_FILES += EXPLAINED
+WITHOUT_FILES += EXPLAINED + INTERVALS
 WITH_FILES = DATA + FILES
 BARE = re.compile(
     r"inhomogeneous|could not convert|setting an array|broadcast|invalid literal|not supported "
@@ -3347,6 +3506,7 @@ OF_OBJECTS = {  # made by calls that have their lines, or by nobody's arguments
     "Interval",
     "LabelRankRLSProblem",
     "LabelRankSVMProblem",
+    "OrderIntervals",
     "Reliability",
     "SolutionPath",
     "UndefinedMetric",

@@ -236,6 +236,14 @@ scores = rb.load("model.rankbook").predict(X)
 why = rb.explain_pair(svm, X[0], rows[1], by="items")
 sure: bool = rb.explain_pair(solution, 0, 1).proven and why.difference > why.bound
 terms: list[tuple[str, float]] = why.rows(3) + [(why.verdict, float(why.contributions.sum()))]
+board = rb.match_prior(rb.RankSVM(kernel="linear", loss="logistic"), X, prefs)
+found: rb.OrderIntervals = rb.order_intervals(
+    board, X, level=0.9, method="bootstrap", unit="item", n_jobs=1, random_state=0
+)
+found = rb.order_intervals(board, X, simultaneous=True, n_resamples=200)
+bounds = found.low + found.high + found.rank_low + found.rank_high + found.decided[0]
+first: str = found.names[found.order[0]] + found.remark
+frame = found.to_frame()
 
 # Data and pictures
 
@@ -250,6 +258,7 @@ ax = rb.plots.plot_sets(path, ax=ax)
 ax = rb.plots.plot_path(path, "weights", names=["size", "age"])
 ax = rb.plots.plot_validation_curve(curve, lam=lam, label="one")
 ax = rb.plots.plot_roc(y, X[:, 0], label="one")
+ax = rb.plots.plot_intervals(found, ax, by="score", k=3)
 ax = rb.plots.plot_pair(why, ax, k=5, names=("a", "b"))
 slider: rb.plots.LambdaSlider = rb.plots.LambdaSlider(path, curve, X, names=["a", "b"], lam=lam)
 ranked: list[str] = slider.order(lam)

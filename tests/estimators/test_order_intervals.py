@@ -1,0 +1,325 @@
+"""Intervals of scores and ranks: against dense algebra, refits by hand, and on degenerate data."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, eye_array
+from scipy.special import expit
+from scipy.stats import norm
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import rankbook as rb
+from rankbook.estimators.order_intervals import (
+    Units,
+    bootstrap_draws,
+    determined_groups,
+    match_prior,
+    refits,
+)
+
+
+def votes(n=6, m=150, seed=0, spread=1.0):
+    """Votes between n items of increasing strength."""
+    rng = np.random.default_rng(seed)
+    k = rng.integers(0, n, m)
+    l = (k + rng.integers(1, n, m)) % n
+    f = spread * np.linspace(-1, 1, n)
+    won = rng.random(m) < expit(f[k] - f[l])
+    return rb.Preferences(np.where(won, k, l), np.where(won, l, k), n)
+
+
+def board(prefs, X=None, lam=0.5, **options):
+    X = np.eye(prefs.n_items) if X is None else X
+    options = dict(loss="logistic", solver=("newton", dict(tol=1e-9))) | options
+    return rb.RankSVM(lam=lam, kernel="linear", **options).fit(X, prefs)
+
+
+def curvature(model, prefs, X):
+    """X'BX of the logistic loss by dense algebra, and the differences (m, d)."""
+    D = X[prefs.better] - X[prefs.worse]
+    p = expit(-(D @ model.coef_))
+    return (D * (prefs.weight * p * (1 - p))[:, None]).T @ D, D, p
+
+
+@pytest.mark.parametrize("features", [False, True])
+def test_laplace_is_the_posterior_covariance(features):
+    prefs = votes()
+    X = np.random.default_rng(1).normal(size=(6, 3)) if features else np.eye(6)
+    model = board(prefs, X)
+    H = curvature(model, prefs, X)[0]
+    M = X - X.mean(axis=0)
+    covariance = M @ np.linalg.inv(H + 0.5 * np.eye(X.shape[1])) @ M.T
+    found = rb.order_intervals(model, X, level=0.9)
+    width = norm.ppf(0.95) * np.sqrt(np.diag(covariance))
+    assert np.allclose(found.score, M @ model.coef_) and found.method == "laplace"
+    assert np.allclose(found.high - found.score, width, rtol=1e-6)
+    assert np.allclose(found.score - found.low, width, rtol=1e-6)
+    of_pairs = np.sqrt(np.add.outer(np.diag(covariance), np.diag(covariance)) - 2 * covariance)
+    difference = found.score[:, None] - found.score
+    sure = np.abs(difference) > norm.ppf(0.95) * of_pairs + 1e-9
+    assert np.array_equal(found.decided != 0, sure & ~np.eye(6, dtype=bool))
+
+
+def test_laplace_of_a_kernel_is_that_of_its_features():
+    prefs, X = votes(), np.random.default_rng(1).normal(size=(6, 3))
+    linear = rb.order_intervals(board(prefs, X), X)
+    options = dict(lam=0.5, loss="logistic", solver=("newton", dict(tol=1e-9)))
+    kernel = rb.RankSVM(kernel="precomputed", **options).fit(X @ X.T, prefs)
+    found = rb.order_intervals(kernel, X @ X.T)
+    assert np.allclose(found.low, linear.low, atol=1e-5)
+    assert np.array_equal(found.decided, linear.decided)
+    poly = rb.RankSVM(kernel="poly", degree=1, gamma=1.0, **options).fit(X, prefs)
+    new = np.r_[X[:2], np.random.default_rng(2).normal(size=(3, 3))]
+    with_kernel, plain = (rb.order_intervals(m, new) for m in (poly, board(prefs, X)))
+    assert np.allclose(with_kernel.high, plain.high, atol=1e-5)
+
+
+def test_the_bootstrap_spreads_as_the_sandwich():
+    prefs, X = votes(m=2000), np.eye(6)
+    model = board(prefs)
+    H, D, p = curvature(model, prefs, X)
+    J = (D * (p**2)[:, None]).T @ D
+    inverse, M = np.linalg.inv(H + 0.5 * np.eye(6)), X - X.mean(axis=0)
+    sandwich = np.sqrt(np.diag(M @ inverse @ J @ inverse @ M.T))
+    found = rb.order_intervals(model, X, method="bootstrap", n_resamples=4000)
+    assert np.allclose((found.high - found.low) / 2 / norm.ppf(0.975), sandwich, rtol=0.06)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared"])
+@pytest.mark.parametrize("judged", [False, True])
+def test_a_resample_is_a_refit_with_rows_repeated(loss, judged):
+    prefs, X = votes(m=40), np.random.default_rng(1).normal(size=(6, 3))
+    model = board(prefs, X, loss=loss)
+    judge = np.random.default_rng(3).integers(0, 8, 40) if judged else None
+    units = Units(prefs, judge)
+    found = refits(model.solution_.problem, model.lam_, X, units, 5, range(3))
+    for k, scores in enumerate(found.T):
+        drawn = np.random.default_rng([5, k]).integers(0, units.count, units.count)
+        number = np.arange(40) if judge is None else np.unique(judge, return_inverse=True)[1]
+        rows = np.concatenate([np.flatnonzero(number == unit) for unit in drawn])
+        again = rb.Preferences(prefs.better[rows], prefs.worse[rows], 6)
+        by_hand = board(again, X, lam=model.lam_, loss=loss).predict(X)
+        assert np.allclose(scores - scores.mean(), by_hand - by_hand.mean(), atol=2e-3)
+
+
+def test_votes_are_drawn_as_if_they_were_listed():
+    prefs = votes(m=300)
+    model = board(prefs.merged())
+    options = dict(method="bootstrap", n_resamples=3000)
+    counted = rb.order_intervals(model, np.eye(6), unit="vote", **options)
+    listed = rb.order_intervals(board(prefs), np.eye(6), random_state=1, **options)
+    assert np.allclose(counted.high - counted.low, listed.high - listed.low, rtol=0.08)
+    units = Units(prefs.merged(), "vote")
+    assert units.draws == 300 and units.drawn(0, 1).sum() == 300
+
+
+def test_the_two_halves_of_a_tie_are_drawn_together():
+    table = dict(winner=list("abab"), loser=list("bcca"), tie=[1, 0, 1, 0])
+    prefs = rb.Preferences.from_pairs(table, tie="tie", ties="half")
+    units = Units(prefs, None)
+    assert units.count == 4 and np.array_equal(units.size, np.ones(4))
+    weight = units.weighted(np.array([3, 0, 0, 1]))
+    pairs = zip(weight.better.tolist(), weight.worse.tolist(), weight.weight.tolist())
+    assert {(k, l): c for k, l, c in pairs if c} == {(0, 1): 1.5, (1, 0): 2.5}
+
+
+@pytest.mark.parametrize("unit", ["query", "item"])
+def test_scores_are_drawn_by_query_or_item(unit):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    qid = np.repeat(np.arange(8), 5)
+    for model in (
+        rb.RankSVM(kernel="linear", loss="logistic", lam=1.0),
+        rb.RankRLS(kernel="linear", lam=1.0),
+    ):
+        model.fit(X, y, qid)
+        problem = model.solution_.problem
+        units = Units(rb.Preferences.from_scores(y, qid), unit)
+        scores = refits(problem, 1.0, X, units, 0, [0])[:, 0]
+        rows = np.random.default_rng([0, 0]).integers(0, units.count, units.count)
+        if unit == "query":
+            copies = np.bincount(rows, minlength=8)
+            weight = np.sqrt(copies)[qid]
+        else:
+            weight = np.bincount(rows, minlength=40)
+        by_hand = type(model)(kernel="linear", lam=1.0)
+        if hasattr(model, "loss") and isinstance(model, rb.RankSVM):
+            by_hand.set_params(loss="logistic")
+        by_hand = by_hand.fit(X, y, qid, weight).predict(X)
+        assert np.allclose(scores - scores.mean(), by_hand - by_hand.mean(), atol=1e-4)
+
+
+def test_it_does_not_depend_on_processes_or_on_the_order_of_rows():
+    prefs, X = votes(), np.random.default_rng(1).normal(size=(6, 3))
+    model = board(prefs, X)
+    for method in ("laplace", "bootstrap"):
+        one = rb.order_intervals(model, X, method=method, n_resamples=200)
+        for n_jobs in (2,) * (method == "bootstrap"):
+            other = rb.order_intervals(model, X, method=method, n_resamples=200, n_jobs=n_jobs)
+            assert np.array_equal(one.low, other.low)
+        order = np.array([3, 1, 5, 0, 4, 2])
+        other = rb.order_intervals(model, X[order], method=method, n_resamples=200)
+        for name in ("score", "low", "high"):
+            assert np.allclose(getattr(other, name), getattr(one, name)[order], atol=1e-9)
+        for name in ("rank", "rank_low", "rank_high"):
+            assert np.array_equal(getattr(other, name), getattr(one, name)[order])
+        assert np.array_equal(other.decided, one.decided[np.ix_(order, order)])
+        shifted = rb.order_intervals(board(prefs, X + 100.0), X + 100.0, method=method)
+        assert np.allclose(shifted.score, one.score, atol=1e-5)
+
+
+@pytest.mark.parametrize("simultaneous", [False, True])
+@pytest.mark.parametrize("method", ["laplace", "bootstrap"])
+def test_intervals_are_consistent(method, simultaneous):
+    model = board(votes(spread=2.0))
+    found = rb.order_intervals(model, np.eye(6), method=method, simultaneous=simultaneous)
+    assert np.array_equal(found.decided, -found.decided.T)
+    assert (found.rank_low <= found.rank).all() and (found.rank <= found.rank_high).all()
+    assert np.isclose(found.score.mean(), 0) and (found.low < found.high).all()
+    if simultaneous:
+        assert np.array_equal(found.rank_low, 1 + (found.decided < 0).sum(axis=1))
+        each = rb.order_intervals(model, np.eye(6), method=method)
+        assert (found.low < each.low).all() and (found.rank_low <= each.rank_low).all()
+        assert (np.abs(found.decided) <= np.abs(each.decided)).all()
+    wider = rb.order_intervals(model, np.eye(6), method=method, level=0.99)
+    each = rb.order_intervals(model, np.eye(6), method=method, level=0.9)
+    assert (wider.low < each.low).all() and (wider.rank_high >= each.rank_high).all()
+
+
+@pytest.mark.parametrize("method", ["laplace", "bootstrap"])
+def test_items_that_are_not_connected_are_not_ordered(method):
+    pairs = [(0, 1), (1, 0), (0, 1), (2, 3), (2, 3), (3, 2)] * 30 + [(2, 3)] * 200
+    prefs = rb.Preferences(*zip(*pairs), n_items=5)
+    for X in (np.eye(5), csr_array(eye_array(5))):
+        found = rb.order_intervals(board(prefs, X, lam=2.0), X, method=method)
+        assert len(set(found.group[[0, 2, 4]])) == 3 and found.group[0] == found.group[1]
+        assert not found.decided[4].any() and not found.decided[:2, 2:].any()
+        assert found.decided[2, 3] == 1 and "3 groups" in found.remark
+        assert (found.rank_low[4], found.rank_high[4]) == (1, 5)
+        assert np.isinf(found.low[4]) and np.isfinite(found.low[:4]).all()
+        assert np.allclose(found.score[[0, 2]], -found.score[[1, 3]])
+
+
+def test_features_connect_items():
+    """Groups of queries are connected by features, as far as these vary within queries."""
+    X = np.array([[0.0, 0], [1, 0], [2, 0], [5, 0], [5, 1], [7, 0]])
+    prefs = rb.Preferences([1, 3], [0, 2], n_items=6)
+    problem = board(prefs, X).solution_.problem
+    group = determined_groups(problem, X)
+    assert group[0] == group[1] == group[2] == group[3] == group[5] != group[4]
+    new = np.array([[0.5, 0.3], [9.0, 0.3], [3.0, 1.0]])
+    assert determined_groups(problem, new).tolist() in ([0, 0, 1], [1, 1, 0])
+    wide = np.random.default_rng(0).normal(size=(6, 50))
+    assert len(set(determined_groups(board(prefs, wide).solution_.problem, wide))) == 4
+
+
+def test_large_and_small_items_agree_on_groups(monkeypatch):
+    from rankbook.estimators import order_intervals as module
+
+    prefs, X = votes(), np.random.default_rng(0).normal(size=(6, 4))
+    X[:, 3] = X[:, 0] + X[:, 1]
+    new = np.random.default_rng(1).normal(size=(5, 4))
+    new[:2, 3] = new[:2, 0] + new[:2, 1]
+    problem = board(prefs, X).solution_.problem
+    dense = determined_groups(problem, new)
+    monkeypatch.setattr(module, "DENSE", 0)
+    assert np.array_equal(determined_groups(problem, new), dense)
+    assert dense[0] == dense[1] and len(set(dense)) == 4
+
+
+@pytest.mark.parametrize("method", ["laplace", "bootstrap"])
+def test_ties_alone_order_nothing(method):
+    k, l = np.triu_indices(5, 1)
+    prefs = rb.Preferences(np.r_[k, l], np.r_[l, k], n_items=5, weight=np.full(20, 2.5))
+    found = rb.order_intervals(board(prefs), np.eye(5), method=method)
+    assert not found.decided.any() and (found.rank == 1).all() and np.allclose(found.score, 0)
+    assert (found.rank_low == 1).all() and (found.rank_high == 5).all()
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_votes_that_all_agree_prove_nothing_to_the_bootstrap(loss):
+    """Without any variation in the data a resample tells nothing; the posterior counts votes."""
+    prefs = rb.Preferences([0] * 3, [1] * 3, n_items=2)
+    model = board(prefs, lam=1e-2, loss=loss)
+    found = rb.order_intervals(model, np.eye(2), method="bootstrap", n_resamples=100)
+    assert not found.decided.any() and np.isinf(found.low).all()
+    if loss == "logistic":
+        for count, sure in ((3, 0), (300, 1)):
+            prefs = rb.Preferences([0], [1], n_items=2, weight=[count])
+            found = rb.order_intervals(board(prefs, lam=1.0), np.eye(2))
+            assert found.decided[0, 1] == sure
+
+
+def test_one_item_and_equal_items():
+    model = board(votes())
+    found = rb.order_intervals(model, np.eye(6)[:1])
+    assert found.rank_low.tolist() == found.rank_high.tolist() == [1]
+    for method in ("laplace", "bootstrap"):
+        found = rb.order_intervals(model, np.eye(6)[[0, 0, 5]], method=method)
+        assert found.decided[0, 1] == 0 and found.rank[0] == found.rank[1]
+
+
+def test_a_pipeline_and_names():
+    import pandas as pd
+
+    prefs = votes()
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(6, 2)), index=list("abcdef"))
+    X.columns = ["x", "y"]
+    model = make_pipeline(StandardScaler(), rb.RankSVM(kernel="linear", loss="logistic"))
+    model.fit(X, prefs)
+    found = rb.order_intervals(model, X)
+    assert sorted(found.names) == list("abcdef")
+    frame = found.to_frame()
+    assert frame.index.name == "item" and frame["rank"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert frame.index[0] == found.names[found.order[0]]
+    named = rb.Preferences.from_pairs([("tea", "milk"), ("milk", "tea"), ("tea", "jam")])
+    assert rb.order_intervals(board(named), np.eye(3)).names == ("tea", "milk", "jam")
+    assert rb.order_intervals(board(named), np.eye(3)[::-1]).names == ("0", "1", "2")
+
+
+def test_it_shows_a_table():
+    found = rb.order_intervals(board(votes()), np.eye(6))
+    lines = repr(found).splitlines()
+    assert lines[0].split() == ["rank", "item", "score", "interval", "ranks"] and len(lines) == 8
+    assert "<table>" in found._repr_html_() and "95 % for each interval, laplace" in lines[-1]
+    many = rb.order_intervals(board(votes(60, 400)), np.eye(60), n_resamples=100)
+    assert "20 more" in repr(many)
+
+
+def test_a_matched_prior_has_the_variance_of_the_weights():
+    rng = np.random.default_rng(0)
+    n, truth = 60, 0.7 * rng.normal(size=60)
+    k = rng.integers(0, n, 6000)
+    l = (k + rng.integers(1, n, 6000)) % n
+    won = rng.random(6000) < expit(truth[k] - truth[l])
+    prefs = rb.Preferences(np.where(won, k, l), np.where(won, l, k), n)
+    model = match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(n), prefs)
+    assert 0.55 < 1 / np.sqrt(model.lam_) < 0.85
+    found = rb.order_intervals(model, np.eye(n))
+    assert found.matched_lam == pytest.approx(model.lam_, rel=0.02)
+    k, l = np.triu_indices(5, 1)
+    ties = rb.Preferences(np.r_[k, l], np.r_[l, k], n_items=5)
+    model = match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(5), ties)
+    assert model.lam_ > 100
+
+
+def test_its_picture():
+    found = rb.order_intervals(board(votes()), np.eye(6))
+    ax = rb.plots.plot_intervals(found)
+    assert [t.get_text() for t in ax.get_yticklabels()] == [found.names[i] for i in found.order]
+    bars = ax.collections[0].get_segments()
+    assert [bar[:, 0].tolist() for bar in bars] == [
+        [found.rank_low[i], found.rank_high[i]] for i in found.order
+    ]
+    ax = rb.plots.plot_intervals(found, by="score", k=2)
+    assert len(ax.get_yticklabels()) == 2 and ax.get_xlabel() == "score"
+
+
+def test_draws_are_made_once_for_each_seed():
+    model = board(votes())
+    solution = model.solution_
+    one, other = (
+        bootstrap_draws(solution, np.eye(6), Units(solution.problem.prefs, None), 100, None, seed)
+        for seed in (0, 1)
+    )
+    assert not np.array_equal(one.moved, other.moved)
