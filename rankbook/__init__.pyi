@@ -7,6 +7,7 @@ from .data.dask import dask_blocks
 from .data.file_blocks import read_blocks
 from .data.records import read_orders, read_preferences
 from .data.table import read_table
+from .estimators.calibration import calibrate
 from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker, LabelRankerCV
 from .estimators.linear_json import to_json
@@ -84,6 +85,7 @@ __all__ = [
     "ValidationCurve",
     "auc",
     "auc_bound",
+    "calibrate",
     "choose_basis",
     "choose_lambda",
     "click_propensities",

@@ -889,6 +889,43 @@ METRICS = [
         r"^link is 'probit'; expected 'logistic', or an object with probability\(difference\)",
     ),
     (
+        "calibrate by an unknown method",
+        lambda: rb.calibrate(Y, Y, method="platt"),
+        ValueError,
+        r"^method is 'platt'; expected one of: isotonic, sigmoid",
+    ),
+    (
+        "calibrate without preferences",
+        lambda: rb.calibrate(np.ones(N), Y),
+        metrics.UndefinedMetric,
+        r"^y_true has no preference; expected at least one",
+    ),
+    (
+        "calibrate a model without preferences",
+        lambda: rb.RankRLS("scale", "linear").fit(X, Y).calibrate(X, np.ones(N)),
+        metrics.UndefinedMetric,
+        r"^y has no preference; expected at least one",
+    ),
+    (
+        "predict_pair_proba of a hinge",
+        lambda: rb.RankSVM(kernel="linear").fit(X, Y).predict_pair_proba(Z, Z),
+        ValueError,
+        r"^model is a RankSVM with loss='hinge', whose scores are not log-odds; expected RankSVM "
+        r"with loss='logistic', or a calibrated model. Call model.calibrate\(X_val, y_val\)",
+    ),
+    (
+        "predict_pair_proba of rows and fewer rows",
+        lambda: rb.RankRLS().fit(X, Y).calibrate(X, Y).predict_pair_proba(Z, Z[:2]),
+        ValueError,
+        r"^b has 2 rows and a has 5; expected equal numbers of rows",
+    ),
+    (
+        "predict_choice_proba of a hinge",
+        lambda: rb.RankSVM(kernel="linear").fit(X, Y).predict_choice_proba(Z),
+        ValueError,
+        r"^model is a RankSVM, which was not fitted to choices; expected RankSVM with loss='plac",
+    ),
+    (
         "brier_score of probabilities and grades",
         lambda: metrics.brier_score(Y, Y, link=None),
         ValueError,

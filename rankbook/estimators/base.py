@@ -39,6 +39,7 @@ from rankbook.base.validation import (
 )
 from ..data.blocks import BlocksLike
 from ..data.dask import DaskBlocks, dask_blocks, is_dask
+from .calibration import PairProbabilities
 from .saving import Savable
 from ..kernels.basis import METHODS
 from ..kernels.kernel import Kernel
@@ -357,7 +358,7 @@ class Shown(Savable):
 FITTED = (
     "solution_ lam_ function_ certificate_ exact_certificate_ solver_ coef_ support_ dual_coef_ "
     "nystroem_map_ pivots_ statistics_ label_names_ path_ item_names_ "
-    "pair_coef_ labels_ label_kernel_ label_feature_names_"
+    "pair_coef_ labels_ label_kernel_ label_feature_names_ calibration_"
 ).split()
 
 
@@ -537,7 +538,7 @@ def finite_scores(predict, X):
     return scores
 
 # %% ../../nbs/estimators/base.ipynb #c010
-class Ranker(Shown):
+class Ranker(PairProbabilities, Shown):
     """Base of the estimators.
 
     It predicts with ``function_``, scores by preferences, and takes a kernel by name.
@@ -666,6 +667,13 @@ class Ranker(Shown):
         >>> model.score(X, preferences=[("Mill", "Elm"), ("Oak", "Elm")])
         0.5
         """
+        return share_met(*self._judged(X, y, qid, sample_weight, preferences))
+
+    def _judged(self, X, y, qid, sample_weight, preferences):
+        """y, which may be Preferences, scores, query ids and weights of items X, checked.
+
+        Of preferences with pair features each item is several, one for each of their values.
+        """
         if preferences is not None:
             others = dict(y=y, qid=qid, sample_weight=sample_weight)
             y = given_preferences(preferences, X, pair_features=True, **others)
@@ -688,7 +696,7 @@ class Ranker(Shown):
                 )
             extended = PairItems.of(y)
             y, scores = extended.prefs, scores[extended.rows] + extended.features @ theta
-        return share_met(y, scores, qid, sample_weight)
+        return y, scores, qid, sample_weight
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

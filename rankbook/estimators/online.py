@@ -44,6 +44,7 @@ from rankbook.estimators.base import (
     refuse_data,
     require_target,
 )
+from .calibration import PairProbabilities
 from ..preferences.graph import Preferences
 from ..problems.svm import ClassPreferences, LabelConstraints
 from ..registry.plugins import get_solver
@@ -138,6 +139,7 @@ class OnlineEstimator(Shown):
     def _keep(self, stream, **found):
         """Set what was learnt; nothing was changed before."""
         self._stream = stream
+        vars(self).pop("calibration_", None)  # it was of other weights
         self.n_updates_, self.converged_ = stream[0].updates, stream[1].converged
         for name, value in found.items():
             setattr(self, name, value)
@@ -244,7 +246,7 @@ def drawn_preferences(query_weight, prefs, weight, partial):
     return prefs.query_weighted(query_weight)
 
 # %% ../../nbs/estimators/online.ipynb #c012
-class OnlineRankSVM(OnlineEstimator):
+class OnlineRankSVM(PairProbabilities, OnlineEstimator):
     """Linear ranking SVM that learns from one preference at a time.
 
     It minimises lam/2 |w|^2 + mean of max(0, 1 - w'(x_better - x_worse)).
@@ -397,7 +399,7 @@ class OnlineRankSVM(OnlineEstimator):
         items = self._read_rows(X, reset=False)
         return self._contained(finite_scores(lambda Z: Z @ self.coef_, items), X)
 
-    score = Ranker.score
+    score, _judged = Ranker.score, Ranker._judged
 
     def rank(self, X: ArrayLike) -> np.ndarray:
         """The rows of items X (p, d), best first, see :meth:`rankbook.RankSVM.rank`."""

@@ -29,6 +29,7 @@ from ..data.encoding import Encoding
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.nystroem import NystroemFunction, NystroemMap
+from ..metrics.probabilities import Sigmoid
 from ..paths.exact import LabelPath, RegularizationPath
 from ..paths.files import KIND as PATH_KIND
 from ..paths.files import are_indices, check_said, demand, kernel_parts, storables
@@ -38,6 +39,7 @@ from ..problems.rayleigh import ClassPosterior
 from ..registry.plugins import HOME, find_record, get_solver
 from ..registry.solver import Solver, options_of
 from ..selection.curve import ValidationCurve
+from .calibration import Isotonic
 
 KIND, SCALED_KIND = "rankbook model", "rankbook scaled model"
 KINDS = (KIND, SCALED_KIND, PATH_KIND)
@@ -91,6 +93,20 @@ def _posterior(**parts):
     return ClassPosterior(**parts)
 
 
+def _sigmoid(slope):
+    demand(isinstance(slope, float) and 0 <= slope < float("inf"), f"slope is {slope!r}")
+    return Sigmoid(slope)
+
+
+def _isotonic(differences, probabilities):
+    both = (differences, probabilities)
+    demand(all(v.ndim == 1 and v.dtype.kind == "f" for v in both), "calibration_ has no vectors")
+    demand(differences.size == probabilities.size, "calibration_ has vectors of two lengths")
+    rise = np.diff(np.r_[0.0, differences]), np.diff(np.r_[0.5, probabilities, 1.0])
+    demand((rise[0] > 0).all() and (rise[1] >= 0).all(), "calibration_ does not increase")
+    return Isotonic(differences, probabilities)
+
+
 def _storables():
     """How a file holds the parts of models, by the names that it gives them."""
     fields_of = lambda value: {field.name: getattr(value, field.name) for field in fields(value)}
@@ -98,9 +114,11 @@ def _storables():
         Certificate: _certificate,
         ClassPosterior: _posterior,
         Encoding: Encoding,
+        Isotonic: _isotonic,
         KernelFunction: _kernel_function,
         LinearFunction: _linear_function,
         NystroemFunction: _nystroem_function,
+        Sigmoid: _sigmoid,
         ValidationCurve: ValidationCurve,
     }
     return storables() | {
@@ -267,6 +285,8 @@ def made_model(cls, params, fitted):
 
 def check_attributes(model, fitted):
     """A ValueError unless fitted attributes are enough for an estimator's predictions."""
+    link = fitted.get("calibration_", Sigmoid())
+    demand(isinstance(link, Sigmoid | Isotonic), "calibration_ is none")
     if "ranker_" in fitted:
         counts = fitted["classes_"].size, fitted["cuts_"].size
         demand(hasattr(fitted["ranker_"], "predict"), "ranker_ is none")

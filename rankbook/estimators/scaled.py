@@ -133,6 +133,18 @@ class ScaledModel:
         """
         return self.model.score(self._rows(X), y, **given)
 
+    def predict_pair_proba(self, a: ArrayLike, b: ArrayLike) -> np.ndarray:
+        """Probability that each raw item of a (p, d) is preferred to the same row of b.
+
+        See :meth:`rankbook.RankSVM.predict_pair_proba`.
+        """
+        return self.model.predict_pair_proba(self.transform(a), self.transform(b))
+
+    def calibrate(self, X: ArrayLike, y: ArrayLike | None = None, **given: Any) -> Self:
+        """Calibrate the model on raw items X (p, d), see :meth:`rankbook.RankSVM.calibrate`."""
+        self.model.calibrate(self._rows(X), y, **given)
+        return self
+
     def _rows(self, X):
         """Scaled features with the index of raw items X, which preferences may name."""
         rows, index = self.transform(X), index_of(X)
@@ -141,6 +153,11 @@ class ScaledModel:
         import pandas as pd
 
         return pd.DataFrame(rows, index=index)
+
+    @property
+    def link_(self) -> Any:
+        """The link of the model, see :func:`rankbook.calibrate`."""
+        return self.model.link_
 
     @property
     def lam_(self) -> float:

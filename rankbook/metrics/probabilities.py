@@ -277,8 +277,8 @@ def brier_score(
     >>> import rankbook as rb
     >>> round(rb.metrics.brier_score([2, 1, 0], [1.5, 1.0, -1.0]), 4)
     0.0543
-    >>> rb.metrics.brier_score(rb.Preferences([0, 1], [1, 2], n_items=3), [0.9, 0.7], link=None)
-    0.05
+    >>> rb.metrics.brier_score(rb.Preferences([0, 1], [1, 2], n_items=3), [1.0, 0.5], link=None)
+    0.125
     """
     return mean_error(squared_error, y_true, y_score, qid, sample_weight, link)
 
@@ -354,8 +354,9 @@ class Reliability:
     >>> import rankbook as rb
     >>> found = rb.metrics.reliability([2, 1, 0], [0.4, 0.0, -3.0], bins=2)
     >>> print(found)
-    predicted       mean   observed  95% interval    preferences
-    0.50 to 0.75  0.5987  1.0000    0.2065 to 1.0000  1
+    bin           predicted  observed  95% interval      preferences
+    0.50 to 0.75  0.5987     1.0000    0.2065 to 1.0000  1
+    0.75 to 1.00  0.9601     1.0000    0.3424 to 1.0000  2
     """
 
     low: np.ndarray

@@ -269,7 +269,7 @@ def plot_reliability(
     ax.errorbar(reliability.predicted, reliability.observed, bars, label=name, **style)
     ax.set(xlabel="probability of the predicted winner", ylabel="share that it won")
     if label is not None:
-        ax.legend(loc="upper left", **SMALL)
+        ax.legend(loc="best", **SMALL)
     return ax
 
 

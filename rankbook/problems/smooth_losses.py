@@ -38,8 +38,10 @@ class PairLoss(Protocol):
     Notes
     -----
     `second_derivative(t)` is optional, at least 0; without it slopes are compared at a distance of
-    1e-5, for two more evaluations of the derivative. :func:`rankbook.testing.check_loss` checks a
-    loss.
+    1e-5, for two more evaluations of the derivative. `probability(d)` is optional, too: the
+    probability of the preference of a to b for d = f(a) - f(b), increasing and with
+    ``probability(d) + probability(-d) = 1``. Models with such a loss have ``predict_pair_proba``.
+    :func:`rankbook.testing.check_loss` checks a loss.
 
     Examples
     --------

@@ -72,6 +72,13 @@ cuts: np.ndarray = rb.metrics.best_cuts(y, X[:, 0], "absolute", sample_weight=we
 share += rb.metrics.concordance(patients, X[:, 0], train=patients, tau=2.0, tie_tol=0.0)
 areas, mean = rb.metrics.dynamic_auc(patients, X[:, 0], [1.0], train=patients)
 share += float(areas[0]) + mean + rb.RankSVM().fit(X, patients).score(X, patients)
+share += rb.metrics.brier_score(y, X[:, 0], qid) + rb.metrics.log_loss(prefs, y, link=None)
+diagram: rb.metrics.Reliability = rb.metrics.reliability(y, X[:, 0], bins=3, confidence=0.9)
+share += diagram.error + float(diagram.observed[0])
+judged = rb.RankSVM().fit(X, y).calibrate(X, y, qid, method="isotonic", random_state=1)
+probabilities: np.ndarray = judged.predict_pair_proba(X, rows) + judged.predict_choice_proba(X)
+probabilities = rb.calibrate(y, X[:, 0], qid, weight).probability(X[:, 0])
+share += rb.metrics.log_loss(y, X[:, 0], link=judged.link_)
 error: type[ValueError] = rb.metrics.UndefinedMetric
 
 # Kernels
