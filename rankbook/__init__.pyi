@@ -18,6 +18,7 @@ from .estimators.rankrls import RankRLS, RankRLSCV
 from .estimators.ranksvm import RankSVM, RankSVMCV
 from .estimators.rayleigh import RayleighRanker, RayleighRankerCV
 from .estimators.saving import load
+from .estimators.survival_curves import BaselineHazard
 from .kernels.basis import choose_basis
 from .kernels.nystroem import NystroemMap
 from .metrics.pairs import auc, disagreement
@@ -50,6 +51,7 @@ from .selection.kernel_path import kernel_path
 
 __version__: str
 __all__ = [
+    "BaselineHazard",
     "Block",
     "BlockRankSVMProblem",
     "Blocks",

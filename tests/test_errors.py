@@ -133,6 +133,12 @@ PREFERENCES = [
         r"^time has NaN at index 3; expected finite numbers",
     ),
     (
+        "a baseline hazard of other scores",
+        lambda: rb.BaselineHazard(rb.Orders.from_survival(Y, LABELS), Y[1:]),
+        ValueError,
+        r"^y_score has shape \(11,\); expected shape \(12,\)",
+    ),
+    (
         "Orders of pairs",
         lambda: rb.Orders.from_preferences(rb.Preferences([0], [1], 2)),
         ValueError,

@@ -121,10 +121,12 @@ class RankSVM(Ranker):
         one with options.
     penalty : {"l2", "l1"}, default "l2"
         "l1" chooses features, with either loss; for the linear kernel only.
-    loss : {"hinge", "squared", "logistic"} or PairLoss, default "hinge"
+    loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
         c max(0, t), or c max(0, t)^2, for a preference that falls short of its margin by t; c log(1
-        + exp(-t)) for a preference whose scores differ by t, whose scores are log-odds. Or an
-        object with the methods of :class:`rankbook.problems.smooth_losses.PairLoss`.
+        + exp(-t)) for a preference whose scores differ by t, whose scores are log-odds. For orders
+        (:class:`rankbook.Orders`), grades or survival times the negative log-likelihood of Plackett
+        and Luce, or of Cox, see :mod:`rankbook.problems.plackett_luce`. Or an object with the
+        methods of :class:`rankbook.problems.smooth_losses.PairLoss`.
     approximate_kernel : int or "auto", optional
         Project the kernel on so many items (randomly pivoted Cholesky, seed 0). The certificate is
         then of that problem; ``solver_`` says so, and `exact_certificate_` is of the kernel itself.
@@ -321,6 +323,13 @@ class RankSVM(Ranker):
 
     def _problem(self, X, prefs):
         """The :class:`rankbook.RankSVMProblem` with the options of the estimator."""
+        if self.query_weight is not None and self.loss == "plackett-luce":
+            raise ArgumentError(
+                f"query_weight is {self.query_weight!r} and loss is 'plackett-luce', which sums "
+                "over choices",
+                "None",
+                "Weights of orders are those of rb.Orders.",
+            )
         kernel, signs = self._kernel(self.gamma), feature_signs(self, X)
         if getattr(prefs, "pair_features", None) is not None:
             extended = PairItems.of(prefs)

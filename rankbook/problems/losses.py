@@ -19,6 +19,7 @@ from ..base.validation import as_choice, as_positive
 from ..kernels.items import matvec, rmatvec
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences, without_item_weights
+from ..preferences.orders import Orders
 from rankbook.preferences.sums import (
     HINGE,
     SQUARED,
@@ -73,7 +74,8 @@ WIDTHS = 10.0 ** np.arange(-9, 2)  # of smoothed hinges, where none is known
 def read_preferences(prefs):
     """The preferences of a problem, if a loss can be summed over them; else an ArgumentError."""
     if not isinstance(prefs, Preferences):
-        raise ArgumentError(f"prefs is a {type(prefs).__name__}", "a rankbook.Preferences")
+        advice = "loss='plackett-luce' takes orders." if isinstance(prefs, Orders) else ""
+        raise ArgumentError(f"prefs is a {type(prefs).__name__}", "a rankbook.Preferences", advice)
     if not len(prefs) and not len(without_item_weights(prefs)):
         raise ArgumentError(
             "prefs has no preference: all scores are equal in every query",

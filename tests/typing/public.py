@@ -29,6 +29,8 @@ prefs = rb.Preferences.from_pairs([("a", "b")], margin=[2.0], items=["a", "b"]).
 prefs = rb.Preferences.from_rankings([["a", ["b", "c"]], ["c", "a"]], items=["a", "b", "c"])
 orders = rb.Orders.from_rankings([["a", ["b", "c"]], ["c", "a"]], top=1, unranked="last")
 orders = rb.Orders.from_survival([1.0, 2.0], [True, False], ties="efron")[[0, 1]].of_orders([0])
+hazard = rb.BaselineHazard(orders, [0.5, 1.0])
+print(hazard.survival([0.0], 3.0) + hazard.cumulative_hazard([0.0]), hazard.times.max())
 print(orders.pairs(), rb.Orders.from_preferences(prefs).n_orders, len(orders), orders.item.size)
 prefs = rb.Preferences.from_rankings(table, ranking="votes", item="winner", rank="loser")
 prefs = rb.Preferences.from_clicks(table, session="winner", rule="last-click")

@@ -1,0 +1,67 @@
+"""Baseline hazards, by hand and by loops."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import rankbook as rb
+
+
+def by_loop(time, event, f, weight, t):
+    """Breslow's cumulative baseline hazard at a time."""
+    total = 0.0
+    for i in np.flatnonzero(event & (time <= t)):
+        total += weight[i] / (weight @ (np.exp(-f) * (time >= time[i]))) if weight[i] else 0.0
+    return total
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_hazard_is_that_of_a_loop(seed):
+    """With ties, censored times and weights, among them 0; whatever the target's form."""
+    rng = np.random.default_rng(seed)
+    time, event = rng.integers(1, 9, 30).astype(float), rng.random(30) < 0.6
+    f, weight = rng.normal(size=30), rng.integers(0, 3, 30) * rng.random(30)
+    prefs = rb.Preferences.from_survival(time, event, weight=weight)
+    asked = np.array([0.0, 1.0, 3.5, 8.0, 100.0])
+    known = [by_loop(time, event, f, weight, t) for t in asked]
+    for target in (prefs, rb.Orders.from_survival(time, event, weight=weight, ties="efron")):
+        hazard = rb.BaselineHazard(target, f)
+        assert np.allclose(hazard.cumulative_hazard([0.0], asked)[0], known)
+        score = np.array([-1.0, 2.0])
+        assert np.allclose(hazard.survival(score, 3.5), np.exp(-known[2] * np.exp(-score)))
+        assert hazard.survival(score).shape == (2, hazard.times.size)
+        assert np.all(np.diff(hazard.times) > 0) and np.all(np.diff(hazard.log_cumulative) > 0)
+    y = np.rec.fromarrays([event, time], names="event,time")
+    assert np.allclose(
+        rb.BaselineHazard(y, f).cumulative_hazard([0.0], 8.0),
+        by_loop(time, event, f, np.ones(30), 8),
+    )
+
+
+def test_far_scores_neither_overflow_nor_matter():
+    """A constant in all scores leaves the curves as they are."""
+    y, f = rb.Orders.from_survival([1.0, 2, 3, 4], [1, 0, 1, 1]), np.array([0.5, -1, 2, 0])
+    one, far = rb.BaselineHazard(y, f), rb.BaselineHazard(y, f - 5e3)
+    assert np.allclose(one.survival(f), far.survival(f - 5e3))
+    assert np.isfinite(far.log_cumulative).all()
+    again = pickle.loads(pickle.dumps(one))
+    assert np.array_equal(again.survival(f), one.survival(f))
+    with pytest.raises(ValueError, match="read-only"):
+        again.times[0] = 0
+
+
+@pytest.mark.parametrize(
+    "target, score, words",
+    [
+        (rb.Orders.from_survival([1.0, 2.0], [0, 0]), [0, 0], "y_true has no event"),
+        (rb.Orders.from_rankings([[0, 1]]), [0, 0], "y_true holds no survival times"),
+        ([1.0, 2.0], [0, 0], "y_true is"),
+        (rb.Orders.from_survival([1.0, 2.0], [1, 0]), [0], r"y_score has shape \(1,\)"),
+        (rb.Orders.from_survival([1.0, 2.0], [1, 0]), [0, np.nan], "y_score has NaN at index 1"),
+        (rb.Orders.from_survival([1, 2], [1, 1], qid=[0, 1]), [0, 0], "y_true has 2 strata"),
+    ],
+)
+def test_errors_name_the_argument(target, score, words):
+    with pytest.raises(ValueError, match=words):
+        rb.BaselineHazard(target, score)
