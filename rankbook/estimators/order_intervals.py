@@ -30,6 +30,7 @@ from ..metrics.queries import RankedLists
 from ..preferences.events import index_of, is_numbered
 from ..preferences.graph import Preferences
 from ..preferences.sums import both_weights, query_totals, weighs_nothing
+from ..problems.pair_features import with_features
 from ..problems.rankrls import MarginTarget, RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.scale import comparison_groups
@@ -637,6 +638,13 @@ def fitted_to(model, X):
     items = model._read_items(X, reset=False)
     if "nystroem_map_" in vars(model):
         items = model.nystroem_map_.transform(items)
+    if (theta := vars(model).get("pair_coef_")) is not None:  # on neutral ground
+        if problem.kernel.name == "precomputed":
+            raise ArgumentError(
+                "model is fitted with pair features and kernel is 'precomputed'",
+                "a kernel by name",
+            )
+        items = with_features(items, np.zeros((items.shape[0], theta.size)))
     if index is not None and not is_numbered(index):
         return solution, items, tuple(map(str, index))
     names, own = getattr(problem_target(problem), "items", None), problem.X

@@ -303,6 +303,24 @@ def test_a_tie_is_half_a_win_each_way_for_the_logistic_loss():
     np.testing.assert_allclose(np.r_[model.coef_, model.pair_coef_], w, atol=1e-8)
 
 
+@pytest.mark.parametrize("options", [dict(loss="logistic"), dict(method="bootstrap")])
+def test_intervals_of_an_order_are_those_on_neutral_ground(options):
+    games = dict(home=BETTER, away=WORSE, result=np.random.default_rng(1).choice(["H", "D"], M))
+    prefs = rb.Preferences.from_matches(games, ties="half", home_advantage=True, items=range(N))
+    method = {k: options.pop(k) for k in ("method",) if k in options} | dict(n_resamples=100)
+    model = rb.RankSVM(0.7, "linear", **options).fit(X, prefs)
+    found = rb.order_intervals(model, X, **method)
+    items, extended = rb.extend_items(X, prefs)
+    known = rb.RankSVM(0.7, "linear", **options).fit(items, extended)
+    same = rb.order_intervals(known, np.hstack([X, np.zeros((N, 1))]), **method)
+    for name in ("score", "low", "high", "rank_low", "decided"):
+        np.testing.assert_allclose(getattr(found, name), getattr(same, name), atol=1e-6)
+    named = pd.DataFrame(X, index=[f"team {i}" for i in range(N)])
+    assert rb.order_intervals(model, named, **method).names[0] == "team 0"
+    x = rb.RankSVM(0.7, **options).fit(X, prefs)
+    assert np.allclose(rb.order_intervals(x, X, **method).score, x.predict(X) - x.predict(X).mean())
+
+
 def by_scikit_learn(A, weight, lam):
     """The weights of a logistic regression without intercept on differences A (m, d)."""
     model = LogisticRegression(
