@@ -6,6 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -301,6 +302,50 @@ def test_a_tie_is_half_a_win_each_way_for_the_logistic_loss():
     A = np.column_stack([X[BETTER] - X[WORSE], np.ones(M)])
     w = by_scikit_learn(np.r_[A, -A], np.r_[share, 1 - share], 0.7)
     np.testing.assert_allclose(np.r_[model.coef_, model.pair_coef_], w, atol=1e-8)
+
+
+def test_probabilities_count_the_features():
+    u = FEATURES["numbers"]
+    model = rb.RankSVM(0.7, loss="logistic").fit(X, given(u))
+    z = model.predict(X[BETTER]) - model.predict(X[WORSE]) + u @ model.pair_coef_
+    found = model.predict_pair_proba(X[BETTER], X[WORSE], pair_features=u)
+    np.testing.assert_allclose(found, 1 / (1 + np.exp(-z)), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:the solver")
+def test_davidsons_model_is_a_choice_among_three():
+    outcome, lam = np.random.default_rng(1).integers(3, size=M), 0.7
+    one, zero = np.ones((M, 1)), np.zeros((M, 1))
+    wins = [np.hstack([X[BETTER], one, zero]), np.hstack([X[WORSE], zero, zero])]
+    V = np.stack([*wins, np.hstack([(X[BETTER] + X[WORSE]) / 2, one / 2, one])], axis=1)
+    places = 3 * np.arange(M)[:, None] + (np.arange(3) + outcome[:, None]) % 3
+    orders = rb.Orders.from_rankings(places, n_items=3 * M, top=1)
+    precise = dict(loss="plackett-luce", solver=("newton", dict(tol=1e-18)))
+    model = rb.RankSVM(lam, "linear", **precise).fit(V.reshape(3 * M, -1), orders)
+
+    def davidson(w):
+        """The penalised likelihood by its formula, with strengths, home advantage and nu."""
+        k, l = (
+            np.exp(rows @ w[:D] + side * w[D]) for rows, side in ((X[BETTER], 1), (X[WORSE], 0))
+        )
+        shares = np.column_stack([k, l, np.exp(w[D + 1]) * np.sqrt(k * l)])
+        p = shares / shares.sum(axis=1, keepdims=True)
+        residual = p - np.eye(3)[outcome]
+        value = lam / 2 * w @ w - np.log(p[np.arange(M), outcome]).sum()
+        H = np.einsum("ikd,ik,ike->de", V, p, V) - np.einsum(
+            "id,ie->de", *[np.einsum("ikd,ik->id", V, p)] * 2
+        )
+        return value, lam * w + np.einsum("ikd,ik->d", V, residual), H + lam * np.eye(D + 2)
+
+    best = minimize(
+        lambda w: davidson(w)[0],
+        np.zeros(D + 2),
+        jac=lambda w: davidson(w)[1],
+        hess=lambda w: davidson(w)[2],
+        method="trust-exact",
+        options=dict(gtol=1e-12),
+    )
+    np.testing.assert_allclose(model.coef_, best.x, atol=1e-8)
 
 
 @pytest.mark.parametrize("options", [dict(loss="logistic"), dict(method="bootstrap")])
