@@ -76,3 +76,43 @@ def test_select_by_folds_is_the_estimator_with_that_loss(loss):
 def test_wrong_losses(arguments, said):
     write_cars()
     assert said in refused("select", "cars.csv", "--target", "y", *arguments)
+
+
+def write_matches():
+    """Votes with judges, sides and lengths, of items without any difference but the side."""
+    rng = np.random.default_rng(0)
+    items, _ = write_votes()
+    a, b = np.array([rng.choice(12, 2, replace=False) for _ in range(200)]).T
+    names, longer = items.name.to_numpy(), rng.normal(size=200).round(3)
+    ahead = 1 + longer + rng.logistic(size=200)
+    result = np.where(np.abs(ahead) < 0.4, "tie", np.where(ahead > 0, "left", "right"))
+    votes = pd.DataFrame(dict(left=names[a], right=names[b], result=result, longer=longer))
+    votes.assign(judge=np.arange(200) % 7).to_csv("matches.csv", index=False)
+    return items, votes
+
+
+MATCHES = ["items.csv", "--name", "name", "--preferences", "matches.csv", "--form", "matches"]
+MATCHES += ["--column", "home=left", "--column", "away=right", "--ties", "half"]
+MATCHES += ["--column", "home_advantage=yes", "--column", "pair_features=longer"]
+MATCHES += ["--kernel", "linear", "--loss", "logistic"]
+
+
+def test_features_of_pairs_are_columns_of_matches():
+    items, votes = write_matches()
+    done("fit", *MATCHES, "--lam", 1, "--no-standardize", "-o", "m")
+    given = dict(home="left", away="right", ties="half", items=items.name)
+    more = dict(home_advantage=True, pair_features="longer")
+    prefs = rb.Preferences.from_matches(votes, **given, **more)
+    model = rb.RankSVM(1.0, "linear", loss="logistic").fit(items[["size"]].to_numpy(), prefs)
+    found = rb.load("m").model
+    assert np.allclose(found.pair_coef_, model.pair_coef_) and (model.pair_coef_ > 0.5).all()
+    done("select", *MATCHES, "--group", "judge", "--save", "s")
+    assert rb.load("s").model.pair_coef_.shape == (2,)
+
+
+def test_an_advantage_is_there_or_not():
+    write_matches()
+    said = refused("fit", *MATCHES[:-4], "--column", "home_advantage=perhaps", "-o", "m")
+    assert "--column is home_advantage=yes and home_advantage=perhaps" in said
+    said = refused("fit", *MATCHES[:7], "--column", "home_advantage=1", "-o", "m")
+    assert "--column is home_advantage=1; expected yes or no" in said

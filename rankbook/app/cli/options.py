@@ -70,7 +70,8 @@ Columns = option(
     list[str],
     "ARGUMENT=COLUMN, where another column of that file has another name than above, as"
     " rank=position or, for two columns of goals, result=HOME,AWAY; or for more, as"
-    " margin=difference (of goals), rule=last-click; several times.",
+    " margin=difference (of goals), home_advantage=yes, pair_features=COLUMN, rule=last-click;"
+    " several times.",
     "--column",
 )
 Ties = option(

@@ -149,9 +149,8 @@ def grouped_preferences(asked, column, n, names):
     make, rows = getattr(Preferences, f"from_{form}"), range(n) if names is None else names
     labels, parts = zip(*frame.groupby(column, sort=False))
     parts = [make(part.reset_index(drop=True), items=rows, **columns) for part in parts]
-    whole = [
-        np.concatenate([getattr(each, name) for each in parts])
-        for name in ("better", "worse", "weight", "margin")
-    ]
+    columns = ["better", "worse", "weight", "margin"]
+    columns += ["pair_features"] * (parts[0].pair_features is not None)
+    better, worse, *whole = (np.concatenate([getattr(p, name) for p in parts]) for name in columns)
     group = np.repeat(np.arange(len(labels)), [len(each) for each in parts])
-    return Preferences(*whole[:2], n, *whole[2:]), group
+    return Preferences(better, worse, n, *whole), group

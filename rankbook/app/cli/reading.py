@@ -455,8 +455,13 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
         )
     if ties is not None and form in ("clicks", "rankings", "orders"):
         raise ArgumentError(f"ties is {ties!r}", f"None for {form}, which have no ties to decide")
-    if form == "matches" and "," in columns.get("result", ""):
-        columns["result"] = columns["result"].split(",")
+    for name in ("result", "pair_features"):
+        if form == "matches" and "," in columns.get(name, ""):
+            columns[name] = columns[name].split(",")
+    if (given := columns.get("home_advantage", "no")) not in ("yes", "no"):
+        raise ArgumentError(f"--column is home_advantage={given}", "yes or no")
+    if "home_advantage" in columns:
+        columns["home_advantage"] = given == "yes"
     asked = dict(path=file, form=form, **columns) | ({} if ties is None else dict(ties=ties))
     return asked | (dict(loss=loss) if loss == "plackett-luce" else {})
 
