@@ -7,10 +7,31 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..metrics.pairs import disagreement
+from ..metrics.probabilities import brier_score, log_loss
 from ..metrics.queries import RULES, UndefinedMetric, block_scores, by_query, metric_sums, named
+from ..preferences.graph import Preferences
 
 USUAL = ("disagreement", "ndcg@10", "average_precision", "reciprocal_rank", "kendall_tau", "auc")
-MOST_LEVELS = 6
+PROBABILITIES = dict(brier_score=brier_score, log_loss=log_loss)
+MOST_LEVELS, MOST_PAIRS = 6, 100_000_000  # those of probabilities in a block, unless asked for
+
+
+def link_of(model, name):
+    """The option of a metric: the link of a model for one of probabilities, or none.
+
+    Raises
+    ------
+    ValueError
+        If a metric of probabilities is asked of a model that has none.
+    """
+    if name not in PROBABILITIES:
+        return {}
+    if not hasattr(type(model), "link_"):
+        raise ArgumentError(
+            f"metric is {name!r} and MODEL has no probabilities",
+            "a model of --loss logistic, or one that model.calibrate has calibrated",
+        )
+    return dict(link=model.link_)
 
 
 @dataclass(frozen=True)
@@ -35,8 +56,11 @@ class BlockMeasures:
     pairs: dict
 
 
-def measured(block, model, names):
-    """The :class:`BlockMeasures` of a block for the scores of a model."""
+def measured(block, model, names, most=np.inf):
+    """The :class:`BlockMeasures` of a block for the scores of a model.
+
+    Of more than `most` preferences there are no probabilities.
+    """
     y, scores, qid = block.y, block_scores(block, model), block.qid
     levels, pairs = sorted(set(np.unique(y).tolist()), reverse=True), {}
     for better, worse in combinations(levels, 2) if len(levels) <= MOST_LEVELS else ():
@@ -46,7 +70,9 @@ def measured(block, model, names):
     sums = []
     for name in names:
         try:
-            sums.append(metric_sums(name, y, scores, qid))
+            if name in PROBABILITIES and len(Preferences.from_scores(y, qid)) > most:
+                raise UndefinedMetric(f"data have more than {most:,} preferences", "fewer")
+            sums.append(metric_sums(name, y, scores, qid, **link_of(model, name)))
         except ValueError as error:  # grades that it does not take
             sums.append(error)
     n_queries = 1 if qid is None else np.unique(qid).size
@@ -77,7 +103,8 @@ def measures(blocks, model, metrics=None):
         Whose ``predict(X)`` gives scores.
     metrics : sequence of str, optional
         Names as in :func:`rankbook.metrics.by_query`; by default the usual ones, without those that
-        these data do not have.
+        these data do not have. For a model with probabilities "brier_score" and "log_loss" are
+        among them, unless a block has more than a hundred million preferences.
 
     Returns
     -------
@@ -92,10 +119,13 @@ def measures(blocks, model, metrics=None):
     ValueError
         If a name is unknown, or a measure that was asked for, or the disagreement, is not defined.
     """
-    names = USUAL if metrics is None else tuple(metrics)
+    names, most = tuple(metrics or USUAL), np.inf if metrics else MOST_PAIRS
+    if metrics is None and hasattr(model, "link_"):
+        names += tuple(PROBABILITIES)
     for name in names:
         named(name)  # a wrong one before any work
-    sums = blocks.reduce(measured, blocks.items, model, names, combine=together)
+        link_of(model, name)
+    sums = blocks.reduce(measured, blocks.items, model, names, most, combine=together)
     found, counted = {}, {}
     for name, each in zip(names, sums.sums):
         try:
@@ -126,7 +156,7 @@ def query_values(block, model, names):
     """Ids (q,) of a block's queries, "all" without them, and the values (q, metrics)."""
     scores, values = block_scores(block, model), []
     for name in names:
-        ids, each = by_query(name, block.y, scores, block.qid)
+        ids, each = by_query(name, block.y, scores, block.qid, **link_of(model, name))
         values.append(each)
     return np.array(["all"]) if block.qid is None else ids, np.stack(values, axis=1)
 
@@ -148,7 +178,7 @@ OF_PREFERENCES = ("disagreement", "pair_accuracy")
 OF_SURVIVAL = ("concordance", "disagreement")
 
 
-def preference_measures(prefs, scores, metrics=None):
+def preference_measures(prefs, scores, metrics=None, model=None):
     """Shares of preferences that scores order wrongly and rightly, by weight; a tie is one half.
 
     Parameters
@@ -158,7 +188,10 @@ def preference_measures(prefs, scores, metrics=None):
     scores : ndarray of shape (n,)
     metrics : sequence of str, optional
         "disagreement" or "pair_accuracy"; by default both. Of survival times "concordance", which
-        is the pair accuracy, or "disagreement".
+        is the pair accuracy, or "disagreement". Of a model with probabilities also "brier_score"
+        and "log_loss".
+    model : optional
+        Whose link makes probabilities.
 
     Returns
     -------
@@ -169,9 +202,15 @@ def preference_measures(prefs, scores, metrics=None):
     if prefs.survival is not None:
         usual, what = OF_SURVIVAL, "for survival times"
     for name in metrics or ():
-        if name not in usual:
+        if name not in (*usual, *PROBABILITIES):
             raise ArgumentError(f"metric is {name!r}", f"{' or '.join(usual)} {what}")
+        link_of(model, name)
+    if metrics is None and hasattr(model, "link_") and len(prefs) <= MOST_PAIRS:
+        usual += tuple(PROBABILITIES)
     wrong = disagreement(prefs, scores)
     values = dict(disagreement=wrong, pair_accuracy=1.0 - wrong, concordance=1.0 - wrong)
+    for name in metrics or usual:
+        if name in PROBABILITIES:
+            values[name] = PROBABILITIES[name](prefs, scores, **link_of(model, name))
     found = {name: values[name] for name in metrics or usual}
     return dict(items=prefs.n_items, preferences=len(prefs), metrics=found)

@@ -276,7 +276,7 @@ def brier_score(
     --------
     >>> import rankbook as rb
     >>> round(rb.metrics.brier_score([2, 1, 0], [1.5, 1.0, -1.0]), 4)
-    0.0543
+    0.0542
     >>> rb.metrics.brier_score(rb.Preferences([0, 1], [1, 2], n_items=3), [1.0, 0.5], link=None)
     0.125
     """

@@ -52,6 +52,12 @@ Scores = option(
     "--out",
 )
 Ranked = option(bool, "The best first, in each query.", "--ranked")
+Pairs = option(
+    str,
+    "Instead of scores, the probability that the first item of each row of this file is preferred"
+    " to the second: a table of two columns with names of items (see --name), or row numbers.",
+    "--pairs",
+)
 Formulas = option(
     bool,
     "Write text that begins with =, +, -, @ or a tab to .csv and .tsv files as it is; otherwise an"
@@ -85,21 +91,23 @@ def load_model(file, argument="MODEL"):
     return model
 
 
-def predict(
+def predict(  # noqa: PLR0913 -- an option of the command each
     model: Annotated[str, Model],
     data: DataFiles,
     out: Scores = "-",
     qid: Qid = None,
     name: Name = None,
     ranked: Ranked = False,
+    pairs: Pairs = None,
     formulas: Formulas = False,
     as_json: Json = False,
 ):
-    """Score items with a model from a file.
+    """Score items with a model from a file, or compare pairs of them.
 
     Columns that the model does not use are ignored; one that it misses is an error. A run has the
     best first in each query, and of equal scores the last name first, as trec_eval has it. A higher
-    score of a model of survival times means a longer survival; a risk is its negative.
+    score of a model of survival times means a longer survival; a risk is its negative. With --pairs
+    a model that has probabilities, as of --loss logistic, writes them in the column probability.
     """
     import numpy as np
     import pandas as pd
@@ -107,6 +115,11 @@ def predict(
     from rankbook.data.writers import RUN, TABLES, json_rows, write_frame, write_run
 
     files = several_files(data)
+    if pairs is not None and (files or ranked or qid or out.endswith(RUN)):
+        raise ArgumentError(
+            f"pairs is {pairs!r}, beside several files, --ranked, --qid or a run",
+            "one file of items and a table",
+        )
     check_table("--out", out, (*TABLES, RUN), *(files or data), model)
     is_run = out.removesuffix(".gz").lower().endswith(RUN)
     if as_json and out != "-":
@@ -118,6 +131,8 @@ def predict(
         with advice_on_new_items(found):
             blocks, _ = open_blocks(data, files, found, qid=qid, name=name, **how)
             tables = blocks.map(score_table, blocks.items, found).values
+        if pairs is not None:
+            tables = [pair_table(tables[0], pairs, found.link_)]
         for table, stored in zip(tables, blocks.items.values if files else ()):
             table.insert(0, "file", str(stored.read.table))
         frame = pd.concat(tables, ignore_index=True)
@@ -145,6 +160,37 @@ def score_table(block, model):
     rows = range(block.first, block.first + len(scores))
     columns = dict(row=rows, qid=block.qid, name=block.item_names, score=scores)
     return pd.DataFrame({key: value for key, value in columns.items() if value is not None})
+
+
+def pair_table(scores, file, link):
+    """Both items and the probability of each pair of a file, as a DataFrame.
+
+    `scores` are a DataFrame of :func:`score_table`.
+    """
+    import pandas as pd
+
+    from rankbook.data.table import Source, read_frame
+
+    check_file("--pairs", file)
+    given = read_frame(Source(file))
+    if given.shape[1] != 2:
+        raise ArgumentError(f"pairs has {given.shape[1]} columns", "two, of the items of each pair")
+    known = scores["name"] if "name" in scores else scores["row"]
+    index = pd.Index(known.astype(str))
+    if not index.is_unique:
+        name = index[index.duplicated()][0]
+        raise ArgumentError(f"name has {name!r} in two rows", "distinct names beside --pairs")
+    ends = [index.get_indexer(given[column].astype(str)) for column in given.columns]
+    for column, rows in zip(given.columns, ends):
+        if (rows < 0).any():
+            i = int((rows < 0).argmax())
+            raise ArgumentError(
+                f"pairs has {str(given[column].iloc[i])!r} in column {str(column)!r}, row {i}",
+                "an item of DATA" if "name" in scores else "a row number, or --name with names",
+            )
+    score = scores["score"].to_numpy()
+    difference = score[ends[0]] - score[ends[1]]
+    return given.assign(probability=link.probability(difference))
 
 
 def scores_in(file, n):
@@ -219,8 +265,8 @@ Ranking = typer.Argument(
 Metrics = option(
     list[str],
     "disagreement, auc, ndcg@K, map (or average_precision), mrr (or reciprocal_rank), err,"
-    " precision@K, recall@K, kendall_tau, ...: names separated by commas, or several times"
-    " --metric.",
+    " precision@K, recall@K, kendall_tau, brier_score, log_loss, ...: names separated by commas, or"
+    " several times --metric.",
     "--metric",
 )
 ByQuery = option(bool, "A row for each query.", "--by-query")
@@ -252,7 +298,8 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     them. With --preferences the measures are shares of the preferences in that file, by weight; of
     survival times they are Harrell's concordance and the disagreement. A higher score means a
     longer survival: pass the negative of a risk. Uno's concordance and the time-dependent AUC are
-    in Python, see rb.metrics.
+    in Python, see rb.metrics. For a model with probabilities, as of --loss logistic, Brier score
+    and log loss are among the measures.
     """
     import pandas as pd
 
@@ -283,7 +330,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
                 prefs = preferences_between(asked, len(block.X), block.item_names)
             elif by_query:
                 raise ArgumentError("by_query is True", "no value for survival times")
-            facts = preference_measures(prefs, block_scores(block, model), metric)
+            facts = preference_measures(prefs, block_scores(block, model), metric, model)
             lines = [f"{name:18}{value:.6f}" for name, value in facts["metrics"].items()]
             if facts["metrics"].get("concordance", 0.5) < 0.5:
                 longer = "a higher score means a longer survival; pass the negative of a risk"
