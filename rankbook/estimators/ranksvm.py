@@ -36,6 +36,7 @@ from rankbook.estimators.base import (
 )
 from ..kernels.nystroem import NystroemFunction
 from ..paths.exact import SolutionPath
+from ..paths.ranges import lam_unit
 from ..preferences.graph import Preferences
 from ..preferences.sums import total_weight
 from ..problems.certificate import Certificate
@@ -476,7 +477,7 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
     metric, k
         As in :func:`rankbook.selection.curve.validation_curve`.
     lam_min_ratio : float or None
-        Where the path ends, as a share of its lam_max.
+        Where the path ends, as a share of :func:`rankbook.paths.ranges.lam_unit`.
 
     Returns
     -------
@@ -495,8 +496,7 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
     if getattr(target, "pair_features", None) is not None:
         asked, kernel = PairItems.of(target), model._kernel(model.gamma)
         X_test, target = asked.items(X_test, kernel, PairItems.of(fold.prefs)), asked.prefs
-    # that of the hinge, where the squared hinge with the L2 penalty has none
-    top = problem.penalty.lam_max(problem)
+    top = lam_unit(problem)
     lam_min = lam_min_ratio * top if lam_min_ratio and top > 0 else None
     path, follower = followed(problem, model.solver, lam_min)
     options = {} if metric == "disagreement" else dict(qid=fold.qid, metric=metric, k=k)
@@ -679,7 +679,7 @@ class RankSVMCV(Ranker):
     def path_(self) -> SolutionPath:
         """The solutions on all data, by the solver of the folds."""
         problem = self.solution_.problem
-        end = min(float(self.curve_.breaks[-1]), problem.penalty.lam_max(problem))
+        end = min(float(self.curve_.breaks[-1]), lam_unit(problem))
         return followed(problem, shared_follower(problem, self.solver), end or None)[0]
 
     # A splitter around the estimator also takes `groups`: fit gets them only if it asks for them.
