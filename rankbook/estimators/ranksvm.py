@@ -47,6 +47,7 @@ from rankbook.problems.ranksvm import (
     LossLike,
     ProjectedProblem,
     RankSVMProblem,
+    as_loss,
     grown,
 )
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
@@ -501,7 +502,8 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
     path, follower = followed(problem, model.solver, lam_min)
     options = {} if metric == "disagreement" else dict(qid=fold.qid, metric=metric, k=k)
     curve = validation_curve(path, X_test, target, **options)
-    curve = rescale(curve, 1.0 / total_weight(fold.prefs))
+    total = total_weight(problem.loss.read_target(fold.prefs))  # of choices, for orders
+    curve = rescale(curve, 1.0 / total)
     return FoldCurve(curve, path.status, path.solver, follower)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c022
@@ -583,8 +585,9 @@ class RankSVMCV(Ranker):
     kernel, graph, solver, degree, coef0, penalty
         As in :class:`rankbook.RankSVM`. One of one lambda serves through "epsilon"; "auto" takes
         "path", or "epsilon" where many solutions are quicker than an exact path, or for the L1
-        penalty "simplex", with loss="squared" "homotopy"; "newton" is for a linear kernel on large
-        data.
+        penalty "simplex", with loss="squared" "homotopy"; "newton" is for smooth losses, and for a
+        linear kernel on large data. Its solutions are certified within a relative gap of 1e-3 at
+        every lambda, and the curve is exact for these.
     cv : int, splitter or iterable, default 5
         Number of folds, by query where there are several, else by item; a scikit-learn splitter; or
         pairs (training, left out) of rows. A given split is one pair, ``cv=[(training,
@@ -597,8 +600,8 @@ class RankSVMCV(Ranker):
         "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map") or
         "reciprocal_rank" (or "mrr"). Item weights count for the disagreement only.
     k, lam_min_ratio : int, optional, and float or None, default 1e-6
-        Places that count for "ndcg". Each fold's path ends at this share of its lam_max; None
-        follows it to its end.
+        Places that count for "ndcg". Each fold's path ends at this share of its lam_max, or for
+        losses without one of :func:`rankbook.paths.ranges.lam_unit`; None follows it to its end.
     n_jobs : int, optional
         Folds at a time, for joblib; by default what the backend in force says. The result does not
         depend on it.
@@ -607,21 +610,23 @@ class RankSVMCV(Ranker):
     random_state : None, int, numpy Generator or RandomState, default None
         Shuffles the folds if `cv` is a number; None deals them out in the order of the scores, the
         same ones in every call.
-    loss : {"hinge", "squared"}, default "hinge"
-        As in :class:`rankbook.RankSVM`; "squared" has an exact path with the L1 penalty only.
+    loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
+        As in :class:`rankbook.RankSVM`; the hinge has an exact path, and "squared" with the L1
+        penalty. Orders are for "plackett-luce".
     query_weight : None, "equal" or array-like of shape (q,), default None
         As in :class:`rankbook.RankSVM`; it counts for the disagreement of what is left out, too.
     signs : array-like of shape (d,) or dict, optional
         As in :class:`rankbook.RankSVM`. With the L2 penalty, "auto" then takes "newton", whose
         path is approximate: the curve is that of solutions with a relative gap of at most 1e-3,
         and not exact. With the L1 penalty it stays exact.
-    fold_by : {"item", "pair", "group"}, default "item"
+    fold_by : {"item", "pair", "group", "order"}, default "item"
         For preferences, what a fold leaves out. "item": no item is in both parts, so that the
         score holds for new items; preferences across folds are dropped. "pair": the two parts share
         items, so new items may be ordered worse than the score says; with
         `groups` of preferences, whole groups of them are left out. "group": all items of a group
-        (`groups`), where items of a group resemble each other. Scores are always left out by query
-        or by item.
+        (`groups`), where items of a group resemble each other. "order": for
+        :class:`rankbook.Orders`, whole orders of the same items, or with `groups` all orders of a
+        group, such as those of a judge. Scores are always left out by query or by item.
 
     Attributes
     ----------
@@ -709,7 +714,7 @@ class RankSVMCV(Ranker):
         progress: bool = False,
         random_state: Seed = None,
         loss: LossLike = "hinge",
-        fold_by: Literal["item", "pair", "group"] = "item",
+        fold_by: Literal["item", "pair", "group", "order"] = "item",
         query_weight: Literal["equal"] | ArrayLike | None = None,
         signs: ArrayLike | dict[str, int] | None = None,
     ) -> None:
@@ -851,7 +856,7 @@ class RankSVMCV(Ranker):
             found = list(tqdm(running, total=len(jobs), unit=" folds", leave=False))
         else:
             found = Parallel(n_jobs=self.n_jobs)(jobs)
-        total, k = total_weight(prefs), len(folds)
+        total, k = total_weight(as_loss(self.loss).read_target(prefs)), len(folds)
         curves = [rescale(one.curve, total) for one in found]
         means = [mean_curve(curves[i : i + k]) for i in range(0, len(curves), k)]
         cost = np.array([-one.optimum if one.maximize else one.optimum for one in means])

@@ -11,6 +11,7 @@ from ..kernels.kernel import Kernel
 from ..kernels.neighbours import SEARCHES
 from ..kernels.nystroem import NystroemMap
 from ..preferences.graph import Preferences, without_item_weights
+from ..preferences.orders import TIED, Orders
 from ..problems.rankrls import MarginTarget, RankRLSProblem, Spectrum
 from ..problems.ranksvm import LOSSES, RankSVMProblem
 from ..problems.rayleigh import MOMENTS, RayleighProblem, SemiSupervisedData
@@ -140,6 +141,46 @@ def _preferences(graph, n_items, n_queries, n_ties=0, items=None, has_ids=True, 
     return prefs.reweighted(items[prefs.better] * items[prefs.worse], arrays.get("margin"))
 
 
+PLACES = ("item", "order", "group", "choice_weight", "risk_weight")
+
+
+def _orders_parts(orders):
+    """The columns of the places, and what is known of the items."""
+    parts = {name: getattr(orders, name) for name in PLACES}
+    parts |= {name: getattr(orders, name) for name in ("n_items", "ties", "lowest_first")}
+    if orders.items is not None:
+        parts["items"] = [_plain_name(name) for name in orders.items]
+    if orders.queries is not None:
+        parts["queries"] = orders.queries
+    if orders.survival is not None:
+        parts |= {name: np.array(orders.survival[name]) for name in ("event", "time")}
+    return parts
+
+
+def _orders(n_items, ties, lowest_first, items=None, queries=None, event=None, time=None, **places):
+    demand(set(places) == set(PLACES), "orders have other parts")
+    size = places["item"].size
+    demand(type(n_items) is int and are_indices(places["item"], n_items), "item")
+    demand(ties in TIED and type(lowest_first) is bool, "ties or lowest_first")
+    for name in ("order", "group"):
+        numbers = places[name]
+        demand(are_indices(numbers, size) and (np.diff(numbers) >= 0).all(), name)
+    for name in ("choice_weight", "risk_weight"):
+        demand((finite(name, places[name], (size,)) >= 0).all(), name)
+    facts = dict(lowest_first=lowest_first)
+    if items is not None:
+        demand(isinstance(items, list) and len(items) == n_items, "items are no names")
+        facts["items"] = tuple(items)
+    if queries is not None:
+        demand(are_indices(queries, n_items), "queries")
+        facts["queries"] = locked(queries)
+    if time is not None:
+        finite("time", time, (n_items,))
+        demand(event.shape == (n_items,) and event.dtype == bool, "event")
+        facts["survival"] = Preferences.from_survival(time, event).survival
+    return Orders._made(n_items, [places[name] for name in PLACES], ties, **facts)
+
+
 def _items(problem):
     """The items of a problem, which a file holds as an array."""
     if hasattr(problem.X, "tocsr"):
@@ -154,6 +195,11 @@ def _ranksvm_parts(problem):
             f"problem has the loss {problem.loss.name!r} of your own, which a file cannot hold; "
             "expected one of rankbook's"
         )
+    if problem.loss is not LOSSES.get(problem.loss.name):
+        raise Unstorable(
+            f"problem has the loss {problem.loss.name!r}, an object that a file cannot hold; "
+            f"expected {', '.join(LOSSES)}"
+        )
     parts = dict(X=_items(problem), prefs=problem.prefs, offset=problem.offset)
     parts |= dict(penalty=problem.penalty.name, loss=problem.loss.name)
     parts |= {} if problem.signs is None else dict(signs=problem.signs)
@@ -166,7 +212,8 @@ def _with_kernel(kernel, gamma=None, degree=3, coef0=1.0, **others):
 
 
 def _ranksvm(X, prefs, offset, **options):
-    demand(isinstance(X, np.ndarray) and isinstance(prefs, Preferences), "X or prefs is missing")
+    known = isinstance(prefs, Preferences | Orders)
+    demand(isinstance(X, np.ndarray) and known, "X or prefs is missing")
     problem = RankSVMProblem(
         X, prefs, **_with_kernel(**options), copy=False
     )  # centred, and not shared
@@ -284,6 +331,7 @@ def storables():
     kinds = [
         Storable(Kernel, kernel_parts, Kernel),
         Storable(Preferences, _preferences_parts, _preferences),
+        Storable(Orders, _orders_parts, _orders),
         Storable(NystroemMap, NystroemMap.__getstate__, _subspace),
         Storable(RankSVMProblem, _ranksvm_parts, _ranksvm),
         Storable(RankRLSProblem, _squares_parts, _squares),

@@ -33,6 +33,7 @@ from ..metrics.queries import as_known, as_tie_tol, split_metric
 from ..paths.exact import LabelPath, SolutionPath
 from ..preferences.graph import Preferences
 from ..preferences.missed_pairs import PATH_TIE_TOL, missed
+from ..preferences.orders import Orders
 
 # %% ../../nbs/selection/curve.ipynb #c006
 @dataclass(frozen=True)
@@ -406,7 +407,7 @@ def curve_metric(metric, k=None, known=METRICS):
 def validation_curve(
     path: SolutionPath,
     X_val: ArrayLike,
-    prefs_val: ArrayLike | Preferences,
+    prefs_val: ArrayLike | Preferences | Orders,
     *,
     qid: ArrayLike | None = None,
     metric: str = "disagreement",
@@ -426,8 +427,9 @@ def validation_curve(
         kernel (p, n).
     prefs_val : array-like of shape (p,), Preferences or pairs
         The items' grades y; or Preferences made from them, with their queries. For the disagreement
-        any preferences between the items, at least one, or pairs of names in ``X_val.index`` as in
-        :func:`rankbook.disagreement`. For the path of a support vector machine labels.
+        any preferences between the items, at least one, orders, which stand for their pairs, or
+        pairs of names in ``X_val.index`` as in :func:`rankbook.disagreement`. For the path of a
+        support vector machine labels.
     qid : array-like of shape (p,), optional
         Query ids, in any order; one query by default. Preferences know theirs.
     metric : str, default "disagreement"
@@ -491,6 +493,18 @@ def validation_curve(
         ends = np.r_[0, np.append(starts[1:], lam.size)]
         return _as_curve(path, lam[starts], values[ends], metric)
     rows, X_val = X_val, as_matrix("X_val", X_val)
+    if isinstance(prefs_val, Orders):
+        if len(X_val) != prefs_val.n_items:
+            raise ArgumentError(
+                f"X_val has {len(X_val)} rows and prefs_val has {prefs_val.n_items} items",
+                "equal numbers",
+            )
+        if metric != "disagreement":
+            raise ArgumentError(
+                f"metric is {metric!r} and prefs_val holds orders", "'disagreement'"
+            )
+        rows = X_val = X_val[prefs_val.item]
+        prefs_val = prefs_val.pairs()
     y, query = _judged(rows, prefs_val, qid, metric)
     distinct, items = np.unique(X_val, axis=0, return_inverse=True)
     items = items.ravel()

@@ -16,7 +16,9 @@ from ..base.errors import ArgumentError
 from ..base.ownership import locked
 from ..base.validation import as_array, as_choice, as_count, as_ids, as_index
 from ..preferences.graph import Preferences
+from ..preferences.orders import Orders
 from ..preferences.sums import loss_of, weighs_nothing
+from ..problems.plackett_luce import PlackettLuce
 
 
 @dataclass(frozen=True)
@@ -27,18 +29,18 @@ class Fold:
     ----------
     train, test : ndarrays of int
         Rows of the items of the two parts.
-    prefs : Preferences
+    prefs : Preferences or Orders
         Between the items of the training part.
-    target : Preferences or ndarray
+    target : Preferences, Orders or ndarray
         Between the items left out, or their scores.
     qid : ndarray or None
         The queries of the items left out, for scores.
     """
 
     train: np.ndarray
-    prefs: Preferences
+    prefs: Preferences | Orders
     test: np.ndarray
-    target: Preferences | np.ndarray
+    target: Preferences | Orders | np.ndarray
     qid: np.ndarray | None = None
 
 # %% ../../nbs/selection/folds.ipynb #c004
@@ -167,7 +169,7 @@ def deal_folds(cv, X, y, query, rng=None):
     return folds
 
 # %% ../../nbs/selection/folds.ipynb #sp04
-BY = ("item", "pair", "group")
+BY = ("item", "pair", "group", "order")
 
 # %% ../../nbs/selection/folds.ipynb #sp07
 def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
@@ -180,11 +182,13 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
         `X`, their wins less losses, and the groups; or, by pair, of preferences, of which it sees
         (better, worse), their weights, and the groups.
     X : ndarray of shape (n, d)
-    prefs : Preferences
-    by : {"item", "pair", "group"}, default "item"
-    groups : array-like of shape (n,) or (m,), optional
-        At least two ids: one for each item by group, one for each preference by pair; by default
-        every pair of compared items is a group of its own.
+    prefs : Preferences or Orders
+    by : {"item", "pair", "group", "order"}, default "item"
+        By pair for preferences only, by order for orders only, whose weights a splitter then sees.
+    groups : array-like of shape (n,), (m,) or (r,), optional
+        At least two ids: one for each item by group, one for each preference by pair, one for each
+        order by order; by default every pair of compared items, or every order, is a group of its
+        own.
     random_state : None, int, numpy Generator or RandomState, default None
 
     Returns
@@ -199,14 +203,19 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
         needs groups and `groups` is None.
     """
     as_choice("fold_by", by, BY)
+    if by == ("pair" if isinstance(prefs, Orders) else "order"):
+        raise ArgumentError(
+            f"fold_by is {by!r} and preferences are {type(prefs).__name__}",
+            ", ".join(map(repr, ("item", "group", "order" if by == "pair" else "pair"))),
+        )
     rng = None if random_state is None else np.random.default_rng(as_seed(random_state))
     number = group_numbers(prefs, by, groups)
     kept = "" if groups is None else f", of {number.max() + 1} groups"
     if groups is None and _needs_groups(cv):
         raise ArgumentError(
             f"cv is {cv!r} and groups is None",
-            "the group of each preference with fold_by='pair', or of each item with "
-            "fold_by='group'",
+            f"the group of each {'preference' if by == 'pair' else by} with fold_by={by!r}, or of "
+            "each item with fold_by='group'",
         )
     if by == "pair":
         pairs = np.column_stack([prefs.better, prefs.worse])
@@ -219,14 +228,30 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
             return Preferences(better, worse, prefs.n_items, *numbers)
 
         folds = [Fold(every, among(train), every, among(test)) for train, test in parts]
+    elif by == "order":
+        weights = np.bincount(prefs.order, prefs.choice_weight, prefs.n_orders)
+        parts = deal_folds(cv, np.arange(prefs.n_orders)[:, None], weights, number, rng)
+        every = locked(np.arange(prefs.n_items))
+        folds = [
+            Fold(every, prefs.of_orders(train), every, prefs.of_orders(test))
+            for train, test in parts
+        ]
     else:
-        # counted pairs all have the margin 1, and then this is the same without a list
-        counted = prefs.is_counted
-        wins = loss_of(prefs).full_score_gradient() if counted else prefs.rmatvec(prefs.weight)
+        if isinstance(prefs, Orders):
+            zero = np.zeros(prefs.n_items)
+            wins = PlackettLuce().summed(prefs).evaluate(zero).score_gradient
+        else:  # counted pairs all have the margin 1, and then this is the same without a list
+            counted = prefs.is_counted
+            wins = loss_of(prefs).full_score_gradient() if counted else prefs.rmatvec(prefs.weight)
         parts = deal_folds(cv, X, wins, number, rng)
         folds = [Fold(a, prefs[a], b, prefs[b]) for a, b in parts]
-    _refuse_empty(folds, by, kept)
+    _refuse_empty(folds, by, kept, "order" if isinstance(prefs, Orders) else "pair")
     tests = [test for _, test in parts]
+    if by == "order":
+        return folds, len(prefs) - len(prefs.of_orders(np.unique(np.concatenate(tests))))
+    if isinstance(prefs, Orders):
+        seen = np.any([_chosen_within(prefs, test) for test in tests], axis=0)
+        return folds, len(prefs) - int(seen.sum())
     if by != "pair" and np.bincount(np.concatenate(tests)).max() == 1:  # nothing is left out twice
         return folds, len(prefs) - sum(len(fold.target) for fold in folds)
     validated = np.any([_touched(prefs, test, by) for test in tests], axis=0)
@@ -234,17 +259,24 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
 
 # %% ../../nbs/selection/folds.ipynb #sp08
 def group_numbers(prefs, by, groups=None):
-    """Numbers of what stays together: of items (n,), of preferences (m,), or None by item."""
+    """Numbers of what stays together: items (n,), preferences (m,) or orders (r,), or None."""
     if groups is not None and by == "item":
         raise ArgumentError(
             "groups is given and fold_by is 'item'",
             "fold_by='group' for groups of items, or fold_by='pair' for groups of preferences",
+            "Groups of orders go with fold_by='order'." if isinstance(prefs, Orders) else "",
         )
     if groups is not None:
-        what, count = ("preference", len(prefs)) if by == "pair" else ("item", prefs.n_items)
+        what, count = ("item", prefs.n_items)
+        if by == "pair":
+            what, count = ("preference", len(prefs))
+        elif by == "order":
+            what, count = ("order", prefs.n_orders)
         if (shape := as_array("groups", groups).shape) != (count,):
-            others = prefs.n_items if by == "pair" else len(prefs)
-            other = "group" if by == "pair" else "pair"
+            others, other = prefs.n_items, "group"
+            if by == "group":
+                ordered = isinstance(prefs, Orders)
+                others, other = (prefs.n_orders, "order") if ordered else (len(prefs), "pair")
             raise ArgumentError(
                 f"groups has shape {shape} and fold_by is {by!r}",
                 f"shape ({count},), the group of each {what}",
@@ -256,7 +288,7 @@ def group_numbers(prefs, by, groups=None):
         return number
     if by == "group":
         raise ArgumentError("fold_by is 'group' and groups is None", "the group of each item")
-    if by == "item":
+    if by in ("item", "order"):
         return None
     ends = np.sort(np.column_stack([prefs.better, prefs.worse]), axis=1)
     number = np.unique(ends, axis=0, return_inverse=True)[1].ravel()
@@ -280,12 +312,22 @@ def _touched(prefs, test, by):
     return left_out if by == "pair" else left_out[prefs.better] & left_out[prefs.worse]
 
 
-def _refuse_empty(folds, by, kept):
+def _chosen_within(orders, test):
+    """Which places (N,) are choices among two of the items left out, or more."""
+    left_out = np.zeros(orders.n_items, dtype=bool)
+    left_out[test] = True
+    there, (groups, starts) = left_out[orders.item], orders.edges
+    before = np.r_[0, np.cumsum(there)]
+    remaining = before[groups[starts[orders.order + 1]]] - before[groups[orders.group]]
+    return there & (orders.choice_weight > 0) & (remaining > 1)
+
+
+def _refuse_empty(folds, by, kept, other):
     """An error for a fold of which a part has no preference that weighs something."""
     for f, fold in enumerate(folds):
         for part, what in ((fold.prefs, "train on"), (fold.target, "validate")):
             if len(part) == 0 or weighs_nothing(part):
-                instead = "" if by == "pair" else ", or fold_by='pair', which drops none"
+                instead = "" if by == other else f", or fold_by={other!r}, which drops none"
                 raise ArgumentError(
                     f"cv leaves fold {f + 1} of {len(folds)} no preference of positive weight to "
                     f"{what}, by {by}{kept}",

@@ -511,3 +511,82 @@ def test_gammas_that_make_no_sense_are_refused(gamma):
     with pytest.raises(ValueError, match="gamma"):
         model.fit(np.arange(10.0)[:, None], np.arange(10) % 2)
     assert not hasattr(model, "lam_")
+
+
+def some_orders():
+    """Thirty items in the plane, and forty noisy orders of six of them."""
+    rng = np.random.default_rng(2)
+    X, orders = rng.normal(size=(30, 2)), []
+    for _ in range(40):
+        some = rng.permutation(30)[:6]
+        orders.append(some[np.argsort(-(2 * X[some, 0] + rng.gumbel(size=6)))].tolist())
+    return X, rb.Orders.from_rankings(orders, n_items=30)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_logistic_loss_is_chosen_along_certified_paths(kernel):
+    data = rb.datasets.make_mixture(n_per_class=20)
+    options = dict(kernel=kernel, loss="logistic", cv=3, lam_min_ratio=1e-3)
+    model = rb.RankSVMCV(**options).fit(data.X, data.y)
+    assert model.path_solver_.startswith("newton") and model.fold_status_ == ["lam_min"] * 3
+    assert model.certificate_.relative_gap < 1e-6
+    low, high = model.best_[0]
+    assert low < model.lam_ < high
+    path = model.path_
+    for lam in (2 * path.domain[0], path.breakpoints[0]):
+        assert path.certificate(lam).relative_gap <= 1e-3
+    # a fold by hand
+    folds = make_folds(3, data.X, data.y, None)
+    train, test = folds[0]
+    prefs = rb.Preferences.from_scores(data.y[train])
+    lam = model.lam_ * len(prefs) / len(rb.Preferences.from_scores(data.y))
+    problem = rb.RankSVMProblem(data.X[train], prefs, kernel=kernel, loss="logistic")
+    alone = rb.solve(problem, lam).predict(data.X[test])
+    near = rb.disagreement(data.y[test], alone)
+    assert model.fold_curves_[0].at(model.lam_) == pytest.approx(near, abs=0.02)
+
+
+@pytest.mark.parametrize("fold_by", ["item", "order", "group"])
+def test_orders_have_folds_of_items_and_of_orders(fold_by):
+    X, orders = some_orders()
+    groups = np.arange(30) % 5 if fold_by == "group" else None
+    model = rb.RankSVMCV("linear", loss="plackett-luce", fold_by=fold_by, lam_min_ratio=1e-3)
+    model.fit(X, preferences=orders, groups=groups)
+    assert (model.n_dropped_ == 0) == (fold_by == "order")
+    assert model.curve_.minimum < 0.3 and model.certificate_.relative_gap < 1e-6
+    again = rb.RankSVM(lam=model.lam_, kernel="linear", loss="plackett-luce").fit(X, orders)
+    assert np.allclose(again.coef_, model.coef_)
+
+
+def test_choices_that_no_fold_validates_are_counted():
+    X, orders = np.eye(4), rb.Orders.from_rankings([[0, 1, 2, 3]])
+    halves = [([0, 1], [2, 3]), ([2, 3], [0, 1])]
+    model = rb.RankSVMCV("linear", loss="plackett-luce", cv=halves).fit(X, preferences=orders)
+    assert model.n_dropped_ == 1  # of three; 0 before 1, and 2 before 3, are validated
+
+
+def test_folds_of_orders_with_groups_leave_out_a_judge():
+    from sklearn.model_selection import LeaveOneGroupOut
+
+    X, orders = some_orders()
+    options = dict(loss="plackett-luce", cv=LeaveOneGroupOut(), lam_min_ratio=1e-2)
+    judges = np.arange(40) % 4
+    model = rb.RankSVMCV("linear", fold_by="order", **options)
+    model.fit(X, preferences=orders, groups=judges)
+    assert len(model.fold_curves_) == 4
+    with pytest.raises(ValueError, match="40 groups go with fold_by='order'"):
+        rb.RankSVMCV(fold_by="group", **options).fit(X, preferences=orders, groups=judges)
+    with pytest.raises(ValueError, match="fold_by is 'pair' and preferences are Orders"):
+        rb.RankSVMCV(fold_by="pair", loss="plackett-luce").fit(X, preferences=orders)
+    with pytest.raises(ValueError, match="fold_by is 'order' and preferences are Preferences"):
+        rb.RankSVMCV(fold_by="order").fit(np.eye(2), preferences=rb.Preferences([0], [1], 2))
+
+
+def test_survival_times_choose_cox():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    prefs = rb.Preferences.from_survival(
+        np.exp(X[:, 0] + rng.gumbel(size=60)), rng.random(60) < 0.7
+    )
+    model = rb.RankSVMCV("linear", loss="plackett-luce", lam_min_ratio=1e-3).fit(X, prefs)
+    assert model.curve_.minimum < 0.4 and model.certificate_.relative_gap < 1e-6

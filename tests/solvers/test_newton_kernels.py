@@ -137,3 +137,66 @@ def test_a_path_survives_a_pickle():
     path = rb.solve_path(build("plain", "rbf", "squared"), solver="newton")
     again = pickle.load(io.BytesIO(pickle.dumps(path)))
     assert again.resume(path.domain[0] / 2).domain[0] == path.domain[0] / 2
+
+
+def orders(ties="breslow"):
+    """Ten orders of some of twenty items, with ties and first places, and their features."""
+    rng = np.random.default_rng(5)
+    X, ranked = rng.normal(size=(20, 3)), []
+    for _ in range(10):
+        some = rng.permutation(20)[:6].tolist()
+        ranked.append([some[0], some[1:3], *some[3:]])
+    return X, rb.Orders.from_rankings(
+        ranked, n_items=20, top=rng.integers(1, 7, 10), weight=rng.uniform(0.5, 2, 10), ties=ties
+    )
+
+
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+def test_plackett_luce_equals_exponential_cones(kernel, ties):
+    X, target = orders(ties)
+    X = np.exp(-np.abs(X[:, None] - X[None]).sum(axis=2)) if kernel == "precomputed" else X
+    problem = rb.RankSVMProblem(X, target, kernel=kernel, loss="plackett-luce")
+    for lam in (10.0, 0.1):
+        found = rb.solve(problem, lam, solver="newton", tol=1e-9).certificate
+        reference = rb.solve(problem, lam, solver="qp").certificate
+        assert found.relative_gap < 1e-8
+        assert found.primal == pytest.approx(reference.primal, rel=1e-8)
+
+
+def test_survival_times_equal_exponential_cones():
+    X, rng = orders()[0], np.random.default_rng(0)
+    target = rb.Orders.from_survival(
+        rng.integers(1, 8, 20), rng.random(20) < 0.7, rng.integers(0, 2, 20), rng.uniform(1, 2, 20)
+    )
+    problem = rb.RankSVMProblem(X, target, gamma=0.3, loss="plackett-luce")
+    found = rb.solve(problem, 0.1, tol=1e-9).certificate.primal
+    assert found == pytest.approx(rb.solve(problem, 0.1, solver="qp").certificate.primal, rel=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["newton", "epsilon"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_paths_of_plackett_luce(kernel, solver, tmp_path):
+    X, target = orders()
+    problem = rb.RankSVMProblem(X, target, kernel=kernel, loss="plackett-luce")
+    rng = np.random.default_rng(0)
+    path = rb.solve_path(problem, solver=solver)
+    low, high = path.domain[0], 1e3 * path.breakpoints[0]
+    lams = np.exp(rng.uniform(np.log(low), np.log(high), 300))
+    assert max(path.certificate(lam).relative_gap for lam in lams) <= 1e-3
+    file = tmp_path / "orders.rankbook"
+    path.save(file)
+    again = rb.load(file)
+    assert np.array_equal(again.coef(2 * low), path.coef(2 * low))
+    assert again.certificate(2 * low) == path.certificate(2 * low)
+    curve = rb.validation_curve(path, X, target)
+    for lam in lams[:20]:
+        scores = path.predict(X, lam)
+        assert curve.at(lam) == pytest.approx(rb.disagreement(target, scores), abs=1e-12)
+
+
+def test_one_order_of_many_items():
+    rng = np.random.default_rng(0)
+    X, target = rng.normal(size=(300, 4)), rb.Orders.from_rankings([rng.permutation(300).tolist()])
+    problem = rb.RankSVMProblem(X, target, loss="plackett-luce")
+    assert rb.solve(problem, 0.1).certificate.relative_gap < 1e-8

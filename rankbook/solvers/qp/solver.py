@@ -255,7 +255,7 @@ class QPSolver(Solver):
         "MulticlassSVMProblem",
         "RayleighProblem",
     )
-    losses = frozenset({"hinge", "squared", "logistic"})
+    losses = frozenset({"hinge", "squared", "logistic", "plackett-luce"})
     hard_margin = signed_margins = signs = True
     requires = ("cvxpy",)
     summary = (
