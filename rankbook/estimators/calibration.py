@@ -272,7 +272,20 @@ class PairProbabilities:
         ------
         NotFittedError
         ValueError
-            If the loss is not the Plackett-Luce loss, which defines choices among many items.
+            If the loss is not the Plackett-Luce loss, which defines choices among many items, or
+            the model was fitted to survival times, where the first choice is the first event.
+
+        Notes
+        -----
+        O(p) time and the cost of `predict`.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> orders = rb.Orders.from_rankings([[2, 1, 0], [1, 2, 0]])
+        >>> model = rb.RankSVM(kernel="linear", loss="plackett-luce", lam=1.0)
+        >>> model.fit([[0.0], [1.0], [2.0]], orders).predict_choice_proba([[0.0], [2.0]]).round(2)
+        array([0.26, 0.74])
         """
         scores = np.asarray(self.predict(X))
         if vars(self).get("loss") != "plackett-luce":
@@ -280,6 +293,12 @@ class PairProbabilities:
                 f"model is a {type(self).__name__}, which was not fitted to choices",
                 "RankSVM with loss='plackett-luce'",
                 "predict_pair_proba compares two items.",
+            )
+        if vars(self).get("lowest_first_"):
+            raise NoProbabilities(
+                "model was fitted to survival times, whose first choice is the shortest time",
+                "a fit to orders or grades",
+                "scipy.special.softmax(-model.predict(X)) is the probability of the first event.",
             )
         number = np.zeros(scores.size, dtype=int)
         if qid is not None:

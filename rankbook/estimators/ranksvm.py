@@ -91,7 +91,10 @@ def feature_signs(model, X):
 def fitted_to(prefs, solution, model):
     """What a ranking SVM says of its solution: that of items without pair features, as a dict."""
     if getattr(prefs, "pair_features", None) is None:
-        return fitted_attributes(solution)
+        found = fitted_attributes(solution)
+        if getattr(solution.problem.prefs, "lowest_first", False):  # orders of survival times
+            found["lowest_first_"] = True
+        return found
     kernel, extended = model._kernel(model.gamma), PairItems.of(prefs)
     function, theta = extended.split(solution.function, kernel, prefs.n_items)
     return fitted_attributes(solution, function) | dict(pair_coef_=theta)

@@ -226,6 +226,37 @@ def test_features_of_pairs_count_in_probabilities_and_calibration():
             model.predict_pair_proba(X[:3], X[3:6], np.ones((3, 2)))
 
 
+def test_choices_are_the_softmax_within_queries_and_two_items_agree(tmp_path):
+    orders = rb.Orders.from_rankings([RNG.permutation(30).tolist() for _ in range(5)])
+    model = rb.RankSVM(kernel="linear", loss="plackett-luce").fit(X[:30], orders)
+    qid = RNG.integers(4, size=30)
+    p, e = model.predict_choice_proba(X[:30], qid), np.exp(model.predict(X[:30]))
+    assert np.allclose(p, e / np.bincount(qid, e)[qid], rtol=1e-12)
+    pair = model.predict_pair_proba(X[:1], X[1:2])[0]
+    assert model.predict_choice_proba(X[:2]) == pytest.approx([pair, 1 - pair], rel=1e-12)
+    far = model.predict_choice_proba(1e6 * X[:30])
+    assert np.isfinite(far).all() and far.sum() == pytest.approx(1)
+    assert model.predict_choice_proba(X[:1], ["a"]) == [1.0]
+    with pytest.raises(ValueError, match="^qid has"):
+        model.predict_choice_proba(X[:3], [1, 2])
+
+
+def test_survival_times_have_pair_probabilities_and_no_choices(tmp_path):
+    rng = np.random.default_rng(2)
+    time = rng.exponential(np.exp(X @ W))
+    end = rng.exponential(3.0, size=900)
+    patients = rb.Preferences.from_survival(np.minimum(time, end), time <= end)
+    model = rb.RankSVM(kernel="linear", loss="plackett-luce").fit(X[:600], patients[:600])
+    p = model.predict_pair_proba(X[TEST], X[TEST[::-1]])
+    # exponential lives of hazards exp(-X W): the first is longer with this probability
+    assert np.abs(p - truth(X[TEST], X[TEST[::-1]])).mean() < 0.03
+    model.save(tmp_path / "m")
+    for one in (model, rb.load(tmp_path / "m")):
+        with pytest.raises(ValueError, match="^model was fitted to survival times, whose first"):
+            one.predict_choice_proba(X[:3])
+    model.fit(X[TRAIN], np.round(X[TRAIN] @ W)).predict_choice_proba(X[:3])
+
+
 class Probit:
     """The loss -log Phi(-t), whose preferences have the probabilities Phi(d)."""
 
