@@ -220,7 +220,8 @@ def cell(eta, sessions, method, results):
                 share = recovered(*(found[m][:, c] for m in (method, NAIVE, GRADES)))
                 row |= dict(zip([f"share_{each}" for each in names], share))
             row[f"{name}s"] = " ".join(f"{v:.4f}" for v in found[method][:, c])
-        row["lams"] = " ".join(f"{v:g}" for v in found[method][:, 2])
+        if method != PRODUCTION:
+            row["lams"] = " ".join(f"{v:g}" for v in found[method][:, 2])
     return Recovered(eta, sessions, method, len(kept), **row)
 
 

@@ -799,7 +799,7 @@ PREFERENCES = [
         "clicks with weights in place of propensities",
         lambda: rb.Preferences.from_clicks(log(), rule="all-others", propensity=[1, 2, 5]),
         ValueError,
-        "^propensity is 2 in row 1; expected a probability .* divide by the largest",
+        "^propensity is 2 in row 1; expected a probability .* divide estimates by the largest",
     ),
     (
         "propensities of one ranker",

@@ -659,9 +659,7 @@ def as_propensity(column):
         raise ArgumentError(
             f"propensity is {p[wrong[0]]:g} in row {wrong[0]}",
             "a probability of examination, above 0 and at most 1",
-            "A common factor changes the unit of lam only: divide by the largest."
-            if p[wrong[0]] > 1
-            else "",
+            "Pass p and not 1 / p, and divide estimates by the largest." if p[wrong[0]] > 1 else "",
         )
     return p
 

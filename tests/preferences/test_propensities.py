@@ -87,6 +87,15 @@ def test_rows_in_any_order_and_frames_of_any_kind_give_the_same():
         assert weights(rb.Preferences.from_clicks(log, **RULE, propensity=p)) == expected
 
 
+def test_a_file_has_a_column_of_propensities(tmp_path):
+    page().to_csv(tmp_path / "log.csv", index=False)
+    read = lambda p: rb.read_preferences(tmp_path / "log.csv", "clicks", propensity=p, **RULE)
+    expected = weights(rb.Preferences.from_clicks(page(), **RULE, propensity="p"))
+    assert weights(read("p")) == expected
+    with pytest.raises(ValueError, match="no column 'q'"):
+        read("q")
+
+
 def test_no_click_is_no_preference():
     prefs = rb.Preferences.from_clicks(page(click=[0] * 6), **RULE, propensity="p")
     assert len(prefs) == 0 and prefs.n_items == 3
@@ -101,7 +110,7 @@ def test_no_click_is_no_preference():
         (dict(propensity=[0.5] * 5), r"propensity has shape \(5,\)"),
         (dict(propensity=[1, 0, 1, 1, 1, 1]), "propensity is 0 in row 1"),
         (dict(propensity=[1, 1, 1, -0.5, 1, 1]), "propensity is -0.5 in row 3"),
-        (dict(propensity=[1, 1, 2, 1, 1, 1]), "propensity is 2 in row 2.*divide by the largest"),
+        (dict(propensity=[1, 1, 2, 1, 1, 1]), "propensity is 2 in row 2.*and not 1 / p"),
         (dict(propensity=[1, 1, np.nan, 1, 1, 1]), "propensity.*NaN|propensity.*nan"),
         (dict(propensity="p", rule="skip-above"), "propensity is given and rule is 'skip-above'"),
         (dict(propensity="p", clip=-1), "clip is -1"),
