@@ -12,6 +12,7 @@ from ..estimators.rankrls import RankRLSCV, choose_entry
 from ..estimators.ranksvm import RankSVMCV, choose_by_folds, fold_values, mean_curve
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import disagreement
+from ..preferences.orders import Orders
 from ..problems.rankrls import RankRLSProblem
 from ..registry.solve import solve_path
 from ..selection.curve import ValidationCurve
@@ -75,14 +76,18 @@ class FoldSelection:
             notes.append(f"The chosen solution is not optimal to 1e-6: {model.certificate_}.")
         dropped, number = model.n_dropped_, len(self.data.prefs["train"])
         if 2 * dropped > number and not self.data.is_survival:
+            whole = isinstance(self.data.prefs["train"], Orders)
+            other = (
+                "--fold-by order validates" if whole else "--fold-by pair, or --group, validates"
+            )
             notes.append(
                 f"{dropped} of {number} preferences are validated in no fold, because their items "
-                "are in different folds; --fold-by pair, or --group, validates all."
+                f"are in different folds; {other} all."
             )
-        if self.settings["fold_by"] == "pair":
+        if (by := self.settings["fold_by"]) in ("pair", "order"):
             notes.append(
                 "The two parts of a fold share items, so the held-out disagreement holds for new "
-                "pairs of known items; folds by item say how new items are ordered."
+                f"{by}s of known items; folds by item say how new items are ordered."
             )
         return notes
 
@@ -235,7 +240,7 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     data : PreferredItems
         With preferences "train", all of which take part in the folds and in the final fit, and
         perhaps "test", on which the final fit is measured.
-    fold_by : {"item", "pair", "group"}, default "item"
+    fold_by : {"item", "pair", "group", "order"}, default "item"
         As of :class:`rankbook.RankSVMCV`.
     groups : array-like of shape (n,) or (m,), optional
         As of :meth:`rankbook.RankSVMCV.fit`, of items or of the training preferences. Fewer than

@@ -13,6 +13,7 @@ from ..data.split import PreferredItems, prepare
 from ..data.table import PARTS
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
+from ..preferences.graph import Preferences
 from ..problems.certificate import Solution
 from ..problems.rankrls import RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem, as_loss
@@ -393,7 +394,6 @@ class ModelSelection:
         queries, groups = (
             None if ids is None else int(np.unique(ids).size) for ids in (data.qid, data.groups)
         )
-        by_part = {name: part.prefs.n_queries for name, part in parts.items()}
         kernel = path.problem.kernel
         parameters = {
             name: getattr(best if name == "gamma" else kernel, name)
@@ -419,7 +419,9 @@ class ModelSelection:
                 seed=settings["seed"],
                 standardized=settings["standardize"],
                 items={name: len(part.rows) for name, part in parts.items()},
-                queries=None if data.qid is None else by_part,
+                queries=None
+                if data.qid is None
+                else {name: part.prefs.n_queries for name, part in parts.items()},
             ),
             method=settings["method"],
             loss=settings["loss"],
@@ -584,7 +586,8 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     check_method(method, data, graph, loss)
     parts, how, centre, factor = prepare(data, graph, standardize, seed, parts)
     train, validation = parts["train"], parts["validation"]
-    validation.prefs.better  # lists them now: a lack of memory should show before the work
+    if isinstance(validation.prefs, Preferences):
+        validation.prefs.better  # lists them now: a lack of memory should show before the work
     tried = [try_kernel(train, validation, each, follow, low, high) for each in kernels]
     best = min(tried, key=lambda each: each.rank)
     candidates = [

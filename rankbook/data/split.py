@@ -9,6 +9,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import warn
 from ..preferences.graph import Preferences
+from ..preferences.orders import Orders
 from .blocks import Blocks, CheckedBlock
 from .encoding import learn_encoding
 from .table import PARTS, Dataset, Source, find_roles, read_frame, require_ids
@@ -178,7 +179,7 @@ class PreferredItems:
     Attributes
     ----------
     X : ndarray of shape (n, d)
-    prefs : dict from "train", "validation", "test" to Preferences
+    prefs : dict from "train", "validation", "test" to Preferences or Orders
         Between the n items, "train" at least.
     feature_names : sequence of str
     name : str, default ""
@@ -210,6 +211,8 @@ class PreferredItems:
 
 def compared(prefs):
     """The rows that take part in preferences; of survival times, of which the part has weights."""
+    if isinstance(prefs, Orders):
+        return np.unique(prefs.item)
     if prefs.survival is not None:
         return np.flatnonzero(prefs.better_weight)
     return np.unique(np.r_[prefs.better, prefs.worse])

@@ -37,7 +37,7 @@ def write_votes(name="votes.csv", seed=0, n=12, m=150):
     return items, votes
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", [*LOSSES, "plackett-luce"])
 def test_select_takes_a_loss_for_parts(loss):
     write_cars()
     given = ["select", "cars.csv", "--target", "y", "--kernel", "linear", "--loss", loss]
@@ -61,6 +61,70 @@ def test_select_by_folds_is_the_estimator_with_that_loss(loss):
     model.fit((X - centre) * factor, prefs)
     assert found["chosen"]["lam"] == pytest.approx(model.lam_, rel=1e-6)
     assert rb.load("m").model.loss == loss and found["loss"] == loss
+
+
+def write_orders(n=8, m=60):
+    """Varieties with a feature; three of them ordered by each of m farmers."""
+    rng = np.random.default_rng(0)
+    seeds = pd.DataFrame(dict(seed=[f"s{i}" for i in range(n)], height=rng.normal(size=n).round(2)))
+    rows = [rng.choice(n, 3, replace=False) for _ in range(m)]
+    rows = [row[np.argsort(-seeds.height.to_numpy()[row] - rng.gumbel(size=3))] for row in rows]
+    wide = pd.DataFrame(seeds.seed.to_numpy()[np.array(rows)], columns=["first", "second", "third"])
+    wide.loc[:4, "third"] = None
+    seeds.to_csv("seeds.csv", index=False)
+    wide.to_csv("wide.csv", index=False)
+    return seeds, [row.dropna().tolist() for _, row in wide.iterrows()]
+
+
+ORDERS = ["seeds.csv", "--name", "seed", "--preferences", "wide.csv", "--form", "orders"]
+ORDERS += ["--kernel", "linear", "--loss", "plackett-luce"]
+
+
+def test_orders_are_fitted_and_chosen():
+    seeds, rows = write_orders()
+    X, orders = seeds[["height"]].to_numpy(), rb.Orders.from_rankings(rows, items=seeds.seed)
+    done("fit", *ORDERS, "--lam", 1, "--no-standardize", "-o", "m")
+    model = rb.RankSVM(1.0, "linear", loss="plackett-luce").fit(X, orders)
+    assert np.allclose(rb.load("m").model.coef_, model.coef_) and model.coef_[0] > 0.3
+    long = [(i, name, 10 * k) for i, row in enumerate(rows) for k, name in enumerate(row)]
+    pd.DataFrame(long, columns=["ranking", "item", "place"]).to_csv("long.csv", index=False)
+    given = ["long.csv" if word == "wide.csv" else word for word in ORDERS]
+    given[given.index("orders")] = "rankings"
+    more = ["--column", "rank=place", "--lam", 1, "--no-standardize", "-o", "same"]
+    done("fit", *given, *more)
+    assert np.allclose(rb.load("same").model.coef_, model.coef_)
+    found = json.loads(done("select", *ORDERS, "--fold-by", "order", "--json", "--save", "s"))
+    assert found["folds"]["dropped"] == 0 and found["disagreement"]["held_out"] < 0.5
+    assert rb.load("s").model.loss == "plackett-luce"
+    done("select", *ORDERS, "--validation", "wide.csv", "--save", "v")
+    shares = json.loads(done("evaluate", "v", *ORDERS[:-4], "--json"))["metrics"]
+    assert shares["disagreement"] < 0.5
+
+
+def test_survival_times_by_cox():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(dict(age=rng.normal(size=80).round(2), days=0, died=0))
+    table["days"] = np.ceil(20 * rng.exponential(np.exp(-table.age)))
+    table["died"] = (rng.random(80) < 0.7).astype(int)
+    table.to_csv("patients.csv", index=False)
+    given = ["patients.csv", "--time", "days", "--event", "died", "--kernel", "linear"]
+    given += ["--loss", "plackett-luce"]
+    done("fit", *given, "--lam", 0.5, "--no-standardize", "-o", "m")
+    orders = rb.Orders.from_survival(table.days, table.died)
+    model = rb.RankSVM(0.5, "linear", loss="plackett-luce").fit(table[["age"]].to_numpy(), orders)
+    assert np.allclose(rb.load("m").model.coef_, model.coef_, atol=1e-6) and model.coef_[0] < -0.5
+    found = json.loads(done("select", *given, "--json"))
+    assert found["loss"] == "plackett-luce" and found["concordance"]["held_out"] > 0.6
+
+
+def test_orders_are_not_pairs():
+    write_orders()
+    for form in ("pairs", "matches", "clicks"):
+        said = refused("fit", *ORDERS[:6], form, *ORDERS[7:], "-o", "m")
+        assert f"--loss is 'plackett-luce' and --form is '{form}'; expected rankings or ord" in said
+    said = refused("select", *ORDERS, "--fold-by", "pair")
+    assert "--fold-by is 'pair'" in said and "'order'" in said
+    assert "--group is 'first' beside orders" in refused("select", *ORDERS, "--group", "first")
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,9 @@ EXAMPLES = {
         "rankbook fit items.csv --name item --preferences log.csv --form clicks"
         " --column rank=position -o m.rankbook",
         "rankbook fit teams.csv --name team --preferences season.csv --form matches"
-        " --ties half -o m.rankbook",
+        " --ties half --loss logistic --column home_advantage=yes -o m.rankbook",
+        "rankbook fit seeds.csv --name seed --preferences farmers.csv --form orders"
+        " --loss plackett-luce -o m.rankbook",
         "rankbook fit 'logs/*.parquet' --target grade --lam 1000 -o logs.rankbook",
     ),
     predict: (

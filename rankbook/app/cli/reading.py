@@ -449,7 +449,7 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
             )
     if loss == "plackett-luce" and form not in (of_orders := ("rankings", "orders")):
         raise ArgumentError(
-            f"loss is {loss!r} and form is {form!r}",
+            f"loss is {loss!r} and --form is {form!r}",
             " or ".join(of_orders),
             "Pairs are orders of two: --loss logistic takes them.",
         )

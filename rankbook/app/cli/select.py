@@ -82,8 +82,9 @@ Save = option(Path, "Keep the chosen model in this file, for rankbook predict.",
 FoldBy = option(
     str,
     "With --preferences, what a fold leaves out: item (no item is in both parts, as for new items),"
-    " pair or group; by default item, or group with --group or --group-split.",
-    values="item pair group",
+    " pair, group or, with --loss plackett-luce, order; by default item, or group with --group or"
+    " --group-split.",
+    values="item pair group order",
 )
 Group = option(
     str,
