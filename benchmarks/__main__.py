@@ -30,6 +30,7 @@ NAMES = {
     "interior": "one lambda of a ranking SVM with a kernel, beside PIQP and Clarabel",
     "paths": "all solutions, beside one solution by PIQP",
     "linear": "a linear ranking SVM, beside SVM^rank, liblinear-ranksvm and scikit-learn",
+    "logistic": "the logistic loss and Plackett-Luce, beside the hinge and LogisticRegression",
     "rankrls": "RankRLS, beside factors and products of its size, scikit-learn and RLScore",
     "quality": "held-out queries, beside LightGBM and XGBoost",
     "projected": "an approximate kernel, and what it proves of the exact one",

@@ -13,6 +13,7 @@ NAMES = [
     "interior",
     "paths",
     "linear",
+    "logistic",
     "rankrls",
     "quality",
     "projected",
