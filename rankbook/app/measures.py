@@ -10,6 +10,7 @@ from ..metrics.pairs import disagreement
 from ..metrics.probabilities import brier_score, log_loss
 from ..metrics.queries import RULES, UndefinedMetric, block_scores, by_query, metric_sums, named
 from ..preferences.graph import Preferences
+from ..problems.pair_features import with_advantages
 
 USUAL = ("disagreement", "ndcg@10", "average_precision", "reciprocal_rank", "kendall_tau", "auc")
 PROBABILITIES = dict(brier_score=brier_score, log_loss=log_loss)
@@ -207,10 +208,12 @@ def preference_measures(prefs, scores, metrics=None, model=None):
         link_of(model, name)
     if metrics is None and hasattr(model, "link_") and len(prefs) <= MOST_PAIRS:
         usual += tuple(PROBABILITIES)
+    theta, n = getattr(getattr(model, "model", model), "pair_coef_", None), prefs.n_items
+    prefs, scores = with_advantages(prefs, scores, theta, "preferences")
     wrong = disagreement(prefs, scores)
     values = dict(disagreement=wrong, pair_accuracy=1.0 - wrong, concordance=1.0 - wrong)
     for name in metrics or usual:
         if name in PROBABILITIES:
             values[name] = PROBABILITIES[name](prefs, scores, **link_of(model, name))
     found = {name: values[name] for name in metrics or usual}
-    return dict(items=prefs.n_items, preferences=len(prefs), metrics=found)
+    return dict(items=n, preferences=len(prefs), metrics=found)

@@ -56,7 +56,7 @@ from ..preferences.orders import Orders
 from ..preferences.sums import weighs_nothing
 from ..problems.certificate import Certificate, Solution
 from ..problems.losses import PENALTIES
-from ..problems.pair_features import PairItems, refuse_pair_features
+from ..problems.pair_features import refuse_pair_features, with_advantages
 from ..problems.ranksvm import as_loss
 from ..problems.scale import default_lam
 from ..registry.solver import with_options
@@ -687,15 +687,7 @@ class Ranker(PairProbabilities, Shown):
             y = as_known(y, X, "y", "X")
             refuse_without_ids(self, y, qid)
         scores, theta = np.asarray(self.predict(X)), vars(self).get("pair_coef_")
-        if theta is not None and getattr(y, "pair_features", None) is not None:
-            if y.pair_features.shape[1] != theta.size:
-                raise ArgumentError(
-                    f"y has {y.pair_features.shape[1]} pair features and the model was fitted with "
-                    f"{theta.size}",
-                    "equal numbers",
-                )
-            extended = PairItems.of(y)
-            y, scores = extended.prefs, scores[extended.rows] + extended.features @ theta
+        y, scores = with_advantages(y, scores, theta)
         return y, scores, qid, sample_weight
 
     def __sklearn_tags__(self):

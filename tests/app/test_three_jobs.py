@@ -111,3 +111,22 @@ def test_a_table_of_votes_with_categories_and_gaps():
     assert json.loads(done(*measure, "--json"))["metrics"]["disagreement"] < 0.1
     best = done("predict", "m.rankbook", "items.csv", "--ranked").splitlines()[1]
     assert worth[int(best.split(",")[1])] > np.quantile(worth, 0.9)
+
+
+def test_evaluate_counts_the_features_of_pairs():
+    rng, names = np.random.default_rng(0), np.array(list("abcdefgh"))
+    X, side = rng.normal(size=(8, 2)), rng.choice([-1, 1], 60)
+    b = rng.integers(8, size=60)
+    w = (b + rng.integers(1, 8, size=60)) % 8
+    items = pd.DataFrame(dict(name=names, p=X[:, 0], q=X[:, 1]))
+    items.to_csv("items.csv", index=False)
+    votes = pd.DataFrame(dict(winner=names[b], loser=names[w], side=side))
+    votes.to_csv("votes.csv", index=False)
+    given = ["items.csv", "--name", "name", "--preferences", "votes.csv"]
+    given += ["--column", "pair_features=side"]
+    done("fit", *given, "--loss", "logistic", "--kernel", "linear", "-o", "m.rankbook")
+    found = json.loads(done("evaluate", "m.rankbook", *given, "--json"))
+    model, prefs = rb.load("m.rankbook"), rb.Preferences(b, w, 8, pair_features=side)
+    accuracy = model.model.score(model.transform(X), prefs)
+    assert found["metrics"]["pair_accuracy"] == pytest.approx(accuracy)
+    assert (found["items"], found["preferences"]) == (8, 60)
