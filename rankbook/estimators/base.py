@@ -155,7 +155,9 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
     return y.scores, y.queries, y.better_weight, None
 
 # %% ../../nbs/estimators/base.ipynb #et07
-def given_preferences(preferences, X, may_be_empty=False, pair_features=False, **others):
+def given_preferences(
+    preferences, X, may_be_empty=False, pair_features=False, orders=False, **others
+):
     """Preferences between the rows of X, in place of `others`, which must be None.
 
     Parameters
@@ -167,6 +169,8 @@ def given_preferences(preferences, X, may_be_empty=False, pair_features=False, *
         Whether none may count.
     pair_features : bool, default False
         Whether they may have features of pairs.
+    orders : bool, default False
+        Whether they may be orders.
 
     Returns
     -------
@@ -185,10 +189,16 @@ def given_preferences(preferences, X, may_be_empty=False, pair_features=False, *
             "y, qid and sample_weight, or preferences alone",
         )
     if isinstance(preferences, Orders):
+        if not orders:
+            raise ArgumentError(
+                "y holds orders",
+                "scores or preferences",
+                "RankSVM(loss='plackett-luce') takes orders.",
+            )
         preferences = of_rows(preferences, X, "preferences", "X")
     else:
         preferences = as_preferences(preferences, X)
-    if not (pair_features or isinstance(preferences, Orders)):
+    if not pair_features:
         refuse_pair_features(preferences, "preferences")
     if not may_be_empty and (len(preferences) == 0 or weighs_nothing(preferences)):
         if preferences.survival is not None:
@@ -676,7 +686,8 @@ class Ranker(PairProbabilities, Shown):
         """
         if preferences is not None:
             others = dict(y=y, qid=qid, sample_weight=sample_weight)
-            y = given_preferences(preferences, X, pair_features=True, **others)
+            takes = dict(pair_features=True, orders=True)
+            y = given_preferences(preferences, X, **takes, **others)
             qid = sample_weight = None
         else:
             if y is None:

@@ -299,8 +299,8 @@ class RankSVM(Ranker):
         else:
             X, rows = self._read_items(X, finite=False), X
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-            with_features = self.approximate_kernel is None
-            prefs = given_preferences(preferences, rows, pair_features=with_features, **others)
+            takes = dict(pair_features=self.approximate_kernel is None, orders=True)
+            prefs = given_preferences(preferences, rows, **takes, **others)
         if self.approximate_kernel is None:
             found = fitted_to(prefs, self._solve(self._problem(X, prefs)), self)
         else:
@@ -410,6 +410,8 @@ def worth_projecting(exact, solver):
     solver = with_options(solver, {})[0]
     found = [p for p in compare_solvers(exact) if solver in ("auto", p.solver)]
     alone = [p.seconds for p in found if not p.obstacle]
+    if not alone:
+        return lambda count: True
     work = work_of(exact)
     names = [name for name in RATES if name != "whole path"] if solver == "auto" else [solver]
 
@@ -419,9 +421,7 @@ def worth_projecting(exact, solver):
 
     def is_worth(count):
         tried = [FEWEST * 2**k for k in range(count.bit_length()) if FEWEST * 2**k <= count]
-        return not alone or (
-            count <= MOST * exact.n_items and sum(map(seconds, tried)) < min(alone)
-        )
+        return count <= MOST * exact.n_items and sum(map(seconds, tried)) < min(alone)
 
     return is_worth
 
@@ -806,7 +806,8 @@ class RankSVMCV(Ranker):
             X, rows = self._read_items(X), X
             refuse_huge("X", X)
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-            prefs = given_preferences(preferences, rows, pair_features=True, **others)
+            takes = dict(pair_features=True, orders=True)
+            prefs = given_preferences(preferences, rows, **takes, **others)
         for model in models:  # those of a fold see no names
             model.set_params(signs=feature_signs(self, X))
         # too large: refused before any work

@@ -16,8 +16,7 @@ from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 
 # %% auto #0
-__all__ = ["BaselineHazard"]
-
+__all__ = ['BaselineHazard']
 
 # %% ../../nbs/estimators/survival_curves.ipynb #bh06
 class BaselineHazard(SetOnce):

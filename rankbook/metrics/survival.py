@@ -20,10 +20,17 @@ from rankbook.metrics.queries import (
 )
 from ..preferences.graph import Preferences, survival_target
 from ..preferences.missed_pairs import TIE_TOL, tie_ends
+from ..preferences.orders import Orders
 
 # %% ../../nbs/metrics/survival.ipynb #sc07
 def as_survival(argument, value, qid=None, sample_weight=None):
-    """Preferences of survival times, given as such or as a structured array."""
+    """Preferences of survival times, given as such, as orders or as a structured array."""
+    if isinstance(value, Orders) and value.survival is not None:
+        refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+        weight = np.zeros(value.n_items)
+        weight[value.item] = value.risk_weight
+        time, event = value.survival["time"], value.survival["event"]
+        return Preferences.from_survival(time, event, value.queries, weight)
     if isinstance(value, Preferences):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
     found = survival_target(value, qid, sample_weight)
@@ -114,9 +121,9 @@ def concordance(
 
     Parameters
     ----------
-    y_true : Preferences or structured array of shape (n,)
-        :meth:`rankbook.Preferences.from_survival`, or an array with a field of booleans, whether
-        the event was seen, and one of times, as scikit-survival has it.
+    y_true : Preferences, Orders or structured array of shape (n,)
+        :meth:`rankbook.Preferences.from_survival`, that of orders, or an array with a field of
+        booleans, whether the event was seen, and one of times, as scikit-survival has it.
     y_score : array-like of shape (n,), float
         Higher means a longer survival. For a risk pass its negative: ``concordance(y, -risk)``.
     qid : array-like of shape (n,), optional

@@ -303,8 +303,12 @@ class Comparison(list[Prediction]):
 def costs_of(problem, lam, provides):
     """(solver, seconds, bytes) for those that costs were measured of, the quickest first.
 
-    Those of newton were measured for the linear kernel; they are infinite for others.
+    Those of newton were measured for the linear kernel; they are infinite for others, and for
+    smooth losses other than the squared hinge.
     """
+    if isinstance(problem.loss, SmoothLoss):
+        names = [n for n in RATES if n != "whole path"] if provides == "solve" else ["epsilon"]
+        return [(name, np.inf, 0) for name in names]
     work = work_of(problem, lam)
     seconds = lambda name: (
         np.inf if name == "newton" and work.stores_gram else seconds_of(name, work)
@@ -419,7 +423,10 @@ def compare_solvers(
         if (fits := solver_fit(get_solver(name), problem, provides)) is not True:
             seconds, nbytes, obstacle = np.inf, 0, fits
         elif seconds == np.inf:
-            obstacle = "takes it, in a time that is not predicted for kernels"
+            what = (
+                f"loss {problem.loss.name}" if isinstance(problem.loss, SmoothLoss) else "kernels"
+            )
+            obstacle = f"takes it, in a time that is not predicted for {what}"
         found.append(Prediction(name, seconds, nbytes, obstacle))
     if as_flag("allow_plugins", allow_plugins):
         found += costs_of_plugins(problem, lam, provides)

@@ -200,6 +200,28 @@ def test_targets_of_all_kinds_reach_the_same_model():
     )
 
 
+def test_metrics_of_survival_take_orders():
+    """Weights, strata and censoring among them."""
+    X, time, event = patients()
+    qid, weight = np.arange(60) % 2, np.arange(60.0) % 3
+    orders = rb.Orders.from_survival(time, event, qid, weight)
+    prefs = rb.Preferences.from_survival(time, event, qid, weight)
+    for options in ({}, dict(tau=9.0)):
+        known = rb.metrics.concordance(prefs, X[:, 0], **options)
+        assert rb.metrics.concordance(orders, X[:, 0], **options) == known
+
+
+def test_solvers_are_compared_and_kernels_approximated():
+    """No time is predicted; an approximate kernel proves what it leaves of the exact one."""
+    X, time, event = patients()
+    orders = rb.Orders.from_survival(time, event)
+    problem = rb.RankSVMProblem(X, orders, loss="plackett-luce")
+    said = {each.solver: each.obstacle for each in rb.compare_solvers(problem)}
+    assert "not predicted for loss plackett-luce" in said["newton"]
+    model = rb.RankSVM(1.0, loss="plackett-luce", approximate_kernel="auto").fit(X, orders)
+    assert model.exact_certificate_.relative_gap < 0.01
+
+
 def test_scikit_learn_cuts_orders_with_items():
     """In cross-validation and a search, also behind a scaler; each part is what rows[...] gives."""
     rng = np.random.default_rng(0)
@@ -316,7 +338,8 @@ def test_the_default_lambda_follows_weights_and_units():
             lambda X, o: rb.RankSVM(loss="plackett-luce", query_weight="equal").fit(X, X[:, 0]),
             "query_weight is 'equal' and loss is 'plackett-luce'",
         ),
-        (lambda X, o: rb.RankRLS().fit(X, o), "Orders"),
+        (lambda X, o: rb.RankRLS().fit(X, o), "y holds orders.*loss='plackett-luce'"),
+        (lambda X, o: rb.OnlineRankSVM().fit(X, o), "y holds orders.*loss='plackett-luce'"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_is_refused(make, words):
