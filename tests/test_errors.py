@@ -901,6 +901,12 @@ METRICS = [
         r"^method is 'platt'; expected one of: isotonic, sigmoid",
     ),
     (
+        "calibrate a model by the function",
+        lambda: rb.calibrate(rb.RankRLS(), X, Y),
+        TypeError,
+        r"^y_true is a RankRLS; expected grades or preferences.* For a model call model.calibrate",
+    ),
+    (
         "calibrate without preferences",
         lambda: rb.calibrate(np.ones(N), Y),
         metrics.UndefinedMetric,

@@ -147,6 +147,12 @@ def calibrate(
     array([0.696, 0.304])
     """
     as_choice("method", method, METHODS)
+    if hasattr(y_true, "predict"):
+        raise ArgumentError(
+            f"y_true is a {type(y_true).__name__}",
+            "grades or preferences, and the scores of items",
+            "For a model call model.calibrate(X, y), or rb.calibrate(y, model.predict(X)).",
+        )
     seed = as_seed(random_state)
     prefs, score = as_judged(y_true, y_score, qid, sample_weight)
     pairs = NumberedPairs(unit_weighted(prefs))

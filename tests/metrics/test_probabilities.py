@@ -175,3 +175,14 @@ class Lopsided:
 def test_a_link_whose_probabilities_do_not_sum_to_1_is_refused():
     with pytest.raises(ValueError, match=r"^link has the probabilities \[0. 0. 1.\]"):
         brier_score([0, 1], [0.0, 1.0], link=Lopsided())
+
+
+def test_the_log_loss_of_many_pairs_is_the_objective_of_the_logistic_loss():
+    from rankbook.preferences.logistic_sums import logistic_of
+
+    rng = np.random.default_rng(6)
+    y, f, weight = rng.integers(4, size=3000), 3 * rng.normal(size=3000), rng.random(3000)
+    prefs = rb.Preferences.from_scores(y).item_weighted(weight)
+    total = sum(part.sum() for *_, part in NumberedPairs(prefs).blocks())
+    expected = logistic_of(prefs).evaluate(f).loss / total
+    assert len(prefs) > 3_000_000 and log_loss(prefs, f) == pytest.approx(expected, rel=1e-12)
