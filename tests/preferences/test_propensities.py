@@ -187,7 +187,7 @@ def test_standard_errors_agree_with_the_bootstrap_over_queries():
     for _ in range(200):
         drawn = [parts[i].assign(query=k) for k, i in enumerate(rng.integers(30, size=30))]
         values.append(rb.click_propensities(pd.concat(drawn), query="query").probability)
-    assert np.allclose(np.std(values, axis=0)[1:], found.standard_error[1:], rtol=0.35)
+    assert np.allclose(np.std(values, axis=0)[1:], found.standard_error[1:], rtol=0.2)
 
 
 @pytest.mark.slow
