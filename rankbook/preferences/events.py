@@ -525,6 +525,13 @@ def compared(rows, place=None):
 # %% ../../nbs/preferences/events.ipynb #pe15
 def _table_rows(table, columns, items):
     """The rows and places of each order in a table, the number of items and their names."""
+    known = column_names(table)
+    if known and all(isinstance(v, str) and v not in known for v in columns.values()):
+        raise ArgumentError(
+            f"orders has the columns {', '.join(map(repr, known))}",
+            "the columns ranking, item and rank, with a row for each place",
+            "If a row is a whole order, pass orders.to_numpy().",
+        )
     item = column_of(table, "item", columns["item"])
     if not item.size:
         raise ArgumentError("the table has no row", "at least one row")

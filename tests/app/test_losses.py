@@ -180,3 +180,15 @@ def test_an_advantage_is_there_or_not():
     assert "--column is home_advantage=yes and home_advantage=perhaps" in said
     said = refused("fit", *MATCHES[:7], "--column", "home_advantage=1", "-o", "m")
     assert "--column is home_advantage=1; expected yes or no" in said
+
+
+def test_the_clip_of_propensities_is_a_number():
+    write_votes()
+    log = dict(session=[0, 0, 1, 1], item=["i0", "i1", "i2", "i0"], rank=[1, 2, 1, 2])
+    log |= dict(click=[0, 1, 1, 0], seen=[1, 0.1, 1, 0.1])
+    pd.DataFrame(log).to_csv("log.csv", index=False)
+    given = ["items.csv", "--name", "name", "--preferences", "log.csv", "--form", "clicks"]
+    given += ["--column", "rule=all-others", "--column", "propensity=seen", "--kernel", "linear"]
+    done("fit", *given, "--column", "clip=0.5", "-o", "m")
+    said = refused("fit", *given, "--column", "clip=half", "-o", "m")
+    assert "--column is clip=half; expected a number" in said

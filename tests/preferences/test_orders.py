@@ -301,3 +301,12 @@ def test_far_scores_leave_finite_sums(scale):
         assert np.isfinite(totals).all() and totals[0] >= 0 and np.isfinite(H).all()
         assert np.isclose(expected.sum(), orders.choice_weight.sum())
         assert (expected >= 0).all()
+
+
+def test_a_table_of_whole_orders_is_refused_with_advice():
+    wide = dict(first=["a", "b"], second=["b", "a"])
+    for made in (rb.Orders, rb.Preferences):
+        with pytest.raises(ValueError, match="^orders has the columns 'first', 'second'; expected"):
+            made.from_rankings(wide)
+    columns = dict(ranking=np.array([0, 0]), item=np.array(["a", "b"]), rank=np.array([1, 2]))
+    assert len(rb.Orders.from_rankings(wide, **columns)) == 1

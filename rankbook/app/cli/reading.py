@@ -458,6 +458,11 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
     for name in ("result", "pair_features"):
         if form == "matches" and "," in columns.get(name, ""):
             columns[name] = columns[name].split(",")
+    if "clip" in columns:
+        try:
+            columns["clip"] = float(columns["clip"])
+        except ValueError:
+            raise ArgumentError(f"--column is clip={columns['clip']}", "a number") from None
     if (given := columns.get("home_advantage", "no")) not in ("yes", "no"):
         raise ArgumentError(f"--column is home_advantage={given}", "yes or no")
     if "home_advantage" in columns:
