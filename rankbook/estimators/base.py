@@ -336,7 +336,9 @@ class Shown(Savable):
             size = f"weights of {count(len(f.subspace.pivots), 'landmark')}"
         problem, data = getattr(vars(self).get("solution_"), "problem", None), []
         if hasattr(problem, "n_items"):
-            data.append(count(problem.n_items, "item"))
+            theta = vars(self).get("pair_coef_")
+            is_extended = theta is not None and theta.ndim == 1
+            data.append(count(problem.n_items, "extended " * is_extended + "item"))
         if hasattr(problem, "prefs"):
             data.append(count(len(problem.prefs), "preference"))
         return [
