@@ -317,10 +317,11 @@ def costs_of(problem, lam, provides):
         names = [name for name in RATES if name != "whole path"]
         costs = [(name, seconds(name), bytes_of(name, work)) for name in names]
         return sorted(costs, key=lambda cost: cost[1])
+    inner = "newton" if problem.loss.is_smooth else "interior"
     whole = work if lam is not None else replace(work, decades=WHOLE)
     return [
         ("path", seconds_of("whole path", whole), bytes_of("path", work)),
-        ("epsilon", SOLVES * seconds_of("interior", work), bytes_of("interior", work)),
+        ("epsilon", SOLVES * seconds(inner), bytes_of(inner, work)),
     ]
 
 
