@@ -7,7 +7,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..metrics.pairs import disagreement
-from ..metrics.probabilities import brier_score, log_loss
+from ..metrics.probabilities import brier_score, log_loss, reliability
 from ..metrics.queries import RULES, UndefinedMetric, block_scores, by_query, metric_sums, named
 from ..preferences.graph import Preferences
 from ..problems.pair_features import with_advantages
@@ -55,6 +55,19 @@ class BlockMeasures:
     sums: tuple
     levels: frozenset
     pairs: dict
+
+
+def reliability_rows(prefs, scores, model):
+    """The reliability diagram of a model with probabilities, a list of dict of each bin.
+
+    Empty for other models, and for more than a hundred million preferences.
+    """
+    if not hasattr(model, "link_") or not 0 < len(prefs) <= MOST_PAIRS:
+        return []
+    found = reliability(prefs, scores, link=model.link_)
+    names = ("low", "high", "predicted", "observed", "lower", "upper", "count")
+    rows = zip(*(getattr(found, name).tolist() for name in names))
+    return [dict(zip((*names[:-1], "preferences"), row)) for row in rows]
 
 
 def measured(block, model, names, most=np.inf):

@@ -180,6 +180,8 @@ class RankSVM(Ranker):
     exact_certificate_ : Certificate
         Of an approximate kernel: what the answer proves of the problem with the kernel itself. It
         is computed when first asked for, O(n^2 d), from ``solution_``.
+    calibration_ : Sigmoid or Isotonic
+        After :meth:`calibrate`. `link_` is what turns a difference of scores into a probability.
     by_query_ : bool
         Whether it was fitted with query ids, which :meth:`score` then needs.
     solver_ : str

@@ -418,7 +418,7 @@ def shown_value(written):
 
 
 SHOWN = ("solver_", "n_features_in_", "feature_names_in_", "classes_", "lam_", "gamma_")
-SHOWN += ("certificate_", "exact_certificate_")
+SHOWN += ("certificate_", "exact_certificate_", "calibration_")
 
 
 def _weights(about, arrays):

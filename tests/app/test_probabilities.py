@@ -34,8 +34,14 @@ def test_evaluate_has_brier_score_and_log_loss_of_models_with_probabilities(cars
     expected = [rb.metrics.brier_score(*given), rb.metrics.log_loss(*given)]
     found = json.loads(done("evaluate", "m", "cars.csv", "--json"))["metrics"]
     assert [found["brier_score"], found["log_loss"]] == pytest.approx(expected, rel=1e-12)
+    diagram = rb.metrics.reliability(*given)
+    rows = json.loads(done("evaluate", "m", "cars.csv", "--json"))["reliability"]
+    assert [row["observed"] for row in rows] == pytest.approx(diagram.observed.tolist())
+    assert [row["preferences"] for row in rows] == diagram.count.tolist()
     text = done("evaluate", "m", "cars.csv")
-    assert f"log_loss          {expected[1]:.6f}\n" in text and "over" not in text.splitlines()[-5]
+    won = f"won, {diagram.low[0]:g} to {diagram.high[0]:g}"
+    assert f"{won:18}{diagram.observed[0]:.6f}, predicted {diagram.predicted[0]:.6f}, " in text
+    assert f"log_loss          {expected[1]:.6f}\n" in text
     one = json.loads(done("evaluate", "m", "cars.csv", "--metric", "log_loss", "--json"))
     assert one["metrics"] == dict(log_loss=found["log_loss"])
     rows = done("evaluate", "m", "cars.csv", "--by-query", "--metric", "brier_score", "--json")
@@ -52,6 +58,7 @@ def test_others_have_none_until_they_are_calibrated(cars):
     assert "MODEL has no probabilities; expected a model of --loss logistic" in said
     model = rb.load("h").calibrate(cars[["a", "b"]], cars.y, qid=cars.q)
     model.save("c")
+    assert json.loads(done("info", "c", "--json"))["calibration"]["slope"] == model.link_.slope
     found = json.loads(done("evaluate", "c", "cars.csv", "--json"))["metrics"]
     scores = model.predict(cars[["a", "b"]])
     expected = rb.metrics.log_loss(cars.y, scores, cars.q, link=model.link_)
@@ -62,7 +69,10 @@ def test_preferences_and_survival_times_are_judged_by_probabilities_too(cars):
     votes = pd.DataFrame(dict(winner=["car 1", "car 2", "car 3"], loser=["car 4"] * 3))
     votes.to_csv("votes.csv", index=False)
     given = ["evaluate", "m", "cars.csv", "--name", "name", "--preferences", "votes.csv"]
-    found = json.loads(done(*given, "--json"))["metrics"]
+    whole = json.loads(done(*given, "--json"))
+    found = whole["metrics"]
+    assert sum(row["preferences"] for row in whole["reliability"]) == 3
+    assert "won, 0." in done(*given)
     prefs = rb.Preferences.from_pairs(votes, items=cars.name)
     scores = rb.load("m").predict(cars[["a", "b"]])
     assert found["brier_score"] == pytest.approx(rb.metrics.brier_score(prefs, scores), rel=1e-12)

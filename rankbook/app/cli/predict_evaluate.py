@@ -299,11 +299,18 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     survival times they are Harrell's concordance and the disagreement. A higher score means a
     longer survival: pass the negative of a risk. Uno's concordance and the time-dependent AUC are
     in Python, see rb.metrics. For a model with probabilities, as of --loss logistic, Brier score
-    and log loss are among the measures.
+    and log loss are among the measures, and the last lines are a reliability diagram: how often the
+    predicted winner won, by its predicted probability.
     """
     import pandas as pd
 
-    from rankbook.app.measures import USUAL, measures, measures_by_query, preference_measures
+    from rankbook.app.measures import (
+        USUAL,
+        measures,
+        measures_by_query,
+        preference_measures,
+        reliability_rows,
+    )
     from rankbook.data.writers import json_rows, write_frame
     from rankbook.metrics.queries import block_scores
     from rankbook.preferences.graph import Preferences, survival_target
@@ -330,8 +337,12 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
                 prefs = preferences_between(asked, len(block.X), block.item_names)
             elif by_query:
                 raise ArgumentError("by_query is True", "no value for survival times")
-            facts = preference_measures(prefs, block_scores(block, model), metric, model)
+            scores = block_scores(block, model)
+            facts = preference_measures(prefs, scores, metric, model)
+            rows = [] if metric else reliability_rows(prefs, scores, model)
+            facts |= dict(reliability=rows) if rows else {}
             lines = [f"{name:18}{value:.6f}" for name, value in facts["metrics"].items()]
+            lines += reliability_lines(rows)
             if facts["metrics"].get("concordance", 0.5) < 0.5:
                 longer = "a higher score means a longer survival; pass the negative of a risk"
                 say(f"rankbook: note: concordance below 0.5: {longer}", err=True)
@@ -340,8 +351,12 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
             ids, values = measures_by_query(blocks, model, metric or USUAL[:4])
             frame = pd.DataFrame(dict(qid=ids) | values)
             return typer.echo(json_rows(frame)) if as_json else write_frame(frame)
-        facts = measures(blocks, model, metric)
+        facts, rows = measures(blocks, model, metric), []
+        if not (metric or files):
+            prefs = Preferences.from_scores(block.y, block.qid)
+            rows = reliability_rows(prefs, block_scores(block, model), model)
     facts |= dict(level_auc=[]) if metric else {}
+    facts |= dict(reliability=rows) if rows else {}
     if as_json:
         return typer.echo(json.dumps(facts, indent=2))
     for name, value in facts["metrics"].items():
@@ -350,6 +365,17 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
         area = "no query has both" if row["auc"] is None else f"{row['auc']:.6f}"
         levels = f"auc {row['better']:g} > {row['worse']:g}"
         typer.echo(f"{levels:18}{area}")
+    for line in reliability_lines(rows):
+        typer.echo(line)
+
+
+def reliability_lines(rows):
+    """Lines of text about the bins of :func:`rankbook.app.measures.reliability_rows`."""
+    return [
+        f"{'won, {low:g} to {high:g}'.format(**row):18}{row['observed']:.6f}, "
+        f"predicted {row['predicted']:.6f}, {row['preferences']:,} preferences"
+        for row in rows
+    ]
 
 
 First = typer.Argument(metavar="A", help="A model's file, or a table of scores.")
