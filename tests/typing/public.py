@@ -245,6 +245,29 @@ scores = rb.load("model.rankbook").predict(X)
 why = rb.explain_pair(svm, X[0], rows[1], by="items")
 sure: bool = rb.explain_pair(solution, 0, 1).proven and why.difference > why.bound
 terms: list[tuple[str, float]] = why.rows(3) + [(why.verdict, float(why.contributions.sum()))]
+
+
+class Exponential:
+    """A loss of one's own."""
+
+    name = "exponential"
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        """exp(t)"""
+        return np.exp(t)
+
+    def derivative(self, t: np.ndarray) -> np.ndarray:
+        """Its derivative."""
+        return np.exp(t)
+
+    def conjugate(self, a: np.ndarray) -> np.ndarray:
+        """a log a - a, for a of at least 0."""
+        return a * np.log(a) - a
+
+
+own: rb.PairLoss = Exponential()
+choices = rb.RankSVM(loss=own).fit(X, y).set_params(loss="plackett-luce").fit(X, orders)
+scores = rb.RankSVMCV("linear", loss="plackett-luce", fold_by="order").fit(X, orders).coef_
 board = rb.match_prior(rb.RankSVM(kernel="linear", loss="logistic"), X, prefs)
 found: rb.OrderIntervals = rb.order_intervals(
     board, X, level=0.9, method="bootstrap", unit="item", n_jobs=1, random_state=0
@@ -267,6 +290,7 @@ ax = rb.plots.plot_sets(path, ax=ax)
 ax = rb.plots.plot_path(path, "weights", names=["size", "age"])
 ax = rb.plots.plot_validation_curve(curve, lam=lam, label="one")
 ax = rb.plots.plot_roc(y, X[:, 0], label="one")
+ax = rb.plots.plot_reliability(diagram, ax, label="one")
 ax = rb.plots.plot_intervals(found, ax, by="score", k=3)
 ax = rb.plots.plot_pair(why, ax, k=5, names=("a", "b"))
 slider: rb.plots.LambdaSlider = rb.plots.LambdaSlider(path, curve, X, names=["a", "b"], lam=lam)
@@ -278,6 +302,7 @@ solution = rb.solve(rb.BlockRankSVMProblem(blocks, loss="squared"), lam)
 one: float = rb.metrics.over_blocks("ndcg@10", blocks, solution, empty=0)
 data = rb.read_table("a.csv", "y", "q", name="id", drop=["c"])
 votes: rb.Preferences = rb.read_preferences(Path("v.csv"), "matches", items=("a",), ties="half")
+orders = rb.read_orders(Path("o.csv"), "orders", items=("a",), unranked="last")
 blocks = rb.read_blocks("a.parquet", "y", qid="q", features=["a"], weight="w", rows=100)
 blocks = rb.read_blocks(["a.csv", Path("b.csv")], target="y", drop=("c",))
 spread = rb.dask_blocks(blocks, keep=True)
