@@ -1,10 +1,14 @@
 """The logistic loss of pairs and losses of one's own: sums, certificates, and other packages."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 from scipy.special import expit, log1p
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
 import rankbook as rb
 from rankbook.problems.ranksvm import as_loss
@@ -146,6 +150,69 @@ def test_an_own_loss_is_solved_and_certified():
     t = margin - PREFS.matvec(X @ found.weights)
     primal = 0.25 * found.weights @ found.weights + Rounded().value(t).sum()
     assert np.isclose(found.certificate.primal, primal) and found.certificate.is_optimal(1e-10)
+
+
+def test_an_own_class_of_problems_is_certified_by_its_loss():
+    class Own(rb.RankSVMProblem):
+        def __init__(self, X, prefs):
+            super().__init__(X, prefs, kernel="linear", loss=Rounded())
+
+    class Ignored(rb.RankSVMProblem):
+        loss = Rounded()
+
+    usual = rb.RankSVMProblem(X, PREFS, "linear", loss=Rounded())
+    assert rb.solve(Own(X, PREFS), 0.5).certificate == rb.solve(usual, 0.5).certificate
+    with pytest.raises(TypeError, match="Ignored, which redefines loss of RankSVMProblem.*own is"):
+        rb.solve(Ignored(X, PREFS, "linear"), 0.5)
+
+
+def test_clones_and_pickles_keep_an_own_loss():
+    model = rb.RankSVM(0.5, "linear", loss=Rounded()).fit(X, PREFS)
+    for other in (clone(model).fit(X, PREFS), pickle.loads(pickle.dumps(model))):
+        assert type(other.get_params()["loss"]) is Rounded
+        assert other.predict(X).tolist() == model.predict(X).tolist()
+    widths = GridSearchCV(model, dict(loss=["hinge", "logistic", Rounded()]), cv=3)
+    assert len(widths.fit(X, Y).cv_results_["params"]) == 3
+
+
+def test_a_file_holds_the_logistic_loss_and_refuses_an_own_one(tmp_path):
+    for loss in ("logistic", Rounded()):
+        model = rb.RankSVM(0.5, "linear", loss=loss).fit(X, PREFS)
+        path = rb.solve_path(model.solution_.problem, 0.1)
+        files = tmp_path / "model.zip", tmp_path / "path.zip"
+        if loss == "logistic":
+            model.save(files[0]), path.save(files[1])
+            assert rb.load(files[0]).predict(X).tolist() == model.predict(X).tolist()
+            again = rb.load(files[1])
+            assert again.solution(0.7).certificate == path.solution(0.7).certificate
+            continue
+        with pytest.raises(ValueError, match="loss is a Rounded, which a file cannot hold"):
+            model.save(files[0])
+        with pytest.raises(ValueError, match="the loss 'rounded' of your own, which a file"):
+            path.save(files[1])
+        saved = model.set_params(loss="hinge").save(files[0])
+        assert saved is None and rb.load(files[0]).predict(X).tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("loss", ["logistic", Rounded()])
+@pytest.mark.parametrize("scale", [1e-150, 1e-6, 1e6, 1e90])
+def test_extreme_weights_are_proven(loss, scale):
+    prefs = PREFS.reweighted(np.full(len(PREFS), scale))
+    problem = rb.RankSVMProblem(X, prefs, "linear", loss=loss)
+    usual = rb.RankSVMProblem(X, PREFS, "linear", loss=loss)
+    found, expected = rb.solve(problem, 0.5 * scale), rb.solve(usual, 0.5)
+    assert np.allclose(found.weights, expected.weights, atol=1e-3)
+    assert found.certificate.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("loss", ["logistic", Rounded()])
+def test_nothing_to_learn_is_the_zero_function(loss):
+    twins = rb.Preferences([0, 1], [1, 0], 2)
+    answer = rb.solve(rb.RankSVMProblem([[1.0], [3.0]], twins, "linear", loss=loss), 1.0)
+    assert answer.weights.tolist() == [0.0] and answer.certificate.relative_gap < 1e-12
+    alike = rb.Preferences([0], [1], 2)
+    answer = rb.solve(rb.RankSVMProblem([[2.0], [2.0]], alike, "linear", loss=loss), 1.0)
+    assert answer.weights.tolist() == [0.0] and answer.certificate.relative_gap < 1e-12
 
 
 def test_what_is_no_loss_is_refused():
