@@ -42,7 +42,10 @@ class ChoiceSums:
         return np.bincount(self.item, by_place, self.n_items)
 
     def evaluate(self, scores, derivative=None):
-        """The :class:`rankbook.preferences.sums.Sums` at scores (n,)."""
+        """The :class:`rankbook.preferences.sums.Sums` at scores (n,).
+
+        Their `square` is the total weight of the choices.
+        """
         from rankbook.preferences.choices import choice_sums
 
         eta, (chosen, *ways) = self.sign * scores[self.item], self.stages
@@ -50,7 +53,7 @@ class ChoiceSums:
         gradient = self.sign * self._by_item(chosen - expected)
         efron, groups, starts = ways
         facts = chosen, efron, expected, share, rest, groups, starts
-        return Sums(*totals, 0.0, gradient, 0.0, facts)
+        return Sums(*totals, self.total, gradient, 0.0, facts)
 
     def curvature(self, bands, v):
         """The Hessian at the scores of these bands, times v of shape (n,) or (n, k)."""
@@ -93,6 +96,10 @@ class PlackettLuce(SmoothLoss):
     def summed(self, orders):
         """The loss over all choices."""
         return ChoiceSums(orders)
+
+    def unit(self, sums):
+        """The loss at f = 0 of as many choices between two items."""
+        return float(np.log(2) * sums.square)
 
     def groups(self, orders):
         """The number (n,) of each item's group: items that a chain of orders joins."""

@@ -226,7 +226,8 @@ class RankSVMProblem(Tabled, KernelMap):
         prefs, loss = self.prefs, self.loss
         if isinstance(loss, SmoothLoss):
             sums = self.summed.evaluate(self.zero_scores())
-            group, cost, gradient = loss.groups(prefs), sums.loss, sums.score_gradient
+            group, cost = loss.groups(prefs), loss.unit(sums)
+            gradient = sums.score_gradient
             noise = 16 * np.finfo(float).eps * cost
             gradient = np.where(np.abs(gradient) > noise, gradient, 0.0)
         elif prefs.is_counted:  # with margins of 1

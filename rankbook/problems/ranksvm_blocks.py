@@ -34,6 +34,7 @@ from rankbook.problems.ranksvm import (
 )
 from .scale import item_scatter
 from .signs import as_signs
+from .smooth_losses import SmoothLoss
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb05
 class NoLoss:
@@ -283,7 +284,8 @@ class BlockRankSVMProblem(RankSVMProblem):
         """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam. A pass over the items."""
         sums = self.summed.evaluate(self.zero_scores(), self.loss.derivative)
         gradient = sums.score_gradient
-        return self.blocks.reduce(_scatter, self.blocks.items, gradient, sums.loss)
+        unit = self.loss.unit(sums) if isinstance(self.loss, SmoothLoss) else sums.loss
+        return self.blocks.reduce(_scatter, self.blocks.items, gradient, unit)
 
     def zero_scores(self) -> Parts:
         """The scores of the zero function."""

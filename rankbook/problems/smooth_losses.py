@@ -131,6 +131,10 @@ class SmoothLoss:
         """The number (n,) of each item's group, within which the target compares items."""
         return comparison_groups(target)
 
+    def unit(self, sums):
+        """What the default lambda divides the gradient's scatter by: the loss at f = 0."""
+        return sums.loss
+
     def lam_max(self, problem):
         """Infinite: the solution changes at every lambda."""
         return np.inf

@@ -317,6 +317,20 @@ def test_the_default_lambda_follows_weights_and_units():
     assert np.allclose(fit(1000 * X, make(1.0)), known, atol=1e-9)
 
 
+def test_the_default_lambda_of_pairs_is_that_of_the_logistic_loss():
+    """And that of blocks of whole queries is that of all items at once."""
+    rng = np.random.default_rng(0)
+    X, pairs = rng.normal(size=(8, 2)), np.array([rng.permutation(8)[:2] for _ in range(20)])
+    one = rb.RankSVM(kernel="linear", loss="plackett-luce")
+    other = rb.RankSVM(kernel="linear", loss="logistic").fit(X, rb.Preferences(*pairs.T, 8))
+    assert np.isclose(one.fit(X, rb.Orders.from_rankings(pairs)).lam_, other.lam_)
+    X, qid = rng.normal(size=(60, 2)), np.repeat([0, 1, 2], 20)
+    y = np.round(X[:, 0] + rng.normal(size=60))
+    whole = one.fit(X, y, qid).coef_, one.lam_
+    one.fit(rb.Blocks([rb.Block(X[qid == q], y[qid == q], qid[qid == q]) for q in range(3)]))
+    assert np.isclose(one.lam_, whole[1]) and np.allclose(one.coef_, whole[0], atol=1e-4)
+
+
 @pytest.mark.parametrize(
     "make, words",
     [
