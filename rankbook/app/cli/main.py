@@ -16,6 +16,7 @@ from .commands import check, convert, datasets, info, new_solver, solvers
 from .fit import fit
 from .path import path
 from .predict_evaluate import compare, evaluate, predict
+from .rank import rank
 from .report import say
 from .select import select
 
@@ -160,10 +161,14 @@ EXAMPLES = {
         "rankbook evaluate m.rankbook items.csv --preferences votes.csv --weight votes",
     ),
     compare: ("rankbook compare a.rankbook b.rankbook new.letor --metric ndcg@5",),
+    rank: (
+        "rankbook rank votes.csv --intervals",
+        "rankbook rank season.csv --form matches --intervals --level 0.9 -o table.csv",
+    ),
     path: ("rankbook path train.txt --validation vali.txt --kernel linear -o events.csv",),
     convert: ("rankbook convert train.txt train.parquet",),
 }
-COMMANDS = (select, fit, predict, evaluate, compare, path, convert, datasets)
+COMMANDS = (select, fit, predict, evaluate, compare, rank, path, convert, datasets)
 COMMANDS += (info, check, new_solver, solvers)
 for command in COMMANDS:
     # \b keeps the lines as they are

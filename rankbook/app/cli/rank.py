@@ -1,0 +1,92 @@
+"""``rankbook rank``: a leaderboard from matches or votes alone."""
+
+from typing import Annotated
+
+import typer
+
+from ...base.errors import ArgumentError
+from .options import Columns, Json, Loser, Ties, Weight, Winner, option
+from .reading import asked_preferences, check_file, check_table, spoken_warnings
+from .report import say
+
+Matches = Annotated[
+    str,
+    typer.Argument(
+        metavar="MATCHES",
+        help="File of votes or matches, a row each: .csv .tsv .parquet, also with .gz; or - for"
+        " standard input.",
+        show_default=False,
+    ),
+]
+Form = option(
+    str,
+    "What a row of that file is: pairs (winner, loser), or matches (home, away, result: H, D, A,"
+    " the name of a side's column or tie, or goals ahead).",
+    values="pairs matches",
+)
+Intervals = option(bool, "Add intervals of scores and ranks.", "--intervals")
+Level = option(float, "Of the intervals; each contains the truth with this probability.")
+Method = option(
+    str,
+    "Of the intervals: laplace, the approximate posterior, or bootstrap, refits to votes that are"
+    " drawn again; laplace by default.",
+    values="laplace bootstrap",
+)
+Out = option(str, "Write the table to this file: .csv .tsv .parquet.", "-o", "--output")
+
+
+def rank(  # noqa: PLR0913 -- an option of the command each
+    matches: Matches,
+    intervals: Intervals = False,
+    level: Level = 0.95,
+    method: Method = None,
+    form: Form = "pairs",
+    winner: Winner = None,
+    loser: Loser = None,
+    weight: Weight = None,
+    column: Columns = None,
+    ties: Ties = "half",
+    output: Out = "-",
+    as_json: Json = False,
+):
+    """Rank items by who won against whom, without features.
+
+    Scores are those of a Bradley-Terry model: an item beats another with probability 1 / (1 +
+    exp(-difference of scores)). The regularization parameter is chosen so that it matches the
+    spread of the scores. A tie counts as half a win each way, unless --ties says otherwise.
+    """
+    from rankbook.app.leaderboard import leaderboard
+    from rankbook.base.tables import as_text
+    from rankbook.base.validation import as_choice
+    from rankbook.data.records import read_preferences
+    from rankbook.data.table import Source
+    from rankbook.data.writers import TABLES, json_rows, write_frame
+
+    check_table("--output", output, TABLES, matches)
+    if as_json and output != "-":
+        raise ArgumentError(
+            f"--output is {output!r} and --json prints to standard output", "one of the two"
+        )
+    for name, given in (("level", level != 0.95), ("method", method is not None)):
+        if given and not intervals:
+            raise ArgumentError(f"--{name} is given", "--intervals with it")
+    as_choice("form", form, ("pairs", "matches"))
+    check_file("MATCHES", matches)
+    named = dict(winner=winner, loser=loser, weight=weight)
+    asked = asked_preferences([], matches, form=form, column=column, ties=ties, **named)
+    with spoken_warnings():
+        prefs = read_preferences(**asked | dict(path=Source(matches)))
+        table, lam, remark = leaderboard(prefs, intervals, level, method)
+    if as_json:
+        return typer.echo(json_rows(table))
+    if output != "-":
+        return write_frame(table, output, formulas=False)
+    span = lambda low, high: f"{low}" if low == high else f"{low} to {high}"
+    heads = ["rank", "item", "score", *["interval", "ranks"] * intervals, "comparisons"]
+    rows = [heads]
+    for row in table.itertuples():
+        more = []
+        if intervals:
+            more = [f"{row.low:+.3f} to {row.high:+.3f}", span(row.rank_low, row.rank_high)]
+        rows.append([str(row.rank), row.item, f"{row.score:+.3f}", *more, f"{row.comparisons:g}"])
+    say(as_text(rows) + (f"\n({remark})" if remark else ""))

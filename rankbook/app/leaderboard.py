@@ -1,0 +1,64 @@
+"""Leaderboards: scores and ranks of items from the preferences between them alone."""
+
+from rankbook.base.errors import ArgumentError
+
+
+def leaderboard(prefs, intervals=False, level=0.95, method=None):
+    """A Bradley-Terry model of items without features, best item first.
+
+    Parameters
+    ----------
+    prefs : Preferences
+        A list of pairs; a tie is two halves. Items that none compares are left out.
+    intervals : bool, default False
+        Whether scores and ranks get intervals.
+    level, method
+        As in :func:`rankbook.order_intervals`. The bootstrap draws preferences, or votes if
+        preferences have other weights than 1.
+
+    Returns
+    -------
+    table : DataFrame
+        With the columns rank, item, score, low, high, rank_low, rank_high and comparisons; without
+        `intervals` only rank, item, score and comparisons.
+    lam : float
+        The regularization parameter, for which the variance of the scores is 1/lam.
+    remark : str
+        How intervals are to be read, or an empty text.
+
+    Notes
+    -----
+    Equal pairs are added up first, so that a fit costs O(n + k) a step for k different pairs.
+    Intervals cost O(n^3) for n items.
+    """
+    import numpy as np
+    import pandas as pd
+    from scipy.sparse import csr_array, eye_array
+
+    from rankbook.estimators.order_intervals import match_prior, order_intervals, ranks
+    from rankbook.estimators.ranksvm import RankSVM
+
+    used = np.unique(np.r_[prefs.better, prefs.worse])
+    if used.size < 2:
+        raise ArgumentError(f"MATCHES compares {used.size} items", "at least two")
+    prefs = prefs if used.size == prefs.n_items else prefs[used]
+    names = used if prefs.items is None else prefs.items
+    n, merged, weight = prefs.n_items, prefs.merged(), prefs.weight
+    X = csr_array(eye_array(n))
+    model = match_prior(RankSVM(kernel="linear", loss="logistic"), X, merged)
+    compared = np.bincount(np.r_[prefs.better, prefs.worse], np.r_[weight, weight], n)
+    score = model.coef_ - model.coef_.mean()
+    columns = dict(rank=ranks(score), item=list(map(str, names)), score=score)
+    remark = ""
+    if intervals:
+        options = dict(level=level, method=method)
+        if method == "bootstrap":
+            model.fit(X, prefs)
+            single = (weight == 1).all() or prefs.n_ties and np.isin(weight, (0.5, 1.0)).all()
+            options |= dict(unit=None if single else "vote")
+        found = order_intervals(model, X, **options)
+        remark = found.remark
+        more = ("score", "low", "high", "rank_low", "rank_high")
+        columns |= {name: getattr(found, name) for name in more}
+    table = pd.DataFrame(columns | dict(comparisons=compared))
+    return table.sort_values("rank", kind="stable", ignore_index=True), model.lam_, remark
