@@ -331,11 +331,10 @@ def hessian_product(X, summed, bands, p):
 def is_written_out(X, summed):
     """Whether the curvature B (n, n) of a loss is written out for X'BX.
 
-    The loss gives it as a matrix, the items (n, d) are dense, and n and d differ by a factor of two
-    at most, as they do for a factor of a kernel matrix.
+    The loss gives it as a matrix, and n and d, of items (n, d), differ by a factor of two at most,
+    as they do for a factor of a kernel matrix and for a feature for each item.
     """
-    is_square = isinstance(X, np.ndarray) and max(X.shape) <= 2 * min(X.shape)
-    return is_square and hasattr(summed, "curvature_matrix")
+    return max(X.shape) <= 2 * min(X.shape) and hasattr(summed, "curvature_matrix")
 
 
 def hessian(X, summed, bands):
