@@ -323,3 +323,52 @@ def test_draws_are_made_once_for_each_seed():
         for seed in (0, 1)
     )
     assert not np.array_equal(one.moved, other.moved)
+
+
+def orders(r=60, n=5, seed=0):
+    """Orders of n items of rising strength."""
+    rng = np.random.default_rng(seed)
+    gumbel = np.linspace(-1, 1, n) + rng.gumbel(size=(r, n))
+    return np.argsort(-gumbel, axis=1)
+
+
+def choice_loss(rows, f):
+    """Minus the logarithm of the probability of orders, by its definition."""
+    return sum(np.log(np.exp(f[row[i:]]).sum()) - f[row[i]] for row in rows for i in range(4))
+
+
+def test_orders_have_a_posterior_and_a_bootstrap():
+    rows, X = orders(), np.eye(5)
+    target = rb.Orders.from_rankings(rows.tolist())
+    options = dict(kernel="linear", loss="plackett-luce", solver=("newton", dict(tol=1e-9)))
+    model = rb.RankSVM(lam=0.5, **options).fit(X, target)
+    H, step = np.empty((5, 5)), 1e-4 * np.eye(5)
+    for i in range(5):
+        for j in range(5):
+            signs = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+            values = [
+                s * t * choice_loss(rows, model.coef_ + s * step[i] + t * step[j]) for s, t in signs
+            ]
+            H[i, j] = sum(values) / 4e-8
+    M = np.eye(5) - 0.2
+    width = np.sqrt(np.diag(M @ np.linalg.inv(H + 0.5 * np.eye(5)) @ M.T)) * norm.ppf(0.975)
+    found = rb.order_intervals(model, X)
+    assert found.method == "laplace" and np.allclose(found.high - found.score, width, rtol=1e-3)
+    drawn = rb.order_intervals(model, X, method="bootstrap", n_resamples=100)
+    assert np.allclose((drawn.high - drawn.low) / (found.high - found.low), 1, atol=0.4)
+    scores = refits(model.solution_.problem, 0.5, X, Units(target, None), 3, [4])[:, 0]
+    numbers = np.random.default_rng([3, 4]).integers(0, 60, 60)
+    again = rb.RankSVM(lam=0.5, **options).fit(X, rb.Orders.from_rankings(rows[numbers].tolist()))
+    assert np.allclose(scores - scores.mean(), again.coef_ - again.coef_.mean(), atol=1e-2)
+
+
+def test_survival_times_have_a_posterior():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    time = rng.exponential(np.exp(X[:, 0]))
+    target = rb.Orders.from_survival(time, rng.random(80) < 0.8)
+    model = rb.RankSVM(lam=0.1, kernel="linear", loss="plackett-luce").fit(X, target)
+    found = rb.order_intervals(model, np.array([[1.0, 0.0], [-1.0, 0.0]]))
+    assert found.decided[0, 1] == 1
+    with pytest.raises(ValueError, match="^unit is 'order', and there is one"):
+        rb.order_intervals(model, X, method="bootstrap")

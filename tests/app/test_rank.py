@@ -1,0 +1,122 @@
+"""``rankbook rank``: a leaderboard from votes or matches."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from shell import done, refused
+
+import rankbook as rb
+from rankbook.app.leaderboard import leaderboard
+
+PLAYERS = np.array(["Ann", "Bob", "Cleo", "Dan", "=Eve"])
+
+
+@pytest.fixture
+def votes(tmp_path, monkeypatch):
+    """Files of the same votes as pairs, with counts, and as matches with draws."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 5, 300)
+    l = (k + rng.integers(1, 5, 300)) % 5
+    won = rng.random(300) < 1 / (1 + np.exp(k - l))  # the first are stronger
+    pairs = pd.DataFrame(
+        dict(winner=PLAYERS[np.where(won, k, l)], loser=PLAYERS[np.where(won, l, k)])
+    )
+    pairs.to_csv("votes.csv", index=False)
+    pairs.value_counts().rename("votes").reset_index().to_csv("counts.csv", index=False)
+    result = np.where(rng.random(300) < 0.1, "D", np.where(won, "H", "A"))
+    pd.DataFrame(dict(home=PLAYERS[k], away=PLAYERS[l], result=result)).to_csv(
+        "season.csv", index=False
+    )
+    return pairs
+
+
+def table(*arguments):
+    return pd.DataFrame(json.loads(done("rank", *arguments, "--json")))
+
+
+def test_it_prints_a_table(votes):
+    lines = done("rank", "votes.csv", "--intervals").splitlines()
+    assert lines[0].split() == ["rank", "item", "score", "interval", "ranks", "comparisons"]
+    assert [line.split()[1] for line in lines[1:6]] == PLAYERS.tolist()
+    assert lines[6] == "(95 % for each interval, laplace)" and len(lines) == 7
+    plain = done("rank", "votes.csv").splitlines()
+    assert plain[0].split() == ["rank", "item", "score", "comparisons"] and len(plain) == 6
+
+
+def test_it_is_what_python_gives(votes):
+    prefs = rb.Preferences.from_pairs(votes)
+    model = rb.RankSVM(kernel="linear", loss="logistic")
+    rb.match_prior(model, np.eye(5), prefs)
+    for method in ("laplace", "bootstrap"):
+        found = rb.order_intervals(model, np.eye(5), method=method, level=0.9).to_frame()
+        said = table("votes.csv", "--intervals", "--level", "0.9", "--method", method)
+        assert said["item"].tolist() == found.index.tolist()
+        for name in ("score", "low", "high"):
+            assert np.allclose(said[name], found[name], atol=0.02)
+        assert (
+            np.abs(
+                said[["rank_low", "rank_high"]].to_numpy() - found[["rank_low", "rank_high"]]
+            ).max(axis=None)
+            <= 1
+        )
+    assert said["comparisons"].sum() == 600
+
+
+def test_counts_of_votes_are_votes(votes):
+    listed = table("votes.csv", "--intervals")
+    counted = table("counts.csv", "--weight", "votes", "--intervals")
+    assert np.allclose(
+        counted[["low", "high", "comparisons"]], listed[["low", "high", "comparisons"]], atol=1e-3
+    )
+    drawn = table("counts.csv", "--weight", "votes", "--intervals", "--method", "bootstrap")
+    again = table("votes.csv", "--intervals", "--method", "bootstrap")
+    assert np.allclose(drawn["high"], again["high"], atol=0.1)
+
+
+def test_a_draw_is_half_a_win_each_way(votes):
+    found = table("season.csv", "--form", "matches", "--intervals")
+    assert found["comparisons"].sum() == 600
+    fewer = table("season.csv", "--form", "matches", "--ties", "drop")
+    assert fewer["comparisons"].sum() < 600 and np.ptp(fewer["score"]) > np.ptp(found["score"])
+    drawn = table("season.csv", "--form", "matches", "--intervals", "--method", "bootstrap")
+    assert (drawn["high"] - drawn["low"]).mean() < (found["high"] - found["low"]).mean() * 1.3
+
+
+def test_numbers_are_names_and_gaps_are_no_items(tmp_path):
+    pd.DataFrame(dict(winner=[10, 10, 70], loser=[70, 70, 10])).to_csv(
+        tmp_path / "n.csv", index=False
+    )
+    found = table(tmp_path / "n.csv", "--intervals")
+    assert found["item"].tolist() == ["10", "70"] and found["rank_high"].tolist() == [2, 2]
+
+
+def test_a_table_has_no_formula(votes):
+    done("rank", "votes.csv", "-o", "table.csv")
+    with open("table.csv", encoding="utf-8") as file:
+        assert "'=Eve" in file.read()
+    assert pd.read_csv("table.csv")["rank"].tolist() == [1, 2, 3, 4, 5]
+
+
+def test_leagues_without_a_match_are_not_compared():
+    prefs = rb.Preferences.from_pairs([("a", "b")] * 9 + [("c", "d")] * 3 + [("d", "c")])
+    frame, lam, remark = leaderboard(prefs, True)
+    assert "2 groups" in remark and lam > 0 and (frame["rank_high"] >= 3).all()
+
+
+def test_wrong_calls(votes):
+    assert "level is given; expected --intervals" in refused("rank", "votes.csv", "--level", "0.9")
+    assert "MATCHES is 'no.csv'" in refused("rank", "no.csv")
+    assert "form is 'clicks'" in refused("rank", "votes.csv", "--form", "clicks")
+    assert "no column" in refused("rank", "season.csv")
+    assert "level is 2" in refused("rank", "votes.csv", "--intervals", "--level", "2")
+    assert "method is 'sandwich'" in refused(
+        "rank", "votes.csv", "--intervals", "--method", "sandwich"
+    )
+    assert "--output" in refused("rank", "votes.csv", "-o", "votes.csv")
+    assert "--output" in refused("rank", "votes.csv", "-o", "a.csv", "--json")
+    assert "ties is 'refuse'" in refused(
+        "rank", "season.csv", "--form", "matches", "--ties", "refuse"
+    ).replace("--ties", "ties")
