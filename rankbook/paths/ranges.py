@@ -129,7 +129,7 @@ def first_lam(problem, eps):
     sums, u, square = first_slopes(problem)
     lam = square / (abs(sums.loss) or 1.0)
     while square > 0:
-        loss = problem.summed.evaluate(u * (1 / lam), problem.loss.derivative).loss
+        loss = problem.summed.evaluate((1 / lam) * u, problem.loss.derivative).loss
         gap, primal = square / lam - (sums.loss - loss), square / (2 * lam) + loss
         if gap <= eps / 2 * max(1.0, primal):
             break
