@@ -38,7 +38,7 @@ class PairLoss(Protocol):
     Notes
     -----
     `second_derivative(t)` is optional, at least 0; without it slopes are compared at a distance of
-    1e-5, for two more evaluations of the derivative. `probability(d)` is optional, too: the
+    1e-8, for two more evaluations of the derivative. `probability(d)` is optional, too: the
     probability of the preference of a to b for d = f(a) - f(b), increasing and with
     ``probability(d) + probability(-d) = 1``. Models with such a loss have ``predict_pair_proba``.
     :func:`rankbook.testing.check_loss` checks a loss.
@@ -232,7 +232,7 @@ def second_derivative(rule, t):
     """The second derivative (m,) of a :class:`PairLoss`, by differences if it defines none."""
     if hasattr(rule, "second_derivative"):
         return rule.second_derivative(t)
-    step = 1e-5 * np.maximum(1.0, np.abs(t))
+    step = 1e-8 * np.maximum(1.0, np.abs(t))
     return np.maximum(0.0, rule.derivative(t + step) - rule.derivative(t - step)) / (2 * step)
 
 # %% ../../nbs/problems/smooth_losses.ipynb #sm015

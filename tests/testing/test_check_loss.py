@@ -61,6 +61,38 @@ class Exponential:
             return np.where(a >= 0, xlogy(a, np.maximum(a, 0)) - a, np.inf)
 
 
+class Huber:
+    """The squared hinge that goes on as a line, and has no second derivative."""
+
+    name = "huber"
+
+    def value(self, t):
+        return np.where(t <= 0, 0.0, np.where(t < 2, t**2, 4 * t - 4))
+
+    def derivative(self, t):
+        return 2 * np.clip(t, 0.0, 2.0)
+
+    def conjugate(self, a):
+        return np.where((a >= 0) & (a <= 4), a**2 / 4, np.inf)
+
+
+class LogCosh:
+    """A loss of both signs, as for regression of differences."""
+
+    name = "log-cosh"
+
+    def value(self, t):
+        return np.logaddexp(t, -t) - np.log(2)
+
+    def derivative(self, t):
+        return np.tanh(t)
+
+    def conjugate(self, a):
+        inside = np.clip(a, -1.0, 1.0)
+        found = (xlogy(1 + inside, 1 + inside) + xlogy(1 - inside, 1 - inside)) / 2
+        return np.where(np.abs(a) <= 1, found, np.inf)
+
+
 class OtherLogistic(Logistic):
     """The logistic loss under another name and with a margin."""
 
@@ -72,13 +104,11 @@ def test_the_logistic_loss_passes():
     assert not found.failed and {row.outcome for row in found} == {"passed"}
 
 
-@pytest.mark.parametrize("loss", [Smoothed, Narrow, Squares, OtherLogistic])
+@pytest.mark.parametrize(
+    "loss", [Smoothed, Narrow, Squares, OtherLogistic, Huber, LogCosh, Exponential]
+)
 def test_other_losses_pass(loss):
     assert check_loss(loss()).failed == []
-
-
-def test_one_that_overflows_passes_where_it_can_be_solved():
-    assert [row.check for row in check_loss(Exponential()).failed] in ([], ["answers"])
 
 
 def changed(base=Smoothed, **methods):
