@@ -3,7 +3,7 @@
 from rankbook.base.errors import ArgumentError
 
 
-def leaderboard(prefs, intervals=False, level=0.95, method=None):
+def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None):
     """A Bradley-Terry model of items without features, best item first.
 
     Parameters
@@ -15,6 +15,8 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None):
     level, method
         As in :func:`rankbook.order_intervals`. The bootstrap draws preferences, or votes if
         preferences have other weights than 1.
+    unit : ndarray of shape (m,), int, optional
+        The group of each preference, in whose place the bootstrap draws groups.
 
     Returns
     -------
@@ -55,7 +57,8 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None):
         if method == "bootstrap":
             model.fit(X, prefs)
             single = (weight == 1).all() or prefs.n_ties and np.isin(weight, (0.5, 1.0)).all()
-            options |= dict(unit=None if single else "vote")
+            unit = (None if single else "vote") if unit is None else unit
+            options |= dict(unit=unit)
         found = order_intervals(model, X, **options)
         remark = found.remark
         more = ("score", "low", "high", "rank_low", "rank_high")

@@ -120,3 +120,23 @@ def test_wrong_calls(votes):
     assert "ties is 'refuse'" in refused(
         "rank", "season.csv", "--form", "matches", "--ties", "refuse"
     ).replace("--ties", "ties")
+
+
+def test_groups_of_votes_are_drawn_together(votes):
+    judged = votes.assign(judge=np.arange(300) % 20)
+    judged.to_csv("judged.csv", index=False)
+    given = ["judged.csv", "--intervals", "--method", "bootstrap"]
+    found = table(*given, "--group", "judge")
+    in_order = judged.sort_values("judge", kind="stable", ignore_index=True)
+    prefs = rb.Preferences.from_pairs(in_order, items=sorted(PLAYERS))
+    model = rb.match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(5), prefs)
+    known = rb.order_intervals(model, np.eye(5), method="bootstrap", unit=in_order.judge)
+    known = known.to_frame().set_index(np.array(sorted(PLAYERS))[known.order])
+    found = found.set_index("item").loc[known.index]
+    assert np.allclose(found[["score", "low", "high"]], known[["score", "low", "high"]], atol=5e-3)
+    alone = table(*given).set_index("item").loc[known.index]
+    assert not np.allclose(found.low, alone.low, atol=1e-3)
+    said = refused("rank", "judged.csv", "--intervals", "--group", "judge")
+    assert "--group is 'judge'; expected --intervals --method bootstrap with it" in said
+    said = refused("rank", *given, "--group", "sex")
+    assert "--group is 'sex'; expected one of: judge, loser, winner" in said

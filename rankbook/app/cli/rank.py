@@ -6,6 +6,7 @@ import typer
 
 from ...base.errors import ArgumentError
 from .options import Columns, Json, Loser, Ties, Weight, Winner, option
+from .parts import grouped_preferences
 from .reading import asked_preferences, check_file, check_table, spoken_warnings
 from .report import say
 
@@ -32,6 +33,11 @@ Method = option(
     " drawn again; laplace by default.",
     values="laplace bootstrap",
 )
+Group = option(
+    str,
+    "Of the bootstrap: a column, such as a judge. All rows of a judge are drawn together, because"
+    " they are not independent.",
+)
 Out = option(str, "Write the table to this file: .csv .tsv .parquet.", "-o", "--output")
 
 
@@ -40,6 +46,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     intervals: Intervals = False,
     level: Level = 0.95,
     method: Method = None,
+    group: Group = None,
     form: Form = "pairs",
     winner: Winner = None,
     loser: Loser = None,
@@ -70,13 +77,19 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     for name, given in (("level", level != 0.95), ("method", method is not None)):
         if given and not intervals:
             raise ArgumentError(f"--{name} is given", "--intervals with it")
+    if group is not None and method != "bootstrap":
+        raise ArgumentError(f"group is {group!r}", "--intervals --method bootstrap with it")
     as_choice("form", form, ("pairs", "matches"))
     check_file("MATCHES", matches)
     named = dict(winner=winner, loser=loser, weight=weight)
     asked = asked_preferences([], matches, form=form, column=column, ties=ties, **named)
     with spoken_warnings():
-        prefs = read_preferences(**asked | dict(path=Source(matches)))
-        table, lam, remark = leaderboard(prefs, intervals, level, method)
+        prefs, unit = read_preferences(**asked | dict(path=Source(matches))), None
+        if group is not None:
+            names = prefs.items
+            prefs, unit = grouped_preferences(asked, group, prefs.n_items, names)
+            prefs = prefs.replaced(items=names)
+        table, lam, remark = leaderboard(prefs, intervals, level, method, unit)
     if as_json:
         return typer.echo(json_rows(table))
     if output != "-":
