@@ -212,10 +212,10 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
     number = group_numbers(prefs, by, groups)
     kept = "" if groups is None else f", of {number.max() + 1} groups"
     if groups is None and _needs_groups(cv):
+        each, way = ("order", "order") if isinstance(prefs, Orders) else ("preference", "pair")
         raise ArgumentError(
             f"cv is {cv!r} and groups is None",
-            f"the group of each {'preference' if by == 'pair' else by} with fold_by={by!r}, or of "
-            "each item with fold_by='group'",
+            f"the group of each {each} with fold_by={way!r}, or of each item with fold_by='group'",
         )
     if by == "pair":
         pairs = np.column_stack([prefs.better, prefs.worse])
