@@ -10,7 +10,8 @@ probability r ** -eta, and clicks an examined document of grade y with probabili
 All rankers are linear and minimise the squared hinge. Each chooses lambda from the same grid of
 shares of its total weight, by the disagreement with preferences that are made like its own: from
 sessions of validation queries, a third as many, or from the grades of these queries. Test queries
-are judged by their grades. `clip` has its default.
+are judged by their grades. `clip` has its default, and with up to FEW sessions also
+the values of CLIPS.
 
 Intervals are 95 % intervals over seeds: of Student's t for a mean, of the bootstrap for the share
 recovered, (mean - naive) / (true grades - naive), given only if the interval of the denominator
@@ -30,6 +31,7 @@ from .common import graded
 
 PAGE = 10
 NOISE = 0.1
+FEW, CLIPS = 10_000, (0.03, 0.1, 0.3)
 SHARES = 10.0 ** np.arange(-6, 0)  # lambda as a share of the total weight
 CELLS = {  # eta and training sessions
     "tiny": [(1.0, 2000)],
@@ -164,21 +166,24 @@ def by_clicks(parts, rankers, eta, sessions, rng):
     counts = {"train": sessions, "validation": max(sessions // 3, 1)}
     logs = {part: clicks(parts[part], rankers, n, eta, rng) for part, n in counts.items()}
 
-    def fitted(propensity=None, rule="all-others"):
+    def fitted(propensity=None, rule="all-others", **clip):
         given = lambda log: propensity if propensity is None else propensity[log["rank"] - 1]
         preferences = {
             part: rb.Preferences.from_clicks(
-                log, rule=rule, items=range(len(parts[part][1])), propensity=given(log)
+                log, rule=rule, items=range(len(parts[part][1])), propensity=given(log), **clip
             )
             for part, log in logs.items()
         }
         return judged(*best_of_grid(parts, preferences), parts["test"])
 
+    known = np.arange(1, PAGE + 1) ** -eta
     found = {
         NAIVE: fitted(),
-        "propensities known": fitted(np.arange(1, PAGE + 1) ** -eta),
+        "propensities known": fitted(known),
         "skip-above": fitted(rule="skip-above"),
     }
+    for clip in CLIPS if sessions <= FEW else ():
+        found[f"propensities known, clip {clip}"] = fitted(known, clip=clip)
     try:
         estimated = rb.click_propensities(logs["train"], query="query").probability.to_numpy()
     except ValueError as error:

@@ -185,6 +185,7 @@ def test_clicks_are_learnt_from_in_each_way():
     module = part("clicks")
     found = {row.method: row for row in module.rows("tiny", {})}
     weighted = {"propensities known", "propensities estimated"}
+    weighted |= {f"propensities known, clip {clip}" for clip in module.CLIPS}
     assert set(found) == weighted | {"skip-above", module.NAIVE, module.GRADES, module.PRODUCTION}
     for row in found.values():
         assert row.seeds == 2 and row.ndcg_low <= row.ndcg <= row.ndcg_high <= 1.3
