@@ -417,6 +417,10 @@ CASES = {
             [made(PLAIN, np.arange(2.0 * N).reshape(N, 2), pd.Series(np.arange(N) % 4))]
         ],
     ),
+    "calibrate": (
+        lambda b: rb.calibrate(b["y"], b["weight"], b["qid"], method="isotonic"),
+        lambda link, new: [link.probability(new[:, 0])],
+    ),
     "explain_pair": (
         lambda b: rb.explain_pair(
             rb.RankSVM(kernel="linear").fit(b["X"], b["y"]), b["new"][0], b["new"][1]

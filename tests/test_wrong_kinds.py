@@ -128,6 +128,7 @@ ALSO = {  # the same for a parameter of one call
     | {"cube", "masked", "generator", "text", "long text", "bytes"}
     | WHOLE,
     ("make_mixture", "separation"): {"minus", "zero"} | POSITIVE,
+    ("metrics.reliability", "confidence"): {"tiny", "fraction"},
     ("concordance", "tau"): {"minus", "zero", "true"} | POSITIVE,
     ("dynamic_auc", "times"): {"minus", "zero", "true", "rows"} | POSITIVE,
 }
@@ -410,6 +411,11 @@ CALLS = {
     "dynamic_auc": calls(
         metrics.dynamic_auc, y_true=SURVIVAL, y_score=Y, times=[5.0], train=SURVIVAL
     ),
+    **{
+        f"metrics.{name}": calls(getattr(metrics, name), y_true=LABELS, y_score=Y)
+        for name in ("brier_score", "log_loss", "reliability")
+    },
+    "calibrate": calls(rb.calibrate, y_true=LABELS, y_score=RNG.normal(size=N) + LABELS),
     "best_cuts": calls(metrics.best_cuts, y_true=Y, y_score=RNG.normal(size=N)),
     "by_query": calls(metrics.by_query, metric="ndcg", y_true=Y, y_score=Y, qid=QID),
     "compare": calls(
