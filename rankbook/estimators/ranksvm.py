@@ -74,8 +74,9 @@ from rankbook.selection.curve import (
 from ..selection.folds import Fold, make_folds, pair_folds
 
 # %% auto #0
-__all__ = ['MOST', 'PATH_OF_BLOCKS', 'feature_signs', 'fitted_to', 'RankSVM', 'worth_projecting', 'rescale', 'followed',
-           'FoldCurve', 'fold_curve', 'fold_values', 'mean_curve', 'choose_by_folds', 'RankSVMCV']
+__all__ = ['MOST', 'PATH_OF_BLOCKS', 'feature_signs', 'fitted_to', 'refuse_query_weight', 'RankSVM', 'worth_projecting',
+           'rescale', 'followed', 'FoldCurve', 'fold_curve', 'fold_values', 'mean_curve', 'choose_by_folds',
+           'RankSVMCV']
 
 # %% ../../nbs/estimators/ranksvm.ipynb #sge1
 def feature_signs(model, X):
@@ -100,6 +101,17 @@ def fitted_to(prefs, solution, model):
     return fitted_attributes(solution, function) | dict(pair_coef_=theta)
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c012
+def refuse_query_weight(model):
+    """An error for weights of queries beside a loss that sums over choices and not over pairs."""
+    if model.query_weight is not None and model.loss == "plackett-luce":
+        raise ArgumentError(
+            f"query_weight is {model.query_weight!r} and loss is 'plackett-luce', which sums over "
+            "choices",
+            "None",
+            "Weights of orders are those of rb.Orders.",
+        )
+
+
 class RankSVM(Ranker):
     """Ranking SVM: a function that scores items so that preferred ones come out higher.
 
@@ -330,13 +342,7 @@ class RankSVM(Ranker):
 
     def _problem(self, X, prefs):
         """The :class:`rankbook.RankSVMProblem` with the options of the estimator."""
-        if self.query_weight is not None and self.loss == "plackett-luce":
-            raise ArgumentError(
-                f"query_weight is {self.query_weight!r} and loss is 'plackett-luce', which sums "
-                "over choices",
-                "None",
-                "Weights of orders are those of rb.Orders.",
-            )
+        refuse_query_weight(self)
         kernel, signs = self._kernel(self.gamma), feature_signs(self, X)
         if getattr(prefs, "pair_features", None) is not None:
             extended = PairItems.of(prefs)
@@ -786,6 +792,7 @@ class RankSVMCV(Ranker):
         3
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
+        refuse_query_weight(self)
         curve_metric(self.metric, self.k)
         self._check_folds(preferences is not None, groups)
         ratio = self.lam_min_ratio

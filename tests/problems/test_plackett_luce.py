@@ -352,6 +352,10 @@ def test_the_default_lambda_of_pairs_is_that_of_the_logistic_loss():
             lambda X, o: rb.RankSVM(loss="plackett-luce", query_weight="equal").fit(X, X[:, 0]),
             "query_weight is 'equal' and loss is 'plackett-luce'",
         ),
+        (
+            lambda X, o: rb.RankSVMCV(loss="plackett-luce", query_weight="equal").fit(X, X[:, 0]),
+            "query_weight is 'equal' and loss is 'plackett-luce'",
+        ),
         (lambda X, o: rb.RankRLS().fit(X, o), "y holds orders.*loss='plackett-luce'"),
         (lambda X, o: rb.OnlineRankSVM().fit(X, o), "y holds orders.*loss='plackett-luce'"),
     ],
