@@ -454,7 +454,7 @@ class ModelSelection:
             auc=self.auc,
             **{name: self.measured.get(name) for name in PARTS[1:]},
             certificate={name: float(getattr(certificate, name)) for name in CERTIFIED},
-            solver=self.solution.solver,
+            solver=path.solver,
             seconds=best.seconds,
             notes=self.notes,
         )
