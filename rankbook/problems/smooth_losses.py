@@ -13,7 +13,6 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..preferences.graph import item_sums
-from ..preferences.logistic_sums import logistic_of
 from ..preferences.sums import Sums
 from .certificate import SmoothedDual
 from .losses import DualScaling, dual_norm, read_preferences
@@ -288,6 +287,8 @@ class SmoothPairLoss(SmoothLoss):
     def summed(self, prefs):
         """The loss over all preferences."""
         if type(self.rule) is Logistic and prefs.is_counted:
+            from rankbook.preferences.logistic_sums import logistic_of  # compiled code
+
             return logistic_of(prefs)
         return PairSums(self.rule, prefs)
 
