@@ -3556,6 +3556,7 @@ OF_OBJECTS = {  # made by calls that have their lines, or by nobody's arguments
     "LabelRankRLSProblem",
     "LabelRankSVMProblem",
     "OrderIntervals",
+    "PairLoss",
     "Reliability",
     "SolutionPath",
     "UndefinedMetric",

@@ -326,7 +326,7 @@ def follow(problem, lam_min, eps, follower, watch=lambda count, lam: None):
     Raises
     ------
     ValueError
-        If no preference can be met, or lam_min is not below where the path begins.
+        If lam_min is not below where the path begins.
     ArithmeticError
         If not even there an answer with a gap of eps is found, or the solves do not come to an end.
 
@@ -336,11 +336,8 @@ def follow(problem, lam_min, eps, follower, watch=lambda count, lam: None):
     next to its end.
     """
     top = first_lam(problem, eps)
-    if top == 0:
-        raise ArgumentError(
-            "no preference can be met by any function of these items (lam_max is 0)",
-            "items that differ within a query",
-        )
+    if top == 0:  # f = 0 is the solution for every lambda
+        top = 1.0 if lam_min is None else 2 * lam_min
     lam_min = DEPTH * top if lam_min is None else lam_min
     if lam_min >= top:
         raise ArgumentError(

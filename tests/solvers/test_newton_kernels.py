@@ -81,8 +81,9 @@ def test_items_that_the_kernel_cannot_tell_apart():
     )
     found = rb.solve(problem, 1.0, solver="newton")
     assert not found.predict(problem.X).any() and found.certificate.relative_gap == 0
-    with pytest.raises(ValueError, match="no preference can be met"):
-        rb.solve_path(problem, solver="newton")
+    path = rb.solve_path(problem, 0.1, solver="newton")
+    assert not path.predict(problem.X, 1.0).any() and path.certificate(1.0).relative_gap == 0
+    assert path.resume(1e-3).certificate(1e-3).relative_gap == 0
 
 
 def test_memory_is_looked_at_first(monkeypatch):
