@@ -29,7 +29,7 @@ def middle_of(scores, start, end):
 
 @inner
 def taken_logs(size, weight, factor, worse, tile):
-    """The sum of weight w_j log(factor_j), and factors of 1 again."""
+    """The sum of weight w_j log(factor_j); resets the factors to 1."""
     total = 0.0
     for j in range(size):
         total += worse[tile + j] * np.log(factor[j])
@@ -39,9 +39,10 @@ def taken_logs(size, weight, factor, worse, tile):
 # %% ../../nbs/preferences/logistic_sums.ipynb #lo007
 @inner
 def wide_row(scores, worse, gradient, i, weight, tile, size):
-    """The loss of item i as the better one of those of a tile, and their pull on it.
+    """Loss and gradient of item i in its pairs with the worse items of a tile.
 
-    Their gradients are changed. The same as in :func:`logistic_loss`, for any range of scores.
+    Also updates `gradient` of the items of the tile. As the loop of :func:`logistic_loss`, for any
+    range of scores.
     """
     loss = pull = 0.0
     for j in range(tile, tile + size):
@@ -71,9 +72,8 @@ def logistic_loss(scores, better, worse, edges, queries, gradient):
 
     Notes
     -----
-    O(m) time for m pairs, O(n) memory. A pair costs about 3 ns (16 Gflop/s vectors), up to 9 ns
-    where the weights of better items differ, and 30 ns where scores of a query range over more
-    than WIDEST.
+    O(m) time for m pairs, O(n) memory. A pair costs about 3 ns, up to 9 ns if the weights of better
+    items differ, and 30 ns if the scores of a query range over more than WIDEST.
     """
     e, factor = np.empty(scores.size), np.ones(TILE)
     total = dual = 0.0
@@ -183,7 +183,7 @@ def logistic_hessian(scores, better, worse, edges, queries, order, H):  # noqa: 
 
 # %% ../../nbs/preferences/logistic_sums.ipynb #lo011
 class CountedLogistic(CountedLoss):
-    """The logistic loss of preferences that are kept as scores.
+    """The logistic loss of preferences that are stored as scores.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class CountedLogistic(CountedLoss):
 
     Notes
     -----
-    The preferences are visited, not listed: O(m) time for m of them in each method, see
+    The preferences are visited but not listed: each method takes O(m) time for m preferences, see
     :func:`logistic_loss`, and 60 n bytes.
     """
 
@@ -229,7 +229,7 @@ class CountedLogistic(CountedLoss):
         return H
 
     def excess(self, scores, e):
-        """How far the loss rises above its tangent at most where each score moves by up to e."""
+        """Upper bound on the loss minus its tangent where each score moves by up to e."""
         below, level = np.r_[0.0, np.cumsum(self.worse)], np.diff(self.edges)
         query = np.repeat(self.queries[:-1], np.diff(self.queries))
         lower = below[np.repeat(self.edges[:-1], level)] - below[query]
@@ -237,7 +237,7 @@ class CountedLogistic(CountedLoss):
 
 
 class SummedLogistic(SummedLoss):
-    """The same for preferences in parts that are counted. Costs add up."""
+    """The logistic loss of preferences in several counted parts. Costs add up."""
 
     takes_columns = True
 
@@ -246,7 +246,7 @@ class SummedLogistic(SummedLoss):
         return sum(part.curvature_matrix(band) for part, band in zip(self.parts, bands))
 
     def excess(self, scores, e):
-        """How far the loss rises above its tangent at most where each score moves by up to e."""
+        """Upper bound on the loss minus its tangent where each score moves by up to e."""
         return sum(part.excess(scores, e) for part in self.parts)
 
 

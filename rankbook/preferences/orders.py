@@ -43,23 +43,23 @@ class Orders(Tabled, SetOnce):
         The item, the order and the group of each place, order after order, the first choice first.
         Tied places are of one group.
     choice_weight : ndarray of shape (N,)
-        The weight of the choice of each place; 0 where the item was there and was not chosen.
+        The weight of the choice of each place; 0 if the item was available but not chosen.
     risk_weight : ndarray of shape (N,)
-        What multiplies the chance of each place to be chosen; greater than 0.
+        Factor > 0 of the probability of each place to be chosen.
     lowest_first : bool
-        Whether the chance to be chosen falls with the score, as for survival times.
+        Whether the probability to be chosen falls with the score, as for survival times.
     ties : {"breslow", "efron"}
         How tied choices are counted.
     queries : ndarray of shape (n,), int, or None
         The number of each item's query, where the orders are those of queries.
     survival : structured ndarray of shape (n,), or None
-        The times that the orders were made from, in the fields event and time.
+        The survival times behind the orders, in the fields event and time.
 
     Notes
     -----
     Orders can be the target ``y`` in scikit-learn: they have a `shape`, with an entry for each
     item, and ``orders[rows]`` are the orders of some rows among themselves. Their length is the
-    number of choices among two items or more that weigh something.
+    number of choices of positive weight among two items or more.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class Orders(Tabled, SetOnce):
         item: str | ArrayLike = "item",
         rank: str | ArrayLike = "rank",
     ) -> Self:
-        """Orders of which each names its items, best first.
+        """Orders from sequences of items, best first.
 
         Parameters
         ----------
@@ -148,14 +148,14 @@ class Orders(Tabled, SetOnce):
         n_items, items
             As there: the number of items, or their names in the order of the rows.
         top : int or array-like of shape (r,), optional
-            How many places were chosen; the other items of an order were there and were not chosen,
-            and their order does not matter. An item is chosen if fewer items than `top` come before
-            it. By default all are chosen.
+            Number of places that were chosen. The other items of an order were available but not
+            chosen, and their order does not matter. An item is chosen if fewer than `top` items
+            come before it. By default all items are chosen.
         weight : array-like of shape (r,), optional
             Weights >= 0 of the orders; 1 by default.
         unranked : {"absent", "last"}, default "absent"
-            What is said of items that an order does not name: they were not there, or they were
-            there and were not chosen. With "last" an order has a place for every item.
+            Whether items that an order does not name were unavailable ("absent"), or available but
+            not chosen ("last"). With "last" an order has a place for every item.
         ties : {"breslow", "efron"}, default "breslow"
             How tied choices are counted, see :mod:`rankbook.preferences.choices`.
         ranking, item, rank : str
@@ -178,7 +178,7 @@ class Orders(Tabled, SetOnce):
 
         Examples
         --------
-        Two of four teas were named, best first; the others were on the table, too:
+        A taster names two of four teas, best first; the other two were available, too:
 
         >>> import rankbook as rb
         >>> rb.Orders.from_rankings([[3, 1, 0, 2]], top=2)
@@ -230,8 +230,8 @@ class Orders(Tabled, SetOnce):
     ) -> Self:
         """The order of events among those still under observation.
 
-        Each event is a choice among all whose time is not shorter. Censored times are never chosen;
-        they are there until the end of their observation, and at an event of the same time, too.
+        Each event is a choice among all patients whose time is not shorter. A censored patient is
+        never chosen, and is at risk until the censoring time, including events at that time.
 
         Parameters
         ----------
@@ -265,9 +265,9 @@ class Orders(Tabled, SetOnce):
         ----------
         prefs : Preferences
             Of :meth:`rankbook.Preferences.from_scores` or `from_survival`, with weights of items or
-            none. Of scores the best item is chosen first, with its weight as the better one of a
-            pair, among items with their weights as the worse one; of survival times the shortest
-            comes first, and the two weights change roles.
+            none. For scores the best item is chosen first. The weight of a choice is the item's
+            weight as the better one of a pair, and its weight at risk is the one as the worse
+            one. For survival times the shortest comes first, and the two weights change roles.
 
         Raises
         ------
@@ -305,7 +305,7 @@ class Orders(Tabled, SetOnce):
 
     @cached_property
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where groups begin, and N; and the groups with which orders begin, and their number."""
+        """Starts of the groups, then N; and the first group of each order, then the group count."""
         groups = np.searchsorted(self.group, np.arange(self.group[-1] + 2 if self.item.size else 1))
         first = self.order[groups[:-1]]
         orders = np.searchsorted(first, np.arange(self.n_orders + 1))
@@ -338,7 +338,7 @@ class Orders(Tabled, SetOnce):
         ----------
         rows : slice, or array-like of int or bool
             As for an array of shape (n_items,). If a row is repeated, each copy takes part, and
-            copies are tied. Choices stay choices, among those that are left.
+            copies are tied. The choices are then among the selected items.
 
         Returns
         -------
@@ -374,7 +374,7 @@ class Orders(Tabled, SetOnce):
         ----------
         orders : array-like of shape (s,), int
         weight : array-like of shape (s,), optional
-            By which their weights are multiplied.
+            Factors of their weights.
 
         Examples
         --------
@@ -404,10 +404,11 @@ class Orders(Tabled, SetOnce):
         return self._made(places=places, **({name: getattr(self, name) for name in same} | facts))
 
     def pairs(self) -> Preferences:
-        """The pairs that the choices imply, between places: an item was chosen before another.
+        """The pairs of places that the choices imply: a chosen one over each one in a later group.
 
-        The score of a place is that of its item, ``scores[orders.item]``. A pair weighs the weight
-        of the choice times that of the other item. No pair is listed. O(N log N).
+        The score of a place is that of its item, ``scores[orders.item]``. The weight of a pair is
+        the weight of the choice times the weight at risk of the other item. Pairs are counted and
+        not listed. O(N log N).
 
         Examples
         --------
