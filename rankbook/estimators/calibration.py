@@ -174,7 +174,7 @@ class NoProbabilities(ArgumentError, AttributeError):
 
 
 class PairProbabilities:
-    """What gives a ranker probabilities of preferences.
+    """Probabilities of preferences, as methods of rankers.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class PairProbabilities:
     def link_(self) -> Any:
         """The object whose ``probability(difference)`` turns a score difference into P(a over b).
 
-        An error that is also an AttributeError if there is none.
+        Raises an error that is also an AttributeError if the model has none.
         """
         if (link := vars(self).get("calibration_")) is not None:
             return link

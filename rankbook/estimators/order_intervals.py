@@ -72,12 +72,12 @@ def pair_deviations(moved, group, deviation_of):
     group : ndarray of shape (p,), int
     deviation_of : callable
         The deviations (s,) of the differences of an item and s others, from its number, the
-        numbers of these, and draws (s, R) of the differences; 0 if nothing is known.
+        numbers of these, and draws (s, R) of the differences; 0 if unknown.
 
     Returns
     -------
     deviation : ndarray of shape (p, p)
-        Infinite for items of different groups, and where nothing is known.
+        Infinite for items of different groups, and if unknown.
     ratio : ndarray of shape (p, R)
         The largest size of a difference of each item and another, over its deviation. O(p^2 R).
     """
@@ -189,11 +189,11 @@ class ScoreDraws:
     Attributes
     ----------
     predicted, score : ndarrays of shape (p,)
-        Scores of the model, and these less the mean over the group.
+        Scores of the model, before and after subtracting the mean of the group.
     group : ndarray of shape (p,), int
     moved : ndarray of shape (p, R)
     width : ndarray of shape (p,)
-        Deviations of the scores, infinite where nothing is known.
+        Deviations of the scores, infinite if unknown.
     deviation, ratio : ndarrays of shape (p, p) and (p, R)
         As :func:`pair_deviations` returns them.
     """
@@ -251,7 +251,7 @@ class OrderIntervals:
         One more than the number of items with a higher score, and the interval of this number.
     decided : ndarray of shape (p, p), int8
         1 where the data decide that the item of the row is above that of the column, -1 where it is
-        below, 0 where they decide nothing.
+        below, 0 where the pair is undecided.
     group : ndarray of shape (p,), int
         Items of different groups are not connected by comparisons. Scores are less the mean over
         the group.
@@ -338,7 +338,7 @@ def tie_halves(prefs):
 
 
 class Units:
-    """What was sampled, and how a target is weighted by how often each unit is drawn.
+    """Sampling units of a target, and the weights of the target when units are drawn again.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ class Units:
     Attributes
     ----------
     target : Preferences or Orders
-        Of a list, each pair once.
+        For a list, each distinct pair once.
     """
 
     def __init__(self, target, unit):
@@ -410,7 +410,7 @@ class Units:
     def drawn(self, seed, number):
         """How often each unit is drawn, (count,), as many as there are, with replacement.
 
-        Draws in which nothing is compared are made again.
+        Draws without any comparison are repeated.
         """
         rng = np.random.default_rng([seed, number])
         while True:
@@ -695,18 +695,19 @@ def order_intervals(  # noqa: PLR0913 -- what is asked for, and how it is drawn
     level : float in (0, 1), default 0.95
     method : {"laplace", "bootstrap"}, optional
         "laplace" is the normal approximation of the posterior, for ``loss="logistic"`` and
-        ``"plackett-luce"`` with the L2 penalty, and the default for them. Its intervals are of the
-        true scores, if their prior is about right: see `matched_lam` of the result. "bootstrap"
-        refits the model to resampled units, for every loss and penalty, and the default for the
-        others. Its intervals are of the scores that the model, at the same lambda, would have if
-        the sample were the population.
+        ``"plackett-luce"`` with the L2 penalty, and the default for them. Its intervals cover
+        the true scores if the prior is about right: see `matched_lam` of the result. "bootstrap"
+        refits the model to resampled units, for every loss and penalty, and is the default for
+        the others. Its intervals cover the scores that the model would have if it were fitted to
+        the whole population, with the same lambda per preference.
     simultaneous : bool, default False
-        Whether all intervals together contain what they are for with probability `level`: those of
-        all scores, those of all ranks, and all decisions on pairs. Otherwise each interval does.
+        Whether all score intervals hold together with probability `level`, likewise all rank
+        intervals and all decisions on pairs. Otherwise each one holds with this probability.
     unit : str or array-like of shape (m,), optional
-        What was drawn independently, for the bootstrap. For pairs "preference" (the default), or
-        "vote" if weights are numbers of equal votes, or an array with the judge, match or session
-        of each preference; for scores "query", or "item" within a single query; for orders "order".
+        Units that were sampled independently, for the bootstrap. For pairs "preference" (the
+        default), or "vote" if weights are numbers of equal votes, or an array with the judge,
+        match or session of each preference; for scores "query", or "item" within a single query;
+        for orders "order".
     n_resamples : int >= 100, default 1000
         Number of refits, or of draws of the posterior from which simultaneous intervals and those
         of ranks are computed.
@@ -768,7 +769,7 @@ def order_intervals(  # noqa: PLR0913 -- what is asked for, and how it is drawn
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi34
 def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
-    """Fit a model with the lambda for which its posterior intervals mean what they say.
+    """Fit a model with the lambda that matches its prior to the data.
 
     The posterior of a linear function has a normal prior of variance 1/lam for each weight. The
     lambda is chosen so that this is the variance that the data show: the number of weights that the

@@ -27,13 +27,13 @@ class BaselineHazard(SetOnce):
     y_true : Preferences, Orders or structured array of shape (n,)
         Survival times, usually of the training set, as for ``loss="plackett-luce"``.
     y_score : array-like of shape (n,), float
-        What the model predicts for the same patients. Higher means a longer survival: the log
-        hazard ratio is minus the score.
+        Scores that the model predicts for the same patients. Higher means a longer survival: the
+        log hazard ratio is minus the score.
 
     Attributes
     ----------
     times : ndarray of shape (t,)
-        Distinct times of events that weigh something, rising.
+        Distinct times of events of positive weight, increasing.
     log_cumulative : ndarray of shape (t,)
         The logarithm of the cumulative hazard of a patient of score 0 after each time.
 

@@ -141,7 +141,7 @@ def unit_weighted(prefs):
     return prefs if prefs.is_counted else prefs.reweighted(unit(prefs.weight))
 
 # %% ../../nbs/metrics/probabilities.ipynb #pm14
-EPS = np.finfo(float).eps  # what a probability is at least in a logarithm, as in scikit-learn
+EPS = np.finfo(float).eps  # smallest probability in a logarithm, as in scikit-learn
 
 
 def squared_error(p, difference=None, link=None):
@@ -333,7 +333,7 @@ def log_loss(
 # %% ../../nbs/metrics/probabilities.ipynb #pm21
 @dataclass(frozen=True)
 class Reliability:
-    """What :func:`reliability` found: a row for each bin that has a preference.
+    """Reliability diagram as a table, with a row for each bin that has a preference.
 
     Attributes
     ----------

@@ -103,8 +103,8 @@ class SumKernel:
 def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
     """Items with the features of pairs as further columns, and preferences between these items.
 
-    A linear function of the extended items is w'x + theta'u. It is for whatever takes items and
-    preferences without pair features; :class:`rankbook.RankSVM` extends the items by itself.
+    A linear function of the extended items is w'x + theta'u. Use the results with problems, paths
+    and estimators that do not take pair features; :class:`rankbook.RankSVM` takes them directly.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
 
 
 def with_advantages(prefs, scores, theta, argument="y"):
-    """Preferences without pair features, and scores with the advantages that these give.
+    """Preferences without pair features, and scores that include the advantages instead.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def with_advantages(prefs, scores, theta, argument="y"):
     theta : ndarray of shape (p,) or None
         Coefficients of pair features. Both stay as they are if it is None or if `prefs` has none.
     argument : str
-        What the preferences are called in messages.
+        Name of the preferences in messages.
     """
     if theta is None or getattr(prefs, "pair_features", None) is None:
         return prefs, scores
@@ -177,7 +177,7 @@ def with_advantages(prefs, scores, theta, argument="y"):
 
 
 def refuse_pair_features(prefs, argument="prefs"):
-    """An error that says what takes pair features, if preferences have them."""
+    """Raise an ArgumentError if preferences have pair features."""
     if getattr(prefs, "pair_features", None) is not None:
         raise ArgumentError(
             f"{argument} has pair_features",
