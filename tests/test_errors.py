@@ -2641,6 +2641,12 @@ ESTIMATORS = [
         ValueError,
         r"^y has shape \(12, 2\); expected",
     ),
+    (
+        "fit y times and events",
+        fit(LINEAR, X, (Y, Y > 0)),
+        ValueError,
+        r"^y has shape \(2, 12\); expected shape \(n,\)\. Pass a time and an event",
+    ),
     ("fit y None", fit(LINEAR, X, None), ValueError, r"y is None; expected"),
     (
         "fit X of numeric strings",

@@ -34,7 +34,8 @@ def read_preferences(
         What a row is. "pairs": a winner and a loser. "matches": home, away and result. "clicks": a
         session, an item that it showed, its rank and whether it was clicked. "rankings": a ranking,
         an item and its rank, 1 for the best. "orders": a whole ranking, its items from left to
-        right, the best first; columns may have any names, and cells at the end may be empty.
+        right, the best first; columns may have any names, and cells at the end may be empty. If
+        there are columns besides, name those of the items: ``item=["best", "middle", "worst"]``.
     items : sequence of n distinct names, optional
         The name of each item, for instance ``data.item_names``. By default integers are row
         numbers, and other names are numbered as they first appear.
@@ -120,7 +121,9 @@ def _read(kind, path, form, items, columns):
         if name not in defaults:
             raise unknown_name("columns", name, defaults)
     of_table = {name: columns.get(name, name) for name, had in defaults.items() if had == name}
-    of_table = {} if form == "orders" else of_table  # columns of any names
+    if form == "orders":  # columns of any names
+        some = columns.pop("item", list(frame.columns))
+        of_table = dict(item=[some] if isinstance(some, str) else list(some))
     named = {name: value for name, value in columns.items() if not isinstance(value, int)}
     of_table |= {name: named[name] for name in named if defaults[name] is None}
     missing = {
@@ -138,6 +141,7 @@ def _read(kind, path, form, items, columns):
         )
     if len(frame) == 0:
         raise ValueError(f"{source} has names of columns but no rows.")
+    frame = frame[of_table["item"]] if form == "orders" else frame
     try:
         return make(orders_of(source, frame) if form == "orders" else frame, items=items, **columns)
     except ArgumentError as error:
@@ -152,8 +156,13 @@ def orders_of(source, frame):
     Raises
     ------
     ValueError
-        If a cell that is empty comes before one that is not.
+        If a cell that is empty comes before one that is not, or all columns have names of items.
     """
+    if set(frame.columns).issubset(frame.to_numpy(dtype=object).ravel().tolist()):
+        raise ValueError(
+            f"{source} begins with {', '.join(frame.columns)}, which are items; expected names of "
+            "columns in the first row."
+        )
     here = frame.notna().to_numpy()
     row, column = np.nonzero(here[:, 1:] & ~here[:, :-1])
     if row.size:

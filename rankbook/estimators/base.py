@@ -525,7 +525,7 @@ def refuse_data(X, y=None, columns=1, labels=False):
         y = as_numbers("y", y)
         if y.ndim == 2 and columns and y.shape[1] > columns:
             advice = "Pass a time and an event as rb.Preferences.from_survival(time, event)."
-            is_pair = y.shape[1] == 2
+            is_pair = 2 in y.shape
             raise ArgumentError(f"y has shape {y.shape}", "shape (n,)", advice * is_pair)
         as_vector("y", y.ravel())
     refuse_lengths(X, y)

@@ -73,7 +73,9 @@ class BaselineHazard(SetOnce):
             raise ArgumentError("y_true holds no survival times", "rb.Orders.from_survival")
         if y_true.n_orders > 1:
             raise ArgumentError(
-                f"y_true has {y_true.n_orders} strata", "survival times of one stratum"
+                f"y_true has {y_true.n_orders} strata",
+                "survival times of one stratum",
+                "Pass the rows of a stratum, y_true[rows] and y_score[rows].",
             )
         scores = as_vector("y_score", y_score, y_true.n_items)
         if not y_true.choice_weight.any():

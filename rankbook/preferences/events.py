@@ -45,6 +45,13 @@ def column_of(table, argument, name, m=None):
         If there is no such column, or it has another length.
     """
     if not isinstance(name, str):
+        known = column_names(table) if isinstance(name, list | tuple) else ()
+        if known and name and all(isinstance(each, str) and each in known for each in name):
+            raise ArgumentError(
+                f"{argument} is {name!r}, which are names of columns",
+                "one of them, or an array with an entry for each row",
+                "Join columns of text first, as table['query'] + '/' + table['document'].",
+            )
         column = as_array(argument, name)
     else:
         known = column_names(table)
@@ -530,7 +537,8 @@ def _table_rows(table, columns, items):
         raise ArgumentError(
             f"orders has the columns {', '.join(map(repr, known))}",
             "the columns ranking, item and rank, with a row for each place",
-            "If a row is a whole order, pass orders.to_numpy().",
+            "If a row is a whole order, pass the columns of its items, the best first, as "
+            "orders[columns].to_numpy().",
         )
     item = column_of(table, "item", columns["item"])
     if not item.size:

@@ -625,7 +625,8 @@ class Preferences(SetOnce):
             Columns: what was shown together; what it was; its place, where smaller is higher; and
             whether it was clicked (True and False, or 1 and 0). Where each row has features of its
             own, such as those of a query and a document, the rows are the items:
-            ``item=range(len(log))``.
+            ``item=range(len(log))``. A document that several queries show with different features
+            is an item of each: join the columns, as ``log["query"] + "/" + log["document"]``.
         rule : {"skip-above", "last-click", "skip-next", "all-others"}, default "skip-above"
             A clicked item is preferred to those above it that were not clicked (Joachims, 2002);
             only the last click of a session is; a clicked item is preferred to the next one below,

@@ -78,7 +78,8 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
     pandas.DataFrame
         A row for each rank, with the columns `probability` (1 for the first rank),
         `standard_error`, and `clicks`, the number of clicks that the estimate uses: those on items
-        that were shown at several ranks.
+        that were shown at several ranks. Give :meth:`rankbook.Preferences.from_clicks` an entry
+        for each row of the log, ``log["rank"].map(found.probability / found.probability.max())``.
 
     Raises
     ------

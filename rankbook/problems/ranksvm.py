@@ -56,6 +56,12 @@ def as_loss(loss):
     """The loss of that name, the loss itself, or the sum of an own one over preferences."""
     if isinstance(loss, Hinge | SquaredHinge | SmoothLoss):
         return loss
+    if isinstance(loss, str) and loss.lower() == "cox":
+        raise ArgumentError(
+            f"loss is {loss!r}",
+            f"one of: {', '.join(sorted(LOSSES))}",
+            "Cox's model is 'plackett-luce' with survival times.",
+        )
     if isinstance(loss, str) or not hasattr(loss, "derivative"):
         return LOSSES[as_choice("loss", loss, tuple(LOSSES))]
     own = SmoothPairLoss(loss)

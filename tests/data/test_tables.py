@@ -770,12 +770,23 @@ def test_orders_are_read_from_rows_or_from_places():
     assert numbered.item.tolist() == [0, 1, 2] and numbered.items is None
 
 
+def test_orders_stand_in_some_of_the_columns():
+    put("farmers.csv", "farmer,best,middle\nf1,rye,oat\nf2,oat,\nf3,oat,rye\n")
+    found = rb.read_orders("farmers.csv", "orders", item=["best", "middle"], items=["oat", "rye"])
+    assert found.item.tolist() == [1, 0, 0, 0, 1] and found.order.tolist() == [0, 0, 1, 2, 2]
+    single = rb.read_orders("farmers.csv", "orders", item="best", items=["oat", "rye"])
+    assert single.item.tolist() == [1, 0, 0]
+    with pytest.raises(ValueError, match="farmers.csv has no column 'midle'; it has farmer, best"):
+        rb.read_orders("farmers.csv", "orders", item=["best", "midle"])
+
+
 @pytest.mark.parametrize(
     "text, options, said",
     [
         ("a,b\n1,2\n,3\n", {}, r"wide.csv has an empty cell in row 1, column 'a', and items after"),
         ("a,b\nx,x\n", {}, r"orders\[0\] is \['x', 'x'\]; expected a sequence of different items"),
         ("a,b\n", {}, "wide.csv has names of columns but no rows"),
+        ("x,y\ny,z\nz,x\n", {}, "wide.csv begins with x, y, which are items; expected names of c"),
         ("a,b\nx,y\n", dict(rank="a"), "rank is 'a', and orders is no table"),
         ("a,b\nx,y\n", dict(items=["x"]), r"orders\[0\] is 'y' in row 1, which is not among"),
     ],

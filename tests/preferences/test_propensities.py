@@ -116,6 +116,7 @@ def test_no_click_is_no_preference():
         (dict(propensity="p", clip=-1), "clip is -1"),
         (dict(propensity="p", clip=20), "clip is 20"),
         (dict(propensity="item"), "propensity"),
+        (dict(item=["session", "item"]), "which are names of columns.*Join columns of text"),
     ],
 )
 def test_what_is_no_propensity_is_refused(options, says):

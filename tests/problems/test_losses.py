@@ -92,6 +92,7 @@ def test_names_and_objects_mean_the_same_and_survive_a_pickle():
     ["wrong", "message"],
     [
         (dict(loss="hing"), "loss is 'hing'"),
+        (dict(loss="Cox"), "Cox's model is 'plackett-luce' with survival times"),
         (dict(loss=None), "loss is None"),
         (dict(penalty=["l1"]), "penalty is"),
         (dict(penalty=1), "penalty is 1"),

@@ -59,8 +59,9 @@ Form = option(
     str,
     "What a row of that file is: pairs (winner, loser), matches (home, away, result: H, D, A or"
     " goals ahead, or the winner's column), clicks (session, item, rank, click: all shown),"
-    " rankings (ranking, item, rank: 1 is best, equal ranks are not compared), orders (a whole"
-    " ranking: its items from left to right, best first).",
+    " rankings (ranking, item, rank: 1 is best, equal ranks are tied), orders (a whole ranking: its"
+    " items from left to right, best first; --column item=FIRST,SECOND,... if there are other"
+    " columns).",
     values="pairs matches clicks rankings orders",
 )
 Winner = option(str, "Of pairs: the column of the preferred item; by default winner.")

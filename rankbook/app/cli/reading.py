@@ -454,10 +454,15 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
             "Pairs are orders of two: --loss logistic takes them.",
         )
     if ties is not None and form in ("clicks", "rankings", "orders"):
-        raise ArgumentError(f"ties is {ties!r}", f"None for {form}, which have no ties to decide")
+        advice = (
+            "--column ties=efron or breslow counts equal ranks." if loss == "plackett-luce" else ""
+        )
+        raise ArgumentError(f"ties is {ties!r}", f"None for {form}", advice)
     for name in ("result", "pair_features"):
         if form == "matches" and "," in columns.get(name, ""):
             columns[name] = columns[name].split(",")
+    if form == "orders" and "item" in columns:
+        columns["item"] = columns["item"].split(",")
     if "clip" in columns:
         try:
             columns["clip"] = float(columns["clip"])
@@ -519,6 +524,11 @@ def preferences_between(asked, n, names=None):
             error.add_note("--column takes ARGUMENT=COLUMN, the argument first")
         elif names is None and "is not among" in error.given:
             error.add_note("the items have no names; --name COLUMN names the column that has them")
+        elif asked["form"] == "orders" and "is not among" in error.given:
+            error.add_note(
+                "--column item=FIRST,SECOND,... names the columns of the items, best first, if "
+                "there are others"
+            )
         raise
 
 

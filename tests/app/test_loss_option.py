@@ -101,6 +101,20 @@ def test_orders_are_fitted_and_chosen():
     assert shares["disagreement"] < 0.5
 
 
+def test_columns_besides_those_of_the_items():
+    seeds, rows = write_orders()
+    wide = pd.read_csv("wide.csv")
+    columns = ",".join(wide.columns)
+    wide.insert(0, "farmer", [f"f{i}" for i in range(len(wide))])
+    wide.to_csv("farmers.csv", index=False)
+    given = ["farmers.csv" if word == "wide.csv" else word for word in ORDERS]
+    said = refused("fit", *given, "-o", "m")
+    assert "'f0'" in said and "--column item=FIRST,SECOND,... names the columns" in said
+    done("fit", *given, "--column", f"item={columns}", "-o", "m")
+    done("fit", *ORDERS, "-o", "same")
+    assert np.array_equal(rb.load("m").model.coef_, rb.load("same").model.coef_)
+
+
 def test_survival_times_by_cox():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(dict(age=rng.normal(size=80).round(2), days=0, died=0))
@@ -122,6 +136,8 @@ def test_orders_are_not_pairs():
     for form in ("pairs", "matches", "clicks"):
         said = refused("fit", *ORDERS[:6], form, *ORDERS[7:], "-o", "m")
         assert f"--loss is 'plackett-luce' and --form is '{form}'; expected rankings or ord" in said
+    said = refused("fit", *ORDERS, "--ties", "efron", "-o", "m")
+    assert "--column ties=efron or breslow counts equal ranks" in said
     said = refused("select", *ORDERS, "--fold-by", "pair")
     assert "--fold-by is 'pair'" in said and "'order'" in said
     assert "--group is 'first' beside orders" in refused("select", *ORDERS, "--group", "first")
