@@ -682,9 +682,9 @@ class Ranker(PairProbabilities, Shown):
         return share_met(*self._judged(X, y, qid, sample_weight, preferences))
 
     def _judged(self, X, y, qid, sample_weight, preferences):
-        """y, which may be Preferences, scores, query ids and weights of items X, checked.
+        """Checked y (which may be Preferences), scores, query ids and weights of items X.
 
-        Of preferences with pair features each item is several, one for each of their values.
+        With pair features an item is repeated for each of their values.
         """
         if preferences is not None:
             others = dict(y=y, qid=qid, sample_weight=sample_weight)

@@ -90,7 +90,7 @@ def feature_signs(model, X):
 
 
 def fitted_to(prefs, solution, model):
-    """What a ranking SVM says of its solution: that of items without pair features, as a dict."""
+    """Fitted attributes of a ranking SVM, for items without pair features, as a dict."""
     if getattr(prefs, "pair_features", None) is None:
         found = fitted_attributes(solution)
         if getattr(solution.problem.prefs, "lowest_first", False):  # orders of survival times
@@ -102,7 +102,7 @@ def fitted_to(prefs, solution, model):
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c012
 def refuse_query_weight(model):
-    """An error for weights of queries beside a loss that sums over choices and not over pairs."""
+    """An ArgumentError for weights of queries with a loss that sums over choices."""
     if model.query_weight is not None and model.loss == "plackett-luce":
         raise ArgumentError(
             f"query_weight is {model.query_weight!r} and loss is 'plackett-luce', which sums over "
@@ -139,10 +139,11 @@ class RankSVM(Ranker):
     penalty : {"l2", "l1"}, default "l2"
         "l1" chooses features, with either loss; for the linear kernel only.
     loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
-        c max(0, t), or c max(0, t)^2, for a preference that falls short of its margin by t; c log(1
-        + exp(-t)) for a preference whose scores differ by t, whose scores are log-odds. For orders
-        (:class:`rankbook.Orders`), grades or survival times the negative log-likelihood of Plackett
-        and Luce, or of Cox, see :mod:`rankbook.problems.plackett_luce`. Or an object with the
+        Loss of a preference of weight c whose score difference d falls short of its margin by t:
+        c max(0, t) for "hinge", c max(0, t)^2 for "squared", c log(1 + exp(-d)) for "logistic",
+        which makes score differences log-odds. "plackett-luce" is the negative log-likelihood of
+        Plackett and Luce for orders (:class:`rankbook.Orders`) and grades, and of Cox for survival
+        times, see :mod:`rankbook.problems.plackett_luce`. Or a loss of your own, an object with the
         methods of :class:`rankbook.problems.smooth_losses.PairLoss`.
     approximate_kernel : int or "auto", optional
         Project the kernel on so many items (randomly pivoted Cholesky, seed 0). The certificate is
@@ -182,9 +183,9 @@ class RankSVM(Ranker):
         Other kernels: the items with coefficients other than 0, and these,
         f(x) = sum_j dual_coef_[j] k(x, X[support_[j]]).
     pair_coef_ : ndarray of shape (p,)
-        Coefficients of pair features, if the preferences had some: what an advantage of 1 adds to
-        the difference of two scores. `predict` gives scores without any advantage; `solution_` is
-        that of the problem with extended items, see :mod:`rankbook.problems.pair_features`.
+        Coefficients of pair features, if the preferences had some: the change of the difference of
+        two scores by an advantage of 1. `predict` gives scores without any advantage; `solution_`
+        belongs to the problem with extended items, see :mod:`rankbook.problems.pair_features`.
     function_ : LinearFunction, KernelFunction or NystroemFunction
         The function alone, which predicts; it keeps no items but those of ``support_``.
     certificate_ : Certificate
@@ -193,7 +194,7 @@ class RankSVM(Ranker):
         Of an approximate kernel: what the answer proves of the problem with the kernel itself. It
         is computed when first asked for, O(n^2 d), from ``solution_``.
     calibration_ : Sigmoid or Isotonic
-        After :meth:`calibrate`. `link_` is what turns a difference of scores into a probability.
+        After :meth:`calibrate`. `link_` turns differences of scores into probabilities.
     by_query_ : bool
         Whether it was fitted with query ids, which :meth:`score` then needs.
     solver_ : str

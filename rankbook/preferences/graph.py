@@ -234,10 +234,11 @@ class Preferences(SetOnce):
     margin : array-like of shape (m,), optional
         Differences of score delta that are asked for, of any sign; 1 by default.
     pair_features : array-like of shape (m,) or (m, p), optional
-        What belongs to a pair and not to an item, such as home advantage, as seen from the better
-        item: +1 where it had the advantage, -1 where the worse item had it, 0 where neither had;
-        or any difference, such as that of the lengths of two answers. :class:`rankbook.RankSVM`
-        learns a coefficient for each, see :mod:`rankbook.problems.pair_features`.
+        Features of a pair and not of an item, such as home advantage, as seen from the better item:
+        +1 where it had the advantage, -1 where the worse item had it, 0 where neither had; or any
+        other difference, such as the difference in length of two answers.
+        :class:`rankbook.RankSVM` learns a coefficient for each, see
+        :mod:`rankbook.problems.pair_features`.
 
     Raises
     ------
@@ -631,7 +632,7 @@ class Preferences(SetOnce):
             A clicked item is preferred to those above it that were not clicked (Joachims, 2002);
             only the last click of a session is; a clicked item is preferred to the next one below,
             if that was not clicked; or it is preferred to all others of the session, clicked or
-            not, which needs `propensity`, or else favours the order in which items were shown.
+            not; without `propensity` this favours the order in which items were shown.
         items : sequence of n distinct names, optional
             As in :meth:`from_pairs`; all that were shown are items.
         propensity : str or array-like of shape (n,), optional
@@ -706,12 +707,11 @@ class Preferences(SetOnce):
             As in :meth:`from_pairs`; a draw is a tie.
         home_advantage : bool, default False
             Whether the side is a feature of the pair, the first one: +1 where the winner was at
-            home, -1 where it was away. Sides may be what was shown on the left and on the right, or
-            who had the white pieces.
+            home, -1 where it was away. The sides may also be left and right, or white and black.
         pair_features : str, list of str, or array-like of shape (m,) or (m, p), optional
-            Columns, or numbers, as seen from the home side, which are turned around where the other
-            side won. On grounds that may be neutral, for example, ``pair_features="at_home"``, a
-            column of 1 and 0, takes the place of `home_advantage`.
+            Columns, or numbers, as seen from the home side, whose sign changes if the other
+            side won. If some games are on neutral ground, pass a column of 1 and 0 instead of
+            `home_advantage`, for example ``pair_features="at_home"``.
 
         Returns
         -------
@@ -1189,7 +1189,7 @@ def as_preferences(given, rows, argument="preferences", of="X"):
 
 
 def of_rows(given, rows, argument, of):
-    """Preferences or orders as they came; an error unless they are of the items of these rows."""
+    """Preferences or orders unchanged; an error unless they are between the items of these rows."""
     n = np.shape(rows)[0]
     if given.n_items != n:
         raise ArgumentError(

@@ -150,7 +150,7 @@ class Hinge:
         return best, 0.0, best.width / 16 + (1 - best.scale) * max(0.0, sums.worst)
 
     def excess(self, problem, f, e):
-        """How far the loss rises above its tangent at most where each score moves by up to e."""
+        """Upper bound on the loss minus its tangent where each score moves by up to e."""
         return whole_weight(problem) * 2 * e
 
 # %% ../../nbs/problems/losses.ipynb #c014
@@ -210,7 +210,7 @@ class SquaredHinge:
         return best, 0.0, abs(best.scale - 1) * max(0.0, sums.worst)
 
     def excess(self, problem, f, e):
-        """How far the loss rises above its tangent at most where each score moves by up to e."""
+        """Upper bound on the loss minus its tangent where each score moves by up to e."""
         return whole_weight(problem) * 4 * e**2
 
     def feasible(self, prefs, dual, short):

@@ -53,7 +53,7 @@ LOSSES = {
 
 
 def as_loss(loss):
-    """The loss of that name, the loss itself, or the sum of an own one over preferences."""
+    """The loss of that name, the loss itself, or a :class:`SmoothPairLoss` of a pair loss."""
     if isinstance(loss, Hinge | SquaredHinge | SmoothLoss):
         return loss
     if isinstance(loss, str) and loss.lower() == "cox":
@@ -89,10 +89,11 @@ class RankSVMProblem(Tabled, KernelMap):
         lam/2 |f|^2, or lam |w|_1 for f(x) = w'x (linear kernel only), where the coefficients are w;
         see :mod:`rankbook.problems.losses`.
     loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
-        c max(0, t), or c max(0, t)^2, for a preference that falls short of its margin by t; c log(1
-        + exp(-difference of scores)), see :class:`rankbook.problems.smooth_losses.Logistic`; the
-        negative log-likelihood of orders, see :mod:`rankbook.problems.plackett_luce`; or an own
-        smooth one, see :class:`rankbook.problems.smooth_losses.PairLoss`.
+        Loss of a preference of weight c whose score difference d falls short of its margin by t:
+        c max(0, t) for "hinge", c max(0, t)^2 for "squared", c log(1 + exp(-d)) for "logistic". For
+        "plackett-luce" the negative log-likelihood of orders, see
+        :mod:`rankbook.problems.plackett_luce`. Or a smooth loss of your own, see
+        :class:`rankbook.problems.smooth_losses.PairLoss`.
     copy : bool, default True
         Whether the problem keeps a copy of X, measured from its mean for a linear kernel. With
         False it borrows X, not centred, and you promise not to write to it: for items too large to
@@ -335,10 +336,10 @@ def hessian_product(X, summed, bands, p):
 
 
 def is_written_out(X, summed):
-    """Whether the curvature B (n, n) of a loss is written out for X'BX.
+    """Whether X'BX is computed from the Hessian B (n, n) of the loss as a dense matrix.
 
-    The loss gives it as a matrix, and n and d, of items (n, d), differ by a factor of two at most,
-    as they do for a factor of a kernel matrix and for a feature for each item.
+    True if the loss provides this matrix and the sizes n and d of X differ by a factor of two at
+    most, as for a factor of a kernel matrix or one feature for each item.
     """
     return max(X.shape) <= 2 * min(X.shape) and hasattr(summed, "curvature_matrix")
 

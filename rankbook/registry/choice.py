@@ -301,10 +301,10 @@ class Comparison(list[Prediction]):
 
 
 def costs_of(problem, lam, provides):
-    """(solver, seconds, bytes) for those that costs were measured of, the quickest first.
+    """(solver, seconds, bytes) of the solvers whose costs were measured, the quickest first.
 
-    Those of newton were measured for the linear kernel; they are infinite for others, and for
-    smooth losses other than the squared hinge.
+    The seconds of newton were measured for the linear kernel. They are infinite for other kernels,
+    and for smooth losses other than the squared hinge.
     """
     if isinstance(problem.loss, SmoothLoss):
         names = [n for n in RATES if n != "whole path"] if provides == "solve" else ["epsilon"]

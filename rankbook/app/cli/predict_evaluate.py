@@ -107,7 +107,7 @@ def predict(  # noqa: PLR0913 -- an option of the command each
     Columns that the model does not use are ignored; one that it misses is an error. A run has the
     best first in each query, and of equal scores the last name first, as trec_eval has it. A higher
     score of a model of survival times means a longer survival; a risk is its negative. With --pairs
-    a model that has probabilities, as of --loss logistic, writes them in the column probability.
+    and a model with probabilities, such as --loss logistic, the output has a column probability.
     """
     import numpy as np
     import pandas as pd

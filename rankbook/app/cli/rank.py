@@ -56,7 +56,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     output: Out = "-",
     as_json: Json = False,
 ):
-    """Rank items by who won against whom, without features.
+    """Rank items by the results of their comparisons, without features.
 
     Scores are those of a Bradley-Terry model: an item beats another with probability 1 / (1 +
     exp(-difference of scores)). The regularization parameter is chosen so that it matches the

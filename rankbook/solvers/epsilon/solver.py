@@ -424,7 +424,7 @@ class EpsilonSolver(Solver):
 
 
 def stored_lines(problem, facts, lams, scaled_coefs, duals):
-    """The :class:`EpsilonPath` whose arrays a file holds, looked at."""
+    """The :class:`EpsilonPath` from the arrays of a file, after checking them."""
     demand(type(problem) is RankSVMProblem, "problem")
     T = len(lams)
     finite("lams", lams, (T,)), finite("scaled_coefs", scaled_coefs, (T, problem.n_coef))
