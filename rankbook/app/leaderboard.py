@@ -3,7 +3,7 @@
 from rankbook.base.errors import ArgumentError
 
 
-def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None):
+def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, features=()):
     """A Bradley-Terry model of items without features, best item first.
 
     Parameters
@@ -17,6 +17,8 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None):
         preferences have other weights than 1.
     unit : ndarray of shape (m,), int, optional
         The group of each preference, in whose place the bootstrap draws groups.
+    features : sequence of str
+        Names of the pair features.
 
     Returns
     -------
@@ -26,7 +28,7 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None):
     lam : float
         The regularization parameter, for which the variance of the scores is 1/lam.
     remark : str
-        How intervals are to be read, or an empty text.
+        How intervals are to be read, and the weights of pair features, or an empty text.
 
     Notes
     -----
@@ -51,7 +53,8 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None):
     compared = np.bincount(np.r_[prefs.better, prefs.worse], np.r_[weight, weight], n)
     score = model.coef_ - model.coef_.mean()
     columns = dict(rank=ranks(score), item=list(map(str, names)), score=score)
-    remark = ""
+    pair_coef = model.pair_coef_ if features else ()
+    remarks = [f"{name} {weight:+.3f}" for name, weight in zip(features, pair_coef, strict=True)]
     if intervals:
         options = dict(level=level, method=method)
         if method == "bootstrap":
@@ -60,8 +63,9 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None):
             unit = (None if single else "vote") if unit is None else unit
             options |= dict(unit=unit)
         found = order_intervals(model, X, **options)
-        remark = found.remark
+        remarks.insert(0, found.remark)
         more = ("score", "low", "high", "rank_low", "rank_high")
         columns |= {name: getattr(found, name) for name in more}
     table = pd.DataFrame(columns | dict(comparisons=compared))
-    return table.sort_values("rank", kind="stable", ignore_index=True), model.lam_, remark
+    table = table.sort_values("rank", kind="stable", ignore_index=True)
+    return table, model.lam_, "; ".join(remarks)

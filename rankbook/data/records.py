@@ -31,7 +31,9 @@ def read_preferences(
         A table with a header: CSV, TSV or Parquet, packed by gzip or not, as for
         :func:`rankbook.read_table`.
     form : {"pairs", "matches", "clicks", "rankings", "orders"}, default "pairs"
-        What a row is. "pairs": a winner and a loser. "matches": home, away and result. "clicks": a
+        What a row is. "pairs": a winner and a loser; a table without losers, whose column winner
+        holds the names of two other columns, such as model_a and model_b, is read as "matches"
+        with these sides, the left one at home. "matches": home, away and result. "clicks": a
         session, an item that it showed, its rank and whether it was clicked. "rankings": a ranking,
         an item and its rank, 1 for the best. "orders": a whole ranking, its items from left to
         right, the best first; columns may have any names, and cells at the end may be empty. If
@@ -114,6 +116,7 @@ def _read(kind, path, form, items, columns):
     """Preferences or orders, `kind`, from a file."""
     source = as_source(path)
     frame = read_frame(source)
+    form, columns = form_of(frame, form, columns)
     make = getattr(kind, "from_rankings" if form == "orders" else f"from_{form}")
     taken = list(inspect.signature(make).parameters.values())[1:]
     defaults = {each.name: each.default for each in taken if each.name not in ("items", "n_items")}
@@ -148,6 +151,24 @@ def _read(kind, path, form, items, columns):
         if error.argument not in of_table:
             raise
         raise error.renamed(f"{source}: {error.argument}") from error
+
+
+def form_of(frame, form, columns):
+    """The form and columns of a table, in which pairs may turn out to be matches.
+
+    They do if there is no loser, and the column winner holds the names of two other columns.
+    """
+    winner = columns.get("winner", "winner")
+    if form != "pairs" or {"loser", "tie"} & columns.keys() or "loser" in frame.columns:
+        return form, columns
+    if winner not in frame.columns:
+        return form, columns
+    names = set(frame[winner].dropna().unique())
+    sides = [name for name in frame.columns if name in names and name != winner]
+    if len(sides) != 2:
+        return form, columns
+    others = {name: value for name, value in columns.items() if name != "winner"}
+    return "matches", dict(home=sides[0], away=sides[1], result=winner) | others
 
 
 def orders_of(source, frame):

@@ -22,12 +22,12 @@ from ..base.limits import require_memory, solvable
 from ..base.ownership import locked
 from ..base.tables import as_html, as_text
 from ..base.types import Items, Seed
-from ..base.validation import as_choice, as_count, as_flag, as_ids, as_jobs, as_positive
+from ..base.validation import as_choice, as_count, as_flag, as_jobs, as_positive
 from .rankrls import RankRLSBase
 from .ranksvm import RankSVM, RankSVMCV
 from ..kernels.items import matvec, rmatvec
 from ..metrics.queries import RankedLists
-from ..preferences.events import index_of, is_numbered
+from ..preferences.events import ids_of_preferences, index_of, is_numbered, tie_halves
 from ..preferences.graph import Preferences
 from ..preferences.sums import both_weights, query_totals, weighs_nothing
 from ..problems.pair_features import with_features
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 # %% auto #0
 __all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'ranks', 'half_width',
            'pair_deviations', 'scaled', 'decisions', 'problem_target', 'compared_groups', 'determined_groups',
-           'within_groups', 'ScoreDraws', 'OrderIntervals', 'tie_halves', 'Units', 'are_quick', 'newton_fits',
-           'refitted', 'refits', 'resampled_scores', 'bootstrap_draws', 'posterior_root', 'posterior_draws',
-           'fitted_to', 'chosen_method', 'order_intervals', 'match_prior']
+           'within_groups', 'ScoreDraws', 'OrderIntervals', 'Units', 'are_quick', 'newton_fits', 'refitted', 'refits',
+           'resampled_scores', 'bootstrap_draws', 'posterior_root', 'posterior_draws', 'fitted_to', 'chosen_method',
+           'order_intervals', 'match_prior']
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi10
 def ranks(score):
@@ -329,21 +329,13 @@ class OrderIntervals:
         return f"{as_html(self._cells())}<p>({self.remark})</p>"
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi19
-def tie_halves(prefs):
-    """Whether each preference (m,) is the second half of a tie, whose halves follow each other."""
-    k, l, weight = prefs.better, prefs.worse, prefs.weight
-    half = (k[1:] == l[:-1]) & (l[1:] == k[:-1]) & (weight[1:] == weight[:-1])
-    found = np.r_[False, half][: len(prefs)]
-    return found if found.sum() == prefs.n_ties else np.zeros(len(prefs), dtype=bool)
-
-
 class Units:
     """Sampling units of a target, and the weights of the target when units are drawn again.
 
     Parameters
     ----------
     target : Preferences or Orders
-    unit : {"preference", "vote", "order", "query", "item"}, array-like of shape (m,), or None
+    unit : {"preference", "vote", "order", "query", "item"}, array-like, or None
         See :func:`order_intervals`.
 
     Attributes
@@ -393,7 +385,7 @@ class Units:
             self.name = self._chosen(unit, "preference", "vote")
             self.number = np.cumsum(~tie_halves(prefs)) - 1
         else:
-            self.name, self.number = "group", as_ids("unit", unit, len(prefs))[1]
+            self.name, self.number = "group", ids_of_preferences("unit", unit, prefs)[1]
         self.count = int(self.number.max()) + 1
         self.size = np.bincount(self.number, self.weight)
         if self.name == "vote" and (wrong := self.size != np.round(self.size)).any():
@@ -703,11 +695,11 @@ def order_intervals(  # noqa: PLR0913 -- what is asked for, and how it is drawn
     simultaneous : bool, default False
         Whether all score intervals hold together with probability `level`, likewise all rank
         intervals and all decisions on pairs. Otherwise each one holds with this probability.
-    unit : str or array-like of shape (m,), optional
+    unit : str or array-like of shape (m,) or (r,), optional
         Units that were sampled independently, for the bootstrap. For pairs "preference" (the
         default), or "vote" if weights are numbers of equal votes, or an array with the judge,
-        match or session of each preference; for scores "query", or "item" within a single query;
-        for orders "order".
+        match or session of each preference, or of each of r votes, where a tie is one vote; for
+        scores "query", or "item" within a single query; for orders "order".
     n_resamples : int >= 100, default 1000
         Number of refits, or of draws of the posterior from which simultaneous intervals and those
         of ranks are computed.

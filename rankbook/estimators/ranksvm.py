@@ -769,10 +769,10 @@ class RankSVMCV(Ranker):
         ----------
         X, y, qid, sample_weight, preferences
             As in :meth:`rankbook.RankSVM.fit`.
-        groups : array-like of shape (n,) or (m,), optional
+        groups : array-like of shape (n,), (m,) or (r,), optional
             Group ids for fits with preferences: the group of each item for
             ``fold_by="group"``, or the group of each preference for ``fold_by="pair"``, such as
-            the judge who stated it.
+            the judge who stated it, or of each of r votes, where a tie is one vote.
 
         Returns
         -------

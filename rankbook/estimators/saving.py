@@ -451,8 +451,9 @@ def file_facts(file: File) -> dict[str, Any]:
         "file", "kind", "version", "readable" (whether :func:`load` understands kind and version),
         "bytes", "written_by" and "arrays" (shape and dtype of each). Of a model also "class",
         "parameters", "solver", "certificate" and what else it has; "weights" of a linear one is a
-        list of a "name" and a "weight" for each feature, standardised if "standardized" is true. Of
-        a path "status", "solver", "problem" and "info".
+        list of a "name" and a "weight" for each feature, standardised if "standardized" is true,
+        and "pair_weights" lists those of the features of pairs. Of a path "status", "solver",
+        "problem" and "info".
 
     Raises
     ------
@@ -480,6 +481,8 @@ def file_facts(file: File) -> dict[str, Any]:
             about |= {name: shown_value(v) for name, v in values.items() if name != "model"}
             if "nystroem_map_" not in fitted:
                 about |= _weights(about, arrays)
+                if (theta := arrays.get("model.fitted.pair_coef_")) is not None:
+                    about["pair_weights"] = theta.tolist()
     except UNREAD as error:
         raise ArgumentError(
             f"file is {str(file)!r}, a {kind} that says nothing: {error}",

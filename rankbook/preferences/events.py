@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['TIES', 'RULES', 'column_of', 'column_names', 'is_table', 'flags_of', 'features_of', 'refuse_missing',
-           'numbers_if_all', 'index_of', 'is_numbered', 'rows_of', 'refuse_twice', 'tied_pairs', 'read_pairs',
-           'pairs_of', 'pairs_between', 'read_results', 'match_pairs', 'read_order', 'compared', 'ranking_rows',
-           'ranking_pairs', 'click_pairs', 'read_log', 'as_propensity', 'log_pairs', 'survival_fields']
+           'numbers_if_all', 'index_of', 'is_numbered', 'rows_of', 'refuse_twice', 'tied_pairs', 'tie_halves',
+           'ids_of_preferences', 'read_pairs', 'pairs_of', 'pairs_between', 'read_results', 'match_pairs', 'read_order',
+           'compared', 'ranking_rows', 'ranking_pairs', 'click_pairs', 'read_log', 'as_propensity', 'log_pairs',
+           'survival_fields']
 
 # %% ../../nbs/preferences/events.ipynb #pe02
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from rankbook.base.validation import (
     as_choice,
     as_count,
     as_flag,
+    as_ids,
     as_index,
     as_matrix,
     as_positive,
@@ -310,6 +312,48 @@ def tied_pairs(better, worse, weight, margin, tie, ties, features=None):
     if features is not None:
         features = np.where(second[:, None], -1.0, 1.0) * features[row] + 0.0
     return *ends, *(None if v is None else v[row] for v in (weight, margin)), features
+
+# %% ../../nbs/preferences/events.ipynb #pe32
+def tie_halves(prefs):
+    """Whether each preference (m,) is the second half of a tie.
+
+    The halves follow each other, with opposite ends and features and equal weights. Two wins in
+    opposite directions may look alike, but weigh more than the halves of a tie. If the number of
+    ties does not come out, as after :meth:`~rankbook.Preferences.merged`, no preference is a half.
+    O(m log m).
+    """
+    found = np.zeros(len(prefs), dtype=bool)
+    if not prefs.n_ties or not prefs.has_pair_weights:
+        return found
+    k, l, weight, features = prefs.better, prefs.worse, prefs.weight, prefs.pair_features
+    like = (k[1:] == l[:-1]) & (l[1:] == k[:-1]) & (weight[1:] == weight[:-1])
+    if features is not None:
+        like &= (features[1:] == -features[:-1]).all(axis=1)
+    like = np.r_[False, like]
+    at = np.arange(len(prefs))
+    like &= (at - np.maximum.accumulate(np.where(like, 0, at))) % 2 == 1  # 2nd, 4th, ... of a run
+    light, count = np.unique(weight[like], return_counts=True)
+    right = np.flatnonzero(np.cumsum(count) == prefs.n_ties)
+    return like & (weight <= light[right[0]]) if right.size else found
+
+
+def ids_of_preferences(argument, ids, prefs, advice=""):
+    """The distinct ids, and the number (m,) of each preference's own, of an argument.
+
+    The ids are those of preferences (m,), or of votes (r,), where a tie is one vote. An error for
+    another shape ends with `advice`.
+    """
+    m, vote = len(prefs), np.cumsum(~tie_halves(prefs)) - 1
+    shape, votes = as_array(argument, ids).shape, int(vote[-1]) + 1 if m else 0
+    if shape not in ((m,), (votes,)):
+        less = f", or ({votes},), of each vote" if votes < m else ""
+        raise ArgumentError(
+            f"{argument} has shape {shape}",
+            f"shape ({m},), the group of each preference{less}",
+            advice,
+        )
+    found, number = as_ids(argument, ids, shape[0])
+    return found, number if shape == (m,) else number[vote]
 
 # %% ../../nbs/preferences/events.ipynb #pe07
 def read_pairs(pairs, winner="winner", loser="loser", argument="pairs"):

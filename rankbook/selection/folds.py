@@ -15,6 +15,7 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.ownership import locked
 from ..base.validation import as_array, as_choice, as_count, as_ids, as_index
+from ..preferences.events import ids_of_preferences
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 from ..preferences.sums import loss_of, weighs_nothing
@@ -267,22 +268,23 @@ def group_numbers(prefs, by, groups=None):
             "Groups of orders go with fold_by='order'." if isinstance(prefs, Orders) else "",
         )
     if groups is not None:
-        what, count = ("item", prefs.n_items)
+        shape, n = as_array("groups", groups).shape, prefs.n_items
         if by == "pair":
-            what, count = ("preference", len(prefs))
-        elif by == "order":
-            what, count = ("order", prefs.n_orders)
-        if (shape := as_array("groups", groups).shape) != (count,):
-            others, other = prefs.n_items, "group"
-            if by == "group":
-                ordered = isinstance(prefs, Orders)
-                others, other = (prefs.n_orders, "order") if ordered else (len(prefs), "pair")
-            raise ArgumentError(
-                f"groups has shape {shape} and fold_by is {by!r}",
-                f"shape ({count},), the group of each {what}",
-                f"{others} groups go with fold_by={other!r}." if shape == (others,) else "",
-            )
-        ids, number = as_ids("groups", groups, count)
+            advice = f"{n} groups go with fold_by='group'." if shape == (n,) else ""
+            ids, number = ids_of_preferences("groups", groups, prefs, advice)
+        else:
+            ordered = isinstance(prefs, Orders)
+            others, other = (prefs.n_orders, "order") if ordered else (len(prefs), "pair")
+            what, count = ("item", n)
+            if by == "order":
+                what, count, others, other = other, others, n, "group"
+            if shape != (count,):
+                raise ArgumentError(
+                    f"groups has shape {shape} and fold_by is {by!r}",
+                    f"shape ({count},), the group of each {what}",
+                    f"{others} groups go with fold_by={other!r}." if shape == (others,) else "",
+                )
+            ids, number = as_ids("groups", groups, count)
         if len(ids) < 2:
             raise ArgumentError("groups has one id only", "at least two different ids")
         return number

@@ -186,6 +186,8 @@ def test_features_of_pairs_are_columns_of_matches():
     model = rb.RankSVM(1.0, "linear", loss="logistic").fit(items[["size"]].to_numpy(), prefs)
     found = rb.load("m").model
     assert np.allclose(found.pair_coef_, model.pair_coef_) and (model.pair_coef_ > 0.5).all()
+    assert json.loads(done("info", "m", "--json"))["pair_weights"] == found.pair_coef_.tolist()
+    assert f"of pairs     {found.pair_coef_[0]:.6g}, " in done("info", "m")
     done("select", *MATCHES, "--group", "judge", "--save", "s")
     assert rb.load("s").model.pair_coef_.shape == (2,)
 

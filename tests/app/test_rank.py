@@ -85,6 +85,57 @@ def test_a_draw_is_half_a_win_each_way(votes):
     assert (drawn["high"] - drawn["low"]).mean() < (found["high"] - found["low"]).mean() * 1.3
 
 
+@pytest.fixture
+def arena(tmp_path, monkeypatch):
+    """A file of votes with two sides, ties, judges, lengths and a side that is preferred."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    k = rng.integers(0, 5, 500)
+    l = (k + rng.integers(1, 5, 500)) % 5
+    longer = rng.normal(size=500)
+    left = rng.random(500) < 1 / (1 + np.exp(k - l - 1 - longer))
+    winner = np.where(rng.random(500) < 0.2, "tie", np.where(left, "model_a", "model_b"))
+    votes = dict(model_a=PLAYERS[k], model_b=PLAYERS[l], winner=winner, longer=longer)
+    votes = pd.DataFrame(votes | dict(judge=rng.integers(0, 9, 500)))
+    votes.to_csv("arena.csv", index=False)
+    return votes
+
+
+SIDES = ["home=model_a", "away=model_b", "result=winner"]
+SIDES = ["--form", "matches", *(part for side in SIDES for part in ("--column", side))]
+
+
+def test_votes_on_two_sides_are_recognised(arena):
+    by_judge = ["--intervals", "--method", "bootstrap", "--group", "judge"]
+    for more in ([], by_judge, ["--ties", "drop"], ["--column", "home_advantage=yes"]):
+        pd.testing.assert_frame_equal(
+            table("arena.csv", *more), table("arena.csv", *SIDES, *more), check_exact=True
+        )
+    arena.rename(columns=dict(winner="better")).to_csv("other.csv", index=False)
+    assert table("other.csv", "--winner", "better").equals(table("arena.csv"))
+    prefs = rb.read_preferences("arena.csv", ties="half")
+    assert prefs.n_ties == (arena.winner == "tie").sum() == len(prefs) - 500
+    arena.replace("tie", "nobody").to_csv("other.csv", index=False)
+    assert "result is 'nobody'" in refused("rank", "other.csv")
+    arena.assign(winner="model_a").to_csv("other.csv", index=False)  # one side is not two
+    assert "has no column 'loser'" in refused("rank", "other.csv")
+    arena.assign(loser="water").to_csv("other.csv", index=False)
+    assert set(table("other.csv")["item"]) == {"model_a", "model_b", "tie", "water"}
+
+
+def test_the_side_and_other_features_are_printed(arena):
+    prefs = rb.Preferences.from_matches(
+        arena, "model_a", "model_b", "winner", ties="half", home_advantage=True
+    )
+    model = rb.match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(5), prefs)
+    last = done("rank", "arena.csv", "--column", "home_advantage=yes").splitlines()[-1]
+    name, weight = last.strip("()").split()
+    assert name == "home_advantage" and abs(float(weight) - model.pair_coef_[0]) < 2e-3
+    both = ["--column", "home_advantage=yes", "--column", "pair_features=longer,judge"]
+    last = done("rank", "arena.csv", *both, "--intervals").splitlines()[-1].strip("()").split("; ")
+    assert [text.split()[0] for text in last[1:]] == ["home_advantage", "longer", "judge"]
+
+
 def test_numbers_are_names_and_gaps_are_no_items(tmp_path):
     pd.DataFrame(dict(winner=[10, 10, 70], loser=[70, 70, 10])).to_csv(
         tmp_path / "n.csv", index=False

@@ -227,6 +227,28 @@ def test_large_and_small_items_agree_on_groups(monkeypatch):
     assert dense[0] == dense[1] and len(set(dense)) == 4
 
 
+def test_units_and_groups_of_votes_are_those_of_preferences():
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 4, 200)
+    games = dict(home=k, away=(k + rng.integers(1, 4, 200)) % 4, result=rng.choice([*"HDA"], 200))
+    prefs = rb.Preferences.from_matches(games, ties="half")
+    judge, times = rng.integers(0, 8, 200), 1 + (games["result"] == "D")
+    model, options = board(prefs), dict(method="bootstrap", n_resamples=100)
+    by_vote, by_preference, each = (
+        rb.order_intervals(model, np.eye(4), unit=unit, **options)
+        for unit in (judge, np.repeat(judge, times), np.arange(200))
+    )
+    assert np.array_equal(by_vote.low, by_preference.low)
+    assert np.array_equal(each.low, rb.order_intervals(model, np.eye(4), **options).low)
+    lams = [
+        rb.RankSVMCV("linear", loss="logistic", fold_by="pair", cv=2)
+        .fit(np.eye(4), prefs, groups=groups)
+        .lam_
+        for groups in (judge, np.repeat(judge, times))
+    ]
+    assert lams[0] == lams[1]
+
+
 @pytest.mark.parametrize("method", ["laplace", "bootstrap"])
 def test_ties_alone_order_nothing(method):
     k, l = np.triu_indices(5, 1)

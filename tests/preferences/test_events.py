@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbook as rb
+from rankbook.preferences.events import ids_of_preferences, tie_halves
 
 NAMES = list("abcdefg")
 
@@ -304,3 +305,26 @@ def test_the_winner_may_be_the_name_of_its_column(left, right):
     assert prefs.better.tolist() == [0, 2, 0, 2] and prefs.n_ties == 1
     if left != "A":
         assert np.array_equal(prefs.better, by_letters.better)
+
+
+@pytest.mark.parametrize("advantage", [False, True])
+def test_halves_of_ties_among_wins_that_look_alike(advantage):
+    """Wins of the same two items in opposite directions follow each other often."""
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 3, 400)
+    frame = pd.DataFrame(dict(home=k, away=(k + rng.integers(1, 3, 400)) % 3))
+    frame["result"] = rng.choice(["H", "D", "A"], 400)
+    prefs = rb.Preferences.from_matches(frame, ties="half", home_advantage=advantage)
+    tie = (frame.result == "D").to_numpy()
+    row = np.repeat(np.arange(400), 1 + tie)
+    second = np.r_[False, row[1:] == row[:-1]]
+    assert np.array_equal(tie_halves(prefs), second) and second.sum() == tie.sum()
+    judge = rng.integers(0, 9, 400)
+    found, number = ids_of_preferences("unit", judge, prefs)
+    assert np.array_equal(found[number], judge[row])
+    found, number = ids_of_preferences("unit", judge[row], prefs)
+    assert np.array_equal(found[number], judge[row])
+    with pytest.raises(ValueError, match=rf"unit has shape \(3,\).*{len(row)},.*400,"):
+        ids_of_preferences("unit", [1, 2, 3], prefs)
+    dropped = rb.Preferences.from_matches(frame, ties="drop", home_advantage=advantage)
+    assert not tie_halves(dropped).any() and not tie_halves(prefs.merged()).any()

@@ -132,6 +132,8 @@ def info(file: FileName, as_json: AsJson = False):
         about += ["of standardised features"] * facts["standardized"]
         text = ", ".join(f"{row['name']} {row['weight']:.6g}" for row in shown)
         rows.append(("weights", f"{', '.join(about)}: {text}" if about else text))
+    if theta := facts.get("pair_weights"):
+        rows.append(("of pairs", ", ".join(f"{weight:.6g}" for weight in theta)))
     encoding = facts.get("encoding") or dict(categories={}, fill={})
     categories = (f"{name}: {', '.join(found)}" for name, found in encoding["categories"].items())
     rows += [("categories", "; ".join(categories))] if encoding["categories"] else []

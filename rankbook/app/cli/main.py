@@ -164,8 +164,8 @@ EXAMPLES = {
     rank: (
         "rankbook rank votes.csv --intervals",
         "rankbook rank season.csv --form matches --intervals --level 0.9 -o table.csv",
-        "rankbook rank arena.csv --form matches --column home=model_a --column away=model_b"
-        " --column result=winner --intervals --method bootstrap --group judge",
+        "rankbook rank arena.csv --column home_advantage=yes --intervals --method bootstrap --group"
+        " judge",
     ),
     path: ("rankbook path train.txt --validation vali.txt --kernel linear -o events.csv",),
     convert: ("rankbook convert train.txt train.parquet",),

@@ -57,7 +57,8 @@ Name = option(str, "Column of a table that names the rows.")
 Events = option(str, "File of preferences between items, in place of a target.", "--preferences")
 Form = option(
     str,
-    "What a row of that file is: pairs (winner, loser), matches (home, away, result: H, D, A or"
+    "What a row of that file is: pairs (winner, loser, or winner with the names of the columns of"
+    " the two sides), matches (home, away, result: H, D, A or"
     " goals ahead, or the winner's column), clicks (session, item, rank, click: all shown),"
     " rankings (ranking, item, rank: 1 is best, equal ranks are tied), orders (a whole ranking: its"
     " items from left to right, best first; --column item=FIRST,SECOND,... if there are other"

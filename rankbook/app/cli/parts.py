@@ -123,6 +123,7 @@ def grouped_preferences(asked, column, n, names):
     import numpy as np
 
     from rankbook.base.validation import unknown_name
+    from rankbook.data.records import form_of
     from rankbook.data.table import Source, read_frame, require_ids
     from rankbook.preferences.graph import Preferences
 
@@ -131,12 +132,13 @@ def grouped_preferences(asked, column, n, names):
     if asked["form"] == "orders" or "loss" in asked:
         raise ArgumentError(f"group is {column!r} beside orders", "no value for orders")
     preferences_between(asked, n, names)  # errors number the rows of the whole file
-    source, form = Source(asked["path"]), asked["form"]
+    source = Source(asked["path"])
     frame = read_frame(source)
+    columns = {name: value for name, value in asked.items() if name not in ("path", "form")}
+    form, columns = form_of(frame, asked["form"], columns)
     if column not in frame.columns:
         raise unknown_name("group", column, list(frame.columns))
     require_ids(source, frame[column], what="group")
-    columns = {name: value for name, value in asked.items() if name not in ("path", "form")}
     if form in UNITS:
         unit = columns.get(UNITS[form], UNITS[form])
         torn = frame.groupby(unit)[column].nunique() > 1

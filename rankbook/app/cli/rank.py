@@ -21,8 +21,9 @@ Matches = Annotated[
 ]
 Form = option(
     str,
-    "What a row of that file is: pairs (winner, loser), or matches (home, away, result: H, D, A,"
-    " the name of a side's column or tie, or goals ahead).",
+    "What a row of that file is: pairs (winner, loser, or winner with the names of the columns of"
+    " the two sides), or matches (home, away, result: H, D, A, the name of a side's column or tie,"
+    " or goals ahead).",
     values="pairs matches",
 )
 Intervals = option(bool, "Add intervals of scores and ranks.", "--intervals")
@@ -61,6 +62,9 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     Scores are those of a Bradley-Terry model: an item beats another with probability 1 / (1 +
     exp(-difference of scores)). The regularization parameter is chosen so that it matches the
     spread of the scores. A tie counts as half a win each way, unless --ties says otherwise.
+
+    With --column home_advantage=yes the left side of a vote, or the home side of a match, has an
+    advantage, which is added to its score and printed below the table.
     """
     from rankbook.app.leaderboard import leaderboard
     from rankbook.base.tables import as_text
@@ -89,7 +93,10 @@ def rank(  # noqa: PLR0913 -- an option of the command each
             names = prefs.items
             prefs, unit = grouped_preferences(asked, group, prefs.n_items, names)
             prefs = prefs.replaced(items=names)
-        table, lam, remark = leaderboard(prefs, intervals, level, method, unit)
+        features = ["home_advantage"] * asked.get("home_advantage", False)
+        given = asked.get("pair_features", [])
+        features += [given] if isinstance(given, str) else given
+        table, lam, remark = leaderboard(prefs, intervals, level, method, unit, features)
     if as_json:
         return typer.echo(json_rows(table))
     if output != "-":

@@ -459,7 +459,7 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
         )
         raise ArgumentError(f"ties is {ties!r}", f"None for {form}", advice)
     for name in ("result", "pair_features"):
-        if form == "matches" and "," in columns.get(name, ""):
+        if form in ("pairs", "matches") and "," in columns.get(name, ""):
             columns[name] = columns[name].split(",")
     if form == "orders" and "item" in columns:
         columns["item"] = columns["item"].split(",")
