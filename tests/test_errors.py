@@ -3183,6 +3183,12 @@ INTERVALS = [
         r"^n_resamples is 2; expected",
     ),
     (
+        "order_intervals laplace unit",
+        lambda: ordered(unit="preference"),
+        ValueError,
+        r"^unit is given and method is 'laplace', .* expected None. method='bootstrap'",
+    ),
+    (
         "order_intervals unit order",
         lambda: ordered(method="bootstrap", unit="order"),
         ValueError,
@@ -3233,6 +3239,18 @@ INTERVALS = [
         lambda: rb.match_prior(rb.RankSVM(kernel="linear"), X, prefs()),
         ValueError,
         r"^loss is 'hinge'; expected one of: logistic, plackett-luce",
+    ),
+    (
+        "match_prior of a name",
+        lambda: rb.match_prior("RankSVM", X, prefs()),
+        TypeError,
+        r"^model is a str; expected a RankSVM",
+    ),
+    (
+        "predict_pair_proba b of one item",
+        lambda: linear().predict_pair_proba(X, X[0]),
+        ValueError,
+        r"^b has shape \(\w+,\); expected a matrix",
     ),
     (
         "match_prior of a kernel",

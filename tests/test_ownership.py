@@ -69,6 +69,35 @@ def recorded(b):
     return rb.Preferences.from_pairs(b["pairs"], **options)
 
 
+def ranked(b):
+    """Three rankings of items, as arrays."""
+    for name, row in (("one", [0, 1, 2]), ("two", [5, 3]), ("three", [7, 2, 9, 4])):
+        b[name] = np.array(row)
+    return [b["one"], b["two"], b["three"]]
+
+
+def places(orders):
+    return [orders.item, orders.order, orders.group, orders.choice_weight, orders.risk_weight]
+
+
+class Logcosh:
+    """A loss of pairs."""
+
+    name = "logcosh"
+
+    def value(self, t):
+        return np.logaddexp(t, -t) + t
+
+    def derivative(self, t):
+        return np.tanh(t) + 1
+
+    def conjugate(self, a):
+        p = a / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inside = np.nan_to_num(p * np.log(p)) + np.nan_to_num((1 - p) * np.log1p(-p))
+        return np.where((p >= 0) & (p <= 1), inside, np.inf)
+
+
 def facts(prefs):
     return [prefs.better, prefs.worse, prefs.weight, prefs.margin, prefs.incidence().toarray()]
 
@@ -437,6 +466,37 @@ CASES = {
         lambda b: rb.extend_items(b["X"], sided(b)),
         lambda found, new: [found[0], found[1].better],
     ),
+    "Orders.from_rankings": (
+        lambda b: rb.Orders.from_rankings(ranked(b), n_items=N, weight=b["weight"][:3]),
+        lambda orders, new: places(orders),
+    ),
+    "Orders.from_survival": (
+        lambda b: rb.Orders.from_survival(b["y"], b["labels"], b["qid"], b["weight"]),
+        lambda orders, new: [*places(orders), orders.survival["time"], orders.survival["event"]],
+    ),
+    "Orders in a problem": (
+        lambda b: rb.RankSVMProblem(
+            b["X"], rb.Orders.from_rankings(ranked(b), n_items=N), loss="plackett-luce"
+        ),
+        answers("newton"),
+    ),
+    "BaselineHazard": (
+        lambda b: rb.BaselineHazard(rb.Orders.from_survival(b["y"], b["labels"]), b["weight"]),
+        lambda hazard, new: [hazard.times, hazard.survival(new[:, 0])],
+    ),
+    "RankSVM by a PairLoss": (fitted(rb.RankSVM(loss=Logcosh()), *Y), predicts),
+    "order_intervals, OrderIntervals": (
+        lambda b: rb.order_intervals(
+            rb.RankSVM(kernel="linear", loss="logistic").fit(b["X"], b["y"]), b["new"]
+        ),
+        lambda found, new: [found.score, found.low, found.rank, found.decided],
+    ),
+    "match_prior": (
+        lambda b: rb.match_prior(
+            rb.RankSVM(kernel="linear", loss="logistic"), b["X"], rb.Preferences.from_scores(b["y"])
+        ),
+        predicts,
+    ),
     "choose_basis": (
         lambda b: rb.choose_basis(b["X"], 4, random_state=0),
         lambda basis, new: [basis],
@@ -461,6 +521,7 @@ KEEPS_NOTHING = {
     "read_orders",
     "read_table",
     "choose_lambda",
+    "click_propensities",
     "suggest_pairs",
     "to_json",
     "compare_solvers",

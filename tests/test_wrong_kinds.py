@@ -77,7 +77,7 @@ TAKES = {
         ["coef0", "manifold_weight", "manifold_weights", "offset"], POSITIVE | {"zero"}
     ),
     **dict.fromkeys(["progress", "fit_intercept", "average", "copy"], {"true"}),
-    **dict.fromkeys(["allow_plugins", "replace", "load", "maximize"], {"true"}),
+    **dict.fromkeys(["allow_plugins", "replace", "load", "maximize", "simultaneous"], {"true"}),
     **dict.fromkeys(["y", "y_score", "margin", "a", "b", "result", "rank"], {"minuses"}),
     **dict.fromkeys(["kernel", "object_kernel", "label_kernel"], {"function"}),
     **dict.fromkeys(["winner", "loser", "home", "away", "item"], {"dates"}),
@@ -104,8 +104,20 @@ ALSO = {  # the same for a parameter of one call
     ("read_table", "drop"): {"none", "empty"},
     ("from_clicks", "clip"): {"zero", "tiny"},
     ("click_propensities", "item"): TAKES["session"],
+    **{(name, "pair_features"): {"rows"} for name in ("Preferences", "from_pairs")},
+    ("from_pairs of a table", "pair_features"): {"minuses"} | WHOLE,
+    **{
+        (f"hazard.{name}", "times"): {"minus", "zero", "true", "minuses", "empty"} | POSITIVE
+        for name in ("survival", "cumulative_hazard")
+    },
+    **{(f"hazard.{name}", "y_score"): {"empty"} for name in ("survival", "cumulative_hazard")},
+    **{
+        (f"{kind}.from_survival", "time"): {"minuses"} | WHOLE for kind in ("Preferences", "Orders")
+    },
+    **{(name, "level"): {"tiny"} for name in ("order_intervals", "order_intervals of resamples")},
     ("NystroemMap", "X"): {"rows"},
     ("RankingStatistics", "basis"): {"rows"},
+    **{("predict_pair_proba", name): {"rows"} for name in "ab"},  # of two features
     ("explain_pair", "a"): {"zero"},
     ("explain_pair", "b"): {"zero"},
     ("curve.at", "lam"): POSITIVE | {"true", "inf", "rows", "empty"},
@@ -156,6 +168,21 @@ def model():
 
 
 @cache
+def logistic():
+    return rb.RankSVM(kernel="linear", loss="logistic").fit(X, PAIRS)
+
+
+@cache
+def choices():
+    return rb.RankSVM(kernel="linear", loss="plackett-luce").fit(X, Y)
+
+
+@cache
+def hazard():
+    return rb.BaselineHazard(SURVIVAL, Y)
+
+
+@cache
 def path():
     return rb.solve_path(problem(), solver="path")
 
@@ -203,6 +230,9 @@ def ordinal_ranker():
 # Nothing is fitted when tests are collected: signatures are those of classes.
 MADE = {
     model: rb.RankSVM,
+    logistic: rb.RankSVM,
+    choices: rb.RankSVM,
+    hazard: rb.BaselineHazard,
     path: rb.RegularizationPath,
     rls_path: SpectralPath,
     curve: rb.ValidationCurve,
@@ -314,6 +344,26 @@ CALLS = {
         rb.Preferences.from_rankings,
         orders=dict(ranking=QID, item=np.tile(np.arange(6), 2), rank=np.arange(N)),
     ),
+    "Orders.from_rankings": calls(rb.Orders.from_rankings, orders=[[0, 1, 2], [2, 1]]),
+    "Preferences.from_survival": calls(
+        rb.Preferences.from_survival, time=np.arange(N), event=np.r_[LABELS[1:], 1]
+    ),
+    "Orders.from_survival": calls(
+        rb.Orders.from_survival, time=np.arange(N), event=np.r_[LABELS[1:], 1]
+    ),
+    "Orders.from_preferences": calls(rb.Orders.from_preferences, prefs=SURVIVAL),
+    "BaselineHazard": calls(rb.BaselineHazard, y_true=SURVIVAL, y_score=Y),
+    "hazard.survival": does(hazard, "survival", y_score=Y),
+    "hazard.cumulative_hazard": does(hazard, "cumulative_hazard", y_score=Y),
+    "order_intervals": calls(rb.order_intervals, model=logistic, X=Z, n_resamples=100),
+    "order_intervals of resamples": calls(
+        rb.order_intervals, model=logistic, X=Z, n_resamples=100, method="bootstrap"
+    ),
+    "match_prior": calls(
+        rb.match_prior, model=rb.RankSVM(kernel="linear", loss="logistic"), X=X, y=PAIRS
+    ),
+    "predict_pair_proba": does(logistic, "predict_pair_proba", a=X, b=X),
+    "predict_choice_proba": does(choices, "predict_choice_proba", X=X),
     "from_clicks": calls(
         rb.Preferences.from_clicks,
         log=dict(session=QID, item=np.tile(np.arange(6), 2), rank=np.arange(N), click=LABELS),
@@ -500,6 +550,8 @@ def test_there_are_a_thousand_short_cases_and_every_public_function_has_some():
     named = {function.__qualname__.split(".")[0] for function, _, _ in CALLS.values()}
     makers = {"dask_blocks", "read_blocks", "Certificate", "RegularizationPath", "SolutionPath"}
     makers |= {
+        "OrderIntervals",
+        "PairLoss",
         "Solver",
         "ValidationCurve",
         "Solution",

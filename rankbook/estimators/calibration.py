@@ -241,7 +241,12 @@ class PairProbabilities:
         >>> model.predict_pair_proba([[3.0], [2.0]], [[0.0], [2.0]]).round(2)
         array([0.96, 0.5 ])
         """
-        scores = [np.asarray(self.predict(rows)) for rows in (a, b)]
+        scores = []
+        for name, rows in (("a", a), ("b", b)):
+            try:
+                scores.append(np.asarray(self.predict(rows)))
+            except ArgumentError as error:
+                raise error.renamed(name) if error.argument == "X" else error from None
         link = self.link_
         if scores[0].shape != scores[1].shape:
             raise ArgumentError(
@@ -291,7 +296,7 @@ class PairProbabilities:
         >>> orders = rb.Orders.from_rankings([[2, 1, 0], [1, 2, 0]])
         >>> model = rb.RankSVM(kernel="linear", loss="plackett-luce", lam=1.0)
         >>> model.fit([[0.0], [1.0], [2.0]], orders).predict_choice_proba([[0.0], [2.0]]).round(2)
-        array([0.26, 0.74])
+        array([0.18, 0.82])
         """
         scores = np.asarray(self.predict(X))
         if vars(self).get("loss") != "plackett-luce":

@@ -262,6 +262,16 @@ class OrderIntervals:
         The regularization parameter of the model, and the one for which the variance of the
         weights in the prior, 1/lam, would be that of the estimated ones; NaN unless the loss is
         logistic or Plackett-Luce and the function linear.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rankbook as rb
+    >>> prefs = rb.Preferences([0, 0, 1], [1, 2, 2], n_items=3, weight=[9, 9, 7])
+    >>> model = rb.RankSVM(lam=1.0, kernel="linear", loss="logistic").fit(np.eye(3), prefs)
+    >>> found = rb.order_intervals(model, np.eye(3))
+    >>> found.rank.tolist(), found.rank_low.tolist(), found.rank_high.tolist()
+    ([1, 2, 3], [1, 2, 2], [1, 3, 3])
     """
 
     names: tuple[str, ...]
@@ -750,6 +760,12 @@ def order_intervals(  # noqa: PLR0913 -- what is asked for, and how it is drawn
     p = len(names)
     require_memory(24 * p * (p + n_resamples), f"a table of {p:,} items", "rank fewer items")
     if method == "laplace":
+        if unit is not None:
+            raise ArgumentError(
+                "unit is given and method is 'laplace', which samples nothing",
+                "None",
+                "method='bootstrap' resamples units.",
+            )
         draws, matched = posterior_draws(solution, items, n_resamples, seed)
     else:
         units, matched = Units(problem_target(solution.problem), unit), np.nan
@@ -802,6 +818,8 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
     True
     """
     as_positive("tol", tol)
+    if not isinstance(model, RankSVM):
+        raise ArgumentError(f"model is a {type(model).__name__}", "a RankSVM")
     for name, taken in (("kernel", ("linear",)), ("penalty", ("l2",)), ("loss", LIKELIHOODS)):
         as_choice(name, getattr(model, name, None), taken)
     for _ in range(100):

@@ -461,7 +461,7 @@ class Preferences(SetOnce):
         if not time.size:
             raise ArgumentError("time has shape (0,)", "at least one time")
         coded = "If it is coded 1 and 2, subtract 1."
-        event = flags_of("event", as_array("event", event), coded)
+        event = flags_of("event", np.atleast_1d(as_array("event", event)), coded)
         if event.size != time.size:
             raise ArgumentError(
                 f"time has {time.size} entries and event has {event.size}", "equal lengths"

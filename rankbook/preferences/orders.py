@@ -15,7 +15,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import within_memory
 from ..base.ownership import SetOnce, locked
 from ..base.tables import Tabled
-from ..base.validation import as_choice, as_count, as_index, as_vector
+from ..base.validation import as_array, as_choice, as_count, as_index, as_vector
 from .events import ranking_rows
 from .graph import Preferences, chosen_rows
 from .sums import both_weights
@@ -194,7 +194,7 @@ class Orders(Tabled, SetOnce):
         sizes = np.array([row.size for row in rows])
         if top is None:
             top = np.full(sizes.size, np.inf)
-        elif np.ndim(top) == 0:
+        elif as_array("top", top).ndim == 0:
             top = np.full(sizes.size, as_count("top", top))
         else:
             top = as_vector("top", top, sizes.size, minimum=0.0)
