@@ -131,7 +131,7 @@ def first_lam(problem, eps):
     while square > 0:
         loss = problem.summed.evaluate((1 / lam) * u, problem.loss.derivative).loss
         gap, primal = square / lam - (sums.loss - loss), square / (2 * lam) + loss
-        if gap <= eps / 2 * max(1.0, primal):
+        if not (gap > eps / 2 * max(1.0, primal) and lam < 1e300):  # the value may be NaN
             break
         lam *= 2
     return lam

@@ -70,8 +70,12 @@ class ChoiceSums:
         return choice_matrix(self.item, self.n_items, bands)
 
     def excess(self, scores, e):
-        """Upper bound on the loss minus its tangent where each score moves by up to e."""
-        return self.total * e**2 / 2  # Hoeffding's bound for the range of a choice
+        """Upper bound on the loss minus its tangent where each score moves by up to e.
+
+        It includes the rounding error of a choice, up to e: a choice costs a difference between
+        logarithms of sums and scores.
+        """
+        return self.total * (e + e**2 / 2)  # Hoeffding's bound for the range of a choice
 
 
 class PlackettLuce(SmoothLoss):

@@ -531,7 +531,8 @@ def follower_of(problem: Any, allow_plugins: bool = False) -> str:
     plugins = costs_of_plugins(problem, None, "path") if allow_plugins else []
     first = min(plugins, key=lambda p: p.seconds, default=None)
     if problem.loss.is_smooth or problem.storage != "float64" or problem.signs is not None:
-        return "newton" if problem.is_factored else "path"  # which says why it cannot
+        fits = problem.loss.is_smooth or problem.is_factored
+        return "newton" if fits else "path"  # which says why it cannot
     exact, rough = (seconds for _, seconds, _ in costs_of(problem, None, "path"))
     refuse_absurd(problem, "epsilon" if exact > rough else "path", min(exact, rough))
     if first and first.seconds < min(exact, rough):

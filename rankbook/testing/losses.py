@@ -36,9 +36,6 @@ def demand(holds: Any, tell: Callable[[int], str]) -> None:
 def check_protocol(loss: PairLoss) -> None:
     """A name of its own, the methods, and a margin that is a number."""
     as_loss(loss)
-    margin = getattr(loss, "margin", 1.0)
-    if not (np.isscalar(margin) and np.isfinite(margin)):
-        raise CheckFailed(f"margin is {margin!r}; expected a finite number")
 
 
 def check_arrays(loss: PairLoss) -> None:
@@ -197,6 +194,27 @@ def check_large_shortfalls(loss: PairLoss) -> None:
     )
 
 
+def check_probability(loss: Any) -> None:
+    """It never falls, and opposite preferences sum to 1; skipped if there is none."""
+    if not hasattr(loss, "probability"):
+        raise CheckSkipped("it is optional")
+    d = points()
+    found, other = (np.asarray(loss.probability(x)) for x in (d, -d))
+    if not found.shape == other.shape == d.shape:
+        raise CheckFailed(f"probability of shape {d.shape} has shape {found.shape}")
+    demand(
+        (found >= 0) & (found <= 1) & (np.abs(found + other - 1) <= 1e-9),
+        lambda i: (
+            f"probability({d[i]:.6g}) is {found[i]:.6g} and probability({-d[i]:.6g}) {other[i]:.6g}"
+            "; expected shares of 1"
+        ),
+    )
+    demand(
+        np.diff(found) >= -1e-12,
+        lambda i: f"probability falls from {found[i]:.6g} to {found[i + 1]:.6g} at d = {d[i]:.6g}",
+    )
+
+
 def check_pickle(loss: PairLoss) -> None:
     """A pickle of it, as joblib and scikit-learn make, is the same loss."""
     t, copied = points(), pickle.loads(pickle.dumps(loss))
@@ -261,9 +279,9 @@ def check_loss(loss: PairLoss) -> CheckTable:
     -------
     CheckTable
         A list of results: the protocol, arrays, convexity, the derivative by differences, the
-        second one, the conjugate by the Fenchel-Young inequality, large shortfalls, a pickle, and
-        certified answers on degenerate data. A detail of a failure names the function and the
-        point.
+        second one, the conjugate by the Fenchel-Young inequality, large shortfalls, the
+        probability, a pickle, and certified answers on degenerate data. A detail of a failure names
+        the function and the point.
 
     Notes
     -----

@@ -105,3 +105,12 @@ def test_the_problem_lists_nothing():
     model = rb.RankSVM(kernel="linear", loss="logistic").fit(X, prefs)
     assert not prefs.is_listed and model.certificate_.relative_gap < 1e-6
     assert not model.solution_.problem.prefs.is_listed
+
+
+def test_heavy_pairs_far_apart_keep_their_loss():
+    prefs = rb.Preferences.from_scores(np.arange(40) % 2).item_weighted(np.full(40, 1e8))
+    f = np.where(np.arange(40) % 2, 35.0, 0.0)
+    found = logistic_of(prefs).evaluate(f)
+    expected = 400 * 1e16 * np.log1p(np.exp(-35))
+    assert found.loss == pytest.approx(expected, rel=1e-12)
+    assert found.margin == pytest.approx(expected + f @ found.score_gradient, rel=1e-12)

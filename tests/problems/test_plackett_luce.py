@@ -364,3 +364,13 @@ def test_what_does_not_go_together_is_refused(make, words):
     X, time, event = patients()
     with pytest.raises((ValueError, TypeError), match=words):
         make(X, rb.Orders.from_survival(time, event))
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e8, 1e12, 1e15])
+def test_bounds_hold_for_heavy_orders(weight):
+    orders = rb.Orders.from_rankings([[2, 1, 0], [2, 0, 1]], weight=[weight] * 2, top=1)
+    X = np.array([[0.0], [0.1], [1.0]])
+    found = rb.solve(rb.RankSVMProblem(X, orders, "linear", loss="plackett-luce"), 1.0)
+    w = found.weights[0]
+    value = w**2 / 2 + 2 * weight * np.log1p(np.exp((X[:2] - 1) * w).sum())
+    assert found.certificate.dual <= value <= found.certificate.primal

@@ -225,16 +225,51 @@ def test_what_is_no_loss_is_refused():
     class Half(Rounded):
         conjugate = None
 
+    class Nowhere(Rounded):
+        margin = float("nan")
+
     for loss, words in (
         (Nameless(), "loss has the name None"),
         (Hinge(), "'hinge', which is taken"),
         (Half(), "loss 'rounded' has no method conjugate"),
+        (Nowhere(), "loss 'rounded' has the margin nan"),
         (3, "loss is 3"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
             rb.RankSVMProblem(X, PREFS, "linear", loss=loss)
     assert as_loss(Logistic()).name == "logistic" and as_loss(as_loss(Rounded())).name == "rounded"
     assert isinstance(as_loss(Rounded()), SmoothPairLoss)
+
+
+@pytest.mark.parametrize("method", ["value", "derivative", "second_derivative", "conjugate"])
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (lambda x: np.full_like(x, np.nan), "that is nan at"),
+        (lambda x: np.full_like(x, np.inf), "that is inf at"),
+        (lambda x: 1.0, "that is a float for an array"),
+        (lambda x: x[1:], "that is float64 of shape .* for an array of shape"),
+        (lambda x: x[:, None], "that is float64 of shape .* for an array of shape"),
+        (lambda x: x + 0j, "that is complex128"),
+        (lambda x: x.tolist(), "that is a list for an array of shape"),
+    ],
+)
+def test_a_method_that_returns_no_numbers_is_named(method, wrong, words):
+    loss = type("Broken", (Rounded,), {method: lambda self, x: wrong(x)})()
+    problem = rb.RankSVMProblem(X, PREFS, "linear", loss=loss)
+    for call in (lambda: rb.solve(problem, 1.0), lambda: rb.solve_path(problem, solver="newton")):
+        with pytest.raises(ValueError, match=f"'rounded' has a {method} {words}"):
+            call()
+
+
+def test_a_loss_that_is_nan_elsewhere_ends_a_path():
+    class Fading(Rounded):
+        def value(self, t):
+            return np.where(t == 1, super().value(t), np.nan)
+
+    problem = rb.RankSVMProblem(X, PREFS, "linear", loss=Fading())
+    with pytest.raises(ArithmeticError):
+        rb.solve_path(problem, solver="newton")
 
 
 def test_blocks_give_the_same_answer():

@@ -272,3 +272,11 @@ def test_margins_of_any_sign_are_foretold(margin):
     prefs = prefs.reweighted(margin=np.full(len(prefs), margin))
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
     assert rb.compare_solvers(problem, 1.0)[0].is_possible
+
+
+def test_auto_follows_the_squared_hinge_with_a_kernel():
+    prefs = rb.Preferences.from_scores([0, 1, 2, 1])
+    problem = rb.RankSVMProblem([[0.0], [1.0], [3.0], [2.0]], prefs, loss="squared")
+    path = rb.solve_path(problem)
+    assert path.solver.startswith("newton")
+    assert path.certificate(path.domain[0]).relative_gap <= 1e-3
