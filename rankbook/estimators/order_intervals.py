@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 __all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'ranks', 'half_width',
            'pair_deviations', 'scaled', 'decisions', 'problem_target', 'compared_groups', 'determined_groups',
            'within_groups', 'ScoreDraws', 'OrderIntervals', 'Units', 'are_quick', 'newton_fits', 'refitted', 'refits',
-           'resampled_scores', 'bootstrap_draws', 'posterior_root', 'posterior_draws', 'fitted_to', 'chosen_method',
+           'resampled_scores', 'bootstrap_draws', 'posterior_root', 'posterior_draws', 'solution_of', 'chosen_method',
            'order_intervals', 'match_prior']
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi10
@@ -615,7 +615,7 @@ def posterior_draws(solution, X, n_draws, seed):
     return ScoreDraws.of(predicted, group, moved, width, of_pairs), matched
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi28
-def fitted_to(model, X):
+def solution_of(model, X):
     """The solution of a fitted model, items X as its problem has them, and names of these."""
     model, index = getattr(model, "best_estimator_", model), index_of(X)
     if isinstance(model, Pipeline):
@@ -755,7 +755,7 @@ def order_intervals(  # noqa: PLR0913 -- what is asked for, and how it is drawn
     n_resamples, seed = as_count("n_resamples", n_resamples, low=100), as_seed(random_state)
     n_jobs = None if n_jobs is None else as_jobs("n_jobs", n_jobs)
     simultaneous = as_flag("simultaneous", simultaneous)
-    solution, items, names = fitted_to(model, X)
+    solution, items, names = solution_of(model, X)
     method = chosen_method(solution.problem, method)
     p = len(names)
     require_memory(24 * p * (p + n_resamples), f"a table of {p:,} items", "rank fewer items")
@@ -824,7 +824,7 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
         as_choice(name, getattr(model, name, None), taken)
     for _ in range(100):
         model.fit(X, y)
-        solution, items, _ = fitted_to(model, X)
+        solution, items, _ = solution_of(model, X)
         lam = posterior_root(solution, items)[1]
         if abs(math.log(lam / solution.lam)) <= tol:
             return model

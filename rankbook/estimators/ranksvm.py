@@ -74,7 +74,7 @@ from rankbook.selection.curve import (
 from ..selection.folds import Fold, make_folds, pair_folds
 
 # %% auto #0
-__all__ = ['MOST', 'PATH_OF_BLOCKS', 'feature_signs', 'fitted_to', 'refuse_query_weight', 'RankSVM', 'worth_projecting',
+__all__ = ['MOST', 'PATH_OF_BLOCKS', 'feature_signs', 'plain_attributes', 'refuse_query_weight', 'RankSVM', 'worth_projecting',
            'rescale', 'followed', 'FoldCurve', 'fold_curve', 'fold_values', 'mean_curve', 'choose_by_folds',
            'RankSVMCV']
 
@@ -89,7 +89,7 @@ def feature_signs(model, X):
     return as_signs(model.signs, X.shape[1], getattr(model, "feature_names_in_", None))
 
 
-def fitted_to(prefs, solution, model):
+def plain_attributes(prefs, solution, model):
     """Fitted attributes of a ranking SVM, for items without pair features, as a dict."""
     if getattr(prefs, "pair_features", None) is None:
         found = fitted_attributes(solution)
@@ -115,8 +115,9 @@ def refuse_query_weight(model):
 class RankSVM(Ranker):
     """Ranking SVM: a function that scores items so that preferred ones come out higher.
 
-    Minimises lam/2 |f|^2 (or lam |w|_1) + sum of c max(0, 1 - (f(better) - f(worse))) over all
-    preferences, equation (6) of Zapien et al. (2009). A linear kernel takes sparse items, and keeps
+    Minimises lam/2 |f|^2 (or lam |w|_1) plus the sum of a loss over all preferences, by default of
+    the hinge c max(0, 1 - (f(better) - f(worse))), equation (6) of Zapien et al. (2009); `loss`
+    chooses another one. A linear kernel takes sparse items, and keeps
     those of float32 where the solver is "newton" or "subgradient".
 
     Parameters
@@ -317,7 +318,7 @@ class RankSVM(Ranker):
             takes = dict(pair_features=self.approximate_kernel is None, orders=True)
             prefs = given_preferences(preferences, rows, **takes, **others)
         if self.approximate_kernel is None:
-            found = fitted_to(prefs, self._solve(self._problem(X, prefs)), self)
+            found = plain_attributes(prefs, self._solve(self._problem(X, prefs)), self)
         else:
             found = self._fit_projected(X, prefs)
         return self._keep_fit(found | dict(by_query_=prefs.queries is not None))
@@ -897,4 +898,4 @@ class RankSVMCV(Ranker):
             best_=curve.best,
             standard_error_=error,
         )
-        return results | fitted_to(prefs, solution, model)
+        return results | plain_attributes(prefs, solution, model)

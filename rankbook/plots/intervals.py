@@ -18,21 +18,21 @@ def plot_intervals(
     by: Literal["rank", "score"] = "rank",
     k: int = 30,
 ) -> "Axes":
-    """Ranks of items with a bar from the best to the worst possible one, best item first.
+    """Draw ranks of items with a bar from the best to the worst possible rank, best item first.
 
     Parameters
     ----------
     intervals : OrderIntervals
     ax : matplotlib Axes, default a new figure's
     by : {"rank", "score"}, default "rank"
-        What the bars are of. An interval of a score that is infinite has no bar.
+        Whether to draw intervals of ranks or of scores. Infinite intervals have no bar.
     k : int, default 30
-        How many items to show.
+        Number of items to show.
 
     Returns
     -------
     matplotlib Axes
-        With a collection more, the bars, and a line more, the estimates.
+        With the bars as a collection and the estimates as a line.
 
     Examples
     --------

@@ -239,7 +239,7 @@ def plot_reliability(
     ax : matplotlib Axes, default a new figure's
         Several diagrams on one Axes get different colours.
     label : str, optional
-        What it is called in the legend.
+        Its name in the legend.
 
     Returns
     -------
@@ -257,7 +257,7 @@ def plot_reliability(
     >>> import rankbook as rb
     >>> found = rb.metrics.reliability([2, 1, 0], [0.4, 0.0, -3.0])
     >>> rb.plots.plot_reliability(found).get_ylabel()
-    'share that it won'
+    'observed share of wins'
     """
     require_kind("reliability", reliability, Reliability)
     ax = as_axes(ax, (3.1, 2.9))
@@ -267,7 +267,7 @@ def plot_reliability(
     style = dict(fmt="o-", ms=4, lw=1.2, elinewidth=0.8, capsize=2)
     name = None if label is None else plain(label)
     ax.errorbar(reliability.predicted, reliability.observed, bars, label=name, **style)
-    ax.set(xlabel="probability of the predicted winner", ylabel="share that it won")
+    ax.set(xlabel="probability of the predicted winner", ylabel="observed share of wins")
     if label is not None:
         ax.legend(loc="best", **SMALL)
     return ax

@@ -1,4 +1,4 @@
-"""Checks of a loss of pairs from outside the package."""
+"""Checks of pair losses from outside the package."""
 
 import pickle
 import warnings
@@ -27,7 +27,7 @@ def points() -> np.ndarray:
 
 
 def demand(holds: Any, tell: Callable[[int], str]) -> None:
-    """A CheckFailed with what `tell` says of the first place where something does not hold."""
+    """Raise CheckFailed with `tell(i)` for the first i at which `holds` is False."""
     wrong = np.flatnonzero(~np.asarray(holds))
     if wrong.size:
         raise CheckFailed(tell(int(wrong[0])))
@@ -89,7 +89,7 @@ def check_convexity(loss: PairLoss) -> None:
 
 
 def check_derivative(loss: PairLoss) -> None:
-    """It lies between the slopes of the chords to both sides, and nowhere jumps."""
+    """It lies between the slopes of the chords to both sides, and is continuous."""
     t = points()
     found, value = loss.derivative(t), loss.value(t)
     for step in (1e-4, 1e-2, 1.0):
@@ -167,7 +167,8 @@ def check_conjugate(loss: PairLoss) -> None:
     if np.isnan(lost).any() or (lost == -np.inf).any():
         i = int(np.flatnonzero(np.isnan(lost) | (lost == -np.inf))[0])
         raise CheckFailed(
-            f"conjugate({a[i]:.6g}) is {lost[i]}; expected a number, or infinity where no t is best"
+            f"conjugate({a[i]:.6g}) is {lost[i]}; expected a number, or infinity if a t - value(t) "
+            "is unbounded"
         )
     size = 1 + np.abs(np.where(np.isfinite(cost), cost, 0)) + np.abs(a[:, None] * wide)
     wrong = np.argwhere(gap < -1e-10 * size)
@@ -180,7 +181,7 @@ def check_conjugate(loss: PairLoss) -> None:
 
 
 def check_large_shortfalls(loss: PairLoss) -> None:
-    """Far out nothing is NaN, and the value is finite where the derivative is."""
+    """For large shortfalls nothing is NaN, and the value is finite where the derivative is."""
     t = FAR * np.array([-1e3, -10, -1, -0.75, 0.75, 1, 10, 1e3])
     with np.errstate(all="ignore"):
         value, slope = loss.value(t), loss.derivative(t)
@@ -222,7 +223,7 @@ def check_pickle(loss: PairLoss) -> None:
 
 
 def check_answers(loss: PairLoss) -> None:
-    """Answers of the solver "newton" are proven to a millionth, on degenerate data, too."""
+    """Solutions of "newton" are certified to 1e-6, also on degenerate data."""
     rng = np.random.default_rng(2)
     grades, qid = rng.integers(0, 3, 24), np.arange(24) % 2
     graded = Preferences.from_scores(grades, qid)
@@ -248,7 +249,7 @@ CHECKS = {
 
 
 def results(loss: PairLoss) -> Iterator[CheckResult]:
-    """How each check of a loss ends; the others are skipped if it breaks the protocol."""
+    """Results of all checks; the rest is skipped if "protocol" or "arrays" fails."""
     begun = True
     for name, check in CHECKS.items():
         outcome, detail = "passed", ""
@@ -268,7 +269,7 @@ def results(loss: PairLoss) -> Iterator[CheckResult]:
 
 
 def check_loss(loss: PairLoss) -> CheckTable:
-    """Check whether a loss of pairs does what its protocol asks for.
+    """Check whether a pair loss follows its protocol.
 
     Parameters
     ----------
@@ -285,8 +286,8 @@ def check_loss(loss: PairLoss) -> CheckTable:
 
     Notes
     -----
-    The functions are tried at some 600 shortfalls up to 30 in size. What holds there is not proven
-    to hold everywhere. Some seconds.
+    The functions are checked at some 600 shortfalls up to 30 in size; this does not prove that
+    they are right everywhere. Takes some seconds.
 
     Examples
     --------
