@@ -191,3 +191,32 @@ def test_groups_of_votes_are_drawn_together(votes):
     assert "--group is 'judge'; expected --intervals --method bootstrap with it" in said
     said = refused("rank", *given, "--group", "sex")
     assert "--group is 'sex'; expected one of: judge, loser, winner" in said
+
+
+def test_orders_are_ranked_by_plackett_luce(votes):
+    rng = np.random.default_rng(0)
+    rows = [
+        sorted(rng.choice(5, 3, replace=False), key=lambda i: i - rng.gumbel()) for _ in "." * 90
+    ]
+    wide = pd.DataFrame(PLAYERS[np.array(rows)], columns=["best", "middle", "worst"])
+    long = wide.stack().rename("player").reset_index()
+    long.columns = ["judge", "rank", "player"]
+    long["rank"] = long["rank"].map(dict(best=1, middle=2, worst=3))
+    long.to_csv("long.csv", index=False)
+    wide.assign(judge=range(90)).to_csv("wide.csv", index=False)
+    orders = rb.Orders.from_rankings(rows)
+    model = rb.RankSVM(kernel="linear", loss="plackett-luce")
+    rb.match_prior(model, np.eye(5), orders)
+    given = ["wide.csv", "--form", "orders", "--column", "item=best,middle,worst", "--intervals"]
+    for method in ("laplace", "bootstrap"):
+        found = rb.order_intervals(model, np.eye(5), method=method)
+        said = table(*given, "--method", method).set_index("item").loc[PLAYERS]
+        assert np.allclose(said.score, found.score, atol=1e-6)
+        assert np.abs(said.high - found.high).max() < (1e-4 if method == "laplace" else 0.1)
+        assert (said.comparisons == np.bincount(orders.item)).all()
+    columns = ["--column", "ranking=judge", "--column", "item=player"]
+    same = table("long.csv", "--form", "rankings", *columns).set_index("item").loc[PLAYERS]
+    assert np.allclose(same.score, found.score, atol=1e-6)
+    assert "--ties is 'half'" in refused("rank", *given, "--ties", "half")
+    more = ["--method", "bootstrap", "--group", "judge"]
+    assert "--group is 'judge' beside orders" in refused("rank", *given, *more)

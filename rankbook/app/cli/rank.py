@@ -1,4 +1,4 @@
-"""``rankbook rank``: a leaderboard from matches or votes alone."""
+"""``rankbook rank``: a leaderboard from matches, votes or orders alone."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ Matches = Annotated[
     str,
     typer.Argument(
         metavar="MATCHES",
-        help="File of votes or matches, a row each: .csv .tsv .parquet, also with .gz; or - for"
+        help="File of votes, matches or orders: .csv .tsv .parquet, also with .gz; or - for"
         " standard input.",
         show_default=False,
     ),
@@ -22,16 +22,18 @@ Matches = Annotated[
 Form = option(
     str,
     "What a row of that file is: pairs (winner, loser, or winner with the names of the columns of"
-    " the two sides), or matches (home, away, result: H, D, A, the name of a side's column or tie,"
-    " or goals ahead).",
-    values="pairs matches",
+    " the two sides), matches (home, away, result: H, D, A, the name of a side's column or tie, or"
+    " goals ahead), rankings (ranking, item, rank: 1 is best, equal ranks are tied), orders (a"
+    " whole ranking: its items from left to right, best first; --column item=FIRST,SECOND,... if"
+    " there are other columns).",
+    values="pairs matches rankings orders",
 )
 Intervals = option(bool, "Add intervals of scores and ranks.", "--intervals")
 Level = option(float, "Of the intervals; each contains the truth with this probability.")
 Method = option(
     str,
-    "Of the intervals: laplace, the approximate posterior, or bootstrap, refits to votes that are"
-    " drawn again; laplace by default.",
+    "Of the intervals: laplace, the approximate posterior, or bootstrap, refits to votes or orders"
+    " that are drawn again; laplace by default.",
     values="laplace bootstrap",
 )
 Group = option(
@@ -53,11 +55,11 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     loser: Loser = None,
     weight: Weight = None,
     column: Columns = None,
-    ties: Ties = "half",
+    ties: Ties = None,
     output: Out = "-",
     as_json: Json = False,
 ):
-    """Rank items by the results of their comparisons, without features.
+    """Rank items by the results of their comparisons, or by orders of them, without features.
 
     Scores are those of a Bradley-Terry model: an item beats another with probability 1 / (1 +
     exp(-difference of scores)). The regularization parameter is chosen so that it matches the
@@ -65,11 +67,15 @@ def rank(  # noqa: PLR0913 -- an option of the command each
 
     With --column home_advantage=yes the left side of a vote, or the home side of a match, has an
     advantage, which is added to its score and printed below the table.
+
+    Orders of three or more items (--form rankings or orders) are scored by the model of Plackett
+    and Luce: an item is chosen from those that remain with a probability proportional to
+    exp(score).
     """
     from rankbook.app.leaderboard import leaderboard
     from rankbook.base.tables import as_text
     from rankbook.base.validation import as_choice
-    from rankbook.data.records import read_preferences
+    from rankbook.data.records import read_orders, read_preferences
     from rankbook.data.table import Source
     from rankbook.data.writers import TABLES, json_rows, write_frame
 
@@ -83,12 +89,20 @@ def rank(  # noqa: PLR0913 -- an option of the command each
             raise ArgumentError(f"--{name} is given", "--intervals with it")
     if group is not None and method != "bootstrap":
         raise ArgumentError(f"group is {group!r}", "--intervals --method bootstrap with it")
-    as_choice("form", form, ("pairs", "matches"))
+    as_choice("form", form, ("pairs", "matches", "rankings", "orders"))
+    is_orders = form in ("rankings", "orders")
+    if not is_orders:
+        ties = ties or "half"
+    elif group is not None:
+        raise ArgumentError(f"group is {group!r} beside orders", "no value for orders")
     check_file("MATCHES", matches)
     named = dict(winner=winner, loser=loser, weight=weight)
-    asked = asked_preferences([], matches, form=form, column=column, ties=ties, **named)
+    loss = "plackett-luce" if is_orders else None
+    asked = asked_preferences([], matches, form=form, column=column, ties=ties, loss=loss, **named)
+    asked.pop("loss", None)
     with spoken_warnings():
-        prefs, unit = read_preferences(**asked | dict(path=Source(matches))), None
+        read = read_orders if is_orders else read_preferences
+        prefs, unit = read(**asked | dict(path=Source(matches))), None
         if group is not None:
             names = prefs.items
             prefs, unit = grouped_preferences(asked, group, prefs.n_items, names)
