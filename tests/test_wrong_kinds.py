@@ -105,7 +105,11 @@ ALSO = {  # the same for a parameter of one call
     ("from_clicks", "clip"): {"zero", "tiny"},
     ("click_propensities", "item"): TAKES["session"],
     **{(name, "pair_features"): {"rows"} for name in ("Preferences", "from_pairs")},
-    ("from_pairs of a table", "pair_features"): {"minuses"} | WHOLE,
+    **{
+        (name, "pair_features"): {"minuses"} | WHOLE
+        for name in ("from_pairs of a table", "from_matches")
+    },
+    ("from_matches", "home_advantage"): {"true"},
     **{
         (f"hazard.{name}", "times"): {"minus", "zero", "true", "minuses", "empty"} | POSITIVE
         for name in ("survival", "cumulative_hazard")
