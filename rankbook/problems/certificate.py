@@ -202,8 +202,9 @@ class Certificate(Tabled):
         is proven.
         """
         tol = as_positive("tol", tol, zero=True)
-        worst = max(self.box_violation, self.complementarity_violation, self.relative_residual**2)
-        return bool(max(self.relative_gap, worst) <= tol)
+        violations = self.box_violation, self.complementarity_violation
+        found = self.relative_gap, *violations, self.relative_residual**2
+        return all(bool(each <= tol) for each in found)  # False for NaN
 
     def __str__(self) -> str:
         if self.relative_residual or self.gradient:

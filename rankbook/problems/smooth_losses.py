@@ -249,12 +249,10 @@ def checked(rule, method, x):
         If it returns anything else.
     """
     found, says = getattr(rule, method)(x.copy()), f"loss {rule.name!r} has a {method}"
-    if not (isinstance(found, np.ndarray) and found.shape == x.shape and found.dtype.kind in "fiu"):
-        kind = (
-            f"{found.dtype} of shape {found.shape}"
-            if hasattr(found, "shape")
-            else f"a {type(found).__name__}"
-        )
+    if not (type(found) is np.ndarray and found.shape == x.shape and found.dtype.kind in "fiu"):
+        kind = f"a {type(found).__name__}"
+        if type(found) is np.ndarray:
+            kind = f"{found.dtype} of shape {found.shape}"
         raise ArgumentError(
             f"{says} that is {kind} for an array of shape {x.shape}", "an array of that shape"
         )

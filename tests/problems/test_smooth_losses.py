@@ -101,6 +101,14 @@ def test_multipliers_are_judged_one_by_one():
     assert worse.dual < best.certificate.dual
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic"])
+def test_multipliers_that_are_nan_prove_no_optimum(loss):
+    problem = rb.RankSVMProblem(X, PREFS, "linear", loss=loss)
+    w, dual = rb.solve(problem, 1.0).weights, np.full(len(PREFS), np.nan)
+    with np.errstate(invalid="ignore"):
+        assert not problem.certificate(1.0, weights=w, dual=dual).is_optimal()
+
+
 def test_its_estimator_works_end_to_end():
     model = rb.RankSVM(kernel="linear", loss="logistic", solver=("newton", dict(tol=1e-10)))
     model.fit(X, Y, qid=np.arange(40) % 4)
@@ -250,6 +258,7 @@ def test_what_is_no_loss_is_refused():
         (lambda x: 1.0, "that is a float for an array"),
         (lambda x: x[1:], "that is float64 of shape .* for an array of shape"),
         (lambda x: x[:, None], "that is float64 of shape .* for an array of shape"),
+        (lambda x: np.ma.masked_array(x, x == x), "that is a MaskedArray"),
         (lambda x: x + 0j, "that is complex128"),
         (lambda x: x.tolist(), "that is a list for an array of shape"),
     ],
