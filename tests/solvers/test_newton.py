@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
+from sklearn.exceptions import ConvergenceWarning
 
 import rankbook as rb
 from rankbook.paths import ranges as newton_path
@@ -213,6 +214,34 @@ def test_what_rounding_forbids_comes_back_with_its_gap():
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
     point, width, _ = minimise(problem, 1.0, 1e-18)
     assert 0 <= proven_gap(problem, 1.0, point, width) < 1e-10
+
+
+@pytest.mark.parametrize("loss", ["logistic", "plackett-luce"])
+def test_likelihoods_are_solved_to_more_digits_by_default(loss):
+    """The gap of the hinge stays at 1e-6, which is also what a warning goes by for every loss."""
+    X, prefs = CASES["queries"]
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss=loss)
+    for lam in (10.0, 0.1):
+        found, exact = (rb.solve(problem, lam, s) for s in ("newton", ("newton", dict(tol=1e-15))))
+        assert found.certificate.relative_gap <= 1e-10
+        assert found.info["steps"] <= exact.info["steps"]
+        asked = rb.solve(problem, lam, "newton", tol=1e-2)
+        assert asked.certificate.relative_gap > 1e-10  # a tolerance that is given holds
+    assert rb.get_solver("newton").tol == 1e-6
+    hinge = rb.RankSVMProblem(X, prefs, kernel="linear")
+    steps = [rb.solve(hinge, 1.0, s).info for s in ("newton", ("newton", dict(tol=1e-6)))]
+    assert steps[0] == steps[1]
+
+
+def test_rounding_that_forbids_the_digits_of_the_default_is_no_warning(recwarn):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 2)), rng.normal(size=100).round()
+    prefs = rb.Preferences.from_scores(y)
+    problem = rb.RankSVMProblem(X, prefs, gamma=0.1, loss="plackett-luce")
+    found = rb.solve(problem, 1e-8, "newton")
+    assert 1e-10 < found.certificate.relative_gap <= 1e-6 and not recwarn
+    with pytest.warns(ConvergenceWarning, match="its tolerance is 1e-10"):
+        rb.solve(problem, 1e-8, "newton", tol=1e-10)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
