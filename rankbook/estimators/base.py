@@ -797,15 +797,16 @@ class Ranker(PairProbabilities, Shown):
             found["feature_names_in_"] = np.array(facts.feature_names, object)
         return self._keep_fit(found)
 
-    def _check_folds(self, given, groups=None):
+    def _check_folds(self, given, groups=None, metrics=("disagreement",)):
         """Refuse a metric, a kind of fold or groups that do not go with the rest.
 
-        `given` says whether there are preferences rather than scores.
+        `given` says whether there are preferences rather than scores, by which only `metrics` are
+        measured.
         """
-        if given and self.metric != "disagreement":
+        if given and self.metric not in metrics:
             raise ArgumentError(
                 f"metric is {self.metric!r} and preferences are given, without grades",
-                "'disagreement'",
+                " or ".join(map(repr, metrics)),
             )
         if not given and self.fold_by != "item":
             raise ArgumentError(

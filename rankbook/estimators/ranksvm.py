@@ -66,9 +66,11 @@ from ..registry.solve import solve, solve_path
 from ..registry.solver import auto_options, with_options
 from rankbook.selection.curve import (
     METRICS,
+    OF_PAIRS,
     ValidationCurve,
     curve_metric,
     largest_within,
+    require_probabilities,
     validation_curve,
 )
 from ..selection.folds import Fold, make_folds, pair_folds
@@ -611,7 +613,9 @@ class RankSVMCV(Ranker):
     metric : str, default "disagreement"
         Measure of the validation items, on all their preferences, whatever the graph:
         "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map") or
-        "reciprocal_rank" (or "mrr"). Item weights count for the disagreement only.
+        "reciprocal_rank" (or "mrr"); or "log_loss" for losses with probabilities, see
+        :func:`rankbook.validation_curve`. The disagreement is the default for these losses, too:
+        pass "log_loss" where the probabilities are used. Item weights count for these two only.
     k, lam_min_ratio : int, optional, and float or None, default 1e-6
         Places that count for "ndcg". Each fold's path ends at this share of its lam_max, or for
         losses without one of :func:`rankbook.paths.ranges.lam_unit`; None follows it to its end.
@@ -795,8 +799,9 @@ class RankSVMCV(Ranker):
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
         refuse_query_weight(self)
-        curve_metric(self.metric, self.k)
-        self._check_folds(preferences is not None, groups)
+        if curve_metric(self.metric, self.k)[0] == "log_loss":
+            require_probabilities(as_loss(self.loss))
+        self._check_folds(preferences is not None, groups, OF_PAIRS)
         ratio = self.lam_min_ratio
         if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
             raise ArgumentError(f"lam_min_ratio is {ratio}", "a number between 0 and 1, or None")
@@ -852,9 +857,7 @@ class RankSVMCV(Ranker):
                 (y[items], part(query, items), graph, part(weight, items), weigh(items))
                 for items, graph in ((train, self.graph), (test, "full"))
             )
-            judged = (
-                (weighted_preferences(*asked), None) if self.metric == "disagreement" else asked[:2]
-            )
+            judged = (weighted_preferences(*asked), None) if self.metric in OF_PAIRS else asked[:2]
             folds.append(Fold(train, weighted_preferences(*known), test, *judged))
         return folds
 
