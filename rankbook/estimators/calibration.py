@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
@@ -19,6 +20,7 @@ from ..base.limits import warn
 from ..base.types import Items, Seed
 from ..base.validation import as_choice, as_ids
 from rankbook.metrics.probabilities import (
+    EPS,
     LARGEST,
     NumberedPairs,
     Sigmoid,
@@ -61,28 +63,35 @@ MOST = 1_000_000  # preferences that calibration uses
 METHODS = ("sigmoid", "isotonic")
 
 
-def sigmoid_link(difference, weight):
-    """The sigmoid of the largest likelihood for differences (m,), the better minus the worse."""
-    from sklearn.linear_model import LogisticRegression
+def sigmoid_link(difference, weight, count):
+    """The sigmoid of the largest likelihood for differences (m,), the better minus the worse.
 
-    size, m = np.abs(difference), weight.size
+    The weights (m,) are of mean 1 and stand for `count` preferences.
+    """
+    from scipy.optimize import brentq
+
+    size = np.abs(difference)
     if not size.any():
         return Sigmoid(0.0)
     scale = np.median(size[size > 0])
     with np.errstate(over="ignore"):
         unit = np.clip(difference / scale, -1e6, 1e6)
-    weights = weight * np.array([[m + 1], [1]]) / (m + 2)
-    options = dict(C=np.inf, fit_intercept=False, solver="newton-cholesky", tol=1e-10)
-    model = LogisticRegression(**options, max_iter=1000)
-    model.fit(np.tile(unit, 2)[:, None], np.repeat([1, 0], m), sample_weight=weights.ravel())
-    return Sigmoid(float(np.clip(model.coef_[0, 0] / scale, 0.0, LARGEST)))
+    pull, target = weight * unit, (count + 1) / (count + 2)
+    slope_of = lambda slope: pull @ (target - expit(slope * unit))  # decreases in the slope
+    if slope_of(0.0) <= 0:
+        return Sigmoid(0.0)
+    high = 1.0
+    while slope_of(high) > 0:
+        high *= 2
+    slope = brentq(slope_of, 0.0, high, xtol=1e-300, rtol=1e-12)
+    return Sigmoid(float(min(slope / scale, LARGEST)))
 
 
-def isotonic_link(difference, weight):
+def isotonic_link(difference, weight, count):
     """The increasing link of the least squared error for differences (m,)."""
     from sklearn.isotonic import IsotonicRegression
 
-    least, both = 1 / (weight.size + 2), np.r_[difference, -difference]
+    least, both = 1 / (count + 2), np.r_[difference, -difference]
     model = IsotonicRegression(y_min=least, y_max=1 - least)
     model.fit(both, np.repeat([1.0, 0.0], weight.size), sample_weight=np.tile(weight, 2))
     above = model.X_thresholds_ > 0
@@ -131,7 +140,8 @@ def calibrate(
 
     Notes
     -----
-    A tie counts as half a win each way if the preferences hold both. O(m log m) for m preferences,
+    A tie counts as half a win each way if the preferences hold both, and a preference of weight 7
+    like 7 equal ones. O(m log m) for m preferences,
     at most a million; counted ones are not listed.
 
     References
@@ -163,7 +173,12 @@ def calibrate(
     if not weight.size:
         raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")
     d = np.clip(differences(score, better, worse), -LARGEST, LARGEST)
-    link = (sigmoid_link if method == "sigmoid" else isotonic_link)(d, weight / weight.mean())
+    tops = (prefs.better_weight, prefs.worse_weight) if prefs.is_counted else (prefs.weight,)
+    with np.errstate(over="ignore"):  # weights may be numbers of equal votes
+        total = weight.sum() * np.prod([1.0 if top is None else top.max() for top in tops])
+    count = np.clip(total, weight.size, 1 / EPS)
+    fit_link = sigmoid_link if method == "sigmoid" else isotonic_link
+    link = fit_link(d, weight / weight.mean(), count)
     if d.any() and not link.probability(np.abs(d).max()) > 0.5:
         warn("y_score orders most preferences wrongly, so all probabilities are 1/2.")
     return link

@@ -484,7 +484,8 @@ def newton_fits(problem, lam, prefs, weights):
     for _ in range(STEPS):
         gradient = lam * w - (c * rule.derivative(t)) @ D
         H = X.T @ ((c * second_derivative(rule, t)) @ Q).reshape(lots, n, n) @ X + lam * np.eye(d)
-        move = np.linalg.solve(H, gradient[..., None])[..., 0]
+        with solvable("the curvature of a refit"):
+            move = np.linalg.solve(H, gradient[..., None])[..., 0]
         fall = (gradient * move).sum(axis=1)
         moves = fall > 1e-14 * np.maximum(1.0, value)
         if not moves.any():
@@ -789,7 +790,7 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
         With ``loss="logistic"`` or ``"plackett-luce"`` and a linear kernel; its `lam` is where the
         search begins, and is replaced.
     X : array-like of shape (n, d)
-    y : Preferences, a table of pairs, or Orders
+    y : Preferences, Orders, or array-like of shape (n,), float
         As for :meth:`rankbook.RankSVM.fit`.
     tol : float, default 0.01
         Relative change of lambda at which the search ends.
@@ -801,7 +802,8 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
     Raises
     ------
     ValueError
-        If the kernel, the loss or the penalty is another, and as ``fit``.
+        If the kernel, the loss or the penalty is another, if compared items have equal features,
+        and as ``fit``.
 
     Notes
     -----
@@ -826,6 +828,10 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
         model.fit(X, y)
         solution, items, _ = solution_of(model, X)
         lam = posterior_root(solution, items)[1]
+        if not lam > 0:
+            raise ArgumentError(
+                "X has equal rows for the items that are compared", "features that differ"
+            )
         if abs(math.log(lam / solution.lam)) <= tol:
             return model
         model.set_params(lam=lam)

@@ -77,9 +77,10 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
     -------
     pandas.DataFrame
         A row for each rank, with the columns `probability` (1 for the first rank),
-        `standard_error`, and `clicks`, the number of clicks that the estimate uses: those on items
-        that were shown at several ranks. Give :meth:`rankbook.Preferences.from_clicks` an entry
-        for each row of the log, ``log["rank"].map(found.probability / found.probability.max())``.
+        `standard_error` (NaN if one item, or one query, is used), and `clicks`, the number of
+        clicks that the estimate uses: those on items that were shown at several ranks. Give
+        :meth:`rankbook.Preferences.from_clicks` an entry for each row of the log,
+        ``log["rank"].map(found.probability / found.probability.max())``.
 
     Raises
     ------
@@ -115,6 +116,10 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
         cluster = factorize(query)[0]
         code = factorize(code.astype(np.int64) * (cluster.max() + 1) + cluster)[0]
     ranks, at = np.unique(place, return_inverse=True)
+    if ranks.size == 1:
+        raise ArgumentError(
+            f"rank is {ranks[0]:g} in every row", "items that were shown at several ranks"
+        )
     shape = code.max() + 1, ranks.size
     shown, clicks = (
         csr_array((each, (code, at)), shape) for each in (np.ones(name.size), 1.0 * flag)
@@ -132,6 +137,8 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
     by_group = csr_array((np.ones(group.size), (group, np.arange(group.size)))) @ residual
     spread = np.linalg.solve(hessian, by_group.toarray()[:, 1:].T)
     groups = by_group.shape[0]
+    if groups == 1:  # its scores sum to 0 at the maximum and show no spread
+        spread[:] = np.nan
     error = np.sqrt((spread**2).sum(axis=1) * groups / max(groups - 1, 1))
     probability = np.exp(beta)
     index = Index(ranks.astype(int) if (ranks % 1 == 0).all() else ranks, name="rank")

@@ -125,6 +125,26 @@ def test_ties_count_as_half_a_win_each_way():
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_votes_may_be_added_up_first(method):
+    f = X[:5] @ W
+    prefs = votes(np.arange(5), 200, n_items=5)
+    one, merged = (rb.calibrate(each, f, method=method) for each in (prefs, prefs.merged()))
+    d = np.linspace(-4, 4, 9)
+    assert np.allclose(one.probability(d), merged.probability(d), rtol=0, atol=1e-9)
+    tiny = rb.calibrate(prefs.reweighted(np.full(len(prefs), 1e-3)), f, method=method)
+    assert np.allclose(one.probability(d), tiny.probability(d), rtol=0, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_slope_of_few_whole_numbers_needs_no_line_search():
+    f = [-1, 2, 1, 2, -2, 1, -2]
+    prefs = rb.Preferences.from_scores([1, 1, 0, 2, 2, 2, 1])
+    d, m = prefs.matvec(np.array(f, dtype=float)), len(prefs)
+    slope = rb.calibrate(prefs, f).slope
+    assert (d * ((m + 1) / (m + 2) - Sigmoid(slope).probability(d))).sum() == pytest.approx(0)
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_degenerate_scores_give_neither_nan_nor_overflow(method):
     differences = np.array([-np.inf, -1e308, -1.0, -1e-300, 0.0, 1e-300, 1.0, 1e308, np.inf])
     cases = [

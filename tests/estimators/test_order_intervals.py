@@ -16,6 +16,7 @@ from rankbook.estimators.order_intervals import (
     match_prior,
     refits,
 )
+from rankbook.preferences.events import tie_halves
 
 
 def votes(n=6, m=150, seed=0, spread=1.0):
@@ -121,6 +122,30 @@ def test_the_two_halves_of_a_tie_are_drawn_together():
     weight = units.weighted(np.array([3, 0, 0, 1]))
     pairs = zip(weight.better.tolist(), weight.worse.tolist(), weight.weight.tolist())
     assert {(k, l): c for k, l, c in pairs if c} == {(0, 1): 1.5, (1, 0): 2.5}
+
+
+def test_ties_of_the_same_two_items_may_follow_each_other():
+    table = dict(home=list("aabaab"), away=list("bbabcc"), result=list("DDDHDH"))
+    prefs = rb.Preferences.from_matches(table, ties="half")
+    assert tie_halves(prefs).tolist() == [False, True] * 3 + [False, False, True, False]
+    units = Units(prefs, "vote")
+    assert units.draws == 6 and np.array_equal(units.size, np.ones(6))
+    rng, rows = np.random.default_rng(0), [("a", "b", "D"), ("b", "c", "D")] * 40
+    rows = rows + [("a", "b", "H"), ("b", "c", "H"), ("c", "a", "A")] * 8
+    width = []
+    for order in (np.arange(len(rows)), np.lexsort(np.array(rows).T), rng.permutation(len(rows))):
+        columns = zip(*[rows[i] for i in order])
+        table = dict(zip(("home", "away", "result"), columns))
+        prefs = rb.Preferences.from_matches(table, ties="half", items=list("abc"))
+        found = rb.order_intervals(board(prefs), np.eye(3), method="bootstrap", n_resamples=500)
+        width.append(found.high - found.low)
+    assert np.allclose(width[1:], width[0], rtol=0.2)
+
+
+def test_features_that_tell_nothing_apart_have_no_prior():
+    model = rb.RankSVM(kernel="linear", loss="logistic")
+    with pytest.raises(ValueError, match="X has equal rows for the items that are compared"):
+        match_prior(model, np.ones((6, 2)), votes(m=50))
 
 
 @pytest.mark.parametrize("unit", ["query", "item"])

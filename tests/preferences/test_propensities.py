@@ -219,6 +219,15 @@ def test_a_log_without_an_answer_is_refused(columns, says):
         rb.click_propensities(page(**columns))
 
 
+def test_one_item_or_one_query_shows_no_spread():
+    log = dict(item=["a"] * 4, rank=[1, 1, 2, 2], click=[1, 1, 0, 1])
+    assert np.isnan(rb.click_propensities(log).standard_error[2])
+    found = rb.click_propensities(page(rank=[1, 2, 1, 2, 3, 3], click=[1] * 6), query=["q"] * 6)
+    assert np.isnan(found.standard_error[2:]).all() and found.standard_error[1] == 0
+    with pytest.raises(ValueError, match="rank is 1 in every row; expected items .* several ranks"):
+        rb.click_propensities(page(rank=[1] * 6))
+
+
 def test_an_empty_log_and_missing_columns_are_refused():
     with pytest.raises(ValueError, match="the table has no row"):
         rb.click_propensities(dict(item=[], rank=[], click=[]))
