@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
-from ..base.limits import require_memory, solvable
+from ..base.limits import require_memory, solvable, warn
 from ..base.ownership import locked
 from ..base.tables import as_html, as_text
 from ..base.types import Items, Seed
@@ -566,7 +566,7 @@ MOST_PRIOR = 1e3  # times the largest curvature: a matched lambda where scores d
 
 
 def posterior_root(solution, X):
-    """A square root (p, r) of the posterior covariance of scores, and the matched lambda.
+    """A root (p, r) of the posterior covariance of scores, the matched lambda, and its limit.
 
     Parameters
     ----------
@@ -587,7 +587,7 @@ def posterior_root(solution, X):
             most, used = MOST_PRIOR * values.max(), float(share.sum())
             used = max(used - 2, used / 4)
             matched = min(most, used / square) if square > 0 else most
-            return matvec(X, V * np.sqrt((1 - share) / lam)), matched
+            return matvec(X, V * np.sqrt((1 - share) / lam)), matched, most
         K, cross, own = (problem.kernel.gram(problem.X),) * 3
         if problem.kernel.name != "precomputed":
             cross, own = problem.kernel.cross(X, problem.X), problem.kernel.gram(X)
@@ -602,13 +602,13 @@ def posterior_root(solution, X):
         explained = np.linalg.solve(inner, half @ cross.T)
         covariance = (own - explained.T @ explained) / lam
         values, V = np.linalg.eigh(covariance)
-    return V * np.sqrt(values.clip(0)), np.nan
+    return V * np.sqrt(values.clip(0)), np.nan, np.nan
 
 
 def posterior_draws(solution, X, n_draws, seed):
     """The :class:`ScoreDraws` of items X (p, d) from the posterior, and the matched lambda."""
     predicted, group = np.asarray(solution.predict(X)), determined_groups(solution.problem, X)
-    root, matched = posterior_root(solution, X)
+    root, matched, _ = posterior_root(solution, X)
     root = within_groups(root, group)
     moved = root @ np.random.default_rng(seed).normal(size=(root.shape[1], n_draws))
     of_pairs = lambda i, others, _: np.linalg.norm(root[i] - root[others], axis=1)
@@ -808,7 +808,7 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
     Notes
     -----
     Some 5 to 30 fits, and O(d^3) for each. Where the data show no difference at all, lambda grows
-    up to 1000 times the largest curvature of the loss.
+    up to 1000 times the largest curvature of the loss, and a warning says so.
 
     Examples
     --------
@@ -827,12 +827,17 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
     for _ in range(100):
         model.fit(X, y)
         solution, items, _ = solution_of(model, X)
-        lam = posterior_root(solution, items)[1]
+        lam, most = posterior_root(solution, items)[1:]
         if not lam > 0:
             raise ArgumentError(
                 "X has equal rows for the items that are compared", "features that differ"
             )
         if abs(math.log(lam / solution.lam)) <= tol:
-            return model
+            break
         model.set_params(lam=lam)
+    if lam >= most:
+        warn(
+            "the data show no difference between the items, so lambda is at its upper limit and "
+            "intervals by the Laplace approximation are too narrow. Collect more comparisons."
+        )
     return model

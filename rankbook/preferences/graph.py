@@ -37,6 +37,7 @@ from rankbook.preferences.events import (
     ranking_pairs,
     read_pairs,
     survival_fields,
+    tie_halves,
 )
 from rankbook.preferences.sums import (
     LevelWeight,
@@ -849,13 +850,15 @@ class Preferences(SetOnce):
             return self._unweighted()._among(rows)._with_item_weights(better, worse)
         of_pairs = [None if self._level_weight is not None else self._weight, self._margin]
         single = any(values is not None for values in of_pairs)
-        listed = self.levels is None or (single and self.graph == "star")
+        n_ties, listed = self.n_ties, self.levels is None or (single and self.graph == "star")
         if listed or single:
             kept, *pairs = chosen_pairs(*self._list(), rows, self.n_items)
         if listed:
             bare = dict(graph="pairs", n_queries=None, n_levels=None, levels=None)
             facts = bare if self.levels else {}
             facts |= dict(n_items=rows.size, _pairs=tuple(pairs), _m=kept.size)
+            if (halves := tie_halves(self)).any():
+                n_ties = int(halves[kept].sum())
             found = self.replaced(**facts)
         else:
             order, *starts = self.levels
@@ -872,7 +875,7 @@ class Preferences(SetOnce):
         names = None if self.items is None else tuple(self.items[i] for i in rows.tolist())
         return found.replaced(
             items=names,
-            n_ties=self.n_ties,
+            n_ties=n_ties,
             scores=cut(self.scores),
             queries=cut(self.queries),
             survival=cut(self.survival),

@@ -346,7 +346,8 @@ def test_a_matched_prior_has_the_variance_of_the_weights():
     assert found.matched_lam == pytest.approx(model.lam_, rel=0.02)
     k, l = np.triu_indices(5, 1)
     ties = rb.Preferences(np.r_[k, l], np.r_[l, k], n_items=5)
-    model = match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(5), ties)
+    with pytest.warns(UserWarning, match="lambda is at its upper limit"):
+        model = match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(5), ties)
     assert model.lam_ > 100
 
 

@@ -328,3 +328,12 @@ def test_halves_of_ties_among_wins_that_look_alike(advantage):
         ids_of_preferences("unit", [1, 2, 3], prefs)
     dropped = rb.Preferences.from_matches(frame, ties="drop", home_advantage=advantage)
     assert not tie_halves(dropped).any() and not tie_halves(prefs.merged()).any()
+
+
+def test_rows_keep_the_halves_of_their_ties():
+    prefs = rb.Preferences.from_matches(
+        dict(home=list("aabc"), away=list("bccd"), result=list("DDHD")), ties="half"
+    )
+    part = prefs[[0, 1, 2]]
+    assert prefs.n_ties == 3 and part.n_ties == 2
+    assert tie_halves(part).sum() == 2 and not tie_halves(prefs[[1, 2]]).any()
