@@ -33,8 +33,9 @@ def read_preferences(
     form : {"pairs", "matches", "clicks", "rankings", "orders"}, default "pairs"
         What a row is. "pairs": a winner and a loser; a table without losers, whose column winner
         holds the names of two other columns, such as model_a and model_b, is read as "matches"
-        with these sides, the left one at home. "matches": home, away and result. "clicks": a
-        session, an item that it showed, its rank and whether it was clicked. "rankings": a ranking,
+        with these sides, the left one at home. Where there is a column tie, it says which pairs are
+        ties. "matches": home, away and result. "clicks": a session, an item that it showed, its
+        rank and whether it was clicked. "rankings": a ranking,
         an item and its rank, 1 for the best. "orders": a whole ranking, its items from left to
         right, the best first; columns may have any names, and cells at the end may be empty. If
         there are columns besides, name those of the items: ``item=["best", "middle", "worst"]``.
@@ -117,6 +118,8 @@ def _read(kind, path, form, items, columns):
     source = as_source(path)
     frame = read_frame(source)
     form, columns = form_of(frame, form, columns)
+    if form == "pairs" and "tie" in frame.columns:  # a tie is no win
+        columns = dict(tie="tie") | columns
     make = getattr(kind, "from_rankings" if form == "orders" else f"from_{form}")
     taken = list(inspect.signature(make).parameters.values())[1:]
     defaults = {each.name: each.default for each in taken if each.name not in ("items", "n_items")}

@@ -85,6 +85,14 @@ def test_a_draw_is_half_a_win_each_way(votes):
     assert (drawn["high"] - drawn["low"]).mean() < (found["high"] - found["low"]).mean() * 1.3
 
 
+def test_a_column_of_ties_is_read(votes):
+    tied = votes.assign(tie=np.arange(len(votes)) % 4 == 0)
+    tied.to_csv("tied.csv", index=False)
+    prefs = rb.read_preferences("tied.csv", ties="half")
+    assert prefs.n_ties == 75 and table("tied.csv").equals(table("tied.csv", "--column", "tie=tie"))
+    assert "is a tie (75 of 300 rows are)" in refused("rank", "tied.csv", "--ties", "refuse")
+
+
 @pytest.fixture
 def arena(tmp_path, monkeypatch):
     """A file of votes with two sides, ties, judges, lengths and a side that is preferred."""
