@@ -102,7 +102,7 @@ def predict(  # noqa: PLR0913 -- an option of the command each
     formulas: Formulas = False,
     as_json: Json = False,
 ):
-    """Score items with a model from a file, or compare pairs of them.
+    """Score items with a model from a file, or compare pairs.
 
     Columns that the model does not use are ignored; one that it misses is an error. A run has the
     best first in each query, and of equal scores the last name first, as trec_eval has it. A higher

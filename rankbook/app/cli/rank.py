@@ -59,7 +59,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     output: Out = "-",
     as_json: Json = False,
 ):
-    """Rank items by the results of their comparisons, or by orders of them, without features.
+    """Rank items by votes, matches or orders, without features.
 
     Scores are those of a Bradley-Terry model: an item beats another with probability 1 / (1 +
     exp(-difference of scores)). The regularization parameter is chosen so that it matches the
