@@ -397,7 +397,11 @@ class TestPreferencesOfParts:
             ),
             (["--method", "rankrls", "--solver", "rls"], "--solver is 'rls'; expected 'auto' for"),
             (["--fold-by", "group"], "--fold-by is 'group'; expected --group with a column"),
-            (["--fold-by", "judge"], "--fold-by is 'judge'; expected one of: group, item, pair"),
+            (
+                ["--fold-by", "judge"],
+                "--fold-by is 'judge'; expected one of: group, item, order, pair",
+            ),
+            (["--fold-by", "order"], "--fold-by is 'order'"),
             (["--fold-by", "pair", "--group", "judge"], "--fold-by is 'pair' beside a column of"),
             (["--group", "user"], "--group is 'user'"),
             (["--group", "judge", "--group-split", "a"], "--group is 'judge' and --group-split is"),

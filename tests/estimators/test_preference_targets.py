@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.ensemble import BaggingRegressor, StackingRegressor
 from sklearn.inspection import permutation_importance
@@ -208,11 +209,20 @@ def test_every_metric_takes_a_target(metric):
     with pytest.raises(ValueError, match="qid is given, and y_true is a Preferences"):
         metric(target, scores, QID, **options)
     if metric is not rb.disagreement:
-        if metric is not rb.metrics.pair_accuracy:
+        lost = {
+            rb.metrics.brier_score: lambda d: expit(-d) ** 2,
+            rb.metrics.log_loss: lambda d: np.logaddexp(0, -d),
+        }.get(metric)
+        single = target.reweighted(1.0 + np.arange(len(target)) % 3)
+        if lost is not None:  # of pairs, each with its weight
+            for prefs in (TARGETS["pairs"], single):
+                by_hand = lost(scores[prefs.better] - scores[prefs.worse])
+                by_hand = np.average(by_hand, weights=prefs.weight)
+                assert metric(prefs, scores) == pytest.approx(by_hand, rel=1e-12)
+        elif metric is not rb.metrics.pair_accuracy:
             with pytest.raises(ValueError, match=r"call rb.metrics.pair_accuracy\(y_true, y_score"):
                 metric(TARGETS["pairs"], scores, **options)
-        if counts:
-            single = target.reweighted(np.ones(len(target)))
+        if counts and lost is None:
             with pytest.raises(ValueError, match="weights of single"):
                 metric(single, scores, **options)
 
