@@ -1,5 +1,6 @@
 """Compilation with numba, and named records of arrays for compiled code."""
 
+import gc
 import hashlib
 import os
 import pickle
@@ -18,6 +19,8 @@ import platformdirs
 from llvmlite.ir import IntType
 from numba.core import cgutils, event, types
 from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.options import DefaultOptions
 from numba.core.typing.templates import AttributeTemplate
@@ -145,7 +148,7 @@ def njit(function, **options):
     """
     if numba.config.DISABLE_JIT:
         return np.errstate(all="ignore")(function)
-    made = numba.njit(function, **OPTIONS, **options)
+    made = numba.njit(function, pipeline_class=WholeCompiler, **OPTIONS, **options)
     file = Path(function.__code__.co_filename)
     if file.is_relative_to(PACKAGE) and file.is_file() and (folder := cache_folder()):
         with global_compiler_lock:  # numba reads the setting when it makes a cache
@@ -168,16 +171,71 @@ def in_place(function):
     return njit(function, **IN_PLACE)
 
 
-class Inner:
-    """A function that compiled code calls; what Python needs to call it takes time to compile.
+class WholeCompiler(Compiler):
+    """numba's compiler, which does not look for garbage meanwhile: a tenth of the time."""
 
-    A call from Python, to try the function alone, compiles another version, which is not kept.
+    def compile_extra(self, function):
+        """Compile a function for the types of some arguments."""
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(function)
+        finally:
+            if collects:
+                gc.enable()
+
+
+class IncludedCode(JITCodeLibrary):
+    """LLVM's code of a function that is only included in others.
+
+    It is optimised and becomes machine code there, with all that surrounds it. numba alone would do
+    both for each function, and again for each function that calls it.
     """
 
-    def __init__(self, function, **options):
+    def _optimize_final_module(self):
+        pass
+
+    def _finalize_final_module(self):
+        self._finalized = True
+
+    def get_pointer_to_function(self, name):
+        """No address, as there is no machine code."""
+        return 0
+
+    @property
+    def codegen(self):
+        """What keeps the addresses of Python objects for compiled code: none are needed."""
+        return self
+
+    def set_env(self, name, env):
+        """Keep no address."""
+
+
+class IncludedCompiler(Compiler):
+    """numba's compiler up to the code that other functions include."""
+
+    def compile_extra(self, function):
+        """Compile a function for the types of some arguments."""
+        self.state.library = IncludedCode(self.state.targetctx.codegen(), function.__qualname__)
+        return super().compile_extra(function)
+
+
+class Inner:
+    """A function that only compiled code calls: what the package's functions are made of.
+
+    It is compiled with each function that calls it, and kept on disk as a part of that one alone. A
+    call from Python, to try the function alone, compiles another version, which is not kept.
+    """
+
+    def __init__(self, function):
         self.py_func = function
-        self.options = self.targetoptions = IN_PLACE | options  # numba looks in the latter
-        self.for_compiled = njit(function, no_cpython_wrapper=True, **self.options)
+        self.for_compiled = numba.njit(
+            function,
+            pipeline_class=IncludedCompiler,
+            no_cpython_wrapper=True,
+            **OPTIONS,
+            **IN_PLACE,
+        )
         update_wrapper(self, function)
 
     def __call__(self, *args):
@@ -186,26 +244,29 @@ class Inner:
     @cached_property
     def for_python(self):
         """The version that Python calls."""
-        return numba.njit(self.py_func, **OPTIONS, **self.options)
+        return numba.njit(self.py_func, **OPTIONS, **IN_PLACE)
+
+
+class InnerType(types.Dispatcher):
+    """numba's type of an :class:`Inner`, which is compiled once for all literal numbers."""
+
+    def get_call_type(self, context, args, kws):
+        """The signature of a call."""
+        return super().get_call_type(context, [types.unliteral(x) for x in args], kws)
+
+
+register_model(InnerType)(models.OpaqueModel)  # as of numba's own functions
 
 
 @typeof_impl.register(Inner)
 def type_of_inner(function, _):
     """What compiled code sees in place of an :class:`Inner`."""
-    return numba.typeof(function.for_compiled)
+    return InnerType(function.for_compiled)
 
 
 def inner(function):
     """As :func:`in_place`, for a function that only compiled code calls: sooner compiled."""
     return njit(function) if numba.config.DISABLE_JIT else Inner(function)
-
-
-def in_caller(function):
-    """As :func:`inner`, for a function that calls others and is called by one.
-
-    It is compiled as a part of that one.
-    """
-    return njit(function) if numba.config.DISABLE_JIT else Inner(function, inline="always")
 
 
 class Waiting(event.TimingListener):

@@ -3,6 +3,7 @@
 It is announced when it has to be made, and not needed at all.
 """
 
+import gc
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from rankbook.base import jit
-from rankbook.base.jit import in_caller, in_place, inner, njit
+from rankbook.base.jit import in_place, inner, njit
 
 PACKAGE = Path(jit.__file__).parents[1]
 
@@ -199,34 +200,51 @@ def test_the_folder_of_the_user_is_that_of_the_system(checkout):
 
 
 @inner
-def double(a):
+def multiply(a, factor):
     for i in range(a.size):
-        a[i] *= 2
+        a[i] *= factor
 
 
-@in_caller
-def double_each(rows):
+@inner
+def multiply_each(rows, factor):
     for i in range(rows.shape[0]):
-        double(rows[i])
+        multiply(rows[i], factor)
 
 
 @in_place
-def double_or_not(rows, wanted):
+def multiply_or_not(rows, wanted):
     if wanted:
-        double_each(rows)
+        multiply_each(rows, 2)
+        multiply_each(rows, 3)
 
 
 def test_inner_functions_are_called_by_compiled_code_and_can_be_tried_alone():
     rows = np.ones((2, 2))
-    double_or_not(rows, False)
-    double_or_not(rows, True)
-    assert (rows == 2).all() and not double_each.for_compiled.signatures  # a part of its caller
-    double(rows[0])
-    double_each(rows)
-    assert rows.tolist() == [[8, 8], [4, 4]]
+    multiply_or_not(rows, False)
+    multiply_or_not(rows, True)
+    assert (rows == 6).all()
+    assert len(multiply_each.for_compiled.signatures) == 1  # not one for each literal number
+    multiply(rows[0], 2)
+    multiply_each(rows, 2)
+    assert rows.tolist() == [[24, 24], [12, 12]]
 
 
-@pytest.mark.parametrize("decorate", [njit, in_place, inner, in_caller])
+def test_an_inner_function_is_kept_as_a_part_of_its_caller(checkout):
+    write(checkout, "inner", "from .base.jit import inner\n@inner\ndef factor():\n    return 2\n")
+    assert [run(checkout) for _ in range(2)][1] == ("42", "")
+    assert [name.split("-")[0] for name in entries(checkout)] == ["outer.times"]
+
+
+def test_garbage_is_collected_again_after_compiling():
+    for switch in (gc.enable, gc.disable):
+        switch()
+        before = gc.isenabled()
+        njit(lambda x: x)(1)
+        assert gc.isenabled() == before
+    gc.enable()
+
+
+@pytest.mark.parametrize("decorate", [njit, in_place, inner])
 def test_switched_off_and_silent(decorate, monkeypatch):
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
     plain = decorate(lambda x, y: x // y)

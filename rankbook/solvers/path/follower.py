@@ -14,7 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from ...base.jit import Bundle, in_caller, in_place, inner, record
+from ...base.jit import Bundle, in_place, inner, record
 from ...base.limits import require_memory
 from ...base.ownership import writable, writable_matrix
 from rankbook.paths.active_set import (
@@ -223,7 +223,7 @@ def grow(s):
     return s._replace(L=L, **wider)
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c014
-@in_caller
+@inner
 def direction(s, factored):
     """Set eta = H_AA^-1 delta_A and what the scores lose, h or v_rate.
 
@@ -269,7 +269,7 @@ def spent(s, factored):
     return max(moved, fallen / r.share), step
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c021b
-@in_caller
+@inner
 def scan(s, factored):
     """List the near preferences, and with a factor their items; write out G.
 
@@ -307,7 +307,7 @@ def scan(s, factored):
     c.scans += 1
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c022
-@in_caller
+@inner
 def prepare_list(s, factored):
     """Scan if the budget is spent or the list too long.
 
@@ -344,7 +344,7 @@ def move_scores(s, factored, step):
         s.v[j] -= step * s.v_rate[j]
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c026
-@in_caller
+@inner
 def advance(s, factored, step, touched):
     """Move along the direction by a step of lambda, and count the work.
 
@@ -389,7 +389,7 @@ def recompute_scores(s, factored):
     s.now.noise = rounding(s.diagonal, s.scaled_coef)
 
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c010
-@in_caller
+@inner
 def refresh(s, factored):
     """Remove the drift of G, alpha and, when stale, L.
 
@@ -458,7 +458,7 @@ def leave(s, p, to, log):
     relist(s, i)
 
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c016
-@in_caller
+@inner
 def append(s, j, pivot, log):
     """Add preference j, whose row of L is in place, to the active set. O(|A|)."""
     n = s.count.free
@@ -471,7 +471,7 @@ def append(s, j, pivot, log):
     record_event(s, log, j, FREE)
 
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c021
-@in_caller
+@inner
 def exchange_step(s, j, sign):
     """The largest move of alpha_j against the free multipliers w, and what stops it.
 
@@ -487,7 +487,7 @@ def exchange_step(s, j, sign):
     return tau, stop
 
 
-@in_caller
+@inner
 def exchange(s, factored, j, log):
     """Trade a dependent preference j against an active one; return whether j still waits to enter.
 
@@ -522,7 +522,7 @@ def exchange(s, factored, j, log):
     return True
 
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c022
-@in_caller
+@inner
 def enter(s, factored, j, log):
     """Let preference j into the active set, by exchange if it depends on it. O(|A|^2)."""
     waiting = True
@@ -534,7 +534,7 @@ def enter(s, factored, j, log):
         waiting = exchange(s, factored, j, log)
 
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c029
-@in_caller
+@inner
 def turn(s, factored, lam_min, log):
     """One step to the next event, or to the next scan.
 

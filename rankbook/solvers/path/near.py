@@ -10,7 +10,7 @@ __all__ = ['list_near', 'drift_bound', 'list_near_lengths', 'drift_bound_lengths
 # %% ../../../nbs/solvers/path/near.ipynb #c002
 import numpy as np
 
-from ...base.jit import in_caller, inner
+from ...base.jit import inner
 from ...paths.exact import FREE
 from ...preferences.graph import count_pairs
 
@@ -308,7 +308,7 @@ def relist(s, i):
     s.count.near = t + 1
 
 # %% ../../../nbs/solvers/path/near.ipynb #t020
-@in_caller
+@inner
 def cut(s, k, l):
     """List what can move again without the free preference of k and l.
 
