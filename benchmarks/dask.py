@@ -21,8 +21,6 @@ from .common import Row, if_installed, linear_graded
 SIZES = {"tiny": 1600, "usual": 1_000_000, "full": 1_000_000}
 BLOCKS = 2  # of a worker
 SHARE = 1e-3  # lambda for each preference
-# glibc gives back what numpy frees at once, unless told otherwise: Dask's default is 64 kB
-PATIENT = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 30}
 
 
 def in_blocks(n, blocks):
@@ -46,11 +44,10 @@ def solved(problem):
 @contextmanager
 def cluster(workers):
     """The client of a cluster of so many processes."""
-    import dask
     from dask.distributed import Client, LocalCluster
 
     options = dict(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
-    with dask.config.set(PATIENT), LocalCluster(**options) as started, Client(started) as client:
+    with LocalCluster(**options) as started, Client(started) as client:
         yield client
 
 

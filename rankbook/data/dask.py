@@ -1,13 +1,15 @@
 """Blocks from arrays and data frames of Dask, and blocks on a Dask cluster."""
 
 import operator
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from ctypes import CDLL
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -199,11 +201,25 @@ class Kept:
         return nbytes_of(self.values)
 
 
+@cache
+def keep_freed_memory():
+    """Let a worker's allocator keep freed arrays of some megabytes, as it does outside Dask.
+
+    glibc raises its two thresholds to these values by itself, unless one of them is set, as Dask
+    does for its workers: each array is then made of pages of the system that are cleared first.
+    """
+    is_set = sys.platform == "linux" and "MALLOC_TRIM_THRESHOLD_" in os.environ
+    if is_set and (mallopt := getattr(CDLL(None), "mallopt", None)):
+        mallopt(-3, 32 << 20)  # M_MMAP_THRESHOLD
+        mallopt(-1, 64 << 20)  # M_TRIM_THRESHOLD
+
+
 def run(plan, kept, *given):
     """The value of the last step of a plan; before it those of other steps, if any are kept.
 
     What is stored is read once.
     """
+    keep_freed_memory()
     given, found = [each.read() if isinstance(each, Stored) else each for each in given], []
 
     def value(argument):

@@ -71,9 +71,7 @@ def evaluated(problem, lam, w, f, derivative, found=None):
 # %% ../../../nbs/solvers/newton/steps.ipynb #c008
 def likely_diagonal(problem, lam, bands):
     """About the diagonal (d,) of lam + X'BX, for the curvature B of a point's bands."""
-    z = problem.random_signs()
-    curvature = max(0.0, float(z @ problem.summed.curvature(bands, z))) / problem.n_items
-    return lam + curvature / problem.feature_units**2
+    return lam + problem.mean_curvature(bands) / problem.feature_units**2
 
 
 def rough_direction(problem, lam, gradient, diagonal, bands, max_products, forcing=0.1, free=None):
