@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from corpus import degenerate
+from scipy.sparse import csr_array
 
 import rankbook as rb
 from rankbook.base import limits
@@ -257,3 +258,26 @@ def test_multipliers_at_a_bound_are_the_bound():
     dual = rb.solve(problem, 10.0, solver="interior", tol=1e-6).dual
     free = (dual > 0) & (dual < prefs.weight)
     assert (dual == 0).any() and (dual == prefs.weight).any() and free.sum() < 25
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("graph", ["queries", "star", "weights"])
+@pytest.mark.parametrize("d", [3, 60])
+def test_sparse_and_single_items_have_the_solution_of_their_dense_copy(d, graph, loss):
+    rng = np.random.default_rng(d)
+    X = (
+        np.where(rng.random((24, d)) < 0.3, rng.normal(size=(24, d)).round(1), 0)
+        + 4.0 * np.eye(d)[0]
+    )
+    X = X.astype(np.float32)
+    for lam in (10.0, 1e-3):
+        problems = [
+            rb.RankSVMProblem(items, PREFERENCES[graph], kernel="linear", loss=loss)
+            for items in (X.astype(np.float64), X, csr_array(X), csr_array(X.astype(np.float64)))
+        ]
+        found = [rb.solve(problem, lam, solver="interior") for problem in problems]
+        assert all(answer.certificate.relative_gap <= 1e-8 for answer in found)
+        values = [answer.certificate.primal for answer in found]
+        assert np.ptp(values) <= 2e-8 * max(1, values[0])
+        if d == 60:
+            assert {answer.info["unknowns"] for answer in found} < set(range(24))

@@ -152,7 +152,7 @@ def test_others_refuse_storage_and_loss_in_one_sentence(solver):
         who = "solvers?" if solver == "qp" else "solver of paths"
         with pytest.raises(
             ValueError,
-            match=f"takes the storage float64, not {word}, which rankbook's own {who} newton",
+            match=f"takes the storage float64, not {word}, which rankbook's own {who} .*newton",
         ):
             run(rb.RankSVMProblem(stored, prefs, kernel="linear"), 1.0, solver)
     if solver == "path":

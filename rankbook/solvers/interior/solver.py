@@ -18,7 +18,7 @@ from ...base.progress import progress_bar
 from ...base.validation import as_positive
 from ...problems.certificate import Solution
 from ...registry.solver import Solver
-from .systems import FactorSystem, Pairs, system_of
+from .systems import FactorSystem, Pairs, is_thin, system_of
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #s005
 @dataclass
@@ -418,6 +418,7 @@ class InteriorSolver(Solver):
     name = "interior"
     signed_margins = True
     losses = frozenset({"hinge", "squared"})
+    storages = frozenset({"float64", "float32", "csr"})
     tol = 1e-8
     summary = (
         "The ranking SVM at one lambda with any kernel, to eight digits, by a primal-dual "
@@ -434,7 +435,7 @@ class InteriorSolver(Solver):
         """The solution at one lam > 0."""
         m, n = problem.n_preferences, problem.n_items
         require_memory(
-            130 * m + (0 if problem.is_factored else 16 * n**2),
+            130 * m + (0 if is_thin(problem) else 16 * n**2),
             f"an interior point of {m:,} preferences and {n:,} items",
             'use approximate_kernel, graph="star", or a subsample of the items',
         )
