@@ -7,6 +7,7 @@
     python -m benchmarks concordance            survival times: two minutes
     python -m benchmarks clicks                 clicks with position bias: 20 minutes
     python -m benchmarks coverage               intervals of scores and ranks: ten minutes
+    python -m benchmarks choice                 what "auto" takes: half an hour
     python -m benchmarks --full --out all.md    larger data: an hour or more
 
 Peers that are not installed get a line that says so: pip install "rankbook[benchmarks]" brings
@@ -45,8 +46,9 @@ NAMES = {
     "concordance": "survival times, beside Cox, forests and boosting; a table of its own",
     "clicks": "clicks with position bias, with and without propensities; a table of its own",
     "coverage": "how often intervals of scores and ranks contain the truth; a table of its own",
+    "choice": 'what "auto" takes beside the quickest solver; a table of its own',
 }
-ALONE = ("which", "default", "concordance", "clicks", "coverage")
+ALONE = ("which", "default", "concordance", "clicks", "coverage", "choice")
 
 
 def benchmark_name(text):
@@ -96,6 +98,13 @@ def parse(arguments):
     parser.add_argument(
         "--liblinear", type=program, metavar="PATH", help="train of liblinear-ranksvm"
     )
+    parser.add_argument(
+        "--solver",
+        dest="solvers",
+        action="append",
+        metavar="NAME",
+        help="of choice: a solver that is measured anew; the other rows of --out are kept",
+    )
     options = parser.parse_args(arguments)
     for name in ALONE:
         if name in options.names and len(set(options.names)) > 1:
@@ -125,6 +134,7 @@ def main(arguments=None):
     with threadpool_limits(1):
         facts = machine_facts()
         peers = dict(svm_rank=options.svm_rank, liblinear=options.liblinear)
+        peers |= dict(solvers=options.solvers, out=options.out)
         for pair in run(names, options.scale, peers):
             if not found:
                 print(markdown_head(type(pair[1])))

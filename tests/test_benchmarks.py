@@ -28,8 +28,16 @@ NAMES = [
     "concordance",
     "clicks",
     "coverage",
+    "choice",
 ]
-ALONE = ("which", "default", "concordance", "clicks", "coverage")  # with columns of their own
+ALONE = (
+    "which",
+    "default",
+    "concordance",
+    "clicks",
+    "coverage",
+    "choice",
+)  # with columns of their own
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +67,7 @@ def test_help_lists_the_names(capsys):
     [
         (
             ["linaer"],
-            "NAME is 'linaer' (did you mean 'linear'?); expected one of: blocks, clicks, ",
+            "NAME is 'linaer' (did you mean 'linear'?); expected one of: blocks, choice, ",
         ),
         (["--svm-rank", "nowhere"], "'nowhere' is no file; the path of a program is accepted."),
         (["--full", "--tiny"], "not allowed with"),
@@ -245,3 +253,20 @@ def test_a_program_trains_on_a_file_and_its_model_is_read(name, tmp_path):
     command = [sys.executable, str(tmp_path / "program.py"), *options]
     weights = linear.trained(command, tmp_path / "train.txt", read, 3)
     assert np.array_equal(weights, [1.0, 0.0, -2.0])
+
+
+def test_auto_is_compared_with_all_that_can_solve(tmp_path, capsys):
+    """A second run with one solver keeps the times of the others."""
+    table = tmp_path / "costs.csv"
+    run("choice", "--tiny", "--out", str(table))
+    before = pd.read_csv(table, comment="#")
+    run("choice", "--tiny", "--out", str(table), "--solver", "interior")
+    after = pd.read_csv(table, comment="#")
+    key = ["kernel", "loss", "storage", "share", "solver"]
+    kept = lambda found: found[~found.solver.isin(["interior", "auto"])].set_index(key).sort_index()
+    assert kept(before).equals(kept(after)) and set(before.solver) == set(after.solver)
+    auto = after[(after.solver == "auto") & after.share.gt(0)]
+    assert len(auto) == auto.note.isin(before.solver).sum() > 8 and (auto.again >= 1).all()
+    ended = before[before.note.isna() & (before.solver != "whole path")]
+    assert (ended.gap <= 1e-6).all() and (before.seconds >= 0).all()
+    assert "within 1.5, at most" in capsys.readouterr().out

@@ -146,9 +146,11 @@ def solve(
     ([0, 1], True)
     """
     how = dict(allow_plugins=allow_plugins, progress=progress)
-    chosen = choose_solver(problem, solver, hard_margin=lam == 0, **how, **options)
+    at = None if np.ndim(lam) == 0 and lam == 0 else as_positive("lam", lam)
+    how |= dict(lam=at, hard_margin=at is None)
+    chosen = choose_solver(problem, solver, **how, **options)
     lam = as_positive("lam", lam, zero=chosen.hard_margin)
-    announce(problem, chosen)
+    announce(problem, chosen, lam=at)
 
     def certified(result, label, seal):
         if type(result) is not Solution or result.problem is not problem or result.lam != lam:
