@@ -29,6 +29,7 @@ from rankbook.kernels.items import (
     square_norms,
     storage_of,
 )
+from .tiles import KernelTiles
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -185,15 +186,30 @@ class KernelMap(SetOnce):
     @cached_property
     def diagonal(self) -> np.ndarray:
         """(n,) the kernel of each item with itself."""
-        return locked(square_norms(self.X) if self.is_factored else self.gram.diagonal().copy())
+        if self.is_factored:
+            return locked(square_norms(self.X))
+        return locked(self.gram.diagonal().copy() if self.is_kept else self.tiles.diagonal())
+
+    WHOLE = 1 << 24  # entries of K, 128 MiB, up to which it is made and kept
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether products with K (n, n) make it and keep it, or have it already."""
+        again = self.kernel.name != "precomputed" and self.n_items**2 > self.WHOLE
+        return "gram" in self.__dict__ or not again
+
+    @property
+    def tiles(self) -> KernelTiles:
+        """Products with K that make it again; see :mod:`rankbook.kernels.tiles`."""
+        return KernelTiles(self.X, self.kernel, self.is_centred)
 
     def matvec(self, v: np.ndarray) -> np.ndarray:
-        """K v, the scores of the items for coefficients v (n,).
+        """K v, the scores of the items for coefficients v (n,) or (n, k).
 
-        O(n d) for a linear kernel, else O(n^2).
+        O(n d) for a linear kernel, else O(n^2), or O(n^2 d) if K is not kept.
         """
         if not self.is_factored:
-            return self.gram @ v
+            return self.gram @ v if self.is_kept else self.tiles.matvec(v)
         return matvec(self.X, rmatvec(self.X, balanced(self, v)))
 
     def weights(self, coef: np.ndarray) -> np.ndarray:

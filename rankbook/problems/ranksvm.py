@@ -19,7 +19,6 @@ from ..base.ownership import locked
 from ..base.tables import Tabled
 from ..base.types import Items, KernelLike
 from ..base.validation import as_choice, as_flag, as_items, as_matrix, as_positive
-from ..kernels.basis import whole_product
 from ..kernels.items import matvec, rmatvec
 from ..kernels.kernel import Kernel, as_kernel, require_square
 from ..kernels.linear_map import KernelMap
@@ -420,7 +419,7 @@ class ProjectedProblem(RankSVMProblem):
         v = sums.score_gradient
         largest = float(np.abs(v) @ np.sqrt(np.maximum(0.0, exact.diagonal))) ** 2
         rounding = np.sqrt(v.size) * np.finfo(float).eps * largest  # of v'Kv, at most
-        norm = float(v @ whole_product(exact, v)) + rounding
+        norm = float(v @ exact.tiles.matvec(v)) + rounding
         best = loss.scaling(lam, sums, norm, width)
         return Certificate.of(lam, float(primal), best.value, float(np.sqrt(square)))
 

@@ -495,7 +495,7 @@ def test_below_the_rounding_errors_the_decomposition_answers():
 def test_blocks_of_the_kernel_are_the_kernel(kernel, graph, rows, monkeypatch):
     rng = np.random.default_rng(1)
     X, y, V = rng.normal(size=(24, 3)) + 5, rng.normal(size=24), rng.normal(size=(24, 2))
-    monkeypatch.setattr("rankbook.kernels.basis.SMALL_BLOCK", rows * 24)
+    monkeypatch.setattr("rankbook.kernels.tiles.TILE", rows)
     kept, again = (rb.RankRLSProblem(X, y, kernel=kernel, **graph) for _ in range(2))
     again.WHOLE = 0
     scale = np.abs(kept.gram).max()
