@@ -41,6 +41,7 @@ NAMES = {
     "blocks": "what a block, a solution and a scheduler cost: the numbers of a plan",
     "survival": "a survival SVM on censored times, beside scikit-survival",
     "cox": "Cox's model and orders, beside scikit-survival and lifelines",
+    "cold": "first calls, which compile, beside second ones",
     "which": "all methods beside LightGBM and XGBoost, tuned alike; a table of its own",
     "default": "the default lambda beside lam = 1 and cross-validation; a table of its own",
     "concordance": "survival times, beside Cox, forests and boosting; a table of its own",

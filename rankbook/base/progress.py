@@ -6,9 +6,10 @@ import sys
 import threading
 from _thread import start_new_thread
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import cached_property, wraps
+from time import perf_counter
 from typing import Any, TypeVar
 from weakref import ref
 
@@ -38,6 +39,24 @@ class progress_bar:
     def __exit__(self, *error):
         if self.show:
             self.bar.close()
+
+
+@contextmanager
+def telling_compilation(who):
+    """Say on stderr how much of a call was compiling, from a tenth of a second on.
+
+    The seconds are those of this process, of numba alone: other compilers are not counted.
+    """
+
+    def compiled():
+        jit = sys.modules.get("rankbook.base.jit")  # imported, like numba, when it is needed
+        return jit.WAITING.seconds if jit else 0.0
+
+    start, before = perf_counter(), compiled()
+    yield
+    if (spent := compiled() - before) >= 0.1:
+        text = f"compiling took {spent:.1f} of the {perf_counter() - start:.1f} s of {who}"
+        print(f"rankbook: {text}", file=sys.stderr, flush=True)
 
 
 # A list of the frame of the main thread that waits for a call, empty after it: event loops keep

@@ -20,7 +20,7 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.estimator import Function
 from ..base.limits import refuse_huge, within_memory
-from ..base.progress import interruptible
+from ..base.progress import interruptible, telling_compilation
 from ..base.tables import as_html
 from ..base.types import Items
 from rankbook.base.validation import (
@@ -441,7 +441,8 @@ def keeping_features(fit: Function) -> Function:
     """A `fit` that checks parameters first, and restores what it knew of features if it raises.
 
     scikit-learn sets these first of all; with this a failed fit changes nothing. Ctrl-C ends `fit`
-    even in compiled code; it ends `partial_fit` only between two calls of compiled code.
+    even in compiled code; it ends `partial_fit` only between two calls of compiled code. The call
+    says how much of it was compiling.
     """
     from functools import wraps
 
@@ -461,7 +462,8 @@ def keeping_features(fit: Function) -> Function:
         index = index_of(args[0] if args else options.get("X"))
         self._check_parameters()
         try:
-            with within_memory(f"{type(self).__name__}.{fit.__name__}"):
+            who = f"{type(self).__name__}.{fit.__name__}"
+            with within_memory(who), telling_compilation(who):
                 # joblib has a backend for each thread, so one that was chosen keeps fit in this one
                 if fit.__name__ == "fit" and isinstance(get_active_backend()[0], LokyBackend):
                     run(self, get_config(), *args, **options)

@@ -17,6 +17,7 @@ import pytest
 
 from rankbook.base import jit
 from rankbook.base.jit import in_place, inner, njit
+from rankbook.base.progress import telling_compilation
 
 PACKAGE = Path(jit.__file__).parents[1]
 
@@ -233,6 +234,17 @@ def test_an_inner_function_is_kept_as_a_part_of_its_caller(checkout):
     write(checkout, "inner", "from .base.jit import inner\n@inner\ndef factor():\n    return 2\n")
     assert [run(checkout) for _ in range(2)][1] == ("42", "")
     assert [name.split("-")[0] for name in entries(checkout)] == ["outer.times"]
+
+
+def test_a_call_says_how_much_of_it_was_compiling(monkeypatch, capsys):
+    seconds = iter([1.0, 1.05, 2.0, 3.5])
+    monkeypatch.setattr(jit.Waiting, "seconds", property(lambda self: next(seconds)))
+    with telling_compilation("nothing"):
+        pass
+    with telling_compilation("RankSVM.fit"):
+        pass
+    said = capsys.readouterr().err
+    assert said == "rankbook: compiling took 1.5 of the 0.0 s of RankSVM.fit\n"
 
 
 def test_garbage_is_collected_again_after_compiling():
