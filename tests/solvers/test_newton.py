@@ -14,6 +14,7 @@ import rankbook as rb
 from rankbook.paths import ranges as newton_path
 from rankbook.paths.ranges import answer_of
 from rankbook.preferences.sums import SQUARED, CountedLoss
+from rankbook.solvers.newton import steps
 from rankbook.solvers.newton.steps import direct_step, minimise, started
 
 LAMS = (1e3, 10.0, 0.1, 1e-3)
@@ -561,3 +562,33 @@ def test_a_direct_step_solves_its_system():
     step, n = direct_step(problem, 50.0, point.gradient, point.bands), np.eye(4)
     H = np.column_stack([problem.hessian_product(point.bands, v) for v in n])
     assert np.allclose((H + 50.0 * n) @ step, -point.gradient)
+
+
+@pytest.mark.parametrize("storage", [np.float64, np.float32, csr_array])
+@pytest.mark.parametrize("lam", [30.0, 0.3])
+def test_few_items_for_their_features(lam, storage):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 80)).astype(np.float32)
+    y, qid = rng.integers(0, 4, 300), np.arange(300) // 10
+    prefs = rb.Preferences.from_scores(y, qid)
+    problem = rb.RankSVMProblem(storage(X), prefs, kernel="linear")
+    answer = rb.solve(problem, lam, solver="newton")
+    assert answer.info["steps"] < 100 and answer.certificate.relative_gap <= 1e-6
+    exact = rb.RankSVMProblem(X.astype(float), prefs, kernel="linear")
+    reference = rb.solve(exact, lam, solver="interior")
+    assert answer.certificate.primal == pytest.approx(reference.certificate.primal, rel=2e-6)
+
+
+def test_the_pull_of_the_last_multipliers_ends_where_continuation_ends(monkeypatch):
+    rng = np.random.default_rng(6)
+    X, y, qid = rng.normal(size=(100, 1200)), rng.integers(0, 3, 100), np.arange(100) // 4
+    X[:, 50:] *= rng.random((100, 1150)) < 0.02  # products with the band above a thousand features
+    found = []
+    for listed in (steps.LISTED, 0):
+        monkeypatch.setattr(steps, "LISTED", listed)
+        monkeypatch.setattr(steps, "spanned", lambda problem: None)
+        problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid), kernel="linear")
+        found.append(rb.solve(problem, 30.0, solver="newton", tol=1e-4))
+        assert problem.prefs.is_listed == bool(listed)
+    assert all(answer.certificate.relative_gap <= 1e-4 for answer in found)
+    assert found[0].certificate.primal == pytest.approx(found[1].certificate.primal, rel=2e-4)

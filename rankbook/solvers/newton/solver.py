@@ -47,9 +47,11 @@ class NewtonSolver(Solver):
     preferences, O(n log n); there are 5 to 30 steps. Nearly dependent features cost up to 2 d
     products a step. Memory: about 20 numbers for each item beside X.
 
-    Preferences that are kept as scores are counted and never listed. Pairs, weights of single pairs
-    and margins other than one are listed: O(m) time for each sum and some 100 m bytes, and far more
-    steps where all margins can be met exactly, as with noiseless scores.
+    Preferences that are kept as scores are counted. Pairs, weights of single pairs and margins
+    other than one are listed: O(m) time for each sum and some 100 m bytes. So are up to two million
+    preferences of scores if the hinge needs more than a few steps of a width, as with few items in
+    a query, many features and a small lambda. 40 to 150 steps of
+    :mod:`rankbook.solvers.newton.multipliers` follow, with a matrix of the features each.
 
     Signs of weights are met by projected steps; the matrix of the features, which is written out up
     to a thousand of them, is then solved for a few active sets.
