@@ -715,7 +715,7 @@ class Ranker(PairProbabilities, Shown):
         return tags
 
     def _takes_sparse(self):
-        return self.stores and self.kernel == "linear" and self.penalty == "l2"
+        return self.stores and self.kernel == "linear"
 
     def _kernel(self, gamma):
         """The kernel of the estimator's parameters, with one gamma."""
@@ -741,10 +741,12 @@ class Ranker(PairProbabilities, Shown):
         check = as_matrix
         if self._takes_sparse():
             check, options["accept_sparse"] = as_items, "csr"
-            name = with_options(self.solver, {})[0]
+            name = with_options(getattr(self, "solver", "auto"), {})[0]
             # few items are solved exactly, in float64
             large = ("auto",) if getattr(X, "shape", (0,))[:1] > (2000,) else ()
-            if isinstance(name, str) and name in ("newton", "subgradient", *large):
+            if hasattr(X, "tocsr") or (
+                isinstance(name, str) and name in ("newton", "subgradient", *large)
+            ):
                 options["dtype"] = [np.float64, np.float32]
         if y is None:
             X = validate_data(self, X, **options)

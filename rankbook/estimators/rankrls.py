@@ -19,7 +19,7 @@ from ..base.errors import ArgumentError
 from ..base.estimator import available_if
 from ..base.limits import refuse_huge
 from ..base.types import Folds, Items, KernelLike, Seed, SolverLike
-from ..base.validation import as_count, as_grid, as_matrix, as_vector
+from ..base.validation import as_count, as_grid, as_items, as_matrix, as_vector
 from rankbook.data.blocks import (
     BlocksLike,
     as_facts,
@@ -110,6 +110,8 @@ def merged(first, second):
 class RankRLSBase(Ranker):
     """What is read the same way with one lambda and with several."""
 
+    stores = True
+
     def _read_scored(self, X, y, reset=True, least=2):
         """X and y, with at least so many items, checked by scikit-learn and by us.
 
@@ -119,8 +121,13 @@ class RankRLSBase(Ranker):
         refuse_data(X, y, columns=None)
         options = dict(ensure_all_finite=False, dtype=np.float64, order="C", reset=reset)
         options |= dict(ensure_min_samples=least, y_numeric=True, multi_output=True)
+        check = as_matrix
+        if self._takes_sparse():
+            check, options["accept_sparse"] = as_items, "csr"
+            if hasattr(X, "tocsr"):
+                options["dtype"] = [np.float64, np.float32]
         X, y = validate_data(self, X, y, **options)
-        return as_matrix("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)
+        return check("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -145,7 +152,7 @@ class RankRLSBase(Ranker):
         basis = self.basis
         if basis is None or np.ndim(basis) > 0:
             return basis
-        count = as_count("basis", basis, 1, len(X), ", the number of items")
+        count = as_count("basis", basis, 1, X.shape[0], ", the number of items")
         return self._chosen(X, count, gamma)
 
     def _chosen(self, X, count, gamma):
@@ -329,7 +336,7 @@ class RankRLS(RankRLSBase):
         graph = self.graph
         if preferences is None:
             X, y = self._read_scored(X, y)
-            weight = self._item_weights(sample_weight, len(X), qid)
+            weight = self._item_weights(sample_weight, X.shape[0], qid)
         else:
             others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
             X, graph, weight = *self._read_preferred(X, preferences, **others), None
@@ -397,7 +404,7 @@ class RankRLS(RankRLSBase):
             )
         if prefs is None:
             X, y = self._read_scored(X, y, reset=statistics is None, least=1)
-            weight = self._item_weights(sample_weight, len(X), qid, whole=False)
+            weight = self._item_weights(sample_weight, X.shape[0], qid, whole=False)
         else:
             others = dict(qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
             y = given_preferences(prefs, X, may_be_empty=True, **others)
@@ -768,7 +775,8 @@ class RankRLSCV(RankRLSBase):
     def _search_scored(self, X, y, qid, metric, lams):
         """`follow` and `judge` for scores, and 0."""
         X, y = self._read_scored(X, y)
-        query = np.zeros(len(X), dtype=np.intp) if qid is None else Queries(qid, len(X)).query
+        n = X.shape[0]
+        query = np.zeros(n, dtype=np.intp) if qid is None else Queries(qid, n).query
         Y, by_item = y[:, None] if y.ndim == 1 else y, self.graph is not None or query.max() == 0
         groups = validation_groups(self.cv, X, Y, query, by_item, self.random_state)
         ids = qid if self.graph is None else None

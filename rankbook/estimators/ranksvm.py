@@ -119,8 +119,9 @@ class RankSVM(Ranker):
 
     Minimises lam/2 |f|^2 (or lam |w|_1) plus the sum of a loss over all preferences, by default of
     the hinge c max(0, 1 - (f(better) - f(worse))), equation (6) of Zapien et al. (2009); `loss`
-    chooses another one. A linear kernel takes sparse items, and keeps
-    those of float32 where the solver is "newton" or "subgradient".
+    chooses another one. A linear kernel takes sparse items, for every loss and penalty, and never
+    writes them out; they are kept as float32 if they are that, and so are more than 2000 dense
+    items where the solver is "auto", or any where it is "newton" or "subgradient".
 
     Parameters
     ----------
@@ -704,6 +705,7 @@ class RankSVMCV(Ranker):
         end = min(float(self.curve_.breaks[-1]), lam_unit(problem))
         return followed(problem, shared_follower(problem, self.solver), end or None)[0]
 
+    stores = True
     # A splitter around the estimator also takes `groups`: fit gets them only if it asks for them.
     __metadata_request__fit = dict(groups=False)
     checks = dict(

@@ -19,6 +19,7 @@ from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_array, as_choice, as_count, as_matrix
+from .items import matvec, products, rmatvec
 from .kernel import Kernel, as_kernel
 from .linear_map import BLOCK, KernelFunction, KernelMap, LinearFunction
 from .nystroem import gram_schmidt, kernel_diagonal, proportional
@@ -89,7 +90,7 @@ def item_blocks(problem):
 
     Makes and keeps the table K_MR if it is small.
     """
-    n, r = problem.n_items, len(problem.landmarks)
+    n, r = problem.n_items, problem.landmarks.shape[0]
     if n * r <= problem.TABLE:
         problem.table  # noqa: B018
     rows = max(1, BLOCK // r)
@@ -99,14 +100,14 @@ def item_blocks(problem):
 def basis_matvec(problem, coef):
     """K_MR coef."""
     if problem.is_factored:
-        return problem.X @ (problem.landmarks.T @ coef)
+        return matvec(problem.X, rmatvec(problem.landmarks, coef))
     return np.concatenate([problem.columns(items) @ coef for items in item_blocks(problem)])
 
 
 def basis_rmatvec(problem, v):
     """K_RM v (r, k) for v (n, k)."""
     if problem.is_factored:
-        return problem.landmarks @ (problem.X.T @ v)
+        return matvec(problem.landmarks, rmatvec(problem.X, v))
     return sum(problem.columns(items).T @ v[items] for items in item_blocks(problem))
 
 # %% ../../nbs/kernels/basis.ipynb #c012
@@ -182,7 +183,7 @@ class BasisMap(KernelMap):
         if "table" in self.__dict__:
             return self.table[items]
         if self.is_factored:
-            return self.X[items] @ self.landmarks.T
+            return products(self.X[items], self.landmarks)
         if self.kernel.name != "precomputed":
             return self.kernel.cross(self.X[items], self.landmarks)
         return self.X[items] if self.is_narrow else self.X[items][:, self.basis]
@@ -191,8 +192,8 @@ class BasisMap(KernelMap):
     def table(self) -> np.ndarray:
         """K_MR (n, r)."""
         require_memory(
-            8 * self.n_items * len(self.landmarks),
-            f"the kernel of {self.n_items:,} items and {len(self.landmarks):,} of the basis",
+            8 * self.n_items * self.landmarks.shape[0],
+            f"the kernel of {self.n_items:,} items and {self.landmarks.shape[0]:,} of the basis",
             "use a smaller basis",
         )
         return locked(self.columns(slice(None)))
@@ -201,7 +202,7 @@ class BasisMap(KernelMap):
     def basis_gram(self) -> np.ndarray:
         """K_RR (r, r), checked as every Gram matrix is."""
         if self.is_factored:
-            return self.landmarks @ self.landmarks.T
+            return products(self.landmarks, self.landmarks)
         whole = self.kernel.name == "precomputed" and not self.is_narrow
         return self.kernel.gram(self.landmarks[:, self.basis] if whole else self.landmarks)
 

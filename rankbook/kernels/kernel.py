@@ -16,12 +16,14 @@ from ..base.ownership import SetOnce
 from ..base.types import KernelLike
 from rankbook.base.validation import (
     as_count,
+    as_items,
     as_matrix,
     as_positive,
     require_columns,
     unknown_name,
 )
 from .double_double import from_item, poly_from_item
+from .items import products
 
 # %% ../../nbs/kernels/kernel.ipynb #c005
 def rbf_matrix(X, Y, gamma, exponential=np.exp):
@@ -70,10 +72,12 @@ def require_square(X, kernel, or_narrow=""):
         )
 
 # %% ../../nbs/kernels/kernel.ipynb #c013
-def _floats(name, X):
-    """X if it is a matrix of floats, else a checked one."""
+def _floats(name, X, kernel):
+    """X if it is a matrix of floats, else a checked one, which may be sparse if it is linear."""
     good = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and X.shape[1]
-    return X if good and not np.ma.is_masked(X) else as_matrix(name, X)
+    if good and not np.ma.is_masked(X):
+        return X
+    return (as_items if kernel.name == "linear" else as_matrix)(name, X)
 
 
 def _finite_gram(K, kernel):
@@ -187,10 +191,10 @@ class Kernel(SetOnce):
         array([[1., 1.],
                [1., 4.]])
         """
-        X = _floats("X", X)
+        X = _floats("X", X, self)
         if self.name == "precomputed":
             return check_gram(X, "X (precomputed kernel)")
-        _require_gram(len(X))
+        _require_gram(X.shape[0])
         K = self.cross(X, X)
         if self.function:
             return check_gram(K, "the matrix of the callable kernel")
@@ -208,7 +212,7 @@ class Kernel(SetOnce):
         >>> Kernel("linear").cross(np.array([[2.0]]), np.array([[0.0], [1.0], [5.0]]))
         array([[ 0.,  2., 10.]])
         """
-        X_new, X = _floats("X_new", X_new), _floats("X", X)
+        X_new, X = _floats("X_new", X_new, self), _floats("X", X, self)
         if self.name == "precomputed":
             if X_new.shape[1] != len(X):
                 raise ArgumentError(
@@ -218,6 +222,8 @@ class Kernel(SetOnce):
                 )
             return X_new
         require_columns("X_new", X_new, X.shape[1])
+        if self.name == "linear":
+            return products(X_new, X)
         gamma = 1.0 / X.shape[1] if self.gamma is None else self.gamma
         if self.name == "rbf":
             return rbf_matrix(X_new, X, gamma)
@@ -249,7 +255,7 @@ class Kernel(SetOnce):
         >>> bool(np.allclose(kernel.reduced_cross(x, X) @ coef, kernel.cross(x, X) @ coef))
         True
         """
-        X_new, X = _floats("X_new", X_new), _floats("X", X)
+        X_new, X = _floats("X_new", X_new, self), _floats("X", X, self)
         gamma = 1.0 / X.shape[1] if self.gamma is None else self.gamma
         if self.name in ("rbf", "poly") and X_new.shape[1] == X.shape[1]:
             if self.name == "rbf":
@@ -278,8 +284,8 @@ class Kernel(SetOnce):
                [ 2.,  1., -3.],
                [-6., -3.,  9.]])
         """
-        X, rows = _floats("X", X), 256
-        _require_gram(len(X))
+        X, rows = _floats("X", X, self), 256
+        _require_gram(X.shape[0])
         gamma = 1.0 / X.shape[1] if self.gamma is None else self.gamma
         with np.errstate(over="ignore", invalid="ignore"):  # from the item nearest the mean
             if self.name == "poly":

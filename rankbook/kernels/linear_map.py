@@ -22,6 +22,7 @@ from ..base.types import Items
 from ..base.validation import as_items, as_matrix, as_vector, require_columns
 from rankbook.kernels.items import (
     centred_items,
+    dense,
     lent,
     matvec,
     own_rows,
@@ -315,7 +316,7 @@ class KernelMap(SetOnce):
         """
         X, unit, (n, d) = self.X, self.feature_units, self.X.shape
         places = np.unique(np.linspace(0, n - 1, min(n, 3 * d)).astype(np.intp))
-        rows = X[places] if isinstance(X, np.ndarray) else X[places].toarray()
+        rows = dense(X[places])
         S, none = centred(self, rows * unit), d * np.finfo(float).eps
         with suppress(np.linalg.LinAlgError):  # the usual case
             if np.linalg.cholesky(S.T @ S).diagonal().min(initial=1.0) > 1e-3:

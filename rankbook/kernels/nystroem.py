@@ -20,6 +20,7 @@ from ..base.limits import refuse_huge, warn, within_memory
 from ..base.ownership import SetOnce, locked
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
+from .items import square_norms
 from .kernel import Kernel, as_kernel, require_square
 from ..preferences.laplacians import pivoted_cholesky
 
@@ -34,10 +35,10 @@ def kernel_diagonal(X, kernel):
         return X.diagonal().copy()
     if hasattr(kernel.function, "diagonal"):
         return kernel.function.diagonal(X)
-    squares = np.einsum("ij,ij->i", X, X)
     if kernel.name == "linear":
-        return squares
+        return square_norms(X)
     if kernel.name == "poly":
+        squares = square_norms(X)
         return (squares * (kernel.gamma or 1.0 / X.shape[1]) + kernel.coef0) ** kernel.degree
     parts = [X[i : i + 100] for i in range(0, len(X), 100)]
     return np.concatenate([kernel.cross(part, part).diagonal() for part in parts])

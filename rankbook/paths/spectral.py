@@ -10,8 +10,9 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.types import File
-from ..base.validation import as_matrix, as_positive, as_vector, require_columns
-from ..kernels.items import matvec, rmatvec
+from ..base.validation import as_items, as_positive, as_vector, require_columns
+from ..kernels.items import matvec, products, rmatvec
+from ..kernels.linear_map import LinearFunction, balanced
 from .exact import SolutionPath
 from ..problems.certificate import Solution
 from rankbook.problems.rankrls import (
@@ -94,7 +95,11 @@ class SpectralPath(SolutionPath):
 
     def modes(self, X_new):
         """The values (p, r) of the eigenvectors' functions at new items."""
-        return self.problem.predict(self.spectrum.left, X_new)
+        problem, left = self.problem, self.spectrum.left
+        if getattr(problem, "is_factored", False) and problem.basis is None:
+            X_new = problem.design(as_items("X_new", X_new))  # no weights of all n functions
+            return products(X_new, problem.X) @ balanced(problem, left)
+        return problem.predict(left, X_new)
 
     def shares(self, lams):
         """What is left of each component at lambdas (q,), an array (q, r)."""
@@ -171,9 +176,9 @@ class WeightPath(SpectralPath):
 
     def modes(self, X_new):
         """The same for weights."""
-        X_new = as_matrix("X_new", X_new)
+        X_new = as_items("X_new", X_new)
         require_columns("X_new", X_new, self.problem.X.shape[1])
-        return X_new @ self.spectrum.left
+        return matvec(X_new, self.spectrum.left)
 
     def solve_spectral(self, lam):
         """v -> (G + lam)^-1 v by the decomposition."""
@@ -196,9 +201,9 @@ class WeightPath(SpectralPath):
 
         They have shape (len(lams), p) or (len(lams), p, k).
         """
-        X_new = as_matrix("X_new", X_new)
-        require_columns("X_new", X_new, self.problem.X.shape[1])
-        return shaped(self.problem, X_new @ self.spectrum.grid(as_lambdas(lams)))
+        w = self.spectrum.grid(as_lambdas(lams))
+        scores = LinearFunction(np.hstack(w)).predict(X_new)
+        return shaped(self.problem, np.stack(np.hsplit(scores, len(w))))
 
 # %% ../../nbs/paths/spectral.ipynb #c004
 def lambda_path(problem):

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['WIDTHS', 'PENALTIES', 'DualScaling', 'scaled_dual', 'dual_norm', 'read_preferences', 'whole_weight', 'Hinge',
            'SquaredHinge', 'is_summed', 'dual_value', 'significant_weights', 'violations', 'hard_violations',
-           'refuse_signed', 'L2', 'feature_correlation', 'correlation_error', 'pair_matvec', 'strongest', 'feasible',
-           'misplaced_weights', 'L1', 'smooth_certificate', 'count_coef', 'as_penalty']
+           'refuse_signed', 'L2', 'feature_correlation', 'correlation_error', 'pair_matvec', 'pair_rows', 'strongest',
+           'feasible', 'misplaced_weights', 'L1', 'smooth_certificate', 'count_coef', 'as_penalty']
 
 # %% ../../nbs/problems/losses.ipynb #c003
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.validation import as_choice, as_positive
-from ..kernels.items import matvec, rmatvec
+from ..kernels.items import dense, from_first, matvec, rmatvec, square_norms
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences, without_item_weights
 from ..preferences.orders import Orders
@@ -480,7 +480,7 @@ def feature_correlation(problem, dual):
     -------
     ndarray of shape (d,)
     """
-    return (problem.X - problem.X[0]).T @ problem.prefs.rmatvec(dual)
+    return rmatvec(from_first(problem.X), problem.prefs.rmatvec(dual))
 
 # %% ../../nbs/problems/losses.ipynb #l1-c010
 def correlation_error(problem, dual):
@@ -491,7 +491,13 @@ def correlation_error(problem, dual):
 
 def pair_matvec(problem, w):
     """Z w (m,), how far the better item is above the worse one. O(m + n d)."""
-    return problem.prefs.matvec((problem.X - problem.X[0]) @ w)
+    return problem.prefs.matvec(matvec(from_first(problem.X), w))
+
+
+def pair_rows(X, better, worse, features):
+    """The rows z (m, p) of preferences, for some features of items X, as a float64 array."""
+    one, other = (dense(X[ends][:, features]) for ends in (better, worse))
+    return one.astype(np.float64) - other
 
 
 def strongest(X, gradient, signs=None):
@@ -499,8 +505,9 @@ def strongest(X, gradient, signs=None):
 
     Entries that point against the signs (d,) do not count.
     """
-    noise = 16 * np.finfo(float).eps * np.linalg.norm(X, axis=0) * np.linalg.norm(gradient)
-    strength = np.abs(nearest(signs, X.T @ gradient))
+    length = np.sqrt(square_norms(X.T))
+    noise = 16 * np.finfo(float).eps * length * np.linalg.norm(gradient)
+    strength = np.abs(nearest(signs, rmatvec(X, gradient)))
     return float(np.where(strength > noise, strength, 0.0).max(initial=0.0))
 
 # %% ../../nbs/problems/losses.ipynb #l1-c016
@@ -535,7 +542,7 @@ class L1:
         """
         prefs = problem.prefs
         dual = prefs.weight * problem.loss.derivative.at(prefs.margin)
-        return strongest(problem.X - problem.X[0], prefs.rmatvec(dual), problem.signs)
+        return strongest(from_first(problem.X), prefs.rmatvec(dual), problem.signs)
 
     def primal(self, problem, w, lam):
         """lam |w|_1 plus the loss, infinite for weights without the signs. O(m + n d)."""
@@ -605,7 +612,7 @@ class L1:
             dual = np.where(slack < -tol, prefs.weight, 0.0)
             on = np.flatnonzero(np.abs(slack) <= tol)[: 4 * used.size]
             if on.size:
-                Z = problem.X[prefs.better[on]][:, used] - problem.X[prefs.worse[on]][:, used]
+                Z = pair_rows(problem.X, prefs.better[on], prefs.worse[on], used)
                 missing = lam * np.sign(w[used]) - feature_correlation(problem, dual)[used]
                 dual[on] = np.linalg.lstsq(Z.T, missing, rcond=None)[0]
             guesses.append(dual)

@@ -20,9 +20,9 @@ from ..base.limits import refuse_huge, require_finite, solvable, warn
 from ..base.ownership import locked, own
 from ..base.tables import Tabled
 from ..base.types import Items, KernelLike
-from ..base.validation import as_array, as_matrix, as_positive, as_vector
+from ..base.validation import as_array, as_items, as_matrix, as_positive, as_vector
 from ..kernels.basis import DROPPED, BasisMap, basis_rmatvec, check_basis
-from ..kernels.items import rmatvec
+from ..kernels.items import from_first, matvec, rmatvec
 from ..kernels.kernel import Kernel, as_kernel, require_square
 from ..kernels.linear_map import BLOCK
 from ..preferences.graph import Preferences
@@ -153,7 +153,7 @@ def make_target(y, graph, given):
 # %% ../../nbs/problems/rankrls.ipynb #c009b
 def measured(problem):
     """The items X (n, d), from the first of them where only differences count."""
-    return problem.X - problem.X[0] if problem.is_centred else problem.X
+    return from_first(problem.X) if problem.is_centred else problem.X
 
 # %% ../../nbs/problems/rankrls.ipynb #c012
 class RankRLSProblem(Tabled, BasisMap):
@@ -163,8 +163,9 @@ class RankRLSProblem(Tabled, BasisMap):
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
-        Items; for ``kernel="precomputed"`` their Gram matrix (n, n), or with a basis of r items
+    X : array-like or sparse matrix of shape (n, d)
+        Items; sparse ones for ``kernel="linear"``, which keeps CSR and float32 as they are. For
+        ``kernel="precomputed"`` their Gram matrix (n, n), or with a basis of r items
         their kernel with these alone, K_MR (n, r), in the order of the basis.
     y : array-like of shape (n,) or (n, k), optional
         Scores, one or several columns; None with ``graph=Preferences``.
@@ -202,7 +203,7 @@ class RankRLSProblem(Tabled, BasisMap):
 
     def __init__(  # noqa: PLR0913 -- the options of kernels among them
         self,
-        X: ArrayLike,
+        X: Items,
         y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         graph: Preferences | Items | None = None,
@@ -212,9 +213,10 @@ class RankRLSProblem(Tabled, BasisMap):
         item_weight: ArrayLike | None = None,
         penalty: Literal["l2", "l1"] | L2 | L1 = "l2",
     ) -> None:
-        self.kernel, X = as_kernel(kernel, gamma), as_matrix("X", X)
-        self.n_items = len(X)
-        self.basis = check_basis(basis, len(X))
+        self.kernel = as_kernel(kernel, gamma)
+        X = (as_items if self.kernel.name == "linear" else as_matrix)("X", X)
+        self.n_items = X.shape[0]
+        self.basis = check_basis(basis, self.n_items)
         if np.shape(self.basis) != X.shape[1:]:  # else it may be K_MR
             narrow = "" if basis is None else ", or (n, r) with the indices of r basis items"
             require_square(X, self.kernel, narrow)
@@ -267,8 +269,8 @@ class RankRLSProblem(Tabled, BasisMap):
     def smooth_loss(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """The loss at weights w (d,) of a linear function, and minus its gradient (d,). O(n d)."""
         X = measured(self)
-        f = (X @ w)[:, None]
-        return float(self.target.loss(f).sum()), -2 * X.T @ self.target.residual(f)[:, 0]
+        f = matvec(X, w)[:, None]
+        return float(self.target.loss(f).sum()), -2 * rmatvec(X, self.target.residual(f)[:, 0])
 
     @property
     def coef_shape(self) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from ..base.ownership import locked
 from ..base.tables import Tabled
 from ..base.types import Items, KernelLike
 from ..base.validation import as_choice, as_flag, as_items, as_matrix, as_positive
-from ..kernels.items import matvec, rmatvec
+from ..kernels.items import dense, from_first, matvec, rmatvec
 from ..kernels.kernel import Kernel, as_kernel, require_square
 from ..kernels.linear_map import KernelMap
 from ..kernels.nystroem import NystroemMap
@@ -142,8 +142,7 @@ class RankSVMProblem(Tabled, KernelMap):
             raise ArgumentError(
                 f"signs is given and kernel is {self.kernel.name!r}", "None, or kernel='linear'"
             )
-        stores = self.kernel.name == "linear" and not self.penalty.coef_is_weights
-        X = (as_items if stores else as_matrix)("X", X)
+        X = (as_items if self.kernel.name == "linear" else as_matrix)("X", X)
         refuse_pair_features(prefs)
         prefs = self.loss.read_target(prefs)
         if X.shape[0] != prefs.n_items:
@@ -295,9 +294,9 @@ class RankSVMProblem(Tabled, KernelMap):
 
         O(n log n + n d) where preferences are counted, else O(m + n d).
         """
-        X = self.X - self.X[0]
-        sums = self.summed.evaluate(X @ w, self.loss.derivative)
-        return sums.loss, X.T @ sums.score_gradient
+        X = from_first(self.X)
+        sums = self.summed.evaluate(matvec(X, w), self.loss.derivative)
+        return sums.loss, rmatvec(X, sums.score_gradient)
 
     def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients (n_coef,)."""
@@ -359,8 +358,7 @@ def hessian(X, summed, bands):
     H = np.zeros((d, d))  # the lower half of it
     for start in range(0, d, COLUMNS):
         some = slice(start, start + COLUMNS)
-        columns = X[:, some] if isinstance(X, np.ndarray) else X[:, some].toarray()
-        columns = np.array(columns, dtype=np.float64, order="F")
+        columns = np.array(dense(X[:, some]), dtype=np.float64, order="F")
         if getattr(summed, "takes_columns", False):
             columns = summed.curvature(bands, columns)
         else:

@@ -14,6 +14,7 @@ import numpy as np
 from ..base.jit import inner, njit
 from ..base.ownership import writable
 from ..base.validation import require_columns
+from ..kernels.items import square_norms
 from ..preferences.missed_pairs import PATH_TIE_TOL
 
 # %% ../../nbs/selection/crossings.ipynb #c005
@@ -315,7 +316,7 @@ def pair_distance(kernel, X, better, worse, rows=256):
             X[better[i : i + 4096]] - X[worse[i : i + 4096]]
             for i in range(0, max(1, better.size), 4096)
         ]
-        return np.concatenate([np.sqrt(np.einsum("ij,ij->i", part, part)) for part in parts])
+        return np.sqrt(np.concatenate([square_norms(part) for part in parts]))
     diagonal = [
         np.diagonal(kernel.cross(X[i : i + rows], X[i : i + rows])) for i in range(0, len(X), rows)
     ]

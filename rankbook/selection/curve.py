@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['OF_PAIRS', 'PER_DECADE', 'ENTRIES', 'HALVINGS', 'SHRUNK', 'RELEVANCE', 'METRICS', 'ValidationCurve', 'choose_lambda',
-           'signs_of', 'spectral_crossings', 'order_changes', 'require_probabilities', 'mean_log_loss', 'curve_metric',
-           'validation_curve', 'disagreement_error', 'largest_within']
+           'distinct_rows', 'signs_of', 'spectral_crossings', 'order_changes', 'require_probabilities', 'mean_log_loss',
+           'curve_metric', 'validation_curve', 'disagreement_error', 'largest_within']
 
 # %% ../../nbs/selection/curve.ipynb #c003
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from ..base.tables import Tabled
 from rankbook.base.validation import (
     as_choice,
     as_count,
+    as_items,
     as_matrix,
     as_numbers,
     as_vector,
@@ -196,6 +197,21 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
 
 # %% ../../nbs/selection/curve.ipynb #sv10
 OF_PAIRS = ("disagreement", "log_loss")  # the metrics that any preferences can be judged by
+
+
+def distinct_rows(X):
+    """The different rows of items X (p, d), and the number (p,) of each item's own."""
+    if isinstance(X, np.ndarray):
+        distinct, items = np.unique(X, axis=0, return_inverse=True)
+        return distinct, items.ravel()
+    A, known = X.copy(), {}
+    A.sum_duplicates()
+    A.eliminate_zeros()
+    keys = (
+        (A.indices[i:j].tobytes(), A.data[i:j].tobytes()) for i, j in zip(A.indptr, A.indptr[1:])
+    )
+    items = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.intp)
+    return X[np.unique(items, return_index=True)[1]], items
 
 
 def _judged(X_val, known, qid, metric):
@@ -562,11 +578,12 @@ def validation_curve(
                 "a path by newton or epsilon of loss='logistic', 'plackett-luce' or an own one",
             )
         require_probabilities(path.problem.loss)
-    rows, X_val = X_val, as_matrix("X_val", X_val)
+    is_linear = getattr(path.problem, "is_factored", False)
+    rows, X_val = X_val, (as_items if is_linear else as_matrix)("X_val", X_val)
     if isinstance(prefs_val, Orders):
-        if len(X_val) != prefs_val.n_items:
+        if X_val.shape[0] != prefs_val.n_items:
             raise ArgumentError(
-                f"X_val has {len(X_val)} rows and prefs_val has {prefs_val.n_items} items",
+                f"X_val has {X_val.shape[0]} rows and prefs_val has {prefs_val.n_items} items",
                 "equal numbers",
             )
         if metric not in OF_PAIRS:
@@ -579,8 +596,7 @@ def validation_curve(
     y, query = _judged(rows, prefs_val, qid, metric)
     if metric == "log_loss":
         return _log_loss_curve(path, X_val, y)
-    distinct, items = np.unique(X_val, axis=0, return_inverse=True)
-    items = items.ravel()
+    distinct, items = distinct_rows(X_val)
 
     def crossed(better, worse):  # from large lambdas to small ones
         first, lam, pair, old, new = order_changes(

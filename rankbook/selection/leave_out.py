@@ -17,6 +17,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.validation import as_array
 from ..kernels.basis import basis_matvec
+from ..kernels.items import matvec
 from ..paths.spectral import WeightPath
 from ..preferences.laplacians import Queries, QueryGraph
 from ..preferences.missed_pairs import TIE_TOL, tie_chains
@@ -60,7 +61,7 @@ class LeaveOut:
         self.Y = problem.target.Y
         self.problem, self.scores = problem, None
         if isinstance(path, WeightPath):
-            self.scores = problem.X @ self.spectrum.left
+            self.scores = matvec(problem.X, self.spectrum.left)
         elif problem.basis is not None:
             self.scores = basis_matvec(problem, self.spectrum.left)
         self.rows = self.spectrum.left if self.scores is None else self.graph.laplacian(self.scores)
@@ -86,23 +87,19 @@ class LeaveOut:
     def means(self):
         """M (q, p) such that the mean score of each part is M E right.
 
-        O(n p), and O(n^2 + q n p) for the dual form.
+        O(n p), and O(n^2 p) for the dual form.
         """
         mean = lambda v: (self.parts.membership.T @ v) / self.parts.sizes[:, None]
         if self.scores is not None:
             return mean(self.scores)
-        left, X = self.spectrum.left, self.problem.X
-        return (
-            mean(X) @ (X.T @ left) if self.problem.is_factored else mean(self.problem.gram) @ left
-        )
+        return mean(self.training)
 
     @cached_property
     def training(self):
         """T (n, p) with the scores T E right of the items."""
         if self.scores is not None:
             return self.scores
-        left, X = self.spectrum.left, self.problem.X
-        return X @ (X.T @ left) if self.problem.is_factored else self.problem.gram @ left
+        return self.problem.gram @ self.spectrum.left
 
 # %% ../../nbs/selection/leave_out.ipynb #c006
 def inverse_at(form, lams, size):

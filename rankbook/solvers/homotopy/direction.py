@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...kernels.items import dense, from_first, matvec, rmatvec
 from ...preferences.graph import item_sums
+from ...problems.losses import pair_rows
 from ...problems.rankrls import measured
 
 # %% ../../../nbs/solvers/homotopy/direction.ipynb #ka004
@@ -101,7 +103,7 @@ class LeastSquaresPiece:
 
         O(n d).
         """
-        return -(self.X.T @ self.product(self.X @ dw)), np.inf
+        return -rmatvec(self.X, self.product(matvec(self.X, dw))), np.inf
 
 
 def _gram(piece, features):
@@ -109,8 +111,8 @@ def _gram(piece, features):
     kept, d = piece.kept, piece.X.shape[1]
     new = features[kept.places(features, d) < 0]
     if new.size:
-        columns = piece.product(piece.X[:, new])
-        kept.extend(new, piece.X[:, np.r_[kept.members, new]].T @ columns)
+        columns = piece.product(dense(piece.X[:, new]).astype(np.float64))
+        kept.extend(new, rmatvec(piece.X[:, np.r_[kept.members, new]], columns))
     at = kept.places(features, d)
     return kept.matrix[np.ix_(at, at)]
 
@@ -137,7 +139,7 @@ class HingePiece:
         counted = np.flatnonzero(prefs.weight > 0)
         self.better, self.worse = prefs.better[counted], prefs.worse[counted]
         self.margin, self.weight = prefs.margin[counted], prefs.weight[counted]
-        self.X, self.kept, self.signs = problem.X - problem.X[0], Gram(), problem.signs
+        self.X, self.kept, self.signs = from_first(problem.X), Gram(), problem.signs
         self.in_gram = np.zeros(counted.size, dtype=bool)
 
     def differences(self, F):
@@ -146,18 +148,18 @@ class HingePiece:
 
     def evaluate(self, w):
         """Minus the gradient (d,) at weights w (d,). O(m + n d)."""
-        f = self.X @ w
+        f = matvec(self.X, w)
         self.short = self.margin - self.differences(f)
         self.on = np.abs(self.short) <= TIE * (self.margin + np.ptp(f))
         self.violated = (self.short > 0) & ~self.on
         slopes = 2 * self.weight * np.maximum(self.short, 0.0)
-        return self.X.T @ item_sums(self.better, self.worse, slopes, len(self.X))
+        return rmatvec(self.X, item_sums(self.better, self.worse, slopes, self.X.shape[0]))
 
     def product(self, F):
         """2 P'CP F for F (n, k), over the preferences that fall short. O(m + |V| k)."""
         from scipy.sparse import csr_array
 
-        V, n = np.flatnonzero(self.violated), len(self.X)
+        V, n = np.flatnonzero(self.violated), self.X.shape[0]
         b, l, c = self.better[V], self.worse[V], 2 * self.weight[V]
         degree = np.bincount(b, c, n) + np.bincount(l, c, n)
         return (
@@ -166,10 +168,7 @@ class HingePiece:
 
     def pair_rows(self, pairs, features):
         """z_i (len(pairs), p) of some preferences, for some features."""
-        return (
-            self.X[np.ix_(self.better[pairs], features)]
-            - self.X[np.ix_(self.worse[pairs], features)]
-        )
+        return pair_rows(self.X, self.better[pairs], self.worse[pairs], features)
 
     def rows(self, features):
         """The preferences on their margin: rows (e, p) that are not 0, weights (e,)."""
@@ -195,12 +194,12 @@ class HingePiece:
 
     def motion(self, dw):
         """How fast q (d,) changes along dw, and the step to the next margin. O(m + n d)."""
-        h = self.X @ dw
+        h = matvec(self.X, dw)
         rise = self.differences(h)
         rise[np.abs(rise) <= FLAT * np.ptp(h)] = 0.0
         short = self.violated | (self.on & (rise < 0))
         slopes = np.where(short, 2 * self.weight * rise, 0.0)
-        dq = -(self.X.T @ item_sums(self.better, self.worse, slopes, len(self.X)))
+        dq = -rmatvec(self.X, item_sums(self.better, self.worse, slopes, self.X.shape[0]))
         meets = ~self.on & (rise * self.short > 0)
         return dq, float((self.short[meets] / rise[meets]).min(initial=np.inf))
 

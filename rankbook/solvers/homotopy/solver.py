@@ -17,9 +17,11 @@ from ...base.errors import ArgumentError
 from ...base.limits import require_memory, written_out
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
+from ...kernels.items import dense
 from ...paths.exact import End, SolutionPath, in_domain
 from ...paths.files import demand, finite, finite_table, save_path
 from ...problems.certificate import Solution
+from ...problems.losses import pair_matvec
 from ...problems.signs import nearest
 from ...registry.solver import Solver, is_kind
 from rankbook.solvers.homotopy.direction import (
@@ -272,9 +274,9 @@ class HomotopyPath(SolutionPath):
         """
         require_columns("X_new", X_new, self.table.shape[1])
         X_new, lams = self.problem.design(X_new), np.r_[2 * self.ends[0] or 1.0, self.ends]
-        last = np.zeros((1, len(X_new)))
+        last = np.zeros((1, X_new.shape[0]))
         for start in range(0, self.ends.size, ROWS):
-            f = np.vstack([last, self.table[start : start + ROWS] @ X_new.T])
+            f = np.vstack([last, dense(self.table[start : start + ROWS] @ X_new.T)])
             yield lams[start : start + len(f)], f
             last = f[-1:]
 
@@ -286,7 +288,7 @@ class HomotopyPath(SolutionPath):
 def slopes(problem, w):
     """The multipliers 2 c max(0, delta - z'w), (m,). O(m + n d)."""
     prefs = problem.prefs
-    short = prefs.margin - prefs.matvec((problem.X - problem.X[0]) @ w)
+    short = prefs.margin - pair_matvec(problem, w)
     return 2 * prefs.weight * np.maximum(0.0, short)
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kd007
@@ -310,6 +312,7 @@ class HomotopySolver(Solver):
     kernels = ("linear",)
     penalties = frozenset({"l1"})
     losses = frozenset({"squared"})
+    storages = frozenset({"float64", "float32", "csr"})
     signs = exact = True
     requires = ("scipy",)
     summary = "All solutions for squared losses with an L1 penalty, straight lines in lambda."

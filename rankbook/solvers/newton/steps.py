@@ -277,8 +277,8 @@ def started(problem, lam, derivative, w):
 def spanned(problem):
     """The problem with items in a basis of what they span, (n, n), and that basis (d, n).
 
-    None with signs, which a basis mixes, and unless there are fewer items than features, at most
-    LARGEST_MATRIX, and the items written out have at most BLOCK entries. O(n^2 d).
+    None with signs, which a basis mixes, for items in blocks or sparse, and unless there are fewer
+    items than features, at most LARGEST_MATRIX, with at most BLOCK entries. O(n^2 d).
     """
     from scipy.linalg import qr
 
@@ -288,11 +288,10 @@ def spanned(problem):
         or not n < d
         or n > LARGEST_MATRIX
         or n * d > BLOCK
-        or problem.storage == "blocks"
+        or problem.storage in ("blocks", "csr")
     ):
         return None
-    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
-    basis, R, order = qr(X.T.astype(np.float64), mode="economic", pivoting=True)
+    basis, R, order = qr(problem.X.T.astype(np.float64), mode="economic", pivoting=True)
     items = np.empty((n, n))
     items[order] = R.T
     return RankSVMProblem(items, problem.prefs, kernel="linear", loss=problem.loss), basis

@@ -105,7 +105,7 @@ def basis_equations(problem):
     """
     from scipy.linalg import solve_triangular
 
-    r, (C, dropped) = len(problem.landmarks), problem.basis_factor
+    r, (C, dropped) = problem.landmarks.shape[0], problem.basis_factor
     item_blocks(problem)  # makes the table of the kernel if it is small
     if dropped or C.diagonal().min() < 1e-3 * C.diagonal().max():
         solved = lambda B: solve_triangular(C, B, lower=True, check_finite=False)
@@ -118,7 +118,7 @@ def basis_equations(problem):
 def details(problem):
     """The entries of `info`: the form, the size of the basis, and how many of it were dropped."""
     dropped = problem.basis_factor[1]
-    info = dict(form="basis", basis=len(problem.landmarks), dropped=dropped)
+    info = dict(form="basis", basis=problem.landmarks.shape[0], dropped=dropped)
     if dropped and problem.outside.any():
         info["advice"] = (
             f"Items dropped from the basis, because they nearly coincide with others: {dropped}. "
@@ -138,6 +138,7 @@ class SparseRLSSolver(Solver):
 
     name = "sparse-rls"
     problems = ("RankRLSProblem",)
+    storages = frozenset({"float64", "float32", "csr"})
     provides = frozenset({"solve", "path"})
     exact = True
     requires = ("scipy",)

@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['State', 'Log', 'TINY', 'REBUILD_EVERY', 'LAST_SEGMENT', 'ROUNDING', 'MAX_STALLED', 'STEP_COST', 'OPTIMAL', 'NOISE',
-           'MAX_STEPS', 'start_state', 'grow', 'edge', 'pair_row', 'replace_pair', 'replace_feature', 'append',
-           'remove', 'recompute_q', 'rebuild', 'prices', 'next_event', 'extent', 'first_margin', 'list_near',
-           'first_kink', 'add_correlation', 'move', 'exchange', 'true_weights', 'turn', 'follow', 'steepest',
-           'turning_point', 'long_step', 'descend']
+           'MAX_STEPS', 'sparse_parts', 'start_state', 'grow', 'entry', 'add_row', 'difference', 'pair_entry', 'edge',
+           'pair_row', 'replace_pair', 'replace_feature', 'append', 'remove', 'recompute_q', 'rebuild', 'prices',
+           'next_event', 'extent', 'first_margin', 'list_near', 'first_kink', 'add_correlation', 'move', 'exchange',
+           'true_weights', 'turn', 'follow', 'steepest', 'turning_point', 'long_step', 'descend']
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c002
 from collections import namedtuple
@@ -16,6 +16,7 @@ import numpy as np
 
 from ...base.jit import njit, record
 from ...base.limits import require_memory
+from ...kernels.items import from_first
 from ...paths.active_set import gather_all
 from rankbook.paths.exact import (
     AT_BOUND,
@@ -36,12 +37,18 @@ from ...problems.signs import nearest
 State = namedtuple(
     "State",
     (
-        "X XT better worse margin delta weight sets E S inverse sign side w f q a u s rate dw h "
+        "X XT rows columns better worse margin delta weight sets E S inverse sign side w f q a u s "
+        "rate z dw h "
         "near everything f_scan work now count"
     ),
 )
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c005
+def sparse_parts(A):
+    """The arrays of a CSR or CSC matrix: data as float64, indices and indptr."""
+    return A.data.astype(np.float64), A.indices.copy(), A.indptr.copy()
+
+
 def start_state(problem, lam, perturbation, seed, room=16):
     """The state at w = 0, everything at bound, and the preferences that take part. O(m + n d).
 
@@ -61,7 +68,8 @@ def start_state(problem, lam, perturbation, seed, room=16):
         f"following {len(prefs):,} preferences",
         'use graph="star", or a subsample of the items',
     )
-    pairs, X = np.flatnonzero(prefs.weight > 0), problem.X - problem.X[0]
+    pairs, X, is_dense = np.flatnonzero(prefs.weight > 0), problem.X, problem.storage != "csr"
+    X, none = from_first(X), np.empty((0, 0))
     m, margin = pairs.size, np.ascontiguousarray(prefs.margin[pairs])
     delta = margin * (1 + perturbation * np.random.default_rng(seed).uniform(-1, 1, m))
     q = feature_correlation(problem, np.asarray(prefs.weight))
@@ -74,10 +82,12 @@ def start_state(problem, lam, perturbation, seed, room=16):
         perturbation=0,
     )
     counted = "in_basis near scanned since stalled largest scans rebuilds logged".split()
-    sizes = dict(sign=d, w=d, s=d, rate=d, f=n, h=n, f_scan=n, work=n, a=room, u=room, dw=room)
+    sizes = dict(sign=d, w=d, s=d, rate=d, z=d, f=n, h=n, f_scan=n, work=n, a=room, u=room, dw=room)
     return State(
-        X=np.ascontiguousarray(X),
-        XT=np.ascontiguousarray(X.T),
+        X=np.ascontiguousarray(X) if is_dense else none,
+        XT=np.ascontiguousarray(X.T) if is_dense else none,
+        rows=None if is_dense else sparse_parts(X),
+        columns=None if is_dense else sparse_parts(X.tocsc()),
         better=prefs.better[pairs],
         worse=prefs.worse[pairs],
         margin=margin,
@@ -107,6 +117,43 @@ def grow(s):
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c009
 @njit
+def entry(X, rows, i, j):
+    """An entry of the items: of X (n, d), or of sparse rows if there are any."""
+    if rows is None:
+        return X[i, j]
+    data, indices, indptr = rows
+    for at in range(indptr[i], indptr[i + 1]):
+        if indices[at] == j:
+            return data[at]
+    return 0.0
+
+
+@njit
+def add_row(out, amount, X, rows, i):
+    """Add a multiple of row i of X, or of sparse rows if there are any, to a vector."""
+    if rows is None:
+        out += amount * X[i]
+    else:
+        data, indices, indptr = rows
+        for at in range(indptr[i], indptr[i + 1]):
+            out[indices[at]] += amount * data[at]
+
+
+@njit
+def difference(s, i):
+    """Set z (d) to the difference of the items of preference i. O(d)."""
+    s.z[:] = 0.0
+    add_row(s.z, 1.0, s.X, s.rows, s.better[i])
+    add_row(s.z, -1.0, s.X, s.rows, s.worse[i])
+
+
+@njit
+def pair_entry(s, i, j):
+    """Feature j of the difference of the items of preference i."""
+    return entry(s.X, s.rows, s.better[i], j) - entry(s.X, s.rows, s.worse[i], j)
+
+
+@njit
 def edge(s, place, direction):
     """Set dw (p), how the weights in use move along the edge, and h, how the scores do.
 
@@ -121,12 +168,12 @@ def edge(s, place, direction):
         j = -1 - place
         s.dw[:p] = 0.0
         for x in range(p):
-            z = direction * (s.X[s.better[s.E[x]], j] - s.X[s.worse[s.E[x]], j])
+            z = direction * pair_entry(s, s.E[x], j)
             for y in range(p):
                 s.dw[y] -= s.inverse[y, x] * z
-        s.h[:] += direction * s.XT[j]
+        add_row(s.h, direction, s.XT, s.columns, j)
     for y in range(p):
-        s.h[:] += s.dw[y] * s.XT[s.S[y]]
+        add_row(s.h, s.dw[y], s.XT, s.columns, s.S[y])
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c012
 @njit
@@ -135,7 +182,7 @@ def pair_row(s, i):
     p = s.count.in_basis
     v = np.zeros(p)
     for y in range(p):
-        z = s.X[s.better[i], s.S[y]] - s.X[s.worse[i], s.S[y]]
+        z = pair_entry(s, i, s.S[y])
         for x in range(p):
             v[x] += z * s.inverse[y, x]
     return v
@@ -204,7 +251,7 @@ def recompute_q(s):
     s.q[:] = 0.0
     for i in range(s.work.size):
         if s.work[i] != 0:
-            s.q[:] += s.work[i] * s.X[i]
+            add_row(s.q, s.work[i], s.X, s.rows, i)
 
 
 @njit
@@ -217,14 +264,14 @@ def rebuild(s):
     B = np.empty((p, p))
     for x in range(p):
         for y in range(p):
-            B[x, y] = s.X[s.better[s.E[x]], s.S[y]] - s.X[s.worse[s.E[x]], s.S[y]]
+            B[x, y] = pair_entry(s, s.E[x], s.S[y])
     inverse = np.linalg.inv(B)
     s.inverse[:p, :p] = inverse
     s.w[:] = 0.0
     s.f[:] = 0.0
     for y in range(p):
         s.w[s.S[y]] = np.dot(s.inverse[y, :p], s.delta[s.E[:p]])
-        s.f[:] += s.w[s.S[y]] * s.XT[s.S[y]]
+        add_row(s.f, s.w[s.S[y]], s.XT, s.columns, s.S[y])
     recompute_q(s)
     s.count.since = 0
     s.count.rebuilds += 1
@@ -259,11 +306,10 @@ def prices(s):
     s.s[:] = s.q
     s.rate[:] = 0.0
     for x in range(p):
-        upper, lower = s.X[s.better[s.E[x]]], s.X[s.worse[s.E[x]]]
+        difference(s, s.E[x])
         for j in range(s.q.size):
-            z = upper[j] - lower[j]
-            s.s[j] += s.a[x] * z
-            s.rate[j] += s.u[x] * z
+            s.s[j] += s.a[x] * s.z[j]
+            s.rate[j] += s.u[x] * s.z[j]
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c010
 @njit
@@ -370,7 +416,8 @@ def first_kink(s):
 @njit
 def add_correlation(s, i, amount):
     """Add a multiple of z_i to q. O(d)."""
-    s.q[:] += amount * (s.X[s.better[i]] - s.X[s.worse[i]])
+    difference(s, i)
+    s.q[:] += amount * s.z
 
 
 @njit

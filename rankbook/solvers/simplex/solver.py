@@ -15,10 +15,11 @@ from ...base.limits import written_out
 from ...base.progress import progress_bar
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
+from ...kernels.items import dense
 from ...paths.exact import AT_BOUND, FREE, End, SolutionPath, in_domain
 from ...paths.files import demand, finite, finite_table, save_path, unpack_events
 from ...problems.certificate import Solution
-from ...problems.losses import feature_correlation
+from ...problems.losses import feature_correlation, pair_rows
 from ...registry.solver import Solver
 
 EVENT = np.dtype([("lam", "f8"), ("out", "i8"), ("to", "i1"), ("into", "i8")])
@@ -49,7 +50,7 @@ def multipliers(problem, sets, sign, lam):
     E, S = np.flatnonzero(sets == FREE), np.flatnonzero(sign)
     if E.size == 0:
         return dual
-    B = problem.X[np.ix_(prefs.better[E], S)] - problem.X[np.ix_(prefs.worse[E], S)]
+    B = pair_rows(problem.X, prefs.better[E], prefs.worse[E], S)
     level, top = (lam, prefs.weight[E]) if lam > 0 else (1.0, np.inf)
     for _ in range(2):  # the second time it removes what rounding left of the first
         missing = level * sign[S] - feature_correlation(problem, dual)[S]
@@ -121,14 +122,15 @@ class L1Path(SolutionPath):
         """
         require_columns("X_new", X_new, self.problem.n_coef)
         X_new, ends = self.problem.design(X_new), np.r_[self.breakpoints, self.domain[0]]
-        end, nothing = ends[0], np.zeros(len(X_new))
-        scores = end * (self.table[:1] @ X_new.T)[0] if self.breakpoints.size else nothing
+        end, nothing = ends[0], np.zeros(X_new.shape[0])
+        score = lambda rows: dense(self.table[rows] @ X_new.T)
+        scores = end * score(slice(1))[0] if self.breakpoints.size else nothing
         yield (
             np.array([2 * end or 1.0, end, end]),
             np.array([nothing, nothing, scores]),
         )  # the jump away from 0 by itself, whose scores have another size
         for start in range(0, self.breakpoints.size, ROWS):
-            f = np.repeat(self.table[start : start + ROWS] @ X_new.T, 2, axis=0)
+            f = np.repeat(score(slice(start, start + ROWS)), 2, axis=0)
             lams = np.repeat(ends[start : start + ROWS + 1], 2)[1:-1]
             yield np.r_[end, lams], np.r_[scores[None], lams[:, None] * f]
             end, scores = lams[-1], lams[-1] * f[-1]
@@ -211,6 +213,7 @@ class SimplexSolver(Solver):
     provides = frozenset({"solve", "path"})
     kernels = ("linear",)
     penalties = frozenset({"l1"})
+    storages = frozenset({"float64", "csr"})
     signs = exact = True
     requires = ("numba", "scipy")
     summary = "All solutions for the L1 penalty at once, from corner to corner."

@@ -46,7 +46,7 @@ class SubgradientSolver(Solver):
     name = "subgradient"
     problems = ("RankSVMProblem", "SVMProblem", "MulticlassSVMProblem")
     kernels = ("linear",)
-    storages = frozenset({"float64", "float32", "blocks"})
+    storages = frozenset({"float64", "float32", "csr", "blocks"})
     requires = ("numba",)
     summary = (
         "Linear SVMs by subgradient steps on one constraint at a time, from preferences that need "

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['Table', 'Sampler', 'BLOCK', 'SCALE', 'SUM', 'LAM', 'OFFSET', 'State', 'ROUND', 'uniform', 'make_table', 'find',
            'sums_before', 'level_sampler', 'list_sampler', 'draw', 'sampler_of', 'step_length', 'rise', 'add_row',
-           'fold', 'take', 'fetch', 'learn', 'running_sums', 'Descent', 'steps_between', 'checked_run', 'block_sampler',
-           'block_mass', 'moved', 'block_start', 'block_offset', 'block_round', 'block_weights', 'Averaging',
-           'averaged_solution']
+           'fold', 'take', 'fetch', 'learn', 'learn_sparse', 'running_sums', 'Descent', 'steps_between', 'checked_run',
+           'block_sampler', 'block_mass', 'moved', 'block_start', 'block_offset', 'block_round', 'block_weights',
+           'Averaging', 'averaged_solution']
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c002
 import copy
@@ -20,6 +20,7 @@ from ...base.jit import njit
 from ...base.ownership import writable
 from ...base.progress import progress_bar
 from ...data.blocks import Parts
+from ...kernels.items import square_norms
 from ...problems.certificate import Solution
 
 Table = namedtuple("Table", "ends guide scale")
@@ -156,25 +157,26 @@ def step_length(t, lam, offset, root):
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c008
 @njit
-def rise(v, a, b, d):
-    """(v_a - v_b)' d for rows a and b of v, or v_a' d for b = -1."""
+def rise(v, a, b, d, at=None):
+    """(v_a - v_b)' d for rows a and b of v, or v_a' d for b = -1; d is sparse if it stands `at`."""
     total = 0.0
-    for j in range(d.size):
-        total += (v[a, j] - v[b, j] if b >= 0 else v[a, j]) * d[j]
+    for k in range(d.size):
+        j = k if at is None else at[k]
+        total += (v[a, j] - v[b, j] if b >= 0 else v[a, j]) * d[k]
     return total
 
 
 @njit
-def add_row(s, row, item, d, c):
+def add_row(s, row, item, d, c, at=None):
     """Add c d to a row of v and c to the coefficient of an item (-1 for none).
 
     The sums' share goes to r and q. O(d).
     """
     total = s.real[SUM]
-    for j in range(d.size if row >= 0 else 0):
-        s.v[row, j] += c * d[j]
-    for j in range(d.size if row >= 0 and s.r.size else 0):
-        s.r[row, j] += total * c * d[j]
+    for k in range(d.size if row >= 0 else 0):
+        s.v[row, k if at is None else at[k]] += c * d[k]
+    for k in range(d.size if row >= 0 and s.r.size else 0):
+        s.r[row, k if at is None else at[k]] += total * c * d[k]
     if item >= 0 and s.b.size:
         s.b[item] += c
         if s.q.size:
@@ -197,19 +199,19 @@ def fold(s):
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c009
 @njit
-def take(s, d, better, worse, margin, root):
-    """One step on the constraint w'd >= margin between two items. O(d)."""
+def take(s, d, better, worse, margin, root, at=None):
+    """One step on the constraint w'd >= margin between two items. O(d), or the nonzeros of d."""
     s.count[0] += 1
     k, lam = s.v.shape[0], s.real[LAM]
     a, b = (better % k, worse % k) if k > 1 else (0, -1)
     alpha = step_length(s.count[0], lam, s.real[OFFSET], root)
-    short = margin > s.real[SCALE] * rise(s.v, a, b, d)
+    short = margin > s.real[SCALE] * rise(s.v, a, b, d, at)
     if alpha * lam < 1:  # else this is the first step, and w = 0
         s.real[SCALE] *= 1 - alpha * lam
     if short:
         c = alpha / s.real[SCALE]
-        add_row(s, a, better, d, c)
-        add_row(s, b, worse, d, -c)
+        add_row(s, a, better, d, c, at)
+        add_row(s, b, worse, d, -c, at)
     s.real[SUM] += s.real[SCALE]
     if s.real[SCALE] < 1e-3:
         fold(s)
@@ -238,6 +240,24 @@ def learn(s, X, sampler, count, root):
         fetch(X, sampler, s.random, s.v.shape[0], rows[:size], better, worse, margin)
         for j in range(size):
             take(s, rows[j], better[j], worse[j], margin[j], root)
+
+
+@njit
+def learn_sparse(s, items, sampler, count, root):
+    """The same for items in CSR form: data, indices, indptr. A step costs O(their nonzeros)."""
+    data, indices, indptr = items
+    k, most = s.v.shape[0], 2 * np.diff(indptr).max()
+    d, at = np.empty(most), np.empty(most, np.int64)
+    for _ in range(count):
+        p, q, margin = draw(sampler, s.random)
+        size, sign = 0, 1.0
+        for item in (p // k if p >= 0 else -1, q if k == 1 else -1):
+            if item >= 0:
+                for i in range(indptr[item], indptr[item + 1]):
+                    d[size], at[size] = sign * data[i], indices[i]
+                    size += 1
+            sign = -1.0
+        take(s, d[:size], p, q, margin, root, at[:size])
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c016
 def running_sums(s):
@@ -293,7 +313,11 @@ class Descent:
             while self.updates < end:
                 turn = 1 << self.updates.bit_length()  # the next power of two
                 stop = min(end, turn) if self.average == "suffix" else end
-                learn(s, X, sampler, stop - self.updates, self.root)
+                if isinstance(X, np.ndarray):
+                    learn(s, writable(X), sampler, stop - self.updates, self.root)
+                else:
+                    items = tuple(map(writable, (X.data, X.indices, X.indptr)))
+                    learn_sparse(s, items, sampler, stop - self.updates, self.root)
                 if self.average == "suffix" and self.updates == turn:  # the average begins anew
                     self.before = running_sums(s), self.updates - self.started
                     self.started, s.real[SUM] = self.updates, 0.0
@@ -314,7 +338,7 @@ class Descent:
         lam, two = self.state.real[LAM], 1 + (len(self.state.v) > 1)
         rows, _, _, margin = self.sample(X, sampler, draws)
         with np.errstate(over="ignore", divide="ignore"):
-            offset = two * np.mean(np.sum(rows**2, axis=1)) / (lam * margin.mean())
+            offset = two * square_norms(rows).mean() / (lam * margin.mean())
         if not np.isfinite(offset):
             raise self.out_of_scale(X, "no step is short enough")
         return float(offset)
@@ -323,7 +347,7 @@ class Descent:
         """The error for a lam too small for items X."""
         return ArgumentError(
             f"lam is {self.state.real[LAM]:.3g} for each constraint, and X has entries up to "
-            f"{np.abs(X).max():.3g}: {what}",
+            f"{abs(X).max():.3g}: {what}",
             "a larger lam, or features of moderate size",
         )
 
@@ -340,12 +364,23 @@ class Descent:
     def sample(self, X, sampler, draws):
         """Constraints drawn with other random numbers than those of the steps.
 
-        Returns vectors (draws, d), better and worse items (draws,) and margins (draws,).
+        Returns vectors (draws, d), sparse if X is, better and worse items (draws,) and margins
+        (draws,).
         """
-        rows, margin = np.empty((draws, X.shape[1])), np.empty(draws)
+        margin, k, is_dense = np.empty(draws), len(self.state.v), isinstance(X, np.ndarray)
         ends = np.empty((2, draws), dtype=np.int32)
         random = np.array([~int(self.state.random[0]) & (2**64 - 1)], dtype=np.uint64)
-        fetch(X, sampler, random, len(self.state.v), rows, ends[0], ends[1], margin)
+        items = writable(X) if is_dense else np.empty((X.shape[0], 0))  # then it only draws
+        rows = np.empty((draws, items.shape[1]))
+        fetch(items, sampler, random, k, rows, ends[0], ends[1], margin)
+        if not is_dense:
+            from scipy.sparse import csr_array
+
+            rows = csr_array((draws, X.shape[1]), dtype=np.float64)
+            for item, sign in zip(ends[: 1 + (k == 1)], (1.0, -1.0)):
+                there = np.flatnonzero(item >= 0)
+                picked = np.full(there.size, sign), (there, item[there] // k)
+                rows = rows + csr_array(picked, (draws, X.shape[0])) @ X
         return rows, *ends, margin
 
     from_scores, from_list = staticmethod(level_sampler), staticmethod(list_sampler)
@@ -374,7 +409,7 @@ def checked_run(problem, lam, learner, sampler, tol, limit, tell=lambda steps, t
     while learner.updates < limit and gap > (tol or 0):
         t, found, dual = learner.updates, np.inf, None
         count = limit - t if tol is None else min(limit - t, max(pause, t // 4, 1000))
-        learner.run(writable(problem.X), sampler, count)
+        learner.run(problem.X, sampler, count)
         coef = learner.read()[1].reshape(problem.coef_shape)
         if tol is not None:
             if problem.prefs.is_listed:  # the best of three ramps; else they are not listed for it
@@ -426,7 +461,7 @@ def block_offset(block, sampler, learner):
     """The offset that a block suggests, times its weight."""
     if sampler is None:
         return 0.0
-    return block_mass(sampler) * learner.suggested_offset(writable(block.X), sampler)
+    return block_mass(sampler) * learner.suggested_offset(block.X, sampler)
 
 
 def block_round(block, sampler, learner, weights, count, offset):
@@ -435,7 +470,7 @@ def block_round(block, sampler, learner, weights, count, offset):
         return None
     learner = moved(learner, weights)
     learner.offset = learner.state.real[OFFSET] = offset
-    return learner.run(writable(block.X), sampler, count)
+    return learner.run(block.X, sampler, count)
 
 
 def block_weights(sampler, learner, total):
@@ -503,17 +538,7 @@ def averaged_solution(solver, problem, lam):
     -----
     O(d) a step; a round sends d numbers to each block and back, and a certificate costs a dozen
     passes over the items.
-
-    Raises
-    ------
-    ValueError
-        If a block is sparse.
     """
-    if "csr" in problem.facts.storages:
-        raise ArgumentError(
-            "blocks are kept as csr, and the solver is 'subgradient'",
-            "float64 or float32, or the solver 'newton'",
-        )
     m, running = problem.n_preferences, Averaging(solver, problem, lam)
     limit = max(10 * m, 10_000_000) if solver.max_passes is None else solver.max_passes * m
     best, gap, rounds, next_check = None, np.inf, 0, 1
