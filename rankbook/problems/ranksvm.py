@@ -222,6 +222,11 @@ class RankSVMProblem(Tabled, KernelMap):
         """
         return self.loss.lam_max(self)
 
+    @cached_property
+    def hinge_lam_max(self) -> float:
+        """The `lam_max` of the hinge with the same penalty."""
+        return self.penalty.lam_max(self)
+
     def gradient_scatter(self) -> float:
         """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam.
 

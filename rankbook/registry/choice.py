@@ -101,7 +101,7 @@ def decades_below(problem, lam):
     if lam is None:
         return USUAL
     if problem.is_factored or problem.n_items <= SAMPLE:
-        lam_max = problem.penalty.lam_max(problem)
+        lam_max = problem.hinge_lam_max
     else:
         rows = np.random.default_rng(0).choice(problem.n_items, FEW, replace=False)
         scores = kernel_rows(problem, rows) @ problem.summed.full_score_gradient()
