@@ -23,6 +23,7 @@ NAMES = [
     "blocks",
     "survival",
     "cox",
+    "cold",
     "which",
     "default",
     "concordance",

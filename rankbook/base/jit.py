@@ -1,4 +1,18 @@
-"""Compilation with numba, and named records of arrays for compiled code."""
+"""Compilation with numba, and named records of arrays for compiled code.
+
+The loops of the package are Python functions that numba compiles when they are first needed and
+keeps on disk, so that a clone needs no compiler and a chapter of the book is the code that runs.
+Most of a compilation is numba's own Python: types and LLVM's text; a third is LLVM's work. So:
+
+- A function that only compiled code calls is an :class:`Inner`. It is typed once, and optimised
+  and turned into machine code only as a part of the functions that Python calls.
+- An assignment of slices costs a second or two, the text of its error, and ``np.argsort`` one.
+  Loops cost a tenth.
+- numba's garbage is collected afterwards, which saves a tenth.
+
+A compiled extension, or machine code in the wheel, would start sooner, but the first needs a
+compiler and a second build of each chapter, and the second fits one version of numba only.
+"""
 
 import gc
 import hashlib
@@ -227,14 +241,10 @@ class Inner:
     call from Python, to try the function alone, compiles another version, which is not kept.
     """
 
-    def __init__(self, function):
-        self.py_func = function
+    def __init__(self, function, **options):
+        self.py_func, self.options = function, OPTIONS | options
         self.for_compiled = numba.njit(
-            function,
-            pipeline_class=IncludedCompiler,
-            no_cpython_wrapper=True,
-            **OPTIONS,
-            **IN_PLACE,
+            function, pipeline_class=IncludedCompiler, no_cpython_wrapper=True, **self.options
         )
         update_wrapper(self, function)
 
@@ -244,7 +254,7 @@ class Inner:
     @cached_property
     def for_python(self):
         """The version that Python calls."""
-        return numba.njit(self.py_func, **OPTIONS, **IN_PLACE)
+        return numba.njit(self.py_func, **self.options)
 
 
 class InnerType(types.Dispatcher):
@@ -266,6 +276,11 @@ def type_of_inner(function, _):
 
 def inner(function):
     """As :func:`in_place`, for a function that only compiled code calls: sooner compiled."""
+    return njit(function) if numba.config.DISABLE_JIT else Inner(function, **IN_PLACE)
+
+
+def inner_making(function):
+    """As :func:`inner`, for a function that makes arrays: their references are counted."""
     return njit(function) if numba.config.DISABLE_JIT else Inner(function)
 
 

@@ -9,7 +9,7 @@ __all__ = ['merge_tree', 'insertion', 'sort_levels', 'merge', 'shifted', 'added'
 # %% ../../nbs/preferences/counting.ipynb #c003
 import numpy as np
 
-from ..base.jit import njit
+from ..base.jit import inner, inner_making, njit
 
 # %% ../../nbs/preferences/counting.ipynb #c007
 @njit
@@ -46,7 +46,7 @@ def merge_tree(edges, queries):
     return nodes
 
 # %% ../../nbs/preferences/counting.ipynb #c011
-@njit
+@inner
 def insertion(key, order, begin, end):
     """Sort key[begin:end], and order with it. O(k^2) for k entries, meant for few."""
     for i in range(begin + 1, end):
@@ -57,7 +57,7 @@ def insertion(key, order, begin, end):
         key[j + 1], order[j + 1] = k, o
 
 # %% ../../nbs/preferences/counting.ipynb #c012
-@njit
+@inner_making
 def sort_levels(scores, edges, key, order):
     """The scores of each level ascending in `key`, and the positions they come from in `order`.
 
@@ -76,12 +76,13 @@ def sort_levels(scores, edges, key, order):
                 key[i] = scores[order[i]]
 
 # %% ../../nbs/preferences/counting.ipynb #c014
-@njit
+@inner
 def merge(key, order, node, spare_key, spare_order):
     """Merge the two sorted halves of a node. O(its size)."""
     begin, middle, end = node
     size = middle - begin
-    spare_key[:size], spare_order[:size] = key[begin:middle], order[begin:middle]
+    for i in range(size):
+        spare_key[i], spare_order[i] = key[begin + i], order[begin + i]
     i, j, to = 0, middle, begin
     while i < size:
         if j < end and key[j] < spare_key[i]:
@@ -93,21 +94,21 @@ def merge(key, order, node, spare_key, spare_order):
         to += 1
 
 # %% ../../nbs/preferences/counting.ipynb #c017
-@njit
+@inner
 def shifted(moments, d):
     """Number, sum and sum of squares of t after each t became t - d."""
     m0, m1, m2 = moments
     return m0, m1 - d * m0, m2 - 2 * d * m1 + d * d * m0
 
 
-@njit
+@inner
 def added(moments, weight, t):
     """The sums with t added, `weight` times."""
     m0, m1, m2 = moments
     return m0 + weight, m1 + weight * t, m2 + weight * t * t
 
 # %% ../../nbs/preferences/counting.ipynb #c020
-@njit
+@inner
 def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):  # noqa: PLR0913
     """Pass the upper items of a node over the lower ones. O(size of the node)."""
     begin, middle, end = node
@@ -145,7 +146,7 @@ def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):
         tape[i - begin, 0], tape[i - begin, 1] = first - begin, last - begin
 
 # %% ../../nbs/preferences/counting.ipynb #c022
-@njit
+@inner
 def sweep_lower(key, order, better, worse, node, shape, gradient, tape):
     """Pass the lower items of a node over the upper ones. O(size of the node)."""
     begin, middle, end = node
@@ -210,7 +211,8 @@ def block_loss(scores, better, worse, edges, nodes, shape, tape, items):
     for r in range(nodes.shape[0]):
         node = (nodes[r, 0], nodes[r, 1], nodes[r, 2])
         size, lower = node[2] - node[0], node[1] - node[0]
-        items[done : done + size] = order[node[0] : node[2]]
+        for i in range(size):
+            items[done + i] = order[node[0] + i]
         highest, lowest = node[1] - 1, node[1]
         while highest >= node[0] and worse[order[highest]] == 0:
             highest -= 1
@@ -226,7 +228,7 @@ def block_loss(scores, better, worse, edges, nodes, shape, tape, items):
     return gradient, totals
 
 # %% ../../nbs/preferences/counting.ipynb #c028
-@njit
+@inner
 def half_curvature(v, weight, items, bands, others, other_weight, prefix, slope, out):  # noqa: PLR0913
     """Add the rows of the Laplacian for `items`, whose bands lie among `others`.
 

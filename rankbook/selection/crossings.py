@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..base.jit import inner, njit
+from ..base.jit import inner, inner_making, njit
 from ..base.ownership import writable
 from ..base.validation import require_columns
 from ..kernels.items import square_norms
@@ -138,7 +138,7 @@ def follow_pair(breakpoints, cache, pair, work):
     return count
 
 # %% ../../nbs/selection/crossings.ipynb #c023
-@njit
+@inner_making
 def grown(out, count, room):
     """The four arrays of changes, copied into longer ones if less than `room` is left."""
     if count + room <= out[0].size:
@@ -151,7 +151,7 @@ def grown(out, count, room):
     return lam, pair, old, new
 
 # %% ../../nbs/selection/crossings.ipynb #c025
-@njit
+@inner_making
 def follow_chunk(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     block, k, near, size, pairs, cache, work, out, count
 ):

@@ -16,7 +16,7 @@ from collections import namedtuple
 import numpy as np
 
 from ...base.errors import ArgumentError
-from ...base.jit import njit
+from ...base.jit import inner, njit
 from ...base.ownership import writable
 from ...base.progress import progress_bar
 from ...data.blocks import Parts
@@ -27,7 +27,7 @@ Table = namedtuple("Table", "ends guide scale")
 Sampler = namedtuple("Sampler", "table listed better worse place order first mass upto margin")
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c004
-@njit
+@inner
 def uniform(state):
     """A number in [0, 1); advances the counter state (1,) uint64."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -46,7 +46,7 @@ def make_table(weight):
     return Table(ends, np.minimum(guide, np.flatnonzero(weight)[-1]).astype(np.int32), scale)
 
 
-@njit
+@inner
 def find(table, x):
     """The place whose interval holds x, a number from 0 to the sum of the weights.
 
@@ -106,7 +106,7 @@ def list_sampler(better, worse, weight=None, margin=None):
     return Sampler(table, True, *ends, none, none, none, real, real, margin)
 
 
-@njit
+@inner
 def draw(s, state):
     """A preference at random: better, worse, margin.
 
@@ -150,13 +150,13 @@ SCALE, SUM, LAM, OFFSET = range(4)
 State = namedtuple("State", "real count random v r b q")
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c005
-@njit
+@inner
 def step_length(t, lam, offset, root):
     """alpha of step t = 1, 2, ...; `root` chooses 1/sqrt(t)."""
     return 1.0 / (lam * (np.sqrt(max(offset, 1.0) * (t + offset)) if root else t + offset))
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c008
-@njit
+@inner
 def rise(v, a, b, d, at=None):
     """(v_a - v_b)' d for rows a and b of v, or v_a' d for b = -1; d is sparse if it stands `at`."""
     total = 0.0
@@ -166,7 +166,7 @@ def rise(v, a, b, d, at=None):
     return total
 
 
-@njit
+@inner
 def add_row(s, row, item, d, c, at=None):
     """Add c d to a row of v and c to the coefficient of an item (-1 for none).
 
@@ -183,7 +183,7 @@ def add_row(s, row, item, d, c, at=None):
             s.q[item] += total * c
 
 
-@njit
+@inner
 def fold(s):
     """Put the scale and the sum into the vectors before these get too large.
 
@@ -193,12 +193,13 @@ def fold(s):
         flat = sums.reshape(-1)
         for j in range(flat.size):
             flat[j] -= s.real[SUM] * vector[j]
-    s.v[:] *= s.real[SCALE]
-    s.b[:] *= s.real[SCALE]
+    for vector in (s.v.reshape(-1), s.b):
+        for j in range(vector.size):
+            vector[j] *= s.real[SCALE]
     s.real[SUM], s.real[SCALE] = 0.0, 1.0
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c009
-@njit
+@inner
 def take(s, d, better, worse, margin, root, at=None):
     """One step on the constraint w'd >= margin between two items. O(d), or the nonzeros of d."""
     s.count[0] += 1
