@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 import rankbook as rb
 from rankbook.base import limits
 from rankbook.kernels.nystroem import low_rank_factor
+from rankbook.solvers.interior import systems
 from rankbook.solvers.interior.systems import (
     BlockLaplacian,
     FactorSystem,
@@ -105,7 +106,7 @@ def test_both_systems_solve_the_same_equation():
     exact = np.linalg.solve(np.diag(d) + P @ K @ P.T, r)
     for system in (FactorSystem(X, pairs), GramSystem(K, 1.0, pairs)):
         system.weigh(1 / d)
-        df = system.scores(system.solve(system.project(pairs.gather(r / d))))
+        df = system.solve(system.project(pairs.gather(r / d)), 1e-8)[1]
         assert np.allclose((r - P @ df) / d, exact, rtol=1e-5, atol=1e-6 * np.abs(exact).max())
 
 
@@ -281,3 +282,47 @@ def test_sparse_and_single_items_have_the_solution_of_their_dense_copy(d, graph,
         assert np.ptp(values) <= 2e-8 * max(1, values[0])
         if d == 60:
             assert {answer.info["unknowns"] for answer in found} < set(range(24))
+
+
+CLOSE = "generic", "duplicates", "grid", "rank_one", "wide", "far"
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("graph", ["one_query", "queries", "weights"])
+@pytest.mark.parametrize("name", CLOSE)
+def test_single_precision_reaches_the_same_gap(name, graph, loss, monkeypatch):
+    monkeypatch.setattr(systems, "SMALL", 4)
+    problem = rb.RankSVMProblem(ITEMS[name], PREFERENCES[graph], loss=loss)
+    for lam in (100.0, 0.01):
+        assert rb.solve(problem, lam, solver="interior").certificate.relative_gap <= 1e-8
+
+
+@pytest.mark.parametrize("share", [1e-2, 1e-5])
+def test_more_than_a_thousand_items_keep_to_single_precision(share, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1700, 8))
+    prefs = rb.Preferences.from_scores(
+        (X[:, 0] + rng.normal(size=1700)).round(), np.arange(1700) % 85
+    )
+    problem = rb.RankSVMProblem(X, prefs)
+    went = []
+    monkeypatch.setattr(
+        GramSystem, "go_double", lambda self, go=GramSystem.go_double: went.append(go(self))
+    )
+    lam = share * problem.lam_max
+    ours = rb.solve(problem, lam, solver="interior")
+    assert ours.info["unknowns"] == 1615 and ours.certificate.relative_gap <= 1e-8
+    monkeypatch.setattr(systems, "SMALL", 10**6)
+    exact = rb.solve(problem, lam, solver="interior")
+    assert ours.info["steps"] <= exact.info["steps"] + 2 and len(went) <= 1
+    assert ours.certificate.primal == pytest.approx(exact.certificate.primal, rel=2e-8)
+
+
+def test_a_cholesky_factor_in_panels_is_the_factor(monkeypatch):
+    A = np.random.default_rng(0).normal(size=(50, 50))
+    A = A @ A.T
+    for panel in (7, 50, 512):
+        monkeypatch.setattr(systems, "PANEL", panel)
+        L = A.copy()
+        systems.cholesky_in_place(L)
+        assert np.allclose(np.tril(L), np.linalg.cholesky(A), rtol=1e-9)
