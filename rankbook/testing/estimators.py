@@ -72,7 +72,8 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
         reason = "the targets of the checks have one column, and a label ranker needs two"
         found = {f"check_{name}": reason for name in FITS}
     if isinstance(estimator, OnlineEstimator):
-        found[WEIGHTS] = "weights change which constraints are drawn, as copies of items do"
+        reason = "weights change which constraints are drawn, as copies of items do"
+        found |= {WEIGHTS: reason, SPARSE_WEIGHTS: reason}
     if params.get("approximate_kernel") is not None or isinstance(params.get("basis"), int):
         found[WEIGHTS] = "copies of items change the items that are chosen as landmarks"
     if is_name("lam", "scale"):
