@@ -180,9 +180,9 @@ def gather_all(better, worse, dual, sets, least, sums):
 
 # %% ../../nbs/paths/active_set.ipynb #c026
 @inner
-def combine(K, items, u, count, out):
-    """out = sum of u_t times row items_t of K, over t < count. O(count * columns)."""
-    for i in range(out.size):
+def combine(K, items, u, count, out, width):  # noqa: PLR0913
+    """The first entries of out = sum of u_t K[items_t], over t < count. O(count * width)."""
+    for i in range(width):
         out[i] = 0.0
     whole = count - count % 8
     for t in range(0, whole, 8):
@@ -198,13 +198,13 @@ def combine(K, items, u, count, out):
             u[t + 6],
             u[t + 7],
         )
-        for i in range(out.size):
+        for i in range(width):
             out[i] += ((u0 * r0[i] + u1 * r1[i]) + (u2 * r2[i] + u3 * r3[i])) + (
                 (u4 * r4[i] + u5 * r5[i]) + (u6 * r6[i] + u7 * r7[i])
             )
     for t in range(whole, count):
         row, ut = K[items[t]], u[t]
-        for i in range(out.size):
+        for i in range(width):
             out[i] += ut * row[i]
 
 # %% ../../nbs/paths/active_set.ipynb #c028

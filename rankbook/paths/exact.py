@@ -4,14 +4,18 @@
 
 # %% auto #0
 __all__ = ['INACTIVE', 'FREE', 'AT_BOUND', 'EVENT', 'LOG_FULL', 'ROOM_FULL', 'COMPLETE', 'LAM_MIN', 'STALLED', 'DRIFTED',
-           'SINGULAR', 'UNBOUNDED', 'TOL', 'DEEP', 'NEAR', 'DEPTH', 'NOISY', 'Membership', 'first_sets', 'first_dual',
-           'free_after', 'End', 'sets_at', 'exact_sums', 'solution_at', 'SolutionPath', 'RegularizationPath',
-           'in_domain', 'Gauge', 'noise_level', 'measured_at', 'trusted', 'LabelPath']
+           'SINGULAR', 'UNBOUNDED', 'TOL', 'DEEP', 'NEAR', 'DEPTH', 'NOISY', 'LISTED', 'Membership', 'first_sets',
+           'first_dual', 'first_sums', 'free_after', 'End', 'count_above', 'sets_at', 'exact_sums', 'PathDual',
+           'solution_at', 'SolutionPath', 'RegularizationPath', 'in_domain', 'Gauge', 'noise_level', 'measured_at',
+           'trusted', 'LabelPath']
 
 # %% ../../nbs/paths/exact.ipynb #c003
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import asdict
 from enum import IntEnum
+from functools import cached_property
+from operator import attrgetter, neg
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +26,8 @@ from ..base.tables import printable
 from ..base.types import File, Items
 from ..base.validation import as_choice, as_positive
 from ..kernels.items import rmatvec
-from ..preferences.graph import item_sums
+from ..preferences.graph import distinct, has_positive_margins, item_sums
+from ..preferences.sums import loss_of
 from ..problems.certificate import Certificate, SmoothedDual, Solution
 
 if TYPE_CHECKING:
@@ -44,12 +49,19 @@ EVENT = np.dtype([("lam", "f8"), ("pair", "i4"), ("from", "i1"), ("to", "i1")])
 # %% ../../nbs/paths/exact.ipynb #s005n
 def first_sets(prefs):
     """The set (m,), int8, of each preference above lam_max: AT_BOUND, INACTIVE for margins < 0."""
-    return np.where(prefs.margin > 0, AT_BOUND, INACTIVE).astype(np.int8)
+    if has_positive_margins(prefs):
+        return np.full(len(prefs), AT_BOUND, dtype=np.int8)
+    return np.where(prefs.margin > 0, np.int8(AT_BOUND), np.int8(INACTIVE))
 
 
 def first_dual(prefs):
     """The multipliers (m,) above lam_max: the weights, 0 for margins < 0."""
     return np.where(prefs.margin > 0, prefs.weight, 0.0)
+
+
+def first_sums(prefs):
+    """P' alpha (n,) above lam_max; preferences that are counted are not listed."""
+    return loss_of(prefs).full_score_gradient()
 
 
 def free_after(events, numbers):
@@ -65,10 +77,10 @@ def free_after(events, numbers):
     -------
     list of ndarray of int64
     """
-    pairs, enters = events["pair"].tolist(), (events["to"] == FREE).tolist()
     free, found = {}, []
     for start, end in zip([0, *numbers], numbers):
-        for pair, is_free in zip(pairs[start:end], enters[start:end]):
+        part = events[start:end]
+        for pair, is_free in zip(part["pair"].tolist(), (part["to"] == FREE).tolist()):
             if is_free:
                 free[pair] = None
             else:
@@ -107,6 +119,11 @@ class End(IntEnum):
 LOG_FULL, ROOM_FULL, COMPLETE, LAM_MIN, STALLED, DRIFTED, SINGULAR, UNBOUNDED = map(int, End)
 
 # %% ../../nbs/paths/exact.ipynb #sets-c005
+def count_above(events, lam):
+    """The number of events above lam. O(log T)."""
+    return bisect_left(events["lam"], -lam, key=neg)
+
+
 def sets_at(events, first, lam):
     """The set (INACTIVE, FREE or AT_BOUND) of each preference at lam.
 
@@ -125,7 +142,7 @@ def sets_at(events, first, lam):
     -----
     O(m + T) for T events.
     """
-    before = np.searchsorted(-events["lam"], -lam, side="left")
+    before = count_above(events, lam)
     sets = first.copy()
     sets[events["pair"][:before]] = events["to"][:before]  # of repeated pairs the last one counts
     return sets
@@ -136,7 +153,7 @@ def _active_rows(problem, A):
 
     A linear kernel has P_A X (|A|, d) instead of P_A K.
     """
-    a, b = problem.prefs.better[A], problem.prefs.worse[A]
+    a, b = problem.prefs.ends(A)
     if problem.is_factored:
         Z = problem.X[a] - problem.X[b]
         return Z, Z @ Z.T
@@ -177,53 +194,107 @@ def exact_sums(prefs, dual):
 
     O(m + n).
     """
-    largest = np.abs(dual).max(initial=0.0)
+    return _rounded_once(prefs.better, prefs.worse, dual, np.zeros(prefs.n_items))
+
+
+def _rounded_once(better, worse, dual, sums):
+    """What is in `sums` (n,), and what numbers (m,) of pairs add to it. O(m + n).
+
+    `sums` must be whole numbers, or 0.
+    """
+    largest = max(np.abs(dual).max(initial=0.0), np.abs(sums).max(initial=0.0))
     if largest == 0:
-        return np.zeros(prefs.n_items)
-    unit = 2.0 ** np.ceil(np.log2(largest * dual.size) + 1)
+        return np.zeros(sums.size)
+    unit = 2.0 ** np.ceil(np.log2(largest * (dual.size + 1)) + 1)
     coarse = (dual + unit) - unit  # multiples of unit / 2^52, whose sums are exact
-    return prefs.rmatvec(coarse) + prefs.rmatvec(dual - coarse)
+    first = sums + item_sums(better, worse, coarse, sums.size)
+    return first + item_sums(better, worse, dual - coarse, sums.size)
+
+
+class PathDual:
+    """The multipliers of a path after so many events, listed when asked for.
+
+    Parameters
+    ----------
+    path : RegularizationPath
+    count : int
+    A : ndarray of int
+        The free preferences.
+
+    Attributes
+    ----------
+    free : ndarray
+        Their multipliers, 0 at first.
+    """
+
+    def __init__(self, path, count, A):
+        self.path, self.prefs, self.count, self.A = path, path.problem.prefs, count, A
+        self.ends, self.free = self.prefs.ends(A), np.zeros(A.size)
+        self.weight, self.margin = self.prefs.weight[A], self.prefs.margin[A]
+        self.is_equal = distinct(self.prefs.weight).size < 2  # then sums of weights are exact
+        if self.is_equal:
+            self.base = path.sums_after(count)
+
+    def listed(self):
+        """The multipliers (m,). O(m + T)."""
+        at_bound = self.path.sets_after(self.count) == AT_BOUND
+        dual = np.where(at_bound, self.prefs.weight, 0.0)
+        dual[self.A] = self.free
+        return dual
+
+    def sums(self):
+        """P' dual (n,), rounded once. O(n + |A|) where all weights are equal, else O(m)."""
+        if self.is_equal:
+            return _rounded_once(*self.ends, self.free, self.base[:-1])
+        return exact_sums(self.prefs, self.listed())
+
+    def linear(self):
+        """The sum of multipliers times margins."""
+        if self.is_equal and distinct(self.prefs.margin).size < 2:
+            return self.base[-1] + self.free @ self.margin
+        return self.listed() @ self.prefs.margin
 
 
 def _answer_at(path, lam):
-    """Coefficients and multipliers at lam > 0, as keywords of a Solution.
+    """Coefficients and multipliers at lam > 0, as keywords of a Solution; dual is a PathDual.
 
-    For a linear kernel weights, too. O(T + m + |A|^3 + n |A|).
+    For a linear kernel weights, too. O(n + |A|^3 + n |A|), and O(m) where weights differ.
     """
-    problem, prefs = path.problem, path.problem.prefs
+    problem = path.problem
     if problem.lam_max == 0:
-        return dict(coef=np.zeros(problem.n_items), dual=first_dual(prefs))
-    sets = sets_at(path.events, first_sets(prefs), lam)
-    dual, A = np.where(sets == AT_BOUND, prefs.weight, 0.0), np.flatnonzero(sets == FREE)
+        return dict(coef=np.zeros(problem.n_items), dual=PathDual(path, 0, path.free_at(0)))
+    count = count_above(path.events, lam)
+    dual = PathDual(path, count, path.free_at(count))
+    A, a, b, margin, inside = dual.A, *dual.ends, dual.margin, slice(None)
     (rows, H), solve = _active_rows(problem, A), None
     spread = lambda v: rmatvec(problem.X, v) if problem.is_factored else v
     if A.size:
         solve, L = _solver_of(H)
         x = np.zeros(A.size)
         for _ in range(2):
-            x = x + solve(lam * prefs.margin[A] - rows @ spread(exact_sums(prefs, dual)))
-            dual[A] = x
-        dual[A] = _into_box(L, x, 0.0, prefs.weight[A])
-        inside = (dual[A] > 0) & (dual[A] < prefs.weight[A])
+            x = x + solve(lam * margin - rows @ spread(dual.sums()))
+            dual.free = x
+        dual.free = _into_box(L, x, 0.0, dual.weight)
+        inside = (dual.free > 0) & (dual.free < dual.weight)
         if not inside.all():
-            A, rows = A[inside], rows[inside]
-            solve = _solver_of(H[np.ix_(inside, inside)])[0] if A.size else None
-    sums = exact_sums(prefs, dual)
-    a, b, w = prefs.better[A], prefs.worse[A], spread(sums) if problem.is_factored else None
-    for _ in range(2 if A.size else 0):  # what A still misses on its margin goes into the sums
-        step = solve(lam * prefs.margin[A] - rows @ (sums if w is None else w))
+            rows = rows[inside]
+            solve = _solver_of(H[np.ix_(inside, inside)])[0] if inside.any() else None
+    sums = dual.sums()
+    a, b, w = a[inside], b[inside], spread(sums) if problem.is_factored else None
+    for _ in range(2 if a.size else 0):  # what A still misses on its margin goes into the sums
+        step = solve(lam * margin[inside] - rows @ (sums if w is None else w))
         sums = sums + item_sums(a, b, step, sums.size)
         w = None if w is None else w + rows.T @ step
     return dict(coef=sums / lam, dual=dual) | ({} if w is None else dict(weights=w / lam))
 
 # %% ../../nbs/paths/exact.ipynb #c014
 def solution_at(path, lam):
-    """The answer at lam >= 0 as keywords of a Solution."""
-    if path.domain[0] > 0 or (path.breakpoints.size and lam > path.breakpoints[-1]):
+    """The answer at lam >= 0 as keywords of a Solution; dual is a :class:`PathDual` or an array."""
+    if path.domain[0] > 0 or (path.events.size and lam > path.events["lam"][-1]):
         return _answer_at(path, lam)
     problem, prefs = path.problem, path.problem.prefs
-    sets = sets_at(path.events, first_sets(prefs), 0.0)
-    separable = not (prefs.weight[sets == AT_BOUND] > 0).any()
+    sets = path.sets_after(len(path.events))
+    separable = not ((sets == AT_BOUND) & (prefs.weight > 0)).any()
     if lam == 0 and not separable:
         raise ArgumentError(
             "lam is 0, but some preferences are short of their margin at the end of this path",
@@ -240,7 +311,7 @@ def solution_at(path, lam):
         dual = np.minimum(lam * mu, prefs.weight)
     else:
         dual = _answer_at(path, lam)["dual"]
-    return dict(coef=exact_sums(prefs, mu), dual=dual)
+    return dict(coef=_rounded_once(*prefs.ends(A), mu[A], np.zeros(prefs.n_items)), dual=dual)
 
 # %% ../../nbs/paths/exact.ipynb #c018
 class SolutionPath:
@@ -287,12 +358,14 @@ class SolutionPath:
     def __init__(
         self,
         problem: Any,
-        breakpoints: np.ndarray,
+        breakpoints: np.ndarray | None,
         status: str,
         lam_end: float,
         info: dict[str, Any] | None = None,
     ) -> None:
-        self.problem, self.breakpoints, self.status = problem, own(breakpoints), status
+        self.problem, self.status = problem, status
+        if breakpoints is not None:  # else a class makes them when asked for
+            self.breakpoints = own(breakpoints)
         self.domain = (float(lam_end), np.inf)
         self.info, self.solver = info or {}, ""
 
@@ -415,15 +488,21 @@ class RegularizationPath(SolutionPath):
         info: dict[str, Any] | None = None,
         continuation: Any = None,
     ) -> None:
-        lams = events["lam"]
-        breakpoints = lams[np.r_[True, lams[1:] < lams[:-1]][: lams.size]]
-        super().__init__(problem, breakpoints, status, lam_end, info)
+        super().__init__(problem, None, status, lam_end, info)
         self.events, self.iterator = locked(events.view()), iterator
         self.continuation = continuation
 
+    @cached_property
+    def breakpoints(self) -> np.ndarray:
+        """The lambdas (T,) of the events, each once."""
+        lams = self.events["lam"]
+        return locked(lams[np.r_[True, lams[1:] < lams[:-1]][: lams.size]])
+
     def read(self, lam: float) -> dict[str, Any]:
         """Coefficients and multipliers at lam."""
-        return solution_at(self, in_domain(self, lam))
+        answer = solution_at(self, in_domain(self, lam))
+        dual = answer["dual"]
+        return answer | dict(dual=dual.listed() if isinstance(dual, PathDual) else dual)
 
     def breakpoint_scores(self, X_new: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Blocks of breakpoints with the scaled scores of new items.
@@ -459,9 +538,53 @@ class RegularizationPath(SolutionPath):
         sets[events["pair"]] = events["to"]  # of repeated pairs the last one counts
         return sets
 
+    def free_at(self, count: int) -> np.ndarray:
+        """The free preferences after so many events, in rising order.
+
+        Read from the last checkpoint before.
+        """
+        points = () if self.iterator is None else self.iterator.checkpoints
+        number = bisect_right(points, count, key=attrgetter("events"))
+        start, active = (
+            (points[number - 1].events, points[number - 1].active) if number else (0, ())
+        )
+        part = self.events[start:count][::-1]
+        pairs, last = np.unique(part["pair"], return_index=True)
+        free = pairs[part["to"][last] == FREE]
+        return np.union1d(free, np.setdiff1d(active, pairs)).astype(np.int64)
+
+    @cached_property
+    def _sums(self):
+        prefs = self.problem.prefs
+        whole = distinct(prefs.weight) * distinct(prefs.margin) * (first_sets(prefs) == AT_BOUND)
+        return [np.r_[first_sums(prefs), whole.sum()]]
+
+    def sums_after(self, count: int) -> np.ndarray:
+        """P' c (n + 1,) of the preferences at bound after so many events, and c' delta.
+
+        O(n) and the events since one of 64 places, at which the sums are kept.
+        """
+        kept, step = self._sums, len(self.events) // 64 + 1024
+        while len(kept) <= count // step:
+            kept.append(kept[-1] + self._change((len(kept) - 1) * step, len(kept) * step))
+        return kept[count // step] + self._change(count // step * step, count)
+
+    def _change(self, start, end):
+        """What events change of the sums of :meth:`sums_after`."""
+        prefs, found = self.problem.prefs, np.zeros(self.problem.prefs.n_items + 1)
+        for i in range(start, end, 1 << 16):
+            part = self.events[i : min(end, i + (1 << 16))]
+            change = (part["to"] == AT_BOUND) * 1.0 - (part["from"] == AT_BOUND)
+            moved = np.flatnonzero(change)
+            pairs = part["pair"][moved]
+            change = change[moved] * prefs.weight[pairs]
+            found[:-1] += item_sums(*prefs.ends(pairs), change, prefs.n_items)
+            found[-1] += change @ prefs.margin[pairs]
+        return found
+
     def cut(self, lam_end: float, status: str, reason: str) -> "RegularizationPath":
         """The part of the path above `lam_end`, which cannot be resumed."""
-        events = self.events[: np.searchsorted(-self.events["lam"], -lam_end, side="left")]
+        events = self.events[: count_above(self.events, lam_end)]
         iterator = None if self.iterator is None else self.iterator.up_to(len(events))
         part = RegularizationPath(
             self.problem, events, status, lam_end, iterator, self.info | dict(reason=reason)
@@ -609,6 +732,7 @@ NEAR = 1e-6  # relative: events that are closer may be a tie, broken by tiny shi
 DEPTH = 1e-16  # of lam_max: below it, one rounding error of a multiplier is a margin
 # rounding errors: where a margin, in units of lambda, is less than that many, they may end a path
 NOISY = 1e8
+LISTED = 1 << 20  # so many preferences are listed, more are counted by compiled code
 
 # %% ../../nbs/paths/exact.ipynb #c004
 class Gauge:
@@ -644,14 +768,24 @@ class Gauge:
 
     def gap(self, path, lam):
         """The gap of the answer of a path at lam > 0, over max(1, abs(primal))."""
-        problem, prefs, answer = self.problem, self.problem.prefs, path.read(lam)
+        problem, prefs, answer = self.problem, self.problem.prefs, solution_at(path, lam)
         coef, dual = answer["coef"], answer["dual"]
         f, square = problem.evaluated(coef, answer.get("weights"))
-        short, sums = prefs.margin - prefs.matvec(f), exact_sums(prefs, dual)
-        error = sums - lam * coef
-        noise = 0.0 if problem.is_factored else self.matrix_noise(lam, coef, dual, sums, short)
-        primal = lam / 2 * square + prefs.weight @ np.maximum(0.0, short)
-        lower = dual @ prefs.margin - lam / 2 * square - self.sums_error(lam, error, f)
+        if isinstance(dual, PathDual):
+            sums, linear = dual.sums(), dual.linear()
+        else:
+            sums, linear = exact_sums(prefs, dual), dual @ prefs.margin
+        error, noise = sums - lam * coef, 0.0
+        if problem.is_factored and prefs.is_counted and len(prefs) > LISTED:
+            loss = problem.summed.evaluate(f, problem.loss.derivative).loss
+        else:
+            short = prefs.margin - prefs.matvec(f)
+            loss = prefs.weight @ np.maximum(0.0, short)
+            if not problem.is_factored:
+                dual = dual.listed() if isinstance(dual, PathDual) else dual
+                noise = self.matrix_noise(lam, coef, dual, sums, short)
+        primal = lam / 2 * square + loss
+        lower = linear - lam / 2 * square - self.sums_error(lam, error, f)
         return float((abs(primal - lower) + noise) / max(1.0, abs(primal)))
 
     def sums_error(self, lam, error, f):
@@ -681,7 +815,7 @@ class Gauge:
         if lam in self.found:
             return True
         is_good = self.gap(path, lam) <= (TOL if lam > self.level else DEEP)
-        if is_good and (path.domain[0] > 0 or (path.breakpoints <= lam).any()):
+        if is_good and (path.domain[0] > 0 or path.events["lam"][-1:] <= lam):
             self.found.add(lam)
         return is_good
 
@@ -698,10 +832,10 @@ class Gauge:
 
 def noise_level(problem):
     """The lambda below which rounding may end a path: NOISY rounding errors are a margin."""
-    v = np.abs(exact_sums(problem.prefs, first_dual(problem.prefs)))
+    v = np.abs(first_sums(problem.prefs))
     length = np.sqrt(problem.diagonal)
     error = np.finfo(float).eps * length.max() * (length @ v)
-    return NOISY * error / np.abs(problem.prefs.margin).min()
+    return NOISY * error / np.abs(distinct(problem.prefs.margin)).min()
 
 # %% ../../nbs/paths/exact.ipynb #c007
 def measured_at(path, level):
@@ -717,10 +851,7 @@ def measured_at(path, level):
     between = np.sqrt(last[1:] * last[:-1])[last[1:] < last[:-1] * (1 - NEAR)]
     lams = np.r_[level * 10.0 ** -(np.arange(-160, 160) / 4), among, between]
     lams = [*np.sort(lams[(lams > max(end, DEPTH * top)) & (lams < top)])[::-1], end]
-    if (
-        low == 0
-        and (prefs.weight[sets_at(path.events, first_sets(prefs), 0.0) == AT_BOUND] > 0).any()
-    ):
+    if low == 0 and ((path.sets_after(len(path.events)) == AT_BOUND) & (prefs.weight > 0)).any():
         lams.append(min(end, DEPTH * top))
     return np.array(lams)
 
@@ -749,7 +880,7 @@ def trusted(path):
         return path if gauge.gradient_is_zero() else path.cut(gauge.level, "rounding", reason)
     while not all(gauge.is_good(path, lam) for lam in measured_at(path, gauge.level)):
         low = path.domain[0]
-        whole = RegularizationPath(path.problem, path.events, path.status, max(low, DEPTH * top))
+        whole = path.cut(max(low, DEPTH * top), path.status, "")
         # the last lambda before the first bad answer, or the first good one above all of these
         good, bad, level = None, low, gauge.level
         for lam in measured_at(whole, level):

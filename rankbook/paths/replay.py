@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.jit import in_place, inner
-from ..base.ownership import writable_matrix
+from ..base.ownership import writable, writable_matrix
 from rankbook.paths.active_set import (
     backward,
     combine,
@@ -79,7 +79,7 @@ def fill_row(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be trie
     backward(L, n, alpha)
     count = gather(better, worse, A, n, alpha, slot, items, u)
     if factored:
-        combine(K, items, u, count, row)
+        combine(K, items, u, count, row, row.size)
         for j in range(row.size):
             row[j] += scores[j]
         return
@@ -109,7 +109,7 @@ def slide_row(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tri
     square[1] *= square[1]
     count = gather(better, worse, A, n, eta, slot, items, u)
     if factored:
-        combine(K, items, u, count, end)
+        combine(K, items, u, count, end, end.size)
         for j in range(end.size):
             end[j] = row[j] - step * end[j]
         return
@@ -210,19 +210,20 @@ class PathIterator:
         problem, prefs, room = path.problem, path.problem.prefs, self.largest_free + 2
         # writable copies, the types for which the solver's code is compiled already
         K = writable_matrix(problem.X if problem.is_factored else problem.gram)
-        pairs = prefs.better.copy(), prefs.worse.copy(), np.array(prefs.margin)
-        graph, weight = (K, problem.is_factored, *pairs), np.array(prefs.weight)
         ends = [c.events for c in self.checkpoints[1:]] + [len(path.events)]
         for checkpoint, end in zip(self.checkpoints, ends):
             events, last = path.events[checkpoint.events : end], self.checkpoints[-1]
             lams = np.r_[checkpoint.lam, events["lam"], [path.domain[0]] * (checkpoint is last)]
-            base = prefs.rmatvec(
-                np.where(path.sets_after(checkpoint.events) == 2, prefs.weight, 0.0)
-            )
+            base = path.sums_after(checkpoint.events)[:-1]
+            # the preferences of the block, with numbers of their own
+            some, numbers = np.unique(np.r_[checkpoint.active, events["pair"]], return_inverse=True)
+            pairs = (writable(one.astype(np.int32)) for one in prefs.ends(some))
+            graph = (K, problem.is_factored, *pairs, np.array(prefs.margin[some]))
+            weight = np.array(prefs.weight[some])
             A, size = np.zeros(room, dtype=np.int64), checkpoint.active.size
-            A[:size] = checkpoint.active
+            A[:size], own = numbers[:size], numbers[size:]
             rows, squares = np.empty((2 * lams.size - 2, K.shape[1])), np.empty((lams.size - 1, 2))
-            changes = tuple(events[name].astype(np.int64) for name in ("pair", "from", "to"))
+            changes = own, *(events[name].astype(np.int64) for name in ("from", "to"))
             factor, work = workspace(K, room)
             moves = lams, changes, rows, squares
             if walk(graph, weight, A, size, factor, work, base, K.T @ base, *moves) < 0:

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 # %% auto #0
 __all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'item_sums', 'chosen_pairs', 'chosen_rows',
-           'Preferences', 'has_positive_margins', 'without_item_weights', 'survival_target', 'as_preferences',
-           'of_rows']
+           'Preferences', 'has_positive_margins', 'distinct', 'is_whole', 'without_item_weights', 'survival_target',
+           'as_preferences', 'of_rows']
 
 # %% ../../nbs/preferences/graph.ipynb #c005
 def sorted_levels(y, qid):
@@ -913,6 +913,25 @@ class Preferences(SetOnce):
         """(m,) int32: the other item of each preference."""
         return self._list()[1]
 
+    def ends(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The better and the worse items of some preferences.
+
+        Those of a graph of scores are not listed for it; O(p log n) for p of them.
+
+        Examples
+        --------
+        >>> import numpy as np, rankbook as rb
+        >>> better, worse = rb.Preferences.from_scores([0, 1, 2]).ends(np.array([2, 0]))
+        >>> better.tolist(), worse.tolist()
+        ([2, 1], [1, 0])
+        """
+        if self._pairs is not None or not is_whole(self):
+            return self.better[numbers], self.worse[numbers]
+        order, level, query = self.levels
+        ends = np.cumsum(level - query)
+        position = np.searchsorted(ends, numbers, side="right")
+        return order[position], order[numbers - ends[position] + level[position]]
+
     @property
     def level_weight(self) -> LevelWeight | None:
         """Weights of pairs of levels, which are multiplied with those of the items; or None."""
@@ -1147,6 +1166,18 @@ def has_positive_margins(prefs):
     """Whether every margin is positive; default margins are, and are not compared."""
     given = getattr(prefs, "_margin", None)
     return given is None or bool((given > 0).all())
+
+
+def distinct(values):
+    """The weights or margins (m,) themselves, or one of them where all are one number."""
+    return values[:1] if values.strides == (0,) else values
+
+
+def is_whole(prefs):
+    """Whether these are all preferences of a full graph: their numbers give their items."""
+    if prefs.graph != "full" or prefs.levels is None:
+        return False
+    return len(prefs) == count_pairs("full", *prefs.levels)
 
 
 def without_item_weights(prefs):

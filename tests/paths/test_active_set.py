@@ -168,10 +168,10 @@ def test_gathering_and_combining(size):
         and (slot == -1).all()
     )
     out = np.full(14, np.nan)
-    combine(K, items, u, count, out)
+    combine(K, items, u, count, out, out.size)
     assert np.allclose(out, K @ P.T @ v)
     half, some = np.full(F.shape[1], np.nan), rng.permutation(14)[:5]
-    combine(F, items, u, count, half)
+    combine(F, items, u, count, half, half.size)
     out = np.full(14, np.nan)
     apply_factor(F, half, some, 5, out)
     assert np.allclose(out[some], (K @ P.T @ v)[some]) and np.isnan(out).sum() == 9

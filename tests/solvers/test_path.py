@@ -819,10 +819,10 @@ def test_an_exchange_stops_at_the_weight_of_an_active_preference():
     prefs = rb.Preferences([0, 0], [1, 1], 2, weight=[2.0, 3.0])
     problem = rb.RankSVMProblem([[1.0], [0.0]], prefs, kernel="linear")
     s, _ = following.start_state(problem, 0.0, 0)
-    s.A[0], s.count.free, s.alpha[:] = 0, 1, (1.5, 0.0)
+    s.count.free, s.alpha[0], s.cap[0] = 1, 1.5, 2.0
     for rate, bound in ((-1.0, 0.5), (1.0, 1.5)):  # up to the weight, down to 0
         s.w[0] = rate
-        assert following.exchange_step(s, 1, 1.0) == (bound, 0)
+        assert following.exchange_step(s, 3.0, 1.0) == (bound, 0)
 
 
 def test_the_largest_perturbation_is_reported():

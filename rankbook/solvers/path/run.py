@@ -18,7 +18,6 @@ from rankbook.paths.exact import (
     EVENT,
     End,
     RegularizationPath,
-    first_sets,
     free_after,
     trusted,
 )
@@ -66,9 +65,10 @@ class Run:
         Where to end, and what a path needs to go on.
     state : State
         Of the follower; see :mod:`rankbook.solvers.path.follower`.
-    pairs : ndarray of int
-        The preferences that take part.
-    parts : list of ndarray of EVENT
+    pairs : ndarray of int or None
+        The preferences that take part, None for all.
+    events : ndarray of EVENT
+        Those so far are the first `total`; behind them is room for more.
     checkpoints : list of Checkpoint
         One before the first event and one after each part.
     """
@@ -76,8 +76,8 @@ class Run:
     problem: object
     options: Continuation
     state: tuple
-    pairs: np.ndarray
-    parts: list
+    pairs: np.ndarray | None
+    events: np.ndarray
     checkpoints: list
 
     @property
@@ -85,12 +85,26 @@ class Run:
         """Events so far."""
         return self.checkpoints[-1].events
 
+    def add(self, part):
+        """Write events behind those so far.
+
+        The array grows where it is, without a copy, unless a path has a view of it.
+        """
+        size = self.total + part.size
+        if size > self.events.size:
+            larger = max(size, self.events.size + self.events.size // 4)
+            try:
+                self.events.resize(larger)
+            except ValueError:
+                self.events = np.resize(self.events, larger)
+        self.events[self.total : size] = part
+
 # %% ../../../nbs/solvers/path/run.ipynb #c011
 def begin(problem, options):
     """A run that has not moved yet, with the options of a :class:`Continuation`."""
     state, pairs = follower.start_state(problem, options.perturbation, options.seed)
     start = Checkpoint(0, float(state.now.lam), np.empty(0, dtype=np.int64))
-    return Run(problem, options, state, pairs, [], [start])
+    return Run(problem, options, state, pairs, np.empty(1 << 16, dtype=EVENT), [start])
 
 # %% ../../../nbs/solvers/path/run.ipynb #c013
 class noted_interrupt:
@@ -129,9 +143,13 @@ def run_chunk(run, events):
     part = np.empty(t, dtype=EVENT)
     for field, column in zip(EVENT.names, log):
         part[field] = column[:t]
-    part["pair"] = run.pairs[part["pair"]]
-    active = run.pairs[run.state.A[: run.state.count.free]]
-    run.parts.append(part)
+    part["lam"] = np.minimum(part["lam"], run.problem.lam_max)  # margins are perturbed
+    if t and not run.total:
+        part["lam"][0] = run.problem.lam_max
+    active = run.state.A[: run.state.count.free].copy()
+    if run.pairs is not None:
+        part["pair"], active = run.pairs[part["pair"]], run.pairs[active]
+    run.add(part)
     run.checkpoints.append(Checkpoint(run.total + t, float(run.state.now.lam), active))
     if code == End.ROOM_FULL:
         run.state = follower.grow(run.state)
@@ -184,11 +202,7 @@ def follow_on(run, max_events=None, tell=None, stop=None, keep_interrupted=False
 # %% ../../../nbs/solvers/path/run.ipynb #c022
 def as_path(run, code):
     """The path of a run that has ended with a code."""
-    events = np.concatenate([np.empty(0, dtype=EVENT), *run.parts])
-    if events.size:
-        events["lam"] = np.minimum(events["lam"], run.problem.lam_max)
-        events["lam"][0] = run.problem.lam_max
-    count = run.state.count
+    events, count = run.events[: run.total], run.state.count
     if isinstance(code, str):
         status = "interrupted" if code == "stopped" else code
         reason = "stop returned true" if code == "stopped" else None
@@ -223,14 +237,9 @@ def resumed(path, options):
     run = begin(problem, options)
     if not events.size:
         return run
-    s, pairs, lam = run.state, run.pairs, float(events["lam"][-1])
+    s, lam = run.state, float(events["lam"][-1])
     [active] = free_after(events, [len(events)])
-    sets, place = first_sets(problem.prefs), np.full(len(problem.prefs), -1)
-    sets[events["pair"]], place[pairs] = events["to"], np.arange(pairs.size)
-    A, size = place[active], active.size
-    while s.A.size <= max(size, path.iterator.largest_free) + 1:
-        s = follower.grow(s)
-    b, w = s.better[A], s.worse[A]
+    b, w = problem.prefs.ends(active)
     rows = s.K[b] - s.K[w]
     try:
         L = np.linalg.cholesky(rows @ rows.T if problem.is_factored else rows[:, b] - rows[:, w])
@@ -238,19 +247,28 @@ def resumed(path, options):
         raise ArithmeticError(
             f"the path cannot go on from lam = {lam:.6g}: {End.SINGULAR.sentence}."
         ) from error
-    s.A[:size], s.L[:size, :size], s.sets[:] = A, L, sets[pairs]
-    s.alpha[:] = np.where(s.sets == AT_BOUND, s.weight, 0.0)
-    n = problem.n_items
+    sets, A, size = path.sets_after(len(events)), active, active.size
+    if run.pairs is not None:
+        place = np.full(len(problem.prefs), -1)
+        place[run.pairs] = np.arange(run.pairs.size)
+        sets, A = sets[run.pairs], place[active]
+    while s.A.size <= max(size, path.iterator.largest_free) + 1:
+        s = follower.grow(s)
+    weight, margin = (values[A * (values.size > 1)] for values in (s.weight, s.margin))
+    s.A[:size], s.upper[:size], s.lower[:size], s.L[:size, :size] = A, b, w, L
+    s.sets[:], s.cap[:size], s.delta[:size] = sets, weight, margin * (1 + s.shift[A])
+    s.base[:] = path.sums_after(len(events))[:-1]
+    alpha = np.zeros(size)
     for _ in range(2 if size else 0):
-        sums = item_sums(s.better, s.worse, s.alpha, n)
+        sums = s.base + item_sums(b, w, alpha, problem.n_items)
         scores = rows @ (s.K.T @ sums if problem.is_factored else sums)
-        s.alpha[A] += cho_solve((L, True), lam * s.delta[A] - scores)
-    s.alpha[A] = np.clip(s.alpha[A], 0.0, s.weight[A])
+        alpha += cho_solve((L, True), lam * s.delta[:size] - scores)
+    s.alpha[:size] = np.clip(alpha, 0.0, weight)
     s.now.lam = s.now.lam_scan = lam
     s.now.budget = 0.01 * lam
     s.count.free, s.count.largest = size, path.iterator.largest_free
     s.count.at_bound_left = np.count_nonzero(s.sets == AT_BOUND)
     s.count.since = np.iinfo(np.int64).max // 2  # the follower begins with a refresh
-    run.state, run.parts = s, [events]
+    run.state, run.events = s, np.array(events)
     run.checkpoints = [*path.iterator.checkpoints, Checkpoint(len(events), lam, active)]
     return run
