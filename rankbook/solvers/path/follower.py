@@ -124,7 +124,7 @@ class State(
 
 COUNTED = (
     "free near listed since scanned at_bound_left stalled exchanges refreshes scans largest logged "
-    "stale"
+    "stale seated"
 ).split()
 
 SCAN_COST, STEP_COST = 100, 20  # fixed parts of the work of a scan and of a step, in list entries
@@ -641,7 +641,7 @@ def follow(s, factored, lam_min, log):
     code : int
         An :class:`rankbook.paths.exact.End`.
     """
-    c, period = s.count, max(REFRESH_EVERY, REFRESH_SHARE * s.K.size)
+    c, period = s.count, max(REFRESH_EVERY, REFRESH_SHARE * (s.K.size + 64 * s.G.size))
     c.logged = 0
     while c.logged + s.A.size + 2 < log.lam.size:
         if c.free + 1 >= s.A.size:

@@ -91,17 +91,23 @@ def take_seat(s, item, n):
 
 @inner
 def seat_items(s):
-    """With a factor: seats for the items of the near and of the free preferences. O(n' d)."""
-    n = 0
-    for t in range(s.count.listed):
-        s.seat[s.listed[t]] = -1
-    for p in range(s.count.free):
+    """With a factor: seats for the items of the near and of the free preferences. O(n' d).
+
+    Items keep theirs from scan to scan, as long as no more than half of the seats are idle.
+    """
+    c, n = s.count, s.count.listed
+    for t in range(n):
+        s.G[t] = s.scores[s.listed[t]]
+        if n > 2 * c.seated:
+            s.seat[s.listed[t]] = -1
+    n = 0 if n > 2 * c.seated else n
+    for p in range(c.free):
         n = take_seat(s, s.lower[p], take_seat(s, s.upper[p], n))
-    for t in range(s.count.near):
+    for t in range(c.near):
         k, l = s.ends[t, 0], s.ends[t, 1]
         n = take_seat(s, l, take_seat(s, k, n))
         s.ends[t, 0], s.ends[t, 1] = s.seat[k], s.seat[l]
-    s.count.listed = n
+    c.listed, c.seated = n, min(n, c.near + c.free)
 
 # %% ../../../nbs/solvers/path/near.ipynb #c015a
 @inner
