@@ -751,7 +751,8 @@ class Gauge:
 
     Notes
     -----
-    A reading costs O(n^2 + m), with a linear kernel O(n d + m). Copies of an item are looked for
+    A reading costs O(n^2 + m), with a linear kernel O(n d + m), or O(n d + n log n) where more than
+    `LISTED` preferences are counted. Copies of an item are looked for
     once, O(n d log(n)). Memory: two matrices as large as the kernel's.
     """
 

@@ -6,6 +6,7 @@
 from __future__ import annotations  # help() shows ArrayLike, not all that it stands for
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
@@ -52,8 +53,8 @@ if TYPE_CHECKING:
 
 # %% auto #0
 __all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'item_sums', 'chosen_pairs', 'chosen_rows',
-           'Preferences', 'has_positive_margins', 'distinct', 'is_whole', 'without_item_weights', 'survival_target',
-           'as_preferences', 'of_rows']
+           'equal_numbers', 'Preferences', 'has_positive_margins', 'distinct', 'is_whole', 'without_item_weights',
+           'survival_target', 'as_preferences', 'of_rows']
 
 # %% ../../nbs/preferences/graph.ipynb #c005
 def sorted_levels(y, qid):
@@ -219,6 +220,12 @@ def _floats(name, value, size):
     """`value` if it is a vector of so many floats, else a checked one."""
     good = type(value) is np.ndarray and value.dtype.kind == "f" and value.shape == (size,)
     return value if good else as_vector(name, value, size)
+
+
+@lru_cache(16)
+def equal_numbers(m):
+    """The number 1 as read-only weights or margins (m,), which take no memory."""
+    return np.broadcast_to(1.0, m)
 
 
 class Preferences(SetOnce):
@@ -946,12 +953,12 @@ class Preferences(SetOnce):
             found = 1.0 if levels is None else levels.of(k, l)
             found = found if items is None else items[k] * self.worse_weight[l] * found
             weight = self._weight = locked(found)
-        return np.broadcast_to(1.0, self._m) if weight is None else weight
+        return equal_numbers(self._m) if weight is None else weight
 
     @property
     def margin(self) -> np.ndarray:
         """(m,) float64: the difference delta of scores that each preference asks for."""
-        return np.broadcast_to(1.0, self._m) if self._margin is None else self._margin
+        return equal_numbers(self._m) if self._margin is None else self._margin
 
     def reweighted(self, weight: ArrayLike | None = None, margin: ArrayLike | None = None) -> Self:
         """The same graph with other weights and margins, arrays of shape (m,); None means ones.

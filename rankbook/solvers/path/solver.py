@@ -54,8 +54,9 @@ class PathSolver(Solver):
     Notes
     -----
     An event costs O(|A|^2 + |A| n) with a kernel matrix, with a linear kernel
-    O(|A|^2 + |A| d + d^2) and O(d) for each listed item. Memory: the kernel matrix, 80 bytes a
-    preference, 14 bytes an event, 8 |A| bytes a checkpoint.
+    O(|A|^2 + |A| d + d^2) and O(d) for each listed item. Memory: the kernel matrix or
+    twice the items, 5 bytes for a preference of a full graph of scores (13 for a pair of a list),
+    22 bytes an event, 8 |A| bytes a checkpoint.
     """
 
     name = "path"
