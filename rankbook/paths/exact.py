@@ -289,7 +289,7 @@ def _answer_at(path, lam):
 
 # %% ../../nbs/paths/exact.ipynb #c014
 def solution_at(path, lam):
-    """The answer at lam >= 0 as keywords of a Solution; dual is a :class:`PathDual` or an array."""
+    """The answer at lam >= 0 as keywords of a Solution; dual is a :class:`PathDual`."""
     if path.domain[0] > 0 or (path.events.size and lam > path.events["lam"][-1]):
         return _answer_at(path, lam)
     problem, prefs = path.problem, path.problem.prefs
@@ -300,18 +300,15 @@ def solution_at(path, lam):
             "lam is 0, but some preferences are short of their margin at the end of this path",
             "lam > 0",
         )
-    A, mu = np.flatnonzero(sets == FREE), np.zeros(len(prefs))
-    if A.size:
-        solve, L = _solver_of(_active_rows(problem, A)[1])
+    dual = PathDual(path, len(path.events), path.free_at(len(path.events)))
+    coef = np.zeros(prefs.n_items)
+    if dual.A.size:
+        solve, L = _solver_of(_active_rows(problem, dual.A)[1])
         lower = 0.0 if separable else -np.inf
-        mu[A] = _into_box(L, solve(np.array(prefs.margin[A])), lower, np.inf)
-    if lam == 0:
-        dual = mu
-    elif separable:
-        dual = np.minimum(lam * mu, prefs.weight)
-    else:
-        dual = _answer_at(path, lam)["dual"]
-    return dict(coef=_rounded_once(*prefs.ends(A), mu[A], np.zeros(prefs.n_items)), dual=dual)
+        mu = _into_box(L, solve(dual.margin), lower, np.inf)
+        coef = _rounded_once(*dual.ends, mu, coef)
+        dual.free = mu if lam == 0 else np.minimum(lam * mu, dual.weight)
+    return dict(coef=coef, dual=dual if separable else _answer_at(path, lam)["dual"])
 
 # %% ../../nbs/paths/exact.ipynb #c018
 class SolutionPath:
@@ -501,8 +498,7 @@ class RegularizationPath(SolutionPath):
     def read(self, lam: float) -> dict[str, Any]:
         """Coefficients and multipliers at lam."""
         answer = solution_at(self, in_domain(self, lam))
-        dual = answer["dual"]
-        return answer | dict(dual=dual.listed() if isinstance(dual, PathDual) else dual)
+        return answer | dict(dual=answer["dual"].listed())
 
     def breakpoint_scores(self, X_new: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Blocks of breakpoints with the scaled scores of new items.
@@ -556,8 +552,8 @@ class RegularizationPath(SolutionPath):
     @cached_property
     def _sums(self):
         prefs = self.problem.prefs
-        whole = distinct(prefs.weight) * distinct(prefs.margin) * (first_sets(prefs) == AT_BOUND)
-        return [np.r_[first_sums(prefs), whole.sum()]]
+        each = np.broadcast_to(distinct(prefs.weight) * distinct(prefs.margin), len(prefs))
+        return [np.r_[first_sums(prefs), each.sum(where=first_sets(prefs) == AT_BOUND)]]
 
     def sums_after(self, count: int) -> np.ndarray:
         """P' c (n + 1,) of the preferences at bound after so many events, and c' delta.
@@ -772,19 +768,15 @@ class Gauge:
         problem, prefs, answer = self.problem, self.problem.prefs, solution_at(path, lam)
         coef, dual = answer["coef"], answer["dual"]
         f, square = problem.evaluated(coef, answer.get("weights"))
-        if isinstance(dual, PathDual):
-            sums, linear = dual.sums(), dual.linear()
-        else:
-            sums, linear = exact_sums(prefs, dual), dual @ prefs.margin
-        error, noise = sums - lam * coef, 0.0
+        sums, linear, noise = dual.sums(), dual.linear(), 0.0
+        error = sums - lam * coef
         if problem.is_factored and prefs.is_counted and len(prefs) > LISTED:
             loss = problem.summed.evaluate(f, problem.loss.derivative).loss
         else:
             short = prefs.margin - prefs.matvec(f)
             loss = prefs.weight @ np.maximum(0.0, short)
             if not problem.is_factored:
-                dual = dual.listed() if isinstance(dual, PathDual) else dual
-                noise = self.matrix_noise(lam, coef, dual, sums, short)
+                noise = self.matrix_noise(lam, coef, dual.listed(), sums, short)
         primal = lam / 2 * square + loss
         lower = linear - lam / 2 * square - self.sums_error(lam, error, f)
         return float((abs(primal - lower) + noise) / max(1.0, abs(primal)))
