@@ -1,8 +1,9 @@
 """What one lambda of a linear ranking SVM costs, and how far from optimal it is.
 
 The objective is `lam/2 |w|^2 + sum of max(0, 1 - (w'x_k - w'x_l))` over all preferences, or the sum
-of the squares; ours takes the solver that "auto" chooses. Every answer is judged alike: its "excess
-gap" is how far its objective is above a lower bound that is proven by ours, relative to it.
+of the squares; ours takes the solver that "auto" chooses, and "newton" beside "interior". Every
+answer is judged alike: its "excess gap" is how far its objective is above a lower bound that is
+proven by ours, relative to it.
 
 SVM^rank (`--svm-rank PATH` of its svm_rank_learn) minimises `|w|^2/2 + C/q` times the sum for q
 queries, so C = q / lam; liblinear-ranksvm (`--liblinear PATH` of its train, `-s 8`) minimises
@@ -25,7 +26,7 @@ from sklearn.svm import LinearSVC
 
 import rankbook as rb
 
-from .common import compare, linear_graded
+from .common import compare, gap, linear_graded
 
 SIZES = {"tiny": 200, "usual": 50_000, "full": 100_000}
 DIFFERENCES = {  # items, and those of a query
@@ -34,6 +35,8 @@ DIFFERENCES = {  # items, and those of a query
     "full": ((1000, 20), (2000, 100), (8000, 100)),
 }
 SHARE = 1e-3  # lambda for each preference
+FEW = {"tiny": (100, 20), "usual": (3000, 500), "full": (3000, 500)}  # items, and features
+LAMS = {"tiny": (1.0,), "usual": (100.0, 1.0), "full": (1000.0, 100.0, 10.0, 1.0)}
 
 
 def problem_of(X, y, qid, loss="hinge"):
@@ -147,8 +150,21 @@ def beside_scikit_learn(n, size):
     return compare(what, n, lambda: solved(X, y, qid, lam), classifiers, excess(problem, lam))
 
 
+# Few items for their features
+
+
+def beside_interior(n, d, lam):
+    """Newton's method beside the interior point, in queries of 20 items."""
+    X, y, qid = linear_graded(n, d, size=20)
+    solved_by = lambda name: lambda: rb.solve(problem_of(X, y, qid), lam, solver=name)
+    what = f"one lambda, linear, hinge loss, newton, {d} features, lambda = {lam:g}"
+    return compare(what, n, solved_by("newton"), {"interior": solved_by("interior")}, {"gap": gap})
+
+
 def rows(scale, peers):
     """All rows."""
     yield from beside_programs(scale, peers)
     for n, size in DIFFERENCES[scale]:
         yield from beside_scikit_learn(n, size)
+    for lam in LAMS[scale]:
+        yield from beside_interior(*FEW[scale], lam)

@@ -460,7 +460,7 @@ def query_totals(prefs):
     of levels with weights of these; else O(m).
     """
     order, _, start = prefs.levels
-    number = np.unique(start, return_inverse=True)[1]
+    number = np.cumsum(np.r_[False, start[1:] != start[:-1]])
     query = np.empty_like(number)
     query[order] = number
     if not prefs.is_counted:

@@ -170,7 +170,8 @@ def work_of(problem: Problem, lam: float | None = None) -> Work:
     columns = problem.X.shape[1] if linear else n
     block = float(n)
     if problem.prefs.levels is not None:
-        sizes = np.unique(problem.prefs.levels[2], return_counts=True)[1]
+        start = problem.prefs.levels[2]  # in rising order
+        sizes = np.diff(np.r_[np.flatnonzero(start == np.arange(n)), n])
         block = float(np.sum(sizes.astype(float) ** 2) / n)
     decades = decades_below(problem, lam)
     fall = possible_fall(problem)
