@@ -381,8 +381,16 @@ class RankSVM(Ranker):
             # said below in this estimator's words
             warnings.filterwarnings("ignore", "n_components is reduced")
             if count == "auto":
-                is_worth = worth_projecting(exact, self.solver)
-                problem, solution, proven = grown(exact, self._solve, is_worth)
+                lam = lam_for(exact, self.lam)
+                is_worth = worth_projecting(exact, self.solver, lam)
+
+                def whole(exact):
+                    chosen, is_auto = self.solver, auto_options(self.solver) is not None
+                    if is_auto and choose_solver(exact, chosen, lam=lam).name == "tiled":
+                        chosen = "tiled", dict(tol=EXACT_GAP)
+                    return solve(exact, lam, chosen, progress=self.progress)
+
+                problem, solution, proven = grown(exact, self._solve, is_worth, whole)
             else:
                 problem = ProjectedProblem.of(exact, count)
         used = exact.n_items if problem is exact else len(problem.subspace.pivots)
@@ -414,14 +422,14 @@ class RankSVM(Ranker):
 MOST = 0.4  # of the items: with more an interior point gains nothing by projecting
 
 
-def worth_projecting(exact, solver):
+def worth_projecting(exact, solver, lam=None):
     """Whether to project a ranking SVM on so many items, as a function of their number.
 
     Yes, if all attempts up to it are predicted to take less than the problem with its kernel, or
     nothing is predicted for that by this solver, or it does not fit in memory.
     """
     solver = with_options(solver, {})[0]
-    found = [p for p in compare_solvers(exact) if solver in ("auto", p.solver)]
+    found = [p for p in compare_solvers(exact, lam) if solver in ("auto", p.solver)]
     alone = [p.seconds for p in found if not p.obstacle]
     if not alone:
         return lambda count: True

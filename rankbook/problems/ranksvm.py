@@ -431,7 +431,7 @@ FEWEST = 100  # items to project on at first
 EXACT_GAP = 0.01  # relative gap for the exact problem that is small enough
 
 
-def grown(exact, solve, is_worth=lambda count: True):
+def grown(exact, solve, is_worth=lambda count: True, solve_exact=None):
     """A problem whose solution has a proven gap of at most EXACT_GAP for the exact problem.
 
     Parameters
@@ -441,6 +441,8 @@ def grown(exact, solve, is_worth=lambda count: True):
         Gives the solution of a problem.
     is_worth : callable, optional
         Whether to project on so many items, or to solve the exact problem instead.
+    solve_exact : callable, optional
+        Gives the solution of the exact problem; `solve` by default.
 
     Returns
     -------
@@ -458,5 +460,5 @@ def grown(exact, solve, is_worth=lambda count: True):
         if certificate.relative_gap <= EXACT_GAP or len(problem.subspace.pivots) < count:
             return problem, solution, certificate
         count *= 2
-    solution = solve(exact)
+    solution = (solve_exact or solve)(exact)
     return exact, solution, solution.certificate

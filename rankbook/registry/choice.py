@@ -4,11 +4,11 @@
 
 # %% auto #0
 __all__ = ['USUAL', 'WHOLE', 'DEEPEST', 'SAMPLE', 'EXACT', 'FEW', 'MATTERS', 'TERMS', 'CALLS', 'RATES', 'SOLVES', 'CUBES',
-           'OTHERS', 'HOUR', 'LONGEST', 'LONG', 'TIMES', 'Work', 'decades_below', 'kernel_rows', 'possible_fall',
-           'effective_rank', 'work_of', 'of_interior', 'of_newton', 'of_path', 'seconds_of', 'predicted_seconds',
-           'bytes_of', 'Prediction', 'Comparison', 'costs_of', 'costs_of_plugins', 'compare_solvers', 'l1_solver',
-           'advice_for', 'duration', 'refuse_absurd', 'announce', 'quickest', 'follower_of', 'choose_solver',
-           'shared_follower']
+           'OTHERS', 'FROM', 'HOUR', 'LONGEST', 'LONG', 'TIMES', 'Work', 'decades_below', 'kernel_rows',
+           'possible_fall', 'effective_rank', 'work_of', 'of_interior', 'of_newton', 'of_path', 'seconds_of',
+           'tiled_seconds', 'predicted_seconds', 'bytes_of', 'Prediction', 'Comparison', 'costs_of', 'costs_of_plugins',
+           'compare_solvers', 'l1_solver', 'advice_for', 'duration', 'refuse_absurd', 'announce', 'quickest',
+           'follower_of', 'choose_solver', 'shared_follower']
 
 # %% ../../nbs/registry/choice.ipynb #ch006
 from dataclasses import dataclass, replace
@@ -254,6 +254,15 @@ OTHERS = {  # seconds of one solution and of a path
 }
 
 
+FROM = 2000  # items: for fewer, interior takes seconds to eight digits
+
+
+def tiled_seconds(work):
+    """The seconds of the solver "tiled", whose products with K grow tenfold with each decade."""
+    products = 12 + 3 * 10 ** min(work.decades, USUAL)
+    return 0.05 + 1.5e-9 * work.items**2 * products
+
+
 def predicted_seconds(
     problem: Problem, solver: Any, provides: str = "solve", lam: float | None = None
 ) -> float:
@@ -272,6 +281,8 @@ def predicted_seconds(
         work = work_of(problem, lam)
         if solver == "path" and is_path:
             return seconds_of("whole path", replace(work, decades=WHOLE))
+        if solver == "tiled":
+            return tiled_seconds(work)
         many = is_path and solver in ("epsilon", "newton")
         name = "interior" if solver == "epsilon" else solver
         return (SOLVES if many else 1) * seconds_of(name, work) if name in RATES else 0.0
@@ -293,6 +304,8 @@ def bytes_of(solver: str, work: Work) -> int:
         return int(
             130 * m + gram + (8 * n**2 + 16 * work.block * n if full else 24 * n * work.columns)
         )
+    if solver == "tiled":
+        return int(72 * n**1.5)
     if solver == "newton":
         return 160 * n + 16 * n * work.columns + work.is_listed * 100 * m
     return int(2000 * m + 12 * gram if solver == "qp" else 100 * m + 2 * gram)
@@ -362,6 +375,8 @@ def costs_of(problem, lam, provides):
     if provides == "solve":
         names = [name for name in RATES if name != "whole path"]
         costs = [(name, seconds(name), bytes_of(name, work)) for name in names]
+        if work.stores_gram and work.items >= FROM:
+            costs.append(("tiled", tiled_seconds(work), bytes_of("tiled", work)))
         return sorted(costs, key=lambda cost: cost[1])
     inner = "newton" if problem.loss.is_smooth else "interior"
     whole = work if lam is not None else replace(work, decades=WHOLE)
@@ -650,7 +665,8 @@ def choose_solver(
     if hard_margin or not is_kind(problem, "RankSVMProblem"):
         return make("qp")
     if problem.storage == "blocks" or isinstance(problem.loss, SmoothLoss):
-        return make("newton")
+        is_large = provides == "solve" and not problem.is_factored and problem.n_items >= FROM
+        return make("tiled" if is_large else "newton")
     if provides == "path":
         return make(follower_of(problem, allow_plugins))
     return quickest(problem, lam, allow_plugins, make)
