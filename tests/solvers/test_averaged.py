@@ -60,5 +60,11 @@ def test_without_a_tolerance_all_passes_are_made():
 def test_what_is_refused():
     with pytest.raises(ValueError, match="loss"):
         rb.solve(problem_of(loss="squared"), 50.0, solver="subgradient")
-    with pytest.raises(ValueError, match="blocks .* csr"):
-        rb.solve(problem_of(store=csr_array), 50.0, solver="subgradient")
+
+
+def test_sparse_blocks_take_the_steps_of_dense_ones():
+    one, other = (
+        rb.solve(problem_of(store=store), 50.0, solver="subgradient").weights
+        for store in (csr_array, np.asarray)
+    )
+    assert np.allclose(one, other, rtol=1e-9)
