@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
 import rankbook as rb
 
@@ -148,6 +149,18 @@ def linear_graded(n, d=50, size=100, levels=5, seed=0):
     X, w = rng.normal(size=(n, d)), rng.normal(size=d) / np.sqrt(d)
     score = (X @ w + rng.normal(size=n)).reshape(-1, size)
     y = score.argsort(axis=1).argsort(axis=1).ravel() * levels // size
+    return X, y, np.arange(n) // size
+
+
+def sparse_graded(n, d, entries=30, size=20, levels=5, seed=0):
+    """As :func:`linear_graded`, for CSR items with so many entries each."""
+    rng = np.random.default_rng(seed)
+    columns = np.concatenate([np.sort(rng.choice(d, entries, replace=False)) for _ in range(n)])
+    ends = np.arange(0, n * entries + 1, entries, dtype=np.int32)
+    parts = rng.normal(size=n * entries), columns.astype(np.int32), ends
+    X = csr_array(parts, shape=(n, d))
+    score = X @ rng.normal(size=d) / entries**0.5 + rng.normal(size=n)
+    y = score.reshape(-1, size).argsort(axis=1).argsort(axis=1).ravel() * levels // size
     return X, y, np.arange(n) // size
 
 

@@ -1724,7 +1724,7 @@ SOLVING = [
                 None,
                 dict(solver="qq"),
                 ValueError,
-                r"^solver is 'qq'; expected one of: epsilon",
+                r"^solver is 'qq'; expected one of: coordinate",
             ),
         )
     ),
