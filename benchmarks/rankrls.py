@@ -2,7 +2,7 @@
 
 scikit-learn's KernelRidge and Ridge are a yardstick: regression of as many items, not ranking.
 RLScore's GlobalRankRLS minimises our objective with regparam = lambda, so that our certificate
-judges its answer, too.
+judges its answer, too; `python tools/build_rlscore.py FOLDER` builds a wheel of it.
 """
 
 import numpy as np

@@ -14,9 +14,9 @@ from ...base.validation import as_count, as_positive
 from ...kernels.items import rmatvec
 from ...problems.certificate import Solution
 from ...registry.solver import Solver
-from .steps import bounds, descend, leap, make_dual
+from .steps import NARROW, bounds, descend, leap, make_dual
 
-PASSES, ROUNDS = 4, 2  # passes between two leaps, and rounds of a visit to a group
+PASSES, ROUNDS = (4, 1), (2, 10)  # between two leaps, and of a visit, for many groups and for one
 LONGEST = 64  # of a leap, in times of the passes before it
 BYTES = 100  # for each preference, with its list and the certificate
 
@@ -77,15 +77,18 @@ class CoordinateSolver(Solver):
         """
         lam = as_positive("lam", lam)
         chance = np.random.default_rng(self.seed)
-        s, order = make_dual(problem, lam, self.seed)
-        passes, gap, share = 0, np.inf, 1
+        is_dense = problem.storage != "csr" and problem.X.shape[1] <= NARROW
+        s, order = make_dual(
+            problem, lam, self.seed, is_joined=is_dense and not problem.loss.is_smooth
+        )
+        passes, gap, share, one = 0, np.inf, 1, s.is_kept.size == 1
         with progress_bar(self.progress, "passes") as tell:
             while passes < self.max_passes:
                 if passes:
-                    leap(s, share * PASSES)
-                some = min(PASSES, self.max_passes - passes)
+                    leap(s, share * PASSES[0])
+                some = min(PASSES[one], self.max_passes - passes)
                 orders = [chance.permutation(s.is_kept.size) for _ in range(some)]
-                descend(s, np.array(orders), ROUNDS)
+                descend(s, np.array(orders), ROUNDS[one])
                 passes += some
                 (primal, value), before = bounds(s), gap
                 gap = (primal - value) / max(1.0, primal)

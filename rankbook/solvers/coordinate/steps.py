@@ -128,11 +128,11 @@ def starts(ids):
     return np.r_[np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]]), ids.size]
 
 
-def make_dual(problem, lam, seed=0, narrow=NARROW):
+def make_dual(problem, lam, seed=0, narrow=NARROW, is_joined=False):
     """The :class:`Dual` of a linear ranking SVM with all multipliers 0.
 
-    Preferences of weight 0 are left out; `order` (m,) has the numbers of the others. O(m log m)
-    and the products.
+    Preferences of weight 0 are left out; `order` (m,) has the numbers of the others. All items are
+    one group if `is_joined`. O(m log m) and the products.
 
     Returns
     -------
@@ -140,7 +140,8 @@ def make_dual(problem, lam, seed=0, narrow=NARROW):
     order : ndarray of shape (m,), int64
     """
     X, prefs, loss = problem.X, problem.prefs, problem.loss
-    group, order = groups_of(prefs), np.flatnonzero(prefs.weight > 0)
+    group = np.zeros(prefs.n_items, np.intp) if is_joined else groups_of(prefs)
+    order = np.flatnonzero(prefs.weight > 0)
     order = order[np.argsort(group[prefs.better[order]], kind="stable")]
     better, worse = prefs.better[order], prefs.worse[order]
     items = np.unique(np.r_[better, worse])
