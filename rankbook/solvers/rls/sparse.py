@@ -30,7 +30,7 @@ class NystroemPreconditioner:
         from scipy.linalg import qr, svd
 
         rng = np.random.default_rng(0)
-        features = find_subspace(problem.X, p, problem.kernel, "rpcholesky", rng)[2]
+        features = find_subspace(problem.X, p, problem.kernel, "random", rng)[2]
         Q, R = qr(problem.graph.root_transposed(features), mode="economic", check_finite=False)
         U, singular, _ = svd(R, check_finite=False)
         self.U, values = Q @ U, singular**2
