@@ -1,11 +1,12 @@
 """What one lambda of the ranking SVM with a kernel costs, and how small a gap it proves.
 
 PIQP is measured where it is installed, Clarabel always; both get the dual in node variables from
-the solver "qp", with its tight tolerances. At full scale also 5000 and 10000 items, and RankSVMCV
-on 1000.
+the solver "qp", with its tight tolerances. Wide and sparse items of a linear kernel, too. At
+full scale also 5000 and 10000 items, and RankSVMCV on 1000.
 """
 
 import numpy as np
+from scipy.sparse import random_array
 
 import rankbook as rb
 from rankbook.solvers.qp.solver import qp_backends
@@ -16,6 +17,11 @@ LAMS = {"tiny": (100.0,), "usual": (10.0, 0.1), "full": (100.0, 10.0, 1.0, 0.1, 
 SIZES = {"tiny": (100,), "usual": (1000, 2500), "full": (1000, 2500, 5000, 10_000)}
 LINEAR = {"tiny": 200, "usual": 20_000, "full": 20_000}
 PLANE = {"tiny": 160, "usual": 1600, "full": 1600}
+WIDE = {
+    "tiny": ((60, 100),),
+    "usual": ((3000, 2000),),
+    "full": ((3000, 500), (3000, 2000), (3000, 20_000)),
+}
 GAP = {"gap": gap}
 
 
@@ -76,10 +82,32 @@ def factors(scale):
     yield from compare("one lambda, rbf in the plane, lambda = 1", n, ours, None, GAP)
 
 
+def wide(scale):
+    """Linear kernels in queries of 20, sparse items of 30 numbers and, up to 2000 features, dense.
+
+    The largest lambda is 1/10 of lam_max, the others are smaller by 10 and 1000 times.
+    """
+    rng = np.random.default_rng(0)
+    for n, d in WIDE[scale]:
+        sparse = random_array((n, d), density=30 / d, rng=rng, format="csr")
+        for X in (sparse, rng.normal(size=(n, d))) if d <= 2000 else (sparse,):
+            score = X @ rng.normal(size=d)
+            y = np.digitize(score / score.std() + 0.5 * rng.normal(size=n), [-1, 0, 1])
+            prefs = rb.Preferences.from_scores(y, np.arange(n) // 20)
+            for loss in ("hinge", "squared"):
+                problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss=loss)
+                for share in (1e-1, 1e-2, 1e-4):
+                    lam = share * problem.lam_max
+                    ours = lambda: rb.solve(problem, lam, solver="interior")  # noqa: B023
+                    what = f"one lambda, {problem.storage}, d = {d}, {loss}, {share:g} lam_max"
+                    yield from compare(what, n, ours, None, GAP, 1)
+
+
 def rows(scale, peers):
     """All rows."""
     yield from as_it_comes(scale)
     yield from one_lambda(scale)
     yield from factors(scale)
+    yield from wide(scale)
     if scale == "full":
         yield from cross_validated()

@@ -18,7 +18,7 @@ from ...base.progress import progress_bar
 from ...base.validation import as_positive
 from ...problems.certificate import Solution
 from ...registry.solver import Solver
-from .systems import FactorSystem, Pairs, is_thin, system_of
+from .systems import SMALL, FactorSystem, Pairs, is_thin, system_of
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #s005
 @dataclass
@@ -320,16 +320,18 @@ ENOUGH = 1e-8  # of tol: where none is
 def run(program, point, tol, tell=lambda steps, text: None):
     """The best position and multipliers (m,) that the point meets, their gap, and the steps done.
 
-    It ends below a gap of `tol`, over max(1, objective), when that no longer falls fast, or where
-    it falls no more. `tell` is called with the number of steps done and the gap, as a text.
+    It ends below a gap of `tol`, over max(1, objective), with up to SMALL unknowns only when that
+    no longer falls fast, or where it falls no more. `tell` is called with the number of steps done
+    and the gap, as a text.
     """
     best, lowest, since = (np.inf, None, None), np.inf, 0
+    cheap = program.system.size <= SMALL
     current, trial = point.new_direction(), point.new_direction()
     for steps in range(STEPS + 1):
         primal, dual = program.values(point.position, point.dual)
         gap, since = abs(primal - dual) / max(1 / program.value_unit, abs(primal)), since + 1
         tell(steps, f"gap {gap:.1e}")
-        done = gap > best[0] / FALL or gap <= ENOUGH * tol
+        done = not cheap or gap > best[0] / FALL or gap <= ENOUGH * tol
         if gap < best[0]:
             best, since = (gap, point.position, point.dual.copy()), 0
         if primal < lowest / 2:  # still far above the optimum, where all gaps are 1
