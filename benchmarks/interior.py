@@ -85,7 +85,7 @@ def factors(scale):
 def wide(scale):
     """Linear kernels in queries of 20, sparse items of 30 numbers and, up to 2000 features, dense.
 
-    The largest lambda is 1/10 of lam_max, the others are smaller by 10 and 1000 times.
+    Shares are of the lam_max of the hinge, for either loss.
     """
     rng = np.random.default_rng(0)
     for n, d in WIDE[scale]:
@@ -94,10 +94,11 @@ def wide(scale):
             score = X @ rng.normal(size=d)
             y = np.digitize(score / score.std() + 0.5 * rng.normal(size=n), [-1, 0, 1])
             prefs = rb.Preferences.from_scores(y, np.arange(n) // 20)
+            largest = rb.RankSVMProblem(X, prefs, kernel="linear").lam_max
             for loss in ("hinge", "squared"):
                 problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss=loss)
                 for share in (1e-1, 1e-2, 1e-4):
-                    lam = share * problem.lam_max
+                    lam = share * largest
                     ours = lambda: rb.solve(problem, lam, solver="interior")  # noqa: B023
                     what = f"one lambda, {problem.storage}, d = {d}, {loss}, {share:g} lam_max"
                     yield from compare(what, n, ours, None, GAP, 1)
