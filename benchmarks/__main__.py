@@ -21,6 +21,7 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
+import scipy.linalg  # noqa: F401 -- its BLAS is there when threads are limited
 from threadpoolctl import threadpool_limits
 
 from rankbook.base.validation import unknown_name

@@ -63,7 +63,8 @@ class Cost:
         Of "auto": to the best, each with a share 1 / CALLS of what a first call takes more, and
         without it.
     note : str
-        "stopped"; "first", the seconds that a first call takes more; what "auto" took.
+        "stopped", or "not solved" where the gap is too large; "first", the seconds that a first
+        call takes more; what "auto" took.
     preferences, density, block, fall, rank
         As in :class:`rankbook.registry.choice.Work`.
     """
@@ -129,7 +130,7 @@ def grid(scale):
         yield "linear", "squared", "csr", n, d, query, "full", "one"
     for n, d, query in (
         *((100, 10, 100), (100, 3, 5), (300, 10, 20), (300, 10, 300), (1000, 20, 20)),
-        *((1000, 3, 1000), (1000, 10, 100), (2500, 10, 50), (5000, 10, 5)),
+        *((500, 3, 500), (1000, 10, 100), (2000, 10, 50), (4000, 10, 5)),
     ):
         yield "rbf", "hinge", "dense", n, d, query, "full", "one"
     for n, d, query in ((100, 10, 20), (300, 10, 300), (1000, 10, 20)):
@@ -137,7 +138,7 @@ def grid(scale):
     for kernel, n in (("rbf", 300), ("rbf", 1000), ("rbf", 2000), ("linear", 1000)):
         yield kernel, "hinge", "dense", n, 10, n, "star", "one"
     for margin in ("listed", "noisy", "exact"):
-        for n, d, query in ((300, 10, 300), (1000, 10, 1000), (1000, 50, 20), (10_000, 100, 10)):
+        for n, d, query in ((300, 10, 300), (700, 10, 700), (1000, 50, 20), (10_000, 100, 10)):
             yield *linear, n, d, query, "full", margin
         yield "linear", "squared", "dense", 1000, 20, 50, "full", margin
     yield *linear, 1_000_000, 10, 5, "full", "one"
@@ -229,9 +230,10 @@ def measured(make, lam, names, row, limit, best=np.inf):
         for name in list(left):
             found = forked(lambda: solved(make, lam, name, min(now, limit)))
             if found is not None:
-                done.append(replace(row, solver=name, seconds=found[0], gap=found[1]))
+                note = "" if found[1] <= Solver.tol else "not solved"
+                done.append(replace(row, solver=name, seconds=found[0], gap=found[1], note=note))
                 left.remove(name)
-                best = min(best, found[0])
+                best = best if note else min(best, found[0])
         if now >= min(limit, PATIENCE * best):
             now = min(now, limit)
             return done + [replace(row, solver=name, seconds=now, note="stopped") for name in left]

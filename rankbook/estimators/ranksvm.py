@@ -53,7 +53,7 @@ from rankbook.problems.ranksvm import (
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
 from rankbook.registry.choice import (
-    RATES,
+    SOLVERS,
     announce,
     choose_solver,
     compare_solvers,
@@ -434,7 +434,7 @@ def worth_projecting(exact, solver, lam=None):
     if not alone:
         return lambda count: True
     work = work_of(exact)
-    names = [name for name in RATES if name != "whole path"] if solver == "auto" else [solver]
+    names = SOLVERS if solver == "auto" else [solver]
 
     def seconds(count):
         projected = replace(work, columns=count, stores_gram=False)
