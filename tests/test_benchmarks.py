@@ -13,6 +13,7 @@ NAMES = [
     "interior",
     "paths",
     "linear",
+    "sparse",
     "logistic",
     "rankrls",
     "quality",
