@@ -99,10 +99,11 @@ FEW = 400  # items that stand for others
 def decades_below(problem, lam):
     """How many powers of ten lam is below the lam_max of the hinge, from 0 to DEEPEST.
 
-    It is USUAL for None. For more than SAMPLE items and another kernel than the linear one, lam_max
-    is estimated by how much the scores at the largest lambdas differ on FEW items. O(n d).
+    It is USUAL for None and for fewer than SAMPLE preferences, which take no time. For more than
+    SAMPLE items and another kernel than the linear one, lam_max is estimated by how much the scores
+    at the largest lambdas differ on FEW items. O(n d).
     """
-    if lam is None:
+    if lam is None or problem.n_preferences < SAMPLE:
         return USUAL
     if problem.is_factored or problem.n_items <= SAMPLE:
         lam_max = problem.hinge_lam_max

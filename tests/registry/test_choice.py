@@ -78,7 +78,7 @@ def test_margins_are_listed_and_newton_is_chosen_unless_they_can_all_be_met(nois
 
 
 def test_how_far_the_loss_falls_is_known_of_listed_preferences_of_a_linear_kernel_only():
-    X = np.random.default_rng(0).normal(size=(40, 3))
+    X = np.random.default_rng(0).normal(size=(50, 3))
     y = X @ [1.0, 2.0, -1.0]
     exact = rb.Preferences.from_scores(y, margin="difference")
     for kernel, prefs, fall in (
@@ -91,7 +91,7 @@ def test_how_far_the_loss_falls_is_known_of_listed_preferences_of_a_linear_kerne
     sparse = rb.RankSVMProblem(csr_array(X), exact, kernel="linear")
     assert choice.possible_fall(sparse) == choice.EXACT
     assert work_of(sparse, sparse.lam_max / 100).fall == pytest.approx(2)
-    flat = rb.RankSVMProblem(np.ones((40, 1)), exact, kernel="linear")
+    flat = rb.RankSVMProblem(np.ones((50, 1)), exact, kernel="linear")
     assert choice.possible_fall(flat) == 0
 
 
@@ -133,7 +133,8 @@ def test_lam_needs_no_kernel_matrix_of_many_items():
 
 
 def test_a_problem_without_differences_has_no_decades():
-    flat = rb.RankSVMProblem(np.ones((4, 1)), rb.Preferences([0], [1], 4), kernel="linear")
+    prefs = rb.Preferences.from_scores(np.arange(60))
+    flat = rb.RankSVMProblem(np.ones((60, 1)), prefs, kernel="linear")
     assert flat.lam_max == 0 and work_of(flat, 1.0).decades == 0
 
 
