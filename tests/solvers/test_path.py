@@ -473,6 +473,13 @@ def test_rank_one_kernels():
         assert np.allclose(v * (v @ by_factor.coef(lam)), v * (v @ by_matrix.coef(lam)), atol=1e-9)
 
 
+@pytest.mark.parametrize("d", [11, 40, 300])
+def test_more_features_than_items(d):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(10, d)), rng.integers(0, 3, 10)
+    check_exact(follow(rb.RankSVMProblem(X, rb.Preferences.from_scores(y), kernel="linear")))
+
+
 @pytest.mark.parametrize("n", [10, 31, 60])
 def test_identity_kernel(n):
     """Every item is its own dimension: nothing but ties, and an active set of n - 1."""

@@ -80,8 +80,8 @@ class State(
     Attributes
     ----------
     K, diagonal, everything
-        The kernel matrix (n, n), or a factor of it (n, d); its diagonal, and the numbers of all
-        items (n,).
+        The kernel matrix (n, n), or a factor of it (n, d); its diagonal, and 0, 1, 2 and so on,
+        for every item and every feature.
     better, worse : (m,), or empty with an order
         The preferences, where their items do not follow from their numbers.
     weight, margin : (m,), or (1,) if all are equal
@@ -186,7 +186,7 @@ def start_state(problem, perturbation, seed, room=64):
     if problem.lam_max > 0:
         lam = problem.lam_max * (1 + 10 * perturbation)
     K = writable_matrix(problem.X if factored else problem.gram)
-    diagonal, everything = writable(problem.diagonal), np.arange(n)
+    diagonal, everything = writable(problem.diagonal), np.arange(max(K.shape))
     U, v, Y = np.zeros((0, 0)), np.zeros(0), np.zeros((n, 0))
     G = scores = np.array(scores)
     if factored:
@@ -337,7 +337,7 @@ def scan(s, factored):
         r.share = next_share(r.share, moved, r.delta_max * (r.lam_scan - r.lam))
         flat, per_length = 0.0, r.budget / max(r.longest, 1e-300)
         per_delta = r.share * r.budget / r.delta_max
-        apply_factor(s.K, s.v, s.everything, s.everything.size, s.scores)
+        apply_factor(s.K, s.v, s.everything, s.scores.size, s.scores)
         for j in range(s.v.size):
             s.gone[j] = 0.0
     else:
@@ -363,8 +363,8 @@ def prepare_list(s, factored):
     Return the longest step that the list allows. O(n), or O(d); at times a scan.
     """
     c, per_item = s.count, s.v.size // 8
-    looks = 4 * s.everything.size + 2 * c.near if s.order.size else s.better.size
-    cost = looks + per_item * s.everything.size + SCAN_COST
+    looks = 4 * s.G.size + 2 * c.near if s.order.size else s.better.size
+    cost = looks + per_item * s.G.size + SCAN_COST
     used, step = spent(s, factored)
     if c.near < 0 or used >= 0.999 * s.now.budget or c.scanned > 2 * cost:
         if c.near >= 0:
