@@ -247,7 +247,7 @@ def decided(make, lam):
     for _ in range(3):
         problem = make()
         start = process_time()
-        name = choose_solver(problem, lam=lam).name
+        name = choose_solver(problem, at=lam).name
         found.append((process_time() - start, name))
     return min(found)
 

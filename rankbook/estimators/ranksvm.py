@@ -386,7 +386,7 @@ class RankSVM(Ranker):
 
                 def whole(exact):
                     chosen, is_auto = self.solver, auto_options(self.solver) is not None
-                    if is_auto and choose_solver(exact, chosen, lam=lam).name == "tiled":
+                    if is_auto and choose_solver(exact, chosen, at=lam).name == "tiled":
                         chosen = "tiled", dict(tol=EXACT_GAP)
                     return solve(exact, lam, chosen, progress=self.progress)
 

@@ -643,7 +643,7 @@ def choose_solver(
     solver: SolverLike = "auto",
     provides: Literal["solve", "path"] = "solve",
     *,
-    lam: float | None = None,
+    at: float | None = None,
     hard_margin: bool = False,
     allow_plugins: bool = False,
     progress: bool = False,
@@ -659,7 +659,7 @@ def choose_solver(
         too.
     provides : {"solve", "path"}, default "solve"
         What it is for: one lambda, or all of them.
-    lam : float > 0, optional
+    at : float > 0, optional
         That lambda; by default 1e-4 lam_max.
     hard_margin : bool, default False
         Whether that lambda is 0.
@@ -706,7 +706,7 @@ def choose_solver(
         return make("tiled" if is_large else "newton")
     if provides == "path":
         return make(follower_of(problem, allow_plugins))
-    return quickest(problem, lam, allow_plugins, make)
+    return quickest(problem, at, allow_plugins, make)
 
 
 def shared_follower(problem: Problem, solver: SolverLike) -> SolverLike:

@@ -147,7 +147,7 @@ def solve(
     """
     how = dict(allow_plugins=allow_plugins, progress=progress)
     at = None if np.ndim(lam) == 0 and lam == 0 else as_positive("lam", lam)
-    how |= dict(lam=at, hard_margin=at is None)
+    how |= dict(at=at, hard_margin=at is None)
     chosen = choose_solver(problem, solver, **how, **options)
     lam = as_positive("lam", lam, zero=chosen.hard_margin)
     announce(problem, chosen, lam=at)

@@ -31,7 +31,7 @@ def at_width(problem, gamma):
 
 
 def _solve(problem, lam, solver, start):
-    chosen = choose_solver(problem, solver, lam=lam)
+    chosen = choose_solver(problem, solver, at=lam)
     if start is not None and chosen is not solver and chosen.name == "interior":
         chosen.start = start
     return solve(problem, lam, chosen)

@@ -70,7 +70,7 @@ def test_margins_are_listed_and_newton_is_chosen_unless_they_can_all_be_met(nois
         {p.solver: p for p in compare_solvers(one, 10.0)}["newton"]
         for one in (of_orders, of_margins)
     )
-    chosen = choose_solver(of_margins, lam=10.0).name
+    chosen = choose_solver(of_margins, at=10.0).name
     assert chosen == compare_solvers(of_margins, 10.0)[0].solver == first
     assert listed.nbytes - counted.nbytes == 100 * of_margins.n_preferences
     assert listed.seconds > 10 * counted.seconds
