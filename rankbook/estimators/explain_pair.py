@@ -13,7 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.errors import ArgumentError
@@ -368,7 +370,10 @@ def through(steps, name, item):
     """An item as a model sees it behind steps or a scale; names and numbers of items stay."""
     if is_training_item(item):
         return item
-    if hasattr(item, "to_frame") and hasattr(item, "iloc"):
+    first = steps[0] if isinstance(steps, Pipeline) else None
+    if isinstance(first, BaseEstimator) and not get_tags(first).input_tags.two_d_array:
+        item = as_array(name, item)  # a list of one text, as vectorizers take them
+    elif hasattr(item, "to_frame") and hasattr(item, "iloc"):
         item = item.to_frame().T.infer_objects()  # columns of a Series get their types back
     elif getattr(item, "ndim", 1) == 1:
         item = as_array(name, item)[None]

@@ -44,6 +44,7 @@ from rankbook.estimators.base import (
     require_target,
 )
 from ..kernels.basis import choose_basis
+from ..kernels.items import dense
 from ..paths.exact import SolutionPath
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import Queries
@@ -77,14 +78,13 @@ def sampled_rows(block, share, seed):
     n = block.X.shape[0]
     rng = np.random.default_rng([seed, block.first, n])
     rows = np.sort(rng.choice(n, max(1, int(np.ceil(share * n))), replace=False))
-    some = block.X[rows]
-    return [np.asarray(some if isinstance(some, np.ndarray) else some.toarray(), dtype=float)]
+    return [dense(block.X[rows]).astype(float)]
 
 
 def block_statistics(block, empty, query_weight=None):
     """The statistics of one block, and what it holds."""
     facts = facts_of(block)
-    X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+    X = block.X if empty.basis is None else dense(block.X)
     if block.worse_weight is not None:
         prefs = block.preferences()
         if len(prefs) and query_weight is not None:
@@ -92,7 +92,7 @@ def block_statistics(block, empty, query_weight=None):
         return merge_statistics(empty).add(X, prefs, block.qid), facts
     weight = block.weight
     if query_weight is not None:
-        weight = query_item_weights(block.qid, len(X), query_weight, weight)
+        weight = query_item_weights(block.qid, X.shape[0], query_weight, weight)
     return merge_statistics(empty).add(X, block.y, block.qid, weight), facts
 
 
@@ -461,7 +461,7 @@ class RankRLS(RankRLSBase):
         """
         basis = self.basis
         if basis is not None and np.ndim(basis) < 2:
-            basis = X[self._basis_indices(X, self.gamma)]
+            basis = dense(X[self._basis_indices(X, self.gamma)])
         return self._empty_statistics(basis)
 
     def _empty_statistics(self, basis):
@@ -470,7 +470,7 @@ class RankRLS(RankRLSBase):
     def _problem_statistics(self):
         """Statistics of the data that the estimator was fitted to in memory. O(n p^2)."""
         problem, graph = self.solution_.problem, self.solution_.problem.graph
-        basis = None if problem.basis is None else problem.landmarks
+        basis = None if problem.basis is None else dense(problem.landmarks)
         empty = self._empty_statistics(basis)
         if isinstance(problem.target, UnitTarget):
             return empty.add(problem.X, problem.target.prefs)
@@ -499,7 +499,7 @@ class RankRLS(RankRLSBase):
             X, y = self._read_scored(X, y, reset=statistics is None, least=1)
             qid, weight = (*rest, None, None)[:2]
             statistics = (self._start_statistics(X) if statistics is None else statistics).add(
-                X, y, qid, self._item_weights(weight, len(X), qid, whole=False)
+                X, y, qid, self._item_weights(weight, X.shape[0], qid, whole=False)
             )
         if statistics is None:
             raise ArgumentError("X is an iterator without a block", "at least one block")

@@ -18,7 +18,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import KernelLike, Seed
-from ..base.validation import as_array, as_choice, as_count, as_matrix
+from ..base.validation import as_array, as_choice, as_count, as_items, as_matrix
 from .items import matvec, products, rmatvec
 from .kernel import Kernel, as_kernel
 from .linear_map import BLOCK, KernelFunction, KernelMap, LinearFunction
@@ -262,7 +262,7 @@ def choose_basis(
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
+    X : array-like of shape (n, d), or sparse for a linear kernel but not "kmeans++"
     r : int, 1 <= r <= n
     method : {"random", "kmeans++", "rpcholesky"}, default "random"
         Drawn evenly; spread out in the space of X by scikit-learn's k-means++; or by randomly
@@ -292,13 +292,15 @@ def choose_basis(
     >>> rows.size, model.support_.size
     (8, 8)
     """
-    X, rng = as_matrix("X", X), np.random.default_rng(as_seed(random_state))
-    refuse_huge("X", X)
-    r = as_count("r", r, 1, len(X), ", the number of items")
     as_choice("method", method, METHODS)
-    chosen = as_kernel(kernel, gamma)
+    chosen, rng = as_kernel(kernel, gamma), np.random.default_rng(as_seed(random_state))
+    may_be_sparse = chosen.name == "linear" and method != "kmeans++" and hasattr(X, "tocsr")
+    X = (as_items if may_be_sparse else as_matrix)("X", X)
+    refuse_huge("X", X)
+    n = X.shape[0]
+    r = as_count("r", r, 1, n, ", the number of items")
     if method == "random":
-        return np.sort(rng.choice(len(X), r, replace=False))
+        return np.sort(rng.choice(n, r, replace=False))
     if method == "kmeans++":
         if hasattr(chosen.function, "objects"):
             raise ArgumentError(

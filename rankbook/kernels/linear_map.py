@@ -87,12 +87,13 @@ class KernelFunction:
         X_new may be their kernel (p, n) with the n training items. BLOCK kernel entries are made at
         a time.
         """
-        X_new = as_matrix("X_new", X_new)
+        may_be_sparse = self.kernel.name == "linear" and hasattr(X_new, "tocsr")
+        X_new = (as_items if may_be_sparse else as_matrix)("X_new", X_new)
         if len(self.support) == 0:
-            return np.zeros((len(X_new), *self.coef.shape[1:]))
+            return np.zeros((X_new.shape[0], *self.coef.shape[1:]))
         rows = max(1, BLOCK // max(1, len(self.support)))
         with np.errstate(over="ignore", invalid="ignore"):
-            starts = range(0, len(X_new), rows)
+            starts = range(0, X_new.shape[0], rows)
             parts = [self.kernel_rows(X_new[i : i + rows]) @ self.coef for i in starts]
         scores = np.concatenate(parts) if parts else np.zeros((0, *self.coef.shape[1:]))
         if not np.isfinite(scores).all():

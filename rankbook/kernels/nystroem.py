@@ -63,7 +63,7 @@ def gram_schmidt(X, p, kernel, choose, floor=None, known=None, enough=0.0):
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray or csr_array of shape (n, d)
         Items, or their Gram matrix (n, n) if the kernel is "precomputed".
     p : int
         Directions at most.
@@ -89,11 +89,12 @@ def gram_schmidt(X, p, kernel, choose, floor=None, known=None, enough=0.0):
     """
     left, pivots = kernel_diagonal(X, kernel), []
     q, scale = 0 if known is None else known.shape[1], np.abs(left).max()
-    F = np.empty((q + min(p, len(X)), len(X)))  # a direction is a row: contiguous
+    n = X.shape[0]
+    F = np.empty((q + min(p, n), n))  # a direction is a row: contiguous
     if q:
         F[:q] = known.T
         left -= np.einsum("ij,ij->i", known, known)
-    floor = len(X) * np.finfo(float).eps * scale if floor is None else floor
+    floor = n * np.finfo(float).eps * scale if floor is None else floor
     for j in range(q, len(F)):
         refuse_negative(left, scale)
         left[left <= floor] = 0.0

@@ -14,11 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
-from ..base.limits import refuse_huge
+from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import KernelLike
-from ..base.validation import as_array, as_matrix, as_positive, as_vector, require_kind
+from rankbook.base.validation import (
+    as_array,
+    as_items,
+    as_matrix,
+    as_positive,
+    as_vector,
+    require_kind,
+)
 from ..kernels.basis import basis_cholesky
+from ..kernels.items import dense
 from ..kernels.kernel import Kernel, as_kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..preferences.graph import Preferences
@@ -116,7 +124,8 @@ class RankingStatistics:
 
         Without ids it is one query without a name. With weights (n,) of items a pair weighs the
         product of its two. Preferences in place of y are counted, with the weights of their items,
-        and ask for a difference of 1; their ids are by default their `queries`. O(n p^2).
+        and ask for a difference of 1; their ids are by default their `queries`. Without a basis X
+        may be sparse, of which a few rows are written out at a time. O(n p^2).
         """
         return change_statistics(self, 1, X, y, qid, item_weight)
 
@@ -167,12 +176,14 @@ def label_products(graph, Z, Y):
     """H (p + k, p + k) of rows Z (n, p) and scores Y (n, k), and L Y (n, k). O(n p^2)."""
     widths = Z.shape[1], Y.shape[1]
     rows = block_rows(sum(widths))
-    return total_scatter(graph, side_by_side([Z, Y], widths, rows), rows), graph.laplacian(Y)
+    read = Z if isinstance(Z, np.ndarray) else lambda items: dense(Z[items])
+    return total_scatter(graph, side_by_side([read, Y], widths, rows), rows), graph.laplacian(Y)
 
 
 def preference_products(graph, Z):
     """The same for preferences that are counted, with P'C 1 for L y and their total for y'Ly."""
     target, p = UnitTarget(graph.prefs, graph), Z.shape[1]
+    Z = np.asarray(dense(Z), dtype=np.float64)
     H, LZ = np.empty((p + 1, p + 1)), graph.laplacian(Z)
     H[:p, :p] = (Z.T @ LZ + LZ.T @ Z) / 2
     H[p, :p] = H[:p, p] = Z.T @ target.b[:, 0]
@@ -186,12 +197,13 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
     if prefs is not None:
         check_preferences(statistics, prefs, item_weight)
         y, qid = np.zeros(prefs.n_items), prefs.queries if qid is None else qid
-    X, flat = as_matrix("X", X), as_array("y", y).ndim == 1
+    may_be_sparse = statistics.kernel.name == "linear" and hasattr(X, "tocsr")
+    X, flat = (as_items if may_be_sparse else as_matrix)("X", X), as_array("y", y).ndim == 1
     Y = as_vector("y", y)[:, None] if flat else as_matrix("y", y)
     refuse_huge("X", X)
     refuse_huge("y", Y[:, 0] if flat else Y)
-    if len(Y) != len(X):
-        raise ArgumentError(f"y has {len(Y)} rows and X has {len(X)}", "equal numbers")
+    if len(Y) != X.shape[0]:
+        raise ArgumentError(f"y has {len(Y)} rows and X has {X.shape[0]}", "equal numbers")
     if statistics.basis is not None and X.shape[1] != statistics.basis.shape[1]:
         raise ArgumentError(
             f"X has {X.shape[1]} columns", f"{statistics.basis.shape[1]}, as in the basis"
@@ -203,19 +215,25 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
             f"X and y have {Z.shape[1]} and {Y.shape[1]} columns",
             f"{p} and {len(products) - p}, as before",
         )
-    item_weight = check_item_weight(item_weight, len(Z))
-    queries = query_graph(qid, len(Z), item_weight)
+    if not isinstance(Z, np.ndarray):
+        require_memory(
+            24 * Z.shape[1] ** 2,
+            f"the matrix of products of {Z.shape[1]:,} features",
+            "fit to all sparse items at once",
+        )
+    item_weight = check_item_weight(item_weight, len(Y))
+    queries = query_graph(qid, len(Y), item_weight)
     ids = set() if qid is None else set(np.unique(np.asarray(qid)).tolist())
     check_ids(statistics, ids, sign)
-    if sign < 0 and len(Z) > statistics.n_items:
+    if sign < 0 and len(Y) > statistics.n_items:
         raise ArgumentError(
-            f"X has {len(Z)} items to remove", f"at most the {statistics.n_items} that are in"
+            f"X has {len(Y)} items to remove", f"at most the {statistics.n_items} that are in"
         )
     if statistics.graph is None:  # measured from the first item, equal scores are exactly 0
         Y = Y - Y[queries.first[queries.query]]
     sizes = queries.sizes.astype(int)
     if prefs is None:
-        graph = IdentityGraph(len(Z), item_weight) if statistics.graph else queries
+        graph = IdentityGraph(len(Y), item_weight) if statistics.graph else queries
         H, half = label_products(graph, Z, Y)
         pairs = int((sizes * (sizes - 1) // 2).sum())
     else:
@@ -223,8 +241,8 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
         pairs = len(prefs)
     group = None if statistics.graph else queries.query
     slopes = np.sum((2 * half) ** 2, axis=1)
-    scatter = sign * row_scatter(Z.__getitem__, Z.shape[1], slopes, group)
-    counts = [sign * count for count in (len(Z), sizes.size, pairs)]
+    scatter = sign * row_scatter(lambda rows: dense(Z[rows]), Z.shape[1], slopes, group)
+    counts = [sign * count for count in (len(Y), sizes.size, pairs)]
     count_in(statistics, sign * H, scatter, counts)
     statistics.seen = statistics.seen | ids if sign > 0 else statistics.seen - ids
     statistics.n_features, statistics.is_flat = Z.shape[1], flat

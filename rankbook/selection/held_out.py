@@ -7,6 +7,7 @@ import numpy as np
 from .. import metrics
 from ..base.errors import ArgumentError
 from ..base.validation import as_count, query_numbers, unknown_name
+from ..kernels.items import dense, matvec
 from ..metrics.queries import RULES, named
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
@@ -153,8 +154,7 @@ def block_disagreement(block, empty, V, values, right, lams):
     And whether the block has weights of items, as 0 or 1.
     """
     weighed = int(block.weight is not None or block.worse_weight is not None)
-    X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
-    Z = (X if empty.basis is None else basis_rows(empty, X)) @ V
+    Z = matvec(block.X, V) if empty.basis is None else basis_rows(empty, dense(block.X)) @ V
     number = query_numbers(block.qid, len(Z))
     scores = np.empty((lams.size, len(Z)))
     for items in members(number):

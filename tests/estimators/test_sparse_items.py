@@ -155,6 +155,70 @@ def test_paths_and_validation_curves(name, columns):
     assert np.allclose(one.at(lams), other.at(lams), atol=2e-2)
 
 
+def streamed(model, X):
+    return model.fit(iter([(X[:60], Y[:60], QID[:60]), (X[60:], Y[60:], QID[60:])]))
+
+
+def grown(model, X):
+    model.fit(X[:60], Y[:60], qid=QID[:60])
+    return model.partial_fit(X[60:], Y[60:], qid=QID[60:])
+
+
+def of_blocks(model, X):
+    blocks = [rb.Block(X[i : i + 40], Y[i : i + 40], QID[i : i + 40]) for i in (0, 40, 80)]
+    return model.fit(rb.Blocks(blocks))
+
+
+ways = dict(streamed=streamed, grown=grown, of_blocks=of_blocks)
+
+
+@pytest.mark.parametrize("way", ways)
+@pytest.mark.parametrize("basis", [None, 20, DENSE[:20]], ids=["no basis", "number", "items"])
+@pytest.mark.parametrize("kind", [float, np.float32])
+def test_rankrls_by_parts(way, basis, kind):
+    one, other = (
+        ways[way](rb.RankRLS(lam=3.0, basis=basis, **linear), A).predict(A)
+        for A in (sparse.csr_array(DENSE.astype(kind)), DENSE.astype(kind).astype(float))
+    )
+    assert np.abs(one - other).max() <= 1e-9 * np.ptp(other)
+
+
+def test_rankrls_by_counted_preferences_in_parts():
+    prefs = rb.Preferences.from_scores(Y, QID)
+    one, other = (
+        rb.RankRLS(lam=3.0, **linear).partial_fit(A, prefs).predict(A)
+        for A in (sparse.csr_array(DENSE), DENSE)
+    )
+    assert np.abs(one - other).max() <= 1e-9 * np.ptp(other)
+
+
+@pytest.mark.parametrize("method", ["random", "rpcholesky"])
+def test_choice_of_a_basis(method):
+    chosen = [rb.choose_basis(A, 9, method, "linear") for A in (sparse.csr_array(DENSE), DENSE)]
+    assert np.array_equal(*chosen)
+    with pytest.raises(TypeError, match="X is a sparse matrix"):
+        rb.choose_basis(sparse.csr_array(DENSE), 9, "kmeans++", "linear")
+
+
+def test_parts_of_a_million_features_are_refused_before_they_are_read():
+    X = sparse.csr_array((4, 10_000_000))
+    with pytest.raises(MemoryError, match="10,000,000 features needs.*fit to all sparse items"):
+        rb.RankRLS(**linear).partial_fit(X, [0, 1, 2, 3])
+
+
+def test_pipelines_of_texts():
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    texts = ["a good book", "a bad book", "good", "bad film", "a film"]
+    model = make_pipeline(TfidfVectorizer(), rb.RankSVM(**linear)).fit(texts, [2, 0, 2, 0, 1])
+    found = rb.explain_pair(model, ["good film"], ["bad film"])
+    assert found.difference == pytest.approx(np.subtract(*model.predict(["good film", "bad film"])))
+    assert found.rows(1)[0][0] in ("good", "bad") and "good" in found.names
+    with pytest.raises(ValueError, match="a has 2 rows"):
+        rb.explain_pair(model, ["good", "film"], ["bad"])
+
+
 def wide(n, d, nonzeros, seed=0):
     """Items with so many nonzeros, grades, and queries of 20."""
     rng = np.random.default_rng(seed)
