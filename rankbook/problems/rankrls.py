@@ -447,7 +447,7 @@ def long_scatter(parts, weights=None):
         size = len(Z) if weight is None else float(weight.sum())
         if size == 0:
             continue
-        m = Z.mean(axis=0) if weight is None else weight / size @ Z
+        m = np.ones(size) @ Z / size if weight is None else weight / size @ Z
         step = m - mean
         Z -= m
         if weight is not None:
@@ -460,7 +460,7 @@ def long_scatter(parts, weights=None):
 # %% ../../nbs/problems/rankrls.ipynb #scatter-c010
 def block_rows(p):
     """Rows of a block of p columns."""
-    return max(1, min(max((1 << 15) // p, 2 * p), BLOCK // p))
+    return max(1, min(max((1 << 17) // p, 2 * p), BLOCK // p))
 
 # %% ../../nbs/problems/rankrls.ipynb #r001
 def side_by_side(parts, widths, rows):
