@@ -145,3 +145,17 @@ def test_far_items_and_copies():
     for loss in ("hinge", "squared"):
         problem = RankSVMProblem(X, Preferences.from_scores(y), kernel="linear", loss=loss)
         assert rb.solve(problem, 0.5, solver="coordinate").certificate.relative_gap <= 1e-6
+
+
+def test_multipliers_far_below_their_bound():
+    problem = RankSVMProblem([[0.0], [1e5]], Preferences([1], [0], 2), kernel="linear")
+    solution = rb.solve(problem, 1e-9, solver="coordinate")
+    assert np.allclose(solution.weights, 1e-5, rtol=1e-12) and solution.info["passes"] == 1
+
+
+def test_it_ends_where_rounding_leaves_no_step():
+    X = 1e8 * np.random.default_rng(0).normal(size=(3, 2))
+    cycle = Preferences([0, 1, 2], [1, 2, 0], 3).reweighted(np.full(3, 1e12))
+    problem = RankSVMProblem(X, cycle, kernel="linear")
+    solution = rb.solve(problem, 1.0, solver="coordinate")
+    assert solution.info["passes"] < 100 and solution.certificate.is_optimal()

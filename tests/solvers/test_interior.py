@@ -326,3 +326,21 @@ def test_a_cholesky_factor_in_panels_is_the_factor(monkeypatch):
         L = A.copy()
         systems.cholesky_in_place(L)
         assert np.allclose(np.tril(L), np.linalg.cholesky(A), rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [2, 5, 7])
+def test_a_full_step_stays_inside_the_box(seed):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.integers(-1e6, 1e6, (3, 4)), rng.integers(1, 4, 2)
+    prefs = rb.Preferences([0, 2], [1, 1], 3).reweighted(weight)
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    assert rb.solve(problem, 1e-6, solver="interior").certificate.is_optimal()
+
+
+def test_far_columns_of_sparse_items_that_are_borrowed():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 30))
+    y, X[:, 0] = X[:, 1] + rng.normal(size=40), X[:, 0] + 1e6
+    prefs = rb.Preferences.from_scores(y)
+    problem = rb.RankSVMProblem(csr_array(X), prefs, kernel="linear", copy=False)
+    assert rb.solve(problem, 1.0, solver="interior").certificate.is_optimal()

@@ -88,13 +88,14 @@ class CoordinateSolver(Solver):
                     leap(s, share * PASSES[0])
                 some = min(PASSES[one], self.max_passes - passes)
                 orders = [chance.permutation(s.is_kept.size) for _ in range(some)]
+                moved = s.count.updates
                 descend(s, np.array(orders), ROUNDS[one])
                 passes += some
                 (primal, value), before = bounds(s), gap
                 gap = (primal - value) / max(1.0, primal)
                 share = min(2 * share, LONGEST) if gap > before / 2 else max(1, share // 2)
                 tell(passes, f"gap {gap:.1e}")
-                if gap <= self.tol:
+                if gap <= self.tol or s.count.updates == moved:
                     break
         info = dict(
             passes=passes,
@@ -106,5 +107,9 @@ class CoordinateSolver(Solver):
         )
         dual = np.zeros(problem.n_preferences)
         dual[order] = s.dual
-        w = rmatvec(problem.X, problem.prefs.rmatvec(dual)) / lam
+        w = s.w.copy()
+        s.w[:] = rmatvec(problem.X, problem.prefs.rmatvec(dual)) / lam
+        descend(s, np.empty((0, s.is_kept.size), int), 0)
+        if bounds(s)[0] < primal:  # rounding errors of other sums
+            w = s.w
         return Solution(problem, lam, weights=w, dual=dual, info=info)

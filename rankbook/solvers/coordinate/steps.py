@@ -84,12 +84,14 @@ def slope_of(s, i):
 
 
 @in_place
-def clipped(s, i, x):
-    """A multiplier within its box; what is nearer to an end than 1e-12 of the box is at the end."""
+def clipped(s, i, step):
+    """A multiplier after a step, within its box, and at an end of it where rounding is left."""
+    old = s.dual[i]
+    x = old + step
     if s.count.squared:
         return max(0.0, x)
     c = s.weight[i * s.count.weighted]
-    return c if x > (1 - 1e-12) * c else x if x > 1e-12 * c else 0.0
+    return c if x > (1 - 1e-12) * c else x if x > 1e-12 * old else 0.0
 
 # %% ../../../nbs/solvers/coordinate/steps.ipynb #cds009
 @in_place
@@ -253,7 +255,7 @@ def move(s, g, n, rounds):
             if squared:
                 bend += 1 / (2 * s.weight[i * s.count.weighted])
             slope = slope_of(s, i)
-            new = clipped(s, i, old + slope / bend)
+            new = clipped(s, i, slope / bend)
             if new == old:
                 continue
             steepest = max(steepest, abs(slope))
@@ -376,8 +378,7 @@ def face(s, free, places, r, p, out, step, most):
         for _ in range(2 if boxed else 4):
             rise = 0.0
             for j in range(n):
-                old = s.dual[some[j]]
-                r[j] = clipped(s, some[j], old + share * step[j] + by * p[j]) - old
+                r[j] = clipped(s, some[j], share * step[j] + by * p[j]) - s.dual[some[j]]
                 rise += r[j] * slope_of(s, some[j])
             gain = rise - curvature(s, some, places, r, out) / 2
             good = gain > max(0.1 * rise, sure / 2)
@@ -396,7 +397,7 @@ def face(s, free, places, r, p, out, step, most):
         n = 0
         for j in range(some.size):
             i = some[j]
-            x = s.dual[i] = clipped(s, i, s.dual[i] + r[j])
+            x = s.dual[i] = clipped(s, i, r[j])
             if x > 0 and (s.count.squared or x < s.weight[i * s.count.weighted]):
                 free[n] = i
                 n += 1

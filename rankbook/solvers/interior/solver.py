@@ -190,9 +190,9 @@ class InteriorPoint:
             direction.step[part] -= pairs.matvec(scores, part)
             direction.step[part] *= self.weight[part]
 
-    def length(self, direction):
-        """The length of one direction. O(m)."""
-        fastest = 1.0
+    def length(self, direction, least=1.0):
+        """The length of one direction, at most 1 / least. O(m)."""
+        fastest = least
         for part in self.program.pairs.slices:
             for bound, target in zip(self.bounds, direction.targets):
                 speeds = bound.speeds(part, direction.step[part], target[part])
@@ -292,7 +292,8 @@ def iterate(point, current, trial):
         point.solve(trial)
         if not blend(point, current, trial, 0.1 * (further - current.length)):
             break
-    length = 1.0 if current.length == 1 else BORDER * current.length
+    longest = point.length(current, BORDER) if current.length == 1 else current.length
+    length = min(1.0, BORDER * longest)
     point.advance(current, length)
     return length
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import cho_solve, get_blas_funcs, get_lapack_funcs, solve_triangular
 from scipy.linalg.blas import dsymv, ssymv, strsm
 
+from ...kernels.items import centred_items
 from ...preferences.graph import incidence_matrix, item_sums
 
 # %% ../../../nbs/solvers/interior/systems.ipynb #l005
@@ -450,7 +451,7 @@ def linear_gram(X):
     O(n^2 d), or a product of sparse matrices. Beside it, n x WIDTH numbers are kept.
     """
     if not isinstance(X, np.ndarray):
-        X = X.astype(np.float64)
+        X = centred_items(X.astype(np.float64))[0]
         K = (X @ X.T).toarray()
         K -= K.mean(axis=0)
         return K - K.mean(axis=1)[:, None]
@@ -473,10 +474,7 @@ def system_of(problem, unit, pairs):
 
     n, X, root = problem.n_items, problem.X, np.sqrt(unit)
     if is_thin(problem):
-        if isinstance(X, np.ndarray):
-            X = X.astype(np.float64)
-            X = X - X.mean(axis=0)
-        return FactorSystem(root * X, pairs), None
+        return FactorSystem(root * centred_items(X.astype(np.float64))[0], pairs), None
     if problem.is_factored:
         return GramSystem(linear_gram(X), unit, pairs), None
     found = low_rank_factor(problem.gram, max_rank=most_columns(n))
