@@ -62,6 +62,11 @@ CALLS = {  # what is made before, and the call
     ),
     "qp": ("p = problem(2000, 5, kernel='linear')", "rb.solve(p, 1.0, solver='qp')"),
     "rls": ("X, y = data(9000, 5)", "rb.RankRLS(kernel='rbf').fit(X, y)"),
+    "tiled": (
+        "p = problem(20_000, 5, 3, gamma=1.0)",
+        "rb.solve(p, 10.0, solver='tiled')",
+    ),
+    "rls tiles": ("X, y = data(16_000, 5)", "rb.RankRLS(kernel='rbf').fit(X, y)"),
     "rls cv": ("X, y = data(6000, 5)", "rb.RankRLSCV(kernel='rbf').fit(X, y)"),
     "kronecker": (
         "X, Y = data(10_000, 5)[0], rng.normal(size=(10_000, 10))",

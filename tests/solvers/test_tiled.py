@@ -1,11 +1,15 @@
 """The solver with products by tiles of the kernel matrix."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
 from rankbook.problems.ranksvm import RankSVMProblem
+from rankbook.solvers.tiled import solver
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 4))
@@ -97,9 +101,9 @@ def test_many_items_need_no_kernel_matrix(monkeypatch):
 
 
 def test_what_it_refuses():
-    solver = rb.get_solver("tiled")
+    tiled = rb.get_solver("tiled")
     linear = RankSVMProblem(X, TARGETS["counted"], "linear")
-    assert "newton" in solver.can_solve(linear)
+    assert "newton" in tiled.can_solve(linear)
     for wrong in (dict(tol=0), dict(landmarks=0), dict(landmarks=1.5)):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             rb.get_solver("tiled", **wrong)
@@ -110,3 +114,49 @@ def test_memory_is_stated_beforehand(monkeypatch):
     problem = RankSVMProblem(X, TARGETS["counted"])
     with pytest.raises(MemoryError, match="landmarks"):
         rb.solve(problem, 1.0, "tiled")
+
+
+def test_more_landmarks_are_taken_only_where_they_fit(monkeypatch):
+    asked, problem = [], RankSVMProblem(X, TARGETS["counted"])
+    whole = solver.landmark_features
+
+    def landmark_features(problem, p):
+        asked.append(p)
+        return whole(problem, p)
+
+    monkeypatch.setattr(solver, "landmark_features", landmark_features)
+    for room, is_enough in ((10**9, True), (solver.bytes_for(120, 16), False)):
+        asked.clear()
+        monkeypatch.setattr("rankbook.base.limits.available_memory", lambda room=room: room)
+        monkeypatch.setattr(solver, "available_memory", lambda room=room: room)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            rb.solve(problem, 0.1, ("tiled", dict(landmarks=8)))
+        assert asked[:2] == [8, 16] and (asked[-1] > 16) == is_enough
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("lam", [1e-3, 1e-6])
+def test_at_a_small_lambda_the_bounds_hold_and_a_larger_gap_is_told(loss, lam):
+    problem = RankSVMProblem(X, TARGETS["counted"], loss=loss)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = rb.solve(problem, lam, "tiled").certificate
+    other = rb.solve(problem, lam, "interior").certificate
+    assert found.dual <= other.primal and other.dual <= found.primal
+    assert (found.relative_gap > 1e-6) == any("relative gap" in str(each.message) for each in told)
+    assert found.relative_gap <= 1e-3
+
+
+@pytest.mark.parametrize("landmarks", [5, 1000])
+def test_few_landmarks_take_more_products_only(landmarks):
+    problem = RankSVMProblem(X, TARGETS["counted"])
+    found = rb.solve(problem, 100.0, ("tiled", dict(landmarks=landmarks)))
+    assert found.certificate.relative_gap <= 1e-6
+
+
+def test_a_call_gives_the_same_coefficients_each_time(monkeypatch):
+    monkeypatch.setattr("rankbook.kernels.tiles.TILE", 17)
+    problem = RankSVMProblem(X, TARGETS["counted"])
+    first, again = (rb.solve(problem, 30.0, "tiled").coef for _ in range(2))
+    assert np.array_equal(first, again)

@@ -128,9 +128,9 @@ class RLSSolver(Solver):
     directions : int >= 1, optional
         One lambda in the space of the items by conjugate gradients instead, with a preconditioner
         of so many Nystroem directions, O(n p^2) for p of them; by default 10 sqrt(n) for more than
-        15,000 items. The kernel matrix is not kept if there are many items. Each step then takes
-        O(n^2 d), and there are fewer the more
-        directions: for a small lam, a tenth of the items is not too many.
+        15,000 dense items. The kernel matrix is not kept if there are many items. Each step then
+        takes O(n^2 d), and there are fewer the more directions: for a small lam, a tenth of the
+        items is not too many.
     progress : bool, default False
         Show a bar over the products with the kernel matrix that these steps take.
 
@@ -172,7 +172,8 @@ class RLSSolver(Solver):
     def solve(self, problem, lam):
         """The solution at one lam > 0."""
         directions, n = self.directions, problem.n_items
-        if directions is None and n > LARGE and problem.graph.kind != "weighted":
+        has_directions = problem.graph.kind != "weighted" and problem.storage != "csr"
+        if directions is None and n > LARGE and has_directions:
             directions = int(10 * np.sqrt(n))
         if directions and not uses_weights(problem):
             asked = directions, self.progress
