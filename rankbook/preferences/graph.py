@@ -1076,7 +1076,7 @@ class Preferences(SetOnce):
                     f"the weights of preferences in a query sum to {total[lost][0]:g}",
                     "weights of items of moderate size, as products of others vanish or overflow",
                 )
-        factor = np.divide(weight, total, out=np.ones_like(total), where=total > 0)
+        factor = np.divide(weight, total, out=np.ones(total.size), where=total > 0)
         if self.level_weight is None and self.has_pair_weights:
             margin = None if (self.margin == 1).all() else self.margin
             return self.reweighted(self.weight * factor[query[self.better]], margin)

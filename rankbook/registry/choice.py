@@ -35,7 +35,7 @@ from rankbook.registry.plugins import (
     shadow_of,
     words_of,
 )
-from .solver import HOME, Solver, auto_options, is_kind, solver_fit
+from .solver import HOME, Solver, auto_options, is_kind, options_of, solver_fit
 
 # %% ../../nbs/registry/choice.ipynb #ch008
 USUAL, WHOLE = 4.0, 6.0  # powers of ten below lam_max: one lambda, and the end of a path
@@ -677,7 +677,8 @@ def choose_solver(
         "sparse-rls" with a basis and "rls" without, "kronecker" on labels; "rayleigh" for the
         Rayleigh coefficient. For a ranking SVM and one lambda what :func:`compare_solvers` expects
         to be the quickest, and for paths :func:`follower_of`; "path" for those of support vector
-        machines. "qp" for all other problems, and for the hard margin.
+        machines, and where "epsilon" lacks an option. "qp" for all other problems, and for the
+        hard margin.
 
     Raises
     ------
@@ -705,7 +706,9 @@ def choose_solver(
         is_large = provides == "solve" and not problem.is_factored and problem.n_items >= FROM
         return make("tiled" if is_large else "newton")
     if provides == "path":
-        return make(follower_of(problem, allow_plugins))
+        name = follower_of(problem, allow_plugins)
+        takes = options_of(type(get_solver(name)))[0]
+        return make("path" if name == "epsilon" and not options.keys() <= takes.keys() else name)
     return quickest(problem, at, allow_plugins, make)
 
 

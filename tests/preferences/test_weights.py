@@ -275,3 +275,9 @@ def test_online_queries_weigh_as_their_items_do():
         assert reached < 1.02 * exact.certificate_.primal
     batch = rb.OnlineRankSVM(query_weight="equal").partial_fit(X, y, qid)
     assert batch.n_updates_ == 3  # a step for each query
+
+
+def test_equal_weights_of_queries_without_preferences():
+    for graph in ("full", "star"):
+        prefs = rb.Preferences.from_scores([1, 1, 2], [0, 0, 1], graph=graph, query_weight="equal")
+        assert len(prefs) == 0

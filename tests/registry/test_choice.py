@@ -183,7 +183,10 @@ def test_what_does_not_fit_is_last_and_refused_if_nothing_fits(monkeypatch):
 
 def test_a_long_path_is_left_to_epsilon_and_estimators_say_so(monkeypatch):
     assert choose_solver(problem(), provides="path").name == "path"
-    assert choose_solver(problem(20_000, queries=1, d=30), provides="path").name == "epsilon"
+    large = problem(20_000, queries=1, d=30)
+    assert choose_solver(large, provides="path").name == "epsilon"
+    assert choose_solver(large, provides="path", max_events=50).name == "path"
+    assert choose_solver(large, provides="path", eps=1e-3).name == "epsilon"
     monkeypatch.setattr(choice, "LONG", 0.0)
     monkeypatch.setattr(choice, "TIMES", 0.0)
     one = problem(60)
