@@ -32,7 +32,7 @@ NAMES = {
     "interior": "one lambda of a ranking SVM with a kernel, beside PIQP and Clarabel",
     "paths": "all solutions, beside one solution by PIQP",
     "linear": "a linear ranking SVM, beside SVM^rank, liblinear-ranksvm and scikit-learn",
-    "sparse": "sparse items and few preferences, beside LinearSVC on all differences",
+    "sparse": "sparse items and small queries, beside LinearSVC on all differences",
     "logistic": "the logistic loss and Plackett-Luce, beside the hinge and LogisticRegression",
     "rankrls": "RankRLS, beside factors and products of its size, scikit-learn and RLScore",
     "quality": "held-out queries, beside LightGBM and XGBoost",

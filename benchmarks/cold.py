@@ -1,7 +1,7 @@
-"""What a first call costs: a fit or a command in a new process, before anything is compiled.
+"""First calls: a fit or a command in a new process, before anything is compiled.
 
-Beside it, the same process with the compiled code that the first one kept. Processor seconds of the
-whole process, Python's start and all imports included.
+The peer is a second process, which finds the compiled code of the first one on disk. Processor
+seconds are those of the whole process, with the start of Python and all imports.
 """
 
 import os

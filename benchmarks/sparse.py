@@ -1,10 +1,10 @@
 """Sparse items and few preferences: the solver `coordinate` beside LinearSVC on all differences.
 
-scikit-learn's LinearSVC takes the same steps on a table of the differences `x_k - x_l` of all
-preferences, half of them turned round, which is made before the clock starts: C = 1 / lam. Its
-tolerance is the largest power of ten at which its "excess gap", how far its objective is above a
-proven lower bound, relative to it, is at most that of ours or 1e-6; where none of them comes there
-in 20,000 passes over the table, it is 1e-4.
+scikit-learn's LinearSVC, with C = 1 / lam, runs coordinate descent on a table of the differences
+`x_k - x_l` of all preferences, half of them with the sign reversed. The table is made before the
+clock starts. The "excess gap" is the objective less a proven lower bound, relative to the
+objective. LinearSVC gets the largest tolerance, a power of ten, at which its excess gap is at most
+ours or 1e-6. If it reaches this gap at none of them in 20,000 passes, it gets the tolerance 1e-4.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def table(X, prefs):
 
 
 def beside_linear_svc(name, X, y, qid, loss, share):
-    """Ours and LinearSVC to the same gap; its own work on the way to a tolerance is not counted."""
+    """Ours and LinearSVC to the same gap; the search for its tolerance is not timed."""
     problem = problem_of(X, y, qid, loss)
     m = len(problem.prefs)
     lam, data = share * m, table(X, problem.prefs)

@@ -1,19 +1,20 @@
 """Compilation with numba, and named records of arrays for compiled code.
 
-The loops of the package are Python functions that numba compiles when they are first needed and
-keeps on disk, so that a clone needs no compiler and a chapter of the book is the code that runs.
-More than half of a compilation is numba's own Python, which finds types and writes LLVM's text. The
-rest is LLVM's work. So:
+The loops of the package are Python functions. numba compiles each of them when it is first called
+and keeps the compiled code on disk. A clone therefore needs no compiler, and the code in a chapter
+of the book is the code that runs. More than half of the time of a compilation is spent in numba's
+own Python, which infers types and writes LLVM's intermediate code; LLVM takes the rest. Three rules
+keep this time short:
 
-- A function that only compiled code calls is an :class:`Inner`. It is typed once, and optimised
-  and turned into machine code only as a part of the functions that Python calls.
-- An assignment of slices costs a second or two, for the text of its error, and ``np.argsort`` one.
-  A loop costs a tenth of that.
-- numba's garbage is collected afterwards, which saves a tenth.
+- Functions that only compiled code calls are an :class:`Inner`. Their types are inferred once, and
+  LLVM optimises them only as a part of the functions that Python calls.
+- Compiled functions use loops in place of assignments of slices and ``np.argsort``, which take ten
+  times as long to compile.
+- Python collects no garbage during a compilation.
 
-``python -m benchmarks cold`` measures first calls. A compiled extension would start at once, but it
-needs a compiler, or a wheel for each system. Compiled code in the wheel (about 1 MB) starts in 2.4
-seconds, but each file fits one version of Python and numba, and a clone has none.
+``python -m benchmarks cold`` measures first calls. A compiled extension would avoid them, but needs
+a compiler on every computer, or a wheel for every system. Compiled code in a wheel of pure Python
+would fit only one version of Python and numba, and a clone would still have none.
 """
 
 import gc
@@ -188,7 +189,7 @@ def in_place(function):
 
 
 class WholeCompiler(Compiler):
-    """numba's compiler, which does not look for garbage meanwhile: a tenth of the time."""
+    """numba's compiler with garbage collection off, which would take a tenth of its time."""
 
     def compile_extra(self, function):
         """Compile a function for the types of some arguments."""
@@ -202,10 +203,10 @@ class WholeCompiler(Compiler):
 
 
 class IncludedCode(JITCodeLibrary):
-    """LLVM's code of a function that is only included in others.
+    """LLVM code of a function that is only included in others.
 
-    It is optimised and becomes machine code there, with all that surrounds it. numba alone would do
-    both for each function, and again for each function that calls it.
+    LLVM optimises and translates it there, as a part of its callers. By default numba would do both
+    for each function alone, and again for each of its callers.
     """
 
     def _optimize_final_module(self):
@@ -220,7 +221,7 @@ class IncludedCode(JITCodeLibrary):
 
     @property
     def codegen(self):
-        """What keeps the addresses of Python objects for compiled code: none are needed."""
+        """The object that stores addresses of Python objects for compiled code; none are needed."""
         return self
 
     def set_env(self, name, env):
@@ -237,10 +238,10 @@ class IncludedCompiler(Compiler):
 
 
 class Inner:
-    """A function that only compiled code calls: what the package's functions are made of.
+    """A function that only compiled code calls.
 
-    It is compiled with each function that calls it, and kept on disk as a part of that one alone. A
-    call from Python, to try the function alone, compiles another version, which is not kept.
+    It is compiled with each function that calls it, and kept on disk as a part of that function
+    only. A call from Python, for example in a test, compiles another version, which is not kept.
     """
 
     def __init__(self, function, **options):

@@ -43,9 +43,9 @@ class progress_bar:
 
 @contextmanager
 def telling_compilation(who):
-    """Say on stderr how much of a call was compiling, from a tenth of a second on.
+    """Print to stderr how long numba compiled during a call, from a tenth of a second on.
 
-    The seconds are those of this process, of numba alone: other compilers are not counted.
+    Other compilers and other processes are not counted.
     """
 
     def compiled():

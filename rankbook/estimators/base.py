@@ -441,8 +441,8 @@ def keeping_features(fit: Function) -> Function:
     """A `fit` that checks parameters first, and restores what it knew of features if it raises.
 
     scikit-learn sets these first of all; with this a failed fit changes nothing. Ctrl-C ends `fit`
-    even in compiled code; it ends `partial_fit` only between two calls of compiled code. The call
-    says how much of it was compiling.
+    even in compiled code; it ends `partial_fit` only between two calls of compiled code. The time
+    of compiling is printed; see :func:`telling_compilation`.
     """
     from functools import wraps
 

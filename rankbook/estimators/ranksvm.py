@@ -119,9 +119,9 @@ class RankSVM(Ranker):
 
     Minimises lam/2 |f|^2 (or lam |w|_1) plus the sum of a loss over all preferences, by default of
     the hinge c max(0, 1 - (f(better) - f(worse))), equation (6) of Zapien et al. (2009); `loss`
-    chooses another one. A linear kernel takes sparse items, for every loss and penalty, and never
-    writes them out; they are kept as float32 if they are that, and so are more than 2000 dense
-    items where the solver is "auto", or any where it is "newton" or "subgradient".
+    chooses another one. A linear kernel takes sparse items (CSR) for every loss and penalty, and
+    never makes them dense. Sparse items of float32 are kept in this precision. So are dense ones
+    with the solver "newton" or "subgradient", and with "auto" if there are more than 2000.
 
     Parameters
     ----------
@@ -137,9 +137,11 @@ class RankSVM(Ranker):
     graph : {"full", "star"}, default "full"
         All preferences, or those through representatives of neighbouring levels.
     solver : str, type or instance, default "auto"
-        "auto" takes the one that :func:`rankbook.compare_solvers` expects to be the quickest, and
-        ``("auto", dict(allow_plugins=True))`` a plugin, too; ``("path", dict(max_events=50))`` is
-        one with options.
+        "auto" takes the solver that :func:`rankbook.compare_solvers` expects to be the quickest at
+        this lam: mostly "interior" for some thousand items, "newton" for linear functions with many
+        preferences, "coordinate" for sparse items and small queries, and "tiled" for kernels on
+        more items, up to 100,000. ``("auto", dict(allow_plugins=True))`` also considers plugins;
+        ``("path", dict(max_events=50))`` is a solver with options.
     penalty : {"l2", "l1"}, default "l2"
         "l1" chooses features, with either loss; for the linear kernel only.
     loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
@@ -150,12 +152,13 @@ class RankSVM(Ranker):
         times, see :mod:`rankbook.problems.plackett_luce`. Or a loss of your own, an object with the
         methods of :class:`rankbook.problems.smooth_losses.PairLoss`.
     approximate_kernel : int or "auto", optional
-        Project the kernel on so many items (randomly pivoted Cholesky, seed 0). The certificate is
-        then of that problem; ``solver_`` says so, and `exact_certificate_` is of the kernel itself.
-        "auto" doubles their number until `exact_certificate_` proves a relative gap of 0.01: few
-        are enough if lam is large. Before that costs more than the kernel itself (by what
-        :func:`rankbook.compare_solvers` predicts, and where its matrix fits in memory) the problem
-        with the kernel itself is solved; ``solver_`` then names no projection, and there is no
+        Number of landmarks of a low-rank approximation of the kernel (randomly pivoted Cholesky,
+        seed 0). `certificate_` then refers to the approximate problem, which ``solver_`` names, and
+        `exact_certificate_` to the exact kernel. "auto" doubles the number until
+        `exact_certificate_` proves a relative gap of 0.01; few landmarks are enough if lam is
+        large. If :func:`rankbook.compare_solvers` predicts that this would take longer than the
+        exact problem, the exact problem is solved instead, by "tiled" to a gap of 0.01, or by
+        another solver to its own tolerance. ``solver_`` then names no projection, and there is no
         ``nystroem_map_``.
     query_weight : None, "equal" or array-like of shape (q,), default None
         With "equal" the preferences of each query sum to 1, with the item weights in them, so that
@@ -163,8 +166,8 @@ class RankSVM(Ranker):
         of the sorted ids. lam is of this sum. Weights of levels, as in IR-SVM, go by `preferences`
         from :meth:`rankbook.Preferences.from_scores`.
     progress : bool, default False
-        Show a bar over the steps of the solver, if it has one ("interior", "newton", "path" and
-        "subgradient" do). Ctrl-C ends a fit, and leaves the estimator as it was.
+        Show a bar over the steps of the solver; most solvers have one. Ctrl-C ends a fit, and
+        leaves the estimator as it was.
     signs : array-like of shape (d,) or dict, optional
         Monotone constraints on a linear function: +1 for a feature with which the score never
         falls, -1 for one with which it never rises, 0 for any other. A dict has the names of

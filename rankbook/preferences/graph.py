@@ -923,7 +923,7 @@ class Preferences(SetOnce):
     def ends(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The better and the worse items of some preferences.
 
-        Those of a graph of scores are not listed for it; O(p log n) for p of them.
+        The pairs of a full graph of scores are not listed for this; O(p log n) for p of them.
 
         Examples
         --------

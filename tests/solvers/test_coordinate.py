@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 import rankbook as rb
 from rankbook import Preferences, RankSVMProblem
 from rankbook.solvers.coordinate.solver import CoordinateSolver
-from rankbook.solvers.coordinate.steps import bounds, descend, groups_of, leap, make_dual
+from rankbook.solvers.coordinate.steps import bounds, descend, groups_of, make_dual, subspace_step
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_both_kinds_of_groups(graded, loss, narrow):
     s, order = make_dual(problem, 20.0, narrow=narrow)
     before = -np.inf
     for _ in range(40):
-        leap(s, 4)
+        subspace_step(s, 4)
         assert np.all(s.dual >= 0) and (loss == "squared" or np.all(s.dual <= 1))
         descend(s, np.tile(np.arange(16), (2, 1)), 2)
         primal, dual = bounds(s)

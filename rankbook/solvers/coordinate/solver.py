@@ -14,10 +14,11 @@ from ...base.validation import as_count, as_positive
 from ...kernels.items import rmatvec
 from ...problems.certificate import Solution
 from ...registry.solver import Solver
-from .steps import NARROW, bounds, descend, leap, make_dual
+from .steps import NARROW, bounds, descend, make_dual, subspace_step
 
-PASSES, ROUNDS = (4, 1), (2, 10)  # between two leaps, and of a visit, for many groups and for one
-LONGEST = 64  # of a leap, in times of the passes before it
+# for many groups and for one: passes between two subspace steps, and rounds of a visit
+PASSES, ROUNDS = (4, 1), (2, 10)
+LONGEST = 64  # largest time of a subspace step, in times of the passes before it
 BYTES = 100  # for each preference, with its list and the certificate
 
 # %% ../../../nbs/solvers/coordinate/solver.ipynb #cdl007
@@ -27,18 +28,18 @@ class CoordinateSolver(Solver):
     Parameters
     ----------
     tol : float, default 1e-6
-        Gap to stop at, over max(1, objective).
+        Relative gap at which the solver stops, over max(1, objective).
     max_passes : int, default 2000
-        Passes over the preferences after which it stops anyway.
+        Largest number of passes over the preferences.
     seed : int >= 0, default 0
-        Of the order in which groups and preferences are visited.
+        Seed of the order in which groups and preferences are visited.
     progress : bool, default False
         Whether to show a bar over the passes, with the gap.
 
     Notes
     -----
     A pass takes O(nnz + m) for m preferences. The number of passes does not depend on the sizes of
-    the data but on lam: some 10 to 100 for lam of a thousandth for each preference, and more below.
+    the data but on lam: about 10 to 100 if lam is 0.001 per preference, and more if it is smaller.
     Memory: about 100 bytes for each preference, and at most 512 for each item beside X.
     """
 
@@ -85,7 +86,7 @@ class CoordinateSolver(Solver):
         with progress_bar(self.progress, "passes") as tell:
             while passes < self.max_passes:
                 if passes:
-                    leap(s, share * PASSES[0])
+                    subspace_step(s, share * PASSES[0])
                 some = min(PASSES[one], self.max_passes - passes)
                 orders = [chance.permutation(s.is_kept.size) for _ in range(some)]
                 moved = s.count.updates

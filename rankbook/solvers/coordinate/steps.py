@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['NARROW', 'Dual', 'dot_row', 'add_row', 'slope_of', 'clipped', 'fill_products', 'groups_of', 'starts', 'make_dual',
-           'draw', 'look', 'move', 'descend', 'bounds', 'curvature', 'conjugate', 'face', 'leap']
+           'draw', 'scan', 'move', 'descend', 'bounds', 'curvature', 'conjugate', 'maximize_on_face', 'subspace_step']
 
 # %% ../../../nbs/solvers/coordinate/steps.ipynb #cds005
 from collections import namedtuple
@@ -43,7 +43,7 @@ class Dual(
     w, v : (d,), the weights, and a direction
     score, change, moved : (n,), by place
     active : int64, preferences of the group at hand that can move
-    count : record of lam, the loss and so on
+    count : record of numbers: lam, the kind of loss, sums of the last scan, counts of steps
     """
 
     __slots__ = ()
@@ -204,10 +204,10 @@ def draw(s, n):
 
 
 @in_place
-def look(s, g):
+def scan(s, g):
     """Find the preferences of a group that can move, and add its part of both objectives.
 
-    The number of these preferences, which are listed in `active`. O(nnz) for each item, O(1) for
+    Lists these preferences in `active` and returns their number. O(nnz) for each item, O(1) for
     each preference.
     """
     for place in range(s.item_start[g], s.item_start[g + 1]):
@@ -281,24 +281,24 @@ def move(s, g, n, rounds):
 
 @in_place
 def descend(s, orders, rounds):
-    """A pass over all groups for each row of `orders` (passes, g), and a look at all of them."""
+    """A pass over all groups for each row of `orders` (passes, g), and a scan of all of them."""
     for t in range(orders.shape[0]):
         for u in range(orders.shape[1]):
-            move(s, orders[t, u], look(s, orders[t, u]), rounds)
+            move(s, orders[t, u], scan(s, orders[t, u]), rounds)
     s.count.loss = s.count.linear = 0.0
     for g in range(s.is_kept.size):
-        look(s, g)
+        scan(s, g)
 
 # %% ../../../nbs/solvers/coordinate/steps.ipynb #cds014
 def bounds(s):
-    """Both objectives (primal, dual) at the last look."""
+    """Both objectives (primal, dual) at the last scan."""
     square = s.count.lam / 2 * float(s.w @ s.w)
     return square + s.count.loss, s.count.linear - square
 
 # %% ../../../nbs/solvers/coordinate/steps.ipynb #cds018
 @in_place
 def curvature(s, free, places, p, out):
-    """Set `out` to Qp for a direction p of some free multipliers; p'Qp.
+    """Set `out` to Qp for a direction p of some free multipliers, and return p'Qp.
 
     Sets the direction `v` of the weights, and the change of the scores at the `places` of these
     preferences. O(nnz) for each place, O(1) for each multiplier.
@@ -329,8 +329,8 @@ def curvature(s, free, places, p, out):
 def conjugate(s, free, places, r, p, out, step, boxed, most):  # noqa: PLR0913
     """Conjugate gradients for a `step` of the free multipliers, until the gain falls to a tenth.
 
-    With `boxed` they end where the direction p meets the box. Then the length to its maximum or to
-    the last bound, the length to the first bound, and the gain up to there; else zeros.
+    With `boxed` they end where the direction p meets the box, and return the length to the maximum
+    or to the last bound, the length to the first bound, and the gain up to there; else zeros.
     """
     size, best, total = 0.0, 0.0, 0.0
     for j in range(free.size):
@@ -364,7 +364,7 @@ def conjugate(s, free, places, r, p, out, step, boxed, most):  # noqa: PLR0913
 
 
 @in_place
-def face(s, free, places, r, p, out, step, most):
+def maximize_on_face(s, free, places, r, p, out, step, most):
     """Maximize over the free multipliers, in about `most` products with Q.
 
     The `places` are those of these preferences, and their scores are those of w. The other vectors
@@ -405,8 +405,8 @@ def face(s, free, places, r, p, out, step, most):
             return
 
 
-def leap(s, passes):
-    """Maximize over all free multipliers, after a look; for about the time of so many passes."""
+def subspace_step(s, passes):
+    """Maximize over all free multipliers, after a scan, in about the time of so many passes."""
     weight = np.inf if s.count.squared else s.weight
     free = np.flatnonzero((s.dual > 0) & (s.dual < weight))
     if free.size == 0:
@@ -414,5 +414,5 @@ def leap(s, passes):
     places = np.unique(np.r_[s.better[free], s.worse[free]])
     row = s.data.size / (s.indptr.size - 1) if s.indptr.size else s.w.size
     most = passes * (row * s.items.size + 4 * s.dual.size) / (2 * row * places.size + 4 * free.size)
-    face(s, free, places, *np.empty((4, free.size)), 5 + int(most))
+    maximize_on_face(s, free, places, *np.empty((4, free.size)), 5 + int(most))
     s.v[:] = 0.0

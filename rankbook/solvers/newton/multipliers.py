@@ -12,7 +12,7 @@ from ...kernels.items import matvec, rmatvec
 from ...kernels.linear_map import LARGEST_MATRIX
 from ...preferences.graph import incidence_matrix, item_sums
 from ...preferences.sums import margin_units, smoothed_hinge
-from .systems import rough_direction, solved
+from .systems import solved, truncated_direction
 
 # %% ../../../nbs/solvers/newton/multipliers.ipynb #nm006
 class BandDifferences:
@@ -52,7 +52,9 @@ def band_direction(X, lam, gradient, better, worse, bend):
     if d > LARGEST_MATRIX:
         D = P @ X
         diagonal = lam + np.asarray((D * D).sum(axis=0)).ravel()
-        return rough_direction(BandDifferences(D), lam, gradient, diagonal, None, LARGEST_MATRIX)[0]
+        return truncated_direction(
+            BandDifferences(D), lam, gradient, diagonal, None, LARGEST_MATRIX
+        )[0]
     if better.size > items.size:
         H = X.T @ (P.T @ P @ X)
     else:
@@ -73,28 +75,28 @@ class Listed:
         self.unit, self.n_items = margin_units(prefs.margin)[some], prefs.n_items
         self.cost = self.weight * self.unit
 
-    def risen(self, f):
+    def matvec(self, f):
         """Differences (m,) of scores, in units of the margins."""
         return (f[self.better] - f[self.worse]) / self.unit
 
-    def gather(self, share):
+    def rmatvec(self, share):
         """P' c s (n,) for shares (m,)."""
         return item_sums(self.better, self.worse, self.weight * share, self.n_items)
 
 
 def length_along(ramp, speed, pulls, flat, bent):
-    """How far to go along a direction: to where its slope is at most a tenth of that at 0.
+    """The step length at which the slope along a direction is at most a tenth of that at 0.
 
-    It is 0 where rounding leaves no slope.
+    It is 0 if rounding leaves no slope.
 
     Parameters
     ----------
     ramp, speed : ndarrays of shape (m,)
         Shares before they are clipped, and how fast they fall.
     pulls : ndarray of shape (m,)
-        What the slope falls by for each share.
+        Decrease of the slope for each share.
     flat, bent : float
-        Slope of the norm's part at 0, and how fast it rises.
+        Slope of the norm's part at 0, and its rate of increase.
     """
     slope = lambda t: flat + t * bent - float(pulls @ np.clip(ramp - t * speed, 0, 1))
     start, low, high, t = slope(0.0), 0.0, np.inf, 1.0
@@ -113,7 +115,7 @@ def length_along(ramp, speed, pulls, flat, bent):
 
 # %% ../../../nbs/solvers/newton/multipliers.ipynb #nm012
 PULL = 0.1  # of the first round, at most
-SHARE = 0.3  # of what a move of the shares costs: what the gradient may lack after a round
+SHARE = 0.3  # of the cost of the pull: the gradient's part of the gap at the end of a round
 ROUNDS, STEPS = 40, 60  # at most, and steps of a round
 
 
@@ -139,16 +141,16 @@ def proximal_minimum(problem, lam, w, width, goal):
         O(m + n d + k d^2 + d^3) each, for k pairs in the band.
     """
     pairs, X, f, steps = Listed(problem.prefs), problem.X, matvec(problem.X, w), 0
-    share = np.clip(0.5 + (pairs.margin / pairs.unit - pairs.risen(f)) / width, 0, 1)
+    share = np.clip(0.5 + (pairs.margin / pairs.unit - pairs.matvec(f)) / width, 0, 1)
     pull = min(PULL, width)
     for _ in range(ROUNDS):
         centre, cost = share, float(pairs.cost @ (share - share**2))
         final = min(width, 4 / 3 * goal / cost) if cost > 0 else width
         for step in range(STEPS):
-            short = pairs.margin / pairs.unit - pairs.risen(f)
+            short = pairs.margin / pairs.unit - pairs.matvec(f)
             ramp = (short + final / 2 + pull * centre) / (final + pull)
             share = np.clip(ramp, 0, 1)
-            gradient = lam * w - rmatvec(X, pairs.gather(share))
+            gradient = lam * w - rmatvec(X, pairs.rmatvec(share))
             lacking = float(gradient @ gradient) / (2 * lam)
             moved = pull / 2 * float(pairs.cost @ (share - centre) ** 2)
             if step and lacking <= max(SHARE * moved, goal / 100):
@@ -157,7 +159,7 @@ def proximal_minimum(problem, lam, w, width, goal):
             bend = pairs.weight[band] / (pairs.unit[band] * (final + pull))
             p = band_direction(X, lam, gradient, pairs.better[band], pairs.worse[band], bend)
             q = matvec(X, p)
-            rise = pairs.risen(q)
+            rise = pairs.matvec(q)
             norm = lam * float(w @ p), lam * float(p @ p)
             t = length_along(ramp, rise / (final + pull), pairs.cost * rise, *norm)
             if t == 0:

@@ -20,7 +20,7 @@ from ...problems.ranksvm import RankSVMProblem, is_written_out
 from ...problems.signs import nearest
 from ...problems.smooth_losses import SmoothLoss
 from .multipliers import proximal_minimum
-from .systems import likely_diagonal, rough_direction, solved
+from .systems import likely_diagonal, solved, truncated_direction
 
 FIRST_WIDTH = 4.0  # at f = 0 every preference is in the band
 MAX_STEPS = 500
@@ -153,18 +153,18 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False, w=None):
     free = None if problem.signs is None else movable(problem, w, gradient)
     asked = problem, lam, gradient, diagonal, bands
     if d > LARGEST_MATRIX and free is None and not written:
-        yield rough_direction(*asked, LARGEST_MATRIX)[0]
+        yield truncated_direction(*asked, LARGEST_MATRIX)[0]
         return
     if d > LARGEST_MATRIX and not written:
         product = lambda v: lam * v + problem.hessian_product(bands, v)
-        solve = lambda free, r: rough_direction(
+        solve = lambda free, r: truncated_direction(
             problem, lam, r, diagonal, bands, LARGEST_MATRIX, free=free
         )[0]
         yield allowed(problem, w, signed_step(problem, gradient, w, product, solve), gradient)
         return
     if not (exactly or stored):
         most = 20 + d // (20 if written else 2)
-        p, reached = rough_direction(*asked, most, free=free)
+        p, reached = truncated_direction(*asked, most, free=free)
         if reached:
             yield allowed(problem, w, p, gradient)
     yield allowed(problem, w, direct_step(problem, lam, gradient, bands, w), gradient)
