@@ -130,7 +130,7 @@ STUCK = 10  # steps of one width in which neither the objective nor the gap fall
 
 
 class Answer:
-    """Coefficients, what they prove, and where the next step begins.
+    """Coefficients with their objective, lower bound and the width of the next step.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class Answer:
     width : float
         Of the smoothed hinge whose dual gives that bound.
     lacking, rounding : float
-        Parts of the gap for the largest width: the gradient, and what smoothing costs.
+        Parts of the gap at the largest width: from the gradient, and the cost of smoothing.
     """
 
     def __init__(self, problem, lam, tiles, coef, scores, widths):
@@ -163,7 +163,7 @@ class Answer:
 
 
 def step_length(problem, lam, answer, b, lifted, derivative):
-    """A t in (0, 1] where the objective along coef + t b is about lowest; 0 if none is lower.
+    """A t in (0, 1] that about minimises the objective at coef + t b; 0 if none decreases it.
 
     O(n log n) for each t that is tried.
     """
@@ -182,7 +182,7 @@ def step_length(problem, lam, answer, b, lifted, derivative):
 
 
 def minimise(problem, lam, tol, p, tell=lambda text: None):
-    """The best :class:`Answer` that is met until the gap is at most tol max(1, objective).
+    """The best :class:`Answer` of the steps until the gap is at most tol max(1, objective).
 
     Parameters
     ----------
@@ -245,9 +245,9 @@ class TiledSolver(Solver):
     Parameters
     ----------
     tol : float, default 1e-6
-        Largest gap, over max(1, objective).
+        Relative gap at which the solver stops, over max(1, objective).
     landmarks : int >= 1, optional
-        Items whose span gives the preconditioner; by default 3 sqrt(n).
+        Number of items whose span gives the preconditioner; by default 3 sqrt(n).
     progress : bool, default False
         Whether to show a bar over the products with the kernel matrix, with the gap.
 
@@ -257,8 +257,8 @@ class TiledSolver(Solver):
     each, and O(n p^2) for p landmarks. Memory: about 24 n p bytes, and nothing of the size of the
     kernel matrix.
 
-    Where rounding errors forbid `tol`, the best answer that was met is returned, and its
-    certificate says how good it is.
+    If rounding errors prevent `tol`, the solver returns its best solution, and the certificate
+    gives its gap.
     """
 
     name = "tiled"
