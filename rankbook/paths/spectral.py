@@ -96,7 +96,7 @@ class SpectralPath(SolutionPath):
     def modes(self, X_new):
         """The values (p, r) of the eigenvectors' functions at new items."""
         problem, left = self.problem, self.spectrum.left
-        if getattr(problem, "is_factored", False) and problem.basis is None:
+        if getattr(problem, "is_factored", False) and getattr(problem, "basis", problem) is None:
             X_new = problem.design(as_items("X_new", X_new))  # no weights of all n functions
             return products(X_new, problem.X) @ balanced(problem, left)
         return problem.predict(left, X_new)

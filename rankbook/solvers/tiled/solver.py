@@ -263,6 +263,7 @@ class TiledSolver(Solver):
 
     name = "tiled"
     losses = frozenset({"hinge", "squared", "smooth"})
+    kernels = tuple(name for name in Solver.kernels if name != "linear")
     requires = ("numba",)
     summary = (
         "The ranking SVM with a kernel on 20,000 to 100,000 items: Newton's method with products "
@@ -274,13 +275,6 @@ class TiledSolver(Solver):
         self.tol = as_positive("tol", tol)
         self.landmarks = None if landmarks is None else as_count("landmarks", landmarks)
         self.progress = progress
-
-    def can_solve(self, problem):
-        """True, or a sentence that says why not."""
-        fits = super().can_solve(problem)
-        if fits is True and problem.is_factored:
-            return "it takes other kernels than the linear one, which newton takes."
-        return fits
 
     def solve(self, problem, lam):
         """The solution at one lam > 0, with the dual of its smoothed hinge."""
