@@ -14,7 +14,6 @@ from ...base.validation import as_count, as_positive
 from ...kernels.items import rmatvec
 from ...problems.certificate import Solution
 from ...registry.solver import Solver
-from .steps import NARROW, bounds, descend, make_dual, subspace_step
 
 # for many groups and for one: passes between two subspace steps, and rounds of a visit
 PASSES, ROUNDS = (4, 1), (2, 10)
@@ -76,6 +75,14 @@ class CoordinateSolver(Solver):
         ``info`` has passes, updates (multipliers moved), products (of conjugate gradients), gap and
         converged.
         """
+        from rankbook.solvers.coordinate.steps import (
+            NARROW,
+            bounds,
+            descend,
+            make_dual,
+            subspace_step,
+        )
+
         lam = as_positive("lam", lam)
         chance = np.random.default_rng(self.seed)
         is_dense = problem.storage != "csr" and problem.X.shape[1] <= NARROW

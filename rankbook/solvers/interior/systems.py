@@ -11,8 +11,6 @@ __all__ = ['CHUNK', 'PANEL', 'RIDGES', 'SMALL', 'RANK', 'BORDERS', 'SLIGHT', 'IT
 from contextlib import suppress
 
 import numpy as np
-from scipy.linalg import cho_solve, get_blas_funcs, get_lapack_funcs, solve_triangular
-from scipy.linalg.blas import dsymv, ssymv, strsm
 
 from ...kernels.items import centred_items
 from ...preferences.graph import incidence_matrix, item_sums
@@ -153,6 +151,8 @@ def cholesky_in_place(A):
     A LinAlgError if the matrix is not positive definite. The entries above the diagonal mean
     nothing afterwards. k^3 / 6 multiplications, in the precision of A.
     """
+    from scipy.linalg import get_blas_funcs, get_lapack_funcs
+
     (potrf,), (trsm,) = get_lapack_funcs(["potrf"], [A]), get_blas_funcs(["trsm"], [A])
     for i in range(0, len(A), PANEL):
         j = min(i + PANEL, len(A))
@@ -222,6 +222,8 @@ class FactorSystem:
 
         It is exact but for rounding, whatever the `accuracy`.
         """
+        from scipy.linalg import cho_solve
+
         change = cho_solve(self.factor, target, check_finite=False)
         return change, self.scores(change)
 
@@ -281,6 +283,8 @@ class GramSystem:
         most = float(np.abs(inner).sum(axis=0).max())
         inner[np.diag_indices(k)] += 1e-6 * most
         corner = np.linalg.cholesky((inner + inner.T) / 2).astype(np.float32)
+        from scipy.linalg import solve_triangular
+
         self.Z = np.ascontiguousarray(solve_triangular(corner, Y.T, lower=True).T)
         v = rng.normal(size=n).astype(np.float32)
         for _ in range(10):  # the norm of what the factor leaves
@@ -294,6 +298,8 @@ class GramSystem:
 
     def scores(self, coef):
         """Scores (n,) of the items. One product with K, of which a triangle is read."""
+        from scipy.linalg.blas import dsymv
+
         return dsymv(self.unit, self.K.T, coef)
 
     def evaluated(self, coef):
@@ -327,6 +333,8 @@ class GramSystem:
 
     def factor_single(self):
         """Factor I + V V' + the strong columns of what V leaves, V = L~'Z, in single precision."""
+        from scipy.linalg.blas import strsm
+
         (n, k), best = self.Z.shape, np.inf
         most = self.rest * self.lengths.max()
         for border in BORDERS:
@@ -352,6 +360,8 @@ class GramSystem:
 
     def matrix(self, roots, rows):
         """The lower triangle of L' K L (r, r) for the strong columns L of the roots."""
+        from scipy.linalg import get_blas_funcs
+
         (trmm,) = get_blas_funcs(["trmm"], [roots[0]])
 
         def times(A, L, kept):
@@ -373,6 +383,8 @@ class GramSystem:
 
     def precondition(self, v):
         """What the factors make of a vector (size,)."""
+        from scipy.linalg import cho_solve, get_blas_funcs
+
         (trsv,) = get_blas_funcs(["trsv"], [v])
         some, v = self.strong.any(), v.copy()
         if some:
@@ -393,6 +405,8 @@ class GramSystem:
 
     def conjugate_gradients(self, b, tol):
         """The solution (size,) for b of length 1 in single precision, to a residual of `tol`."""
+        from scipy.linalg.blas import ssymv
+
         x, r, p, last = np.zeros_like(b), b, 0.0, 1.0
         for _ in range(ITERATIONS):
             z = self.precondition(r)
@@ -412,6 +426,8 @@ class GramSystem:
         The residual is at most `accuracy` times as long as the right-hand side, if rounding errors
         allow it, both before and after the multiplication with L~.
         """
+        from scipy.linalg import solve_triangular
+
         b = target[self.others]
         for L, part in zip(self.roots, self.parts):
             b[part] = solve_triangular(L, b[part], lower=True, check_finite=False)

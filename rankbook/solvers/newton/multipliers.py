@@ -69,6 +69,8 @@ class Listed:
     """Preferences as arrays: items (m,), weights c, and margins with their units."""
 
     def __init__(self, prefs):
+        if not prefs.is_listed:
+            prefs = prefs[np.arange(prefs.n_items)]  # a copy, so that the list is not kept
         some = ... if (prefs.weight > 0).all() else np.flatnonzero(prefs.weight)
         self.better, self.worse = prefs.better[some], prefs.worse[some]
         self.weight, self.margin = prefs.weight[some], prefs.margin[some]
