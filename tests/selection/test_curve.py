@@ -717,7 +717,7 @@ def test_auc_and_ndcg_are_brute_force(case, queries, kernel):
             curve.maximize
             and curve.optimum == curve.values.max()
             and all(
-                curve.at(np.sqrt(max(a, b / 2) * b)) == curve.optimum
+                curve.at(np.sqrt(max(a, b / 2) * b)) == pytest.approx(curve.optimum, rel=1e-14)
                 for a, b in curve.best
                 if b < np.inf
             )
