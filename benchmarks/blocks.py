@@ -56,7 +56,7 @@ def of_a_block(stored):
     }
     for what, function in asked.items():
         yield from compare(f"a block: {what}", len(block.y), function, rounds=ROUNDS)
-    kept = sum(each.nbytes for each in bands.values[0] if isinstance(each, np.ndarray))
+    kept = sum(each.nbytes for each in bands.bands.values[0].bands if isinstance(each, np.ndarray))
     kept += sum(each.nbytes for each in (block.X, block.y, block.qid, *f.values))
     yield Row("a block: memory", len(block.y), measure="bytes", quality=kept)
 

@@ -36,7 +36,8 @@ def in_memory(X, y, qid, weight, loss="hinge"):
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("at", [(), (10,), (3, 4, 20)], ids=str)
-def test_solutions_and_certificates_are_those_of_one_place(loss, weighted, at):
+def test_solutions_and_certificates_are_those_of_one_place(loss, weighted, at, monkeypatch):
+    monkeypatch.setattr("rankbook.solvers.newton.steps.LISTED", 0)  # blocks are never listed
     given = data(weighted=weighted)
     one = in_memory(*given, loss=loss)
     many = rb.BlockRankSVMProblem(cut(*given, at=list(at)), loss=loss)
@@ -53,7 +54,8 @@ def test_solutions_and_certificates_are_those_of_one_place(loss, weighted, at):
 
 
 @pytest.mark.parametrize("store", [np.float32, csr_array], ids=["float32", "csr"])
-def test_storages(store):
+def test_storages(store, monkeypatch):
+    monkeypatch.setattr("rankbook.solvers.newton.steps.LISTED", 0)
     X, y, qid, _ = data()
     X = csr_array(np.where(np.abs(X) > 1, X, 0)) if store is csr_array else X.astype(np.float32)
     one = rb.solve(in_memory(X, y, qid, None), 10.0, solver="newton")

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PROBLEM', 'ACTIVE', 'SCORES', 'NEAR', 'WORK', 'PLACES', 'COUNTED', 'SCAN_COST', 'STEP_COST', 'MAX_PERTURBATION',
-           'PIVOT_TOL', 'REFRESH_EVERY', 'REFRESH_SHARE', 'LAST_SEGMENT', 'LAST_EXIT', 'MAX_STALLED', 'State',
+           'CHUNK', 'PIVOT_TOL', 'REFRESH_EVERY', 'REFRESH_SHARE', 'LAST_SEGMENT', 'LAST_EXIT', 'MAX_STALLED', 'State',
            'rounding', 'start_state', 'grow', 'move_along', 'direction', 'residual', 'length', 'spent', 'scan',
            'prepare_list', 'write_rates', 'move_scores', 'advance', 'absorb_drift', 'recompute_scores', 'refresh',
            'Log', 'record_event', 'leave', 'append', 'exchange_step', 'exchange', 'enter', 'turn', 'follow']
@@ -141,6 +141,9 @@ def rounding(diagonal, scaled_coef):
     return 16 * 2.2e-16 * np.sqrt(largest * square)
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c009
+CHUNK = 1 << 16  # perturbations that are drawn at a time
+
+
 def start_state(problem, perturbation, seed, room=64):
     """The state above lam_max, and the indices of the preferences that take part, None for all.
 
@@ -178,9 +181,10 @@ def start_state(problem, perturbation, seed, room=64):
         np.ones(1) if values.strides == (0,) else np.array(values[chosen])
         for values in (prefs.weight, prefs.margin)
     )
-    shift = np.random.default_rng(seed).random(m, dtype=np.float32)
-    shift -= np.float32(0.5)
-    shift *= np.float32(2 * perturbation)
+    shift, rng = np.empty(m, dtype=np.float32), np.random.default_rng(seed)
+    for start in range(0, m, CHUNK):
+        part = shift[start : start + CHUNK]
+        part[:] = perturbation * rng.uniform(-1, 1, part.size)
     scaled_coef = first_sums(prefs)
     scores, lam = problem.matvec(scaled_coef), 1.0
     if problem.lam_max > 0:
@@ -517,7 +521,7 @@ def append(s, j, pivot, alpha, log):
     n, i = s.count.free, j * (s.margin.size > 1)
     k, l = s.upper[n], s.lower[n]
     s.A[n], s.alpha[n], s.cap[n] = j, alpha, s.weight[j * (s.weight.size > 1)]
-    s.delta[n] = s.margin[i] * (1.0 + s.shift[j])
+    s.delta[n] = s.margin[i] * (1.0 + float(s.shift[j]))
     absorb_drift(s, n, s.G[s.seat[k]] - s.G[s.seat[l]])
     s.L[n, n] = np.sqrt(pivot)
     s.q[n] = (s.delta[n] - row_product(s.L, n, s.q)) / s.L[n, n]
@@ -564,7 +568,7 @@ def exchange(s, factored, j, alpha, log):
     s.count.exchanges += 1
     if stop < 0:
         record_event(s, log, j, k, l, AT_BOUND if sign > 0 else INACTIVE)
-        relist(s, j, k, l, s.margin[j * (s.margin.size > 1)] * (1.0 + s.shift[j]))
+        relist(s, j, k, l, s.margin[j * (s.margin.size > 1)] * (1.0 + float(s.shift[j])))
         return False, alpha
     leave(s, stop, INACTIVE if s.alpha[stop] < 0.5 * s.cap[stop] else AT_BOUND, log)
     return True, alpha + sign * tau

@@ -111,7 +111,7 @@ def keep_near(s, count, lam, flat, per_length, per_delta):  # noqa: PLR0913
         for j in range(s.Y.shape[1]):
             d = s.Y[k, j] - s.Y[l, j]
             square += d * d
-        delta, side = s.margin[i * step] * (1.0 + s.shift[i]), s.sets[i]
+        delta, side = s.margin[i * step] * (1.0 + float(s.shift[i])), s.sets[i]
         distance = abs(s.scores[k] - s.scores[l] - lam * delta)
         if distance <= flat + np.sqrt(square) * per_length + abs(delta) * per_delta:
             s.near[kept], s.ends[kept, 0], s.ends[kept, 1] = i, k, l
@@ -326,7 +326,7 @@ def cut(s, k, l):
             i = s.first[k] + s.place[l]
             if s.place[l] >= s.below[k] or s.sets[i] == FREE:
                 continue
-            delta = s.margin[0] * (1.0 + s.shift[i])
+            delta = s.margin[0] * (1.0 + float(s.shift[i]))
             distance = s.G[s.seat[k]] - s.G[s.seat[l]] - r.lam * delta
             if abs(distance) <= r.budget * (1.0 + r.share):
                 relist(s, i, k, l, delta)

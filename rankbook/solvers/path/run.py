@@ -256,7 +256,7 @@ def resumed(path, options):
         s = follower.grow(s)
     weight, margin = (values[A * (values.size > 1)] for values in (s.weight, s.margin))
     s.A[:size], s.upper[:size], s.lower[:size], s.L[:size, :size] = A, b, w, L
-    s.sets[:], s.cap[:size], s.delta[:size] = sets, weight, margin * (1 + s.shift[A])
+    s.sets[:], s.cap[:size], s.delta[:size] = sets, weight, margin * (1 + s.shift[A].astype(float))
     s.base[:] = path.sums_after(len(events))[:-1]
     alpha = np.zeros(size)
     for _ in range(2 if size else 0):
