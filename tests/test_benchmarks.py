@@ -9,6 +9,14 @@ import pytest
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
+ALONE = (
+    "which",
+    "default",
+    "concordance",
+    "clicks",
+    "coverage",
+    "choice",
+)  # with columns of their own
 NAMES = [
     "interior",
     "paths",
@@ -25,21 +33,8 @@ NAMES = [
     "survival",
     "cox",
     "cold",
-    "which",
-    "default",
-    "concordance",
-    "clicks",
-    "coverage",
-    "choice",
+    *ALONE,
 ]
-ALONE = (
-    "which",
-    "default",
-    "concordance",
-    "clicks",
-    "coverage",
-    "choice",
-)  # with columns of their own
 
 
 @pytest.fixture(autouse=True)

@@ -215,7 +215,7 @@ class PathIterator:
             events, last = path.events[checkpoint.events : end], self.checkpoints[-1]
             lams = np.r_[checkpoint.lam, events["lam"], [path.domain[0]] * (checkpoint is last)]
             base = path.sums_after(checkpoint.events)[:-1]
-            # the preferences of the block, with numbers of their own
+            # the preferences of the block, numbered anew
             some, numbers = np.unique(np.r_[checkpoint.active, events["pair"]], return_inverse=True)
             pairs = (writable(one.astype(np.int32)) for one in prefs.ends(some))
             graph = (K, problem.is_factored, *pairs, np.array(prefs.margin[some]))
