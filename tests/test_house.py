@@ -402,7 +402,7 @@ def test_a_notebook_lies_where_its_module_lies():
     found = []
     for path in NOTEBOOKS:
         parts = path.relative_to(ROOT / "nbs").with_suffix("").parts
-        read = parts[0] in ("guides", "openings", "papers", "index")
+        read = parts[0] in ("book", "guides", "openings", "papers", "index")
         found += [] if exports_to(path) == (None if read else ".".join(parts)) else [parts]
     assert found == []
 
@@ -482,7 +482,7 @@ def test_a_data_frame_shows_no_raw_mathematics():
 
 
 def test_guides_and_papers_show_all_their_code():
-    read = [path for path in NOTEBOOKS if path.parent.name in ("guides", "papers")]
+    read = [path for path in NOTEBOOKS if path.parent.name in ("book", "guides", "papers")]
     assert [
         (name, source[:60])
         for name, source, cell in sources(paths=read)
