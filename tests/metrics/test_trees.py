@@ -1,6 +1,6 @@
 """What the guides say of LightGBM and XGBoost, asked of these programs; skipped without them.
 
-The guides are nbs/guides/metrics_elsewhere.ipynb and nbs/guides/which.ipynb.
+The guides are nbs/guides/metrics_elsewhere.ipynb and nbs/book/which.ipynb.
 """
 
 import warnings

@@ -106,4 +106,4 @@ def test_the_sidebar_opens_the_part_that_is_read_only(tab, address):
 def test_one_goes_on_to_the_next_chapter(tab, address):
     tab.goto(f"{address}book/first_ranking.html")
     tab.locator("a.right-next").click()
-    tab.wait_for_url("**/guides/which.html")
+    tab.wait_for_url("**/book/which.html")
