@@ -95,15 +95,24 @@ def test_the_reader_chooses_light_or_dark(tab, address, theme):
     tab.evaluate("() => localStorage.clear()")
 
 
-def test_the_sidebar_opens_the_part_that_is_read_only(tab, address):
-    tab.goto(f"{address}preferences/graph.html")
-    links = tab.locator(".bd-sidebar-primary nav a:visible").count()
-    assert 40 < links < 90
+def test_the_sidebar_shows_book_and_guides_and_folds_the_reference(tab, address):
+    links = tab.locator(".bd-sidebar-primary nav a:visible")
+    tab.goto(f"{address}guides/football.html")
+    book = links.count()
+    assert 40 < book < 90
+    tab.locator(".bd-sidebar-primary summary", has_text="Reference").click()
+    assert book + 10 < links.count() < book + 40
     captions = tab.locator(".bd-sidebar-primary .caption-text").all_inner_texts()
-    assert captions == ["Start", "Book", "Guides", "Reference"]
+    assert captions == ["Book", "Guides", "Reference"]
+
+
+def test_the_sidebar_opens_the_package_of_a_source_notebook(tab, address):
+    tab.goto(f"{address}preferences/graph.html")
+    opened = tab.locator(".bd-sidebar-primary details[open] > summary").all_inner_texts()
+    assert opened == ["Reference", "Preferences"]
 
 
 def test_one_goes_on_to_the_next_chapter(tab, address):
-    tab.goto(f"{address}book/first_ranking.html")
+    tab.goto(f"{address}book/start.html")
     tab.locator("a.right-next").click()
-    tab.wait_for_url("**/book/which.html")
+    tab.wait_for_url("**/first_ranking.html")

@@ -64,17 +64,25 @@ html_theme_options = {
         "colab_url": "https://colab.research.google.com",
         "notebook_interface": "jupyterlab",
     },
-    "show_navbar_depth": 1,
-    "collapse_navbar": True,
-    "home_page_in_toc": True,
     "navbar_persistent": [],
     "primary_sidebar_end": [],  # without a place for advertisements
     "footer_content_items": ["cite.html", "copyright.html"],
 }
 
 
+# The sidebar is drawn from the table of contents, in templates/areas.html.
+html_sidebars = {"**": ["navbar-logo.html", "search-button-field.html", "areas.html"]}
+_parts = [dict(group=part["caption"], **part) for part in contents.table()["parts"]]
+_areas = [contents.area(part, reference.page_of) for part in _parts]
+
+
+def add_areas(app, pagename, templatename, context, doctree):
+    """Give the sidebar what it draws."""
+    context["areas"] = _areas
+
+
 def add_trees(app, docname, source):
-    """Give the first page the trees of all parts, which the sidebar shows."""
+    """Give the first page the trees of all parts, which make the order of pages."""
     if docname == root_doc:
         import nbformat
 
@@ -93,4 +101,5 @@ def setup(app):
     app.connect("autodoc-process-docstring", reference.escape, priority=900)  # after numpydoc
     app.connect("missing-reference", reference.resolve)
     app.connect("source-read", add_trees)
+    app.connect("html-page-context", add_areas)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

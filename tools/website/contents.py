@@ -1,8 +1,9 @@
 """The table of contents: nbs/_toc.yml as chapters, and the pages that only list others.
 
-An entry names what it is: a `notebook`, the `page` that lists all chapters, an `api` page that
-lists names, a `file` at the root of the repository, the `commands` of the command line, or how to
-`cite`. The value is where it lies, and so where the page will be.
+An entry names what it is: a `notebook`, a `page` with a card for each chapter below it, a `group`
+of chapters without a page, an `api` page that lists names, a `file` at the root of the repository,
+the `commands` of the command line, or how to `cite`. The value is where it lies, and so where the
+page will be.
 """
 
 import json
@@ -22,12 +23,16 @@ def table(path=NOTEBOOKS / "_toc.yml"):
 
 
 def entries(toc):
-    """Every entry, in order, those below a page after it."""
-    waiting = [entry for part in toc["parts"] for entry in part["chapters"]]
-    while waiting:
-        entry = waiting.pop(0)
-        yield entry
-        waiting = [*entry.get("chapters", ()), *waiting]
+    """Every entry that has a page, in order, those below a page after it."""
+    return below([entry for part in toc["parts"] for entry in part["chapters"]])
+
+
+def below(some):
+    """Every entry that has a page among `some` and those below them, in order."""
+    for entry in some:
+        if "group" not in entry:
+            yield entry
+        yield from below(entry.get("chapters", ()))
 
 
 def notebooks(toc):
@@ -48,47 +53,76 @@ def page_of(entry):
     return entry[kind]
 
 
+def title_of(entry):
+    """What an entry is called in the sidebar."""
+    if "notebook" in entry:
+        return head(entry["notebook"])[0]
+    if "file" in entry:
+        return re.search(r"^# (.*)$", (ROOT / entry["file"]).read_text("utf-8"), re.MULTILINE)[1]
+    return entry["group"] if "group" in entry else entry["title"]
+
+
 def head(name):
-    """The title and the line below it of a notebook."""
+    """The title of a notebook, and the line below it or else its first sentence."""
     text = (NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8")
     source = "".join(json.loads(text)["cells"][0]["source"])
-    title = re.search(r"^# (.*)$", source, re.MULTILINE)[1]
-    about = re.search(r"^> (.*)$", source, re.MULTILINE)
-    return title, about[1] if about else ""
+    title, prose = re.search(r"^# ([^\n]*)(.*)", source, re.MULTILINE | re.DOTALL).groups()
+    about = re.search(r"^> (.*)$", prose, re.MULTILINE)
+    first = about[1] if about else prose.strip().partition("\n\n")[0].replace("\n", " ")
+    first = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", first)  # links to places beside the notebook
+    return title, first if about else re.split(r"(?<=[.:?]) ", first)[0]
 
 
-def tree(pages, *options):
-    """A list of pages for the sidebar, in MyST."""
-    return "\n".join(["```{toctree}", *options, "", *(f"/{page}" for page in pages), "```"])
+def tree(pages):
+    """A list of pages for Sphinx, in MyST, that nobody sees."""
+    return "\n".join(["```{toctree}", ":hidden:", "", *(f"/{page}" for page in pages), "```"])
 
 
 def first_page_trees(toc):
-    """What the first page is given, so that the sidebar has all parts."""
-    return "\n\n".join(
-        tree(map(page_of, part["chapters"]), ":hidden:", f":caption: {part['caption']}")
-        for part in toc["parts"]
-    )
+    """What the first page is given, so that Sphinx knows the order of all pages."""
+    return "\n\n".join(tree(map(page_of, top(part["chapters"]))) for part in toc["parts"])
 
 
-def chapters(entry):
-    """The chapters of a part of the book, each with the line below its title."""
-    names = [chapter["notebook"] for chapter in entry["chapters"]]
-    return "\n".join("- [{1}](/{0}.ipynb): {2}".format(n, *head(n)) for n in names)
+def top(some):
+    """The entries that have a page among `some` and in their groups."""
+    for entry in some:
+        yield from top(entry["chapters"]) if "group" in entry else [entry]
 
 
-def opened(entry, notebook):
-    """A notebook that opens a part of the book, with the list of its chapters below."""
-    names = [chapter["notebook"] for chapter in entry["chapters"]]
-    text = f"## Chapters\n\n{chapters(entry)}\n\n{tree(names, ':hidden:')}"
-    notebook["cells"].append(dict(cell_type="markdown", id="chapters", metadata={}, source=text))
-    return notebook
+def area(entry, page_of_name):
+    """An entry as the sidebar has it: title, page, entries below, and all pages of these."""
+    below = [area(each, page_of_name) for each in entry.get("chapters", ())]
+    names = [(name.rpartition(".")[2], page_of_name(name)) for name in entry.get("names", ())]
+    below += [dict(title=title, page=page, below=[], pages={page}) for title, page in names]
+    page = None if "group" in entry else page_of(entry)
+    pages = {page}.union(*(each["pages"] for each in below))
+    return dict(title=title_of(entry), page=page, below=below, pages=pages)
+
+
+def cards(some):
+    """A card for each entry: its title and what it is about."""
+    lines = ['<div class="cards">', ""]
+    for entry in some:
+        title, about = head(entry["notebook"]) if "notebook" in entry else (title_of(entry), "")
+        ending = ".ipynb" if "notebook" in entry else ""
+        lines += [
+            f"- **[{title}](/{page_of(entry)}{ending})**",
+            "",
+            f"  {entry.get('about', about)}",
+        ]
+    return "\n".join([*lines, "", "</div>"])
 
 
 def listing(entry, toc):
-    """The page of all chapters, part by part."""
-    lines = [f"# {entry['title']}", entry["about"]]
-    for part in entries(toc):
-        if "notebook" in part and "chapters" in part:
-            lines.append("## [{1}](/{0}.ipynb)".format(part["notebook"], head(part["notebook"])[0]))
-            lines.append(chapters(part))
+    """A page of cards: of the chapters below it, or of the area that it begins."""
+    lines, below = [f"# {entry['title']}", entry["about"]], entry.get("chapters")
+    if below is None:
+        (below,) = (part["chapters"][1:] for part in toc["parts"] if entry in part["chapters"])
+    else:
+        lines.append(tree(map(page_of, top(below))))
+    for group in below:
+        if "group" in group:
+            lines += [f"## {group['group']}", cards(group["chapters"])]
+    if single := [each for each in below if "group" not in each]:
+        lines.append(cards(single))
     return "\n\n".join(lines) + "\n"

@@ -1,6 +1,5 @@
 """Pages that are no notebooks: lists of chapters and names, the command line, how to cite."""
 
-import json
 import re
 import shutil
 
@@ -18,9 +17,6 @@ def write(source, repository):
         place = contents.page_of(entry)
         if "page" in entry:
             texts[f"{place}.md"] = contents.listing(entry, toc)
-        elif "notebook" in entry and "chapters" in entry:
-            notebook = json.loads((contents.NOTEBOOKS / f"{place}.ipynb").read_text("utf-8"))
-            texts[f"{place}.ipynb"] = json.dumps(contents.opened(entry, notebook))
         elif "api" in entry:
             texts[f"{place}.rst"] = reference.listing(entry)
             texts |= {f"{reference.page_of(n)}.rst": reference.page(n) for n in entry["names"]}
@@ -69,7 +65,7 @@ def commands():
 
     from rankbook.app.cli.main import app
 
-    parts = ["# The command line", "What `--help` says of each command."]
+    parts = ["# Command line", "The commands of `rankbook`, as `--help` describes them."]
     names = [[], *([name] for name in typer.main.get_command(app).commands)]
     for words in names:
         shown = CliRunner(env={"COLUMNS": "88", "TERMINAL_WIDTH": "88"}).invoke(
@@ -91,7 +87,7 @@ def citation():
     )
     abstract = cff["abstract"].rstrip(".")
     papers = "\n".join(f"- {reference_of(paper)}" for paper in cff["references"])
-    return f"""# Cite this
+    return f"""# How to cite
 
 {cff["message"]}
 

@@ -1,7 +1,7 @@
-/* Which pages a search finds first: guides before chapters, where they answer equally well. */
+/* Which pages a search finds first: guides and the book, then the reference, source notebooks last. */
 var Scorer = {
   score: ([page, title, anchor, about, score]) =>
-    score + (page === "index" || page.startsWith("guides/") ? 6 : 0),
+    score + (/^(index$|guides\/|book\/|papers\/)/.test(page) ? 6 : page.startsWith("reference/") ? 0 : -6),
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },
