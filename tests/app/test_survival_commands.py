@@ -261,7 +261,9 @@ def test_help_says_the_direction_and_where_more_is():
     words = {name: " ".join(done(name, "--help").split()) for name in ("evaluate", "predict")}
     assert all("a longer survival" in text for text in words.values())
     assert "rb.metrics" in words["evaluate"]
-    assert "An l1 penalty and signs" in " ".join(done("select", "--help").split())
+    assert "For an L1 penalty or monotonicity constraints" in " ".join(
+        done("select", "--help").split()
+    )
 
 
 def test_a_fit_to_two_columns_names_the_way_to_survival_times():

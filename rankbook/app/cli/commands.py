@@ -25,8 +25,8 @@ Output = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="File to write: .csv .tsv .parquet, or .svm .svmlight .letor .txt .dat; or - for"
-        " standard output, as CSV.",
+        help="File to write: .csv .tsv .parquet, or .svm .svmlight .letor .txt .dat; or - for CSV"
+        " on standard output.",
         show_default=False,
     ),
 ]
@@ -40,9 +40,9 @@ def convert(
     drop: Drop = None,
     as_json: Json = False,
 ):
-    """Write data in another format: CSV, Parquet or SVMlight/LETOR.
+    """Convert data between CSV, Parquet and SVMlight/LETOR.
 
-    A table then has the columns qid, if there are queries, target, docid, if items have names, and
+    The columns of a table are qid (if there are queries), target, docid (if items have names) and
     the features.
     """
     from rankbook.data.writers import NUMBERED, TABLES, write_dataset
@@ -74,7 +74,7 @@ def facts_about(data):
     )
 
 
-NAME = typer.Argument(metavar="[NAME]", help="One of them, in full; this reads it.")
+NAME = typer.Argument(metavar="[NAME]", help="Data set to load and describe.")
 
 
 def datasets(name: Annotated[str, NAME] = None, as_json: Json = False):
@@ -97,14 +97,15 @@ def datasets(name: Annotated[str, NAME] = None, as_json: Json = False):
 
 
 MOST_WEIGHTS = 20
-FileName = Annotated[str, typer.Argument(metavar="FILE", help="Of a saved model or path.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+FileName = Annotated[str, typer.Argument(metavar="FILE", help="Saved model or path.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def info(file: FileName, as_json: AsJson = False):
-    """Say what a saved model or path is.
+    """Describe a saved model or path.
 
-    That is its class, parameters, sizes and certificate, and the weights of a linear model.
+    The description has its class, parameters, sizes and certificate, and the weights of a linear
+    model.
     """
     from rankbook.estimators.saving import file_facts
 
@@ -149,20 +150,23 @@ def info(file: FileName, as_json: AsJson = False):
     say("\n".join(textwrap.fill(f"{label:13}{text}", **wide) for label, text in rows))
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Of a solver: see rankbook solvers.")]
-Options = Annotated[
-    list[str], typer.Option("--option", metavar="KEY=VALUE", help="Of the solver; several times.")
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of a solver; see rankbook solvers.")
 ]
-TimeLimit = Annotated[float, typer.Option(help="Seconds that a check may take.")]
+Options = Annotated[
+    list[str],
+    typer.Option("--option", metavar="KEY=VALUE", help="Option of the solver. Can be repeated."),
+]
+TimeLimit = Annotated[float, typer.Option(help="Time limit of each check in seconds.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
 
 
 def check(
     solver: Name, option: Options = None, time_limit: TimeLimit = 120.0, as_json: AsJson = False
 ):
-    """Put a solver through checks on degenerate data.
+    """Test a solver on degenerate data.
 
-    The command exits with 1 if one fails.
+    The exit code is 1 if a check fails.
     """
     from rankbook.registry.plugins import get_solver
     from rankbook.testing.kit import check_solver
@@ -179,13 +183,15 @@ def check(
         raise typer.Exit(1)
 
 
-NewName = Annotated[str, typer.Argument(metavar="NAME", help="Of the solver, and of its folder.")]
+NewName = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of the solver and of its folder.")
+]
 
 
 def new_solver(name: NewName):
-    """Write the files of a new solver, one that works.
+    """Create the files of a new solver plugin.
 
-    It is there to be changed, and shared.
+    The generated solver works and passes its tests. Replace its algorithm with yours.
     """
     from rankbook.app.new_solver import write_new_solver
 
@@ -195,11 +201,13 @@ def new_solver(name: NewName):
 
 
 def solvers(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One of them, in full.")] = None,
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="Solver to import and describe.")
+    ] = None,
     allow_plugins: Annotated[
-        bool, typer.Option("--allow-plugins", help="Import plugins, to say which are broken.")
+        bool, typer.Option("--allow-plugins", help="Import plugins to find out which are broken.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ):
     """List the installed solvers, or import and describe one."""
     from rankbook.registry.plugins import as_page, list_solvers, rows_about

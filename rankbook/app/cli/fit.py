@@ -57,8 +57,10 @@ ACCEPTED |= dict(
 )
 
 
-Workers = option(int, "Do the work in so many processes of this machine, by Dask; DATA are files.")
-Scheduler = option(str, "Address of a Dask cluster that does the work, as tcp://HOST:8786.")
+Workers = option(int, "Number of Dask worker processes on this machine. DATA must be files.")
+Scheduler = option(
+    str, "Address of a Dask cluster that does the computation, such as tcp://HOST:8786."
+)
 
 
 @contextmanager
@@ -91,28 +93,37 @@ def sending(workers=None, scheduler=None):
         yield lambda blocks: dask_blocks(blocks, client=client)
 
 
-Out = option(Path, "Write the model to this file.", "-o", "--out")
-Method = option(str, "ranksvm or rankrls.", values="ranksvm rankrls")
+Out = option(Path, "File to write the model to.", "-o", "--out")
+Method = option(str, "Method: ranksvm or rankrls.", values="ranksvm rankrls")
 FitKernel = option(
     str,
-    "rbf, linear or poly; rbf by default, linear for several files.",
+    "Kernel: rbf (default), linear (default for several files) or poly.",
     "--kernel",
     values="rbf linear poly",
 )
 Lam = option(
     float,
-    "Regularization parameter, a number; by default computed from the scale of the data. rankbook"
-    " select chooses one by validation.",
+    "Regularization parameter lambda, in units of the summed loss of all preferences (default:"
+    " computed from the scale of the data). rankbook select chooses it by validation.",
 )
-C = option(float, "In its place the C of svm_rank_learn: lambda is queries / C.", "-c", "--c")
-Penalty = option(str, "l2, or l1 for a linear kernel.", values="l1 l2")
+C = option(
+    float,
+    "Parameter C of svm_rank_learn, instead of --lam: lambda = number of queries / C.",
+    "-c",
+    "--c",
+)
+Penalty = option(str, "Penalty: l2 (default), or l1 (linear kernel only).", values="l1 l2")
 Signs = option(
     list[str],
-    "NAME=+1 or NAME=-1, of a linear kernel: the score never falls, or never rises, when this"
-    " feature rises; several times.",
+    "Monotonicity constraint for a linear kernel. NAME=+1: the score never decreases when the"
+    " feature increases. NAME=-1: it never increases. Can be repeated.",
     "--sign",
 )
-QueryWeight = option(str, "equal: the preferences of each query weigh one in sum.", values="equal")
+QueryWeight = option(
+    str,
+    "equal: scale the weights of preferences so that they sum to 1 in each query.",
+    values="equal",
+)
 
 
 def fit(  # noqa: PLR0913 -- an option of the command each
@@ -151,10 +162,10 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     scheduler: Scheduler = None,
     as_json: Json = False,
 ):
-    """Fit a ranker at one lambda, and write it to a file.
+    """Fit a ranker for one value of lambda and save it.
 
-    It learns from all items: from a column of scores, two columns of survival times, or preferences
-    in a file of their own.
+    All items of DATA are used for training. The preferences come from a column of targets, two
+    columns of survival times, or a separate file of preferences.
     """
     files, start = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
     check_place("--out", out, *(files or data), preferences)

@@ -25,8 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     no_args_is_help=True,
     help=(
-        "Learn to rank from preferences: "
-        "follow every solution of the ranking SVM, choose lambda exactly, certify the choice."
+        "Learn to rank from preferences: compute the ranking SVM for every lambda, choose lambda"
+        " on validation data, and certify the solution."
     ),
 )
 
@@ -45,7 +45,7 @@ def options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
 ):

@@ -22,124 +22,139 @@ def option(kind, help, *names, values=None):
 
 
 FORMATS = (
-    "Built-in data set; file: .csv .tsv .parquet, or SVMlight/LETOR .svm .svmlight .letor .txt"
-    " .dat, also with .gz; or - for standard input"
+    "Name of a built-in data set; file in CSV (.csv), TSV (.tsv), Parquet (.parquet) or"
+    " SVMlight/LETOR format (.svm .svmlight .letor .txt .dat), optionally with .gz; or - for"
+    " standard input"
 )
 QUERIES = (
-    "Column of a table that names the query of a row, or none; by default qid, query, query_id,"
-    " group or session if there is one."
+    "Column with the query of each row, or 'none'. By default the column qid, query, query_id,"
+    " group or session, if the table has one."
 )
 Data = Annotated[str, typer.Argument(metavar="DATA", help=FORMATS, show_default=False)]
-Target = option(str, "Column of a table to rank by, higher is preferred.")
+Target = option(str, "Column to rank by; higher values are preferred.")
 Time = option(
     str,
-    "Column of survival times, up to the event or the end of observation; with --event, in place of"
-    " a target. Longer is preferred, and --qid names strata.",
+    "Column of survival times, up to the event or the end of observation. Use it with --event"
+    " instead of --target. Longer times are preferred, and --qid names the strata.",
 )
-Event = option(str, "Column of 1 where the event was seen, and 0 where the time is censored.")
+Event = option(str, "Column that is 1 if the event was observed and 0 if the time is censored.")
 Qid = option(str, QUERIES)
 GroupSplit = option(
     str,
-    "Column of a table, such as users, whose rows stay together in one part: training, validation"
-    " or test; no feature.",
+    "Column of groups, such as users. All rows of a group are assigned to the same part (training,"
+    " validation or test). The column is not used as a feature.",
 )
 Drop = option(
     list[str],
-    "Columns of a table to leave out: names separated by commas, or several times --drop.",
+    "Columns to ignore, separated by commas. The option can be repeated.",
 )
 Validation = option(
     str,
-    "File of the validation part, in the format of DATA, which is then the training part; with"
+    "Validation set, a file in the same format as DATA. DATA is then the training set. With"
     " --preferences, a file of preferences between the same items.",
 )
-Test = option(str, "File of the test part, likewise.")
-Name = option(str, "Column of a table that names the rows.")
-Events = option(str, "File of preferences between items, in place of a target.", "--preferences")
+Test = option(str, "Test set, a file of the same kind as for --validation.")
+Name = option(str, "Column with the names of the items.")
+Events = option(
+    str, "File of preferences between the items of DATA. Replaces --target.", "--preferences"
+)
 Form = option(
     str,
-    "What a row of that file is: pairs (winner, loser, or winner with the names of the columns of"
-    " the two sides), matches (home, away, result: H, D, A or"
-    " goals ahead, or the winner's column), clicks (session, item, rank, click: all shown),"
-    " rankings (ranking, item, rank: 1 is best, equal ranks are tied), orders (a whole ranking: its"
-    " items from left to right, best first; --column item=FIRST,SECOND,... if there are other"
-    " columns).",
+    "What one row of the preference file contains. pairs: winner and loser, or two items and a"
+    " column winner that names one of the two columns. matches: home, away and result (H, D, A, a"
+    " goal difference or the winner's column). clicks: session, item, rank and click, with one row"
+    " for each item shown. rankings: ranking, item and rank (1 is best, equal ranks are ties)."
+    " orders: a whole ranking, the items from left to right, best first; if the file has other"
+    " columns, add --column item=FIRST,SECOND,...",
     values="pairs matches clicks rankings orders",
 )
-Winner = option(str, "Of pairs: the column of the preferred item; by default winner.")
-Loser = option(str, "Of pairs: the column of the other item; by default loser.")
-Weight = option(str, "Of pairs and matches: a column of weights; 1 by default.")
+Winner = option(str, "Column of the preferred item (default: winner). For --form pairs.")
+Loser = option(str, "Column of the other item (default: loser). For --form pairs.")
+Weight = option(
+    str, "Column of weights (default: all weights are 1). For --form pairs and matches."
+)
 Columns = option(
     list[str],
-    "ARGUMENT=COLUMN, where another column of that file has another name than above, as"
-    " rank=position or, for two columns of goals, result=HOME,AWAY; or for more, as"
-    " margin=difference (of goals), home_advantage=yes, pair_features=COLUMN, rule=last-click;"
-    " several times.",
+    "ARGUMENT=COLUMN tells which column of the preference file holds what --form expects, for"
+    " example rank=position, or result=HOME,AWAY for two columns of goals. It also passes"
+    " options: margin=difference (margins from the goal difference), home_advantage=yes,"
+    " pair_features=COLUMN, rule=last-click. The option can be repeated.",
     "--column",
 )
 Ties = option(
     str,
-    "Of matches that are drawn, and pairs with a column tie: refuse, drop or half.",
+    "What to do with draws in matches, and with pairs marked in a column tie: refuse, drop, or"
+    " half (half a win for each side).",
     values="refuse drop half",
 )
 
 Encode = option(
     bool,
-    "Turn each column of text into columns of zeros and ones, one for each text (one-hot). The"
-    " model keeps the texts; a text that is new to it becomes zeros.",
+    "Encode text columns one-hot. The model keeps the categories; a new category is encoded as"
+    " zeros.",
     "--encode",
 )
 Impute = option(
     bool,
-    "Fill gaps: with the mean in a column of numbers, with the most frequent text in the others."
-    " The model keeps these values.",
+    "Fill missing values with the mean of numeric columns and the most frequent category of text"
+    " columns. The model keeps these values.",
     "--impute",
 )
 Gamma = option(
     str,
-    "Of rbf and poly: a number, or several separated by commas to search; 1/features by default.",
+    "Parameter of the kernels rbf and poly: a number, or several numbers separated by commas to"
+    " choose from (default: 1/number of features).",
 )
-OneGamma = option(str, "Of rbf and poly: a number; 1/features by default.")
+OneGamma = option(str, "Parameter of the kernels rbf and poly (default: 1/number of features).")
 Scale = option(
     bool,
-    "Scale features to mean 0 and deviation 1 of the items learnt from.",
+    "Scale features to mean 0 and standard deviation 1 on the training set.",
     "--standardize/--no-standardize",
 )
 Rule = option(
     str,
-    "widest: the middle of the widest best interval; largest: the largest best lambda; "
-    "one_se: the largest lambda within one standard error of the best.",
+    "How to choose lambda. widest: the middle of the widest interval with the lowest validation"
+    " error. largest: the largest lambda with this error. one_se: the largest lambda whose error"
+    " is within one standard error of it.",
     values="widest largest one_se",
 )
 Method = option(
     str,
-    "ranksvm, rankrls, or rayleigh for two levels of the target.",
+    "ranksvm, rankrls, or rayleigh (for targets with two levels).",
     values="ranksvm rankrls rayleigh",
 )
-Kernel = option(str, "rbf, linear or poly.", values="rbf linear poly")
+Kernel = option(str, "Kernel: rbf, linear or poly.", values="rbf linear poly")
 Loss = option(
     str,
-    "Of ranksvm: hinge, squared, logistic (for probabilities of pairs) or plackett-luce (for"
-    " rankings, orders, and Cox's model of survival times); hinge by default.",
+    "Loss of ranksvm: hinge (default), squared, logistic (gives probabilities of pairs) or"
+    " plackett-luce (for rankings, orders, and Cox's model of survival times).",
     values="hinge squared logistic plackett-luce",
 )
-Degree = option(int, "Of poly; 3 by default.")
-Coef0 = option(float, "Of poly; 1 by default.")
-Graph = option(str, "Training preferences: full or star.", values="full star")
-LamMin = option(
-    float, "Smallest lambda to consider; the path ends there. No choice by folds takes it."
+Degree = option(int, "Degree of the poly kernel (default: 3).")
+Coef0 = option(float, "Constant of the poly kernel (default: 1).")
+Graph = option(
+    str,
+    "Training preferences. full: all pairs with different targets. star: only pairs of"
+    " neighbouring levels that contain the representative item of one of them (far fewer pairs).",
+    values="full star",
 )
-LamMax = option(float, "Largest lambda to consider. No choice by folds takes it.")
-Seed = option(int, "Of the split.")
-SolverName = option(str, "Name of a solver, or auto.")
+LamMin = option(
+    float, "Smallest lambda to consider; the path ends there. Not available with cross-validation."
+)
+LamMax = option(float, "Largest lambda to consider. Not available with cross-validation.")
+Seed = option(int, "Random seed of the split.")
+SolverName = option(str, "Name of a solver, or auto to choose one by predicted cost.")
 SolverOption = Annotated[
     list[str],
-    typer.Option(metavar="KEY=VALUE", help="Of the solver, see rankbook solvers; several times."),
+    typer.Option(
+        metavar="KEY=VALUE", help="Option of the solver; see rankbook solvers. Can be repeated."
+    ),
 ]
 Plot = option(Path, "Write a picture to this file: .pdf, .png or .svg.")
 Json = option(bool, "Print the result as JSON.", "--json")
 Verbose = option(
     bool,
-    "First say on stderr what following a path of ranksvm is expected to take.",
+    "Print the predicted time and memory of the path to stderr before it starts.",
     "--verbose",
     "-v",
 )

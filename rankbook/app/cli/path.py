@@ -46,9 +46,9 @@ from .reading import (
 from .report import best_lines, count, say
 
 Out = option(
-    str, "Write the events to this file: .csv .tsv .parquet; - for standard output.", "-o", "--out"
+    str, "File to write the events to: .csv .tsv .parquet, or - for standard output.", "-o", "--out"
 )
-Keep = option(Path, "Keep the whole path in this file, for rankbook.load.", "--save")
+Keep = option(Path, "File to save the whole path to, for rankbook.load in Python.", "--save")
 
 
 def path(  # noqa: PLR0913 -- an option of the command each
@@ -79,10 +79,11 @@ def path(  # noqa: PLR0913 -- an option of the command each
     standardize: Scale = True,
     as_json: Json = False,
 ):
-    """Follow every solution of the ranking SVM; write the events.
+    """Compute the regularization path of the ranking SVM.
 
-    All items of DATA are learnt from. Without -o a summary is printed. With a validation or a test
-    file, the share of its preferences in the wrong order just below each event is a column.
+    The command writes the events of the path to a table. All items of DATA are used for training.
+    Without -o the command prints a summary. With a validation or test set, the table has a column
+    with the share of its preferences that are in the wrong order just below each event.
     """
     from rankbook.app.select import check_method, kernels_to_try
     from rankbook.data.split import prepare

@@ -42,26 +42,26 @@ from .reading import (
 from .report import left_out, say
 
 Model = typer.Argument(
-    metavar="MODEL", help="File that rankbook fit, rankbook select --save or Python wrote."
+    metavar="MODEL", help="Model saved by rankbook fit, rankbook select --save or Python."
 )
 Scores = option(
     str,
-    "Write the scores to this file: .csv .tsv .parquet, or .trec, a run for trec_eval and"
-    " ir_measures; by default to standard output.",
+    "File to write the scores to: .csv .tsv .parquet, or .trec (a run for trec_eval and"
+    " ir_measures). The default is standard output.",
     "-o",
     "--out",
 )
-Ranked = option(bool, "The best first, in each query.", "--ranked")
+Ranked = option(bool, "Sort the items of each query, best first.", "--ranked")
 Pairs = option(
     str,
-    "Instead of scores, the probability that the first item of each row of this file is preferred"
-    " to the second: a table of two columns with names of items (see --name), or row numbers.",
+    "Table with two columns of item names (see --name) or row numbers. For each row, write the"
+    " probability that the first item is preferred to the second, instead of scores.",
     "--pairs",
 )
 Formulas = option(
     bool,
-    "Write text that begins with =, +, -, @ or a tab to .csv and .tsv files as it is; otherwise an"
-    " apostrophe precedes it, so that no spreadsheet runs it as a formula.",
+    "Write text that begins with =, +, -, @ or a tab unchanged to .csv and .tsv files. By default"
+    " it is preceded by an apostrophe, so that a spreadsheet does not run it as a formula.",
     "--formulas",
 )
 
@@ -102,12 +102,12 @@ def predict(  # noqa: PLR0913 -- an option of the command each
     formulas: Formulas = False,
     as_json: Json = False,
 ):
-    """Score items with a model from a file, or compare pairs.
+    """Score items, or compare pairs of items, with a saved model.
 
-    Columns that the model does not use are ignored; one that it misses is an error. A run has the
-    best first in each query, and of equal scores the last name first, as trec_eval has it. A higher
-    score of a model of survival times means a longer survival; a risk is its negative. With --pairs
-    and a model with probabilities, such as --loss logistic, the output has a column probability.
+    Columns that the model does not use are ignored; a missing column is an error. A run (.trec)
+    lists the best item of each query first and breaks ties by the last name, as trec_eval does. For
+    a survival model, a higher score means a longer survival; a risk is the negative of a score.
+    --pairs needs a model with probabilities, for example one fitted with --loss logistic.
     """
     import numpy as np
     import pandas as pd
@@ -260,16 +260,16 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
 
 
 Ranking = typer.Argument(
-    metavar="MODEL", help="A model's file, or a table of scores (.csv .tsv .parquet)."
+    metavar="MODEL", help="Saved model, or table of scores (.csv .tsv .parquet)."
 )
 Metrics = option(
     list[str],
-    "disagreement, auc, ndcg@K, map (or average_precision), mrr (or reciprocal_rank), err,"
-    " precision@K, recall@K, kendall_tau, brier_score, log_loss, ...: names separated by commas, or"
-    " several times --metric.",
+    "Names of metrics, separated by commas: disagreement, auc, ndcg@K, map (or average_precision),"
+    " mrr (or reciprocal_rank), err, precision@K, recall@K, kendall_tau, brier_score, log_loss and"
+    " others. The option can be repeated.",
     "--metric",
 )
-ByQuery = option(bool, "A row for each query.", "--by-query")
+ByQuery = option(bool, "Print one row for each query.", "--by-query")
 
 
 def evaluate(  # noqa: PLR0913 -- an option of the command each
@@ -291,16 +291,20 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     by_query: ByQuery = False,
     as_json: Json = False,
 ):
-    """Measure how well a model, or a file of scores, orders data.
+    """Evaluate a model or a table of scores on labelled data.
 
-    The target and the queries of a model are those that it was fitted to. The mean leaves out
-    queries for which a metric is undefined, as NDCG without a grade above 0, and the report counts
-    them. With --preferences the measures are shares of the preferences in that file, by weight; of
-    survival times they are Harrell's concordance and the disagreement. A higher score means a
-    longer survival: pass the negative of a risk. Uno's concordance and the time-dependent AUC are
-    in Python, see rb.metrics. For a model with probabilities, as of --loss logistic, Brier score
-    and log loss are among the measures, and the last lines are a reliability diagram: how often the
-    predicted winner won, by its predicted probability.
+    The columns of the target and the queries default to those that the model was fitted with. The
+    mean excludes queries for which a metric is undefined, such as NDCG without a grade above 0, and
+    the report counts them. With --preferences, the metrics are weighted shares of the preferences
+    in that file.
+
+    For survival times, the command reports Harrell's concordance and the disagreement. A higher
+    score means a longer survival, so pass the negative of a risk. Uno's concordance and the
+    time-dependent AUC are available in Python (rb.metrics).
+
+    For a model with probabilities, for example one fitted with --loss logistic, the report adds the
+    Brier score, the log loss and a reliability diagram: how often the predicted winner won, by
+    predicted probability.
     """
     import pandas as pd
 
@@ -378,15 +382,15 @@ def reliability_lines(rows):
     ]
 
 
-First = typer.Argument(metavar="A", help="A model's file, or a table of scores.")
-Second = typer.Argument(metavar="B", help="Another.")
+First = typer.Argument(metavar="A", help="Saved model, or table of scores.")
+Second = typer.Argument(metavar="B", help="The one to compare with, of the same kinds.")
 Metric = option(
     str,
-    "A mean over queries: ndcg@10 by default, ndcg@K, average_precision, ...; beside --preferences"
-    " always pair_accuracy.",
+    "Metric to compare, a mean over queries: ndcg@10 (default), ndcg@K, average_precision, ..."
+    " With --preferences it is always pair_accuracy.",
 )
-Resamples = option(int, "Samples of queries or preferences, and exchanges of signs, to draw.")
-Seed = option(int, "Of what is drawn.")
+Resamples = option(int, "Number of bootstrap samples and of random sign changes.")
+Seed = option(int, "Random seed of the resamples.")
 
 
 def compare(  # noqa: PLR0913 -- an option of the command each
@@ -408,10 +412,10 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     seed: Seed = 0,
     as_json: Json = False,
 ):
-    """Compare two rankings by paired tests.
+    """Compare two rankers by paired tests.
 
-    The tests compare them query by query, or preference by preference as if preferences were
-    independent of one another.
+    The tests compare the two query by query. With --preferences they compare them preference by
+    preference, as if preferences were independent.
     """
     import numpy as np
 

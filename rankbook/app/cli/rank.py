@@ -14,34 +14,34 @@ Matches = Annotated[
     str,
     typer.Argument(
         metavar="MATCHES",
-        help="File of votes, matches or orders: .csv .tsv .parquet, also with .gz; or - for"
-        " standard input.",
+        help="File with votes, matches or orders (.csv .tsv .parquet, optionally with .gz), or -"
+        " for standard input.",
         show_default=False,
     ),
 ]
 Form = option(
     str,
-    "What a row of that file is: pairs (winner, loser, or winner with the names of the columns of"
-    " the two sides), matches (home, away, result: H, D, A, the name of a side's column or tie, or"
-    " goals ahead), rankings (ranking, item, rank: 1 is best, equal ranks are tied), orders (a"
-    " whole ranking: its items from left to right, best first; --column item=FIRST,SECOND,... if"
-    " there are other columns).",
+    "What one row of the file contains. pairs: winner and loser, or two items and a column winner"
+    " that names one of the two columns. matches: home, away and result (H, D, A, the name of the"
+    " winner's column or tie, or a goal difference). rankings: ranking, item and rank (1 is best,"
+    " equal ranks are ties). orders: a whole ranking, the items from left to right, best first; if"
+    " the file has other columns, add --column item=FIRST,SECOND,...",
     values="pairs matches rankings orders",
 )
-Intervals = option(bool, "Add intervals of scores and ranks.", "--intervals")
-Level = option(float, "Of the intervals; each contains the truth with this probability.")
+Intervals = option(bool, "Add confidence intervals of scores and ranks.", "--intervals")
+Level = option(float, "Confidence level of each interval.")
 Method = option(
     str,
-    "Of the intervals: laplace, the approximate posterior, or bootstrap, refits to votes or orders"
-    " that are drawn again; laplace by default.",
+    "Method for the intervals. laplace (default): a normal approximation of the posterior."
+    " bootstrap: refits to resampled votes or orders.",
     values="laplace bootstrap",
 )
 Group = option(
     str,
-    "Of the bootstrap: a column, such as a judge. All rows of a judge are drawn together, because"
-    " they are not independent.",
+    "Column of groups for the bootstrap, such as the judge. All rows of a judge are drawn together"
+    " because they are not independent.",
 )
-Out = option(str, "Write the table to this file: .csv .tsv .parquet.", "-o", "--output")
+Out = option(str, "File to write the table to: .csv .tsv .parquet.", "-o", "--output")
 
 
 def rank(  # noqa: PLR0913 -- an option of the command each
@@ -59,18 +59,18 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     output: Out = "-",
     as_json: Json = False,
 ):
-    """Rank items by votes, matches or orders, without features.
+    """Rank items from votes, matches or orders, without features.
 
-    Scores are those of a Bradley-Terry model: an item beats another with probability 1 / (1 +
-    exp(-difference of scores)). The regularization parameter is chosen so that it matches the
-    spread of the scores. A tie counts as half a win each way, unless --ties says otherwise.
+    The command fits a Bradley-Terry model: one item beats another with probability 1 / (1 +
+    exp(-difference of scores)). It chooses the regularization parameter to match the spread of the
+    scores. A tie counts as half a win for each side, unless you pass --ties.
 
-    With --column home_advantage=yes the left side of a vote, or the home side of a match, has an
-    advantage, which is added to its score and printed below the table.
+    With --column home_advantage=yes the model adds an advantage to the score of the left side of a
+    vote, or the home side of a match, and prints it below the table.
 
-    Orders of three or more items (--form rankings or orders) are scored by the model of Plackett
-    and Luce: an item is chosen from those that remain with a probability proportional to
-    exp(score).
+    For orders of three or more items (--form rankings or orders), the command fits the
+    Plackett-Luce model: the next item is chosen among the remaining ones with probability
+    proportional to exp(score).
     """
     from rankbook.app.leaderboard import leaderboard
     from rankbook.base.tables import as_text

@@ -76,19 +76,18 @@ def _foretell(prepared, options):
     typer.echo(str(compare_solvers(problem, lam, "path", **auto)), err=True)
 
 
-Save = option(Path, "Keep the chosen model in this file, for rankbook predict.", "--save")
+Save = option(Path, "File to save the chosen model to, for rankbook predict.", "--save")
 
 
 FoldBy = option(
     str,
-    "With --preferences, what a fold leaves out: item (no item is in both parts, as for new items),"
-    " pair, group or, with --loss plackett-luce, order; by default item, or group with --group or"
-    " --group-split.",
+    "What a fold leaves out with --preferences: item (no item is in both parts; the default), pair,"
+    " group (the default with --group or --group-split) or, with --loss plackett-luce, order.",
     values="item pair group order",
 )
 Group = option(
     str,
-    "Column of the file of preferences, such as a judge: its rows stay together in one fold.",
+    "Column of the preference file, such as the judge. All rows of a judge stay in one fold.",
 )
 
 
@@ -133,12 +132,13 @@ def select(  # noqa: PLR0913 -- an option of the command each
     as_json: Json = False,
     verbose: Verbose = False,
 ):
-    """Choose lambda by validation data, and certify the choice.
+    """Choose lambda on validation data, and certify the solution.
 
-    Its whole range is searched for the best order of the validation part, and the solution there
-    comes with a proof that it is optimal. The parts are files, or drawn from DATA. Of preferences
-    and of survival times without a validation file, each of five folds is left out in turn. An l1
-    penalty and signs of weights are options of rankbook fit.
+    The command searches the whole range of lambda for the value that ranks the validation set best.
+    It splits DATA at random into training, validation and test sets, unless you pass files. For
+    preferences and survival times without a validation file, it uses five-fold cross-validation.
+    The duality gap proves that the chosen solution is optimal. For an L1 penalty or monotonicity
+    constraints, use rankbook fit.
     """
     options = dict(method=method, kernel=kernel, degree=degree, coef0=coef0, loss=loss, rule=rule)
     options |= dict(standardize=standardize, seed=seed)
