@@ -140,6 +140,11 @@ def refuse_huge(name, A):
     `A` is a finite array, or a CSR matrix, of which the data are looked at.
     """
     values = A if isinstance(A, np.ndarray) else A.data
+    if values.dtype.kind == "f" and values.flags.c_contiguous:
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = float(np.dot(flat := values.reshape(-1), flat))
+        if values.size * SMALLEST**2 < square <= LARGEST**2:  # one pass decides nearly always
+            return
     size = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if 0 < size < SMALLEST:
         raise ArgumentError(

@@ -426,7 +426,7 @@ def as_ids(name, value, n, what="id"):
     bad = (
         ~np.isfinite(v)
         if v.dtype.kind in "fmM"
-        else [v.dtype.kind == "O" and missing(x) for x in v]
+        else [missing(x) for x in (v if v.dtype.kind == "O" else ())]
     )
     if np.any(bad):
         i = int(np.argmax(bad))

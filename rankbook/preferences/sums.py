@@ -165,6 +165,15 @@ class CountedLoss:
         out[self.order] = by_position
         return out
 
+    def _others(self, worse, better):
+        """For each position the sum of `worse` below its level, and of `better` above it. O(n)."""
+        begin, sizes = self.edges[:-1], np.diff(self.edges)
+        query = np.searchsorted(self.queries, begin, side="right")
+        below, above = (np.concatenate(([0.0], np.cumsum(each))) for each in (worse, better))
+        lower = below[begin] - below[self.queries[query - 1]]
+        upper = above[self.queries[query]] - above[self.edges[1:]]
+        return np.repeat(lower, sizes), np.repeat(upper, sizes)
+
     @cached_property
     def nodes(self):
         """The merging of levels, see :func:`rankbook.preferences.counting.merge_tree`."""
@@ -176,6 +185,13 @@ class CountedLoss:
         """The :class:`Sums` of a :class:`Derivative` at scores (n,)."""
         from rankbook.preferences.counting import block_loss
 
+        if not scores.any():  # all fall short by 1
+            lower = self._others(self.worse, self.better)[0]
+            total, a = float(self.better @ lower), float(derivative.at(1.0))
+            loss = total * float(derivative.integral(1.0))
+            bands = (derivative.slope * bool(derivative.in_band(1.0)), None, None)
+            gradient = a * self.full_score_gradient()
+            return Sums(loss, a * total, a * a * total, gradient, 1.0, bands)
         size = int((self.nodes[:, 2] - self.nodes[:, 0]).sum())
         tape, items = np.empty((size, 2), np.int32), np.empty(size, np.int32)
         score_gradient, totals = block_loss(
@@ -199,16 +215,18 @@ class CountedLoss:
         """
         from rankbook.preferences.counting import block_curvature
 
+        slope, tape, _ = bands
+        if tape is None:  # all preferences are in the band, or none
+            v, better, worse = v[self.order], self.better, self.worse
+            (lower, upper), sums = self._others(worse, better), self._others(worse * v, better * v)
+            own = v * (better * lower + worse * upper)
+            return self._by_item(slope * (own - better * sums[0] - worse * sums[1]))
         parts = (writable(part) for part in (self.better, self.worse, self.nodes))
         return self._by_item(block_curvature(v[self.order], *parts, *bands))
 
     def full_score_gradient(self):
         """P' c, the score gradient (n,) of all preferences with a = c. O(n)."""
-        both = self.edges, self.queries
-        level, query = (np.repeat(np.arange(len(ends) - 1), np.diff(ends)) for ends in both)
-        below, above = (np.r_[0.0, np.cumsum(each)] for each in (self.worse, self.better))
-        lower = below[self.edges[level]] - below[self.queries[query]]
-        upper = above[self.queries[query + 1]] - above[self.edges[level + 1]]
+        lower, upper = self._others(self.worse, self.better)
         return self._by_item(self.better * lower - self.worse * upper)
 
     def largest_rise(self, scores, noise=0.0):
@@ -478,7 +496,11 @@ def query_totals(prefs):
 
 def total_weight(prefs):
     """The sum of the weights of all preferences; those that are counted are not listed."""
-    return float(query_totals(prefs)[1].sum() if prefs.is_counted else prefs.weight.sum())
+    if not prefs.is_counted:
+        return float(prefs.weight.sum())
+    if prefs.better_weight is None and prefs.level_weight is None:
+        return float(len(prefs))
+    return float(query_totals(prefs)[1].sum())
 
 
 def refuse_extreme_weights(argument, prefs):

@@ -62,7 +62,7 @@ def dual_norm(problem, gradient):
 
     With signs it is the square of the nearest weights to X'P'a that have them.
     """
-    if problem.signs is not None:
+    if problem.is_factored:
         v = nearest(problem.signs, rmatvec(problem.X, gradient))
         return float(v @ v)
     return max(0.0, float(gradient @ problem.matvec(gradient)))
@@ -243,12 +243,11 @@ def dual_value(problem, dual, lam):
     return value, gradient
 
 # %% ../../nbs/problems/losses.ipynb #c012b
-def significant_weights(problem, gradient):
-    """The weights X' gradient (d,) of a linear function. O(n d).
+def significant_weights(problem, gradient, w):
+    """The weights w = X' gradient (d,), 0 where they are a rounding error of their feature.
 
-    They are 0 where they are no more than the rounding error of their own feature.
+    O(n + d), and what :attr:`feature_units` costs where they are not known yet.
     """
-    w = rmatvec(problem.X, gradient)
     noise = 16 * np.finfo(float).eps * np.sqrt(gradient @ gradient) / problem.feature_units
     return np.where(np.abs(w) > noise, w, 0.0)
 
@@ -312,7 +311,8 @@ class L2:
         sums = ListedLoss(problem.prefs) if problem.prefs.is_listed else problem.summed
         gradient = sums.full_score_gradient()
         if isinstance(problem, KernelMap) and problem.is_factored:
-            w = nearest(problem.signs, significant_weights(problem, gradient))
+            w = significant_weights(problem, gradient, rmatvec(problem.X, gradient))
+            w = nearest(problem.signs, w)
             return sums.largest_rise(matvec(problem.X, w))
         square = problem.diagonal.max() * (problem.diagonal @ gradient**2)
         noise = 16 * np.finfo(float).eps * np.sqrt(square)

@@ -276,7 +276,7 @@ class RankSVMProblem(Tabled, KernelMap):
         """
         sums, correlation, _ = self.sums_at(self.zero_scores(), self.loss.derivative)
         if isinstance(sums.score_gradient, np.ndarray):
-            correlation = significant_weights(self, sums.score_gradient)
+            correlation = significant_weights(self, sums.score_gradient, correlation)
         w, curvature = locked(nearest(self.signs, correlation)), 0.0
         if self.loss.is_smooth:
             curvature = float(w @ self.hessian_product(sums.bands, w))

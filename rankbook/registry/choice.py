@@ -7,12 +7,13 @@ __all__ = ['USUAL', 'WHOLE', 'DEEPEST', 'SAMPLE', 'EXACT', 'FEW', 'MATTERS', 'CA
            'SOLVERS', 'SOLVES', 'CUBES', 'OTHERS', 'HOUR', 'LONGEST', 'LONG', 'TIMES', 'Work', 'decades_below',
            'kernel_rows', 'possible_fall', 'effective_rank', 'work_of', 'of_interior', 'of_newton', 'of_squares',
            'of_path', 'powers_of_coordinate', 'powers_of_tiled', 'powers_of_path', 'seconds_of', 'predicted_seconds',
-           'bytes_of', 'Prediction', 'Comparison', 'costs_of', 'costs_of_plugins', 'compare_solvers', 'l1_solver',
-           'advice_for', 'duration', 'refuse_absurd', 'announce', 'quickest', 'follower_of', 'choose_solver',
-           'shared_follower']
+           'bytes_of', 'Prediction', 'Comparison', 'costs_of', 'sure_cost', 'costs_of_plugins', 'compare_solvers',
+           'l1_solver', 'advice_for', 'duration', 'refuse_absurd', 'announce', 'quickest', 'follower_of',
+           'choose_solver', 'shared_follower']
 
 # %% ../../nbs/registry/choice.ipynb #ch006
 from dataclasses import dataclass, replace
+from itertools import chain
 from numbers import Real
 from typing import Any, Literal
 
@@ -165,11 +166,12 @@ def effective_rank(problem):
 MATTERS = 1e7  # items times preferences: with fewer no path takes long
 
 
-def work_of(problem: Problem, lam: float | None = None) -> Work:
+def work_of(problem: Problem, lam: float | None = None, decades: float | None = None) -> Work:
     """The :class:`Work` of a ranking SVM, without listing a preference that is not.
 
-    O(n log n), and what :func:`decades_below`, :func:`possible_fall` and, for a large problem with
-    another than a linear kernel, :func:`effective_rank` take.
+    The `decades` are those of lam by default. O(n log n), and what :func:`decades_below`,
+    :func:`possible_fall` and, for a large problem with another than a linear kernel,
+    :func:`effective_rank` take.
     """
     n, linear = problem.n_items, problem.is_factored
     columns = problem.X.shape[1] if linear else n
@@ -178,7 +180,7 @@ def work_of(problem: Problem, lam: float | None = None) -> Work:
         start = problem.prefs.levels[2]  # in rising order
         sizes = np.diff(np.r_[np.flatnonzero(start == np.arange(n)), n])
         block = float(np.sum(sizes.astype(float) ** 2) / n)
-    decades = decades_below(problem, lam)
+    decades = decades_below(problem, lam) if decades is None else decades
     fall = possible_fall(problem)
     fall = fall if lam is None else min(fall, decades)
     m = problem.n_preferences
@@ -311,11 +313,16 @@ OTHERS = {  # seconds of one solution and of a path
 
 
 def predicted_seconds(
-    problem: Problem, solver: Any, provides: str = "solve", lam: float | None = None
+    problem: Problem,
+    solver: Any,
+    provides: str = "solve",
+    lam: float | None = None,
+    decades: float | None = None,
 ) -> float:
     """The seconds of a solution or a path by a named solver; 0 for small or unknown ones.
 
-    O(n log n): no preference is listed and no kernel matrix made.
+    The `decades` are as in :func:`work_of`. O(n log n): no preference is listed and no kernel
+    matrix made.
     """
     n = getattr(problem, "n_items", 0)
     m = getattr(problem, "n_preferences", n)
@@ -325,7 +332,7 @@ def predicted_seconds(
     if is_kind(problem, "RankSVMProblem") and not problem.penalty.coef_is_weights:
         if problem.storage == "blocks" or isinstance(problem.loss, SmoothLoss):
             return 0.0
-        work = work_of(problem, lam)
+        work = work_of(problem, lam, decades)
         if solver == "path" and is_path:
             return seconds_of("whole path", replace(work, decades=WHOLE))
         many = is_path and solver in ("epsilon", "newton")
@@ -424,6 +431,22 @@ def costs_of(problem, lam, provides):
         ("path", seconds_of("whole path", whole), bytes_of("path", work)),
         ("epsilon", SOLVES * seconds_of(inner, work), bytes_of(inner, work)),
     ]
+
+
+def sure_cost(problem, lam):
+    """The (solver, seconds, bytes) of a solver that is the quickest for every lam_max, in a list.
+
+    The seconds are predicted for a lam far below lam_max. The list is empty where another solver
+    may be quicker. For large data lam_max is therefore rarely computed. O(n log n).
+    """
+    if lam is None or not problem.is_factored or isinstance(problem.loss, SmoothLoss):
+        return []
+    far = work_of(problem, lam, DEEPEST)
+    near = replace(far, decades=0.0, fall=0.0)
+    name = min(SOLVERS, key=lambda name: seconds_of(name, far))
+    seconds = seconds_of(name, far)
+    others = [seconds_of(other, near) for other in SOLVERS if other != name]
+    return [(name, seconds, bytes_of(name, far))] if seconds < min(*others, HOUR) else []
 
 
 def costs_of_plugins(problem, lam, provides):
@@ -576,7 +599,11 @@ def refuse_absurd(problem, solver, seconds):
 
 def announce(problem, solver, provides="solve", times=1, lam=None):
     """Warn if a solver (instance) is predicted to need more than an hour, `times` times over."""
-    seconds = times * predicted_seconds(problem, solver.name, provides, lam)
+    asked = problem, solver.name, provides, lam
+    known = lam is not None and getattr(problem, "is_factored", False)  # without lam_max, a bound
+    if known and times * predicted_seconds(*asked, DEEPEST) <= HOUR:
+        return
+    seconds = times * predicted_seconds(*asked)
     if seconds > HOUR:
         what = (
             "one solution" if provides == "solve" else "a path" if times == 1 else f"{times} paths"
@@ -593,7 +620,9 @@ def quickest(problem, lam, allow_plugins, make):
     Solvers are made by `make` and asked in the order of their predictions, until one fits.
     """
     name, least, chosen, room = "qp", np.inf, None, available_memory()
-    for name, least, nbytes in costs_of(problem, lam, "solve"):
+    costs = [lambda: costs_of(problem, lam, "solve")]
+    costs = costs if allow_plugins else [lambda: sure_cost(problem, lam), *costs]
+    for name, least, nbytes in chain.from_iterable(each() for each in costs):
         if (
             least < np.inf
             and nbytes <= room

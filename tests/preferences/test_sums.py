@@ -299,3 +299,18 @@ def test_the_width_of_a_smoothed_hinge_is_measured_in_margins():
     prefs = rb.Preferences([0], [1], 2, margin=[4.0])
     sums = ListedLoss(prefs).evaluate(np.array([3.8, 0.0]), smoothed_hinge(0.5))
     assert np.allclose(sums.score_gradient, [0.6, -0.6]) and np.isclose(sums.worst, 0.05)
+
+
+@pytest.mark.parametrize("worse", [False, True])
+@pytest.mark.parametrize("derivative", DERIVATIVES)
+def test_sums_at_zero_are_those_near_zero(derivative, worse):
+    rng = np.random.default_rng(0)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 4, 60), rng.integers(0, 5, 60))
+    a, b = rng.integers(0, 3, (2, 60)).astype(float)
+    prefs = prefs.item_weighted(a, worse_weight=b if worse else None)
+    loss, zero, v = CountedLoss(prefs), np.zeros(60), rng.normal(size=60)
+    at, near = (loss.evaluate(scores, derivative) for scores in (zero, zero + 1e-300))
+    for name in ("loss", "margin", "square", "score_gradient", "worst"):
+        assert getattr(at, name) == pytest.approx(getattr(near, name), rel=1e-12)
+    curved = loss.curvature(near.bands, v)
+    np.testing.assert_allclose(loss.curvature(at.bands, v), curved, rtol=1e-9, atol=1e-9)

@@ -30,6 +30,17 @@ def problem(n=300, kernel="rbf", queries=3, d=4, **options):
     return rb.RankSVMProblem(rng.normal(size=(n, d)), prefs, kernel=kernel, **options)
 
 
+@pytest.mark.parametrize("n, queries, sure", [(2000, 20, True), (2000, 100, False)])
+def test_lam_max_is_not_computed_where_it_could_change_nothing(n, queries, sure):
+    one = problem(n, "linear", queries=queries, d=50, loss="squared")
+    found = choice.sure_cost(one, 1.0)
+    assert ("hinge_lam_max" not in vars(one)) and bool(found) == sure
+    chosen = choose_solver(one, at=1.0).name
+    assert ("hinge_lam_max" in vars(one)) != sure
+    assert compare_solvers(one, 1.0)[0].solver == chosen
+    assert [name for name, *_ in found] == [chosen] * sure
+
+
 def test_predictions_grow_with_everything():
     for solver in SOLVERS:
         kernel = solver not in ("newton", "coordinate")
