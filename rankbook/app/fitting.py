@@ -4,9 +4,10 @@ import numpy as np
 from sklearn.preprocessing import FunctionTransformer
 
 from ..base.errors import ArgumentError
+from ..base.limits import taken_by
 from ..base.validation import as_positive, unknown_name
 from ..data.blocks import Stored
-from ..data.split import scaling
+from ..data.split import scaling, standardised
 from ..estimators.base import fitted_attributes
 from ..estimators.rankrls import RankRLS
 from ..estimators.ranksvm import RankSVM
@@ -16,11 +17,6 @@ from ..problems.signs import as_signs
 from .folds import FoldSelection
 
 FITTED = {"ranksvm": RankSVM, "rankrls": RankRLS}
-
-
-def standardised(X, centre, factor):
-    """Items (n, d) with their scale removed, as float64."""
-    return (X - centre) * factor
 
 
 def fit_model(
@@ -50,7 +46,7 @@ def fit_model(
     encoding : Encoding, optional
         What made the features of a block in memory, to be kept with the model.
     standardize : bool, default True
-        To mean 0 and deviation 1 of these items.
+        To mean 0 and deviation 1 of these items; sparse ones to deviation 1, with their mean.
     about : dict, optional
         What else to keep with the model.
     send : callable, optional
@@ -89,7 +85,7 @@ def fit_model(
         model.fit(send(blocks.transform(scaler)))
     else:
         (block,) = blocks.items.values
-        X = np.asarray(block.X, dtype=np.float64)
+        X = taken_by(model, block.X).astype(np.float64, copy=False)
         centre, factor = scaling(X) if standardize else (centre, factor)
         data = dict(y=block.y, qid=block.qid)
         data = data if preferences is None else dict(preferences=preferences)

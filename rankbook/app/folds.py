@@ -113,7 +113,7 @@ class FoldSelection:
         return dict(
             data=dict(
                 name=data.name,
-                items=len(data.X),
+                items=data.X.shape[0],
                 events=data.events,
                 features=data.X.shape[1],
             ),
@@ -266,7 +266,7 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     start, by = perf_counter(), as_choice("fold_by", fold_by, BY)
     check_method(method, data, "full", loss)
     options = kernels_to_try(kernel, gamma, degree, coef0)[0] | dict(gamma=gamma)
-    parts, _, centre, factor = prepare(data, standardize=standardize)
+    parts, _, centre, factor = prepare(data, standardize=standardize, sparse=kernel == "linear")
     rows, X, _, _, prefs = parts["train"]
     groups = groups[rows] if data.is_survival and groups is not None else groups
     ids = None if groups is None else np.unique(groups)

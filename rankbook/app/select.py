@@ -407,7 +407,7 @@ class ModelSelection:
         return dict(
             data=dict(
                 name=data.name,
-                items=len(data.X),
+                items=data.X.shape[0],
                 events=getattr(data, "events", None),
                 features=data.X.shape[1],
                 levels=None if data.y is None else int(np.unique(data.y).size),
@@ -584,7 +584,8 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     if auto_options(solver) is None:
         get_solver(solver, **options)  # a bad name or option should show before the work
     check_method(method, data, graph, loss)
-    parts, how, centre, factor = prepare(data, graph, standardize, seed, parts)
+    sparse = kernel == "linear" and method != "rayleigh"
+    parts, how, centre, factor = prepare(data, graph, standardize, seed, parts, sparse)
     train, validation = parts["train"], parts["validation"]
     if isinstance(validation.prefs, Preferences):
         validation.prefs.better  # lists them now: a lack of memory should show before the work

@@ -110,14 +110,28 @@ def within_memory(
         ) from error
 
 
-def written_out(table):
-    """A sparse table (rows, columns) as an array; a MemoryError if that would not fit."""
-    require_memory(
-        8 * math.prod(table.shape),
-        f"a dense table of {table.shape[0]:,} rows",
-        "use the sparse table",
-    )
+def written_out(table, instead="use the sparse table"):
+    """A sparse table (rows, columns) as an array; a MemoryError if that would not fit.
+
+    An array is returned as it is.
+    """
+    if isinstance(table, np.ndarray):
+        return table
+    require_memory(8 * math.prod(table.shape), f"a dense table of {table.shape[0]:,} rows", instead)
     return table.toarray()
+
+
+def taken_by(model, X):
+    """Items as an estimator takes them: as an array if its tags say that it takes no sparse ones.
+
+    Whatever has no tags gets the items as they are.
+    """
+    from sklearn.utils import get_tags
+
+    if isinstance(X, np.ndarray) or not hasattr(model, "__sklearn_tags__"):
+        return X
+    sparse = get_tags(model).input_tags.sparse
+    return X if sparse else written_out(X, "use a linear kernel, or fewer rows")
 
 
 def import_extra(name, extra, job):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.limits import LARGEST, SMALLEST, refuse_huge
-from ..base.ownership import locked, own
+from ..base.ownership import own
 from ..base.validation import as_count, as_flag, as_ids, as_items, as_vector, require_kind, shown
 from ..kernels.items import lent, matvec, own_rows, rmatvec, storage_of
 from ..preferences.graph import Preferences
@@ -157,7 +157,7 @@ class CheckedBlock(Block):
     def __post_init__(self, copy):
         for name in ARRAYS:
             value = getattr(self, name)
-            object.__setattr__(self, name, None if value is None else locked(value))
+            object.__setattr__(self, name, None if value is None else lent(value))
 
 
 @contextmanager

@@ -86,6 +86,8 @@ class Encoding:
         """
         from sklearn.preprocessing import OneHotEncoder
 
+        if hasattr(frame, "indptr") and not self.categories:
+            return frame
         fill = [self.fill[name] for name in self.numbers] if self.fill else None
         numbers = finite_numbers(source, frame[self.numbers], start=start, fill=fill)
         if not self.categories:
@@ -123,7 +125,8 @@ def learn_encoding(source, frame, learnt):
     Parameters
     ----------
     source : Source
-    frame : DataFrame
+    frame : DataFrame or csr_array
+        Sparse features are numbers without gaps, so there is nothing to do.
     learnt : sequence of str
         "encode" gives columns of text codes, by scikit-learn's OneHotEncoder. "impute" fills gaps
         by the mean of a column of numbers, or the most frequent text, by its SimpleImputer.
@@ -133,6 +136,8 @@ def learn_encoding(source, frame, learnt):
     ValueError
         If a column has no value at all, or an entry is infinite.
     """
+    if hasattr(frame, "indptr"):
+        return None
     encode, impute = (name in learnt for name in ("encode", "impute"))
     from sklearn.impute import SimpleImputer
     from sklearn.preprocessing import OneHotEncoder

@@ -31,11 +31,12 @@ from .table import (
     data_lines,
     docids_of,
     find_roles,
+    is_sparse,
     numbered_frame,
     read_csv,
     read_sparse,
     refuse_missing_qid,
-    require_dense,
+    require_table,
 )
 
 CHUNK = 1 << 16  # rows that are looked at together
@@ -383,6 +384,10 @@ class NumberedText(TextTable):
     ----------
     indices : (int, int)
         The first feature, 0 or 1, and the last. Files that are read together have them in common.
+    entries : int
+        The number of features that its lines mention.
+    stays_sparse : bool
+        Whether its blocks do. Files that are read together have it in common.
     has_ids : bool
         Whether its lines name queries.
     has_names : bool
@@ -396,7 +401,7 @@ class NumberedText(TextTable):
         _, line = next(data_lines(source), (1, b""))
         self.has_ids = any(word.startswith(b"qid:") for word in line.split(None, 2)[1:2])
         self.has_names = all(docids_of([line]))
-        self.indices = (1, 0)
+        self.indices, self.entries, self.stays_sparse = (1, 0), 0, False
 
     @property
     def columns(self):
@@ -417,6 +422,7 @@ class NumberedText(TextTable):
                     refuse_missing_qid(self)
                 low, high = self.indices
                 self.indices = 0 if (X.indices == 0).any() else low, max(high, X.shape[1] - 1)
+                self.entries += X.nnz
                 arrays = dict(X=X, y=y) | (dict(qid=qid) if self.has_ids else {})
                 if named:
                     names = docids_of(line for line in lines if line.split(b"#")[0].strip())
@@ -431,7 +437,8 @@ class NumberedText(TextTable):
 
         arrays, (low, high) = self.copy.read(self, reader.place), self.indices
         parts = tuple(arrays[f"X.{name}"] for name in ("data", "indices", "indptr"))
-        X = csr_array(parts, shape=(len(arrays["y"]), high + 1))[:, low:].toarray()
+        X = csr_array(parts, shape=(len(arrays["y"]), high + 1))[:, low:]
+        X = X if self.stays_sparse else X.toarray()
         names = [f"feature {j}" for j in range(low, high + 1)]
         docids = arrays["item_names"] if self.has_names else None
         frame = numbered_frame(X, names, arrays["y"], arrays.get("qid"), docids)
@@ -565,15 +572,19 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
             break  # else words came after numbers, which are read again as text
     if not found:
         raise ValueError(f"{first} has names of columns but no rows.")
+    sizes = [stop - start for _, (start, stop, *_) in found]
     if first.is_numbered:
-        low, high = zip(*(table.indices for table in tables))
-        rows = max(stop - start for _, (start, stop, _) in found)
-        named = all(table.has_names for table in tables)
+        low, high = (
+            pick(ends) for pick, ends in zip((min, max), zip(*(t.indices for t in tables)))
+        )
+        entries, named = sum(t.entries for t in tables), all(t.has_names for t in tables)
+        sparse = is_sparse(sum(sizes), high + 1 - low, entries)
         for table in tables:
-            table.indices, table.has_names = (min(low), max(high)), named
-            require_dense(table, rows, max(high))
+            table.indices, table.has_names, table.stays_sparse = (low, high), named, sparse
+            require_table(table, max(sizes), high, entries if sparse else None)
         roles = roles_of(first, first.columns)
-    size = 8 * len(roles.features) * sum(stop - first for _, (first, stop, *_) in found)
+    sparse = first.is_numbered and first.stays_sparse
+    size = 12 * entries if sparse else 8 * len(roles.features) * sum(sizes)
     readers = (BlockReader(table, roles, *piece) for table, piece in found)
     return Blocks(Stored(reader, size <= KEPT) for reader in readers), roles
 
@@ -617,7 +628,8 @@ def read_blocks(
     Returns
     -------
     Blocks
-        Items are float64, or float32 if all features of a file are.
+        Items are float64, or float32 if all features of a file are; CSR for SVMlight text that
+        stays sparse, see :func:`rankbook.data.table.read_table`.
 
     Raises
     ------

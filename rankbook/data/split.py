@@ -7,12 +7,12 @@ from itertools import combinations
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.limits import warn
+from ..base.limits import warn, written_out
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
-from .blocks import Blocks, CheckedBlock
+from .blocks import Blocks, BlocksLike, CheckedBlock
 from .encoding import learn_encoding
-from .table import PARTS, Dataset, Source, find_roles, read_frame, require_ids
+from .table import PARTS, Dataset, Source, find_roles, read_frame, require_ids, stacked
 
 
 def _assign(cards, n, rng):
@@ -117,20 +117,26 @@ def split(data, seed=0, parts=PARTS):
 
 
 def extent(block):
-    """The number of items, and sum, minimum and maximum (d,) of their features."""
-    X = block.X
-    return len(X), X.sum(axis=0, dtype=np.float64), X.min(axis=0), X.max(axis=0)
+    """Whether items are sparse, their number, and sum, minimum and maximum (d,) of features."""
+    X, sparse = block.X, not isinstance(block.X, np.ndarray)
+    ends = [X.min(axis=0), X.max(axis=0)]
+    ends = [end.toarray().ravel() for end in ends] if sparse else ends
+    return sparse, X.shape[0], X.sum(axis=0, dtype=np.float64), *ends
 
 
 def extent_of_both(first, second):
     """The extent of two blocks together."""
-    (n, total, low, high), (m, more, lower, higher) = first, second
-    return n + m, total + more, np.minimum(low, lower), np.maximum(high, higher)
+    (one, n, total, low, high), (other, m, more, lower, higher) = first, second
+    return one or other, n + m, total + more, np.minimum(low, lower), np.maximum(high, higher)
 
 
 def squares(block, centre):
     """The sum (d,) of the squared deviations of a block's features."""
-    return ((block.X - centre) ** 2).sum(axis=0)
+    X, d = block.X, len(centre)
+    if isinstance(X, np.ndarray):
+        return ((X - centre) ** 2).sum(axis=0)
+    stored = np.bincount(X.indices, (X.data - centre[X.indices]) ** 2, minlength=d)
+    return stored + (X.shape[0] - np.bincount(X.indices, minlength=d)) * centre**2
 
 
 def scaling(X):
@@ -138,21 +144,22 @@ def scaling(X):
 
     Parameters
     ----------
-    X : ndarray of shape (n, d), or Blocks
+    X : ndarray or csr_array of shape (n, d), or Blocks
         Training items. Of blocks there are two passes.
 
     Returns
     -------
     centre, factor : ndarrays of shape (d,)
-        Means, and the inverse of the standard deviations; 0 for a constant column.
+        Means, or 0 for sparse items, which would not stay sparse; and the inverse of the standard
+        deviations, 0 for a constant column.
 
     Raises
     ------
     ValueError
         If a column is so large or so small that its variance is not a floating-point number.
     """
-    blocks = Blocks([CheckedBlock(X, None)]) if isinstance(X, np.ndarray) else X
-    n, total, low, high = blocks.reduce(extent, blocks.items, combine=extent_of_both)
+    blocks = X if isinstance(X, BlocksLike) else Blocks([CheckedBlock(X, None)])
+    sparse, n, total, low, high = blocks.reduce(extent, blocks.items, combine=extent_of_both)
     constant = low == high  # the deviation of 0.1, 0.1, 0.1 is not 0 to the last bit
     with np.errstate(over="ignore", invalid="ignore"):
         centre = total / n
@@ -162,7 +169,17 @@ def scaling(X):
             f"X has entries between {low[j]:.3g} and {high[j]:.3g} in column {j}, "
             "too extreme to compute their variance; rescale the column."
         )
-    return centre, np.divide(1.0, deviation, out=np.zeros_like(deviation), where=~constant)
+    factor = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=~constant)
+    return np.zeros_like(centre) if sparse else centre, factor
+
+
+def standardised(X, centre, factor):
+    """Items (n, d) less `centre`, times `factor`. Sparse items stay sparse if all of it is 0."""
+    if not isinstance(X, np.ndarray) and not centre.any():
+        X = X.copy()
+        X.data = X.data * factor[X.indices]
+        return X
+    return (written_out(X, "use fewer rows") - centre) * factor
 
 
 Part = namedtuple("Part", "rows X y qid prefs")
@@ -178,7 +195,7 @@ class PreferredItems:
 
     Attributes
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray or csr_array of shape (n, d)
     prefs : dict from "train", "validation", "test" to Preferences or Orders
         Between the n items, "train" at least.
     feature_names : sequence of str
@@ -218,7 +235,7 @@ def compared(prefs):
     return np.unique(np.r_[prefs.better, prefs.worse])
 
 
-def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
+def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=False):
     """The parts of a data set, standardised.
 
     Parameters
@@ -234,6 +251,8 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
         See :func:`split`.
     parts : tuple of str, default all three
         See :func:`split`.
+    sparse : bool, default False
+        Whether sparse items stay sparse.
 
     Returns
     -------
@@ -256,9 +275,10 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
         how = "the data's own parts" if data.is_survival else "preferences in files of their own"
         whole = ()
         rows = {name: compared(prefs) for name, prefs in data.prefs.items()}
-    d, found = data.X.shape[1], {}
-    scale = scaling(data.X[rows["train"]]) if standardize else (np.zeros(d), np.ones(d))
-    X = None if graded else (data.X - scale[0]) * scale[1]
+    raw = data.X if sparse else written_out(data.X, "use a linear kernel")
+    d, found = raw.shape[1], {}
+    scale = scaling(raw[rows["train"]]) if standardize else (np.zeros(d), np.ones(d))
+    X = None if graded else standardised(raw, *scale)
     for name, at in rows.items():
         if not graded:
             prefs, items = data.prefs[name], X
@@ -280,7 +300,7 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS):
                 "at least one",
                 "More items, or another seed, may help." if len(whole) and "seed" in how else "",
             )
-        found[name] = Part(at, (data.X[at] - scale[0]) * scale[1], y, qid, prefs)
+        found[name] = Part(at, standardised(raw[at], *scale), y, qid, prefs)
     return found, how, *scale
 
 
@@ -364,8 +384,8 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
         if roles.qid is not None:
             require_ids(source, frame[roles.qid])
             ids.append(frame[roles.qid])
-    part = np.repeat(list(sources), [len(block.X) for block in blocks])
-    joined = lambda name: np.concatenate([getattr(block, name) for block in blocks])
+    part = np.repeat(list(sources), [block.X.shape[0] for block in blocks])
+    joined = lambda name: stacked([getattr(block, name) for block in blocks])
     if ids:
         number, labels = pd.factorize(pd.concat(ids, ignore_index=True))
         if roles.time is None:  # strata may be in several files

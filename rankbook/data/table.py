@@ -23,7 +23,15 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.limits import import_extra, require_memory, warn
-from ..base.validation import as_array, as_matrix, as_vector, first_bad, shown, unknown_name
+from ..base.validation import (
+    as_array,
+    as_items,
+    as_matrix,
+    as_vector,
+    first_bad,
+    shown,
+    unknown_name,
+)
 from .blocks import CheckedBlock
 
 PARTS = ("train", "validation", "test")
@@ -46,8 +54,8 @@ class Dataset:
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
-        Features, one row an item; kept as float64, not standardised.
+    X : array-like or sparse matrix of shape (n, d)
+        Features, one row an item, not standardised; kept as float64, or as CSR if it is sparse.
     y : array-like of shape (n,)
         Scores; higher is preferred. Kept as float64.
     qid : array-like of int of shape (n,), optional
@@ -96,7 +104,7 @@ class Dataset:
     encoding: Any = None
 
     def __post_init__(self):
-        X = as_matrix("X", self.X)
+        X = (as_items if hasattr(self.X, "tocsr") else as_matrix)("X", self.X)
         n, d = X.shape
         if n == 0:
             raise ArgumentError(f"X has shape {X.shape}", "at least one row")
@@ -560,6 +568,8 @@ class Roles:
 
     def items(self, frame):
         """The features of a data frame; those that SVMlight text does not mention are 0."""
+        if isinstance(frame, SparseTable):
+            return frame.items(self.features)
         lacking = {name: 0.0 for name in self.features if name not in frame.columns}
         return (frame.assign(**lacking) if lacking else frame)[list(self.features)]
 
@@ -571,7 +581,9 @@ class Roles:
         """
         if len(frame) == 0:
             raise ValueError(f"{source} has names of columns but no rows.")
-        found = dict.fromkeys(("y", "qid", "item_names"))
+        found, items = dict.fromkeys(("y", "qid", "item_names")), self.items(frame)
+        if isinstance(frame, SparseTable):
+            frame = frame[list(dict.fromkeys(self.columns[len(self.features) :]))]
         if self.target is not None:
             both = {self.target, *(self.features if self.encoding is None else ())}
             refuse_words(source, frame[[c for c in frame.columns if c in both]], self.target, start)
@@ -586,8 +598,10 @@ class Roles:
                     )
         if self.time is not None:
             found["y"] = self.read_survival(source, frame, start)
-        items, names = self.items(frame), None if source.is_numbered else self.features
-        if self.encoding is None:
+        names = None if source.is_numbered else self.features
+        if self.encoding is None and hasattr(items, "indptr"):
+            X = items
+        elif self.encoding is None:
             X = finite_numbers(source, items, start=start)
         else:
             X, names = self.encoding.transform(source, items, start), self.encoding.names
@@ -633,6 +647,67 @@ class Roles:
             warn(Assumption(f"time {time[row]:g} {place}, {asked}"))
         found["event"], found["time"] = seen == 1, time
         return found
+
+
+def is_sparse(n, d, entries):
+    """Whether n rows of d features of SVMlight text stay sparse: they are wide and nearly all 0."""
+    return d > 1000 and 20 * entries < n * d
+
+
+@dataclass(frozen=True)
+class SparseTable:
+    """A table of SVMlight text whose features stay sparse, read like a data frame.
+
+    Parameters
+    ----------
+    others : DataFrame
+        The columns that are no features.
+    X : csr_array of shape (n, d)
+    features : list of str
+        Names of the columns of X.
+    """
+
+    others: Any
+    X: Any
+    features: list
+
+    @property
+    def columns(self):
+        """Names of all columns."""
+        return [*self.others.columns, *self.features]
+
+    def __len__(self):
+        return len(self.others)
+
+    def __contains__(self, name):
+        return name in self.columns
+
+    def __getitem__(self, names):
+        """A column, or a data frame of those in a list."""
+        if isinstance(names, str):
+            return self[[names]][names]
+        features = [name for name in names if name not in self.others]
+        columns = dict(zip(features, self.items(features).toarray().T))
+        return self.others.assign(**columns)[names]
+
+    def items(self, names):
+        """The features of these names as a csr_array; those that are not here are 0."""
+        from scipy.sparse import csr_array
+
+        (n, d), places = self.X.shape, {name: j for j, name in enumerate(self.features)}
+        X = csr_array((self.X.data, self.X.indices, self.X.indptr), shape=(n, d + 1))
+        X = X[:, [places.get(name, d) for name in names]]
+        X.sort_indices()
+        return X
+
+
+def stacked(arrays):
+    """Arrays, or items of which some are sparse, one below the other."""
+    if all(isinstance(A, np.ndarray) for A in arrays):
+        return np.concatenate(arrays)
+    from scipy.sparse import csr_array, vstack
+
+    return vstack([csr_array(A) for A in arrays], format="csr")
 
 
 def column_names(argument, value):
@@ -761,7 +836,8 @@ def find_roles(  # noqa: PLR0913 -- a role each
     qid = None if qid == "none" else qid
     others = {target, qid, name, *weights.values(), group_split, time, event, *drop}
     free = [column for column in columns if column not in others]
-    unknown = [each for each in features or () if each not in (columns if of_model else free)]
+    known = set(columns if of_model else free)
+    unknown = [each for each in features or () if each not in known]
     if source.is_numbered:  # features that no line mentions are 0
         unknown = [each for each in unknown if each in others or not each.startswith("feature ")]
     if unknown and of_model:
@@ -785,10 +861,10 @@ def find_roles(  # noqa: PLR0913 -- a role each
 
 
 def read_frame(source):
-    """What a file holds, as a pandas DataFrame.
+    """What a file holds, as a pandas DataFrame, or as a :class:`SparseTable`.
 
     SVMlight text has the columns label, qid if it names queries, docid if it names documents as
-    LETOR does, and the features.
+    LETOR does, and the features. It stays sparse where :func:`is_sparse` says so.
 
     Raises
     ------
@@ -804,16 +880,19 @@ def read_frame(source):
 
 
 def numbered_frame(X, names, y, qid, docids=None):
-    """What :func:`read_svmlight` and :func:`docids_of` return, as a data frame."""
+    """What :func:`read_svmlight` and :func:`docids_of` return, as a table."""
     import pandas as pd
 
-    frame = pd.DataFrame(X, columns=names, copy=False)
+    dense = isinstance(X, np.ndarray)
+    frame = (
+        pd.DataFrame(X, columns=names, copy=False) if dense else pd.DataFrame(index=range(len(y)))
+    )
     if docids is not None:
         frame.insert(0, "docid", docids)
     if qid is not None:
         frame.insert(0, "qid", qid)
     frame.insert(0, "label", y)
-    return frame
+    return frame if dense else SparseTable(frame, X, names)
 
 
 def data_lines(source):
@@ -917,20 +996,25 @@ def refuse_missing_qid(source):
 
 
 def read_svmlight(source):
-    """Dense X (n, d), names of its columns, labels (n,) and query ids or None of a file.
+    """X (n, d), names of its columns, labels (n,) and query ids or None of a file.
+
+    X is a csr_array where :func:`is_sparse` says so, and otherwise dense.
 
     Raises
     ------
     ValueError
         If a line is no SVMlight text, or holds NaN or infinity.
     MemoryError
-        If the dense table would not fit in memory.
+        If the table would not fit in memory.
     """
     with source.open() as stream:
         X, y, qid = read_sparse(source, stream)
     low, width = 0 if (X.indices == 0).any() else 1, X.shape[1]
-    require_dense(source, X.shape[0], width - low)
-    return X[:, low:].toarray(), [f"feature {j}" for j in range(low, width)], y, qid
+    n, d = X.shape[0], width - low
+    X = X[:, low:]
+    stays = is_sparse(n, d, X.nnz)
+    require_table(source, n, d, X.nnz if stays else None)
+    return X if stays else X.toarray(), [f"feature {j}" for j in range(low, width)], y, qid
 
 
 _DOCID = re.compile(rb"#.*?\bdocid\s*=\s*(\S+)")
@@ -942,11 +1026,16 @@ def docids_of(lines):
     return [each[1].decode(errors="replace") if each else "" for each in found]
 
 
-def require_dense(source, n, d):
-    """A MemoryError if n rows of d features of SVMlight text would not fit in memory."""
+def require_table(source, n, d, entries=None):
+    """A MemoryError if n rows of d features of SVMlight text would not fit in memory.
+
+    If they stay sparse, `entries` is the number of theirs that are stored.
+    """
+    # the numbers, with a mask of the finite ones or their indices; and names of the features
+    numbers = 9 * n * d if entries is None else 24 * entries
     require_memory(
-        (9 * n + 70) * d,  # the numbers, a mask of the finite ones, and the names of the features
-        f"the dense table of {n} rows and {d} features in {source}",
+        numbers + 120 * d,
+        f"the table of {n} rows and {d} features in {source}",
         "number the features without gaps, leave some out, or read blocks of fewer rows",
     )
 
@@ -987,8 +1076,9 @@ def read_table(
     Returns
     -------
     Dataset
-        All other columns are features, in the order of the file, as float64, raw; SVMlight becomes
-        dense. `item_names` are those of the column `name`.
+        All other columns are features, in the order of the file, as float64, raw. SVMlight text
+        of more than 1000 features, less than a twentieth of whose entries it mentions, stays sparse
+        (CSR); other text becomes dense. `item_names` are those of the column `name`.
 
     Raises
     ------
@@ -1000,7 +1090,7 @@ def read_table(
         (:class:`NotNumbers`), NaN or infinity (row and column of the first), or a line that is not
         SVMlight text (its number and text).
     MemoryError
-        If an SVMlight file would not fit in memory as a dense table.
+        If an SVMlight file would not fit in memory.
 
     Warns
     -----

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..base.errors import ArgumentError
 from ..base.files import write_whole
-from ..base.limits import import_extra
+from ..base.limits import import_extra, written_out
 from ..base.tables import printable
 from ..base.validation import unknown_name
 
@@ -150,15 +150,18 @@ def svmlight_lines(data):
     """The lines of a data set, as text: the rows of a query together, the queries as they come."""
     import numpy as np
     import pandas as pd
+    from scipy.sparse import csr_array
 
+    X = csr_array(data.X)
     if data.qid is None:
         order, queries = np.arange(len(data.y)), np.full(len(data.y), "")
     else:
         order = np.argsort(pd.factorize(data.qid)[0], kind="stable")
         queries = np.array([f" qid:{q}" for q in data.qid])
     for row in order:
-        x = data.X[row]
-        words = "".join(f" {j + 1}:{float(x[j])!r}" for j in np.flatnonzero(x))
+        here = slice(X.indptr[row], X.indptr[row + 1])
+        entries = zip(X.indices[here].tolist(), X.data[here].tolist())
+        words = "".join(f" {j + 1}:{x!r}" for j, x in entries if x)
         label = float(data.y[row])
         name = "" if data.item_names is None else f" #docid = {data.item_names[row]}"
         yield f"{int(label) if label.is_integer() else repr(label)}{queries[row]}{words}{name}\n"
@@ -188,7 +191,8 @@ def write_dataset(data, file):
         if ending in NUMBERED:
             write_bytes(file, "".join(svmlight_lines(data)).encode(), packed)
             return
-    frame = pd.DataFrame(data.X, columns=data.feature_names)
+    X = written_out(data.X, "write SVMlight text")
+    frame = pd.DataFrame(X, columns=data.feature_names)
     for name, column in (("docid", data.item_names), ("target", data.y), ("qid", data.qid)):
         if column is None:
             continue

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
+from ..base.limits import taken_by
 from ..base.ownership import own
 from ..base.tables import refuse_unread
 from ..base.types import File
-from ..base.validation import as_matrix, as_vector, require_columns
+from ..base.validation import as_items, as_matrix, as_vector, require_columns
+from ..data.split import standardised
 from .saving import SCALED_KIND, Savable, save_model
 from ..preferences.events import index_of
 
@@ -86,11 +88,12 @@ class ScaledModel:
                 f"{d} names, one for each feature of the model",
             )
 
-    def transform(self, X_new: ArrayLike) -> np.ndarray:
+    def transform(self, X_new: ArrayLike) -> Any:
         """Encoded and scaled features of raw items X_new (p, d). A data frame needs equal columns.
 
         With an encoding, a data frame has the columns of the table, and an array the features that
-        the encoding makes of them.
+        the encoding makes of them. Sparse items stay sparse if the model takes them and `centre` is
+        0 throughout; otherwise they become dense.
         """
         refuse_unread("X_new", X_new)
         names = getattr(X_new, "columns", None)
@@ -100,9 +103,9 @@ class ScaledModel:
             raise ArgumentError(f"X_new {what}", f"{list(self.columns)}, in this order")
         if self.encoding is not None and names is not None:
             X_new = self.encoding.transform("X_new", X_new)
-        X_new = as_matrix("X_new", X_new)
+        X_new = (as_items if hasattr(X_new, "tocsr") else as_matrix)("X_new", X_new)
         require_columns("X_new", X_new, self.centre.size)
-        return (X_new - self.centre) * self.factor
+        return standardised(taken_by(self.model, X_new), self.centre, self.factor)
 
     def predict(self, X_new: ArrayLike) -> np.ndarray:
         """The model's prediction for raw items X_new (p, d).

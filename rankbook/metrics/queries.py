@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
+from ..base.limits import taken_by
 from ..base.validation import (
     as_array,
     as_count,
@@ -615,7 +616,7 @@ def block_scores(block, model):
     else:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            scores = model.predict(block.X)
+            scores = model.predict(taken_by(model, block.X))
     if np.ndim(scores) > 1:
         raise ArgumentError(
             f"model gives {np.shape(scores)[1]} scores for each row",

@@ -202,7 +202,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             refuse_beside(time=time, event=event)
             refuse_beside(target=target, graph=graph, query_weight=query_weight)
             (block,) = blocks.items.values
-            prefs = preferences_between(asked, len(block.X), block.item_names)
+            prefs = preferences_between(asked, block.X.shape[0], block.item_names)
         if None not in (lam, c):
             raise ArgumentError(f"lam is {lam!r} and -c is {c!r}", "one of the two")
         if c is not None:
@@ -223,7 +223,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     model.save(out)
     facts = dict(
         file=str(out),
-        items=(n := len(blocks.items.values[0].X) if files is None else problem.facts.n_items),
+        items=(n := blocks.items.values[0].X.shape[0] if files is None else problem.facts.n_items),
         events=None if survival is None else int(survival["event"].sum()),
         features=model.centre.size,
         preferences=None if prefs is None else len(prefs),

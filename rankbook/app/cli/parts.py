@@ -80,7 +80,7 @@ def read_parts_of(
         except ArgumentError as error:
             raise error.renamed("group_split") if error.argument == "qid" else error
     (block,) = blocks.items.values
-    items, groups = (len(block.X), block.item_names), None if group_split is None else block.qid
+    items, groups = (block.X.shape[0], block.item_names), None if group_split is None else block.qid
     if group is None:
         train = preferences_between(asked, *items)
     else:

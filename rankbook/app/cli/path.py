@@ -135,7 +135,7 @@ def path(  # noqa: PLR0913 -- an option of the command each
     )
     text = [repr(found)]
     if getattr(items, "events", None) is not None:
-        sizes = f"{count(len(items.X), 'item')}, {count(items.events, 'event')}"
+        sizes = f"{count(items.X.shape[0], 'item')}, {count(items.events, 'event')}"
         text.append(f"{'data':13}{sizes} of survival times")
     if "validation" in curves:
         curve = curves["validation"]

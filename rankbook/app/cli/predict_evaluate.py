@@ -173,8 +173,10 @@ def pair_table(scores, file, link):
 
     check_file("--pairs", file)
     given = read_frame(Source(file))
-    if given.shape[1] != 2:
-        raise ArgumentError(f"pairs has {given.shape[1]} columns", "two, of the items of each pair")
+    if len(given.columns) != 2:
+        raise ArgumentError(
+            f"pairs has {len(given.columns)} columns", "two, of the items of each pair"
+        )
     known = scores["name"] if "name" in scores else scores["row"]
     index = pd.Index(known.astype(str))
     if not index.is_unique:
@@ -254,7 +256,7 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
             error.add_note("--preferences FILE gives preferences in its place")
         raise
     if is_table(file):
-        scores = scores_in(file, len(blocks.items.values[0].X))
+        scores = scores_in(file, blocks.items.values[0].X.shape[0])
         model = SimpleNamespace(predict=lambda X: scores)
     return blocks, model
 
@@ -338,7 +340,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
         if asked is not None or isinstance(survival, Preferences):
             prefs = survival
             if asked is not None:
-                prefs = preferences_between(asked, len(block.X), block.item_names)
+                prefs = preferences_between(asked, block.X.shape[0], block.item_names)
             elif by_query:
                 raise ArgumentError("by_query is True", "no value for survival times")
             scores = block_scores(block, model)
@@ -440,7 +442,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
             scores.append(block_scores(block, model))
         more = dict(n_resamples=resamples, random_state=seed)
         if asked is not None:  # a preference is a query of two items
-            prefs = preferences_between(asked, len(block.X), block.item_names)
+            prefs = preferences_between(asked, block.X.shape[0], block.item_names)
             pairs = np.column_stack([prefs.better, prefs.worse]).ravel()
             numbers, known = np.repeat(np.arange(len(prefs)), 2), np.tile([1, 0], len(prefs))
             of_pairs = [each[pairs] for each in scores]

@@ -184,7 +184,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
         before, parts = WAITING.seconds, PARTS if validation is None or test else PARTS[:2]
         ends = dict(lam_min=lam_min, lam_max=lam_max)
         if verbose and method == "ranksvm":
-            how = standardize, seed, parts
+            how = standardize, seed, parts, kernel == "linear"
             _foretell(prepare(found, graph, *how)[0]["train"], options | ends)
         elif verbose:
             typer.echo(f"{method}: one decomposition, nothing is predicted", err=True)
