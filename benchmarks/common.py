@@ -8,6 +8,7 @@ import resource
 import time
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -60,6 +61,18 @@ def cpu_seconds():
     """Processor seconds of this process, and of those that it started and that have ended."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def peak_memory():
+    """Peak memory of this process in GB.
+
+    On Linux getrusage would count what the parent held when it forked.
+    """
+    facts = Path("/proc/self/status")
+    if facts.exists():
+        lines = dict(line.partition(":")[::2] for line in facts.read_text().splitlines())
+        return int(lines["VmHWM"].split()[0]) * 1024 / 1e9
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e9  # bytes on macOS
 
 
 def timed(function):

@@ -26,7 +26,7 @@ from rankbook.data.datasets import find_file
 from rankbook.data.table import read_table
 from rankbook.data.writers import write_dataset
 
-from .common import Row, compare, cpu_seconds, gap, if_installed, timed
+from .common import Row, compare, cpu_seconds, gap, if_installed, peak_memory, timed
 from .dask import cluster
 
 CSV = {"tiny": (2_000, 5), "usual": (300_000, 50), "full": (1_000_000, 50)}
@@ -56,17 +56,6 @@ def write(path, n, d):
         writer = writer or ParquetWriter(path, table.schema, **options)
         writer.write_table(table, row_group_size=ROWS)
     writer.close()
-
-
-def peak_memory():
-    """The most memory that this process ever had, in GB."""
-    facts = Path("/proc/self/status")
-    if facts.exists():
-        lines = dict(line.partition(":")[::2] for line in facts.read_text().splitlines())
-        return int(lines["VmHWM"].split()[0]) * 1024 / 1e9
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e9  # bytes on macOS
 
 
 def items_of(block):

@@ -5,7 +5,6 @@ beside one lambda. At full scale also half a million preferences and more, where
 microseconds of an event, and the memory of a process that follows one path and does nothing else.
 """
 
-import resource
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -13,7 +12,7 @@ import numpy as np
 
 import rankbook as rb
 
-from .common import Row, cancer, compare, timed
+from .common import Row, cancer, compare, peak_memory, timed
 from .interior import quadratic_programs
 
 PLANE = {"usual": 800, "full": 1600}
@@ -63,8 +62,7 @@ def followed(graded, end):
     lam_min = end * problem.lam_max if end else None
     seconds, path = timed(lambda: rb.solve_path(problem, lam_min, solver="path"))
     assert path.status == ("lam_min" if end else "complete"), path
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    return seconds, len(path.events), peak
+    return seconds, len(path.events), 1e3 * peak_memory()
 
 
 def alone(what, graded, end):
