@@ -139,7 +139,7 @@ class Answer:
         The objective, and how far above the best lower bound it is.
     width : float
         Of the smoothed hinge whose dual gives that bound.
-    lacking, rounding : float
+    lacking, smoothing : float
         Parts of the gap at the largest width: from the gradient, and the cost of smoothing.
     """
 
@@ -157,9 +157,9 @@ class Answer:
         self.primal = lam / 2 * square + cost
         self.gap = self.primal - bounds[best]
         self.lacking = norms[0] / (2 * lam) - float(gradients[0] @ f) + lam / 2 * square
-        self.rounding = self.primal - sums[0].margin + norms[0] / (2 * lam) - self.lacking
+        self.smoothing = self.primal - sums[0].margin + norms[0] / (2 * lam) - self.lacking
         if loss.is_smooth:
-            self.rounding = 0.0
+            self.smoothing = 0.0
 
 
 def step_length(problem, lam, answer, b, lifted, derivative):
@@ -211,10 +211,10 @@ def minimise(problem, lam, tol, p, tell=lambda text: None):
                 return answer
             quick = exact
         best = min(best, answer, key=lambda each: each.gap)
-        if answer.lacking <= answer.rounding or stuck > STUCK:
-            if answer.rounding <= goal / 8:
+        if answer.lacking <= answer.smoothing or stuck > STUCK:
+            if answer.smoothing <= goal / 8:
                 break
-            share = np.sqrt(goal / (2 * answer.rounding))
+            share = np.sqrt(goal / (2 * answer.smoothing))
             width, stuck, lowest = width * min(0.5, max(0.1, share)), 0, np.inf
         derivative = loss.smoothed(width)
         sums = summed.evaluate(answer.scores, derivative)
