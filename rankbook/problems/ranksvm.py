@@ -25,7 +25,7 @@ from ..kernels.linear_map import KernelMap
 from ..kernels.nystroem import NystroemMap
 from ..preferences.graph import Preferences, has_positive_margins
 from ..preferences.orders import Orders
-from ..preferences.sums import Derivative, Sums, query_totals
+from ..preferences.sums import CountedLoss, Derivative, Sums, query_totals
 from .certificate import Certificate, Solution
 from rankbook.problems.losses import (
     L1,
@@ -272,15 +272,18 @@ class RankSVMProblem(Tabled, KernelMap):
 
         Nothing is kept that is as long as the items. Entries of w that are rounding errors are set
         to 0, except for items in blocks, and those against the signs. The curvature of the hinge is
-        0.
+        0. So is that of the squared hinge without signs where preferences are counted: the sums
+        then keep their bands, with which it is computed.
         """
         sums, correlation, _ = self.sums_at(self.zero_scores(), self.loss.derivative)
         if isinstance(sums.score_gradient, np.ndarray):
             correlation = significant_weights(self, sums.score_gradient, correlation)
-        w, curvature = locked(nearest(self.signs, correlation)), 0.0
-        if self.loss.is_smooth:
+        w, curvature, bands = locked(nearest(self.signs, correlation)), 0.0, None
+        if self.loss.is_smooth and self.signs is None and isinstance(self.summed, CountedLoss):
+            bands = sums.bands  # which are a number at f = 0
+        elif self.loss.is_smooth:
             curvature = float(w @ self.hessian_product(sums.bands, w))
-        return replace(sums, score_gradient=None, bands=None), w, curvature
+        return replace(sums, score_gradient=None, bands=bands), w, curvature
 
     def zero_scores(self) -> np.ndarray:
         """The scores (n,) of the zero function."""

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
@@ -15,7 +16,13 @@ from rankbook.paths import ranges as newton_path
 from rankbook.paths.ranges import answer_of
 from rankbook.preferences.sums import SQUARED, CountedLoss
 from rankbook.solvers.newton import steps
-from rankbook.solvers.newton.steps import direct_step, minimise, started
+from rankbook.solvers.newton.steps import (
+    direct_step,
+    first_weights,
+    minimise,
+    normal_multiple,
+    started,
+)
 
 LAMS = (1e3, 10.0, 0.1, 1e-3)
 
@@ -593,3 +600,30 @@ def test_the_pull_of_the_last_multipliers_ends_where_continuation_ends(monkeypat
     assert found[0].info["steps"] != found[1].info["steps"]  # they went different ways
     assert all(answer.certificate.relative_gap <= 1e-4 for answer in found)
     assert found[0].certificate.primal == pytest.approx(found[1].certificate.primal, rel=2e-4)
+
+
+@pytest.mark.parametrize(
+    "mean, variance",
+    [(1e-3, 0.0), (1e-3, 5e-4), (0.2, 1e-9), (0.2, 0.1), (0.2, 0.159), (0.9, 0.01), (0.9, 0.08)],
+)
+def test_the_multiple_for_normal_differences_minimises_their_expected_cost(mean, variance):
+    nodes, weight = np.polynomial.hermite_e.hermegauss(180)
+    z, weight = mean + np.sqrt(variance) * nodes, weight / weight.sum()
+    lam, total = 2.0, 7.0
+    square = total * (mean - mean**2 - variance)  # so that the quadratic is least at 1
+    cost = lambda t: lam / 2 * t**2 * square + total * weight @ np.maximum(0, 1 - t * z) ** 2
+    best = minimize_scalar(cost, bounds=(1, 2), method="bounded").x
+    assert normal_multiple(lam, square, total, mean, variance) == pytest.approx(best, abs=5e-3)
+
+
+@pytest.mark.parametrize("lam", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_the_first_weights_of_the_squared_hinge_lower_the_objective(lam, scale):
+    rng = np.random.default_rng(0)
+    X = scale * rng.normal(size=(60, 4)) * [1, 10, 0, 1]
+    prefs = rb.Preferences.from_scores(X[:, 0] + scale * rng.normal(size=60), np.arange(60) // 20)
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss="squared")
+    value = lambda w: started(problem, lam, SQUARED, w).value
+    w, gradient = first_weights(problem, lam), problem.at_zero[1]
+    best = minimize_scalar(lambda t: value(t * gradient / np.linalg.norm(gradient) / scale)).fun
+    assert value(w) < value(np.zeros(4)) and value(w) <= best * 1.1
