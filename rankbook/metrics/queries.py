@@ -1,4 +1,4 @@
-"""Ranked lists of all queries, and what metrics by query share: rules, names, checks and means."""
+"""Shared parts of the metrics by query: ranked lists, names, checks and means."""
 
 import inspect
 import warnings
@@ -33,7 +33,7 @@ from ..preferences.orders import Orders
 
 
 def running(ufunc, v, place):
-    """Running totals of v (n,) by `ufunc` (np.add or np.multiply) that begin anew in each list.
+    """Accumulate v (n,) by `ufunc` (np.add or np.multiply) within each list.
 
     `place` (n,) counts from 0 in each list. O(n log(longest list)) time.
     """
@@ -46,7 +46,7 @@ def running(ufunc, v, place):
 
 
 class RankedLists:
-    """The items of every query best first, one list behind the other, and their chains of ties.
+    """Items of all queries, each query's best first, in one array, with their chains of ties.
 
     O(n log n) to make, for the sort.
 
@@ -88,9 +88,9 @@ class RankedLists:
         self.chain_first, self.chain_size = tie_chains(self.key, self.begin)
 
     def rising(self):
-        """The number of the grade (0, 1, 2, ... in each list), score and weights of the items.
+        """Return the grade number (0, 1, 2, ... in each list), score and weights of the items.
 
-        The lists stay where they are; in each of them scores rise. O(n log n).
+        Each list keeps its place, and scores increase within it. O(n log n).
         """
         order = np.lexsort((self.grade, self.query))
         grade = self.grade[order]
@@ -104,7 +104,7 @@ class RankedLists:
         return number[turned], -self.key[turned], weights
 
     def pair_counts(self, tie_tol=TIE_TOL):
-        """Of each list the pairs missed, those missed or tied, and all (q,), counted or weighed."""
+        """Count or weigh the pairs of each list: missed, missed or tied, and all (q,)."""
         if self.place.size == 0:
             return (np.zeros(0),) * 3
         grade, scores, weights = self.rising()
@@ -112,32 +112,32 @@ class RankedLists:
 
     @property
     def pair_units(self):
-        """The units (q,) of the pair counts of each list: the products of its largest weights."""
+        """Units (q,) of the pair counts of each list: the products of its largest weights."""
         if self.weight is None:
             return 1.0
         worse = self.weight if self.worse is None else self.worse
         return weight_scale(self.weight, self.first) * weight_scale(worse, self.first)
 
     def total(self, v):
-        """The sum (q,) of v (n,) over each list."""
+        """Sum v (n,) over each list, shape (q,)."""
         return np.add.reduceat(v, self.first)
 
     def chain_total(self, v):
-        """The sum (c,) of v (n,) over each chain."""
+        """Sum v (n,) over each chain, shape (c,)."""
         return np.add.reduceat(v, self.chain_first)
 
     def shared(self, v):
-        """The mean (n,) of v (n,) over the chain of each position."""
+        """Average v (n,) over the chain of each position, shape (n,)."""
         return np.repeat(self.chain_total(v) / self.chain_size, self.chain_size)
 
     @property
     def chain_of_list(self):
-        """The number (q,) of the chain with which each list begins."""
+        """Number (q,) of the first chain of each list."""
         return np.searchsorted(self.chain_first, self.first)
 
     @property
     def chain_place(self):
-        """How many chains of its list are before each chain (c,)."""
+        """Number (c,) of chains before each chain in its list."""
         first = self.chain_of_list
         return np.arange(self.chain_first.size) - np.repeat(
             first, np.diff(np.r_[first, self.chain_first.size])
@@ -145,7 +145,7 @@ class RankedLists:
 
 
 class UndefinedMetric(ArgumentError):
-    """There is nothing to measure: no preference, or no query of the kind that the metric needs.
+    """Error of a metric without a preference, or without a query for which it is defined.
 
     Examples
     --------
@@ -158,11 +158,11 @@ class UndefinedMetric(ArgumentError):
     """
 
     def __init__(self, said, accepted="a query for which the metric is defined", advice=""):
-        super().__init__(said, accepted, advice)  # a metric of one's own may give one sentence
+        super().__init__(said, accepted, advice)  # a user's metric may give one sentence
 
 
 def refuse_swapped(y_score):
-    """Refuse preferences where scores should be, with the order of the arguments."""
+    """Refuse preferences in place of scores, and name the order of the arguments."""
     if isinstance(y_score, Preferences):
         raise ArgumentError(
             "y_score is a Preferences",
@@ -172,13 +172,13 @@ def refuse_swapped(y_score):
 
 
 class Rule(NamedTuple):
-    """How a metric is counted for all queries at once.
+    """Rule by which a metric is computed for all queries at once.
 
     ``values(lists, **options)`` returns an array (q,), NaN for a query without what it `needs`.
-    Weights are of "items", of "queries", or of "pairs", for which items may have two weights. A
-    metric with ``pooled(lists, **options)`` is a mean over preferences, not over queries, and less
-    of it is better: `pooled` returns the sum over the preferences of each list, and what these
-    weigh (q,), (q,).
+    Weights belong to "items", "queries" or "pairs"; for pairs, items may have two weights. A metric
+    with ``pooled(lists, **options)`` is a mean over preferences and not over queries, and a lower
+    value is better. `pooled` returns for each list the sum over its preferences and their total
+    weight, (q,) and (q,).
     """
 
     values: Callable[..., np.ndarray]
@@ -193,7 +193,7 @@ Metric = TypeVar("Metric", bound=Callable[..., float])
 
 
 def counted_by(*rule: Any, name: str | None = None, **more: Any) -> Callable[[Metric], Metric]:
-    """Keep the :class:`Rule` by which a metric counts; and its name if it is not the function's."""
+    """Register the :class:`Rule` of a metric, and its name if it differs from the function's."""
 
     def keep(metric: Metric) -> Metric:
         RULES[metric] = Rule(*rule, **more)
@@ -204,7 +204,7 @@ def counted_by(*rule: Any, name: str | None = None, **more: Any) -> Callable[[Me
 
 
 def takes_k(metric):
-    """Whether a metric has the option k, and whether it needs one."""
+    """Return whether a metric has the option k, and whether it requires it."""
     k = inspect.signature(metric).parameters.get("k")
     return k is not None, k is not None and k.default is k.empty
 
@@ -214,9 +214,9 @@ SYNONYMS |= dict(rbp="rank_biased_precision", rbo="rank_biased_overlap")
 
 
 def split_metric(metric, k=None):
-    """The name and the k of a metric: ("ndcg", 10) for ``"ndcg@10"``, or for "ndcg" and k=10.
+    """Split a metric into name and k: ("ndcg", 10) for ``"ndcg@10"``, or for "ndcg" and k=10.
 
-    Names that other programs use become the names of this one; a function stays as it is.
+    Synonyms used by other packages become names of this one; a function is returned unchanged.
     """
     if not isinstance(metric, str):
         return metric, k
@@ -231,14 +231,14 @@ def split_metric(metric, k=None):
 
 
 def named(metric, options=()):
-    """The function and its options for a metric: a function, or a name as "map" or ``"ndcg@10"``.
+    """Return function and options of a metric: a function, or a name as "map" or ``"ndcg@10"``.
 
     Raises
     ------
     TypeError
         If `metric` is neither, or an option is not one of the function's.
     ValueError
-        If nothing has that name (the message says the nearest that has), or its k is none.
+        If there is no such name (the message names the nearest one), or its k is missing.
     """
     options = dict(options)
     if isinstance(metric, str):
@@ -267,7 +267,7 @@ def named(metric, options=()):
 
 
 def refuse_beside_preferences(**given):
-    """Refuse arguments that preferences already hold."""
+    """Refuse arguments that preferences already contain."""
     for name, value in given.items():
         if value is not None:
             raise ArgumentError(
@@ -277,9 +277,9 @@ def refuse_beside_preferences(**given):
 
 
 def as_known(y_true, rows, argument="y_true", of="y_score"):
-    """Preferences between rows if `y_true` holds pairs or survival times, else as it came.
+    """Return preferences between rows if `y_true` contains pairs or survival times, else `y_true`.
 
-    Orders are taken as they are.
+    Orders are returned unchanged.
 
     See :func:`rankbook.preferences.graph.as_preferences` and `survival_target` there.
     """
@@ -295,7 +295,7 @@ def as_known(y_true, rows, argument="y_true", of="y_score"):
 
 
 def as_judged(y_true, y_score, qid=None, sample_weight=None):
-    """The preferences of `y_true`, at least one, and scores (n,) for a mean over preferences."""
+    """Return the preferences of `y_true`, at least one, and scores (n,)."""
     refuse_swapped(y_score)
     y_true = as_known(y_true, y_score)
     if isinstance(y_true, Orders):  # which stand for the pairs that they imply
@@ -320,11 +320,11 @@ def as_judged(y_true, y_score, qid=None, sample_weight=None):
 
 
 def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
-    """`y_true` as a finite vector, and query ids, weights and second weights of the items, or None.
+    """Return `y_true` as a finite vector, query ids, weights and second weights of items, or None.
 
-    Preferences that were made from scores hold them all; only metrics that weigh items or pairs use
-    their item weights, and the latter alone two weights. Other preferences are refused, because
-    they do not say how good an item is.
+    Preferences that were made from scores contain all of these. Only metrics that weigh items or
+    pairs use item weights, and only metrics that weigh pairs use two weights. Other preferences
+    are refused because they have no grades.
     """
     if not isinstance(y_true, Preferences):
         return as_vector("y_true", y_true), qid, sample_weight, None
@@ -362,7 +362,7 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
 
 
 def query_weights(weight, number):
-    """The weight (q,) of each query; those that differ within a query are refused."""
+    """Return the weight (q,) of each query; weights that differ within a query are refused."""
     first = np.unique(number, return_index=True)[1]
     other = np.flatnonzero(weight != weight[first][number])
     if other.size:
@@ -376,7 +376,7 @@ def query_weights(weight, number):
 
 
 def empty_value(empty):
-    """Value of a query for which the metric is undefined: NaN for "skip", 0.0 or 1.0."""
+    """Return the value of a query without one: NaN for "skip", 0.0 or 1.0."""
     if isinstance(empty, str) and empty == "skip":
         return np.nan
     if isinstance(empty, (int, float, np.number)) and type(empty) is not bool and empty in (0, 1):
@@ -394,42 +394,42 @@ def by_query(
     empty: Literal["skip", 0, 1] = "skip",
     **options: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Evaluate a metric on each query alone.
+    """Evaluate a metric on each query separately.
 
     Parameters
     ----------
     metric : str or callable
-        A metric of this package or its name, as "auc" or ``"ndcg@10"``; or any function
-        ``metric(y_true, y_score)`` that gets the items of one query and returns a float. It gets
-        ``sample_weight=`` too, if that is given.
+        Metric of this package or its name, such as "auc" or ``"ndcg@10"``; or any function
+        ``metric(y_true, y_score)`` of the items of one query that returns a float. If
+        `sample_weight` is given, the function receives it as ``sample_weight=``.
     y_true, y_score : array-like of shape (n,), float
-        What is known of the items, and their scores. Preferences made from scores are accepted as
+        Grades of the items, and their scores. Preferences made from scores are accepted as
         grades with their queries, and with their item weights if the metric weighs items.
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the items.
     empty : {"skip", 0, 1}, default "skip"
-        The value of a query that has nothing to measure; NaN if "skip". One in which no item weighs
-        anything is left out in any case.
+        Value of a query for which the metric is undefined; NaN if "skip". Queries whose items all
+        have weight 0 are NaN in any case.
     **options
-        Of the metric, as ``k=10``.
+        Options of the metric, such as ``k=10``.
 
     Returns
     -------
     ids : ndarray of shape (n_queries,)
-        The distinct query ids, sorted; 0 if `qid` is None.
+        Distinct query ids, sorted; 0 if `qid` is None.
     values : ndarray of shape (n_queries,), float64
-        The metric of each query; `empty` where it raised :class:`UndefinedMetric`.
+        Metric of each query; `empty` where it is undefined.
 
     Raises
     ------
     TypeError, ValueError
-        If there is no such metric, or it has no such option, or an array is wrong.
+        If there is no such metric or option, or an array is wrong.
 
     Notes
     -----
-    O(n log n) for a metric of this package, all queries at once; a call for each query for others.
+    O(n log n) for a metric of this package; other functions are called once per query.
 
     Examples
     --------
@@ -442,7 +442,7 @@ def by_query(
 
 
 def measured(metric, y_true, y_score, qid, weight, empty, options):
-    """Ids and values (q,) of :func:`by_query`; what each query weighs, or None; the ranked lists.
+    """Return ids and values (q,) of :func:`by_query`, query weights or None, and ranked lists.
 
     The lists are None for a metric that is not of this package.
     """
@@ -481,9 +481,9 @@ def measured(metric, y_true, y_score, qid, weight, empty, options):
 
 
 def mean_over_queries(values, needs, weight=None):
-    """The mean of the values of the queries, over those that are not NaN.
+    """Average the values of the queries that are not NaN.
 
-    Each query counts alike, or with its weight.
+    All queries have equal weight, or the given ones.
     """
     defined = ~np.isnan(values) & (weight is None or weight > 0)
     if not defined.any():
@@ -497,17 +497,16 @@ def mean_over_queries(values, needs, weight=None):
 
 
 def averaged(metric, y_true, y_score, qid, sample_weight, empty, **options):
-    """The mean over queries of a metric of this package.
+    """Average a metric of this package over queries.
 
-    It raises what :func:`by_query` does, and UndefinedMetric where all queries are empty and left
-    out.
+    Raises the errors of :func:`by_query`, and UndefinedMetric if all queries are left out.
     """
     found = measured(metric, y_true, y_score, qid, sample_weight, empty, options)
     return mean_over_queries(found[1], RULES[metric].needs, found[2])
 
 
 def as_tie_tol(tie_tol):
-    """A number >= 0 and < 1."""
+    """Check that a tolerance for ties is a number >= 0 and < 1."""
     tie_tol = as_positive("tie_tol", tie_tol, zero=True)
     if tie_tol >= 1:
         raise ArgumentError(f"tie_tol is {tie_tol!r}", "a number >= 0 and < 1")
@@ -515,22 +514,22 @@ def as_tie_tol(tie_tol):
 
 
 def as_places(k):
-    """The number of places that count: an integer >= 1, or None for all."""
+    """Check the number of ranks that count: an integer >= 1, or None for all."""
     return None if k is None else as_count("k", k)
 
 
 def metric_sums(metric, y_true, y_score, qid=None, sample_weight=None, *, empty="skip", **options):
-    """The sum over queries of a metric, and their number, or what they weigh.
+    """Sum a metric over queries, and count the queries or sum their weights.
 
     Parameters
     ----------
     metric, y_true, y_score, qid, sample_weight, empty, **options
-        As of :func:`rankbook.metrics.by_query`.
+        As in :func:`rankbook.metrics.by_query`.
 
     Returns
     -------
     total, number : float
-        Their quotient is the metric. Of a mean over preferences, their sum and what they weigh.
+        Their quotient is the metric. For a mean over preferences, their sum and total weight.
     """
     metric, options = named(metric, options)
     _, values, weight, lists = measured(metric, y_true, y_score, qid, sample_weight, empty, options)
@@ -549,39 +548,39 @@ def over_blocks(
     empty: Literal["skip", 0, 1] = "skip",
     **options: Any,
 ) -> float:
-    """A metric of a model on blocks of whole queries.
+    """Compute a metric of a model on blocks of whole queries.
 
     Parameters
     ----------
     metric : str or callable
         As in :func:`rankbook.metrics.by_query`.
     blocks : Blocks
-        Items with scores y, see :class:`rankbook.Blocks` and :func:`rankbook.read_blocks`. Their
-        weights are the metric's ``sample_weight``.
+        Items with grades y, see :class:`rankbook.Blocks` and :func:`rankbook.read_blocks`. Their
+        weights become the metric's ``sample_weight``.
     model : object
-        Whose ``predict(X)`` gives scores: an estimator or a Solution.
+        Estimator or Solution, whose ``predict(X)`` returns scores.
     empty : {"skip", 0, 1}, default "skip"
         Value of a query for which the metric is undefined.
     **options
-        Of the metric, as ``k=10``.
+        Options of the metric, such as ``k=10``.
 
     Returns
     -------
     float
-        What the metric gives for all items in one place, but for the order in which queries are
-        added up.
+        The value of the metric on all items in memory, up to rounding, because queries are added up
+        in another order.
 
     Raises
     ------
     UndefinedMetric
-        A ValueError: if there is no query with what the metric needs.
+        A ValueError: if the metric is undefined for every query.
     TypeError, ValueError
         As :func:`rankbook.metrics.by_query`.
 
     Notes
     -----
-    One pass over the items, O(n d + n log n) for a linear function. The AUC asks for at most two
-    values in each query, and not in all of them.
+    One pass over the items, O(n d + n log n) for a linear function. The AUC requires at most two
+    different values in each query; different queries may have different values.
 
     Examples
     --------
@@ -607,9 +606,9 @@ def over_blocks(
 
 
 def block_scores(block, model):
-    """Scores of a block's items by a model, which is given the names of features if it has some.
+    """Compute the scores of a block's items, with names of features if the model knows names.
 
-    To a block without names a model with names says nothing.
+    For a block without names, scikit-learn's warning about them is silenced.
     """
     if block.feature_names is not None and getattr(model, "feature_names_in_", None) is not None:
         scores = model.predict(block.named_items())
@@ -637,7 +636,7 @@ def block_sums(block, model, metrics, empty="skip"):
 
 
 def quotients(sums, metrics):
-    """The metrics from their sums over all blocks; UndefinedMetric for one that there is not."""
+    """Divide the sums of metrics over all blocks; UndefinedMetric if one has no query."""
     found = []
     for (total, number), (metric, options) in zip(sums, metrics):
         rule = RULES.get(named(metric, options)[0])

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def refuse_without_ids(model, y, qid):
-    """A ValueError if a model was fitted with query ids and is to be judged without them.
+    """Refuse to score a model without query ids if it was fitted with them.
 
-    So it is if a model that was fitted inside it was.
+    This includes models inside a pipeline, search or other meta-estimator.
     """
     known = isinstance(y, Preferences | Orders)
     inside, seen = [model] if qid is None and not known else [], set()
@@ -39,15 +39,15 @@ def refuse_without_ids(model, y, qid):
 
 
 class QueryScorer:
-    """A metric of what an estimator predicts, made by :func:`scorer`.
+    """Scorer of an estimator by a metric, made by :func:`scorer`.
 
     Parameters
     ----------
     metric : callable
     sign : {1, -1}
-        -1 if less of the metric is better.
+        -1 if lower values of the metric are better.
     options : dict
-        Of the metric.
+        Options of the metric.
     queries : pandas.Series, optional
         Query ids by the index of y.
     """
@@ -68,7 +68,7 @@ class QueryScorer:
         self._requests = dict(qid=True if queries is None else None, sample_weight=None)
 
     def __call__(self, estimator, X, y_true, qid=None, sample_weight=None):
-        """The metric, with a sign such that greater is better."""
+        """Return the metric, with a sign such that greater is better."""
         if self.queries is not None:
             qid = self._looked_up(y_true)
         y_true = as_known(y_true, X, "y", "X")
@@ -77,12 +77,12 @@ class QueryScorer:
         return self.sign * self.metric(y_true, scores, qid, sample_weight, **self.options)
 
     def set_score_request(self, *, qid: Any = True, sample_weight: Any = None) -> Self:
-        """Declare what scikit-learn routes to this scorer, as for its own scorers."""
+        """Declare which metadata scikit-learn passes to this scorer."""
         self._requests = dict(qid=qid, sample_weight=sample_weight)
         return self
 
     def get_metadata_routing(self):
-        """The metadata request, for scikit-learn."""
+        """Return the metadata request for scikit-learn."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
@@ -94,7 +94,7 @@ class QueryScorer:
         return True  # scikit-learn asks it of scorers that are combined
 
     def _looked_up(self, y_true):
-        """The query ids of the rows of y, by its index."""
+        """Return the query ids of the rows of y, by its index."""
         if not hasattr(y_true, "index") or callable(y_true.index):
             raise ArgumentError(
                 f"y is a {type(y_true).__name__}",
@@ -116,40 +116,40 @@ def scorer(
     queries: "Series | None" = None,
     **options: Any,
 ) -> QueryScorer:
-    """A scorer for scikit-learn's GridSearchCV, cross_val_score and others.
+    """Make a scorer for scikit-learn's GridSearchCV, cross_val_score and others.
 
-    It measures what the estimator's ``predict`` gives, and asks for `qid` by metadata routing.
+    The scorer evaluates a metric on the scores of ``predict`` and takes `qid` by metadata routing.
 
     Parameters
     ----------
     metric : str or callable
-        The name of a metric, as "auc" or ``"ndcg@10"``, or a metric of :mod:`rankbook.metrics`. The
-        :func:`rankbook.disagreement` is given a minus sign, for a scorer has to be greater where
-        it is better.
+        Name of a metric, such as "auc" or ``"ndcg@10"``, or a metric of :mod:`rankbook.metrics`.
+        The :func:`rankbook.disagreement` gets a minus sign, because greater values of a scorer
+        have to be better.
     queries : pandas.Series, optional
-        Query ids by the index of y, for use without metadata routing; y must be a Series then.
+        Query ids by the index of y, for use without metadata routing. y must then be a Series.
     **options
-        Of the metric, as ``k=10, empty=0``.
+        Options of the metric, such as ``k=10, empty=0``.
 
     Returns
     -------
     QueryScorer
-        Called ``scorer(estimator, X, y)``, as scorers of :func:`sklearn.metrics.make_scorer` are,
-        and given ``qid=`` where scikit-learn routes it. It can be pickled. It raises a ValueError
-        if the estimator was fitted with query ids and is to be judged without them.
+        Callable as ``scorer(estimator, X, y)``, like scorers of
+        :func:`sklearn.metrics.make_scorer`, with ``qid=`` if scikit-learn routes it. It can be
+        pickled. It raises a ValueError without query ids if the estimator was fitted with them.
 
     Raises
     ------
     ValueError
-        If nothing has that name (the message says the nearest that has), or an option is wrong.
+        If there is no such name (the message names the nearest one), or an option is wrong.
     TypeError
         If `metric` is neither a name nor a metric of this package, or has no such option.
 
     Notes
     -----
-    To weigh queries, too: ``scorer(...).set_score_request(qid=True, sample_weight=True)``. If y is
+    To weight queries, use ``scorer(...).set_score_request(qid=True, sample_weight=True)``. If y is
     :class:`rankbook.Preferences` made from scores with query ids, neither routing nor `queries` is
-    needed. Without any of these all items of a fold are one query.
+    needed. Without any of these, all items of a fold form one query.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from ..preferences.orders import Orders
 
 # %% ../../nbs/metrics/survival.ipynb #sc07
 def as_survival(argument, value, qid=None, sample_weight=None):
-    """Preferences of survival times, given as such, as orders or as a structured array."""
+    """Return preferences of survival times, from Preferences, Orders or a structured array."""
     if isinstance(value, Orders) and value.survival is not None:
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         weight = np.zeros(value.n_items)
@@ -47,7 +47,7 @@ def as_survival(argument, value, qid=None, sample_weight=None):
 
 # %% ../../nbs/metrics/survival.ipynb #sc09
 def kaplan_meier(time, happened, first=None, weight=None):
-    """Distinct times (t,), rising, and the Kaplan-Meier estimate (t,) of the share left after each.
+    """Compute distinct times (t,), increasing, and the Kaplan-Meier survival (t,) after each.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def kaplan_meier(time, happened, first=None, weight=None):
 
 
 def _value_at(times, values, t):
-    """Values of a step function at t; 1 before the first of its times."""
+    """Evaluate a step function at t; 1 before the first of its times."""
     return np.r_[1.0, values][np.searchsorted(times, t, side="right")]
 
 
 def patient_weights(argument, prefs):
-    """The weight (n,) of each patient, in units of the largest; an error if they have two."""
+    """Return the weight (n,) of each patient, in units of the largest; two weights are refused."""
     weight = prefs.better_weight
     if not np.array_equal(prefs.worse_weight, weight * prefs.survival["event"]):
         raise ArgumentError(
@@ -86,7 +86,7 @@ def patient_weights(argument, prefs):
 
 
 def inverse_censoring(train, time, counts, accepted):
-    """1 / G (n,) at the times of the patients that count, and 0 for the others.
+    """Compute 1 / G (n,) at the times of the patients that count, and 0 for the others.
 
     G is the share that is not censored up to a time, estimated from the target `train`. An error
     about an event at a time where G is 0 or unknown recommends `accepted` and the time.
@@ -117,7 +117,7 @@ def concordance(
     tau: float | None = None,
     tie_tol: float = TIE_TOL,
 ) -> float:
-    """Harrell's concordance of survival times and scores, or Uno's if `train` is given.
+    """Compute Harrell's concordance of survival times and scores, or Uno's if `train` is given.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def dynamic_auc(
     train: ArrayLike | Preferences,
     tie_tol: float = TIE_TOL,
 ) -> tuple[np.ndarray, float]:
-    """The cumulative/dynamic AUC at given times, and its mean.
+    """Compute the cumulative/dynamic AUC at given times, and its mean.
 
     Parameters
     ----------
