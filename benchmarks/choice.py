@@ -3,11 +3,11 @@
     python -m benchmarks choice --out nbs/registry/costs.csv                    what it lacks
     python -m benchmarks choice --out nbs/registry/costs.csv --solver newton    this solver anew
 
-Every solution is computed in a fork of one process that has solved a small problem by every solver,
-so that nothing is imported or compiled meanwhile; what a first call takes for that has rows of its
-own. A fork is stopped after LIMIT seconds, or PATIENCE times as long as the best takes, and its
-seconds are then a lower bound. The cost model of nbs/registry/choice.ipynb is fitted to the table,
-which takes half an hour without a file to begin with.
+Every solution is computed in a fork of one process that has solved a small problem of every kind by
+every solver, so that nothing is imported or compiled meanwhile; what a first call takes for that
+has rows of its own. A fork is stopped after LIMIT seconds, or PATIENCE times as long as the best
+takes, and its seconds are then a lower bound. The cost model of nbs/registry/choice.ipynb is fitted
+to the table, which takes half an hour without a file to begin with.
 
 A row of "auto" has the time in which `choose_solver` decides and that of the solver it takes; the
 ratio is to the quickest.
@@ -36,6 +36,7 @@ FIRST, PATIENCE = 0.25, 4.0  # seconds that all may take at first; times the bes
 ROOM = 4 * 2**30  # bytes
 SHORT = 0.1  # seconds: the fastest of three solutions counts
 ENTRIES = 30  # nonzeros of a sparse item
+LOSSES = "hinge", "squared"
 SHARES = (0.3, 1e-2, 1e-4, 1e-6), (0.1, 1e-3, 1e-5)  # of lam_max, in turns
 
 
@@ -142,6 +143,8 @@ def grid(scale):
             yield *linear, n, d, query, "full", margin
         yield "linear", "squared", "dense", 1000, 20, 50, "full", margin
     yield *linear, 1_000_000, 10, 5, "full", "one"
+    for n, d, query in ((2000, 10, 2000), (4000, 3, 100), (4000, 10, 4000)):
+        yield "rbf", "hinge", "dense", n, d, query, "full", "one"
     if scale == "full":
         for n, d, query in ((3000, 2000, 20), (100_000, 200, 20), (1_000_000, 5, 100)):
             yield *linear, n, d, query, "full", "one"
@@ -252,9 +255,9 @@ def decided(make, lam):
     return min(found)
 
 
-def small(kernel, loss):
+def small(kernel, loss="hinge", storage="dense"):
     """A problem that everything is warmed with."""
-    case = kernel, loss, "dense", 40, 3, 20, "full", "one"
+    case = kernel, loss, storage, 40, 3, 20, "full", "one"
     return lambda: made(case, *items(case))
 
 
@@ -270,9 +273,9 @@ def takes(problem):
 
 def began(solver):
     """Seconds that the first solution of a small problem takes more than the next."""
-    make = small("linear", "hinge")
+    make = small("linear")
     if solver not in takes(make()):
-        make = small("rbf", "hinge")
+        make = small("rbf")
     seconds = []
     for _ in range(3):
         problem, start = make(), process_time()
@@ -355,7 +358,8 @@ def of_problem(case, shares, limit, anew, kept, first):
 def rows(scale, peers):
     """All rows; the last ones say in how many cases "auto" is near the best."""
     kept = known(peers.get("out"))
-    problems = small("linear", "hinge"), small("rbf", "hinge")
+    kinds = ("linear", "dense"), ("rbf", "dense"), ("linear", "csr")
+    problems = [small(kernel, loss, storage) for kernel, storage in kinds for loss in LOSSES]
     names = list(dict.fromkeys(name for make in problems for name in takes(make())))
     anew = peers.get("solvers") or ()
     first, autos = {}, []
