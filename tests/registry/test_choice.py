@@ -262,14 +262,14 @@ def test_every_route_says_beforehand_what_it_will_take(fit, words, monkeypatch):
 def test_what_would_take_a_month_is_refused_unless_a_solver_is_named(monkeypatch):
     monkeypatch.setattr(choice, "available_memory", lambda: 23 * 2**30)
     monkeypatch.setattr(choice, "LONGEST", 24 * 3600.0)
-    large = problem(200_000, queries=1, d=30)
+    large = problem(200_000, queries=50_000, d=30)
     words = (
         "predicted to need [0-9,]+ days, more than 1 days. Use approximate_kernel=.auto., kernel"
     )
     with pytest.raises(ValueError, match=words):
         choose_solver(large)
     with pytest.raises(ValueError, match=words):
-        rb.solve(large, 1.0)
+        rb.solve(large, 1e-6)
     assert choose_solver(large, "path").name == "path"
 
 
