@@ -75,12 +75,18 @@ def finish():
     for pattern in ("*.map", "locales/**/*.*", "*macros.html", "scripts/fontawesome.js"):
         for path in (BUILT / "_static").rglob(pattern):
             path.unlink()
-    for path in BUILT.rglob("*.html"):
-        path.write_text(shorter(path.read_text(encoding="utf-8")), encoding="utf-8")
+    fill_cards()
+    least = {}
     for path in (BUILT / "_images").rglob("*.svg"):
+        least[path.name] = least_width(path.read_text(encoding="utf-8"))
         path.write_text(shorter_picture(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in BUILT.rglob("*.html"):
+        page = with_least_widths(path.read_text(encoding="utf-8"), least)
+        path.write_text(shorter(page), encoding="utf-8")
     search = BUILT / "_static" / "searchtools.js"
     search.write_text(reading_only(search.read_text(encoding="utf-8")), encoding="utf-8")
+    index = BUILT / "searchindex.js"
+    index.write_text(with_words(index.read_text(encoding="utf-8")), encoding="utf-8")
     for path in (BUILT / "_sources").rglob("*.ipynb"):
         path.write_text(without_outputs(path.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.rmtree(SITE, ignore_errors=True)
@@ -99,12 +105,33 @@ def shorter(page):
     return "".join(parts)
 
 
+def least_width(svg):
+    """The pixels that a picture is wide where its smallest letters have 9; None without letters."""
+    sizes = [100 * float(size) for size in re.findall(r"scale\((\S+) -", svg)]
+    width = re.search(r'<svg[^>]*width="([\d.]+)pt"', svg)
+    return round(9 * float(width[1]) / min(sizes)) if sizes and width else None
+
+
+def with_least_widths(page, least):
+    """A page whose pictures say how narrow they may be shown, which site.css uses on telephones."""
+
+    def told(match):
+        width = least.get(match[2])
+        return f'{match[1]} style="--least: {width}px"' if width else match[1]
+
+    return re.sub(r'(<img(?![^>]*class)[^>]* src="[^"]*_images/([^"]+)")', told, page)
+
+
 def shorter_picture(svg):
-    """A picture drawn to a tenth of a point, each corner from the one before, with short names."""
+    """A picture drawn to a tenth of a point, each corner from the one before, with short names.
+
+    It has no white ground, so that it can lie on a dark page.
+    """
     svg = svg[svg.index("<svg") :].replace("DejaVuSans", "D").replace("xlink:href=", "href=")
     svg = re.sub(r"(?<![\d.#])(\d\d+\.\d)\d+", r"\1", svg)
     svg = re.sub(r' transform="translate\((\S+) (\S+)\)"/>', r' x="\1" y="\2"/>', svg)
     svg = svg.replace(' y="0"/>', "/>")
+    svg = re.sub(r'style="fill: ?#ffffff"', 'style="fill:none"', svg)
     svg = re.sub(r'(?<= d=")[^"]*', corners, svg)
     return re.sub(r'(?<= style=")[^"]*', lambda s: re.sub(r"([:;]) ", r"\1", s[0]), svg)
 
@@ -138,11 +165,48 @@ def decimal(number, digits):
 
 
 def reading_only(search):
-    """Sphinx's search, whose excerpts of a page begin with its text, and not with its buttons."""
-    before, found, after = search.partition('[".headerlink", ')
-    if not found:
-        raise SystemExit("searchtools.js of this Sphinx takes its excerpts in another way.")
-    return f'{before}{found}".bd-header-article", ".onlyprint", {after}'
+    """Sphinx's search, whose excerpts of a page are its text without buttons and without TeX."""
+    kinds = '".bd-header-article", ".onlyprint", "summary", '
+    changes = [('[".headerlink", ', f'[".headerlink", {kinds}')]
+    changes += [("Search.htmlToText(htmlText, anchor)", r"$&.replace(/\\[(\\]\\?|\\[)\]]/g, '')")]
+    for before, after in changes:
+        if search.count(before) != 1:
+            raise SystemExit("searchtools.js of this Sphinx takes its excerpts in another way.")
+        search = search.replace(before, after.replace("$&", before))
+    return search
+
+
+def with_words(index):
+    """The index of the search, with the words of nbs/_toc.yml that lead to a page."""
+    from website import contents
+
+    before, data = index.split("(", 1)
+    data = json.loads(data.rstrip("; \n)"))
+    toc = contents.table()
+    first = {"notebook": toc["root"], "search": toc["search"]}
+    for entry in [first, *contents.entries(toc)]:
+        place = [data["docnames"].index(contents.page_of(entry)), "", True]
+        for word in entry.get("search", ()):
+            data["indexentries"].setdefault(word.lower(), []).append(place)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"{before}({text})"
+
+
+def fill_cards():
+    """Give each card the first picture of the page that it names, or else the logo."""
+    from website import contents
+
+    for path in BUILT.rglob("*.html"):
+        up, page = "../" * len(path.relative_to(BUILT).parts[1:]), path.read_text(encoding="utf-8")
+
+        def picture(match):
+            shown = (BUILT / f"{match[0]}.html").read_text(encoding="utf-8")
+            found = re.search(r'<img[^>]*src="\S*?(_images/[^"]+)"', shown)
+            return up + (found[1] if found else "_static/logo.svg")
+
+        filled = re.sub(rf'(?<=class="{contents.CARD}" alt="" src=")[^"]+', picture, page)
+        if filled != page:
+            path.write_text(filled, encoding="utf-8")
 
 
 def without_outputs(notebook):

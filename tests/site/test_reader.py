@@ -29,7 +29,7 @@ def read(*cells):
 @pytest.mark.parametrize(
     "source, shown, tags",
     [
-        ("#| export\ndef f(): ...", "def f(): ...", []),
+        ("#| export\ndef f(): ...", "def f(): ...", ["hide-input"]),
         ("#| hide\nimport os", "import os", ["remove-cell"]),
         ("#| default_exp base.jit", "", ["remove-cell"]),
         ("#|hide_input\n1", "1", ["remove-input"]),
@@ -104,6 +104,17 @@ def test_every_entry_has_a_page_of_its_own():
 def test_long_code_of_a_picture_is_folded(code, outputs, tags):
     cell = read(("markdown", "# A"), ("code", code, *outputs))[1]
     assert cell.metadata.tags == tags
+
+
+def test_implementations_and_solutions_are_folded_under_their_names():
+    book = read(("markdown", "# A"), ("code", "#| export\nx = 1"))
+    assert book[1].metadata.mystnb.code_prompt_show == "Show the implementation"
+    cell = {"cell_type": "code", "id": "c", "metadata": {"tags": ["solution"]}, "source": "x = 1"}
+    cell |= {"outputs": [], "execution_count": None}
+    text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    (cell,) = reader.read(text, repository="").cells
+    assert cell.metadata.tags == ["solution", "hide-cell"]
+    assert cell.metadata.mystnb.code_prompt_show == "Show the solution"
 
 
 def test_long_code_at_the_head_of_a_chapter_is_folded():

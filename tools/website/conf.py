@@ -22,7 +22,7 @@ language = "en"
 extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 source_suffix = {".ipynb": "myst-nb", ".md": "myst-nb", ".rst": "restructuredtext"}
 templates_path, html_static_path = ["templates"], ["static"]
-html_css_files = ["site.css"]
+html_css_files, html_js_files = ["site.css"], ["site.js"]
 html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 
 # Notebooks: outputs are those stored, which tools/notebooks.py --compare holds to be true.
@@ -49,7 +49,7 @@ mathjax3_config = {"options": {"enableMenu": False}}
 
 html_theme = "sphinx_book_theme"
 html_title = project
-html_favicon = "static/favicon.svg"
+html_favicon = html_logo = "static/logo.svg"
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_sourcelink_suffix = ""
 html_theme_options = {
@@ -66,6 +66,7 @@ html_theme_options = {
     },
     "navbar_persistent": [],
     "primary_sidebar_end": [],  # without a place for advertisements
+    "logo": {"text": project},
     "footer_content_items": ["cite.html", "copyright.html"],
 }
 

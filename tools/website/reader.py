@@ -43,9 +43,9 @@ def read(text, repository):
             cell.source = with_links(cell.source, repository)
             heading = (re.findall(r"^#+ (.*)$", cell.source, re.MULTILINE) or [heading])[-1]
         elif cell.cell_type == "code":
-            read_directives(cell)
+            exported = read_directives(cell)
             describe_pictures(cell, heading)
-            fold_long_code(cell, at_head=texts == 1 and module)
+            fold(cell, exported, at_head=texts == 1 and module)
     if module:
         first = notebook.cells[0]
         first.source += "\n\n" + reference.of_module(module)
@@ -58,12 +58,14 @@ def sources(notebook):
 
 
 def read_directives(cell):
-    """Turn the directives of a cell of code into tags."""
+    """Turn the directives of a cell of code into tags; return whether it is exported."""
     tags = cell.metadata.setdefault("tags", [])
-    for directive in DIRECTIVE.findall(cell.source):
+    directives = DIRECTIVE.findall(cell.source)
+    for directive in directives:
         if (tag := TAGS.get(directive)) and tag not in tags:
             tags.append(tag)
     cell.source = DIRECTIVE.sub("", cell.source)
+    return "export" in directives
 
 
 def labels(source):
@@ -84,16 +86,27 @@ def has_pictures(cell):
     return any("image" in kind for output in cell.outputs for kind in output.get("data", {}))
 
 
-def fold_long_code(cell, at_head):
-    """Fold long code of a picture: one looks first, and then reads.
+def fold(cell, exported, at_head):
+    """Fold the implementation, solutions of exercises, and long code of a picture.
 
-    Not if it defines what is used later, unless it is at the head of a chapter.
+    Code of a picture stays open if it defines what is used later, unless it is at the head.
     """
-    if len(cell.source.strip().splitlines()) <= LONG:
-        return
     defines = re.search(r"^(def|class) ", cell.source, re.MULTILINE)
-    if at_head or (has_pictures(cell) and not defines):
-        cell.metadata["tags"].append("hide-input")
+    long = len(cell.source.strip().splitlines()) > LONG
+    if "solution" in cell.metadata.tags:
+        tag, prompt = "hide-cell", "Show the solution"
+    elif exported:
+        tag, prompt = "hide-input", "Show the implementation"
+    elif "hide-input" in cell.metadata.tags or (
+        long and (at_head or (has_pictures(cell) and not defines))
+    ):
+        tag, prompt = "hide-input", "Show the code"
+    else:
+        return
+    if tag not in cell.metadata.tags:
+        cell.metadata.tags.append(tag)
+    shown = {"code_prompt_show": prompt, "code_prompt_hide": prompt.replace("Show", "Hide")}
+    cell.metadata.setdefault("mystnb", {}).update(shown)
 
 
 def describe_pictures(cell, heading):
@@ -101,7 +114,7 @@ def describe_pictures(cell, heading):
     if has_pictures(cell):
         said = [re.sub(r"[$\\{}`*]", "", text) for text in [heading, *labels(cell.source)]]
         picture = {"alt": "Picture: " + "; ".join(dict.fromkeys(said))}
-        cell.metadata["mystnb"] = {"image": picture}
+        cell.metadata.setdefault("mystnb", {})["image"] = picture
 
 
 def with_links(source, repository):
