@@ -9,22 +9,41 @@ import threading
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_site"
 AXE = ROOT / "build" / "site" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
+TOC = yaml.safe_load((ROOT / "nbs" / "_toc.yml").read_text(encoding="utf-8"))
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 
 
+def pages_read(entries):
+    """The pages of entries of nbs/_toc.yml and of those below them."""
+    for entry in entries:
+        if name := entry.get("notebook") or entry.get("page"):
+            yield f"{name}.html"
+        yield from pages_read(entry.get("chapters", ()))
+
+
+READ = ["index.html", *(page for part in TOC["parts"][:2] for page in pages_read(part["chapters"]))]
+
+
 def pytest_generate_tests(metafunc):
-    """A test that takes a page is run on each, and in a browser on some, without --slow."""
+    """A test that takes a page is run on each; in a browser on the book, the guides and a few.
+
+    With --slow a browser looks at all.
+    """
     skip = pytest.mark.skip(reason="no site: `python tools/site.py` builds it")
     pages = PAGES or [pytest.param("none", marks=skip)]
     if "page_name" in metafunc.fixturenames:
         metafunc.parametrize("page_name", pages)
     if "page_shown" in metafunc.fixturenames:
-        every = 1 if metafunc.config.getoption("--slow") else 15
-        metafunc.parametrize("page_shown", pages[::every])
+        slow = metafunc.config.getoption("--slow")
+        some = set(READ) | set(pages[::15])
+        metafunc.parametrize(
+            "page_shown", [page for page in pages if slow or page in some] or pages
+        )
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1300, "height": 900}
+DESK = {"width": 1280, "height": 900}
 RULES = ["color-contrast", "image-alt", "svg-img-alt", "role-img-alt"]
 # Text outside code, mathematics included only where it was not typeset.
 PROSE = """() => {
@@ -30,6 +30,54 @@ LOOK = """async ([theme, rules]) => {
   return found.violations.flatMap(v => v.nodes.map(n => `${v.id}: ${n.html.slice(0, 200)} `
     + n.any.map(check => check.message).join(" ")));
 }"""
+
+
+# Blocks of the article that scroll sideways or stick out; what is folded is looked at, too.
+WIDE = """() => {
+  document.querySelectorAll("article details").forEach(each => (each.open = true));
+  const wide = each => each.clientWidth && each.scrollWidth > each.clientWidth + 1
+    || each.getBoundingClientRect().right > innerWidth;
+  return [...document.querySelectorAll("article :is(pre, table, .output, .cell_output, img, svg)")]
+    .filter(wide)
+    .map(each => `${each.tagName} ${each.scrollWidth}: ${each.textContent.slice(0, 80)}`);
+}"""
+# Pixels of the smallest letters of pictures: site.py has written down at which width it is 9.
+LETTERS = """() => [...document.querySelectorAll("article img[style*='--least']")].map(each =>
+  9 * each.getBoundingClientRect().width / parseFloat(each.style.getPropertyValue("--least")))"""
+SEARCHES = {
+    "expected reciprocal rank": "measuring",
+    "save a model": "data_frames",
+    "GridSearchCV": "pipelines",
+    "feature importance": "data_frames|explain_pair",
+    "install": "index",
+    "NDCG": "measuring|ndcg",
+    "ties": "measuring",
+    "choose lambda": "choosing_lambda",
+    "LETOR": "from_svm_rank",
+    "pandas": "data_frames",
+    "cite": "cite",
+    "write a solver": "write_a_solver",
+    "large data": "large_data",
+    "command line": "command_line",
+    "clicks": "guides/clicks",
+    "Bradley-Terry": "probabilities|thurstone|leaderboard",
+    "survival": "book/survival",
+    "pipeline": "pipelines",
+    "sparse": "large_data|few_features",
+    "cross-validation": "choosing_lambda|pipelines",
+    "kernel": "kernels|many_kernels",
+    "certificate": "problems/certificate",
+    "label ranking": "new_users_new_items",
+    "Plackett-Luce": "probabilities|plackett_luce|leaderboard",
+    "leaderboard": "leaderboard",
+    "online learning": "streams",
+    "LightGBM": "from_lightgbm",
+    "confidence interval": "metrics/compare|metrics.interval",
+    "calibration": "calibrat",
+    "custom loss": "own_loss",
+    "ranking SVM": "ranking_svm|openings/problems|ranksvm",
+    "active learning": "asking",
+}
 
 
 @pytest.fixture
@@ -67,7 +115,11 @@ def test_a_page_is_sound(tab, address, page_shown):
     if page_shown != "search.html":
         assert "$" not in tab.evaluate(PROSE), "mathematics that was not read"
     assert tab.locator("mjx-merror, [data-mjx-error]").count() == 0, "mathematics with an error"
+    assert tab.evaluate(WIDE) == [], "scrolls sideways"
+    copied = tab.locator("article div:not(.output) > .highlight").count()
+    assert tab.locator("article div:not(.output) > .highlight > button.copy").count() == copied
     tab.set_viewport_size(PHONE)
+    assert all(letters > 8.9 for letters in tab.evaluate(LETTERS))
     width = tab.evaluate("() => document.scrollingElement.scrollWidth")
     assert width <= PHONE["width"], f"{width} wide on a telephone"
     tab.set_viewport_size(DESK)
@@ -82,6 +134,56 @@ def test_search_finds_what_a_chapter_is_about(tab, address):
     found.first.wait_for(timeout=20_000)
     assert "preferences/graph.html" in found.first.get_attribute("href")
     assert tab.faults == [] and tab.foreign == []
+
+
+def found_by(tab, address, words):
+    """The pages that a search finds, best first."""
+    tab.goto(f"{address}search.html?q={words.replace(' ', '+')}")
+    tab.wait_for_function(
+        "() => /finished|did not match/.test(document.querySelector('.search-summary')?.innerText)",
+        timeout=20_000,
+    )
+    links = tab.locator("#search-results ul.search > li > a")
+    return [link.partition("?")[0] for link in links.evaluate_all("all => all.map(a => a.href)")]
+
+
+@pytest.mark.parametrize("words", SEARCHES)
+def test_a_search_finds_its_page_among_the_first_three(tab, address, words):
+    found = found_by(tab, address, words)[:3]
+    assert any(re.search(SEARCHES[words], page) for page in found), found
+
+
+def test_a_search_shows_excerpts_of_text_beside_an_icon(tab, address):
+    found_by(tab, address, "ranking")
+    tab.locator("#search-results p.context").first.wait_for()
+    excerpts = " ".join(tab.locator("#search-results p.context").all_inner_texts())
+    assert not re.search(r"Show the|\\\\\(|Binder|Copy", excerpts)
+    icon = tab.locator(".bd-search-container .bd-search > i").bounding_box()
+    padding = tab.locator(".bd-search-container .bd-search > input").evaluate(
+        "each => each.getBoundingClientRect().left + parseFloat(getComputedStyle(each).paddingLeft)"
+    )
+    assert icon["x"] + icon["width"] < padding
+
+
+def test_a_block_of_code_is_copied(tab, address):
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.goto(f"{address}index.html")
+    block = tab.locator("div.highlight", has_text="pip install rankbook").first
+    block.hover()
+    block.locator("button.copy").click()
+    assert tab.evaluate("() => navigator.clipboard.readText()") == "pip install rankbook"
+
+
+def test_implementations_are_folded(tab, address):
+    tab.goto(f"{address}problems/certificate.html")
+    summary = tab.locator(
+        "article details.hide > summary", has_text="Show the implementation"
+    ).first
+    code = summary.locator("xpath=..").locator("pre")
+    assert not code.is_visible()
+    summary.focus()
+    tab.keyboard.press("Enter")
+    assert code.is_visible() and summary.inner_text() == "Hide the implementation"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

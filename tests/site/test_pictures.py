@@ -64,6 +64,17 @@ def test_lines_and_letters_stay_where_they_are(site_tool, chapter):
 
 def test_a_search_shows_text_and_no_buttons(site_tool):
     before = 'for (const removalQuery of [".headerlink", "script", "style"]) {'
-    assert ".bd-header-article" in site_tool.reading_only(before)
+    before += "const text = Search.htmlToText(htmlText, anchor);"
+    after = site_tool.reading_only(before)
+    assert ".bd-header-article" in after and "anchor).replace(" in after
     with pytest.raises(SystemExit, match="in another way"):
         site_tool.reading_only("nothing of the kind")
+
+
+def test_a_picture_has_no_ground_and_says_how_narrow_it_may_be(site_tool):
+    svg = '<svg width="440.0pt"><path d="M 0 0 z" style="fill: #ffffff"/>'
+    svg += '<g transform="translate(1 2) scale(0.1 -0.1)"></g></svg>'
+    assert site_tool.least_width(svg) == 396  # letters of 13.3 pixels on 587 are 9 pixels there
+    assert "fill:none" in site_tool.shorter_picture(svg)
+    page = site_tool.with_least_widths('<img alt="a" src="../_images/p.svg" />', {"p.svg": 396})
+    assert page == '<img alt="a" src="../_images/p.svg" style="--least: 396px" />'

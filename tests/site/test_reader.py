@@ -1,6 +1,7 @@
 """What becomes of a cell on its way to the site; nothing has to be built for this."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def test_directives_become_tags(source, shown, tags):
 def test_a_picture_is_described_by_its_heading_and_its_labels():
     drawn = 'ax.set(xlabel="$\\\\lambda$", ylabel="error")\nax.set_title("A path")'
     cell = read(("markdown", "# A\n\n## The curve"), ("code", drawn, PICTURE))[1]
-    assert cell.metadata.mystnb.image.alt == "Picture: The curve; lambda; error; A path"
+    assert cell.metadata.mystnb["image"]["alt"] == "Picture: The curve; lambda; error; A path"
 
 
 @pytest.mark.parametrize(
@@ -85,6 +86,15 @@ def test_code_in_prose_is_a_public_name(code, name):
     assert reference.target_of(code) == name
 
 
+def test_a_search_knows_which_chapters_are_the_book():
+    toc = contents.table()
+    book = toc["parts"][0]["chapters"]
+    script = (Path(reader.__file__).parent / "scorer.js").read_text(encoding="utf-8")
+    read = re.compile(re.search(r"read = /(.*)/;", script)[1].replace("\\/", "/"))
+    pages = [contents.page_of(entry) for entry in contents.below(book)]
+    assert [page for page in pages if not read.match(page)] == []
+
+
 def test_every_entry_has_a_page_of_its_own():
     toc = contents.table()
     places = [contents.page_of(entry) for entry in contents.entries(toc)]
@@ -108,13 +118,13 @@ def test_long_code_of_a_picture_is_folded(code, outputs, tags):
 
 def test_implementations_and_solutions_are_folded_under_their_names():
     book = read(("markdown", "# A"), ("code", "#| export\nx = 1"))
-    assert book[1].metadata.mystnb.code_prompt_show == "Show the implementation"
+    assert book[1].metadata.mystnb["code_prompt_show"] == "Show the implementation"
     cell = {"cell_type": "code", "id": "c", "metadata": {"tags": ["solution"]}, "source": "x = 1"}
     cell |= {"outputs": [], "execution_count": None}
     text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     (cell,) = reader.read(text, repository="").cells
     assert cell.metadata.tags == ["solution", "hide-cell"]
-    assert cell.metadata.mystnb.code_prompt_show == "Show the solution"
+    assert cell.metadata.mystnb["code_prompt_show"] == "Show the solution"
 
 
 def test_long_code_at_the_head_of_a_chapter_is_folded():

@@ -42,6 +42,7 @@ numpydoc_show_class_members = False
 numpydoc_attributes_as_param_list = True
 default_role = "py:obj"
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 # Mathematics from the site itself.
 mathjax_path = "mathjax/tex-svg.js"
