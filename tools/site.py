@@ -87,8 +87,11 @@ def finish():
     search.write_text(reading_only(search.read_text(encoding="utf-8")), encoding="utf-8")
     index = BUILT / "searchindex.js"
     index.write_text(with_words(index.read_text(encoding="utf-8")), encoding="utf-8")
-    for path in (BUILT / "_sources").rglob("*.ipynb"):
-        path.write_text(without_outputs(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in filter(Path.is_file, (BUILT / "_sources").rglob("*")):
+        if path.suffix == ".ipynb":
+            path.write_text(without_outputs(path.read_text(encoding="utf-8")), encoding="utf-8")
+        else:
+            path.unlink()
     shutil.rmtree(SITE, ignore_errors=True)
     shutil.move(BUILT, SITE)
 
@@ -99,6 +102,9 @@ def shorter(page):
     page = re.sub(r'<span class="(\w{1,3})">', r"<span class=\1>", page)
     page = page.replace('<a class="reference internal"', "<a class=reference")
     page = re.sub(r"<script defer src=\S*fontawesome.js\S*></script>", "", page)  # its fonts do
+    page = re.sub(r"<span class=pre>([^<]*)</span>", r"\1", page)
+    page = re.sub(r' data-bs-(placement="\w+"|toggle="tooltip")', "", page)  # titles do
+    page = re.sub(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', "", page, flags=re.S)
     parts = re.split(r"(<(pre|script|style|textarea)\b.*?</\2>)", page, flags=re.DOTALL)
     parts = [part for i, part in enumerate(parts) if i % 3 != 2]  # without names of the tags
     parts[::2] = [re.sub(r"\s*\n\s*", "\n", part) for part in parts[::2]]

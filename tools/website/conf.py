@@ -60,6 +60,7 @@ html_theme_options = {
     "path_to_docs": _settings["nbs_path"],
     "use_repository_button": True,
     "use_download_button": True,
+    "use_fullscreen_button": False,
     "launch_buttons": {
         "binderhub_url": "https://mybinder.org",
         "colab_url": "https://colab.research.google.com",
@@ -78,9 +79,12 @@ _parts = [dict(group=part["caption"], **part) for part in contents.table()["part
 _areas = [contents.area(part, reference.page_of) for part in _parts]
 
 
-def add_areas(app, pagename, templatename, context, doctree):
-    """Give the sidebar what it draws."""
+def add_context(app, pagename, templatename, context, doctree):
+    """Give the sidebar what it draws, and only notebooks a button to download them."""
     context["areas"] = _areas
+    if context.get("page_source_suffix") != ".ipynb":
+        buttons = context.get("header_buttons", [])
+        context["header_buttons"] = [b for b in buttons if b["label"] != "download-buttons"]
 
 
 def add_trees(app, docname, source):
@@ -103,5 +107,5 @@ def setup(app):
     app.connect("autodoc-process-docstring", reference.escape, priority=900)  # after numpydoc
     app.connect("missing-reference", reference.resolve)
     app.connect("source-read", add_trees)
-    app.connect("html-page-context", add_areas)
+    app.connect("html-page-context", add_context, priority=900)  # after the theme
     return {"parallel_read_safe": True, "parallel_write_safe": True}
