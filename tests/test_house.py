@@ -402,7 +402,7 @@ def test_a_notebook_lies_where_its_module_lies():
     found = []
     for path in NOTEBOOKS:
         parts = path.relative_to(ROOT / "nbs").with_suffix("").parts
-        read = parts[0] in ("book", "guides", "openings", "papers", "index")
+        read = parts[0] in ("book", "guides", "papers", "index")
         found += [] if exports_to(path) == (None if read else ".".join(parts)) else [parts]
     assert found == []
 

@@ -75,7 +75,7 @@ SEARCHES = {
     "confidence interval": "metrics/compare|metrics.interval",
     "calibration": "calibrat",
     "custom loss": "own_loss",
-    "ranking SVM": "ranking_svm|openings/problems|ranksvm",
+    "ranking SVM": "ranking_svm|ranksvm",
     "active learning": "asking",
 }
 

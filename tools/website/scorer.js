@@ -3,7 +3,7 @@ var Scorer = {
   score: ([page, title, anchor, about, score]) => {
     const words = new URLSearchParams(location.search).get("q").toLowerCase().match(/\w+/g) || [];
     const named = words.filter((word) => title.toLowerCase().includes(word.slice(0, 6)));
-    const read = /^(index$|guides\/|book\/|papers\/|openings\/|metrics\/compare|problems\/certificate)/;
+    const read = /^(index$|guides\/|book\/|papers\/|metrics\/compare|problems\/certificate)/;
     const area = read.test(page) ? 6 : page.startsWith("reference/") ? 0 : -6;
     const list = /^(\w+\/contents|book\/(start|models|paths|solvers|beyond|papers))$/.test(page);
     return score + area + (10 * named.length) / (words.length || 1) - 8 * list;
