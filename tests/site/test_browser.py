@@ -217,6 +217,6 @@ def test_the_sidebar_opens_the_package_of_a_source_notebook(tab, address):
 
 
 def test_one_goes_on_to_the_next_chapter(tab, address):
-    tab.goto(f"{address}book/start.html")
+    tab.goto(f"{address}book/contents.html")
     tab.locator("a.right-next").click()
     tab.wait_for_url("**/first_ranking.html")

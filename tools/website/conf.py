@@ -23,6 +23,7 @@ extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 source_suffix = {".ipynb": "myst-nb", ".md": "myst-nb", ".rst": "restructuredtext"}
 templates_path, html_static_path = ["templates"], ["static"]
 html_css_files, html_js_files = ["site.css"], ["site.js"]
+html_use_index = False  # the reference has all names
 html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 
 # Notebooks: outputs are those stored, which tools/notebooks.py --compare holds to be true.

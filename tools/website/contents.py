@@ -101,43 +101,36 @@ def area(entry, page_of_name):
 
 
 def cards(some):
-    """A card for each entry: a picture of its page, its title and what it is about."""
+    """A card for each notebook: the first picture of its page, its title and what it is about."""
     lines = ['<div class="cards">', ""]
     for entry in some:
-        title, about = head(entry["notebook"]) if "notebook" in entry else (title_of(entry), "")
-        place = page_of(entry) + ".ipynb" * ("notebook" in entry)
-        lines += [f'- <img class="{CARD}" alt="" src="{pictured(entry)}">', ""]
-        lines += [f"  **[{title}](/{place})**", "", f"  {entry.get('about', about)}", ""]
+        name = entry["notebook"]
+        title, about = head(name)
+        lines += [f'- <img class="{CARD}" alt="" src="{name}">', ""]
+        lines += [f"  **[{title}](/{name}.ipynb)**", "", f"  {about}", ""]
     return "\n".join([*lines, "</div>"])
 
 
-def pictured(entry):
-    """The page whose first picture stands for an entry: its own, or that of its first chapter."""
-    return page_of(entry["chapters"][0] if "chapters" in entry else entry)
-
-
-def listing(entry, toc):
-    """A page of cards: of the chapters below it, or of the area that it begins.
-
-    Source notebooks are many: they have a list and no cards.
-    """
-    lines, below = [f"# {entry['title']}", entry["about"]], entry.get("chapters")
-    if below is None:
-        (below,) = (part["chapters"][1:] for part in toc["parts"] if entry in part["chapters"])
-        if any("chapters" in each and "group" not in each for each in below):
-            below = [{"group": f"[{e['title']}](/{page_of(e)})", **e} for e in below]
-    else:
-        lines.append(tree(map(page_of, top(below))))
-    drawn = lined if entry["page"].startswith("reference/") else cards
-    for group in below:
-        if "group" in group:
-            lines += [f"## {group['group']}", group.get("about", ""), drawn(group["chapters"])]
-    if single := [each for each in below if "group" not in each]:
-        lines.append(drawn(single))
-    return "\n\n".join(lines) + "\n"
-
-
-def lined(some):
+def lines(some):
     """A line for each notebook: its title and what it is about."""
     names = [entry["notebook"] for entry in some]
     return "\n".join("- [{1}](/{0}.ipynb): {2}".format(n, *head(n)) for n in names)
+
+
+def listing(entry, toc):
+    """A page of the groups below it, or of the part that it begins.
+
+    Chapters and guides have cards; source notebooks are many, and have lines.
+    """
+    parts = [f"# {entry['title']}", entry["about"]]
+    if "chapters" in entry:
+        groups, shown = entry["chapters"], lines
+        parts.append(tree(map(page_of, top(groups))))
+    else:
+        groups, shown = (
+            next(p["chapters"][1:] for p in toc["parts"] if entry in p["chapters"]),
+            cards,
+        )
+    for group in groups:
+        parts += [f"## {group['group']}", group.get("about", ""), shown(group["chapters"])]
+    return "\n\n".join(parts) + "\n"

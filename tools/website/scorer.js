@@ -5,7 +5,7 @@ var Scorer = {
     const named = words.filter((word) => title.toLowerCase().includes(word.slice(0, 6)));
     const read = /^(index$|guides\/|book\/|papers\/|metrics\/compare|problems\/certificate)/;
     const area = read.test(page) ? 6 : page.startsWith("reference/") ? 0 : -6;
-    const list = /^(\w+\/contents|book\/(start|models|paths|solvers|beyond|papers))$/.test(page);
+    const list = page.endsWith("/contents");
     return score + area + (10 * named.length) / (words.length || 1) - 8 * list;
   },
   objNameMatch: 11,
