@@ -46,7 +46,7 @@ LETTERS = """() => [...document.querySelectorAll("article img[style*='--least']"
   9 * each.getBoundingClientRect().width / parseFloat(each.style.getPropertyValue("--least")))"""
 SEARCHES = {
     "expected reciprocal rank": "measuring",
-    "save a model": "data_frames",
+    "save a model": "save_and_load",
     "GridSearchCV": "pipelines",
     "feature importance": "data_frames|explain_pair",
     "install": "index",
