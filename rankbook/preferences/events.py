@@ -31,7 +31,7 @@ from rankbook.base.validation import (
 
 # %% ../../nbs/preferences/events.ipynb #pn04
 def column_of(table, argument, name, m=None):
-    """A column of a table as an array (m,), by its name; or what was given in its place.
+    """Return a column of a table as an array (m,), by its name, or the array given instead.
 
     Parameters
     ----------
@@ -74,21 +74,21 @@ def column_of(table, argument, name, m=None):
 
 
 def column_names(table):
-    """The names of the columns of a data frame, a mapping or a table of Arrow."""
+    """Return the names of the columns of a data frame, a mapping or an Arrow table."""
     if isinstance(table, Mapping):
         return list(table)
     return list(getattr(table, "column_names", getattr(table, "columns", ())))
 
 
 def is_table(argument, value):
-    """Whether columns can be had by their names; one that was not yet read is refused."""
+    """Return whether a table has named columns; a lazy one is refused."""
     if value is not None:
         refuse_unread(argument, value)
     return isinstance(value, Mapping) or hasattr(value, "columns")
 
 # %% ../../nbs/preferences/events.ipynb #pn04b
 def flags_of(argument, column, advice_on_2=""):
-    """A column of True and False, or 1 and 0, as booleans; an error about a 2 ends in an advice."""
+    """Read a column of True and False, or 1 and 0, as booleans; `coded` is added to errors."""
     values = column.tolist()
     number = int | float | np.number | np.bool_
     wrong = [i for i, v in enumerate(values) if not (isinstance(v, number) and v in (0, 1))]
@@ -102,7 +102,7 @@ def flags_of(argument, column, advice_on_2=""):
 
 
 def features_of(table, value, m):
-    """Features (m, p) of pairs from columns of a table, or from numbers; None stays None."""
+    """Read features (m, p) of pairs from columns of a table or numbers; None stays None."""
     if value is None:
         return None
     named = [value] if isinstance(value, str) else value
@@ -133,14 +133,14 @@ def refuse_missing(argument, column):
 
 # %% ../../nbs/preferences/events.ipynb #9f85b927
 def numbers_if_all(names):
-    """Objects (n,) as an array of numbers if they all are, else as they are."""
+    """Return objects (n,) as an array of numbers if all are numbers, else unchanged."""
     if names.dtype.kind != "O" or not all(isinstance(v, int | float | np.number) for v in names):
         return names
     return np.array(names.tolist())
 
 
 def _numbered(columns):
-    """Rows, count and names where no `items` are given."""
+    """Number rows without `items`; return rows, count and names."""
     columns = {argument: numbers_if_all(column) for argument, column in columns.items()}
     kinds = {column.dtype.kind for column in columns.values()}
     if kinds <= set("iu"):
@@ -162,7 +162,7 @@ def _numbered(columns):
 
 
 def _as_names(items):
-    """Names of rows as an index of pandas, where those of several levels are tuples."""
+    """Return names of rows as a pandas index; names of several levels are tuples."""
     import pandas as pd
 
     if isinstance(items, pd.MultiIndex):
@@ -180,20 +180,20 @@ def _as_names(items):
 
 # %% ../../nbs/preferences/events.ipynb #pn07
 def index_of(rows):
-    """The index of a data frame or Series of pandas; None for anything else."""
+    """Return the index of a pandas data frame or Series; None for anything else."""
     index = getattr(rows, "index", None)
     return index if hasattr(index, "get_indexer") else None
 
 
 def is_numbered(index):
-    """Whether an index of pandas only counts the rows from 0."""
+    """Return whether a pandas index only counts the rows from 0."""
     import pandas as pd
 
     return index.equals(pd.RangeIndex(len(index)))
 
 
 def rows_of(columns, items=None):
-    """The rows of the names in some columns, the number of items, and their names.
+    """Return the rows of the names in some columns, the number of items, and their names.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def rows_of(columns, items=None):
 
 
 def _looked_up(argument, column, index):
-    """The rows of the names of one column."""
+    """Look up the rows of the names of one column."""
     rows = index.get_indexer(column)
     unknown = np.flatnonzero(rows < 0)
     if unknown.size:
@@ -249,7 +249,7 @@ def _looked_up(argument, column, index):
 
 # %% ../../nbs/preferences/events.ipynb #pn21
 def refuse_twice(argument, values, shown, number, whole, ids):
-    """A ValueError if one of the wholes, a session say, has the same value twice.
+    """Refuse a value that occurs twice within a whole, such as an item within a session.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ TIES = ("refuse", "drop", "half")
 
 
 def tied_pairs(better, worse, weight, margin, tie, ties, features=None):
-    """Pairs with what they have where ties are refused, dropped or taken as two halves.
+    """Refuse ties of pairs, drop them, or split them into two halves.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def tied_pairs(better, worse, weight, margin, tie, ties, features=None):
 
 # %% ../../nbs/preferences/events.ipynb #pe32
 def tie_halves(prefs):
-    """Whether each preference (m,) is the second half of a tie.
+    """Return whether each preference (m,) is the second half of a tie.
 
     The halves follow each other, with opposite ends and features and equal weights. Two wins in
     opposite directions may look alike, but weigh more than the halves of a tie. If the number of
@@ -338,7 +338,7 @@ def tie_halves(prefs):
 
 
 def ids_of_preferences(argument, ids, prefs, advice=""):
-    """The distinct ids, and the number (m,) of each preference's own, of an argument.
+    """Return the distinct ids of an argument, and the number (m,) of each preference's id.
 
     The ids are those of preferences (m,), or of votes (r,), where a tie is one vote. An error for
     another shape ends with `advice`.
@@ -357,7 +357,7 @@ def ids_of_preferences(argument, ids, prefs, advice=""):
 
 # %% ../../nbs/preferences/events.ipynb #pe07
 def read_pairs(pairs, winner="winner", loser="loser", argument="pairs"):
-    """The columns of winners and losers of a table, or of a sequence of pairs."""
+    """Read the columns of winners and losers of a table or of a sequence of pairs."""
     if is_table(argument, pairs):
         found = column_of(pairs, "winner", winner)
         return found, column_of(pairs, "loser", loser, found.size)
@@ -377,7 +377,7 @@ def read_pairs(pairs, winner="winner", loser="loser", argument="pairs"):
 
 
 def _refuse_columns(argument, **columns):
-    """Refuse names of columns beside what is no table."""
+    """Refuse names of columns if the records are not a table."""
     for name, value in columns.items():
         if not isinstance(value, str) or value != name:
             raise ArgumentError(
@@ -386,7 +386,7 @@ def _refuse_columns(argument, **columns):
 
 
 def _objects(values):
-    """Names as an array of objects, which tuples do not turn into a matrix."""
+    """Return names as an array of objects, in which tuples stay single entries."""
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return numbers_if_all(out)
@@ -402,7 +402,7 @@ def pairs_of(  # noqa: PLR0913 -- what a row may have
     swap=None,
     features=None,
 ):
-    """Arguments of a graph of pairs, from two columns of names (m,), the preferred first.
+    """Make the arguments of a graph from two columns of names (m,), the preferred first.
 
     Parameters
     ----------
@@ -444,7 +444,7 @@ def pairs_of(  # noqa: PLR0913 -- what a row may have
 
 # %% ../../nbs/preferences/events.ipynb #pb02
 def pairs_between(pairs, rows, argument, of):
-    """Arguments and facts of a graph of pairs between rows, as :func:`pairs_of` returns them.
+    """Make the arguments of a graph of pairs between rows, as :func:`pairs_of` does.
 
     Parameters
     ----------
@@ -491,7 +491,7 @@ def pairs_between(pairs, rows, argument, of):
 
 # %% ../../nbs/preferences/events.ipynb #pe10
 def read_results(matches, result, m, home=None, away=None):
-    """How far the home side was ahead, (m,), and whether this is a number of goals.
+    """Read the lead of the home side (m,), and whether it is a number of goals.
 
     The results are "H", "D" and "A", or the names `home` and `away` of the two sides' columns and
     "tie", or differences, or two columns of goals.
@@ -531,7 +531,7 @@ def read_results(matches, result, m, home=None, away=None):
 def match_pairs(  # noqa: PLR0913 -- a column each
     matches, margin, ties, items, *, home, away, result, weight, home_advantage, pair_features
 ):
-    """Arguments of :meth:`Preferences.from_matches`' graph, as :func:`pairs_of` returns them."""
+    """Make the arguments of :meth:`Preferences.from_matches`, as :func:`pairs_of` does."""
     as_choice("margin", margin, ("one", "difference"))
     if not is_table("matches", matches):
         raise ArgumentError(
@@ -554,7 +554,7 @@ def match_pairs(  # noqa: PLR0913 -- a column each
 
 # %% ../../nbs/preferences/events.ipynb #pe13
 def read_order(i, order):
-    """The names of an order, best first, and the place of each; a group shares its place."""
+    """Return the names of an order, best first, and their places; a group shares its place."""
     if isinstance(order, str) or not hasattr(order, "__iter__"):
         raise ArgumentError(f"orders[{i}] is {order!r}", "a sequence of items")
     if isinstance(order, np.ndarray) and order.dtype != object:
@@ -567,7 +567,7 @@ def read_order(i, order):
 
 
 def compared(rows, place=None):
-    """Every pair (better, worse) of an order (k,), but those that share a place. O(k^2)."""
+    """List the pairs (better, worse) of an order (k,) except those on one place. O(k^2)."""
     i, j = np.triu_indices(rows.size, 1)
     if place is not None:
         i, j = (ends[place[i] < place[j]] for ends in (i, j))
@@ -575,7 +575,7 @@ def compared(rows, place=None):
 
 # %% ../../nbs/preferences/events.ipynb #pe15
 def _table_rows(table, columns, items):
-    """The rows and places of each order in a table, the number of items and their names."""
+    """Return rows and places of each order in a table, number of items and names."""
     known = column_names(table)
     if known and all(isinstance(v, str) and v not in known for v in columns.values()):
         raise ArgumentError(
@@ -601,7 +601,7 @@ def _table_rows(table, columns, items):
 
 # %% ../../nbs/preferences/events.ipynb #pe16
 def ranking_rows(orders, n_items=None, items=None, **columns):
-    """The rows and places of each order, the number of items and their names.
+    """Return rows and places of each order, number of items and names.
 
     `columns` are the names of the columns ranking, item and rank of a table. The places of an order
     without ties may be None.
@@ -619,7 +619,7 @@ def ranking_rows(orders, n_items=None, items=None, **columns):
 
 
 def ranking_pairs(orders, n_items=None, items=None, **columns):
-    """Arguments and facts of :meth:`Preferences.from_rankings`' graph; see :func:`pairs_of`.
+    """Make the arguments of :meth:`Preferences.from_rankings`, as :func:`pairs_of` does.
 
     The arguments are those of :func:`ranking_rows`.
     """
@@ -631,7 +631,7 @@ def ranking_pairs(orders, n_items=None, items=None, **columns):
 
 
 def _sequence_rows(orders, n_items, items):
-    """The rows and places of each of a sequence of orders, the number of items and their names.
+    """Return rows and places of each order in a sequence, number of items and names.
 
     Every error speaks of ``orders[i]``.
     """
@@ -667,7 +667,7 @@ RULES = ("skip-above", "last-click", "skip-next", "all-others")
 
 
 def click_pairs(session, click, rule):
-    """Which positions are preferred to which, for clicks sorted by session and rank.
+    """List the preferences between positions, for clicks sorted by session and rank.
 
     Parameters
     ----------
@@ -701,7 +701,7 @@ def click_pairs(session, click, rule):
 
 # %% ../../nbs/preferences/events.ipynb #pk09
 def read_log(log, item):
-    """The column of items of a log of clicks, which has at least one row."""
+    """Return the column of items of a log of clicks with at least one row."""
     if not is_table("log", log):
         raise ArgumentError(f"log is a {type(log).__name__}", "a data frame, or a dict of columns")
     name = column_of(log, "item", item)
@@ -711,7 +711,7 @@ def read_log(log, item):
 
 
 def as_propensity(column):
-    """Probabilities of examination (n,), in (0, 1]."""
+    """Check probabilities of examination (n,), in (0, 1]."""
     p = as_vector("propensity", column, column.size)
     wrong = np.flatnonzero((p <= 0) | (p > 1))
     if wrong.size:
@@ -726,7 +726,7 @@ def as_propensity(column):
 def log_pairs(  # noqa: PLR0913 -- a column each
     log, rule, items, clip, *, session, item, rank, click, propensity
 ):
-    """Arguments of the graph of a log of clicks, with a pair for each session, and item names."""
+    """Make the arguments of the graph of a click log, a pair for each session, and names."""
     as_choice("rule", rule, RULES)
     clip = as_positive("clip", clip, zero=True)
     if clip > 1:
@@ -756,7 +756,7 @@ def log_pairs(  # noqa: PLR0913 -- a column each
 
 # %% ../../nbs/preferences/events.ipynb #sv02
 def survival_fields(y):
-    """Times and events (n,) of a structured array as scikit-survival makes it, else None.
+    """Read times and events (n,) of scikit-survival's structured array, else None.
 
     The field of booleans says whether the event was seen, the one of numbers when, whatever the
     names and the order of the two.

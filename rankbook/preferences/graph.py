@@ -58,7 +58,7 @@ __all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'it
 
 # %% ../../nbs/preferences/graph.ipynb #c005
 def sorted_levels(y, qid):
-    """Items by query and score, and where their level and query begin.
+    """Sort items by query and score, and find the beginning of their level and query.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def sorted_levels(y, qid):
 
 # %% ../../nbs/preferences/graph.ipynb #c008
 def _list_full(order, level_start, query_start, better=None, worse=None):
-    """Every preference of the full graph, (better, worse) as int32, by query.
+    """List the preferences of the full graph, (better, worse) as int32, by query.
 
     Of items with weights (n,) as the better and as the worse one, those of positive weight.
     """
@@ -93,7 +93,7 @@ def _list_full(order, level_start, query_start, better=None, worse=None):
 
 
 def _counted_lower(order, level_start, query_start, better, worse):
-    """Where the lower items of each position begin among those that count, and their number.
+    """Find start and number of the lower items of each position, among those that count.
 
     An item counts where its weight (n,) as the worse one is positive; the number is 0 where the
     weight as the better one is.
@@ -104,7 +104,7 @@ def _counted_lower(order, level_start, query_start, better, worse):
 
 # %% ../../nbs/preferences/graph.ipynb #c011
 def _list_star(order, level_start, query_start):
-    """Every preference of the star graph, (better, worse) as int32, by query."""
+    """List the preferences of the star graph, (better, worse) as int32, by query."""
     upper = np.flatnonzero(level_start > query_start)  # positions above some level
     rep_low = level_start[level_start[upper] - 1]
     first = level_start[upper] == upper
@@ -121,7 +121,7 @@ def _list_star(order, level_start, query_start):
 
 # %% ../../nbs/preferences/graph.ipynb #c013
 def count_pairs(graph, order, level_start, query_start):
-    """The number of preferences, without listing them. O(n)."""
+    """Count preferences without listing them. O(n)."""
     if graph == "full":
         return int((level_start - query_start).sum())
     upper = level_start > query_start
@@ -131,7 +131,7 @@ def count_pairs(graph, order, level_start, query_start):
 
 # %% ../../nbs/preferences/graph.ipynb #c016
 def find_cycle(better, worse, n):
-    """Items of a directed cycle, or None if there is none.
+    """Find the items of a directed cycle, or None.
 
     Each is preferred to the next and the last to the first. O(n + m).
     """
@@ -154,7 +154,7 @@ def find_cycle(better, worse, n):
 
 # %% ../../nbs/preferences/graph.ipynb #c017b
 def incidence_matrix(better, worse, n):
-    """The sparse matrix P (m, n), +1 at the better and -1 at the worse item. O(m)."""
+    """Build the sparse matrix P (m, n), +1 at the better and -1 at the worse item. O(m)."""
     from scipy.sparse import csr_array
 
     m = better.size
@@ -163,12 +163,12 @@ def incidence_matrix(better, worse, n):
 
 
 def item_sums(better, worse, dual, n):
-    """P' a (n,), what numbers (m,) of pairs add up to on n items, without P. O(m + n)."""
+    """Compute P' a (n,), the sums of numbers (m,) of pairs over n items, without P. O(m + n)."""
     return np.bincount(better, dual, n) - np.bincount(worse, dual, n)
 
 # %% ../../nbs/preferences/graph.ipynb #c017s
 def chosen_pairs(better, worse, rows, n):
-    """The pairs between some rows (p,) of n items, numbered by their place among these rows.
+    """Select the pairs between some rows (p,) of n items, renumbered by their place in `rows`.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def chosen_pairs(better, worse, rows, n):
 
 # %% ../../nbs/preferences/graph.ipynb #c026
 def chosen_rows(rows, n):
-    """The row numbers (p,), p > 0, that a slice, a mask or a vector chooses among n items."""
+    """Return the row numbers (p,), p > 0, that a slice, mask or vector selects among n items."""
     refuse_unread("rows", rows)
     try:
         chosen = np.arange(n)[rows]
@@ -209,7 +209,7 @@ def chosen_rows(rows, n):
 
 
 def _pair_vectors(weight, margin, m):
-    """Read-only copies of the weights and margins of m preferences, by the names of attributes."""
+    """Copy the weights and margins of m preferences, read-only, by the names of attributes."""
     weight = None if weight is None else own(as_vector("weight", weight, m, minimum=0.0))
     return dict(
         _weight=weight, _margin=None if margin is None else own(as_vector("margin", margin, m))
@@ -217,19 +217,19 @@ def _pair_vectors(weight, margin, m):
 
 
 def _floats(name, value, size):
-    """`value` if it is a vector of so many floats, else a checked one."""
+    """Return `value` if it is a vector of that many floats, else a checked copy."""
     good = type(value) is np.ndarray and value.dtype.kind == "f" and value.shape == (size,)
     return value if good else as_vector(name, value, size)
 
 
 @lru_cache(16)
 def equal_numbers(m):
-    """The number 1 as read-only weights or margins (m,), which take no memory."""
+    """Return ones (m,) as read-only weights or margins that take no memory."""
     return np.broadcast_to(1.0, m)
 
 
 class Preferences(SetOnce):
-    """A directed graph of preferences between items.
+    """Directed graph of preferences between items.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ class Preferences(SetOnce):
     weight : array-like of shape (m,), optional
         Costs c >= 0 of violating each preference; 1 by default.
     margin : array-like of shape (m,), optional
-        Differences of score delta that are asked for, of any sign; 1 by default.
+        Margins delta: the required differences of scores, of any sign; 1 by default.
     pair_features : array-like of shape (m,) or (m, p), optional
         Features of a pair and not of an item, such as home advantage, as seen from the better item:
         +1 where it had the advantage, -1 where the worse item had it, 0 where neither had; or any
@@ -257,14 +257,14 @@ class Preferences(SetOnce):
     Attributes
     ----------
     items : tuple or None
-        Names of the items, in the order of their rows, where they came with names; see
+        Names of the items in the order of their rows, if the records had names; see
         :meth:`from_pairs`.
     n_ties : int
-        Ties among the records that it was made from.
+        Number of ties among the records.
     scores, queries : ndarray of shape (n,), float and int, or None
-        The scores that the graph was made from, and the number of each item's query.
+        Scores from which the graph was made, and the number of each item's query.
     survival : structured ndarray of shape (n,), or None
-        The times that the graph was made from, in the fields event and time.
+        Times from which the graph was made, in the fields event and time.
     levels : tuple of ndarray of shape (n,), or None
         Order of the items of a graph made from scores, and, in that order, the positions where the
         level and the query of each begin.
@@ -352,28 +352,28 @@ class Preferences(SetOnce):
         qid : array-like of shape (n,), optional
             Query ids, in any order; one query by default. Only items of one query are compared.
         graph : {"full", "star"}, default "full"
-            All preferences, or those through the representatives of neighbouring levels.
+            All preferences, or only those through representatives of neighbouring levels.
         margin : {"one", "difference"}, default "one"
-            By how much f should put the better item above the worse: by 1, so that only the order
-            of y counts, or by the difference of their two scores, so that y counts as numbers. It
-            is a least difference: to exceed it costs nothing. Differences list the preferences.
+            Amount by which the better item should be ahead: 1, so that only the order of y counts,
+            or the difference of the two scores. Exceeding the margin costs nothing. With
+            "difference" the preferences are listed.
         query_weight : "equal" or array-like of shape (q,), optional
-            What the preferences of each query sum to: 1 for each, or an entry each >= 0 in the
-            order of the sorted ids. By default each preference weighs 1.
+            Total weight of each query's preferences: 1 for each query, or an entry >= 0 for each
+            in the order of the sorted ids. By default each preference has weight 1.
         level_weight : mapping from (float, float) to float >= 0, optional
             Weights of preferences by the scores of the two items, (upper, lower), as in IR-SVM
-            (Cao et al., 2006); pairs that it does not name weigh 1. See
+            (Cao et al., 2006); pairs that are not listed have weight 1. See
             :mod:`rankbook.preferences.sums`.
 
         Returns
         -------
         Preferences
-            Possibly without any preference, when no query has two levels.
+            Without any preference if no query has two levels.
 
         Raises
         ------
         ValueError
-            If y is empty or not finite, lengths disagree, or a name is not known.
+            If y is empty or not finite, lengths disagree, or a name is unknown.
 
         Notes
         -----
@@ -420,7 +420,7 @@ class Preferences(SetOnce):
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
     ) -> Self:
-        """Prefer longer survival where censored times leave the order known.
+        """Prefer longer survival for all pairs whose order is known in spite of censoring.
 
         A pair is comparable if the shorter time ended in an event. Two events at the same time are
         not comparable; an event and a censoring at the same time are, because the event came first.
@@ -431,17 +431,17 @@ class Preferences(SetOnce):
             Times of the event or of the end of observation: any finite numbers, of which only the
             order counts.
         event : array-like of shape (n,), bool
-            Whether the event was seen; else the time is censored. 1 and 0 are accepted.
+            True or 1 if the event was observed, False or 0 if the time is censored.
         qid : array-like of shape (n,), optional
             Strata, such as hospitals, in any order; only patients of one stratum are compared.
         weight : array-like of shape (n,), optional
-            Weights >= 0 of the patients; a pair weighs the product of its two. 1 by default.
+            Weights >= 0 of the patients, 1 by default; a pair has the product of both.
 
         Returns
         -------
         Preferences
-            A fitted score is higher for those who survive longer; the risk is its negative.
-            Possibly without any preference, if no event comes before another time.
+            A fitted score is higher for longer survival; the risk is its negative. Without any
+            preference if no event comes before another time.
 
         Raises
         ------
@@ -503,19 +503,20 @@ class Preferences(SetOnce):
         Parameters
         ----------
         pairs : data frame, dict of columns, or sequence of m pairs (winner, loser)
-            Of pandas or polars, or whatever has `columns`; pairs of names or of row numbers.
+            Data frame of pandas or polars, or any object with `columns`; or pairs of names or row
+            numbers.
         winner, loser : str, default "winner" and "loser"
-            Columns of a table; what else it has is not read.
+            Columns of a table; other columns are ignored.
         weight, margin : str or array-like of shape (m,), optional
             Columns, or numbers, as for :class:`rankbook.Preferences`; 1 by default.
         tie : str or array-like of shape (m,), optional
-            Where neither won: True and False, or 1 and 0.
+            Rows without a winner: True and False, or 1 and 0.
         ties : {"refuse", "drop", "half"}, default "refuse"
-            Whether ties are an error, left out, or two preferences of half the weight, one each
-            way. They are counted in `n_ties`.
+            Ties are an error, left out, or two preferences of half the weight, one in each
+            direction. `n_ties` counts them.
         items : sequence of n distinct names, optional
             Name of each row, for instance ``X.index``. By default integers are row numbers, and
-            other names are numbered as they first appear; the attribute `items` then holds them.
+            other names are numbered in order of appearance and stored in the attribute `items`.
         pair_features : str, list of str, or array-like of shape (m,) or (m, p), optional
             Columns, or numbers, as seen from the winner: see :class:`rankbook.Preferences`. The
             second half of a tie has the opposite sign.
@@ -523,13 +524,13 @@ class Preferences(SetOnce):
         Returns
         -------
         Preferences
-            A row each, in the order of the rows; see :meth:`merged`.
+            One preference for each row, in the order of the rows; see :meth:`merged`.
 
         Raises
         ------
         ValueError
             If there is no row or column, a name is missing, unknown or on both sides of a row, or a
-            tie is refused. The row is named, from 0.
+            tie is refused. The message has the number of the row, from 0.
 
         Notes
         -----
@@ -570,17 +571,17 @@ class Preferences(SetOnce):
         Parameters
         ----------
         orders : sequence of sequences, data frame or dict of columns
-            Items of each order, best first, as row numbers or names; an order need not name every
-            item. Items that share a place stand in a list, tuple or set within the order, and are
-            not compared; `n_ties` counts their pairs. A table has a row for each item of each
+            Items of each order, best first, as row numbers or names; an order need not contain
+            every item. Tied items are a list, tuple or set within the order. They are not
+            compared, and `n_ties` counts their pairs. A table has a row for each item of each
             order.
         n_items : int, optional
             Number of items; by default one more than the largest row number, or those in `items`.
         items : sequence of n distinct names, optional
             As in :meth:`from_pairs`.
         ranking, item, rank : str
-            Columns of a table: which order a row belongs to; the item; and its place, where smaller
-            is better and equal ones are shared.
+            Columns of a table: the order of a row, the item, and its rank. Smaller ranks are
+            better, and equal ranks are ties.
 
         Returns
         -------
@@ -591,8 +592,7 @@ class Preferences(SetOnce):
         Raises
         ------
         ValueError
-            If there is no order or column, or an order names an item twice or one that is not
-            known.
+            If there is no order or column, or an order contains an item twice or an unknown one.
 
         Notes
         -----
@@ -625,29 +625,31 @@ class Preferences(SetOnce):
         propensity: str | ArrayLike | None = None,
         clip: float = 0.01,
     ) -> Self:
-        """Prefer what was clicked to what was passed over in the same session.
+        """Prefer clicked items to items passed over in the same session.
 
         Parameters
         ----------
         log : data frame or dict of columns
             A row for each item that was shown, clicked or not.
         session, item, rank, click : str or array-like of shape (n,)
-            Columns: what was shown together; what it was; its place, where smaller is higher; and
-            whether it was clicked (True and False, or 1 and 0). Where each row has features of its
+            Columns: the session, the item that was shown, its rank (smaller is higher), and
+            whether it was clicked (True and False, or 1 and 0). If each row has features of its
             own, such as those of a query and a document, the rows are the items:
-            ``item=range(len(log))``. A document that several queries show with different features
-            is an item of each: join the columns, as ``log["query"] + "/" + log["document"]``.
+            ``item=range(len(log))``. If a document has different features for several queries,
+            join the columns, as in ``log["query"] + "/" + log["document"]``.
         rule : {"skip-above", "last-click", "skip-next", "all-others"}, default "skip-above"
-            A clicked item is preferred to those above it that were not clicked (Joachims, 2002);
-            only the last click of a session is; a clicked item is preferred to the next one below,
-            if that was not clicked; or it is preferred to all others of the session, clicked or
-            not; without `propensity` this favours the order in which items were shown.
+            "skip-above": a clicked item is preferred to those above it that were not clicked
+            (Joachims, 2002). "last-click": the same for the last click of a session only.
+            "skip-next": a clicked item is preferred to the next one below, if that was not clicked.
+            "all-others": it is preferred to all others of the session, clicked or not; without
+            `propensity` this favours the order in which items were shown.
         items : sequence of n distinct names, optional
-            As in :meth:`from_pairs`; all that were shown are items.
+            As in :meth:`from_pairs`; every item that was shown counts.
         propensity : str or array-like of shape (n,), optional
             Column of the probability, in (0, 1], that the user examined the row's rank; see
-            :func:`rankbook.click_propensities`. The preferences of a click weigh 1 / propensity
-            (Joachims, Swaminathan and Schnabel, 2017). Only with ``rule="all-others"``.
+            :func:`rankbook.click_propensities`. The preferences of a click have weight
+            1 / propensity (Joachims, Swaminathan and Schnabel, 2017). Only with
+            ``rule="all-others"``.
         clip : float, default 0.01
             Smaller propensities count as `clip`, which bounds the weight of a click by 1 / clip at
             the price of a bias.
@@ -705,18 +707,18 @@ class Preferences(SetOnce):
         home, away : str, default "home" and "away"
             Columns of the two sides.
         result : str or (str, str), default "result"
-            A column of "H", "D" and "A" for home, draw and away; or of the name of the column whose
-            side won, or "tie", as in votes on two models; or of goals of the home side less
-            those of the other; or two columns of goals, or of points such as 1, 1/2 and 0 in
-            chess, of home and away.
+            A column of "H", "D" and "A" for home, draw and away; or of the name of the winner's
+            column, or "tie", as in votes on two models; or of the goals of the home side minus
+            those of the other. Or two columns of goals of home and away, or of points such as 1,
+            1/2 and 0 in chess.
         margin : {"one", "difference"}, default "one"
-            Whether the winner should be ahead by 1, or by its goals; "one" counts wins alone.
+            Margin of the winner: 1, or the difference of the goals.
         weight : str or array-like of shape (m,), optional
         ties, items
             As in :meth:`from_pairs`; a draw is a tie.
         home_advantage : bool, default False
-            Whether the side is a feature of the pair, the first one: +1 where the winner was at
-            home, -1 where it was away. The sides may also be left and right, or white and black.
+            Add the side as the first pair feature: +1 if the winner was at home, -1 if it was
+            away. The sides may also be left and right, or white and black.
         pair_features : str, list of str, or array-like of shape (m,) or (m, p), optional
             Columns, or numbers, as seen from the home side, whose sign changes if the other
             side won. If some games are on neutral ground, pass a column of 1 and 0 instead of
@@ -725,12 +727,12 @@ class Preferences(SetOnce):
         Returns
         -------
         Preferences
-            A match each, in the order of the rows.
+            One preference for each match, in the order of the rows.
 
         Raises
         ------
         ValueError
-            As :meth:`from_pairs`; or if goals are asked for and `result` has letters.
+            As :meth:`from_pairs`; or if `margin` needs goals and `result` has letters.
 
         Examples
         --------
@@ -753,10 +755,10 @@ class Preferences(SetOnce):
         return cls(*found).replaced(**facts)
 
     def merged(self) -> Self:
-        """The same preferences, each pair once, with the sum of its weights.
+        """Return the same preferences with each pair once and the sum of its weights.
 
-        Pairs of different margins or features stay apart; they are sorted by the better item, the
-        worse, the margin and the features. O(m log m).
+        Pairs with different margins or features stay separate. The result is sorted by the better
+        item, the worse item, the margin and the features. O(m log m).
 
         Examples
         --------
@@ -779,7 +781,7 @@ class Preferences(SetOnce):
         return one.replaced(items=self.items, n_ties=self.n_ties)
 
     def find_cycle(self) -> list[int] | None:
-        """Items that contradict each other, or None.
+        """Find items that contradict each other, or None.
 
         Each is preferred to the next and the last to the first. O(n + m).
 
@@ -818,12 +820,12 @@ class Preferences(SetOnce):
     ndim = 1
 
     def __getitem__(self, rows: Any) -> Self:
-        """The preferences between some rows, renumbered by their position in `rows`.
+        """Return the preferences between some rows, renumbered by their position in `rows`.
 
         Parameters
         ----------
         rows : slice, or array-like of int or bool
-            As for an array of shape (n_items,). If a row is repeated, each copy takes part.
+            As for an array of shape (n_items,). If a row is repeated, each copy counts.
 
         Returns
         -------
@@ -895,19 +897,19 @@ class Preferences(SetOnce):
 
     @property
     def is_listed(self) -> bool:
-        """Whether the pairs are at hand; those of scores are listed when first asked for."""
+        """True if the pairs are stored as a list; those of scores are listed when first read."""
         return self._pairs is not None
 
     @property
     def has_pair_weights(self) -> bool:
-        """Whether single preferences, or pairs of levels, were given weights."""
+        """True if single preferences, or pairs of levels, have weights of their own."""
         return self._level_weight is not None or (
             self._weight is not None and self.better_weight is None
         )
 
     @property
     def is_counted(self) -> bool:
-        """Whether scores, and weights of items or levels, say all: no pair need be listed."""
+        """True if scores and weights of items or levels determine everything, without a list."""
         full = self.graph == "full" and self.levels is not None and self._margin is None
         return full and (self._level_weight is not None or not self.has_pair_weights)
 
@@ -922,9 +924,9 @@ class Preferences(SetOnce):
         return self._list()[1]
 
     def ends(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The better and the worse items of some preferences.
+        """Return the better and the worse items of some preferences.
 
-        The pairs of a full graph of scores are not listed for this; O(p log n) for p of them.
+        For a full graph of scores, no other pairs are listed; O(p log n) for p preferences.
 
         Examples
         --------
@@ -962,7 +964,7 @@ class Preferences(SetOnce):
         return equal_numbers(self._m) if self._margin is None else self._margin
 
     def reweighted(self, weight: ArrayLike | None = None, margin: ArrayLike | None = None) -> Self:
-        """The same graph with other weights and margins, arrays of shape (m,); None means ones.
+        """Replace weights and margins by arrays of shape (m,); None means ones.
 
         If item weights of 0 remove preferences from a graph of scores, the others become a list.
         """
@@ -974,9 +976,9 @@ class Preferences(SetOnce):
         return self.replaced(**given)
 
     def item_weighted(self, item_weight: ArrayLike, worse_weight: ArrayLike | None = None) -> Self:
-        """The same graph where a preference weighs the product of its two items' weights.
+        """Weight each preference by the product of its two items' weights.
 
-        Preferences of weight 0 are left out: they count in no length, list, loss or metric. The
+        Preferences of weight 0 are left out of the length, the list, losses and metrics. The
         weights replace earlier weights of items and of preferences; weights of levels stay. O(n),
         for a list of m preferences O(n + m).
 
@@ -984,8 +986,8 @@ class Preferences(SetOnce):
         ----------
         item_weight : array-like of shape (n,)
             Weights >= 0 of the items as the better one of a preference, and as the worse one unless
-            `worse_weight` is given. A query counts q times as much if each of its items weighs the
-            square root of q.
+            `worse_weight` is given. To multiply the weight of a query by q, give its items the
+            weight sqrt(q).
         worse_weight : array-like of shape (n,), optional
             Weights >= 0 of the items as the worse one.
 
@@ -1006,7 +1008,7 @@ class Preferences(SetOnce):
         return self._with_item_weights(better, worse)
 
     def _unweighted(self):
-        """The same graph without weights of items, with the preferences that these left out."""
+        """Return the graph without weights of items, with the preferences that these left out."""
         if self._whole is None:
             return self
         better, worse, margin, features, m = self._whole
@@ -1016,7 +1018,7 @@ class Preferences(SetOnce):
         return self.replaced(**given)
 
     def _with_item_weights(self, better, worse):
-        """The same graph with read-only weights (n,) of the items; see :meth:`item_weighted`."""
+        """Return the graph with read-only weights (n,) of items; see :meth:`item_weighted`."""
         if self.survival is not None:  # after a censored time the order is not known
             worse = locked(worse * self.survival["event"])
         whole = self._unweighted()
@@ -1049,9 +1051,9 @@ class Preferences(SetOnce):
         )
 
     def query_weighted(self, weight: Literal["equal"] | ArrayLike = "equal") -> Self:
-        """The same graph of scores where each query's preferences sum to 1, or to `weight` (q,).
+        """Weight a graph of scores such that each query's preferences sum to 1 or `weight` (q,).
 
-        Within a query they keep their proportions. O(n), if they are counted.
+        Within a query the weights keep their proportions. O(n) if the pairs are not listed.
 
         Examples
         --------
@@ -1089,7 +1091,7 @@ class Preferences(SetOnce):
         return self._with_item_weights(better, better if one else locked(items * self.worse_weight))
 
     def incidence(self) -> "csr_array":
-        """The sparse matrix P of equation (7), +1 at the better and -1 at the worse item.
+        """Build the sparse matrix P of equation (7), +1 at the better and -1 at the worse item.
 
         Returns
         -------
@@ -1105,7 +1107,7 @@ class Preferences(SetOnce):
         return incidence_matrix(*self._list(), self.n_items)
 
     def matvec(self, scores: np.ndarray) -> np.ndarray:
-        """P s, the score of the better minus that of the worse item, without forming P. O(m).
+        """Compute P s, the score of the better minus that of the worse item, without P. O(m).
 
         Parameters
         ----------
@@ -1126,7 +1128,7 @@ class Preferences(SetOnce):
         return scores[better] - scores[worse]
 
     def rmatvec(self, dual: np.ndarray) -> np.ndarray:
-        """P' a, what multipliers of the preferences add up to on the items.
+        """Compute P' a, the sums of multipliers over the preferences of each item.
 
         P is not formed. O(m + n).
 
@@ -1171,30 +1173,30 @@ class Preferences(SetOnce):
 
 # %% ../../nbs/preferences/graph.ipynb #c030
 def has_positive_margins(prefs):
-    """Whether every margin is positive; default margins are, and are not compared."""
+    """Return whether every margin is positive; default margins are not checked."""
     given = getattr(prefs, "_margin", None)
     return given is None or bool((given > 0).all())
 
 
 def distinct(values):
-    """The weights or margins (m,) themselves, or one of them where all are one number."""
+    """Return weights or margins (m,), or a single one if all are stored as one number."""
     return values[:1] if values.strides == (0,) else values
 
 
 def is_whole(prefs):
-    """Whether these are all preferences of a full graph: their numbers give their items."""
+    """Return whether these are all preferences of a full graph, so that numbers give items."""
     if prefs.graph != "full" or prefs.levels is None:
         return False
     return len(prefs) == count_pairs("full", *prefs.levels)
 
 
 def without_item_weights(prefs):
-    """The same graph without weights of items, with the preferences that weights of 0 left out."""
+    """Return the graph without item weights, with the preferences that weights of 0 left out."""
     return prefs._unweighted()
 
 # %% ../../nbs/preferences/graph.ipynb #sv10
 def survival_target(y, qid=None, sample_weight=None):
-    """Preferences of a structured array of scikit-survival; any other target as it came."""
+    """Read preferences of scikit-survival's structured array; return other targets unchanged."""
     fields = survival_fields(y)
     if fields is None:
         return y
@@ -1204,7 +1206,7 @@ def survival_target(y, qid=None, sample_weight=None):
 
 # %% ../../nbs/preferences/graph.ipynb #ab01
 def as_preferences(given, rows, argument="preferences", of="X"):
-    """Preferences between rows, in whichever form they are given.
+    """Read preferences between rows, in any accepted form.
 
     Parameters
     ----------
@@ -1231,7 +1233,7 @@ def as_preferences(given, rows, argument="preferences", of="X"):
 
 
 def of_rows(given, rows, argument, of):
-    """Preferences or orders unchanged; an error unless they are between the items of these rows."""
+    """Return preferences or orders, or raise an error if they are between other items."""
     n = np.shape(rows)[0]
     if given.n_items != n:
         raise ArgumentError(

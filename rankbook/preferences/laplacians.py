@@ -23,13 +23,13 @@ def _scaled_rows(s, v):
 
 # %% ../../nbs/preferences/laplacians.ipynb #c005
 def members(number, count=None):
-    """The items of each of the numbers 0, 1, ... (count), as a list of arrays, in rising order."""
+    """List the items of each of the numbers 0, 1, ... as arrays in increasing order."""
     sizes = np.bincount(number, minlength=count or 0)
     return np.split(np.argsort(number, kind="stable"), np.cumsum(sizes)[:-1])
 
 
 class Queries:
-    """Which item belongs to which query, and what queries add up to.
+    """Membership of items in queries, and sums over queries.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Queries:
 
 # %% ../../nbs/preferences/laplacians.ipynb #c007
 class QueryGraph(Queries):
-    """All pairs of items of one query, each counted once; for several queries side by side.
+    """Graph of all pairs of items of each query, each counted once.
 
     Parameters as for :class:`Queries`.
     """
@@ -117,12 +117,12 @@ class QueryGraph(Queries):
         return np.sum(self.root_transposed(v) ** 2, axis=0)
 
     def is_level(self, v):
-        """Whether every query of v (n, k) has one value in each column, so that no pair differs."""
+        """Return whether v (n, k) is constant within each query, so that no pair differs."""
         return bool((v == v[self.first[self.query]]).all())
 
 # %% ../../nbs/preferences/laplacians.ipynb #w001
 class WeightedQueryGraph(QueryGraph):
-    """All pairs of items of one query, each weighing the product of its items' weights.
+    """Graph of all pairs of items of each query, weighted by the product of both items' weights.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class WeightedQueryGraph(QueryGraph):
         return self.root_transposed(self.root_transposed(K).T)
 
     def is_level(self, v):
-        """Whether no pair with a weight differs in any column of v (n, k)."""
+        """Return whether no pair with a weight differs in any column of v (n, k)."""
         return bool(((v == v[self.first[self.query]]) | (self.weight == 0)[:, None]).all())
 
 
@@ -219,7 +219,7 @@ class IdentityGraph:
         return np.sum(self.root(v) ** 2, axis=0)
 
     def is_level(self, v):
-        """Never: scores count by themselves."""
+        """Return False, because scores count by themselves."""
         return False
 
 # %% ../../nbs/preferences/laplacians.ipynb #pc01
@@ -237,7 +237,7 @@ def pivoted_cholesky(A, tol):
 
 # %% ../../nbs/preferences/laplacians.ipynb #c013
 class WeightedGraph:
-    """Pairs with weights, from a symmetric matrix W >= 0 (n, n), sparse or dense.
+    """Graph of weighted pairs, from a symmetric matrix W >= 0 (n, n), sparse or dense.
 
     Raises
     ------
@@ -326,13 +326,13 @@ class WeightedGraph:
         return pairs.data @ (v[i] - v[j]) ** 2 / 2
 
     def is_level(self, v):
-        """Whether no joined pair differs in any column of v (n, k)."""
+        """Return whether no joined pair differs in any column of v (n, k)."""
         i, j = self.W.nonzero()
         return bool((v[i] == v[j]).all())
 
 # %% ../../nbs/preferences/laplacians.ipynb #pg02
 class PreferenceGraph(WeightedGraph):
-    """Counted preferences; each weighs the product of the weights of its two items.
+    """Graph of counted preferences, weighted by the product of both items' weights.
 
     Parameters
     ----------
@@ -452,6 +452,6 @@ class PreferenceGraph(WeightedGraph):
         return self.root_transposed(self.root_transposed(K).T)
 
     def is_level(self, v):
-        """Whether no pair with a weight differs in any column of v (n, k). O(n k)."""
+        """Return whether no pair with a weight differs in any column of v (n, k). O(n k)."""
         first = Queries(self.components, self.n).first
         return bool((v == v[first[self.components]]).all())

@@ -17,7 +17,7 @@ PATH_TIE_TOL = 1e-10
 
 
 def tie(a, b, tie_tol=TIE_TOL, size=None):
-    """Whether scores a and b tie: whether they differ by at most tie_tol times `size`.
+    """Return whether scores a and b tie, that is, differ by at most tie_tol times `size`.
 
     By default the size is that of the larger of the two, and tie_tol is >= 0 and < 1.
     """
@@ -27,7 +27,7 @@ def tie(a, b, tie_tol=TIE_TOL, size=None):
 
 
 def missed(better, worse, tie_tol=TIE_TOL, size=None):
-    """What preferences lose by the scores of their items: 1 if contradicted, 1/2 for a tie, or 0.
+    """Return the loss of preferences: 1 if contradicted, 1/2 for a tie, else 0.
 
     `tie_tol` and `size` are those of :func:`tie`.
     """
@@ -35,7 +35,7 @@ def missed(better, worse, tie_tol=TIE_TOL, size=None):
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c008
 def _listed_share(prefs, scores, tie_tol, block=1 << 20):
-    """The share by going through the list of preferences, NaN without any weight.
+    """Compute the share from the list of preferences; NaN without positive weights.
 
     O(m) time, O(block) memory beside the list.
     """
@@ -54,7 +54,7 @@ def _listed_share(prefs, scores, tie_tol, block=1 << 20):
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c011
 def tie_chains(s, query_start, tie_tol=TIE_TOL, size=None):
-    """Where chains of ties begin, and how long they are; O(n).
+    """Find beginning and length of the chains of ties. O(n).
 
     The scores are sorted within each query; `tie_tol` and `size` are those of :func:`tie`.
     """
@@ -64,7 +64,7 @@ def tie_chains(s, query_start, tie_tol=TIE_TOL, size=None):
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c014
 def _first_true(holds, low, high):
-    """For each i the first position from which on holds(i, position) is true.
+    """Find for each i the first position from which holds(i, position) is true.
 
     It lies in [low_i, high_i), or is high_i; O(log n) rounds.
     """
@@ -80,7 +80,7 @@ def _first_true(holds, low, high):
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c015
 def tie_ends(s, query_start, tie_tol=TIE_TOL):
-    """Positions a, b such that exactly s[a_i:b_i] tie with s_i within its query; O(n log n)."""
+    """Find a, b such that exactly s[a_i:b_i] tie with s_i within its query. O(n log n)."""
     starts, sizes = tie_chains(s, query_start, tie_tol)
     here = np.arange(s.size)
     a = _first_true(lambda i, p: tie(s[i], s[p], tie_tol), np.repeat(starts, sizes), here)
@@ -91,7 +91,7 @@ def tie_ends(s, query_start, tie_tol=TIE_TOL):
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c018
 def count_lower(grade, start, stop, weight=None):
-    """For each i how many of grade[start_i:stop_i] are less than grade_i, or their weight.
+    """Count or weigh the entries of grade[start_i:stop_i] below grade_i, for each i.
 
     Costs O(n log(max grade)).
     """
@@ -116,7 +116,7 @@ def count_lower(grade, start, stop, weight=None):
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c021
 def pairs_by_query(grade, s, query_start, tie_tol=TIE_TOL, better=None, worse=None):
-    """What scores make of the pairs of each query: those missed, those missed or tied, and all.
+    """Count or weigh the pairs of each query: missed, missed or tied, and all.
 
     Parameters
     ----------
@@ -155,13 +155,13 @@ def pairs_by_query(grade, s, query_start, tie_tol=TIE_TOL, better=None, worse=No
 
 
 def weight_scale(weight, first):
-    """The largest weight (q,) of each query, whose items begin at `first` (q,); 1 if all are 0."""
+    """Return the largest weight (q,) of each query, which begins at `first`; 1 if all are 0."""
     largest = np.maximum.reduceat(weight, first)
     return np.where(largest > 0, largest, 1.0)
 
 
 def _pieces(unit):
-    """Pairs whose products add up to numbers (n,) between 0 and 1, exactly.
+    """Split numbers (n,) between 0 and 1 into pairs whose products sum to them exactly.
 
     Each is (place, integers (n,) of at most 30 bits).
     """
@@ -175,7 +175,7 @@ def _pieces(unit):
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c022
 def _counted_share(prefs, scores, tie_tol):
-    """The share for a full graph made from grades, where items may have weights.
+    """Compute the share for a full graph made from grades, with or without item weights.
 
     O(n log n) time and O(n) memory, no pair is listed.
     """
@@ -204,7 +204,7 @@ def _counted_share(prefs, scores, tie_tol):
 
 # %% ../../nbs/preferences/missed_pairs.ipynb #c026
 def missed_share(prefs, scores, tie_tol=TIE_TOL):
-    """The weighted share of the preferences that scores contradict; a tie counts one half.
+    """Compute the weighted share of preferences that scores contradict; ties count one half.
 
     Parameters
     ----------

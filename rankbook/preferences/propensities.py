@@ -28,7 +28,7 @@ def _refuse_apart(clicks, shown, ranks):
 
 
 def _maximiser(clicks, shown):
-    """Maximiser beta (K,) of the conditional likelihood, its pi (u, K) and Hessian (K-1, K-1)."""
+    """Maximise the conditional likelihood: return beta (K,), pi (u, K), Hessian (K-1, K-1)."""
     total, beta, row = clicks.sum(axis=1), np.zeros(shown.shape[1]), shown.tocoo().row
 
     def evaluate(beta):

@@ -24,7 +24,7 @@ from ..base.validation import as_choice, as_positive, as_vector, query_numbers
 # %% ../../nbs/preferences/sums.ipynb #c005
 @dataclass(frozen=True)
 class Derivative:
-    """The slope of a loss.
+    """Slope of a loss.
 
     It is 0 up to -low, offset + slope t in the band -low < t < high, 1 from high on.
     """
@@ -52,7 +52,7 @@ class Derivative:
         return np.where(t <= -self.low, 0.0, np.where(t >= self.high, t, band))
 
     def in_band(self, t):
-        """Whether shortfalls t (m,) are in the band."""
+        """Return whether shortfalls t (m,) are in the band."""
         return (t > -self.low) & (t < self.high)
 
 
@@ -74,7 +74,7 @@ def margin_units(margin):
 # %% ../../nbs/preferences/sums.ipynb #c008
 @dataclass(frozen=True)
 class Sums:
-    """A loss over all preferences, and its slope.
+    """Loss over all preferences, with its slope.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ def crossed_edges(better, worse, edges, queries):
 
 # %% ../../nbs/preferences/sums.ipynb #c013
 class CountedLoss:
-    """The loss of preferences that are kept as scores.
+    """Loss of preferences that are stored as scores.
 
     All of them count, with margin 1 and one or two weights for each item.
 
@@ -166,7 +166,7 @@ class CountedLoss:
         return out
 
     def _others(self, worse, better):
-        """For each position the sum of `worse` below its level, and of `better` above it. O(n)."""
+        """Sum `worse` below and `better` above the level of each position. O(n)."""
         begin, sizes = self.edges[:-1], np.diff(self.edges)
         query = np.searchsorted(self.queries, begin, side="right")
         below, above = (np.concatenate(([0.0], np.cumsum(each))) for each in (worse, better))
@@ -312,7 +312,7 @@ def level_table(y, weights):
 
 # %% ../../nbs/preferences/sums.ipynb #pw07
 class LevelPart(NamedTuple):
-    """Preferences of two levels in each query: what a sum over them is counted from."""
+    """Preferences between two levels of each query, in the form that can be counted."""
 
     n_items: int
     levels: tuple
@@ -353,14 +353,14 @@ def both_weights(prefs):
 
 
 def compares(part):
-    """Whether a graph of scores, with item weights, has a preference of positive weight. O(n)."""
+    """Return whether a graph with item weights has a preference of positive weight. O(n)."""
     order, level, query = part.levels
     before = np.r_[0, np.cumsum(part.worse_weight[order] > 0)]
     return bool((before[level] > before[query])[part.better_weight[order] > 0].any())
 
 # %% ../../nbs/preferences/sums.ipynb #c015
 class ListedLoss:
-    """The same for any preferences, pair by pair. O(m + n) time and memory for each method."""
+    """Loss of any preferences, pair by pair. O(m + n) time and memory for each method."""
 
     def __init__(self, prefs):
         self.prefs = prefs
@@ -413,7 +413,7 @@ class ListedLoss:
 
 # %% ../../nbs/preferences/sums.ipynb #c2178c23
 class SummedLoss:
-    """The same for preferences in parts that are counted. Costs add up."""
+    """Loss of preferences in several counted parts, whose costs add up."""
 
     def __init__(self, parts):
         self.parts = parts
@@ -455,7 +455,7 @@ def loss_of(prefs):
 
 
 def weighs_nothing(prefs):
-    """Whether every preference weighs 0; pairs that are counted are not listed for it."""
+    """Return whether every preference has weight 0, without listing counted pairs."""
     if not prefs.is_counted:
         return not prefs.weight.any()
     return len(prefs) == 0 if prefs.level_weight is None else not level_parts(prefs)
@@ -504,7 +504,7 @@ def total_weight(prefs):
 
 
 def refuse_extreme_weights(argument, prefs):
-    """A ValueError if weights of preferences overflow when squared, or products of items' vanish.
+    """Refuse weights of preferences whose squares overflow, or whose products underflow.
 
     O(n), or O(m) for a list of m preferences.
     """
@@ -518,7 +518,7 @@ def refuse_extreme_weights(argument, prefs):
 
 
 def asked_totals(weight, count):
-    """What the preferences of each query are to sum to, (q,)."""
+    """Return the required total weights (q,) of each query's preferences."""
     if isinstance(weight, str):
         as_choice("query_weight", weight, ("equal",))
         return np.ones(count)
