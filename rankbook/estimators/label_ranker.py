@@ -178,60 +178,58 @@ def label_orders(F, random_state=None):
 
 # %% ../../nbs/estimators/label_ranker.ipynb #e005
 class LabelRanker(Ranker):
-    """Puts the same labels in order for every object.
+    """Label ranker: rank the same labels for every object, or new items for new users.
 
-    Minimises over functions f of the kernel K x L on pairs (object, label), with each object a
-    query: for "rankrls" (y - f)' L_q (y - f) + lam |f|^2, equation (6) of Tsivtsivadze et al.
-    (2008), for "ranksvm" lam/2 |f|^2 + sum of max(0, 1 - (f(better) - f(worse))).
+    The items are pairs (object, label) with the kernel K x L, and each object is a query. Minimises
+    (y - f)' L_q (y - f) + lam |f|^2 for "rankrls", equation (6) of Tsivtsivadze et al. (2008), or
+    lam/2 |f|^2 + sum of max(0, 1 - (f(better) - f(worse))) for "ranksvm". See the chapter
+    :doc:`/book/new_users_new_items`.
 
     Parameters
     ----------
     lam : float > 0, default 1.0
-        There is no default computed from the data, as :class:`rankbook.RankRLS` has.
-        :class:`rankbook.LabelRankerCV` chooses it by cross-validation, or a
-        :func:`rankbook.validation_curve` on a path of ``solution_.problem``.
+        Regularization parameter, in the unit of a sum over pairs of labels of one object: for twice
+        as many objects, twice the value gives about the same function. No default is computed from
+        the data; :class:`rankbook.LabelRankerCV` chooses a value by cross-validation.
     method : {"rankrls", "ranksvm"}, default "rankrls"
     kernel, gamma, degree, coef0
-        K, as in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None means 1/d.
-        With "linear" a constant feature lets labels have an order that all objects share.
+        K on objects, as in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None
+        means 1/d. With "linear", a constant feature lets labels have an order that all objects
+        share.
     label_kernel : "identity", array-like of shape (k, k), or kernel, default "identity"
-        L, how alike labels are: a positive semi-definite matrix, or a kernel on the features of
-        labels that `fit` gets as `labels`. A kernel is "linear", "rbf", "poly", a callable or, with
-        parameters, ``Kernel("rbf", gamma=0.5)`` of :mod:`rankbook.kernels`. With "identity" no
-        label learns from another.
+        L, the similarity of labels: a positive semi-definite matrix, or a kernel on the features
+        that `fit` gets as `labels`: "linear", "rbf", "poly", a callable, or ``Kernel("rbf",
+        gamma=0.5)`` of :mod:`rankbook.kernels`. With "identity" no label learns from another.
     solver : str, type or instance, default "auto"
-        Any registered solver; "auto" takes "kronecker" for "rankrls".
+        "auto" takes "kronecker" for "rankrls".
     approximate_kernel : int, optional
-        Project K on so many objects (randomly pivoted Cholesky, seed 0): the problem is then a
-        linear one in their coordinates, and its certificate that of this problem. For "ranksvm" on
-        many objects, whose solvers keep the kernel of all pairs without it.
+        Number of objects that the kernel of objects is projected on (randomly pivoted Cholesky,
+        seed 0). The certificate then refers to the approximate problem. For "ranksvm" on many
+        objects, because without it the kernel of all pairs is kept.
 
     Attributes
     ----------
-    lam_ : float
-        `lam`.
-    n_labels_ : int
-        k.
+    lam_, n_labels_ : float and int
+        The regularization parameter, and k.
     label_names_ : ndarray of shape (k,)
-        Columns of y, or the index of `labels` or of a label kernel, if it was a data frame and
-        these names are all text. They name the columns of the data frames that :meth:`set_output`
-        asks for, and ``label_names_[rank(X)]`` are orders by name.
+        Columns of y, or the index of `labels` or of the label kernel, if it was a data frame with
+        names of text. ``label_names_[rank(X)]`` gives orders by name.
     function_ : LinearFunction or KernelFunction
         Gives objects (p, d) their scores (p, k).
     coef_ : ndarray of shape (d, k)
         Weights of a linear model: f(x, a) = x'coef_[:, a].
-    pair_coef_ : ndarray of shape (d, k) or (s, k)
-        `coef_`, or `dual_coef_`, before the product with L: ``pair_coef_ @ L``. Scores of another
-        label come from its kernel values (k,) in place of a column of L. Not for "identity".
-    labels_, label_kernel_ : ndarray or scipy.sparse.csr_array of shape (k, p), and Kernel
-        Features of the labels and the kernel on them, if there is one; ``label_feature_names_`` has
-        the names of the features, if all are text.
-    nystroem_map_ : NystroemMap
-        Of an approximate kernel, whose coordinates `coef_` belongs to.
     support_, dual_coef_ : ndarrays of shape (s,), int and (s, k)
-        Other kernels: f(x, a) = sum_j dual_coef_[j, a] K(x, X[support_[j]]).
+        For other kernels, f(x, a) = sum_j dual_coef_[j, a] K(x, X[support_[j]]).
+    pair_coef_ : ndarray of shape (d, k) or (s, k)
+        `coef_` or `dual_coef_` before the product with L. For the scores of a new label, use its
+        kernel values (k,) in place of a column of L. Not for "identity".
+    labels_, label_kernel_ : ndarray or scipy.sparse.csr_array of shape (k, p), and Kernel
+        Features of the labels and the kernel on them; names of the features, if all are text, are
+        in ``label_feature_names_``.
+    nystroem_map_ : NystroemMap
+        For an approximate kernel; `coef_` then refers to its coordinates.
     solution_, certificate_, solver_
-        As for :class:`rankbook.RankSVM`; items are the pairs (object, label).
+        As in :class:`rankbook.RankSVM`.
 
     Examples
     --------
@@ -535,45 +533,43 @@ class LabelRanker(Ranker):
 
 # %% ../../nbs/estimators/label_ranker.ipynb #lc02
 class LabelRankerCV(LabelRanker):
-    """A label ranker with lambda chosen by cross-validation for new objects, labels, pairs or both.
+    """Label ranker with lambda chosen by cross-validation for new objects, labels, pairs or both.
+
+    See the chapter :doc:`/book/new_users_new_items`.
 
     Parameters
     ----------
     lams : array-like of shape (l,), optional
-        Lambdas > 0 to try, in the unit of the objective of :class:`rankbook.LabelRanker`; by
-        default 30 from 1e-4 to 1e6. A training set is judged at the same lambda as all data are
-        fitted with.
+        Values > 0 to try, in the unit of `lam` of :class:`rankbook.LabelRanker`; by default 30 from
+        1e-4 to 1e6. Folds use the same values as the fit on all data.
     leave_out : {"objects", "labels", "pairs", "both"}, default "objects"
-        What the training set of a pair (object, label) lacks: all pairs of its object, all pairs
-        of its label, the pair alone, or all pairs of either. Choose what will be new where
-        the model is used. "labels" and "both" need a label kernel that relates labels to each
-        other, not the identity.
+        What the training set of a pair (object, label) lacks: all pairs of its object, all pairs of
+        its label, the pair alone, or all pairs of either. Choose what will be new when the model is
+        used. "labels" and "both" need a label kernel other than the identity.
     cv : "loo" or int, default "loo"
-        With "loo" one object, label or pair at a time, for "rankrls" and y without gaps. A number
-        of folds fits the rest of each fold again; for "both" folds of objects times folds of
+        "loo" leaves out one object, label or pair at a time, for "rankrls" and y without gaps. A
+        number of folds refits the rest of each fold; for "both", folds of objects times folds of
         labels.
     method, kernel, gamma, label_kernel, degree, coef0, approximate_kernel
-        As for :class:`rankbook.LabelRanker`.
+        As in :class:`rankbook.LabelRanker`.
     random_state : None, int, numpy Generator or RandomState, default None
-        Assigns the folds; None is seed 0, so that the same call gives the same folds.
+        Assigns the folds; None stands for seed 0.
 
     Attributes
     ----------
-    lam_ : float
-        Of the best value; of equal ones the largest.
-    best_value_ : float
-    cv_values_ : ndarray of shape (l,)
-        For each of `lams_` the share of wrong pairs of labels of one object, by the predictions for
+    lam_, best_value_ : float
+        The best lambda, of equal ones the largest, and its value.
+    cv_values_, lams_ : ndarrays of shape (l,)
+        For each lambda the share of wrong pairs of labels of one object, by the predictions for
         what was left out: the mean over objects, and over folds. A tie counts 1/2.
-    lams_ : ndarray of shape (l,)
     cv_predictions_ : ndarray of shape (n, k)
         The predictions at `lam_`, NaN where y has a gap. With "loo" the score of each label minus
         the mean score of the object's other labels, for "objects" of all labels. With folds only
-        differences within an object and a fold mean anything.
+        differences within an object and a fold have a meaning.
     curve_ : ValidationCurve
-        The values as steps, for :func:`rankbook.plots.plot_validation_curve`.
+        The values as a step function, for :func:`rankbook.plots.plot_validation_curve`.
     n_labels_, label_names_, function_, coef_, solution_, certificate_ and others
-        Of the fit to all data at `lam_`, as for :class:`rankbook.LabelRanker`.
+        Of the fit to all data at `lam_`, as in :class:`rankbook.LabelRanker`.
 
     Notes
     -----

@@ -273,19 +273,23 @@ def drawn_preferences(query_weight, prefs, weight, partial):
 
 # %% ../../nbs/estimators/online.ipynb #c012
 class OnlineRankSVM(PairProbabilities, OnlineEstimator):
-    """Linear ranking SVM that learns from one preference at a time.
+    """Linear ranking SVM that learns from a stream, one preference at a time.
 
-    It minimises lam/2 |w|^2 + mean of max(0, 1 - w'(x_better - x_worse)).
+    Minimises lam/2 |w|^2 + mean of max(0, 1 - w'(x_better - x_worse)). See the chapter
+    :doc:`/book/streams`.
 
     Parameters
     ----------
     lam : float > 0, default 1e-4
-        Per preference: RankSVM(lam=m * lam, kernel="linear") has the same optimum on m preferences.
-        A number, not computed from the data: a stream does not know them beforehand.
+        Regularization parameter per preference: on m preferences, ``RankSVM(lam=m * lam,
+        kernel="linear")`` has the same optimum. A larger value gives smaller weights. Choose it on
+        the first batches, or by :class:`rankbook.RankSVMCV` on a sample of m preferences, divided
+        by m.
     step : {"1/t", "1/sqrt(t)"}, default "1/t"
-        Step t has the length 1 / (lam (t + offset)), or it falls with the square root of t.
+        Learning rate: 1 / (lam (t + offset)) in step t, or falling with the square root of t.
     average : {True, False, "plain", "suffix"}, default True
-        Of the weights; True means "suffix", the last half to three quarters of all steps.
+        Average the weights over all steps ("plain") or over the last half to three quarters
+        ("suffix", True).
     tol : float > 0, default 1e-2
         Converged when twice as many steps improve the objective by less than this share, by two
         standard errors; see :class:`rankbook.estimators.online.Monitor`.
@@ -293,35 +297,34 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         Steps of `partial_fit` as a multiple of the preferences of the batch, each counted with its
         weight.
     max_updates : int, default 10_000_000
-        Steps of `fit` at most.
+        Largest number of steps of `fit`.
     random_state : None, int, numpy Generator or RandomState, default None
-        Of the draws; None is seed 0, so that the same call gives the same answer.
+        Draws the preferences; None stands for seed 0.
     query_weight : None, "equal" or array-like of shape (q,), default None
-        As in :class:`rankbook.RankSVM`: with "equal" each query is drawn as often as any other, and
-        the mean above is by these weights. A batch then is worth a step for each of its queries;
-        for `partial_fit` only "equal" is accepted.
+        As in :class:`rankbook.RankSVM`; the mean above then has these weights, and with "equal"
+        each query is drawn equally often. A batch is then worth a step for each of its queries.
+        `partial_fit` accepts only "equal".
     offset : float >= 0, optional
-        By default the mean square length of a difference, divided by lam, so that the first step
-        repairs one preference. 0 gives the steps 1 / (lam t) of Bagnell's lecture, of which the
+        By default the mean square length of a difference divided by lam, so that the first step
+        corrects one preference. 0 gives the steps 1 / (lam t) of Bagnell's lecture, of which the
         first ones are much longer.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
-    n_updates_ : int
-        Steps taken.
+    n_updates_, n_features_in_ : int
+        Number of steps taken, and of features.
     by_query_ : bool
-        As for :class:`rankbook.RankSVM`.
+        As in :class:`rankbook.RankSVM`.
     converged_ : bool
-        Whether twice as many steps improved the objective by no more than `tol` says. It is no
-        certificate: without an average, or with the step 1/sqrt(t), the weights may still be
-        farther from the optimum than that.
-    n_features_in_ : int
+        Whether twice as many steps improved the objective by no more than `tol`. This is not a
+        certificate: without an average, or with the step 1/sqrt(t), the weights may be farther from
+        the optimum.
 
     Notes
     -----
     A step costs O(d), or the nonzeros of two sparse items; a batch O(n log n + d) more; memory O(d)
-    between batches. Sparse items are not written out.
+    between batches. Sparse items are never made dense.
 
     Examples
     --------
@@ -545,17 +548,18 @@ def class_numbers(y, classes):
 
 # %% ../../nbs/estimators/online.ipynb #c023
 class OnlineSVC(ClassifierMixin, OnlineEstimator):
-    """Linear support vector machine that learns from one constraint at a time.
+    """Linear support vector classifier that learns from a stream, one constraint at a time.
 
-    It separates two classes, or many with a slack for each other class.
+    For two classes, or for many with one slack for each other class. See the chapter
+    :doc:`/book/streams`.
 
     Parameters
     ----------
     lam : float > 0, default 1e-4
-        Per constraint: SVMProblem at n * lam, or MulticlassSVMProblem at n * (K - 1) * lam, has
-        the same optimum.
+        Regularization parameter per constraint: SVMProblem at n * lam, or MulticlassSVMProblem at n
+        * (K - 1) * lam, has the same optimum.
     step, average, tol, draws, max_updates, random_state, offset
-        As for :class:`OnlineRankSVM`.
+        As in :class:`OnlineRankSVM`.
     fit_intercept : bool, default True
         Whether to add a constant feature 1.
 
@@ -565,7 +569,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
     coef_ : ndarray of shape (d,) for two classes, else (K, d)
     intercept_ : float, or ndarray of shape (K,)
     n_updates_, converged_, n_features_in_
-        As for :class:`OnlineRankSVM`.
+        As in :class:`OnlineRankSVM`.
 
     Examples
     --------

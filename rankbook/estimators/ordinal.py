@@ -61,27 +61,29 @@ def as_ranker(name, value):
 
 
 class OrdinalRanker(ClassifierMixin, Shown):
-    """A classifier for classes in an order: a ranker, and the best cuts of its scores.
+    """Classifier for ordered classes: a ranker, and thresholds that divide its scores.
+
+    See the chapter :doc:`/book/new_users_new_items`.
 
     Parameters
     ----------
     ranker : estimator, optional
-        Any that has ``fit(X, y)`` and whose ``predict`` gives a score for each item;
-        :class:`rankbook.RankSVM` by default, with its own default lambda.
+        Any estimator with ``fit(X, y)`` whose ``predict`` gives a score for each item; by default
+        :class:`rankbook.RankSVM` with its default lambda.
     loss : {"error", "absolute"}, default "error"
-        What the cuts minimise, see :func:`rankbook.metrics.best_cuts`: the share of items of a
-        wrong class, or the mean distance of the classes, of the training items.
+        What the thresholds minimise on the training set: the share of items of a wrong class, or
+        the mean distance of the classes. See :func:`rankbook.metrics.best_cuts`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes, from the lowest up: numbers by size, others in sorted order.
+        The classes from the lowest up: numbers by size, others in sorted order.
     cuts_ : ndarray of shape (k - 1,)
         Nondecreasing thresholds: an item is of class ``classes_[np.digitize(score, cuts_)]``.
     ranker_ : estimator
         The ranker, fitted to all items.
     n_features_in_, feature_names_in_
-        Those of ``ranker_``.
+        As in ``ranker_``.
 
     Examples
     --------

@@ -200,52 +200,49 @@ class RankRLSBase(Ranker):
 
 # %% ../../nbs/estimators/rankrls.ipynb #c006
 class RankRLS(RankRLSBase):
-    """Ranking by regularized least squares.
+    """RankRLS: fit score differences to differences of the targets by regularized least squares.
 
-    Differences of predicted scores approximate differences of given ones.
-
-    Minimises (y - f)' L (y - f) + lam |f|^2, equation (6) of Tsivtsivadze et al. (2008), L the
-    Laplacian of the pairs of each query.
+    Minimises (y - f)' L (y - f) + lam |f|^2, equation (6) of Tsivtsivadze et al. (2008), where L is
+    the Laplacian of the pairs of each query. See the chapter :doc:`/book/rankrls`.
 
     Parameters
     ----------
     lam : float > 0 or "scale", default "scale"
-        Regularization parameter, in the unit of the objective, a sum over pairs. "scale" is
-        computed from the data, see :func:`rankbook.problems.scale.default_lam`: with y in another
-        unit the scores change their unit alike, and with a linear kernel the unit of the features
-        does not matter. :class:`RankRLSCV` chooses a value by validation.
+        Regularization parameter; a larger value gives a flatter function. It has the unit of a sum
+        over pairs: for twice as many pairs, twice the value gives about the same function. It does
+        not depend on the unit of y. "scale" computes a default from the data, see
+        :func:`rankbook.problems.scale.default_lam`, and :class:`RankRLSCV` chooses a value by
+        cross-validation.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
         Of the kernel; gamma=None means 1/d.
     basis : int, array-like of int or array-like of shape (r, d), optional
-        Items that carry coefficients: how many, which rows of X, or themselves. All by default.
-        With r rows of X and kernel="precomputed", X may be their kernel K_MR (n, r) alone.
+        Items that carry coefficients: their number, rows of X, or the items. All by default. With r
+        rows of X and kernel="precomputed", X may be their kernel K_MR (n, r) alone.
     basis_method : {"random", "kmeans++", "rpcholesky"}, default "random"
-        How a number of them is chosen; see :func:`rankbook.kernels.basis.choose_basis`.
+        How to choose a number of items; see :func:`rankbook.kernels.basis.choose_basis`.
     solver : str, type or instance, default "auto"
-        Any registered solver; "auto" takes "sparse-rls" with a basis and "rls" without, and
-        "homotopy" for the L1 penalty. Where the
-        kernel matrix does not fit, ``rankbook.get_solver("rls", directions=500)``.
+        "auto" takes "rls", "sparse-rls" with a basis, and "homotopy" for the L1 penalty. If the
+        kernel matrix does not fit in memory, pass ``rankbook.get_solver("rls", directions=500)``.
     graph : None, "identity", matrix of weights or Preferences, default None
-        Instead of queries; "identity" is plain regression.
+        In place of queries; "identity" is regression of the scores.
     random_state : None, int, numpy Generator or RandomState, default None
-        Draws the basis if it is given as a number; None is seed 0, so that the same call gives the
-        same basis.
+        Draws the basis; None stands for seed 0.
     penalty : {"l2", "l1"}, default "l2"
-        lam |f|^2, or lam |w|_1, which chooses features: for a linear kernel without a basis and
-        data in memory, by the solver "homotopy".
+        "l1" replaces lam |f|^2 by lam |w|_1 and selects features: for a linear kernel without a
+        basis and data in memory.
     query_weight : None, "equal" or array-like of shape (q,), default None
-        With "equal" the pairs of each query sum to 1, with the item weights in them, those of equal
-        scores among them; or what they sum to, in the order of the sorted ids (not for blocks).
-        Weights of levels go by `preferences` from :meth:`rankbook.Preferences.from_scores` with
+        Total weight of the pairs of each query, item weights and pairs of equal scores included, in
+        the order of the sorted ids; "equal" means 1 for each. An array is not for blocks. For
+        weights of levels, pass `preferences` from :meth:`rankbook.Preferences.from_scores` with
         ``margin="difference"``, which lists the pairs and leaves out those of equal scores.
 
     Attributes
     ----------
     lam_, solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_
-        As for :class:`rankbook.RankSVM`; those of a basis count in `support_`.
+        As in :class:`rankbook.RankSVM`; with a basis, `support_` numbers its items.
     statistics_ : RankingStatistics
-        Sums over queries; only after learning from blocks.
+        Sums over queries, after a fit to blocks.
 
     Examples
     --------
@@ -507,69 +504,62 @@ class RankRLS(RankRLSBase):
 
 # %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c013
 class RankRLSCV(RankRLSBase):
-    """RankRLS with lambda, and the gamma of the kernel, chosen by exact cross-validation.
+    """RankRLS whose regularization parameter and kernel width are chosen by cross-validation.
 
-    This takes one decomposition for each gamma.
+    Left-out predictions come from closed forms, with one decomposition for each gamma. See the
+    chapters :doc:`/book/rankrls` and :doc:`/book/choosing_lambda`.
 
     Parameters
     ----------
     lams : array-like of shape (l,), optional
-        Lambdas > 0 to try; by default 30 from 1e-4 to 1e6. A training part is judged at the same
-        lambda as all data are fitted with.
+        Values > 0 to try, in the unit of a sum over pairs as for :class:`rankbook.RankRLS`; by
+        default 30 from 1e-4 to 1e6. Folds use the same values as the fit on all data.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma : float, None or array-like of float
         Of the kernel, None for 1/d; or several to try.
     cv : {"query", "loo", "lpo"}, int, splitter or iterable, default 5
-        Leave out each query, item or pair of items; a number of folds, by query where there are
-        several, else by item; a splitter; or pairs (training, left out) of rows, which together
-        are all: a given split is ``cv=[(training, validation)]``. Of preferences "lpo" is every
-        two items that are compared, and "query" every group.
+        Leave out each query, item or pair of items; a number of folds, by query if there are
+        several queries, else by item; a splitter; or pairs (training, validation) of rows, which
+        together are all: a given split is ``cv=[(training, validation)]``. For preferences, "lpo"
+        leaves out every two items that are compared, and "query" every group.
     metric : str or callable, default "disagreement"
-        The name of a metric, as for :func:`rankbook.metrics.scorer`, such as ``"ndcg@10"`` or
-        "map", or a metric of :mod:`rankbook.metrics`. The mean over queries, and over folds of
-        items. Another function ``metric(y_true, y_score, qid)``: greater is better. Only
-        "disagreement" for "lpo" and for preferences, where it is by their weights, and the mean of
-        folds and of groups.
+        A name as for :func:`rankbook.metrics.scorer`, such as ``"ndcg@10"`` or "map", a metric of
+        :mod:`rankbook.metrics`, or a function ``metric(y_true, y_score, qid)`` whose larger values
+        are better. The mean over queries, and over folds of items. For "lpo" and for preferences
+        only "disagreement", with their weights and as the mean over folds and groups.
     graph : None or "identity", default None
-        "identity" is plain regression, of scores; query ids then only say what is compared and what
+        "identity" is regression of the scores; query ids then only decide what is compared and
         stays together.
     basis : int or array-like of int, optional
-        Items that carry coefficients: how many, at random, or which rows of X. They stay the same
-        in all folds.
+        Items that carry coefficients, in all folds: their number, drawn at random, or rows of X.
     degree, coef0
         Of the kernel.
     random_state : None, int, numpy Generator or RandomState, default None
-        Draws the basis and shuffles the folds; with None the basis is drawn with seed 0 and folds
-        are assigned in the order of the scores.
+        Draws the basis and shuffles the folds. None draws the basis with seed 0 and assigns folds
+        in the order of the scores.
     n_jobs : int, optional
         Gammas at a time, for joblib.
     fold_by : {"item", "pair", "group"}, default "item"
-        For preferences, what a fold leaves out, as in :class:`rankbook.RankSVMCV`: items with all
-        of their preferences, preferences, or the items of whole groups. "lpo" is accepted by "item"
-        and by "pair" (the preferences between two items, whose others stay), "query" with `groups`.
+        What a fold of preferences leaves out, as in :class:`rankbook.RankSVMCV`. "lpo" requires
+        "item" or "pair" (the preferences between two items, which stay), "query" requires `groups`.
     k : int, optional
-        Of the metric, in place of the number behind its name.
+        Number of ranks of the metric, in place of the one in its name.
 
     Attributes
     ----------
-    lam_, gamma_ : float, and float or None
-        Of the best value; of equal ones the largest lambda, then the smallest gamma.
-    best_value_ : float
-    cv_values_ : ndarray of shape (l, number of gammas)
-        The metric of the items left out, for each of `lams_` (rows) and `gammas_` (columns).
-    lams_, gammas_ : ndarray of shape (l,) and list
+    lam_, gamma_, best_value_ : float, float or None, and float
+        The best entry and its value; of equal ones the largest lambda, then the smallest gamma.
+    cv_values_, lams_, gammas_ : ndarray of shape (l, number of gammas), ndarray (l,) and list
+        The metric of the left-out items for each lambda (row) and gamma (column).
     curve_ : ValidationCurve
-        The values for `gamma_` as steps, each lambda standing for those nearest to it:
-        ``rb.plots.plot_validation_curve(model.curve_, lam=model.lam_)`` draws it.
+        The values for `gamma_` as a step function, for ``rb.plots.plot_validation_curve``.
     path_ : SolutionPath
-        The solutions on all data for every lambda, for ``rb.plots.plot_path``. It takes one
-        decomposition when first asked for, from `solution_`, and then its memory, up to n^2
-        numbers. Pickles and files leave it out, like `solution_`; blocks have none.
+        Solutions on all data for every lambda. It takes one decomposition when it is first read and
+        up to n^2 numbers of memory; not stored, and not for blocks.
     n_dropped_ : int
-        Of the preferences, those that no fold judges; 0 for scores.
-    solution_, function_, certificate_, solver_, by_query_, n_features_in_
-        Of the fit to all data, as in :class:`rankbook.RankRLS`; also coef_ of a linear kernel,
-        support_ and dual_coef_ of others.
+        Number of preferences that no fold judges; 0 for scores.
+    solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_
+        Of the fit on all data, as in :class:`rankbook.RankRLS`.
 
     Examples
     --------

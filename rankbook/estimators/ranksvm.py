@@ -115,99 +115,82 @@ def refuse_query_weight(model):
 
 
 class RankSVM(Ranker):
-    """Ranking SVM: a function that scores items so that preferred ones come out higher.
+    """Ranking SVM: learn a function that gives preferred items higher scores.
 
-    Minimises lam/2 |f|^2 (or lam |w|_1) plus the sum of a loss over all preferences, by default of
-    the hinge c max(0, 1 - (f(better) - f(worse))), equation (6) of Zapien et al. (2009); `loss`
-    chooses another one. A linear kernel takes sparse items (CSR) for every loss and penalty, and
-    never makes them dense. Sparse items of float32 are kept in this precision. So are dense ones
-    with the solver "newton" or "subgradient", and with "auto" if there are more than 2000.
+    Minimises lam/2 |f|^2 plus the sum of a loss over all preferences, by default the hinge loss c
+    max(0, 1 - (f(better) - f(worse))), equation (6) of Zapien et al. (2009). See the chapters
+    :doc:`/book/ranking_svm` and :doc:`/book/choosing_lambda`.
 
     Parameters
     ----------
     lam : float > 0 or "scale", default "scale"
-        Regularization parameter, in the unit of the objective, a sum over preferences. "scale" is
-        a multiple of the scatter of the loss's gradient at f = 0, see
-        :func:`rankbook.problems.scale.default_lam`: a common factor of all weights does not change
-        the function, and with a linear kernel neither does the unit of the features. For the L1
-        penalty it is a share of `lam_max`, above which all weights are 0. :class:`RankSVMCV`
-        chooses a value by validation.
+        Regularization parameter; a larger value gives a flatter function. It has the unit of a sum
+        over preferences: for twice as many of them, twice the value gives about the same function.
+        "scale" computes a default from the data, see :func:`rankbook.problems.scale.default_lam`,
+        and :class:`RankSVMCV` chooses a value by cross-validation.
     kernel, gamma, degree, coef0
-        As in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None means 1/d.
+        As in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None means 1/d. A
+        linear kernel accepts sparse items (CSR) and never makes them dense. Items of float32 keep
+        this precision if they are sparse, with "newton" or "subgradient", and with "auto" if there
+        are more than 2000.
     graph : {"full", "star"}, default "full"
-        All preferences, or those through representatives of neighbouring levels.
+        All preferences, or only those through representatives of neighbouring levels.
     solver : str, type or instance, default "auto"
-        "auto" takes the solver that :func:`rankbook.compare_solvers` expects to be the quickest at
-        this lam: mostly "interior" for some thousand items, "newton" for linear functions with many
-        preferences, "coordinate" for sparse items and small queries, and "tiled" for kernels on
-        more items, up to 100,000. ``("auto", dict(allow_plugins=True))`` also considers plugins;
-        ``("path", dict(max_events=50))`` is a solver with options.
+        "auto" takes the solver that :func:`rankbook.compare_solvers` predicts to be the fastest,
+        with plugins if it is ``("auto", dict(allow_plugins=True))``. A pair of a name and a dict is
+        a solver with options, for example ``("path", dict(max_events=50))``.
     penalty : {"l2", "l1"}, default "l2"
-        "l1" chooses features, with either loss; for the linear kernel only.
+        "l1" replaces lam/2 |f|^2 by lam |w|_1 and selects features; for the linear kernel only.
     loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
-        Loss of a preference of weight c whose score difference d falls short of its margin by t:
-        c max(0, t) for "hinge", c max(0, t)^2 for "squared", c log(1 + exp(-d)) for "logistic",
-        which makes score differences log-odds. "plackett-luce" is the negative log-likelihood of
-        Plackett and Luce for orders (:class:`rankbook.Orders`) and grades, and of Cox for survival
-        times, see :mod:`rankbook.problems.plackett_luce`. Or a loss of your own, an object with the
+        Loss of a preference of weight c whose score difference d is t below its margin: "hinge" c
+        max(0, t), "squared" c max(0, t)^2, "logistic" c log(1 + exp(-d)), which makes score
+        differences log-odds. "plackett-luce" is for orders, grades and survival times, see
+        :mod:`rankbook.problems.plackett_luce`. For a loss of your own, pass an object with the
         methods of :class:`rankbook.problems.smooth_losses.PairLoss`.
     approximate_kernel : int or "auto", optional
         Number of landmarks of a low-rank approximation of the kernel (randomly pivoted Cholesky,
-        seed 0). `certificate_` then refers to the approximate problem, which ``solver_`` names, and
-        `exact_certificate_` to the exact kernel. "auto" doubles the number until
-        `exact_certificate_` proves a relative gap of 0.01; few landmarks are enough if lam is
-        large. If :func:`rankbook.compare_solvers` predicts that this would take longer than the
-        exact problem, the exact problem is solved instead, by "tiled" to a gap of 0.01, or by
-        another solver to its own tolerance. ``solver_`` then names no projection, and there is no
-        ``nystroem_map_``.
+        seed 0). `certificate_` then refers to the approximate problem, and `exact_certificate_` to
+        the exact one. "auto" doubles the number until `exact_certificate_` proves a relative gap of
+        0.01. If the exact problem is predicted to take less time, "auto" solves it instead, to the
+        same gap or to the tolerance of the solver, and there is no ``nystroem_map_``.
     query_weight : None, "equal" or array-like of shape (q,), default None
-        With "equal" the preferences of each query sum to 1, with the item weights in them, so that
-        queries with many preferences do not outweigh the others; or what they sum to, in the order
-        of the sorted ids. lam is of this sum. Weights of levels, as in IR-SVM, go by `preferences`
-        from :meth:`rankbook.Preferences.from_scores`.
+        Total weight of the preferences of each query, item weights included, in the order of the
+        sorted ids; "equal" means 1 for each. `lam` then has the unit of these totals. For weights
+        of levels, pass `preferences` from :meth:`rankbook.Preferences.from_scores`.
     progress : bool, default False
-        Show a bar over the steps of the solver; most solvers have one. Ctrl-C ends a fit, and
-        leaves the estimator as it was.
+        Show a progress bar. Ctrl-C ends a fit and leaves the estimator as it was.
     signs : array-like of shape (d,) or dict, optional
-        Monotone constraints on a linear function: +1 for a feature with which the score never
-        falls, -1 for one with which it never rises, 0 for any other. A dict has the names of
-        features of a data frame as keys; those that it does not name have 0. In a pipeline, the
-        steps before pass names on after ``pipeline.set_output(transform="pandas")``. The
-        certificate proves the minimum among the functions that meet the constraints; see
+        Constraints on a linear function: +1 for features with which the score must not fall, -1 for
+        those with which it must not rise, else 0. The keys of a dict are names of features of a
+        data frame; in a pipeline, call ``set_output(transform="pandas")``. See
         :mod:`rankbook.problems.signs`.
 
     Attributes
     ----------
     lam_ : float
         The regularization parameter that was used.
-    item_names_ : pandas.Index
-        Names of the training items, if X was a data frame with names as its index. Pickles and
-        files leave them out.
     coef_ : ndarray of shape (d,)
-        Weights of a linear model, which are all of it: f(x) = coef_'x; or of the features of an
-        approximate kernel, which also has its ``nystroem_map_``.
+        Weights of a linear model, f(x) = coef_'x, or of the features of ``nystroem_map_`` for an
+        approximate kernel.
     support_, dual_coef_ : ndarrays of shape (s,), int and float
-        Other kernels: the items with coefficients other than 0, and these,
-        f(x) = sum_j dual_coef_[j] k(x, X[support_[j]]).
+        For other kernels, f(x) = sum_j dual_coef_[j] k(x, X[support_[j]]).
     pair_coef_ : ndarray of shape (p,)
-        Coefficients of pair features, if the preferences had some: the change of the difference of
-        two scores by an advantage of 1. `predict` gives scores without any advantage; `solution_`
-        belongs to the problem with extended items, see :mod:`rankbook.problems.pair_features`.
-    function_ : LinearFunction, KernelFunction or NystroemFunction
-        The function alone, which predicts; it keeps no items but those of ``support_``.
-    certificate_ : Certificate
-        Computed by the library, not the solver.
-    exact_certificate_ : Certificate
-        Of an approximate kernel: what the answer proves of the problem with the kernel itself. It
-        is computed when first asked for, O(n^2 d), from ``solution_``.
+        Coefficients of pair features, if the preferences have some; `predict` leaves them out. See
+        :mod:`rankbook.problems.pair_features`.
+    function_, solution_ : the fitted function, and Solution
+        The function alone, and the solution with its problem and the training data, which a pickle
+        leaves out.
+    certificate_, exact_certificate_ : Certificate
+        Computed by the library, not by the solver. The second one, for an approximate kernel, is
+        computed when it is first read, in O(n^2 d).
     calibration_ : Sigmoid or Isotonic
-        After :meth:`calibrate`. `link_` turns differences of scores into probabilities.
+        After :meth:`calibrate`, whose result turns score differences into probabilities.
     by_query_ : bool
-        Whether it was fitted with query ids, which :meth:`score` then needs.
+        Whether the model was fitted with query ids, which :meth:`score` then needs.
+    item_names_ : pandas.Index
+        Names of the training items, if X was a data frame with named rows; not stored.
     solver_ : str
-        Name and version.
-    solution_ : Solution
-        The answer with its problem, and so with the training data; a pickle leaves it out.
+        Name and version of the solver.
 
     Examples
     --------
@@ -602,83 +585,68 @@ def choose_by_folds(curve, curves, rule):
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c029
 class RankSVMCV(Ranker):
-    """A ranking SVM whose lambda is chosen by cross-validation along the whole path, exactly.
+    """Ranking SVM whose regularization parameter is chosen by cross-validation over all values.
+
+    The validation error of each fold is computed for every lambda along the solution path, so no
+    grid is needed. See the chapters :doc:`/book/choosing_lambda` and :doc:`/book/optimism`.
 
     Parameters
     ----------
+    kernel, graph, solver, degree, coef0, penalty, loss, query_weight, signs
+        As in :class:`rankbook.RankSVM`. "auto" takes "path" for the hinge loss, "epsilon" where
+        many solutions take less time than an exact path, and "newton" for smooth losses, signs and
+        large linear problems; for the L1 penalty "simplex", or "homotopy" with ``loss="squared"``.
+        The curve is then exact, except with "epsilon" and "newton", whose solutions have a relative
+        gap of at most 1e-3. A solver for one lambda is called through "epsilon".
     gamma : float, None or array-like of float
-        Of the kernel; among several the one with the best curve is chosen, of equal ones the
-        smallest. Each takes its own paths.
-    kernel, graph, solver, degree, coef0, penalty
-        As in :class:`rankbook.RankSVM`. One of one lambda serves through "epsilon"; "auto" takes
-        "path", or "epsilon" where many solutions are quicker than an exact path, or for the L1
-        penalty "simplex", with loss="squared" "homotopy"; "newton" is for smooth losses, and for a
-        linear kernel on large data. Its solutions are certified within a relative gap of 1e-3 at
-        every lambda, and the curve is exact for these.
+        Of the kernel. Among several values the one with the best curve is chosen, of equal ones the
+        smallest; each takes paths of its own.
     cv : int, splitter or iterable, default 5
-        Number of folds, by query where there are several, else by item; a scikit-learn splitter; or
-        pairs (training, left out) of rows. A given split is one pair, ``cv=[(training,
-        validation)]``, or a PredefinedSplit; the model is then fitted to the rows of both.
+        Number of folds, by query if there are several queries, else by item; a scikit-learn
+        splitter; or pairs (training, validation) of rows. With one given split, ``cv=[(training,
+        validation)]``, the final model is fitted to the rows of both.
     rule : {"widest", "largest", "one_se"}, default "widest"
-        The middle of the widest best interval; the largest best lambda; or the largest within one
-        standard error of the best.
+        Choose the middle of the widest best interval, the largest best lambda, or the largest
+        within one standard error of the best.
     metric : str, default "disagreement"
-        Measure of the validation items, on all their preferences, whatever the graph:
-        "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map") or
-        "reciprocal_rank" (or "mrr"); or "log_loss" for losses with probabilities, see
-        :func:`rankbook.validation_curve`. The disagreement is the default for these losses, too:
-        pass "log_loss" where the probabilities are used. Item weights count for these two only.
+        Of the validation items: "disagreement", "auc", "ndcg" (or ``"ndcg@10"``),
+        "average_precision" (or "map"), "reciprocal_rank" (or "mrr"), or "log_loss" for losses with
+        probabilities; see :func:`rankbook.validation_curve`. Item weights count for the first two
+        only.
     k, lam_min_ratio : int, optional, and float or None, default 1e-6
-        Places that count for "ndcg". Each fold's path ends at this share of its lam_max, or for
-        losses without one of :func:`rankbook.paths.ranges.lam_unit`; None follows it to its end.
+        Ranks that count for "ndcg", and where the paths end, as a share of the largest lambda that
+        matters (lam_max, or :func:`rankbook.paths.ranges.lam_unit`); None follows them to the end.
     n_jobs : int, optional
-        Folds at a time, for joblib; by default what the backend in force says. The result does not
-        depend on it.
+        Folds at a time, for joblib. The result does not depend on it.
     progress : bool, default False
-        Show a bar over folds, and then that of :class:`rankbook.RankSVM`.
+        Show a progress bar over the folds and over the steps of the solver.
     random_state : None, int, numpy Generator or RandomState, default None
-        Shuffles the folds if `cv` is a number; None deals them out in the order of the scores, the
-        same ones in every call.
-    loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
-        As in :class:`rankbook.RankSVM`; the hinge has an exact path, and "squared" with the L1
-        penalty. Orders are for "plackett-luce".
-    query_weight : None, "equal" or array-like of shape (q,), default None
-        As in :class:`rankbook.RankSVM`; it counts for the disagreement of what is left out, too.
-    signs : array-like of shape (d,) or dict, optional
-        As in :class:`rankbook.RankSVM`. With the L2 penalty, "auto" then takes "newton", whose
-        path is approximate: the curve is that of solutions with a relative gap of at most 1e-3,
-        and not exact. With the L1 penalty it stays exact.
+        Shuffles the folds if `cv` is a number. None assigns them in the order of the scores.
     fold_by : {"item", "pair", "group", "order"}, default "item"
-        For preferences, what a fold leaves out. "item": no item is in both parts, so that the
-        score holds for new items; preferences across folds are dropped. "pair": the two parts share
-        items, so new items may be ordered worse than the score says; with
-        `groups` of preferences, whole groups of them are left out. "group": all items of a group
-        (`groups`), where items of a group resemble each other. "order": for
-        :class:`rankbook.Orders`, whole orders of the same items, or with `groups` all orders of a
-        group, such as those of a judge. Scores are always left out by query or by item.
+        What a fold of preferences leaves out: items, so that the score holds for new items, while
+        preferences across folds are dropped; single preferences, or with `groups` whole groups of
+        them; all items of a group; or orders of the same items, or all orders of a group.
 
     Attributes
     ----------
     lam_, best_ : float and list of (float, float)
-        The lambda of the fit on all data, and every interval of lambda with the best mean.
+        The chosen lambda, and every interval of lambda with the best mean. All lambdas are those of
+        the fit on all data: the lambda of a fold is divided by its share of the total weight of the
+        preferences.
+    curve_, fold_curves_, standard_error_ : ValidationCurve, list of them, and float
+        Mean over folds, each fold, and the standard error of the mean at the choice.
+        ``rb.plots.plot_validation_curve(model.curve_, lam=model.lam_)`` draws it.
+    fold_status_, path_solver_ : list of str, and str
+        How the path of each fold ended, and by which solver.
     gamma_, gammas_, gamma_curves_ : float or None, and lists
-        The gamma of the fit, those that were tried, and the mean curve of each.
-    curve_, fold_curves_, fold_status_, path_solver_, standard_error_
-        The mean over folds, each fold, how its path ended and by which solver, and the error of the
-        mean in the middle of the widest best interval. All lambdas are those of the fit on all
-        data: a fold's, times the total weight of all preferences over that of its training
-        preferences. ``rb.plots.plot_validation_curve(model.curve_, lam=model.lam_)`` draws it.
+        The chosen gamma, those that were tried, and the mean curve of each.
     path_ : SolutionPath
-        The solutions on all data over the lambdas of `curve_`, for ``rb.plots.plot_path``. It is
-        computed from `solution_` when first asked for, which takes about as long as a fold. The
-        solver "path" holds 14 bytes for each event. Pickles and files leave it out, like
-        `solution_`.
+        Solutions on all data over the range of `curve_`. It is computed when it is first read, in
+        the time of about one fold, and not stored.
     n_dropped_ : int
-        Of the preferences, those that are validated in no fold, as their items are in different
-        ones.
-    solution_, function_, certificate_, solver_, by_query_, n_features_in_
-        Of the fit on all data, as in :class:`rankbook.RankSVM`; also coef_ of a linear kernel,
-        support_ and dual_coef_ of others, and pair_coef_ of pair features.
+        Number of preferences that no fold validates, because their items are in different folds.
+    solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_, pair_coef_
+        Of the fit on all data, as in :class:`rankbook.RankSVM`.
 
     Examples
     --------

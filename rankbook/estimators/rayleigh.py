@@ -178,52 +178,55 @@ class RayleighBase(Ranker):
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c009
 class RayleighRanker(RayleighBase):
-    """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient.
+    """Semi-supervised ranking of two classes, from few labelled and many unlabelled items.
 
-    This is equation (5) of Ralaivola (2009).
+    Maximises the normalized Rayleigh coefficient of the labelled items, with a penalty on different
+    scores of neighbours, equation (5) of Ralaivola (2009). See the chapter :doc:`/book/few_labels`.
 
     Parameters
     ----------
     lam : float > 0, default 1e-3
-        There is no default computed from the data, as :class:`rankbook.RankSVM` has.
+        Ridge added to the matrix of the problem, in squared units of the features (of the
+        subspace). The default is the paper's; `manifold_weight` matters more, and
+        :class:`rankbook.RayleighRankerCV` can choose both.
     manifold_weight : float >= 0, default 1.0
-        How much neighbours should score alike, the paper's gamma; at 0 the unlabelled items only
-        help to find the subspace.
+        Weight of the penalty on different scores of neighbours, the paper's gamma. With 0 the
+        unlabelled items only help to choose the subspace.
     n_components : int >= 1 or None, default 10
-        Dimension p of the subspace of the kernel; None for all directions that the items span, the
-        kernelised form, which costs O(n^3), or with the linear kernel for a linear function of X
-        itself. A subspace, and a manifold weight, see where the origin of a linear kernel lies:
-        features far from 0 should be centred (:class:`sklearn.preprocessing.StandardScaler`).
+        Dimension p of the subspace of the kernel. None takes all directions that the items span, in
+        O(n^3), or with the linear kernel a linear function of X. With a subspace or a manifold
+        weight, the result depends on the origin of a linear kernel, so centre features that are far
+        from 0.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
         Of the kernel; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
-        How the items that span the subspace are chosen, see :class:`rankbook.NystroemMap`.
+        How to choose the items that span the subspace, see :class:`rankbook.NystroemMap`.
     n_neighbors, metric : int, default 2, and str, callable or transformer, default "euclidean"
         Of the graph of all items, see :func:`rankbook.kernels.neighbours.neighbour_graph`.
     neighbours : {"auto", "exact", "approximate"}, default "auto"
-        How they are searched. "approximate" takes pynndescent (the extra rankbook[large]); "auto"
-        does so from about 100,000 items on, if it is installed and finds 90 % of them.
+        How to search for neighbours. "approximate" needs pynndescent (the extra rankbook[large]).
+        "auto" uses it above about 100,000 items, if it is installed and finds 90 % of them.
     unlabelled : number or False, optional
-        What marks unlabelled items in y, False for nothing; by default -1, or NaN if there are any.
+        Mark of unlabelled items in y, False for none; by default -1, or NaN if y contains NaN.
     random_state : None, int, numpy Generator or RandomState, default None
-        Draws the pivots, unless greedy; None is seed 0.
+        Draws the pivots, unless they are greedy; None stands for seed 0.
     solver : str, type or instance, default "rayleigh"
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The worse and the better one.
+        The worse and the better class.
     lam_, solution_, certificate_, solver_, n_features_in_
-        As for :class:`rankbook.RankSVM`.
+        As in :class:`rankbook.RankSVM`.
     pivots_, dual_coef_ : ndarrays of shape (p,), int and float
-        f(x) = sum_j dual_coef_[j] k(x, X[pivots_[j]]); not there for a linear function of X itself.
-        For "pca" all n items are pivots.
+        f(x) = sum_j dual_coef_[j] k(x, X[pivots_[j]]), unless f is a linear function of X. For
+        "pca" all n items are pivots.
     posterior_ : ClassPosterior
-        The Gaussians behind `predict_proba`, of 2 p (p + 1) numbers; see
+        The Gaussians that `predict_proba` uses, see
         :func:`rankbook.problems.rayleigh.class_posterior`.
     coef_ : ndarray of shape (d,)
-        Only for the linear kernel: f(x) = coef_'x.
+        For the linear kernel, f(x) = coef_'x.
 
     Examples
     --------
@@ -393,47 +396,42 @@ def fold_areas(problem, fold, y, lams, weights, components):
 
 # %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c014
 class RayleighRankerCV(RayleighBase):
-    """A :class:`rankbook.RayleighRanker` that chooses by cross-validation.
+    """Semi-supervised ranking of two classes with options chosen by cross-validation.
 
-    The folds are of the labelled items; the labels held out are hidden, their items stay.
+    A fold hides the labels of some labelled items; the items stay. See
+    :class:`rankbook.RayleighRanker` and the chapter :doc:`/book/few_labels`.
 
     Parameters
     ----------
     lams, manifold_weights, n_components, gamma : number or array-like
-        What to try: lambdas > 0 (by default the paper's 1e-3 alone), manifold weights >= 0, numbers
-        of components (or None for all), and gammas of the kernel, None for 1/d.
+        Values to try: ridges > 0 (by default only the paper's 1e-3, because a dozen labels cannot
+        choose), manifold weights >= 0, numbers of components (or None for all), and gammas of the
+        kernel, None for 1/d.
     cv : int, splitter or iterable, default 5
-        Folds of the labelled items, by class; a splitter, or pairs (training, left out), see the
-        labelled items only, numbered in their order. A given split is one such pair.
+        Folds of the labelled items, by class; a splitter; or pairs (training, validation). The last
+        two see the labelled items only, numbered in their order.
     n_neighbors, kernel, degree, coef0, pivots, metric, unlabelled, neighbours
         As in :class:`rankbook.RayleighRanker`.
     random_state : None, int, numpy Generator or RandomState, default None
-        Shuffles the folds and draws the pivots unless greedy; with None folds are assigned class
-        by class and pivots drawn with seed 0.
+        Shuffles the folds and draws the pivots. None assigns folds class by class, and draws pivots
+        with seed 0.
     n_jobs : int, optional
         Gammas at a time, for joblib.
 
     Attributes
     ----------
-    lam_, manifold_weight_, n_components_, gamma_ : float, float, int, and float or None
-        Of the best value.
-    best_value_ : float
+    lam_, manifold_weight_, n_components_, gamma_, best_value_
+        The best entry and its value. Of equal values (to 1e-12) the simplest entry is taken: the
+        largest lambda, then the fewest components, the smallest manifold weight, the smallest
+        gamma.
     cv_values_ : ndarray of shape (l, m, p, g)
-        The area under the ROC curve, mean over folds, for each entry of the grid.
+        The AUC, as a mean over folds, for each entry of the grid.
     fold_values_ : ndarray of shape (number of folds, l, m, p, g)
     grid_ : dict of str to list
-        What was tried, "lams", "manifold_weights", "n_components" and "gammas": the axes of the
-        table.
+        The axes of the table: "lams", "manifold_weights", "n_components" and "gammas".
     classes_, solution_, certificate_, solver_, pivots_, dual_coef_, posterior_, coef_,
     n_features_in_
         Of the fit to all labelled items, as in :class:`rankbook.RayleighRanker`.
-
-    Notes
-    -----
-    Of equal best values (to 1e-12) the simplest entry is taken: the largest lambda, then the fewest
-    components, then the smallest manifold weight, then the smallest gamma, None before numbers.
-    With few labels there are many ties, for a fold judges by few pairs. No lambda is searched by
-    default: with a dozen labels that chooses among noise.
 
     Examples
     --------
