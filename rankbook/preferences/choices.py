@@ -13,7 +13,7 @@ from ..base.jit import njit
 # %% ../../nbs/preferences/choices.ipynb #ch06
 @njit
 def suffix_sums(value, eta, orders):
-    """Sums of exponentials from each place to the end of its order, without overflow.
+    """Sum exponentials from each place to the end of its order, without overflow.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def suffix_sums(value, eta, orders):
 # %% ../../nbs/preferences/choices.ipynb #ch09
 @njit
 def choice_sums(value, eta, chosen, efron, groups, orders):
-    """The loss of all choices, and its slope.
+    """Compute the loss of all choices, and its slope.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def choice_sums(value, eta, chosen, efron, groups, orders):
 # %% ../../nbs/preferences/choices.ipynb #ch12
 @njit
 def add_curvature(out, v, mean, first, last, facts):
-    """Write the second derivative times v (N,) into `out` for the orders from first to last - 1.
+    """Write the Hessian times v (N,) into `out`, for the orders from first to last - 1.
 
     `mean` (N,) is overwritten; `facts` are `chosen`, `efron`, `expected`, `share`, `rest`, `groups`
     and `orders`, as in :func:`choice_sums`. O(places).
@@ -149,7 +149,7 @@ def add_curvature(out, v, mean, first, last, facts):
 
 @njit
 def choice_curvature(v, facts):
-    """The second derivative of the loss, times v (N,); see :func:`add_curvature`. O(N)."""
+    """Multiply the Hessian of the loss by v (N,); see :func:`add_curvature`. O(N)."""
     out, mean = np.empty(v.size), np.empty(v.size)
     add_curvature(out, v, mean, 0, facts[-1].size - 1, facts)
     return out
@@ -157,7 +157,7 @@ def choice_curvature(v, facts):
 
 @njit
 def choice_matrix(item, n, facts):
-    """The second derivative of the loss by the scores of n items, (n, n).
+    """Compute the Hessian of the loss with respect to the scores of n items, (n, n).
 
     `item` (N,) is the item of each place; see :func:`add_curvature`. O(n^2) for the matrix, and the
     squared length of each order.

@@ -13,7 +13,7 @@ from ..base.jit import njit
 # %% ../../nbs/preferences/level_squares.ipynb #c005
 @njit
 def add_item(mean, weight, row, w):
-    """Add an item to a weighted mean, which is overwritten; returns the weight. O(k)."""
+    """Add an item to a weighted mean in place, and return the total weight. O(k)."""
     if w > 0:
         weight += w
         for j in range(mean.size):
@@ -23,7 +23,7 @@ def add_item(mean, weight, row, w):
 
 @njit
 def level_squares(v, margin, better, worse, level, query):
-    """The squared errors of all preferences.
+    """Sum the squared errors of all preferences.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def level_squares(v, margin, better, worse, level, query):
 # %% ../../nbs/preferences/level_squares.ipynb #c008
 @njit
 def level_root(better, worse, level, query):
-    """The numbers that form the root F (n, n) of the Laplacian of all preferences, three an item.
+    """Compute the root F (n, n) of the Laplacian of all preferences, three numbers an item.
 
     F is upper triangular for items in order; the column of an item without a remaining pair is 0.
 
@@ -120,7 +120,7 @@ def level_root(better, worse, level, query):
 
 @njit
 def root_times(v, worse, root, level, query):
-    """F v (n, k) for v (n, k), items in order. O(n k)."""
+    """Compute F v (n, k) for v (n, k), items in order. O(n k)."""
     n, k = v.shape
     out, beside, below, above = np.zeros((n, k)), np.zeros(k), np.zeros(k), np.zeros(k)
     for i in range(n - 1, -1, -1):
@@ -137,7 +137,7 @@ def root_times(v, worse, root, level, query):
 
 @njit
 def transposed_times(v, worse, root, level, query):
-    """F' v (n, k) for v (n, k), items in order. O(n k)."""
+    """Compute F' v (n, k) for v (n, k), items in order. O(n k)."""
     n, k = v.shape
     out, beside, below = np.zeros((n, k)), np.zeros(k), np.zeros(k)
     here = there = 0.0  # weights of the means of the same level and of those below
@@ -159,7 +159,7 @@ def transposed_times(v, worse, root, level, query):
 
 @njit
 def root_solved(b, worse, root, level, query):
-    """The t (n, k) with F t = b, for a b in the range of F, items in order. O(n k)."""
+    """Solve F t = b for t (n, k) and b in the range of F, items in order. O(n k)."""
     n, k = b.shape
     out, beside, below, above = np.zeros((n, k)), np.zeros(k), np.zeros(k), np.zeros(k)
     for i in range(n - 1, -1, -1):

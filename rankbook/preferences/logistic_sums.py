@@ -20,7 +20,7 @@ TILE = 512  # items
 
 @inner
 def middle_of(scores, start, end):
-    """The middle of some scores, and their range."""
+    """Return the middle of some scores, and their range."""
     low = high = scores[start]
     for i in range(start, end):
         low, high = min(low, scores[i]), max(high, scores[i])
@@ -29,7 +29,7 @@ def middle_of(scores, start, end):
 
 @inner
 def taken_logs(size, weight, above, worse, tile):
-    """The sum of weight w_j log(1 + above_j), for products 1 + above_j; resets these to 1."""
+    """Sum w_j log(1 + above_j) for products 1 + above_j, and reset these to 1."""
     total = 0.0
     for j in range(size):
         total += worse[tile + j] * np.log1p(above[j])
@@ -39,7 +39,7 @@ def taken_logs(size, weight, above, worse, tile):
 # %% ../../nbs/preferences/logistic_sums.ipynb #lo007
 @inner
 def wide_row(scores, worse, gradient, i, weight, tile, size):
-    """Loss and gradient of item i in its pairs with the worse items of a tile.
+    """Compute loss and gradient of item i in its pairs with the worse items of a tile.
 
     Also updates `gradient` of the items of the tile. As the loop of :func:`logistic_loss`, for any
     range of scores.
@@ -57,7 +57,7 @@ def wide_row(scores, worse, gradient, i, weight, tile, size):
 
 @njit
 def logistic_loss(scores, better, worse, edges, queries, gradient):
-    """The loss of all queries, and its part of the dual objective.
+    """Compute the loss of all queries, and its part of the dual objective.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def logistic_loss(scores, better, worse, edges, queries, gradient):
 # %% ../../nbs/preferences/logistic_sums.ipynb #lo009
 @inner
 def bent_row(scores, e, worse, i, weight, tile, size, is_wide, bent):  # noqa: PLR0913
-    """The curvature of the pairs of item i, as the better one, with those of a tile."""
+    """Compute the curvature of the pairs of item i, as the better one, with items of a tile."""
     if is_wide:
         for j in range(size):
             far = np.exp(-abs(scores[tile + j] - scores[i]))
@@ -131,7 +131,7 @@ def bent_row(scores, e, worse, i, weight, tile, size, is_wide, bent):  # noqa: P
 
 @njit
 def logistic_curvature(scores, better, worse, edges, queries, V, out):  # noqa: PLR0913
-    """The Hessian of :func:`logistic_loss` times the rows of V (k, n), added to `out` (k, n).
+    """Add the Hessian of :func:`logistic_loss` times the rows of V (k, n) to `out` (k, n).
 
     O(m k) time: about 2.5 ns for a pair, and 1 ns for each row.
     """
@@ -159,7 +159,7 @@ def logistic_curvature(scores, better, worse, edges, queries, V, out):  # noqa: 
 
 @njit
 def logistic_hessian(scores, better, worse, edges, queries, order, H):  # noqa: PLR0913
-    """The Hessian itself, added to H (N, N) at the items `order` (n,). O(m + n)."""
+    """Add the Hessian to H (N, N) at the items `order` (n,). O(m + n)."""
     e, bent = np.empty(scores.size), np.empty(TILE)
     for q in range(queries.size - 1):
         start, end = edges[queries[q]], edges[queries[q + 1]]
@@ -183,7 +183,7 @@ def logistic_hessian(scores, better, worse, edges, queries, order, H):  # noqa: 
 
 # %% ../../nbs/preferences/logistic_sums.ipynb #lo011
 class CountedLogistic(CountedLoss):
-    """The logistic loss of preferences that are stored as scores.
+    """Logistic loss of preferences that are stored as scores.
 
     Parameters
     ----------
@@ -208,13 +208,13 @@ class CountedLogistic(CountedLoss):
         return tuple(writable(part) for part in parts)
 
     def evaluate(self, scores, derivative=None):
-        """The :class:`rankbook.preferences.sums.Sums` at scores (n,)."""
+        """Compute the :class:`rankbook.preferences.sums.Sums` at scores (n,)."""
         s, gradient = np.asarray(scores, dtype=np.float64)[self.order], np.empty(self.order.size)
         loss, dual = logistic_loss(s, *self._layout, gradient)
         return Sums(loss, dual, 0.0, self._by_item(gradient), 0.0, (s,))
 
     def curvature(self, bands, v):
-        """The Hessian at the scores of these bands, times v of shape (n,) or (n, k)."""
+        """Multiply the Hessian at the scores of these bands by v of shape (n,) or (n, k)."""
         rows = np.ascontiguousarray(np.atleast_2d(v.T)[:, self.order], dtype=np.float64)
         out = np.zeros_like(rows)
         logistic_curvature(bands[0], *self._layout, rows, out)
@@ -223,13 +223,13 @@ class CountedLogistic(CountedLoss):
         return whole[0] if v.ndim == 1 else whole.T
 
     def curvature_matrix(self, bands):
-        """The Hessian (n, n), dense."""
+        """Return the dense Hessian (n, n)."""
         H = np.zeros((self.n_items, self.n_items))
         logistic_hessian(bands[0], *self._layout, writable(self.order), H)
         return H
 
     def excess(self, scores, e):
-        """Upper bound on the loss minus its tangent where each score moves by up to e."""
+        """Bound the loss minus its tangent if each score moves by up to e."""
         below, level = np.r_[0.0, np.cumsum(self.worse)], np.diff(self.edges)
         query = np.repeat(self.queries[:-1], np.diff(self.queries))
         lower = below[np.repeat(self.edges[:-1], level)] - below[query]
@@ -237,21 +237,21 @@ class CountedLogistic(CountedLoss):
 
 
 class SummedLogistic(SummedLoss):
-    """The logistic loss of preferences in several counted parts. Costs add up."""
+    """Logistic loss of preferences in several counted parts, whose costs add up."""
 
     takes_columns = True
 
     def curvature_matrix(self, bands):
-        """The Hessian (n, n), dense."""
+        """Return the dense Hessian (n, n)."""
         return sum(part.curvature_matrix(band) for part, band in zip(self.parts, bands))
 
     def excess(self, scores, e):
-        """Upper bound on the loss minus its tangent where each score moves by up to e."""
+        """Bound the loss minus its tangent if each score moves by up to e."""
         return sum(part.excess(scores, e) for part in self.parts)
 
 
 def logistic_of(prefs):
-    """The logistic loss of preferences that are counted, by levels if these have weights."""
+    """Return the logistic loss of counted preferences, by levels if these have weights."""
     if prefs.level_weight is None:
         return CountedLogistic(prefs)
     return SummedLogistic([CountedLogistic(part) for part in level_parts(prefs)])

@@ -40,13 +40,13 @@ class Derivative:
         return self.low, self.high, self.slope, self.offset
 
     def at(self, t):
-        """The slope at shortfalls t (m,)."""
+        """Compute the slope at shortfalls t (m,)."""
         return np.where(
             t <= -self.low, 0.0, np.where(t >= self.high, 1.0, self.offset + self.slope * t)
         )
 
     def integral(self, t):
-        """The loss at shortfalls t (m,)."""
+        """Compute the loss at shortfalls t (m,)."""
         constant = self.offset**2 / 2 / self.slope if self.slope else 0.0
         band = constant + (self.offset + self.slope / 2 * t) * t
         return np.where(t <= -self.low, 0.0, np.where(t >= self.high, t, band))
@@ -57,7 +57,7 @@ class Derivative:
 
 
 def smoothed_hinge(width):
-    """The hinge smoothed over a width >= 0 around the margin; 0 gives the hinge itself."""
+    """Smooth the hinge over a width >= 0 around the margin; 0 gives the hinge itself."""
     return Derivative(width / 2, width / 2, 1 / width, 0.5) if width > 0 else HINGE
 
 
@@ -66,7 +66,7 @@ SQUARED = Derivative(0.0, np.inf, 2.0, 0.0)
 
 # %% ../../nbs/preferences/sums.ipynb #c029n
 def margin_units(margin):
-    """The units of margins (m,): themselves if all are positive, else the largest size, or 1."""
+    """Return the units of margins (m,): the margins if all are positive, else the largest or 1."""
     if (margin > 0).all():
         return margin
     return np.full(margin.shape, np.abs(margin).max() or 1.0)
@@ -102,7 +102,7 @@ class Sums:
 
 # %% ../../nbs/preferences/sums.ipynb #tw01
 def crossed_edges(better, worse, edges, queries):
-    """The edges (g + 1,) of levels, without those that no preference crosses.
+    """Return the edges (g + 1,) of levels that some preference crosses.
 
     The first level of each query is kept. Another level is kept if it has an item with a positive
     weight as the better one, and if a level below it, down to and including the previous level with
@@ -182,7 +182,7 @@ class CountedLoss:
         return locked(merge_tree(self.edges, np.searchsorted(self.edges, self.queries)))
 
     def evaluate(self, scores, derivative):
-        """The :class:`Sums` of a :class:`Derivative` at scores (n,)."""
+        """Compute the :class:`Sums` of a :class:`Derivative` at scores (n,)."""
         from rankbook.preferences.counting import block_loss
 
         if not scores.any():  # all fall short by 1
@@ -209,7 +209,7 @@ class CountedLoss:
         )
 
     def curvature(self, bands, v):
-        """The second derivative of the loss, times v (n,).
+        """Multiply the second derivative of the loss by v (n,).
 
         It is taken at the scores whose :class:`Sums` have these bands.
         """
@@ -225,12 +225,12 @@ class CountedLoss:
         return self._by_item(block_curvature(v[self.order], *parts, *bands))
 
     def full_score_gradient(self):
-        """P' c, the score gradient (n,) of all preferences with a = c. O(n)."""
+        """Compute P' c, the score gradient (n,) of all preferences with a = c. O(n)."""
         lower, upper = self._others(self.worse, self.better)
         return self._by_item(self.better * lower - self.worse * upper)
 
     def largest_rise(self, scores, noise=0.0):
-        """The largest score of a better item minus that of its worse one. O(n log n).
+        """Return the largest score of a better item minus that of its worse one. O(n log n).
 
         It is 0 if it does not exceed the noise.
         """
@@ -272,7 +272,7 @@ class LevelWeight(NamedTuple):
 
 
 def level_table(y, weights):
-    """The :class:`LevelWeight` of scores y (n,).
+    """Make the :class:`LevelWeight` of scores y (n,).
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ class LevelPart(NamedTuple):
 
 
 def level_parts(prefs):
-    """The parts of preferences with weights by levels, one for each upper level that counts.
+    """Split preferences with weights of levels into parts, one for each upper level that counts.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ def level_parts(prefs):
 
 
 def both_weights(prefs):
-    """The weights (n,) of the items as the better and as the worse one, ones by default."""
+    """Return the weights (n,) of items as the better and as the worse one, ones by default."""
     if prefs.better_weight is None:
         return (np.ones(prefs.n_items),) * 2
     return prefs.better_weight, prefs.worse_weight
@@ -366,7 +366,7 @@ class ListedLoss:
         self.prefs = prefs
 
     def evaluate(self, scores, derivative):
-        """The :class:`Sums` of a :class:`Derivative` at scores (n,)."""
+        """Compute the :class:`Sums` of a :class:`Derivative` at scores (n,)."""
         prefs = self.prefs
         short = prefs.margin - prefs.matvec(scores)
         unit = margin_units(prefs.margin)
@@ -386,19 +386,19 @@ class ListedLoss:
         )
 
     def curvature(self, bands, v):
-        """The second derivative of the loss, times v (n,).
+        """Multiply the second derivative of the loss by v (n,).
 
         It is taken at the scores whose :class:`Sums` have these bands.
         """
         return self.prefs.rmatvec(bands[0] * self.prefs.matvec(v))
 
     def full_score_gradient(self):
-        """P' c, the score gradient (n,) of all preferences with a = c, 0 for margins <= 0."""
+        """Compute P' c, the score gradient (n,) with a = c, and 0 for margins <= 0."""
         prefs = self.prefs
         return prefs.rmatvec(np.where(prefs.margin > 0, prefs.weight, 0.0))
 
     def largest_rise(self, scores, noise=0.0):
-        """The largest difference of scores of a preference that counts.
+        """Return the largest difference of scores of a preference that counts.
 
         It is in units of its margin; 0 if none exceeds the noise. A preference with a margin < 0
         counts where it is contradicted; with a margin of 0 the rise is then infinite.
@@ -419,7 +419,7 @@ class SummedLoss:
         self.parts = parts
 
     def evaluate(self, scores, derivative=None):
-        """The :class:`Sums` of a :class:`Derivative` at scores (n,)."""
+        """Compute the :class:`Sums` of a :class:`Derivative` at scores (n,)."""
         found = [part.evaluate(scores, derivative) for part in self.parts]
         return Sums(
             *(sum(getattr(each, name) for each in found) for name in ("loss", "margin", "square")),
@@ -429,20 +429,20 @@ class SummedLoss:
         )
 
     def curvature(self, bands, v):
-        """The second derivative of the loss, times v (n,), at the scores of these bands."""
+        """Multiply the second derivative of the loss at the scores of these bands by v (n,)."""
         return sum(part.curvature(band, v) for part, band in zip(self.parts, bands))
 
     def full_score_gradient(self):
-        """P' c, the score gradient (n,) of all preferences with a = c."""
+        """Compute P' c, the score gradient (n,) of all preferences with a = c."""
         return sum(part.full_score_gradient() for part in self.parts)
 
     def largest_rise(self, scores, noise=0.0):
-        """The largest score of a better item minus that of its worse one, 0 below the noise."""
+        """Return the largest score difference of better and worse item, 0 if below the noise."""
         return max(part.largest_rise(scores, noise) for part in self.parts)
 
 # %% ../../nbs/preferences/sums.ipynb #c016
 def loss_of(prefs):
-    """The :class:`CountedLoss`, :class:`SummedLoss` or :class:`ListedLoss` of preferences.
+    """Choose the :class:`CountedLoss`, :class:`SummedLoss` or :class:`ListedLoss`.
 
     They are counted if they are the full graph of scores, without weights or margins of single
     pairs; by one upper level after the other, if pairs of levels have weights.
@@ -462,7 +462,7 @@ def weighs_nothing(prefs):
 
 # %% ../../nbs/preferences/sums.ipynb #pw09
 def _pair_totals(number, better, worse, level, start):
-    """The sum (q,) of the products of weights of the pairs of each query.
+    """Sum the products of weights over the pairs of each query, (q,).
 
     All arrays are sorted by query and level; an item is paired, as the better one, with those of
     its query that come before its level. O(n).
@@ -472,7 +472,7 @@ def _pair_totals(number, better, worse, level, start):
 
 
 def query_totals(prefs):
-    """The number (n,) of each item's query, and the total weight (q,) of its preferences.
+    """Return the query number (n,) of each item, and total weights (q,) of preferences.
 
     Queries stand in the order of their ids. O(n) where preferences are counted, times the number
     of levels with weights of these; else O(m).
@@ -495,7 +495,7 @@ def query_totals(prefs):
 
 
 def total_weight(prefs):
-    """The sum of the weights of all preferences; those that are counted are not listed."""
+    """Sum the weights of all preferences, without listing counted ones."""
     if not prefs.is_counted:
         return float(prefs.weight.sum())
     if prefs.better_weight is None and prefs.level_weight is None:
@@ -526,7 +526,7 @@ def asked_totals(weight, count):
 
 # %% ../../nbs/preferences/sums.ipynb #81263837
 def query_item_weights(qid, n, weight, item_weight=None):
-    """Weights (n,) of items with which all pairs of each query sum to `weight`. O(n log n).
+    """Compute weights (n,) of items such that each query's pairs sum to `weight`. O(n log n).
 
     Parameters
     ----------
