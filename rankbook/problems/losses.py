@@ -62,7 +62,7 @@ def dual_norm(problem, gradient):
 
     With signs it is the square of the nearest weights to X'P'a that have them.
     """
-    if problem.is_factored:
+    if isinstance(problem, KernelMap) and problem.is_factored:
         v = nearest(problem.signs, rmatvec(problem.X, gradient))
         return float(v @ v)
     return max(0.0, float(gradient @ problem.matvec(gradient)))
