@@ -88,7 +88,9 @@ def finish():
     index = BUILT / "searchindex.js"
     index.write_text(with_words(index.read_text(encoding="utf-8")), encoding="utf-8")
     for path in filter(Path.is_file, (BUILT / "_sources").rglob("*")):
-        if path.suffix == ".ipynb":
+        name = path.relative_to(BUILT)
+        page = (BUILT / name.relative_to("_sources")).with_suffix(".html")
+        if f'{name.as_posix()}"' in page.read_text(encoding="utf-8"):
             path.write_text(without_outputs(path.read_text(encoding="utf-8")), encoding="utf-8")
         else:
             path.unlink()

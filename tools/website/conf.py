@@ -81,9 +81,10 @@ _areas = [contents.area(part, reference.page_of) for part in _parts]
 
 
 def add_context(app, pagename, templatename, context, doctree):
-    """Give the sidebar what it draws, and only notebooks a button to download them."""
+    """Give the sidebar what it draws, and chapters and guides a button to download them."""
     context["areas"] = _areas
-    if context.get("page_source_suffix") != ".ipynb":
+    read = any(pagename in area["pages"] for area in _areas[:-1])
+    if not read or context.get("page_source_suffix") != ".ipynb":
         buttons = context.get("header_buttons", [])
         context["header_buttons"] = [b for b in buttons if b["label"] != "download-buttons"]
 
