@@ -64,7 +64,7 @@ SEARCHES = {
     "survival": "book/survival",
     "pipeline": "pipelines",
     "sparse": "large_data|few_features",
-    "cross-validation": "choosing_lambda|pipelines",
+    "cross-validation": "choosing_lambda|optimism|pipelines",
     "kernel": "kernels|many_kernels",
     "certificate": "problems/certificate",
     "label ranking": "new_users_new_items",
