@@ -572,9 +572,10 @@ class Ranker(PairProbabilities, Shown):
 
     @within_memory("predict", "predict fewer items at a time")
     def predict(self, X: Items) -> np.ndarray:
-        """Scores (p,) of items X (p, d); higher is preferred.
+        """Predict the scores (p,) of items X (p, d); higher is preferred.
 
-        An array, or what :meth:`set_output` asked for; of a dask collection a dask array or series.
+        Returns an array, or the type chosen by :meth:`set_output`; for a collection of Dask, a dask
+        array or series.
         O(p n d), or O(p d) for the linear kernel.
         """
         check_is_fitted(self)
@@ -588,7 +589,7 @@ class Ranker(PairProbabilities, Shown):
         return self._contained(finite_scores(self.function_.predict, items), X, names)
 
     def rank(self, X: Items) -> np.ndarray:
-        """The rows of items X (p, d), best first.
+        """Rank items X (p, d): numbers of their rows, best first.
 
         Parameters
         ----------
@@ -648,7 +649,7 @@ class Ranker(PairProbabilities, Shown):
         *,
         preferences: PreferencesLike | None = None,
     ) -> float:
-        """The share of preferences that the predicted scores agree with, a tie counting 1/2.
+        """Compute the share of preferences that the predicted scores order correctly; a tie is 1/2.
 
         Parameters
         ----------

@@ -109,22 +109,24 @@ def calibrate(
 ) -> Sigmoid | Isotonic:
     """Fit the link from differences of scores to probabilities of preferences.
 
-    Rankers have a method of this name, which keeps the result. Call the function for scores of
-    pipelines and of other packages.
+    Rankers have a method of this name, which stores the result. Use the function for scores of
+    pipelines and of other packages. See the chapter :doc:`/book/probabilities`.
 
     Parameters
     ----------
     y_true, y_score, qid, sample_weight
-        As in :func:`rankbook.disagreement`: preferences that were not used to fit the scores.
+        As in :func:`rankbook.disagreement`. Pass preferences that were not used to fit the scores.
     method : {"sigmoid", "isotonic"}, default "sigmoid"
-        A sigmoid of one slope; or any increasing function, for a thousand preferences or more.
+        A sigmoid with one slope, or any increasing function, which needs a thousand preferences or
+        more.
     random_state : None, int, numpy Generator or RandomState, default None
-        Draws a million preferences if there are more; None is seed 0.
+        Draws a million preferences if there are more; None stands for seed 0.
 
     Returns
     -------
     Sigmoid or Isotonic
-        With ``probability(difference)``; the `link` of the metrics of probabilities.
+        Its method ``probability(difference)`` gives probabilities. Metrics of probabilities take
+        the object as `link`.
 
     Raises
     ------
@@ -140,9 +142,8 @@ def calibrate(
 
     Notes
     -----
-    A tie counts as half a win each way if the preferences hold both, and a preference of weight 7
-    like 7 equal ones. O(m log m) for m preferences,
-    at most a million; counted ones are not listed.
+    If the preferences contain both directions of a tie, it counts as half a win each way. A
+    preference of weight 7 counts as 7 equal ones. O(m log m) for m preferences, at most a million.
 
     References
     ----------

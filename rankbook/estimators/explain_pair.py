@@ -42,26 +42,28 @@ __all__ = ['SHOWN', 'PairExplanation', 'Asked', 'take_apart', 'as_row', 'is_trai
 # %% ../../nbs/estimators/explain_pair.ipynb #ep04
 @dataclass(frozen=True)
 class PairExplanation:
-    """Why a model scores item a above item b, or below; made by :func:`explain_pair`.
+    """Explanation of the difference of two scores; made by :func:`explain_pair`.
 
     Attributes
     ----------
     difference : float
         f(a) - f(b), the sum of `contributions`.
     names : tuple of str
+        Of the terms.
     contributions : ndarray of shape (c,)
-        A term each, in the order of the features, items or preferences. Those of features of a
-        kernel may end with what three or more of them change together.
+        The terms, in the order of the features, items or preferences. For features of a kernel, the
+        last term may be the joint effect of three or more features.
     by : {"features", "items", "preferences"}
     proven : bool
-        Whether the optimum certainly orders the two as the model does.
+        Whether it is proven that the optimum orders the two items as the model does.
     bound : float
-        What abs(difference) had to exceed for that: radius times distance, and rounding errors;
-        infinite if nothing is known.
+        The order is proven if abs(difference) is larger: the radius times the distance, plus
+        rounding errors. Infinite if no bound is known.
     radius, distance : float
-        Of the ball around f that holds the optimum, and of the two items in the space of f.
+        Radius of a ball around f that contains the optimum, and the distance of the two items in
+        the space of f.
     about : str
-        Of which problem this is the optimum, or why nothing is proven.
+        The problem of this optimum, or the reason why nothing is proven.
     items : (str, str)
         Names of the two items, "a" and "b" by default.
     """
@@ -435,21 +437,21 @@ def explain_pair(
     b: ArrayLike | str | int,
     by: Literal["features", "items", "preferences"] | None = None,
 ) -> PairExplanation:
-    """Why a model scores item a above item b, and whether its optimum certainly does.
+    """Explain why a model scores item a above item b, and prove the order if possible.
 
     Parameters
     ----------
     model : fitted ranker, pipeline that ends in one, or Solution
-        With one score for each item. The steps of a pipeline transform a and b, and its features
-        have the names that the last step sees. Of a search its best estimator.
+        With one score for each item. The steps of a pipeline transform a and b, and the terms have
+        the names of the features of its last step. For a search, its best estimator is explained.
     a, b : array-like of shape (d,), str or int
         Features of two items, as a row, a pandas Series or a table of one row; or names or numbers
-        of training items, where the model still has its ``solution_``. For a precomputed kernel
-        their kernel (n,) with the training items.
+        of training items, if the model has its ``solution_``. For a precomputed kernel, the kernel
+        (n,) of each with the training items.
     by : {"features", "items", "preferences"}, optional
-        What the difference of the scores is divided among. "features" by default, and "items" where
-        a kernel knows no features: the training items, or landmarks, that carry coefficients.
-        "preferences" are those of a ranking SVM with multipliers.
+        Terms of the difference. "features" by default; "items", the training items or landmarks
+        that carry coefficients, for a kernel without features; or "preferences", for a ranking SVM
+        with multipliers.
 
     Returns
     -------
@@ -458,20 +460,20 @@ def explain_pair(
     Raises
     ------
     TypeError
-        If the model is no ranker.
+        If the model is not a ranker.
     ValueError
-        If items do not fit the model, it gives an item several scores, or it is not made of what
-        `by` says.
+        If items do not fit the model, it gives an item several scores, or it has no terms of the
+        kind `by`.
 
     Notes
     -----
-    The contributions add up to f(a) - f(b). A feature of a kernel contributes what resetting it to
-    the value of the other item changes, the mean of the changes in a and in b; what three or more
-    features change together is a term of its own. The order is proven if abs(f(a) - f(b)) exceeds
-    the radius of the certificate times the distance of a and b in the space of the function; with
-    an approximate kernel this is about the projected problem, unless ``exact_certificate_`` has
-    been asked for. O(c d) for c coefficients, d times that by features of a kernel; O(n d + m) by
-    preferences.
+    The contributions add up to f(a) - f(b). For a kernel, the term of a feature is the change of
+    the score when the feature is set to the value of the other item, as the mean over a and b; the
+    joint effect of three or more features is a term of its own. The order is proven if
+    abs(f(a) - f(b)) exceeds the radius of the certificate times the distance of a and b in the
+    space of the function. With an approximate kernel this refers to the projected problem, unless
+    ``exact_certificate_`` has been read before. O(c d) for c coefficients, d times that by features
+    of a kernel; O(n d + m) by preferences.
 
     Examples
     --------

@@ -238,7 +238,7 @@ MOST = 40  # rows of a table
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OrderIntervals:
-    """Intervals of scores and ranks, made by :func:`order_intervals`; a table, best item first.
+    """Intervals of scores and ranks, made by :func:`order_intervals`; displayed as a table.
 
     Attributes
     ----------
@@ -250,18 +250,18 @@ class OrderIntervals:
     rank, rank_low, rank_high : ndarrays of shape (p,), int
         One more than the number of items with a higher score, and the interval of this number.
     decided : ndarray of shape (p, p), int8
-        1 where the data decide that the item of the row is above that of the column, -1 where it is
-        below, 0 where the pair is undecided.
+        1 if the data decide that the item of the row is above the item of the column, -1 if below,
+        0 if the pair is undecided.
     group : ndarray of shape (p,), int
-        Items of different groups are not connected by comparisons. Scores are less the mean over
-        the group.
+        Items of different groups are not connected by comparisons. The mean score of each group is
+        subtracted.
     level : float
     simultaneous : bool
     method : {"laplace", "bootstrap"}
     lam, matched_lam : float
-        The regularization parameter of the model, and the one for which the variance of the
-        weights in the prior, 1/lam, would be that of the estimated ones; NaN unless the loss is
-        logistic or Plackett-Luce and the function linear.
+        The regularization parameter of the model, and the one whose prior variance of the weights,
+        1/lam, matches the data. Score intervals by "laplace" cover the true scores if they are
+        similar. NaN unless the loss is logistic or Plackett-Luce and the function linear.
 
     Examples
     --------
@@ -686,15 +686,17 @@ def order_intervals(  # noqa: PLR0913 -- what is asked for, and how it is drawn
     n_jobs: int | None = None,
     random_state: Seed = None,
 ) -> OrderIntervals:
-    """Intervals of the scores and ranks of items, and the pairs whose order the data decide.
+    """Compute intervals of the scores and ranks of items, and the pairs that the data decide.
+
+    See the chapter :doc:`/book/uncertainty`.
 
     Parameters
     ----------
     model : RankSVM, RankSVMCV, RankRLS or RankRLSCV, or a pipeline that ends in one
-        After fit, with its ``solution_``, which holds the training data. Models from files and
-        pickles have none.
+        Fitted, with its ``solution_``, which contains the training data. Models from files and
+        pickles have no ``solution_``.
     X : array-like of shape (p, d)
-        Items that are ranked against each other, in training or new.
+        Items that are compared with each other, training items or new ones.
     level : float in (0, 1), default 0.95
     method : {"laplace", "bootstrap"}, optional
         "laplace" is the normal approximation of the posterior, for ``loss="logistic"`` and
@@ -732,8 +734,8 @@ def order_intervals(  # noqa: PLR0913 -- what is asked for, and how it is drawn
 
     Notes
     -----
-    Scores are determined up to a constant only. They are given less their mean over the items, and
-    intervals are of these differences from the mean. The interval of a rank follows from intervals
+    Scores are determined up to a constant only, so their mean over the items is subtracted, and
+    intervals refer to these differences. The interval of a rank follows from intervals
     of the differences of the item's score and all others, simultaneous for this item, or for all
     pairs if `simultaneous`: the best possible rank is one more than the number of items that are
     surely above, as in Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks".
@@ -780,15 +782,16 @@ def order_intervals(  # noqa: PLR0913 -- what is asked for, and how it is drawn
 def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
     """Fit a model with the lambda that matches its prior to the data.
 
-    The posterior of a linear function has a normal prior of variance 1/lam for each weight. The
-    lambda is chosen so that this is the variance that the data show: the number of weights that the
-    data determine, over their sum of squares, equation (4).
+    The posterior of a linear function has a normal prior of variance 1/lam for each weight. This
+    function chooses lam so that the prior variance matches the fitted weights: lam is the number
+    of weights that the data determine, minus 2, over their sum of squares, equation (4). See the
+    chapter :doc:`/book/uncertainty`.
 
     Parameters
     ----------
     model : RankSVM
-        With ``loss="logistic"`` or ``"plackett-luce"`` and a linear kernel; its `lam` is where the
-        search begins, and is replaced.
+        With ``loss="logistic"`` or ``"plackett-luce"`` and a linear kernel. The search begins at
+        its `lam` and replaces it.
     X : array-like of shape (n, d)
     y : Preferences, Orders, or array-like of shape (n,), float
         As for :meth:`rankbook.RankSVM.fit`.
@@ -807,8 +810,8 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
 
     Notes
     -----
-    Some 5 to 30 fits, and O(d^3) for each. Where the data show no difference at all, lambda grows
-    up to 1000 times the largest curvature of the loss, and a warning says so.
+    About 5 to 30 fits, and O(d^3) for each. If the data show no difference between the items, lam
+    grows up to 1000 times the largest curvature of the loss, with a warning.
 
     Examples
     --------

@@ -24,22 +24,22 @@ from ..preferences.events import index_of
 
 # %% ../../nbs/estimators/scaled.ipynb #sc03
 class ScaledModel:
-    """A fitted model of (x - centre) * factor, for raw items x.
+    """Fitted model of standardised items that predicts for raw items x: f((x - centre) * factor).
 
     Parameters
     ----------
     model : estimator
         Fitted to standardised items.
     centre, factor : array-like of shape (d,)
-        What is subtracted from each feature, and what the difference is multiplied with.
+        Subtracted from each feature, and multiplied with the difference.
     columns : sequence of str, optional
         Names of the features, in order.
     about : dict, optional
-        Whatever else belongs to the model: names of columns that were left out, how it was chosen.
-        Numbers, text, and lists and dicts of them.
+        Further facts, such as names of columns that were left out: numbers, text, and lists and
+        dicts of them.
     encoding : Encoding, optional
-        How the columns of a table become features, as the command line learns it by ``--encode``
-        and ``--impute``; `columns` are then its columns.
+        Conversion of the columns of a table to features, as the options ``--encode`` and
+        ``--impute`` of the command line fit it; `columns` are then the columns of the table.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class ScaledModel:
     Raises
     ------
     TypeError
-        If the model is no estimator of rankbook.
+        If the model is not an estimator of rankbook.
     ValueError
         If the numbers of features differ.
     """

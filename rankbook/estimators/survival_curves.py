@@ -20,7 +20,9 @@ __all__ = ['BaselineHazard']
 
 # %% ../../nbs/estimators/survival_curves.ipynb #bh06
 class BaselineHazard(SetOnce):
-    """Breslow's estimate of the hazard of an item of score 0, and the survival curves from it.
+    """Breslow's estimate of the baseline hazard, and survival curves of new patients.
+
+    See the chapter :doc:`/book/survival`.
 
     Parameters
     ----------
@@ -40,8 +42,8 @@ class BaselineHazard(SetOnce):
     Raises
     ------
     ValueError
-        If `y_true` holds no survival times, or no event, or strata: then make one for each stratum,
-        ``BaselineHazard(y_true[rows], y_score[rows])``.
+        If `y_true` contains no survival times, no event, or strata. Make one estimate for each
+        stratum, ``BaselineHazard(y_true[rows], y_score[rows])``.
 
     Notes
     -----
