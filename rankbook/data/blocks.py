@@ -58,25 +58,25 @@ class Block:
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d)
-        Items, at least one; float32 and CSR are kept as they are.
+        Items, at least one. float32 and CSR are not converted.
     y : array-like of shape (n,)
         Their scores.
     qid : array-like of shape (n,), optional
-        What names their queries, by default one query.
+        Query ids; by default the block is one query.
     weight : array-like of shape (n,), optional
-        Of the items, not negative; a preference weighs the product of its two.
+        Item weights >= 0. The weight of a preference is the product of its two item weights.
     name : str, default "block"
-        What an error calls it.
+        Name of the block in error messages.
     first : int, default 0
-        The number of its first row, in what it was read from.
+        Row number of its first item in the source.
     copy : bool, default True
-        Whether the block keeps copies. With False it borrows what need not be converted, and you
-        promise not to write to it.
+        Whether the block keeps copies. With False it refers to your arrays where no conversion is
+        needed, so you must not change them.
     feature_names : sequence of str of length d, optional
-        By default those of a data frame X, unless its columns have numbers for names.
+        By default the column names of a data frame X, unless these are numbers.
     worse_weight : array-like of shape (n,), optional
-        Weights of the items as the worse one of a preference; `weight`, or 1, is then their weight
-        as the better one, see :meth:`rankbook.Preferences.item_weighted`.
+        Weights of the items as the worse item of a preference. `weight`, or 1, is then their weight
+        as the better item, see :meth:`rankbook.Preferences.item_weighted`.
 
     Raises
     ------
@@ -130,7 +130,7 @@ class Block:
         return prefs.item_weighted(self.both_weights[0], self.worse_weight)
 
     def named_items(self) -> Any:
-        """X as a data frame that shares it, if it has names; sparse items as they are."""
+        """X as a data frame that shares its memory, if X has names; sparse items unchanged."""
         if self.feature_names is None or not isinstance(self.X, np.ndarray):
             return self.X
         import pandas as pd
@@ -291,7 +291,7 @@ class Transformed:
 class Blocks:
     """Blocks of whole queries in this process: in memory, or read when they are used.
 
-    ``for block in blocks`` gives one after the other.
+    ``for block in blocks`` iterates over them.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ class Blocks:
     Raises
     ------
     TypeError, ValueError
-        If there are none, or something is no block.
+        If there are no blocks, or an entry is not a block.
 
     Examples
     --------
@@ -343,7 +343,7 @@ class Blocks:
         ----------
         transformer : object
             Fitted, such as a StandardScaler of scikit-learn after ``partial_fit`` on each block. It
-            gets data frames if it was fitted to data frames, and otherwise arrays.
+            receives data frames if it was fitted to data frames, and otherwise arrays.
 
         Returns
         -------

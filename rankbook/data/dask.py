@@ -635,21 +635,21 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         are. Or the blocks of this process, to be sent out. A few large partitions are quicker than
         many small ones: each sum over the data takes a task for each.
     y : dask array or series of shape (n,), or str
-        Their scores, or the name of the column of a data frame X; so are `qid` and `weight`, which
-        are no features then, and files are read once. Not given with Blocks.
+        Scores, or the name of a column of the data frame X. `qid` and `weight` may be names, too.
+        Named columns are not used as features, and files are read once. Not given with Blocks.
     qid, weight : the same, optional
-        What names their queries, by default one query; weights of items.
+        Query ids, by default one query; item weights.
     client : dask.distributed.Client, optional
-        By default the one that Dask would use: the one that was made last, unless ``dask.config``
-        names another scheduler.
+        By default the client that Dask would use: the newest, unless ``dask.config`` names another
+        scheduler.
     shuffle : bool, default False
         Whether rows of queries that span partitions move to one of them.
     keep : bool, default False
         Whether blocks that are read from files are read once and stay on the workers; by default
         each sum reads them again.
     worse_weight : the same as `weight`, optional
-        Weights of items as the worse one of a preference; `weight`, or 1, are then those as the
-        better one, see :class:`rankbook.Block`.
+        Weights of items as the worse item of a preference. `weight`, or 1, is then their weight as
+        the better item, see :class:`rankbook.Block`.
 
     Returns
     -------
@@ -670,8 +670,9 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
 
     Notes
     -----
-    Blocks of this process have no recipe: where their worker dies they are lost. Partitions and
-    files are computed or read again. A pass over the data; O(queries) comes to this process.
+    Dask cannot recompute blocks that this process sent out: they are lost if their worker dies.
+    It recomputes partitions and reads files again. A pass over the data; O(queries) comes to this
+    process.
 
     Examples
     --------

@@ -620,7 +620,8 @@ def read_blocks(
     drop : sequence of str, optional
         Columns to leave out.
     rows : int, default 2**18
-        About how many items a block has. A query is not cut; rows of a query must stand together.
+        About how many items a block has. Queries are not split; the rows of a query must be
+        contiguous.
     worse_weight : str, optional
         The column of the weights of items as the worse one of a preference; `weight` then names
         those as the better one, see :class:`rankbook.Block`.
@@ -639,8 +640,8 @@ def read_blocks(
         If the temporary folder has no room for a copy of text.
     ValueError
         As :func:`rankbook.data.table.read_table`, and if files differ in their columns. NaN,
-        infinity and words are refused with the file and its row: in text at once, in Parquet when
-        the block is read. A Parquet file that changes while it is used is refused.
+        infinity and words raise an error with the file and the row: in text immediately, in Parquet
+        when the block is read. A Parquet file that changes while it is used is refused.
 
     Warns
     -----
@@ -650,12 +651,12 @@ def read_blocks(
     Notes
     -----
     For Parquet, one pass over the column of queries. A block of n items takes 16 n d bytes while it
-    is read, and 8 n d bytes after that. Row groups should have about `rows` rows; larger ones are
-    read from further in front for each block. Text is parsed once, and copied to a file in the
-    temporary folder (see :func:`tempfile.gettempdir`), from which all passes read: 8 bytes for each
-    feature of a row, in SVMlight 12 for each that a line mentions. The file is deleted with the
-    blocks, at the latest when Python ends. Workers of Dask on other machines must share that
-    folder.
+    is read, and 8 n d bytes after that. Row groups should have about `rows` rows; for larger ones,
+    each block also reads the rows of its group before the block. Text is parsed once, and copied to
+    a file in the temporary folder (see :func:`tempfile.gettempdir`), from which all passes read: 8
+    bytes for each feature of a row, in SVMlight 12 for each that a line mentions. The file is
+    deleted with the blocks, at the latest when Python ends. Workers of Dask on other machines must
+    share that folder.
 
     Examples
     --------

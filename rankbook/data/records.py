@@ -31,14 +31,14 @@ def read_preferences(
         A table with a header: CSV, TSV or Parquet, packed by gzip or not, as for
         :func:`rankbook.read_table`.
     form : {"pairs", "matches", "clicks", "rankings", "orders"}, default "pairs"
-        What a row is. "pairs": a winner and a loser; a table without losers, whose column winner
-        holds the names of two other columns, such as model_a and model_b, is read as "matches"
-        with these sides, the left one at home. Where there is a column tie, it says which pairs are
+        Meaning of a row. "pairs": a winner and a loser; a table without losers, whose column winner
+        holds the names of two other columns, such as model_a and model_b, is read as "matches" with
+        these sides, the left one at home. Where there is a column tie, it says which pairs are
         ties. "matches": home, away and result. "clicks": a session, an item that it showed, its
-        rank and whether it was clicked. "rankings": a ranking,
-        an item and its rank, 1 for the best. "orders": a whole ranking, its items from left to
-        right, the best first; columns may have any names, and cells at the end may be empty. If
-        there are columns besides, name those of the items: ``item=["best", "middle", "worst"]``.
+        rank and whether it was clicked. "rankings": a ranking, an item and its rank, 1 for the
+        best. "orders": a whole ranking, its items from left to right, the best first; columns may
+        have any names, and cells at the end may be empty. If the table has other columns, name the
+        columns of the items: ``item=["best", "middle", "worst"]``.
     items : sequence of n distinct names, optional
         The name of each item, for instance ``data.item_names``. By default integers are row
         numbers, and other names are numbered as they first appear.

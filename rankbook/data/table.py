@@ -1070,8 +1070,8 @@ def read_table(
     drop : sequence of str, optional
         Columns to leave out. For CSV and Parquet only.
     group_split : str, optional
-        The column of what a row belongs to, such as a user: its rows stay in one part when the data
-        are split. It is no feature. For CSV and Parquet only.
+        Column of a group, such as a user. A split keeps the rows of a group in one part. It is no
+        feature. For CSV and Parquet only.
 
     Returns
     -------
@@ -1085,8 +1085,8 @@ def read_table(
     FileNotFoundError, IsADirectoryError
         If there is no such file.
     ValueError
-        If the file is empty, is not what its ending says, has an unknown ending, no such column
-        (the nearest name is given), no features, a column that is not numeric
+        If the file is empty, its content does not match its ending, it has an unknown ending, no
+        such column (the nearest name is given), no features, a column that is not numeric
         (:class:`NotNumbers`), NaN or infinity (row and column of the first), or a line that is not
         SVMlight text (its number and text).
     MemoryError

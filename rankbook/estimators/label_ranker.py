@@ -199,13 +199,13 @@ class LabelRanker(Ranker):
     label_kernel : "identity", array-like of shape (k, k), or kernel, default "identity"
         L, the similarity of labels: a positive semi-definite matrix, or a kernel on the features
         that `fit` gets as `labels`: "linear", "rbf", "poly", a callable, or ``Kernel("rbf",
-        gamma=0.5)`` of :mod:`rankbook.kernels`. With "identity" no label learns from another.
+        gamma=0.5)`` of :mod:`rankbook.kernels`. With "identity" each label is learned separately.
     solver : str, type or instance, default "auto"
         "auto" takes "kronecker" for "rankrls".
     approximate_kernel : int, optional
-        Number of objects that the kernel of objects is projected on (randomly pivoted Cholesky,
-        seed 0). The certificate then refers to the approximate problem. For "ranksvm" on many
-        objects, because without it the kernel of all pairs is kept.
+        Number of landmarks of a low-rank approximation of the kernel on objects (randomly pivoted
+        Cholesky, seed 0). The certificate then refers to the approximate problem. Use it for
+        "ranksvm" with many objects: otherwise the kernel matrix of all pairs is stored.
 
     Attributes
     ----------
@@ -286,13 +286,13 @@ class LabelRanker(Ranker):
         X : array-like of shape (n, d)
             With ``kernel="linear"`` also a sparse matrix.
         y : array-like of shape (n, k), k >= 2
-            Scores, higher is preferred; NaN where one is missing, which is compared with nothing.
-            Not orders and not ranks, which nothing tells from scores: orders (n, k) of all labels,
-            best first, are the scores ``-np.argsort(orders, axis=1)``, and ranks, of which 1 is
-            the best, the scores ``-ranks``. If X and y are both pandas data frames, their rows are
+            Scores, higher is preferred. NaN marks a missing score, which is not compared. Convert
+            orders and ranks to scores first, because they cannot be told from scores: for orders
+            (n, k) of all labels, best first, pass ``-np.argsort(orders, axis=1)``, and for ranks,
+            with 1 the best, pass ``-ranks``. If X and y are both pandas data frames, their rows are
             matched by position, and indexes with the same entries in different orders are refused.
         sample_weight : array-like of shape (n,), optional
-            Weights >= 0 of objects: one of weight 2 counts as two.
+            Object weights >= 0: an object of weight 2 counts as two.
         labels : array-like of shape (k, p), optional
             Features of the labels, a row for each column of y, for a `label_kernel` on features;
             with ``label_kernel="linear"`` also a sparse matrix. The names in a pandas index must be
@@ -309,9 +309,9 @@ class LabelRanker(Ranker):
 
         Notes
         -----
-        scikit-learn's searches hand `labels` on as they are, except if there are as many labels as
-        objects: then they split the labels, too, and the fit raises an error. Give the matrix as
-        `label_kernel` there.
+        scikit-learn's searches pass `labels` on unchanged, unless there are as many labels as
+        objects: then they split the labels, too, and the fit raises an error. In that case pass the
+        matrix as `label_kernel`.
 
         Examples
         --------
@@ -446,14 +446,15 @@ class LabelRanker(Ranker):
         X : array-like of shape (p, d)
             With ``kernel="linear"`` also a sparse matrix; with "precomputed" the kernel (p, n).
         labels : array-like of shape (q, p), optional
-            Features of other labels, which are then scored instead of those of training. For a
-            `label_kernel` given as a matrix: its values (q, k) between them and those of training.
+            Features of other labels, to be scored instead of the training labels. For a
+            `label_kernel` given as a matrix: its values (q, k) between these and the training
+            labels.
 
         Returns
         -------
         ndarray of shape (p, k) or (p, q), or what :meth:`set_output` asked for
-            The names of other labels are the pandas index of `labels`, if all are text. A constant
-            for each object is arbitrary: compare scores of one object only.
+            The names of other labels are the pandas index of `labels`, if all are text. Scores are
+            determined up to a constant for each object, so compare scores within an object only.
 
         Notes
         -----
@@ -501,7 +502,7 @@ class LabelRanker(Ranker):
         sample_weight: ArrayLike | None = None,
         labels: Items | None = None,
     ) -> float:
-        """The share of preferences between labels of one object that the scores agree with.
+        """Share of preferences between labels of one object that the scores order correctly.
 
         A tie counts 1/2; a preference of an object of weight w counts w. With `labels`, as in
         :meth:`predict`, y (p, q) has a column for each of them.
@@ -560,12 +561,12 @@ class LabelRankerCV(LabelRanker):
     lam_, best_value_ : float
         The best lambda, of equal ones the largest, and its value.
     cv_values_, lams_ : ndarrays of shape (l,)
-        For each lambda the share of wrong pairs of labels of one object, by the predictions for
-        what was left out: the mean over objects, and over folds. A tie counts 1/2.
+        For each lambda, the share of pairs of labels of one object that the left-out predictions
+        order wrongly, averaged over objects and folds. A tie counts 1/2.
     cv_predictions_ : ndarray of shape (n, k)
         The predictions at `lam_`, NaN where y has a gap. With "loo" the score of each label minus
-        the mean score of the object's other labels, for "objects" of all labels. With folds only
-        differences within an object and a fold have a meaning.
+        the mean score of the object's other labels, for "objects" of all labels. With folds,
+        compare only predictions of one object and one fold.
     curve_ : ValidationCurve
         The values as a step function, for :func:`rankbook.plots.plot_validation_curve`.
     n_labels_, label_names_, function_, coef_, solution_, certificate_ and others
@@ -628,7 +629,8 @@ class LabelRankerCV(LabelRanker):
         Returns
         -------
         LabelRankerCV
-            It takes no weights of objects, because objects that are left out are counted.
+            The estimator. It takes no object weights, because each left-out object counts
+            once.
 
         Raises
         ------

@@ -70,7 +70,7 @@ def folded(model):
 
 
 def to_json(model: Any) -> str:
-    """A linear ranker as JSON, for an engine that scores elsewhere.
+    """Export a linear ranker as JSON, for scoring in another program.
 
     Parameters
     ----------
@@ -93,8 +93,8 @@ def to_json(model: Any) -> str:
 
     Notes
     -----
-    Numbers are written such that they are read back exactly. The scores are those of ``predict``
-    but for rounding, relative to the largest product of weight and feature.
+    Numbers are written with enough digits to be read back exactly. The exported scores equal
+    ``predict`` up to rounding, relative to the largest product of weight and feature.
 
     Examples
     --------

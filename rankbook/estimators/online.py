@@ -302,7 +302,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         Draws the preferences; None stands for seed 0.
     query_weight : None, "equal" or array-like of shape (q,), default None
         As in :class:`rankbook.RankSVM`; the mean above then has these weights, and with "equal"
-        each query is drawn equally often. A batch is then worth a step for each of its queries.
+        each query is drawn equally often. A batch then takes one step for each of its queries.
         `partial_fit` accepts only "equal".
     offset : float >= 0, optional
         By default the mean square length of a difference divided by lam, so that the first step
@@ -381,7 +381,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
     ) -> Self:
         """Learn from a batch of items, whose queries are not continued later.
 
-        Nothing happens if it has no preference.
+        A batch without preferences leaves the model unchanged.
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight)
         if preferences is None:
@@ -399,8 +399,9 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
     ) -> Self:
         """Learn from m preferences: features (m, d) of the preferred and of the other items.
 
-        A preference of weight >= 0 is worth so many steps, and asks for a margin > 0 (not of any
-        sign, as in :class:`rankbook.Preferences`); both are (m,) and 1 by default.
+        Weights >= 0 give the number of steps for each preference. Margins must be > 0, unlike those
+        of :class:`rankbook.Preferences`, which may have any sign. Both have shape (m,) and are 1 by
+        default.
         """
         stream = self._stream_so_far()
         both = [as_items(name, value) for name, value in (("better", better), ("worse", worse))]
@@ -618,7 +619,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         sample_weight: ArrayLike | None = None,
         margin: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a batch; the first one needs all `classes` that there will be."""
+        """Learn from a batch. Pass all `classes` with the first one."""
         return self._learn_labels(X, y, classes, sample_weight, margin, partial=True)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:

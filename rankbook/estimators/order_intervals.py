@@ -296,7 +296,7 @@ class OrderIntervals:
 
     @property
     def remark(self) -> str:
-        """One sentence on how the intervals are to be read."""
+        """One sentence on how to read the intervals."""
         which = "all intervals together" if self.simultaneous else "each interval"
         said = f"{100 * self.level:g} % for {which}, {self.method}"
         groups = int(self.group.max()) + 1
@@ -735,10 +735,11 @@ def order_intervals(  # noqa: PLR0913 -- what is asked for, and how it is drawn
     Notes
     -----
     Scores are determined up to a constant only, so their mean over the items is subtracted, and
-    intervals refer to these differences. The interval of a rank follows from intervals
-    of the differences of the item's score and all others, simultaneous for this item, or for all
-    pairs if `simultaneous`: the best possible rank is one more than the number of items that are
-    surely above, as in Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks".
+    intervals refer to these differences. The interval of a rank is computed from intervals of the
+    differences between the item's score and all other scores, as in Mogstad, Romano, Shaikh and
+    Wilhelm (2024), "Inference for ranks". These hold simultaneously for this item, or for all pairs
+    if `simultaneous`. The best possible rank is one more than the number of items that are
+    certainly above.
 
     O(p^2 n_resamples), and a refit for each resample, or for "laplace" O(n d^2 + d^3).
 

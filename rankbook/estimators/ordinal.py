@@ -68,7 +68,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
     Parameters
     ----------
     ranker : estimator, optional
-        Any estimator with ``fit(X, y)`` whose ``predict`` gives a score for each item; by default
+        Any estimator with ``fit(X, y)`` whose ``predict`` returns a score for each item; by default
         :class:`rankbook.RankSVM` with its default lambda.
     loss : {"error", "absolute"}, default "error"
         What the thresholds minimise on the training set: the share of items of a wrong class, or
@@ -165,8 +165,8 @@ class OrdinalRanker(ClassifierMixin, Shown):
         The class j of k > 2 reaches from one cut to the next, and column j is the distance of the
         score to the nearer of them: positive inside, negative outside, infinite if the class has no
         finite cut. The largest column is the predicted class; a score that equals a cut has 0 in
-        the columns of both classes and is of the upper one. Two classes have the score less the
-        cut, positive for the second, or the score alone if the cut is infinite.
+        the columns of both classes and is of the upper one. For two classes it is the score minus
+        the cut, positive for the second class, or the score itself if the cut is infinite.
         """
         check_is_fitted(self, "cuts_")
         scores = np.asarray(self.ranker_.predict(X))
@@ -185,19 +185,19 @@ class OrdinalRanker(ClassifierMixin, Shown):
     def rank(self, X: Items) -> np.ndarray:
         """The rows of items X (p, d), best first, see :meth:`rankbook.RankSVM.rank`.
 
-        The scores of the ranker decide, so items of one class have an order, too.
+        The order follows the scores of the ranker, so items of one class are ordered, too.
         """
         check_is_fitted(self, "cuts_")
         return self._best_first(np.asarray(self.ranker_.predict(X)), X)
 
     @property
     def n_features_in_(self) -> int:
-        """How many features the ranker has seen."""
+        """Number of features of the ranker."""
         return self.ranker_.n_features_in_
 
     @property
     def feature_names_in_(self) -> np.ndarray:
-        """What they are called."""
+        """Names of the features."""
         return self.ranker_.feature_names_in_
 
     def _facts(self):

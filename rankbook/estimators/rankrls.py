@@ -297,8 +297,9 @@ class RankRLS(RankRLSBase):
     ) -> Self:
         """Fit to items X (n, d), scores y (n,) or (n, k) and query ids.
 
-        With item weights >= 0, (n,), a pair weighs the product of its two, so that at one `lam` an
-        item of weight 2 counts as two. An error leaves the estimator unchanged.
+        With item weights >= 0, (n,), the weight of a pair is the product of its two item weights,
+        so an item of weight 2 counts as two at the same `lam`. An error leaves the estimator
+        unchanged.
 
         Or fit to an iterator of blocks of whole queries, (X, y), (X, y, qid) or (X, y, qid,
         sample_weight), one after the other; or to :class:`rankbook.Blocks`, or to a dask array or
@@ -360,14 +361,14 @@ class RankRLS(RankRLSBase):
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Add whole queries to what was learnt.
+        """Add whole queries to the training data.
 
         They are items X (n, d), scores y and query ids (n,), or one query without ids, and item
         weights (n,). Preferences made from scores may stand for all but the items, see :meth:`fit`.
 
         The first block fixes the features, and a basis given as a number is chosen among its items;
         it may have a single item. As long as no scores differ in any query, all items are scored 0.
-        Nothing has changed if it raises. O(n p^2 + p^3).
+        An error leaves the estimator unchanged. O(n p^2 + p^3).
 
         Raises
         ------
@@ -519,17 +520,17 @@ class RankRLSCV(RankRLSBase):
         Of the kernel, None for 1/d; or several to try.
     cv : {"query", "loo", "lpo"}, int, splitter or iterable, default 5
         Leave out each query, item or pair of items; a number of folds, by query if there are
-        several queries, else by item; a splitter; or pairs (training, validation) of rows, which
-        together are all: a given split is ``cv=[(training, validation)]``. For preferences, "lpo"
-        leaves out every two items that are compared, and "query" every group.
+        several queries, else by item; a splitter; or pairs (training, validation) of rows that
+        together contain all rows: a given split is ``cv=[(training, validation)]``. For
+        preferences, "lpo" leaves out every two items that are compared, and "query" every group.
     metric : str or callable, default "disagreement"
         A name as for :func:`rankbook.metrics.scorer`, such as ``"ndcg@10"`` or "map", a metric of
         :mod:`rankbook.metrics`, or a function ``metric(y_true, y_score, qid)`` whose larger values
         are better. The mean over queries, and over folds of items. For "lpo" and for preferences
         only "disagreement", with their weights and as the mean over folds and groups.
     graph : None or "identity", default None
-        "identity" is regression of the scores; query ids then only decide what is compared and
-        stays together.
+        "identity" is regression of the scores; query ids then only determine which items the metric
+        compares and the folds keep together.
     basis : int or array-like of int, optional
         Items that carry coefficients, in all folds: their number, drawn at random, or rows of X.
     degree, coef0
@@ -538,7 +539,7 @@ class RankRLSCV(RankRLSBase):
         Draws the basis and shuffles the folds. None draws the basis with seed 0 and assigns folds
         in the order of the scores.
     n_jobs : int, optional
-        Gammas at a time, for joblib.
+        Number of gammas fitted in parallel, by joblib.
     fold_by : {"item", "pair", "group"}, default "item"
         What a fold of preferences leaves out, as in :class:`rankbook.RankSVMCV`. "lpo" requires
         "item" or "pair" (the preferences between two items, which stay), "query" requires `groups`.
@@ -557,7 +558,7 @@ class RankRLSCV(RankRLSBase):
         Solutions on all data for every lambda. It takes one decomposition when it is first read and
         up to n^2 numbers of memory; not stored, and not for blocks.
     n_dropped_ : int
-        Number of preferences that no fold judges; 0 for scores.
+        Number of preferences that are in no validation set; 0 for scores.
     solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_
         Of the fit on all data, as in :class:`rankbook.RankRLS`.
 
@@ -650,19 +651,19 @@ class RankRLSCV(RankRLSBase):
         Returns
         -------
         RankRLSCV
-            It takes no item weights: what is left out is counted by items.
+            The estimator. It takes no item weights, because each left-out item counts once.
 
         Raises
         ------
         ValueError
-            If an argument is out of range, or `cv` asks for what the data do not have.
+            If an argument is out of range, or `cv` does not fit the data.
 
         Notes
         -----
         One decomposition for each gamma, and one more for the best of several. For each lambda
         after it: O(n^2 s) for groups of s items, O(n^3) for all pairs. Folds of preferences take a
-        decomposition each, and "lpo" and "query" what
-        :func:`rankbook.selection.leave_preference_out.without_preferences` says of each group.
+        decomposition each. For "lpo" and "query", see the cost of each group in
+        :func:`rankbook.selection.leave_preference_out.without_preferences`.
 
         Examples
         --------

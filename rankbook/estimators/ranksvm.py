@@ -266,7 +266,7 @@ class RankSVM(Ranker):
         qid : array-like of shape (n,), optional
             Query ids in any order; only items of one query are compared.
         sample_weight : array-like of shape (n,), optional
-            Item weights >= 0; a pair weighs the product of its two.
+            Item weights >= 0. The weight of a pair is the product of its two item weights.
         preferences : Preferences or pairs, optional
             Between the rows of X, in place of y, qid and sample_weight: a
             :class:`rankbook.Preferences`, each with its own weight and margin; or pairs (winner,
@@ -314,7 +314,7 @@ class RankSVM(Ranker):
 
     @cached_property
     def exact_certificate_(self) -> Certificate:
-        """What the answer for an approximate kernel proves of the kernel itself."""
+        """Certificate of the solution for the exact kernel, after a fit with an approximate one."""
         problem = getattr(getattr(self, "solution_", None), "problem", None)
         if not isinstance(problem, ProjectedProblem):
             raise AttributeError(
@@ -617,7 +617,7 @@ class RankSVMCV(Ranker):
         Ranks that count for "ndcg", and where the paths end, as a share of the largest lambda that
         matters (lam_max, or :func:`rankbook.paths.ranges.lam_unit`); None follows them to the end.
     n_jobs : int, optional
-        Folds at a time, for joblib. The result does not depend on it.
+        Number of folds fitted in parallel, by joblib. The result does not depend on it.
     progress : bool, default False
         Show a progress bar over the folds and over the steps of the solver.
     random_state : None, int, numpy Generator or RandomState, default None
@@ -644,7 +644,8 @@ class RankSVMCV(Ranker):
         Solutions on all data over the range of `curve_`. It is computed when it is first read, in
         the time of about one fold, and not stored.
     n_dropped_ : int
-        Number of preferences that no fold validates, because their items are in different folds.
+        Number of preferences that are in no validation set, because their items are in different
+        folds.
     solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_, pair_coef_
         Of the fit on all data, as in :class:`rankbook.RankSVM`.
 

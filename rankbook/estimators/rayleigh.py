@@ -416,7 +416,7 @@ class RayleighRankerCV(RayleighBase):
         Shuffles the folds and draws the pivots. None assigns folds class by class, and draws pivots
         with seed 0.
     n_jobs : int, optional
-        Gammas at a time, for joblib.
+        Number of gammas fitted in parallel, by joblib.
 
     Attributes
     ----------

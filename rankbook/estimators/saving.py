@@ -332,7 +332,7 @@ def _path(allow_plugins, problem, form, solver, tol, go_on=None, **parts):
 
 
 def load(file: File, *, allow_plugins: bool = False) -> Any:
-    """What was saved in a file: the model or path whose method ``save`` wrote it.
+    """Load a model or path from a file written by its method ``save``.
 
     Parameters
     ----------
@@ -344,22 +344,22 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
     Returns
     -------
     SolutionPath or estimator
-        Of the class that was saved. A model predicts bit for bit what the one that was saved did;
-        it has its parameters and fitted attributes, but not ``solution_``. A
-        :class:`rankbook.RegularizationPath` can be resumed if the one that was saved could be, and
-        its solver is rankbook's own, or installed and allowed.
+        Of the class that was saved. A loaded model has the parameters and fitted attributes of the
+        saved one, except ``solution_``, and predicts the same scores to the last bit. You can
+        resume a loaded :class:`rankbook.RegularizationPath` if the saved path could be resumed and
+        its solver is one of rankbook's, or is installed and allowed.
 
     Raises
     ------
     FileNotFoundError, IsADirectoryError, PermissionError
     ValueError
         If the file was not written by rankbook, is truncated or altered, was written by a later
-        version, or holds what does not fit together.
+        version, or has inconsistent contents.
 
     Notes
     -----
-    Takes no more memory than the file has bytes, whatever the file says of itself, and runs no code
-    of it.
+    Loading takes no more memory than the size of the file, even if its header is wrong, and runs no
+    code from it.
 
     Examples
     --------

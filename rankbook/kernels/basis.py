@@ -258,7 +258,7 @@ def choose_basis(
     gamma: float | None = None,
     random_state: Seed = None,
 ) -> np.ndarray:
-    """Items to carry the coefficients of a sparse solution.
+    """Choose the items that carry the coefficients of a sparse solution.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def choose_basis(
         For "rpcholesky" a :class:`rankbook.kernels.kernel.Kernel` other than "precomputed", or its
         name and gamma.
     random_state : None, int, numpy Generator or RandomState, default None
-        Of the draws; None is seed 0.
+        Seed or generator of the draws; None is seed 0.
 
     Returns
     -------

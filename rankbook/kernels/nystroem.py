@@ -297,7 +297,7 @@ def check_items(X, kernel):
 
 # %% ../../nbs/kernels/nystroem.ipynb #c023
 class NystroemMap(SetOnce):
-    """The span of a few items in the feature space of a kernel, with coordinates.
+    """Low-rank kernel approximation: coordinates in the span of a few items in feature space.
 
     O(n p^2 + n p d) time, O(n p) memory.
 
@@ -306,15 +306,17 @@ class NystroemMap(SetOnce):
     X : array-like of shape (n, d)
         Items; for ``kernel="precomputed"`` their Gram matrix (n, n), which is not copied.
     n_components : int >= 1 or None, default 10
-        Directions p; a warning says if there are fewer. None takes all that the items span.
+        Number of directions p. A warning is given if the items span fewer. None takes all that the
+        items span.
     kernel, gamma : Kernel, str or callable, and float, optional
         A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
-        How items are chosen: most left, evenly among those of which at least a thousandth of the
-        most is left, or in proportion to what is left. "pca" chooses none: its directions are the
-        principal ones of all items, O(n^2) memory.
+        How pivots are chosen by their residual, the squared distance from the span of earlier
+        pivots: the largest, uniformly among those of at least a thousandth of the largest, or with
+        probability proportional to it. "pca" chooses none: its directions are the principal ones of
+        all items, O(n^2) memory.
     random_state : None, int, numpy Generator or RandomState, default None
-        Of the draws, unless greedy; None is seed 0.
+        Seed or generator of the draws, unless `pivots` is "greedy"; None is seed 0.
 
     Attributes
     ----------
@@ -333,7 +335,7 @@ class NystroemMap(SetOnce):
     Raises
     ------
     ValueError
-        If the kernel is not positive semi-definite, as far as one looked, or 0 for all items.
+        If the kernel is found not to be positive semi-definite, or is 0 for all items.
 
     Examples
     --------

@@ -180,8 +180,8 @@ class RankRLSProblem(Tabled, BasisMap):
     basis : array-like of int, optional
         Items that may carry coefficients (section 4); all by default.
     item_weight : array-like of shape (n,), optional
-        Weights >= 0: an item of weight 2 counts as two, a pair weighs the product of its two. Not
-        with a graph of weights.
+        Item weights >= 0: an item of weight 2 counts as two, and the weight of a pair is the
+        product of its two item weights. Not with a graph of weights.
     penalty : {"l2", "l1"}, default "l2"
         lam |f|^2, or lam |w|_1 for f(x) = w'x, where the coefficients are w: for a linear kernel
         without a basis and y of one column, see :mod:`rankbook.problems.losses`.

@@ -122,10 +122,10 @@ class RankingStatistics:
     ) -> Self:
         """Add whole queries: items X (n, d), scores y (n,) or (n, k), and ids (n,).
 
-        Without ids it is one query without a name. With weights (n,) of items a pair weighs the
-        product of its two. Preferences in place of y are counted, with the weights of their items,
-        and ask for a difference of 1; their ids are by default their `queries`. Without a basis X
-        may be sparse, of which a few rows are written out at a time. O(n p^2).
+        Without ids it is one query without a name. With item weights (n,), the weight of a pair is
+        the product of its two item weights. Preferences in place of y are counted, with the weights
+        of their items, and ask for a difference of 1; their ids are by default their `queries`.
+        Without a basis X may be sparse, of which a few rows are written out at a time. O(n p^2).
         """
         return change_statistics(self, 1, X, y, qid, item_weight)
 
