@@ -162,7 +162,7 @@ def interval(  # noqa: PLR0913 -- a metric's arguments, and the bootstrap's
     qid : array-like of shape (n,)
         Query ids, in any order; at least two queries must have a value.
     sample_weight : array-like of shape (n,), optional
-        Weights of queries or of items, whichever the metric takes.
+        Query weights or item weights, depending on the metric.
     metric : str or callable, default ``"ndcg@10"``
         Name of a metric, a metric of :mod:`rankbook.metrics`, or a function of one query as for
         :func:`rankbook.metrics.by_query`. The disagreement is refused because it is not a mean
@@ -359,14 +359,14 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
     qid : array-like of shape (n,)
         Query ids, in any order; at least two queries must have a value.
     sample_weight : array-like of shape (n,), optional
-        Weights of queries or of items, whichever the metric takes.
+        Query weights or item weights, depending on the metric.
     metric : str or callable, default ``"ndcg@10"``
         As for :func:`interval`.
     confidence : float in (0, 1), default 0.95
-        Confidence of the interval of the difference.
+        Confidence level of the interval of the difference.
     n_resamples : int >= 100, default 9999
-        Number of bootstrap samples and of exchanges. If there are at most as many exchanges, all
-        are enumerated and the p-value is exact.
+        Number of bootstrap samples, and of random exchanges of the two rankings. If there are at
+        most as many exchanges, all are enumerated and the p-value is exact.
     random_state : None, int, Generator or RandomState
         None stands for 0, so that the same call gives the same result.
     empty : {"skip", 0, 1}, default "skip"
@@ -389,11 +389,11 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
 
     Notes
     -----
-    Two values of a query tie if they differ by at most 1e-12 of the larger one. If weights of
+    Two values of a query tie if they differ by at most 1e-12 times the larger one. If weights of
     queries differ, the means, the interval and the randomization test are weighted, and Wilcoxon's
     p-value is NaN. For a dict, p-values are corrected for the number of comparisons by Holm's
-    method; the intervals are not corrected.
-    O(n log n + n_resamples n_queries) time for each ranking.
+    method; the intervals are not corrected. O(n log n + n_resamples n_queries) time for each
+    ranking.
 
     Examples
     --------

@@ -425,7 +425,7 @@ def by_query(
     Raises
     ------
     TypeError, ValueError
-        If there is no such metric or option, or an array is wrong.
+        If the metric or an option does not exist, or an array is invalid.
 
     Notes
     -----

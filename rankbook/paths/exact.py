@@ -312,7 +312,7 @@ def solution_at(path, lam):
 
 # %% ../../nbs/paths/exact.ipynb #c018
 class SolutionPath:
-    """The solutions of a problem for all lambdas of a domain, however they are kept.
+    """Solutions of a problem for all lambdas of a domain; base class of all kinds of paths.
 
     Attributes
     ----------
@@ -320,17 +320,17 @@ class SolutionPath:
     breakpoints : ndarray of shape (T,)
         Strictly decreasing.
     domain : (float, float)
-        The path answers for lower < lam < upper.
+        The path has solutions for lower < lam < upper.
     status : str
         "complete" (down to 0), "lam_min", "max_events", "interrupted", "rounding" (below the
         domain, doubles do not hold the solution; see :func:`trusted`) or "numerical"
         (trouble). For the last two ``info["reason"]`` says why.
     solver : str
-        Name and version of what really ran.
+        Name and version of the solver that ran.
     info : dict
-        What the solver counted.
+        Counts of the solver.
     tol : float or None
-        The relative gap that answers are meant to have, by default what the solver declares.
+        Relative gap that solutions should have; by default the tolerance of the solver.
 
     Examples
     --------
@@ -369,18 +369,18 @@ class SolutionPath:
     __setstate__ = SetOnce.__setstate__  # what comes out of a pickle is read-only, too
 
     def read(self, lam: float) -> dict[str, Any]:
-        """The answer at a lam of the domain as keywords of :class:`rankbook.Solution`.
+        """The solution at a lam of the domain, as keywords of :class:`rankbook.Solution`.
 
-        They are coef and dual, or weights. For subclasses to write.
+        They are coef and dual, or weights. Subclasses define this method.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method read(lam).")
 
     def breakpoint_scores(self, X_new: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Blocks of lambdas with scores of new items at each, affine in between.
 
-        The scores are f(x) times any positive number for each lambda, as their order is all that
-        is asked: lam f(x), or f(x) itself where that is affine in lambda. See
-        :meth:`RegularizationPath.breakpoint_scores`. For subclasses to write.
+        The scores are f(x) times a positive number for each lambda, because only their order
+        matters: lam f(x), or f(x) itself where it is affine in lambda. See
+        :meth:`RegularizationPath.breakpoint_scores`. Subclasses define this method.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no method breakpoint_scores(X_new), "
@@ -390,7 +390,7 @@ class SolutionPath:
     def solution(self, lam: float) -> Solution:
         """The :class:`Solution` at lam, with its certificate.
 
-        A warning comes with one that exceeds `tol`.
+        A relative gap above `tol` gives a warning.
         """
         lam = in_domain(self, lam)
         solution = Solution(self.problem, lam, **self.read(lam), solver=self.solver)
@@ -399,15 +399,15 @@ class SolutionPath:
         return solution
 
     def require_whole(self) -> None:
-        """A RuntimeError if a plugin that made the path has changed its problem since."""
+        """Raise a RuntimeError if a plugin has changed the problem since it made the path."""
         if self.seal is not None:
             self.seal.check(f"solver {self.solver!r}")
 
     def nearest(self, lam: float) -> Solution:
-        """The solution at lam; below an end that rounding set, the function at that end.
+        """The solution at lam, or the last function if rounding ended the path above lam.
 
-        The certificate says how good that is at lam, and ``info["advice"]`` which solver may come
-        closer.
+        The certificate measures its quality at lam, and ``info["advice"]`` names a solver that may
+        be more accurate.
         """
         lam, end = as_positive("lam", lam, zero=True), self.domain[0]
         if lam >= end or self.status not in ("rounding", "numerical"):
@@ -449,12 +449,13 @@ class SolutionPath:
 
 # %% ../../nbs/paths/exact.ipynb #c021
 class RegularizationPath(SolutionPath):
-    """A path kept as events: exact at every lambda. A reading costs O(T + m + |A|^3).
+    """A path kept as events: exact at every lambda. Reading a solution costs O(T + m + |A|^3).
 
     Attributes
     ----------
     problem, domain, status, solver, info
-        As in :class:`SolutionPath`; a path that ends in the hard margin answers at lam = 0, too.
+        As in :class:`SolutionPath`; a path that ends in the hard margin has a solution at lam = 0,
+        too.
     breakpoints : ndarray of shape (T,)
         Strictly decreasing; the first is lam_max. Between them f is affine in 1 / lam.
     events : ndarray of EVENT
@@ -556,9 +557,9 @@ class RegularizationPath(SolutionPath):
         return [np.r_[first_sums(prefs), each.sum(where=first_sets(prefs) == AT_BOUND)]]
 
     def sums_after(self, count: int) -> np.ndarray:
-        """P' c (n + 1,) of the preferences at bound after so many events, and c' delta.
+        """P' c and c' delta (n + 1,), summed over the preferences at bound after `count` events.
 
-        O(n) and the events since one of 64 places, at which the sums are kept.
+        Costs O(n) plus the events since the last of 64 checkpoints that store the sums.
         """
         kept, step = self._sums, len(self.events) // 64 + 1024
         while len(kept) <= count // step:
@@ -579,7 +580,7 @@ class RegularizationPath(SolutionPath):
         return found
 
     def cut(self, lam_end: float, status: str, reason: str) -> "RegularizationPath":
-        """The part of the path above `lam_end`, which cannot be resumed."""
+        """The part of the path above `lam_end`. It cannot be resumed."""
         events = self.events[: count_above(self.events, lam_end)]
         iterator = None if self.iterator is None else self.iterator.up_to(len(events))
         part = RegularizationPath(
@@ -589,13 +590,13 @@ class RegularizationPath(SolutionPath):
         return part
 
     def resume(self, lam_min: float | None = None, **options: Any) -> "RegularizationPath":
-        """The path that goes on where this one ended, which is not changed.
+        """Continue the path from its end, as a new object.
 
         Parameters
         ----------
         lam_min : float > 0, optional
-            Where to end; by default where the path was meant to end, and if that is reached at the
-            end of all events.
+            Where to end; by default at the `lam_min` of the first call, or after the last event if
+            that is reached.
         **options
             Of the solver: for "path" max_events (further ones), progress, stop and
             keep_interrupted.
@@ -603,14 +604,14 @@ class RegularizationPath(SolutionPath):
         Returns
         -------
         RegularizationPath
-            The same path if it is complete; else one with the solutions of a path that was never
-            stopped, to rounding. Where events tie, it may list them differently, and the counts in
+            The same path if it is complete; otherwise a path with the solutions of an uninterrupted
+            one, up to rounding. Where events tie, it may list them differently, and the counts in
             `info` begin anew.
 
         Raises
         ------
         ValueError
-            If the path ended for a numerical reason, or its solver left nothing to go on with.
+            If the path ended for a numerical reason, or its solver did not store its state.
 
         Examples
         --------
@@ -641,8 +642,8 @@ class RegularizationPath(SolutionPath):
     def save(self, file: File) -> None:
         """Write the path and its problem to a file.
 
-        :func:`rankbook.load` reads it. It holds the problem and 14 bytes an event, and says how
-        to go on if the path can be resumed.
+        :func:`rankbook.load` reads it. The file holds the problem, 14 bytes per event and, if the
+        path can be resumed, the state of the solver.
 
         Examples
         --------

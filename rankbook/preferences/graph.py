@@ -269,8 +269,8 @@ class Preferences(SetOnce):
         Order of the items of a graph made from scores, and, in that order, the positions where the
         level and the query of each begin.
     better_weight, worse_weight : ndarray of shape (n,), or None
-        Weights of the items as the better and as the worse one of a preference, which weighs their
-        product. The same array if each item has one weight; see :meth:`item_weighted`.
+        Weights of the items as the better and as the worse item of a preference. Its weight is the
+        product of the two. The same array if each item has one weight; see :meth:`item_weighted`.
     pair_features : ndarray of shape (m, p), or None
         Features of the pairs. Cutting, weighing and pickling keep them; metrics, which compare the
         scores of items, do not use them.
@@ -377,7 +377,7 @@ class Preferences(SetOnce):
 
         Notes
         -----
-        Costs O(n log n); the pairs are listed when first asked for. With G levels of weights sums
+        Costs O(n log n); the pairs are listed when first asked for. With weights for G levels, sums
         over the preferences cost G - 1 times as much as without, and no list.
 
         Examples
@@ -435,7 +435,7 @@ class Preferences(SetOnce):
         qid : array-like of shape (n,), optional
             Strata, such as hospitals, in any order; only patients of one stratum are compared.
         weight : array-like of shape (n,), optional
-            Weights >= 0 of the patients, 1 by default; a pair has the product of both.
+            Weights >= 0 of the patients, 1 by default. The weight of a pair is the product of both.
 
         Returns
         -------
@@ -453,7 +453,7 @@ class Preferences(SetOnce):
         -----
         Costs O(n log n) and lists no pair. The share of preferences in the right order is Harrell's
         concordance, see :func:`rankbook.metrics.concordance`. :meth:`item_weighted` replaces the
-        weights; those who were censored never take part as the worse of a pair.
+        weights; a censored patient is never the worse one of a pair.
 
         Estimators and metrics read scikit-survival's structured arrays like this. Folds
         deal patients by the number of patients whom they outlive minus the number who outlive them,
@@ -530,7 +530,7 @@ class Preferences(SetOnce):
         ------
         ValueError
             If there is no row or column, a name is missing, unknown or on both sides of a row, or a
-            tie is refused. The message has the number of the row, from 0.
+            tie is refused. The message contains the number of the row, counted from 0.
 
         Notes
         -----
@@ -657,9 +657,9 @@ class Preferences(SetOnce):
         Returns
         -------
         Preferences
-            Each pair once; its weight is the number of sessions that say so, or with `propensity`
-            the sum of 1 / max(propensity, clip) over their clicks. The order of rows does not
-            matter. Possibly without any, if no option was passed over.
+            Each pair once. Its weight is the number of sessions with this preference, or with
+            `propensity` the sum of 1 / max(propensity, clip) over their clicks. The order of rows
+            does not matter. Possibly without any, if no option was passed over.
 
         Raises
         ------
@@ -707,10 +707,10 @@ class Preferences(SetOnce):
         home, away : str, default "home" and "away"
             Columns of the two sides.
         result : str or (str, str), default "result"
-            A column of "H", "D" and "A" for home, draw and away; or of the name of the winner's
-            column, or "tie", as in votes on two models; or of the goals of the home side minus
-            those of the other. Or two columns of goals of home and away, or of points such as 1,
-            1/2 and 0 in chess.
+            One column: "H", "D" and "A" for home, draw and away; or the name of the winner's
+            column, or "tie", as in votes on two models; or the goals of the home side minus the
+            goals of the other side. Or two columns, home and away: goals, or points such as 1, 1/2
+            and 0 in chess.
         margin : {"one", "difference"}, default "one"
             Margin of the winner: 1, or the difference of the goals.
         weight : str or array-like of shape (m,), optional
@@ -781,7 +781,7 @@ class Preferences(SetOnce):
         return one.replaced(items=self.items, n_ties=self.n_ties)
 
     def find_cycle(self) -> list[int] | None:
-        """Find items that contradict each other, or None.
+        """Find a cycle of items, or return None.
 
         Each is preferred to the next and the last to the first. O(n + m).
 
@@ -960,7 +960,7 @@ class Preferences(SetOnce):
 
     @property
     def margin(self) -> np.ndarray:
-        """(m,) float64: the difference delta of scores that each preference asks for."""
+        """(m,) float64: the difference delta of scores that each preference requires."""
         return equal_numbers(self._m) if self._margin is None else self._margin
 
     def reweighted(self, weight: ArrayLike | None = None, margin: ArrayLike | None = None) -> Self:

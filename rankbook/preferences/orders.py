@@ -38,7 +38,7 @@ class Orders(Tabled, SetOnce):
     n_items, n_orders : int
         An item may be in any number of orders.
     items : tuple or None
-        Names of the items, in the order of their rows, where they came with names.
+        Names of the items in the order of their rows, if the items had names.
     item, order, group : ndarrays of shape (N,), int
         The item, the order and the group of each place, order after order, the first choice first.
         Tied places are of one group.
@@ -47,11 +47,11 @@ class Orders(Tabled, SetOnce):
     risk_weight : ndarray of shape (N,)
         Factor > 0 of the probability of each place to be chosen.
     lowest_first : bool
-        Whether the probability to be chosen falls with the score, as for survival times.
+        Whether an item of higher score is less likely to be chosen, as for survival times.
     ties : {"breslow", "efron"}
         How tied choices are counted.
     queries : ndarray of shape (n,), int, or None
-        The number of each item's query, where the orders are those of queries.
+        The number of each item's query, if each order belongs to a query.
     survival : structured ndarray of shape (n,), or None
         The survival times behind the orders, in the fields event and time.
 
@@ -266,8 +266,8 @@ class Orders(Tabled, SetOnce):
         prefs : Preferences
             Of :meth:`rankbook.Preferences.from_scores` or `from_survival`, with weights of items or
             none. For scores the best item is chosen first. The weight of a choice is the item's
-            weight as the better one of a pair, and its weight at risk is the one as the worse
-            one. For survival times the shortest comes first, and the two weights change roles.
+            weight as the better item of a pair, and its weight at risk is the weight as the worse
+            item. For survival times the shortest comes first, and the two weights change roles.
 
         Raises
         ------
@@ -404,7 +404,7 @@ class Orders(Tabled, SetOnce):
         return self._made(places=places, **({name: getattr(self, name) for name in same} | facts))
 
     def pairs(self) -> Preferences:
-        """Make the pairs of places that the choices imply: a chosen one over each in a later group.
+        """Make the pairs that the choices imply: a chosen place over each place of later groups.
 
         The score of a place is that of its item, ``scores[orders.item]``. The weight of a pair is
         the weight of the choice times the weight at risk of the other item. Pairs are counted and

@@ -70,8 +70,8 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
     item, rank, click : str or array-like of shape (n,)
         Columns: what was shown, its rank, and whether it was clicked (True and False, or 1 and 0).
     query : str or array-like of shape (n,), optional
-        Column of the query. An item is then the pair of query and item, and standard errors take
-        queries for independent; by default they take items for independent.
+        Column of the query. An item is then the pair of query and item, and standard errors assume
+        that queries are independent; by default they assume that items are.
 
     Returns
     -------

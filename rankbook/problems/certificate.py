@@ -86,7 +86,7 @@ def rounding_error(problem, lam, bounds, slope, dual, excess, norm, coef=None):
 
 @dataclass(frozen=True)
 class Certificate(Tabled):
-    """What can be proven about an answer, computed from it alone.
+    """Bounds on the error of a solution, computed from the solution alone.
 
     Attributes
     ----------
@@ -94,8 +94,9 @@ class Certificate(Tabled):
     primal, dual : float
         Upper and lower bound on the minimum, each moved outwards by `rounding`.
     gap, relative_gap : float
-        How far apart the two were computed, at least 0, and the same over max(1, abs(primal)).
-        Where `rounding` is more than a millionth of max(1, abs(primal)), it is in the gap as well.
+        Difference of the two bounds before they are moved, at least 0, and this gap divided by
+        max(1, abs(primal)). Where `rounding` is more than a millionth of max(1, abs(primal)), it is
+        in the gap as well.
     radius : float
         The optimum lies within this distance of f, in the norm of its space; infinite for the L1
         penalty, which is not strongly convex.
@@ -109,13 +110,14 @@ class Certificate(Tabled):
     gradient : float
         Norm of the gradient, for RankRLS of half of it; 0 for a loss with corners.
     relative_residual : float
-        The same over its value for f = 0; 0 if it is no more than a rounding error.
+        Norm of the gradient divided by its value for f = 0; 0 if it is no more than a rounding
+        error.
     dropped : int
-        RankRLS: items of a basis whose kernel matrix rounding cannot tell from that of the others.
-        They get no coefficient. Unless they are copies of others, the lower bound allows for what
-        they might add.
+        RankRLS: items of the basis that depend linearly on the others in feature space, up to
+        rounding. They have no coefficients. Unless they are copies of other items, the lower bound
+        accounts for what they might add.
     rounding : float
-        How far rounding may have moved each of the two bounds.
+        Bound on the rounding error of each of the two bounds.
     quotient, quotient_max : float or None
         RayleighRanker: the Rayleigh quotient of w, and an upper bound on that of any direction.
 
@@ -198,8 +200,8 @@ class Certificate(Tabled):
     def is_optimal(self, tol: float = 1e-6) -> bool:
         """Whether the relative gap, both violations and the squared residual are at most `tol`.
 
-        Below a primal value of 1 the gap counts as it is: of a minimum smaller than `tol` nothing
-        is proven.
+        Below a primal value of 1 the absolute gap counts, so the test proves no relative accuracy
+        for a minimum smaller than `tol`.
         """
         tol = as_positive("tol", tol, zero=True)
         violations = self.box_violation, self.complementarity_violation
@@ -243,7 +245,7 @@ class SmoothedDual:
 
 # %% ../../nbs/problems/certificate.ipynb #c005
 class Solution(Tabled, SetOnce):
-    """An answer at one lambda, with a certificate that the library computes.
+    """Solution at one lambda, with a certificate that the library computes.
 
     Parameters
     ----------
@@ -257,9 +259,9 @@ class Solution(Tabled, SetOnce):
     dual : ndarray of shape problem.dual_shape or SmoothedDual, optional
         Multipliers alpha, or a rule for them, or None.
     solver : str
-        Name and version of what really ran.
+        Name and version of the solver that ran.
     info : dict
-        What the solver has to say; never used for the certificate.
+        Information from the solver; never used for the certificate.
     weights : ndarray of shape (d,) or (d, k), optional
         Instead of coefficients, for a linear kernel.
 
@@ -312,7 +314,8 @@ class Solution(Tabled, SetOnce):
     def coef(self) -> np.ndarray:
         """Coefficients beta (n,) with f(x) = sum_i beta_i k(x, x_i).
 
-        Those of a function given by weights are the shortest. O(n d^2) then.
+        If the function is given by weights, these are the coefficients of smallest norm. O(n d^2)
+        then.
         """
         if self._coef is not None:
             return self._coef
@@ -327,13 +330,13 @@ class Solution(Tabled, SetOnce):
 
     @cached_property
     def certificate(self) -> Certificate:
-        """The certificate, computed by the problem when first asked for."""
+        """The certificate, computed by the problem when it is first read."""
         given = {} if self._weights is None else dict(weights=self._weights)
         return self.problem.certificate(self.lam, self._coef, self.dual, **given)
 
     @cached_property
     def function(self) -> Any:
-        """The function alone, without the problem: what a prediction needs."""
+        """The function without the problem and its data, sufficient for prediction."""
         if self._weights is None:
             return self.problem.function(self._coef)
         return self.problem.function(weights=self._weights)
@@ -345,7 +348,7 @@ class Solution(Tabled, SetOnce):
     def warn_above(self, tol: float | None) -> None:
         """Warn unless the certificate's relative gap is at most `tol`.
 
-        The warning is a ``ConvergenceWarning``; a `tol` of None expects nothing.
+        The warning is a ``ConvergenceWarning``. With ``tol=None`` there is none.
         """
         if tol is None or abs(self.certificate.relative_gap) <= tol:
             return
@@ -360,7 +363,7 @@ class Solution(Tabled, SetOnce):
         warn(message.strip(), ConvergenceWarning)
 
     def said_by(self, solver: str, problem: Any, lam: float) -> "Solution":
-        """The same answer with the name of what really ran, to what was really asked."""
+        """The same solution for `problem` and `lam`, with the name of the solver that ran."""
         return Solution(problem, lam, self._coef, self.dual, solver, dict(self.info), self._weights)
 
     def proven(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:

@@ -244,7 +244,7 @@ class LabelRankRLSProblem(LabelMap, RankRLSProblem):
     kernel, gamma : Kernel, str or callable, and float, optional
         K, a :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     label_kernel : "identity" or array-like of shape (k, k), default "identity"
-        L, positive semi-definite; with the identity each label has a function of its own.
+        L, positive semi-definite. With the identity, each label has a separate function.
     object_weight : array-like of shape (n,), optional
         Weights >= 0 of the pairs of each object.
 

@@ -101,7 +101,7 @@ class SumKernel:
 
 # %% ../../nbs/problems/pair_features.ipynb #pf08
 def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
-    """Items with the features of pairs as further columns, and preferences between these items.
+    """Append the features of pairs to the items as columns, with preferences between these items.
 
     A linear function of the extended items is w'x + theta'u. Use the results with problems, paths
     and estimators that do not take pair features; :class:`rankbook.RankSVM` takes them directly.

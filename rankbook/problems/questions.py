@@ -148,39 +148,40 @@ def suggest_pairs(
     *,
     exclude: ArrayLike | None = None,
 ) -> np.ndarray:
-    """The pairs of items to ask a user about next: those whose order is most open.
+    """Suggest the pairs of items to ask a user about next: those with the least certain order.
 
     Parameters
     ----------
     solution : Solution
-        Of preferences; of an estimator its `solution_`.
+        Solution of a problem with preferences; for an estimator, its `solution_`.
     k : int
-        How many pairs at most.
+        Largest number of pairs.
     qid : array-like of shape (n,), optional
         Query ids: only items of one query are compared. By default those of preferences that were
         made from scores, else one query.
     X_new : array-like or sparse of shape (n, d), optional
         Ask about these items instead of those of the problem.
     exclude : array-like of shape (p, 2), int, optional
-        Pairs not to be suggested, besides those the problem has a preference for.
+        Pairs to exclude, in addition to the pairs that have a preference.
 
     Returns
     -------
     ndarray of shape (at most k, 2), int64
-        Items, the one of the higher score first; most open pairs first. Items that are the same are
-        never asked about; without anything to ask no row is left.
+        Row numbers, the item with the higher score first; least certain pairs first. Pairs of equal
+        items are never suggested. If no pair is left, the array is empty.
 
     Raises
     ------
     ValueError
-        If the problem knows no preferences between its items and X_new is None, a kernel is
+        If the problem has no preferences between its items and X_new is None, a kernel is
         precomputed and X_new is given, or an argument is out of range.
 
     Notes
     -----
-    Pairs are sorted by abs(f(x) - f(x')) / |k_x - k_x'|, the smallest radius of a ball around f in
-    which their order is open; those that ``solution.certificate`` leaves open come first.
-    O(n log n), and O(d) for each pair looked at; a kernel that is not linear takes its Gram matrix.
+    Pairs are sorted by abs(f(x) - f(x')) / |k_x - k_x'|, the smallest radius of a ball around f
+    that contains functions of both orders. Pairs whose order ``solution.certificate`` does not
+    prove come first. O(n log n), and O(d) for each pair examined; a kernel that is not linear takes
+    its Gram matrix.
 
     Examples
     --------

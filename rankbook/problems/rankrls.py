@@ -170,8 +170,8 @@ class RankRLSProblem(Tabled, BasisMap):
     y : array-like of shape (n,) or (n, k), optional
         Scores, one or several columns; None with ``graph=Preferences``.
     qid : array-like of shape (n,), optional
-        Query ids in any order; without them all items form one query (the global graph). Those with
-        one item are counted in a warning.
+        Query ids in any order; without them all items form one query (the global graph). A warning
+        counts the queries with one item.
     graph : optional
         Instead of `qid`: "identity" for plain regression, a symmetric matrix of weights >= 0, or
         Preferences with weights. Preferences of scores that are counted are not listed.

@@ -54,7 +54,7 @@ from .scale import row_scatter
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c018
 class RankingStatistics:
-    """What RankRLS needs to know of any number of queries, for a linear function or a fixed basis.
+    """Sufficient statistics of RankRLS on any queries, for a linear function or a fixed basis.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class RankingStatistics:
 
     @property
     def tells_apart(self) -> bool:
-        """Whether two scores of a query differ."""
+        """Whether any query has two different scores."""
         return self.products is not None and bool(self.products.diagonal()[self.n_features :].any())
 
     def add(
@@ -124,8 +124,8 @@ class RankingStatistics:
 
         Without ids it is one query without a name. With item weights (n,), the weight of a pair is
         the product of its two item weights. Preferences in place of y are counted, with the weights
-        of their items, and ask for a difference of 1; their ids are by default their `queries`.
-        Without a basis X may be sparse, of which a few rows are written out at a time. O(n p^2).
+        of their items, and require a difference of 1; their `queries` are the default ids. Without
+        a basis X may be sparse; it is converted to dense a few rows at a time. O(n p^2).
         """
         return change_statistics(self, 1, X, y, qid, item_weight)
 
@@ -136,7 +136,7 @@ class RankingStatistics:
         qid: ArrayLike | None = None,
         item_weight: ArrayLike | None = None,
     ) -> Self:
-        """Take queries back that were added, with the very same items and weights. O(n p^2)."""
+        """Remove queries that were added; pass the same items and weights. O(n p^2)."""
         return change_statistics(self, -1, X, y, qid, item_weight)
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c019
@@ -261,9 +261,9 @@ def count_in(statistics, H, scatter, counts):
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c024
 def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> RankingStatistics:
-    """New statistics of all queries of several.
+    """Merge several statistics into new ones of all their queries.
 
-    They must be of one kind and have no query in common.
+    They must have the same kernel, basis, graph and columns, and no query in common.
 
     Raises
     ------

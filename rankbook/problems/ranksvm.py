@@ -95,12 +95,12 @@ class RankSVMProblem(Tabled, KernelMap):
         :class:`rankbook.problems.smooth_losses.PairLoss`.
     copy : bool, default True
         Whether the problem keeps a copy of X, measured from its mean for a linear kernel. With
-        False it borrows X, not centred, and you promise not to write to it: for items too large to
-        be held twice, float64, float32 or CSR, or memory-mapped.
+        False it refers to X without centring it, so you must not change X. Use this for items that
+        are too large to be stored twice: float64, float32, CSR or memory-mapped.
     signs : array-like of shape (d,), optional
         Of -1, 0 and +1, for a linear kernel: the score never falls when a feature with +1 rises,
         and never rises when one with -1 does; see :mod:`rankbook.problems.signs`. The coefficients
-        are the weights then, for either penalty. All 0 is as None.
+        are the weights then, for either penalty. All zeros have the effect of None.
 
     Attributes
     ----------
@@ -270,10 +270,10 @@ class RankSVMProblem(Tabled, KernelMap):
     def at_zero(self) -> tuple[Sums, np.ndarray, float]:
         """The sums and w = X'g (d,) for f = 0, of a linear kernel, and the curvature w'X'BXw.
 
-        Nothing is kept that is as long as the items. Entries of w that are rounding errors are set
-        to 0, except for items in blocks, and those against the signs. The curvature of the hinge is
-        0. So is that of the squared hinge without signs where preferences are counted: the sums
-        then keep their bands, with which it is computed.
+        No array with an entry per item is kept. Entries of w that are rounding errors are set to 0,
+        except for items in blocks, and those against the signs. The curvature of the hinge is 0. So
+        is that of the squared hinge without signs where preferences are counted: the sums then keep
+        their bands, with which it is computed.
         """
         sums, correlation, _ = self.sums_at(self.zero_scores(), self.loss.derivative)
         if isinstance(sums.score_gradient, np.ndarray):
@@ -318,7 +318,7 @@ class RankSVMProblem(Tabled, KernelMap):
         dual: Any = None,
         weights: np.ndarray | None = None,
     ) -> Certificate:
-        """How far from optimal the given coefficients and multipliers are.
+        """Certificate of the given coefficients and multipliers.
 
         Weights may be given instead of coefficients; see
         :meth:`rankbook.problems.losses.L2.certificate`.

@@ -235,8 +235,8 @@ class BlockRankSVMProblem(RankSVMProblem):
 
     Notes
     -----
-    Two passes over the items to begin with: one looks at them, one sorts their scores. For solvers
-    that take the storage "blocks", which is "newton".
+    The constructor makes two passes over the items: one checks them, one sorts their scores. For
+    solvers that take the storage "blocks", which is "newton".
 
     Examples
     --------
@@ -322,7 +322,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         return self.blocks.reduce(_product, items, losses, bands.bands, p)
 
     def hessian(self, bands: Parts) -> np.ndarray:
-        """X'BX (d, d). A pass over the items, and d^2 numbers of each block."""
+        """X'BX (d, d). Costs a pass over the items, in which each block returns d^2 numbers."""
         return self.blocks.reduce(_hessian, self.blocks.items, self.summed.losses, bands.bands)
 
     @cached_property
@@ -331,7 +331,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         return Parts(self.blocks, [0, *accumulate(self.facts.rows[:-1])])
 
     def coefficients(self, w: np.ndarray) -> np.ndarray:
-        """A ValueError: there are weights, and no coefficients of items in other places."""
+        """Raise a ValueError, because a solution on blocks has weights and no coefficients."""
         raise ArgumentError(
             "coef of a solution on blocks would have an entry for each item", "its weights"
         )

@@ -184,7 +184,8 @@ class RayleighProblem(Tabled, SetOnce):
     X_unlabelled : array-like of shape (m, d), optional
         More items without labels.
     unlabelled : number or False, optional
-        What marks unlabelled items in y, False for nothing; needed if y holds -1 and 1 only.
+        Value that marks unlabelled items in y, or False for none. Required if y contains only -1
+        and 1.
     manifold_weight : float >= 0, default 1.0
         The gamma of equation (5); at 0 no graph is made.
     n_components : int >= 1 or None, default 10
@@ -254,7 +255,7 @@ class RayleighProblem(Tabled, SetOnce):
 
     @classmethod
     def of_data(cls, data: SemiSupervisedData, manifold_weight: float) -> Self:
-        """The problem of data that are known already, as those of a file."""
+        """Make the problem from precomputed data, such as the contents of a file."""
         made = cls.__new__(cls)
         made._take(data, manifold_weight)
         return made
@@ -315,7 +316,7 @@ class RayleighProblem(Tabled, SetOnce):
     def evaluated(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
-        """Scores of the items, and the square of the norm, of weights (p,) or (p, k)."""
+        """Scores of the items, and the squared norm, for weights (p,) or (p, k)."""
         return self.matvec(coef), float(np.sum(coef * coef))
 
     def function(self, coef: np.ndarray) -> LinearFunction | NystroemFunction:
@@ -525,7 +526,7 @@ def auc_bound(solution: Solution, delta: float = 0.05, kernels: int = 1) -> AUCB
     delta : float in (0, 1), default 0.05
         The probability, over the draw of the labelled items, that the bound fails.
     kernels : int >= 1, default 1
-        How many kernels were tried on these labels, before this one was chosen.
+        Number of kernels that were compared on these labels to choose this one.
 
     Returns
     -------
@@ -540,9 +541,10 @@ def auc_bound(solution: Solution, delta: float = 0.05, kernels: int = 1) -> AUCB
 
     Notes
     -----
-    The labelled items have to be drawn independently from each class, and the kernel without a look
-    at them. Theorem for bipartite ranking of Ralaivola, Szafranski and Stempfel (2009), with a
-    Gaussian process for the prior. O(n+ n- d) and some 80 passes over the pairs.
+    The bound requires that the labelled items are drawn independently from each class, and that the
+    kernel is chosen without them. Theorem for bipartite ranking of Ralaivola, Szafranski and
+    Stempfel (2009), with a Gaussian process for the prior. O(n+ n- d) and some 80 passes over the
+    pairs.
 
     Examples
     --------

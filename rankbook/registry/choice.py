@@ -504,10 +504,11 @@ def compare_solvers(
         With the L2 penalty. Every other problem has one suitable solver, so that there is no choice
         to predict for.
     lam : float > 0, optional
-        Where it is solved, or a path ends: the further below lam_max, the longer "newton" and
-        "path" take. By default 1e-4 lam_max, and 1e-6 lam_max for a path.
+        Regularization parameter of the solution, or of the end of the path: the further below
+        lam_max, the longer "newton" and "path" take. By default 1e-4 lam_max, and 1e-6 lam_max for
+        a path.
     provides : {"solve", "path"}, default "solve"
-        What it is for: one lambda, or all down to it.
+        Whether to predict for one lambda, or for a path down to it.
     allow_plugins : bool, default False
         Whether plugins that define ``cost`` are listed, too.
 
@@ -516,19 +517,20 @@ def compare_solvers(
     Comparison
         A list of predictions, the quickest first, then those that do not fit in memory, then those
         that cannot take the problem; their ``obstacle`` says why. For one lambda ``choose_solver``
-        takes the first, and for a path an exact one that is not much slower.
+        takes the first solver, and for a path an exact solver that is not much slower than the
+        first.
 
     Raises
     ------
     TypeError
-        If it is no ranking SVM.
+        If the problem is not a ranking SVM.
     ValueError
-        If its penalty is L1, or another argument out of range.
+        If its penalty is L1, or another argument is out of range.
 
     Notes
     -----
-    Nothing is solved, and no preference listed. O(n log n); with lam also O(n d), and for another
-    than a linear kernel its matrix, O(n^2 d), where that fits.
+    The prediction solves no problem and lists no preferences. O(n log n); with lam also O(n d), and
+    for a nonlinear kernel its matrix, O(n^2 d), if it fits in memory.
 
     Examples
     --------

@@ -222,7 +222,7 @@ def register_solver(
 
 
 def unregister_solver(name: str) -> None:
-    """Forget a solver registered at run time; an installed one of that name shows again.
+    """Remove a solver registered at run time; an installed one of that name becomes visible again.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def get_solver(solver: SolverLike, **options: Any) -> Any:
         An instance is returned as it is; a name is looked up at run time first, then among
         installed distributions.
     **options
-        Passed to the class; they win over those of a pair.
+        Passed to the class; they take precedence over the options of a pair.
 
     Raises
     ------
@@ -414,7 +414,7 @@ class SolverTable(list):
 
 
 def list_solvers(allow_plugins: bool = False) -> SolverTable:
-    """Every known solver, whatever its state.
+    """List all known solvers, including those that are missing or broken.
 
     Parameters
     ----------

@@ -119,16 +119,17 @@ def solve(
     ----------
     problem : RankSVMProblem, or any other
     lam : float > 0
-        Regularization parameter; 0 asks for the hard margin, where the solver has it.
+        Regularization parameter; 0 is the hard margin, if the solver supports it.
     solver, **options : str, type or instance, default "auto", and its options
-        "auto" takes the quickest for a ranking SVM and the right one for every other problem, see
-        :func:`rankbook.registry.choice.choose_solver`; "qp" is the independent reference. Options
-        may also stand beside the name, ``solver=("path", dict(max_events=50))``.
+        "auto" takes the solver with the shortest predicted time for a ranking SVM, and the only
+        suitable one for other problems, see :func:`rankbook.registry.choice.choose_solver`; "qp" is
+        the independent reference. You can pass options with the name, ``solver=("path",
+        dict(max_events=50))``.
     allow_plugins : bool, default False
         Whether "auto" may take a plugin by the cost that it predicts; where there is no room for
         this keyword, ``solver=("auto", dict(allow_plugins=True))`` does the same.
     progress : bool, default False
-        Whether to show a bar, if the solver has one.
+        Whether to show a progress bar, if the solver has one.
 
     Returns
     -------

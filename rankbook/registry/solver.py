@@ -37,34 +37,34 @@ class Solver:
     Attributes
     ----------
     name : str
-        The name to ask for.
+        Name by which users select the solver.
     problems : tuple of str
-        Names of the problem classes it takes; subclasses of these are taken, too.
+        Names of the problem classes that it solves, including their subclasses.
     provides : set of {"solve", "path"}
         Methods it has: ``solve(problem, lam)`` gives a Solution, ``path(problem, lam_min)`` a
         SolutionPath.
     kernels : tuple of str
-        Names of the kernels it takes.
+        Names of the kernels that it supports.
     penalties, losses, storages : set
         Of {"l2", "l1"}, {"hinge", "squared", "logistic", "smooth"} and {"float64", "float32",
         "csr", "blocks"} (how the items X may be kept); by default the first of each. "smooth"
-        stands for every loss whose sums contain its part of the dual, the logistic one and own ones
-        among them; see :class:`rankbook.problems.smooth_losses.SmoothLoss`.
+        stands for every loss whose sums contain its part of the dual, including the logistic loss
+        and your own; see :class:`rankbook.problems.smooth_losses.SmoothLoss`.
     weights, margins, signed_margins, hard_margin, signs : bool
         Whether it takes weights c other than 1, margins delta other than 1, margins that are not
-        positive, lam = 0, and signs of the weights of a linear function. Without signs such a
-        problem is refused whatever `can_solve` says.
+        positive, lam = 0, and signs of the weights of a linear function. A solver without "signs"
+        is never given a problem with signs, whatever `can_solve` returns.
     exact, deterministic : bool
-        Whether it solves to rounding rather than to a tolerance; whether it repeats itself.
+        Whether it solves up to rounding rather than to a tolerance; whether equal calls give equal
+        results.
     requires : tuple of str
-        Modules it imports when it runs.
+        Modules that it imports when it runs.
     largest : dict from {"items", "features", "preferences"} to int
-        The sizes up to which it is meant to be used; larger problems are refused. By default there
-        is no limit.
+        Largest sizes of problems; larger ones raise an error. By default there is no limit.
     tol : float or None, default 1e-6
-        The relative gap that its answers are meant to have; None promises nothing.
+        Relative gap that its solutions should have; None for no guarantee.
     keep_interrupted : bool, default False
-        Whether its path ends at Ctrl-C with what was followed so far.
+        Whether Ctrl-C ends its path and returns the part computed so far.
     version, summary, reference : str
         Its version, if it comes from no distribution, and one sentence each.
 
@@ -101,7 +101,7 @@ class Solver:
     _asked = ()  # label and full name, of an instance that the registry made
 
     def can_solve(self, problem: Any) -> bool | str:
-        """True, or a sentence that says why not: by default what is declared decides.
+        """True, or a sentence with the reason why not; by default from the declared attributes.
 
         Examples
         --------
@@ -127,15 +127,15 @@ class Solver:
         return True
 
     def can_follow(self, problem: Any) -> bool | str:
-        """True, or a sentence that says why it has no path of a problem that it can solve."""
+        """True, or a sentence with the reason why it has no path of a problem that it can solve."""
         return True
 
     def cost(self, problem: Any, lam: float | None) -> float | None:
         """Predicted seconds of one solution, or of a path.
 
-        lam is None where it is not known, and for a whole path. A solver that defines this method,
-        and whose `tol` is at most 1e-6, takes part in the choice of
-        ``solver=("auto", dict(allow_plugins=True))``.
+        lam is None if it is unknown, and for a whole path. A solver that defines this method, and
+        whose `tol` is at most 1e-6, takes part in the choice of ``solver=("auto",
+        dict(allow_plugins=True))``.
         """
         return None
 

@@ -57,10 +57,10 @@ class ValidationCurve(Tabled):
     maximize : bool, default False
         Whether larger values are better: False for the disagreement and the error.
     exact : bool, default True
-        False if two items that change places twice in a short interval may have been overlooked,
-        see :mod:`rankbook.selection.curve`.
+        False if the computation may have missed two items that change places twice in a short
+        interval, see :mod:`rankbook.selection.curve`.
     metric : str, default "disagreement"
-        What is measured, as in :func:`validation_curve`.
+        Name of the metric, as in :func:`validation_curve`.
     minimum, optimum : float
         The smallest value, and the best one.
     best : list of (float, float)
@@ -90,7 +90,7 @@ class ValidationCurve(Tabled):
     def at(self, lam: ArrayLike) -> np.ndarray | np.float64:
         """The value at lam > 0, a float or an array.
 
-        At a break it is that of the interval below it. O(log s) each.
+        At a break it is the value of the interval below. O(log s) each.
         """
         lam = as_numbers("lam", lam)
         if not (lam > self.breaks[-1]).all() or np.isnan(lam).any():
@@ -140,8 +140,8 @@ class ValidationCurve(Tabled):
     def local_minima(self) -> list[tuple[float, float]]:
         """Every interval (low, high) of lambda that is better than its neighbours.
 
-        A search that only ever improves may end in any of them. Of a curve to be maximised they
-        are the local maxima. The largest lambdas come first; O(s).
+        A local search may end in any of them. For a curve to be maximised they are the local
+        maxima. The largest lambdas come first; O(s).
         """
         cost = np.r_[np.inf, -self.values if self.maximize else self.values, np.inf]
         inside = cost[1:-1]
@@ -485,10 +485,10 @@ def validation_curve(
     k: int | None = None,
     tie_tol: float = PATH_TIE_TOL,
 ) -> ValidationCurve:
-    """How well the order of validation items is met, for every lambda of a path.
+    """Compute a ranking metric on validation items for every lambda of a path.
 
-    That is exact for paths with breakpoints. On those of RankRLS and the Rayleigh coefficient
-    changes are looked for on a grid, and then between its lambdas.
+    The curve is exact for paths with breakpoints. For RankRLS and the Rayleigh coefficient, the
+    changes are located on a grid and then refined between its lambdas.
 
     Parameters
     ----------
@@ -500,18 +500,18 @@ def validation_curve(
         The items' grades y; or Preferences made from them, with their queries. For the disagreement
         and the log loss any preferences between the items, at least one, orders, which stand for
         their pairs, or pairs of names in ``X_val.index`` as in :func:`rankbook.disagreement`. For
-        the path of a support vector machine labels.
+        the path of a support vector machine, labels.
     qid : array-like of shape (p,), optional
         Query ids, in any order; one query by default. Preferences know theirs.
     metric : str, default "disagreement"
         "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map") and
-        "reciprocal_rank" (or "mrr") as in :mod:`rankbook.metrics`; or "error", of two classes, that
-        at the best cut for each lambda, see :func:`rankbook.metrics.best_cuts`; or "log_loss", for
-        paths of losses with probabilities. Disagreement, error and log loss are to be minimised,
-        the others to be maximised. Of labels only the error is measured, as the problem puts them
-        into classes.
+        "reciprocal_rank" (or "mrr") as in :mod:`rankbook.metrics`; or "error", for two classes the
+        error at the best cut for each lambda, see :func:`rankbook.metrics.best_cuts`; or
+        "log_loss", for paths of losses with probabilities. Disagreement, error and log loss are to
+        be minimised, the others to be maximised. For labels the only metric is the error of the
+        predicted classes.
     k : int, optional
-        Only the first `k` places count, for "ndcg"; all by default.
+        Number of ranks that count, for "ndcg"; all by default.
     tie_tol : float, default 1e-10
         Scores that differ by no more than this fraction of the largest absolute score at both ends
         of a segment tie there; a tie counts 1/2. Equal rows of X_val always tie.
@@ -536,8 +536,8 @@ def validation_curve(
     path of loss="plackett-luce" it is the mean of minus the logarithm of the probability of each
     choice in `prefs_val`, which must be orders, or preferences of scores or survival times. Above
     the first breakpoint it is found on a grid. It costs a sum over the preferences for each range,
-    and 41 more. The disagreement is the default for every loss: it sees the order only, and so can
-    choose a lambda whose probabilities are far too sure or too unsure.
+    and 41 more. The disagreement is the default for every loss: it depends on the order only, so it
+    can choose a lambda whose probabilities are far too extreme or too close to 1/2.
 
     Examples
     --------

@@ -111,17 +111,17 @@ class KernelPath:
 def kernel_path(
     problem: Any, lam: float, gammas: ArrayLike, solver: SolverLike = "auto"
 ) -> KernelPath:
-    """Solve a ranking SVM at one lambda for several gammas, each from the one before.
+    """Solve a ranking SVM at one lambda for several gammas, each started from the one before.
 
     Parameters
     ----------
     problem : RankSVMProblem
-        With the kernel "rbf" or "poly" and the L2 penalty; its own gamma does not matter.
+        With the kernel "rbf" or "poly" and the L2 penalty; the gamma of this kernel is ignored.
     lam : float > 0
     gammas : array-like of shape (g,)
         All > 0, in any order.
     solver : str, type or instance, default "auto"
-        One that takes `start`, as "interior", begins with the answer before.
+        A solver with the option `start`, such as "interior", starts from the previous solution.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def kernel_path(
     Raises
     ------
     TypeError, ValueError
-        If it is no ranking SVM, its kernel has no gamma, or a number is out of range.
+        If the problem is not a ranking SVM, its kernel has no gamma, or a number is out of range.
 
     Notes
     -----
