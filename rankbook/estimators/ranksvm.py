@@ -609,7 +609,7 @@ class RankSVMCV(Ranker):
         Choose the middle of the widest best interval, the largest best lambda, or the largest
         within one standard error of the best.
     metric : str, default "disagreement"
-        Of the validation items: "disagreement", "auc", "ndcg" (or ``"ndcg@10"``),
+        Metric of the validation items: "disagreement", "auc", "ndcg" (or ``"ndcg@10"``),
         "average_precision" (or "map"), "reciprocal_rank" (or "mrr"), or "log_loss" for losses with
         probabilities; see :func:`rankbook.validation_curve`. Item weights count for the first two
         only.

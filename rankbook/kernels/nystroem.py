@@ -330,7 +330,7 @@ class NystroemMap(SetOnce):
         items only.
     n_items : int
     trace, residual : float
-        Of the kernel matrix, and the share of it that the subspace leaves unexplained.
+        Trace of the kernel matrix, and the share of it that the subspace does not explain.
 
     Raises
     ------

@@ -134,8 +134,8 @@ def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> Objec
 
     Notes
     -----
-    A call for every entry that is needed: n (n + 1) / 2 for the whole matrix, n r with a basis. For
-    learning from several files at once join the lists first: an item is only a number.
+    A call for every entry that is needed: n (n + 1) / 2 for the whole matrix, n r with a basis. To
+    learn from several files, join the lists first, because an item is only a number.
 
     Examples
     --------

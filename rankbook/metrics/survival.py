@@ -207,14 +207,14 @@ def dynamic_auc(
         As in :func:`concordance`, without strata. A higher score means a longer survival; for a
         risk pass its negative.
     times : float or array-like of shape (t,)
-        Rising. Patients with an event up to a time are its cases; those with a longer time are its
-        controls.
+        Rising. Patients with an event up to a time are its cases; patients with a longer time are
+        its controls.
 
     Returns
     -------
     values : ndarray of shape (t,), float64
-        Of each time the share of pairs of a case and a control in the right order, where a case
-        weighs the inverse probability that it was not censored before.
+        AUC at each time: the share of pairs of a case and a control in the right order. The weight
+        of a case is the inverse of its probability of not being censored before.
     mean : float
         The mean of the values, each weighted by the share of patients who have their event since
         the time before.

@@ -162,13 +162,13 @@ def plot_path(
     Parameters
     ----------
     path : SolutionPath
-        Of any solver. That of support vector machines has the constraints of examples for
+        Of any solver. For a support vector machine, the constraints of examples take the place of
         preferences; on a :class:`rankbook.paths.spectral.ManifoldPath` the manifold weight falls.
     what : {"margins", "coef", "weights"}, optional
         Differences f(better) - f(worse) of preferences; coefficients, those of items or of a basis;
-        or, of a linear function, the weights of features. By default the weights with an L1
-        penalty, else margins if the problem has preferences, else coefficients, which of the linear
-        Rayleigh coefficient are weights, too.
+        or, for a linear function, the weights of features. By default the weights with an L1
+        penalty, else margins if the problem has preferences, else coefficients. For the linear
+        Rayleigh coefficient these are weights, too.
     which : array-like of int, optional
         Indices of preferences, coefficients or weights (for a matrix of them row by row); by
         default six, of evenly spread ranks at the smallest lambda drawn.

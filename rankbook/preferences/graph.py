@@ -368,7 +368,7 @@ class Preferences(SetOnce):
         Returns
         -------
         Preferences
-            Without any preference if no query has two levels.
+            There are no preferences if no query has two levels.
 
         Raises
         ------
@@ -440,8 +440,8 @@ class Preferences(SetOnce):
         Returns
         -------
         Preferences
-            A fitted score is higher for longer survival; the risk is its negative. Without any
-            preference if no event comes before another time.
+            A fitted score is higher for longer survival; the risk is its negative. There are no
+            preferences if no event comes before another time.
 
         Raises
         ------
@@ -659,7 +659,7 @@ class Preferences(SetOnce):
         Preferences
             Each pair once. Its weight is the number of sessions with this preference, or with
             `propensity` the sum of 1 / max(propensity, clip) over their clicks. The order of rows
-            does not matter. Possibly without any, if no option was passed over.
+            does not matter. There may be no preferences, if no option was passed over.
 
         Raises
         ------

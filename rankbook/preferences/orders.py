@@ -159,12 +159,12 @@ class Orders(Tabled, SetOnce):
         ties : {"breslow", "efron"}, default "breslow"
             How tied choices are counted, see :mod:`rankbook.preferences.choices`.
         ranking, item, rank : str
-            Columns of a table, as there.
+            Columns of a table, as in :meth:`rankbook.Preferences.from_rankings`.
 
         Returns
         -------
         Orders
-            Possibly without any choice, if no order has two items.
+            There may be no choices, if no order has two items.
 
         Raises
         ------
@@ -245,7 +245,7 @@ class Orders(Tabled, SetOnce):
         -------
         Orders
             A fitted score is higher for those who survive longer; the logarithm of the hazard ratio
-            is its negative. Possibly without any choice, if no event comes before another time.
+            is its negative. There may be no choices, if no event comes before another time.
 
         Examples
         --------

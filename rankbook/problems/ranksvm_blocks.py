@@ -284,7 +284,7 @@ class BlockRankSVMProblem(RankSVMProblem):
     def sums_at(self, f: Parts, derivative: Derivative) -> tuple[Sums, np.ndarray, float]:
         """The sums at scores f, X'g (d,), and f'g, for their score gradient g. One pass.
 
-        The bands are :class:`Bands`, whose :meth:`mean_curvature` takes no other pass.
+        The bands are :class:`Bands`, whose method `mean_curvature` needs no further pass.
         """
         sums, correlation, product, along = self.summed.evaluate_with(
             totals_at, f, derivative, self.blocks.items, f, first=self.first_items
