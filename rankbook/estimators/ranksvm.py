@@ -623,9 +623,9 @@ class RankSVMCV(Ranker):
     random_state : None, int, numpy Generator or RandomState, default None
         Shuffles the folds if `cv` is a number. None assigns them in the order of the scores.
     fold_by : {"item", "pair", "group", "order"}, default "item"
-        What a fold of preferences leaves out: items, so that the score holds for new items, while
-        preferences across folds are dropped; single preferences, or with `groups` whole groups of
-        them; all items of a group; or orders of the same items, or all orders of a group.
+        Units that a fold of preferences leaves out: items, so that the score holds for new items
+        and preferences across folds are dropped; single preferences, or with `groups` whole groups
+        of them; all items of a group; or orders of the same items, or all orders of a group.
 
     Attributes
     ----------

@@ -243,8 +243,9 @@ class Kernel(SetOnce):
     def reduced_cross(self, X_new: np.ndarray, X: np.ndarray) -> np.ndarray:
         """The kernel matrix (p, n) between X_new (p, d) and X (n, d), less constants. O(p n d).
 
-        A constant is taken from each row, and for poly from each column too. For coefficients that
-        add up to 0 it gives the scores of :meth:`cross`, with the digits that tell items apart.
+        The function subtracts a constant from each row, and for poly also from each column. For
+        coefficients that add up to 0 it gives the scores of :meth:`cross`, with the digits that
+        tell items apart.
 
         Examples
         --------

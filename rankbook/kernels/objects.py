@@ -239,9 +239,9 @@ def joint(
 
     Notes
     -----
-    O(n p d) for the matrix of n and p items. It sees pairs only: where every object has the same
-    labels, the problems of :mod:`rankbook.problems.label_ranking` never make the matrix of all
-    pairs.
+    O(n p d) for the matrix of n and p items. This kernel handles pairs one by one. If every object
+    has the same labels, the problems of :mod:`rankbook.problems.label_ranking` never make the
+    matrix of all pairs.
 
     Examples
     --------

@@ -130,7 +130,8 @@ def concordance(
         Strata, in any order; only patients of one stratum are compared. Not with preferences, which
         contain their strata.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the patients; a pair weighs the product of its two. Not with preferences.
+        Weights >= 0 of the patients. The weight of a pair is the product of its two weights. Not
+        with preferences.
     train : Preferences or structured array of shape (m,), optional
         Survival times, usually of the training set, from which the distribution of the censoring
         times is estimated (Kaplan-Meier, one for all strata). The concordance is then Uno's: a pair
