@@ -62,6 +62,20 @@ def test_a_factor_in_single_precision_leads_to_the_solution(kind, lam, monkeypat
     assert found.certificate.relative_gap <= max(1e-8, 10 * direct.certificate.relative_gap)
 
 
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_a_kernel_out_of_range_of_single_precision_has_a_solution(scale, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = scale * rng.normal(size=(80, 3)), rng.normal(size=80)
+    kernel = Kernel("poly", degree=5, gamma=1.0, coef0=0.0)
+    problem = rb.RankRLSProblem(X, y, kernel=kernel)
+    lam = 0.1 * scale**10
+    direct = rb.solve(problem, lam, "rls")
+    monkeypatch.setattr(solver, "LARGE", 50)
+    found = rb.solve(problem, lam, "rls")
+    assert found.info["by"] == "conjugate gradients"
+    assert found.certificate.primal == pytest.approx(direct.certificate.primal, rel=1e-6)
+
+
 def test_one_query_takes_few_products(monkeypatch):
     """With a Nystroem map of 10 sqrt(n) landmarks it takes hundreds."""
     rng = np.random.default_rng(0)

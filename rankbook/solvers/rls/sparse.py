@@ -72,8 +72,9 @@ class SinglePreconditioner:
     def matrix(self, problem):
         """F' K F (n, n) over `unit`, in single precision."""
         n, root = problem.n_items, problem.graph.root_transposed
-        tiles = KernelTiles(problem.X, problem.kernel, problem.is_centred, np.float32)
         self.unit = float(np.abs(problem.diagonal).max()) or 1.0
+        dtype = np.float32 if 1e-30 < self.unit < 1e30 else np.float64  # else out of range
+        tiles = KernelTiles(problem.X, problem.kernel, problem.is_centred, dtype)
         A, room, squares = np.empty((n, n), np.float32), np.empty(TILE * TILE, tiles.dtype), 0.0
         for i in range(0, n, TILE):
             for j in range(i, n, TILE):
