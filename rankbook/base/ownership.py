@@ -60,9 +60,9 @@ class SetOnce:
         raise AttributeError(f"{name} of a {type(self).__name__} cannot be removed.")
 
     def replaced(self, **values: Any) -> Self:
-        """A shallow copy with other values of some attributes, which it must have.
+        """Make a shallow copy with other values of some existing attributes.
 
-        What was computed from the attributes is left out, and computed anew when asked for.
+        Values computed from the attributes are not copied; they are computed again when read.
         """
         made = {
             name

@@ -81,7 +81,7 @@ class Block:
     Raises
     ------
     TypeError, ValueError
-        If there is no item, lengths differ, or an entry is not finite, with the name of the block.
+        If there is no item, lengths differ, or an entry is not finite. The message names the block.
 
     Notes
     -----
@@ -123,7 +123,7 @@ class Block:
         return better, better if self.worse_weight is None else self.worse_weight
 
     def preferences(self) -> Preferences:
-        """The preferences of its scores within each query, with the weights of the items."""
+        """Preferences made from the scores within each query, with the item weights."""
         prefs = Preferences.from_scores(self.y, self.qid)
         if self.weight is None and self.worse_weight is None:
             return prefs
@@ -342,8 +342,9 @@ class Blocks:
         Parameters
         ----------
         transformer : object
-            Fitted, such as a StandardScaler of scikit-learn after ``partial_fit`` on each block. It
-            receives data frames if it was fitted to data frames, and otherwise arrays.
+            A fitted transformer, such as scikit-learn's StandardScaler after ``partial_fit`` on
+            each block. It receives data frames if it was fitted to data frames, and otherwise
+            arrays.
 
         Returns
         -------
@@ -387,7 +388,7 @@ class Blocks:
         return f"Blocks({len(self)} blocks{', read when used' * self.is_stored})"
 
     def map(self, function: Callable[..., Any], *arguments: Any) -> Parts:
-        """The function's values, one for each block, as :class:`Parts`."""
+        """Apply a function to each block, and return the values as :class:`Parts`."""
         return Parts(self, list(self._values(function, arguments)))
 
     def reduce(

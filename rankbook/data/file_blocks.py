@@ -639,9 +639,10 @@ def read_blocks(
     OSError
         If the temporary folder has no room for a copy of text.
     ValueError
-        As :func:`rankbook.data.table.read_table`, and if files differ in their columns. NaN,
-        infinity and words raise an error with the file and the row: in text immediately, in Parquet
-        when the block is read. A Parquet file that changes while it is used is refused.
+        In the same cases as :func:`rankbook.data.table.read_table`, and if files differ in their
+        columns. NaN, infinity and words raise an error with the file and the row: in text
+        immediately, in Parquet when the block is read. A Parquet file that changes while it is used
+        is refused.
 
     Warns
     -----

@@ -97,7 +97,7 @@ def read_orders(
     Raises
     ------
     FileNotFoundError, IsADirectoryError, ValueError
-        As :func:`read_preferences`.
+        In the same cases as :func:`read_preferences`.
 
     Examples
     --------

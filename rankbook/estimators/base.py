@@ -225,7 +225,7 @@ class Shown(Savable):
     checks: dict[str, Any] = {}  # of parameters, beside or in place of those of CHECKS
 
     def set_output(self, *, predict: Literal["default", "pandas", "polars"] | None = None) -> Self:
-        """Say what `predict` returns.
+        """Choose what `predict` returns.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class Shown(Savable):
             "default" is an array; "pandas" a Series with the index of the data frame that is
             predicted, numbers from 0 for other items; "polars" a Series. Several scores for each
             item are a DataFrame, whose columns have the names of the labels if those are known.
-            None leaves it as it is.
+            None keeps the current choice.
 
         Returns
         -------
@@ -248,8 +248,8 @@ class Shown(Savable):
 
         Notes
         -----
-        Clones and pickles keep it; a file of ``save`` does not, which holds the model alone. In a
-        pipeline a ranker sees the index only if the steps before it hand on data frames, as after
+        Clones and pickles keep the choice. A file written by ``save`` contains the model alone. In
+        a pipeline a ranker sees the index only if the steps before it hand on data frames, as after
         ``pipeline.set_output(transform="pandas")``.
 
         Examples
@@ -655,17 +655,17 @@ class Ranker(PairProbabilities, Shown):
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,), Preferences, or structured array of shape (n,)
-            Scores, of which the higher are preferred; or preferences between the rows of X; or
-            survival times with a field of booleans, whether the event was seen. Of survival times
-            the value is Harrell's concordance. Pair features of preferences count if the model was
-            fitted with some.
+            Scores (higher is preferred), preferences between the rows of X, or survival times with
+            a boolean field that marks observed events. For survival times the result is Harrell's
+            concordance. Pair features of preferences count if the model was fitted with pair
+            features.
         qid : array-like of shape (n,), optional
             Query ids. A model that was fitted with query ids needs them here, too, or Preferences
             made from scores with query ids.
         sample_weight : array-like of shape (n,), optional
-            Item weights >= 0; a preference weighs the product of its two.
+            Item weights >= 0. The weight of a preference is the product of its two item weights.
         preferences : Preferences or pairs, optional
-            In place of the others, as in :meth:`rankbook.RankSVM.fit`.
+            Preferences in place of y, qid and sample_weight, as in :meth:`rankbook.RankSVM.fit`.
 
         Returns
         -------

@@ -241,13 +241,13 @@ class PairProbabilities:
         ------
         NotFittedError
         ValueError
-            If the shapes differ, or scores have no probabilities: those of the hinge, the squared
-            hinge and RankRLS get them by :meth:`calibrate`.
+            If the shapes differ, or the model defines no probabilities. After :meth:`calibrate`,
+            models with the hinge or squared hinge loss and RankRLS define them, too.
 
         Notes
         -----
-        Costs two predictions. A scikit-learn pipeline does not forward it: transform both
-        by ``pipeline[:-1]`` and call ``pipeline[-1]``.
+        Costs two predictions. A scikit-learn pipeline does not forward this method: transform a and
+        b by ``pipeline[:-1]`` and call ``pipeline[-1]``.
 
         Examples
         --------
@@ -357,7 +357,8 @@ class PairProbabilities:
             As in :meth:`rankbook.RankSVM.score`. Items of the training set would make the
             probabilities too extreme.
         method : {"sigmoid", "isotonic"}, default "sigmoid"
-            A sigmoid of one slope; or any increasing function, for a thousand preferences or more.
+            "sigmoid" fits one slope; "isotonic" fits any increasing function, and needs a thousand
+            preferences or more.
         random_state : None, int, numpy Generator or RandomState, default None
             Draws a million preferences if there are more; None is seed 0.
 
@@ -370,7 +371,7 @@ class PairProbabilities:
         ------
         NotFittedError
         ValueError
-            As :func:`rankbook.calibrate`.
+            In the same cases as :func:`rankbook.calibrate`.
 
         Examples
         --------

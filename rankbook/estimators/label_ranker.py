@@ -482,8 +482,8 @@ class LabelRanker(Ranker):
         """The labels (p, k) of objects X (p, d), best first.
 
         Labels whose scores are equal up to rounding keep their order, or get a random order for
-        each object if there is a `random_state`. With `labels`, as in :meth:`predict`, the numbers
-        (p, q) of their rows.
+        each object if there is a `random_state`. With `labels`, as in :meth:`predict`, the result
+        contains their row numbers (p, q).
 
         Examples
         --------
@@ -564,20 +564,20 @@ class LabelRankerCV(LabelRanker):
         For each lambda, the share of pairs of labels of one object that the left-out predictions
         order wrongly, averaged over objects and folds. A tie counts 1/2.
     cv_predictions_ : ndarray of shape (n, k)
-        The predictions at `lam_`, NaN where y has a gap. With "loo" the score of each label minus
-        the mean score of the object's other labels, for "objects" of all labels. With folds,
-        compare only predictions of one object and one fold.
+        The predictions at `lam_`, NaN where y has a gap. With "loo" an entry is the score of a
+        label minus the mean score of the object's other labels; for "objects", minus the mean score
+        of all its labels. With folds, compare only predictions of one object and one fold.
     curve_ : ValidationCurve
         The values as a step function, for :func:`rankbook.plots.plot_validation_curve`.
     n_labels_, label_names_, function_, coef_, solution_, certificate_ and others
-        Of the fit to all data at `lam_`, as in :class:`rankbook.LabelRanker`.
+        Attributes of the fit to all data at `lam_`, as in :class:`rankbook.LabelRanker`.
 
     Notes
     -----
     With "loo", n objects and k labels take O(n^3 + k^3) once, and O(n^2 k + n k^2) for each lambda.
     "both" takes O(k^4) once and O(n^2 k^2) for each lambda, so use folds for many labels. Each fold
-    decomposes the rest anew; with gaps, or for "ranksvm", it is fitted for each lambda. The
-    predictions take 8 l n k bytes.
+    takes a decomposition of its training set; with gaps, or for "ranksvm", a fit for each lambda.
+    The predictions take 8 l n k bytes.
 
     Examples
     --------

@@ -306,8 +306,8 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         `partial_fit` accepts only "equal".
     offset : float >= 0, optional
         By default the mean square length of a difference divided by lam, so that the first step
-        corrects one preference. 0 gives the steps 1 / (lam t) of Bagnell's lecture, of which the
-        first ones are much longer.
+        corrects one preference. 0 gives the steps 1 / (lam t) of Bagnell's lecture, where the first
+        steps are much longer.
 
     Attributes
     ----------
@@ -362,8 +362,9 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
     ) -> Self:
         """Fit to items X (n, d) with scores y (n,), query ids and item weights.
 
-        The products of the weights weigh the preferences. Or fit to `preferences` in place of y,
-        qid and sample_weight, as for :class:`rankbook.RankSVM`, with margins > 0.
+        The weight of a preference is the product of its two item weights. You can also pass
+        `preferences` in place of y, qid and sample_weight, as for :class:`rankbook.RankSVM`, with
+        margins > 0.
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
         if preferences is None:
@@ -551,7 +552,7 @@ def class_numbers(y, classes):
 class OnlineSVC(ClassifierMixin, OnlineEstimator):
     """Linear support vector classifier that learns from a stream, one constraint at a time.
 
-    For two classes, or for many with one slack for each other class. See the chapter
+    With more than two classes, there is one slack for each other class. See the chapter
     :doc:`/book/streams`.
 
     Parameters
@@ -625,7 +626,8 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Scores of examples X (p, d).
 
-        They are (p,) for two classes, positive for the second, else (p, K).
+        For two classes the shape is (p,), and a positive score means the second class; otherwise
+        the shape is (p, K).
         """
         check_is_fitted(self, "coef_")
         return self._read_rows(X, reset=False) @ self.coef_.T + self.intercept_

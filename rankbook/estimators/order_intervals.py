@@ -238,15 +238,17 @@ MOST = 40  # rows of a table
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OrderIntervals:
-    """Intervals of scores and ranks, made by :func:`order_intervals`; displayed as a table.
+    """Intervals of scores and ranks, made by :func:`order_intervals`.
+
+    They are printed, and displayed in Jupyter, as a table.
 
     Attributes
     ----------
     names : tuple of str
         Of the p items.
     score, low, high : ndarrays of shape (p,)
-        Scores less their mean over the items, and their intervals, infinite where the data do not
-        determine a score.
+        Scores minus their mean over the items, and intervals of these differences. An interval is
+        infinite if the data do not determine the score.
     rank, rank_low, rank_high : ndarrays of shape (p,), int
         One more than the number of items with a higher score, and the interval of this number.
     decided : ndarray of shape (p, p), int8
@@ -806,8 +808,8 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
     Raises
     ------
     ValueError
-        If the kernel, the loss or the penalty is another, if compared items have equal features,
-        and as ``fit``.
+        If the kernel, the loss or the penalty is not supported, if compared items have equal
+        features, or in the same cases as ``fit``.
 
     Notes
     -----

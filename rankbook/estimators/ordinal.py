@@ -71,8 +71,9 @@ class OrdinalRanker(ClassifierMixin, Shown):
         Any estimator with ``fit(X, y)`` whose ``predict`` returns a score for each item; by default
         :class:`rankbook.RankSVM` with its default lambda.
     loss : {"error", "absolute"}, default "error"
-        What the thresholds minimise on the training set: the share of items of a wrong class, or
-        the mean distance of the classes. See :func:`rankbook.metrics.best_cuts`.
+        Loss that the thresholds minimise on the training set: the share of misclassified items, or
+        the mean distance between the predicted and the true class. See
+        :func:`rankbook.metrics.best_cuts`.
 
     Attributes
     ----------

@@ -215,7 +215,7 @@ class RankRLS(RankRLSBase):
         cross-validation.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
-        Of the kernel; gamma=None means 1/d.
+        Kernel parameters; gamma=None means 1/d.
     basis : int, array-like of int or array-like of shape (r, d), optional
         Items that carry coefficients: their number, rows of X, or the items. All by default. With r
         rows of X and kernel="precomputed", X may be their kernel K_MR (n, r) alone.
@@ -225,7 +225,7 @@ class RankRLS(RankRLSBase):
         "auto" takes "rls", "sparse-rls" with a basis, and "homotopy" for the L1 penalty. If the
         kernel matrix does not fit in memory, pass ``rankbook.get_solver("rls", directions=500)``.
     graph : None, "identity", matrix of weights or Preferences, default None
-        In place of queries; "identity" is regression of the scores.
+        Graph of pairs in place of queries; "identity" is regression of the scores.
     random_state : None, int, numpy Generator or RandomState, default None
         Draws the basis; None stands for seed 0.
     penalty : {"l2", "l1"}, default "l2"
@@ -233,7 +233,7 @@ class RankRLS(RankRLSBase):
         basis and data in memory.
     query_weight : None, "equal" or array-like of shape (q,), default None
         Total weight of the pairs of each query, item weights and pairs of equal scores included, in
-        the order of the sorted ids; "equal" means 1 for each. An array is not for blocks. For
+        the order of the sorted ids; "equal" means 1 for each. Blocks do not accept an array. For
         weights of levels, pass `preferences` from :meth:`rankbook.Preferences.from_scores` with
         ``margin="difference"``, which lists the pairs and leaves out those of equal scores.
 
@@ -306,12 +306,12 @@ class RankRLS(RankRLSBase):
         data frame with y and qid of Dask, or names of columns, see :func:`rankbook.dask_blocks`.
 
         Or fit to `preferences` in place of y, qid and sample_weight, as for
-        :class:`rankbook.RankSVM`: f should differ by their margins, exactly, so that the sum of
-        c (delta - (f(better) - f(worse)))^2 is minimised. Preferences in place of y stand for
-        scores, query ids and item weights if they were made from scores with at most one weight for
-        each item, and have the same meaning as `preferences` if not. With two weights for each
-        item, c is a weight of the better times one of the worse item and delta is 1; these
-        preferences are counted in O(n log n) and not listed.
+        :class:`rankbook.RankSVM`: the fit then minimises the sum of c (delta - (f(better) -
+        f(worse)))^2, for weights c and margins delta, so that differences of f approximate the
+        margins. Preferences passed as y are replaced by their scores, query ids and item weights if
+        they were made from scores with at most one weight for each item. Otherwise they are treated
+        as `preferences`. With two weights for each item, c is a weight of the better times one of
+        the worse item and delta is 1; these preferences are counted in O(n log n) and not listed.
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
         if is_dask(X):
@@ -517,7 +517,7 @@ class RankRLSCV(RankRLSBase):
         default 30 from 1e-4 to 1e6. Folds use the same values as the fit on all data.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma : float, None or array-like of float
-        Of the kernel, None for 1/d; or several to try.
+        Kernel parameter, None for 1/d; or several values to try.
     cv : {"query", "loo", "lpo"}, int, splitter or iterable, default 5
         Leave out each query, item or pair of items; a number of folds, by query if there are
         several queries, else by item; a splitter; or pairs (training, validation) of rows that
@@ -526,8 +526,9 @@ class RankRLSCV(RankRLSBase):
     metric : str or callable, default "disagreement"
         A name as for :func:`rankbook.metrics.scorer`, such as ``"ndcg@10"`` or "map", a metric of
         :mod:`rankbook.metrics`, or a function ``metric(y_true, y_score, qid)`` whose larger values
-        are better. The mean over queries, and over folds of items. For "lpo" and for preferences
-        only "disagreement", with their weights and as the mean over folds and groups.
+        are better. The value is the mean over queries, and over folds of items. "lpo" and
+        preferences allow only "disagreement", which uses the weights of the preferences and is
+        averaged over folds and groups.
     graph : None or "identity", default None
         "identity" is regression of the scores; query ids then only determine which items the metric
         compares and the folds keep together.
@@ -549,18 +550,19 @@ class RankRLSCV(RankRLSBase):
     Attributes
     ----------
     lam_, gamma_, best_value_ : float, float or None, and float
-        The best entry and its value; of equal ones the largest lambda, then the smallest gamma.
+        The best entry and its value. If several are equal, the largest lambda and then the smallest
+        gamma is chosen.
     cv_values_, lams_, gammas_ : ndarray of shape (l, number of gammas), ndarray (l,) and list
         The metric of the left-out items for each lambda (row) and gamma (column).
     curve_ : ValidationCurve
         The values for `gamma_` as a step function, for ``rb.plots.plot_validation_curve``.
     path_ : SolutionPath
-        Solutions on all data for every lambda. It takes one decomposition when it is first read and
-        up to n^2 numbers of memory; not stored, and not for blocks.
+        Solutions on all data for every lambda. Reading it takes one decomposition and memory for up
+        to n^2 numbers. It is not stored, and not available for blocks.
     n_dropped_ : int
         Number of preferences that are in no validation set; 0 for scores.
     solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_
-        Of the fit on all data, as in :class:`rankbook.RankRLS`.
+        Attributes of the fit on all data, as in :class:`rankbook.RankRLS`.
 
     Examples
     --------
@@ -638,14 +640,15 @@ class RankRLSCV(RankRLSBase):
         Parameters
         ----------
         X : array-like of shape (n, d), Blocks, or a dask array or data frame
-            For ``cv="query"``: blocks alone, as of :func:`rankbook.read_blocks`; or a collection of
-            Dask, with y and qid of Dask or names of columns, see :func:`rankbook.dask_blocks`.
+            With ``cv="query"``, X may also be blocks, which already contain y and qid (see
+            :func:`rankbook.read_blocks`), or a collection of Dask, with y and qid of Dask or names
+            of columns (see :func:`rankbook.dask_blocks`).
         y : array-like of shape (n,) or (n, k)
         qid : array-like of shape (n,), optional
         preferences : Preferences or pairs, optional
-            In place of y, as in :meth:`rankbook.RankRLS.fit`.
+            Preferences in place of y, as in :meth:`rankbook.RankRLS.fit`.
         groups : array-like of shape (n,) or (m,), optional
-            Beside preferences, the group of each item or of each preference, as in
+            For fits with preferences: the group of each item or of each preference, as in
             :meth:`rankbook.RankSVMCV.fit`.
 
         Returns

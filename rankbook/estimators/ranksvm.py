@@ -178,13 +178,13 @@ class RankSVM(Ranker):
         Coefficients of pair features, if the preferences have some; `predict` leaves them out. See
         :mod:`rankbook.problems.pair_features`.
     function_, solution_ : the fitted function, and Solution
-        The function alone, and the solution with its problem and the training data, which a pickle
-        leaves out.
+        The function alone, and the solution, which contains the problem and the training data. A
+        pickle leaves the solution out.
     certificate_, exact_certificate_ : Certificate
         Computed by the library, not by the solver. The second one, for an approximate kernel, is
         computed when it is first read, in O(n^2 d).
     calibration_ : Sigmoid or Isotonic
-        After :meth:`calibrate`, whose result turns score differences into probabilities.
+        Result of :meth:`calibrate`, which turns score differences into probabilities.
     by_query_ : bool
         Whether the model was fitted with query ids, which :meth:`score` then needs.
     item_names_ : pandas.Index
@@ -254,24 +254,25 @@ class RankSVM(Ranker):
         Parameters
         ----------
         X : array-like of shape (n, d), Blocks, or a dask array or data frame
-            With a linear kernel: blocks alone, as of :func:`rankbook.read_blocks` for files larger
-            than memory; or a collection of Dask, see :func:`rankbook.dask_blocks`, with y, qid and
-            sample_weight of Dask or names of columns of X.
+            With a linear kernel, X may also be blocks, which already contain y, qid and weights
+            (see :func:`rankbook.read_blocks` for files larger than memory), or a collection of
+            Dask, with y, qid and sample_weight of Dask or names of columns of X (see
+            :func:`rankbook.dask_blocks`).
         y : array-like of shape (n,), Preferences, a table of pairs, or a structured array
             Scores; higher is preferred. Or preferences between the rows of X, which scikit-learn's
-            tools split with X; those made from scores stand for scores, query ids and item weights.
-            Or a table with the columns winner and loser, as for `preferences`. Or survival times
-            in a structured array as of scikit-survival, with strata as `qid`; see
-            :meth:`rankbook.Preferences.from_survival`.
+            tools split together with X; preferences made from scores are replaced by their scores,
+            query ids and item weights. Or a table with the columns winner and loser, as for
+            `preferences`. Or survival times in a structured array as of scikit-survival, with
+            strata as `qid`; see :meth:`rankbook.Preferences.from_survival`.
         qid : array-like of shape (n,), optional
             Query ids in any order; only items of one query are compared.
         sample_weight : array-like of shape (n,), optional
             Item weights >= 0. The weight of a pair is the product of its two item weights.
         preferences : Preferences or pairs, optional
-            Between the rows of X, in place of y, qid and sample_weight: a
-            :class:`rankbook.Preferences`, each with its own weight and margin; or pairs (winner,
-            loser) of names in ``X.index``, where X is a pandas data frame: shape (m, 2), or a table
-            with the columns winner and loser, or with two columns, the winner first.
+            Preferences between the rows of X, in place of y, qid and sample_weight. Either a
+            :class:`rankbook.Preferences`, with weights and margins, or pairs (winner, loser) of
+            names in ``X.index`` of a pandas data frame X: an array of shape (m, 2), a table with
+            the columns winner and loser, or a table with two columns, the winner first.
 
         Returns
         -------
@@ -280,8 +281,8 @@ class RankSVM(Ranker):
         Raises
         ------
         ValueError
-            If an argument is out of range, no query has two levels, or preferences are given beside
-            one of the others, or of items that X does not have.
+            If an argument is out of range, no query has two levels, or preferences are passed
+            together with y, qid or sample_weight or refer to items that X does not contain.
 
         Examples
         --------
@@ -599,8 +600,8 @@ class RankSVMCV(Ranker):
         The curve is then exact, except with "epsilon" and "newton", whose solutions have a relative
         gap of at most 1e-3. A solver for one lambda is called through "epsilon".
     gamma : float, None or array-like of float
-        Of the kernel. Among several values the one with the best curve is chosen, of equal ones the
-        smallest; each takes paths of its own.
+        Kernel parameter. Among several values, the one with the best curve is chosen, and the
+        smallest of several best ones. Each value needs paths of its own.
     cv : int, splitter or iterable, default 5
         Number of folds, by query if there are several queries, else by item; a scikit-learn
         splitter; or pairs (training, validation) of rows. With one given split, ``cv=[(training,
@@ -614,8 +615,9 @@ class RankSVMCV(Ranker):
         probabilities; see :func:`rankbook.validation_curve`. Item weights count for the first two
         only.
     k, lam_min_ratio : int, optional, and float or None, default 1e-6
-        Ranks that count for "ndcg", and where the paths end, as a share of the largest lambda that
-        matters (lam_max, or :func:`rankbook.paths.ranges.lam_unit`); None follows them to the end.
+        Number of ranks that count for "ndcg"; and the lambda at which paths end, as a share of the
+        largest lambda that matters (lam_max, or :func:`rankbook.paths.ranges.lam_unit`). None
+        follows paths to their end.
     n_jobs : int, optional
         Number of folds fitted in parallel, by joblib. The result does not depend on it.
     progress : bool, default False
@@ -623,9 +625,10 @@ class RankSVMCV(Ranker):
     random_state : None, int, numpy Generator or RandomState, default None
         Shuffles the folds if `cv` is a number. None assigns them in the order of the scores.
     fold_by : {"item", "pair", "group", "order"}, default "item"
-        Units that a fold of preferences leaves out: items, so that the score holds for new items
-        and preferences across folds are dropped; single preferences, or with `groups` whole groups
-        of them; all items of a group; or orders of the same items, or all orders of a group.
+        Units that a fold of preferences leaves out. "item" leaves out items: the score holds for
+        new items, and preferences across folds are dropped. "pair" leaves out single preferences,
+        or whole groups of them if you pass `groups`. "group" leaves out all items of a group.
+        "order" leaves out orders of the same items, or all orders of a group.
 
     Attributes
     ----------
@@ -647,7 +650,7 @@ class RankSVMCV(Ranker):
         Number of preferences that are in no validation set, because their items are in different
         folds.
     solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_, pair_coef_
-        Of the fit on all data, as in :class:`rankbook.RankSVM`.
+        Attributes of the fit on all data, as in :class:`rankbook.RankSVM`.
 
     Examples
     --------

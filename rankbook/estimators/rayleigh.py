@@ -104,8 +104,9 @@ class RayleighBase(Ranker):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """The probabilities (p, 2) of the worse and the better class, equation (2).
 
-        They are those of quadratic discriminant analysis in the coordinates of the fit, lam / 2 on
-        the diagonals of both covariances. Their order is not that of `predict`, which is linear.
+        They come from quadratic discriminant analysis in the coordinates of the fit, with lam / 2
+        added to the diagonals of both covariances. Their order may differ from the order of
+        `predict`, which is linear.
         """
         check_is_fitted(self)
         return self.posterior_.predict_proba(self._read_items(X, reset=False))
@@ -113,10 +114,10 @@ class RayleighBase(Ranker):
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The area under the ROC curve on the labelled items.
 
-        It is the share of pairs, one of each class, in the right order, a tie counting 1/2.
+        It is the share of pairs, one item of each class, in the right order; a tie counts 1/2.
 
-        A pair weighs the product of its items' weights `sample_weight` (n,) >= 0; those of
-        unlabelled items play no part.
+        The weight of a pair is the product of its item weights `sample_weight` (n,) >= 0. Weights
+        of unlabelled items have no effect.
         """
         check_is_fitted(self)
         refuse_data(X, y, labels=True)
@@ -199,11 +200,12 @@ class RayleighRanker(RayleighBase):
         from 0.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
-        Of the kernel; gamma=None means 1/d.
+        Kernel parameters; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
         How to choose the items that span the subspace, see :class:`rankbook.NystroemMap`.
     n_neighbors, metric : int, default 2, and str, callable or transformer, default "euclidean"
-        Of the graph of all items, see :func:`rankbook.kernels.neighbours.neighbour_graph`.
+        Parameters of the graph of all items, see
+        :func:`rankbook.kernels.neighbours.neighbour_graph`.
     neighbours : {"auto", "exact", "approximate"}, default "auto"
         How to search for neighbours. "approximate" needs pynndescent (the extra rankbook[large]).
         "auto" uses it above about 100,000 items, if it is installed and finds 90 % of them.
@@ -272,7 +274,7 @@ class RayleighRanker(RayleighBase):
 
     @keeping_features
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit to items X (n, d), all of them, and labels y (n,) with marks.
+        """Fit to all items X (n, d), and labels y (n,) in which unlabelled items are marked.
 
         Parameters
         ----------
@@ -408,8 +410,8 @@ class RayleighRankerCV(RayleighBase):
         choose), manifold weights >= 0, numbers of components (or None for all), and gammas of the
         kernel, None for 1/d.
     cv : int, splitter or iterable, default 5
-        Folds of the labelled items, by class; a splitter; or pairs (training, validation). The last
-        two see the labelled items only, numbered in their order.
+        Folds of the labelled items, by class; a splitter; or pairs (training, validation). A
+        splitter and pairs refer to the labelled items only, numbered in their order.
     n_neighbors, kernel, degree, coef0, pivots, metric, unlabelled, neighbours
         As in :class:`rankbook.RayleighRanker`.
     random_state : None, int, numpy Generator or RandomState, default None
@@ -431,7 +433,7 @@ class RayleighRankerCV(RayleighBase):
         The axes of the table: "lams", "manifold_weights", "n_components" and "gammas".
     classes_, solution_, certificate_, solver_, pivots_, dual_coef_, posterior_, coef_,
     n_features_in_
-        Of the fit to all labelled items, as in :class:`rankbook.RayleighRanker`.
+        Attributes of the fit to all labelled items, as in :class:`rankbook.RayleighRanker`.
 
     Examples
     --------
@@ -488,7 +490,7 @@ class RayleighRankerCV(RayleighBase):
 
     @keeping_features
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit to items X (n, d), all of them, and labels y (n,) with marks.
+        """Fit to all items X (n, d), and labels y (n,) in which unlabelled items are marked.
 
         An error leaves the estimator unchanged.
 

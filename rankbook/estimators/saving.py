@@ -193,23 +193,24 @@ class Savable(BaseEstimator):
         Parameters
         ----------
         file : str or path
-            By custom ``.rankbook``. It appears whole or not at all; one that is there is replaced.
+            The usual ending is ``.rankbook``. An existing file is replaced only when the new one is
+            complete.
 
         Raises
         ------
         NotFittedError
         ValueError
-            If a parameter is a function, or something else that no file can hold.
+            If a parameter is a function or another value that cannot be stored in a file.
         OSError
             If the file cannot be written.
 
         Notes
         -----
-        Arrays and JSON; :func:`rankbook.load` reads it and runs no code of it. As
-        many bytes as the arrays have, and about 5000 more. Left out, beside the data, are the
-        preferences that `fit` was given with their names (a path that is saved keeps both), and
-        what says how the model is used and not what it is: :meth:`set_output`, and the metadata
-        requests of ``set_fit_request`` and its like, which joblib and pickles keep.
+        The file contains arrays and JSON, and takes about 5000 bytes more than the arrays.
+        :func:`rankbook.load` reads it and runs no code from it. The file contains neither the
+        training data nor the preferences and their names that you passed to `fit`; the file of a
+        path contains both. It also omits two settings that joblib and pickles keep:
+        :meth:`set_output`, and the metadata requests of ``set_fit_request`` and similar methods.
 
         The file of a ranker inside a scikit-learn pipeline leaves out the steps before it, such as
         the scaling, and the loaded ranker expects features that they have transformed.
@@ -344,7 +345,7 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
     Returns
     -------
     SolutionPath or estimator
-        Of the class that was saved. A loaded model has the parameters and fitted attributes of the
+        An object of the saved class. A loaded model has the parameters and fitted attributes of the
         saved one, except ``solution_``, and predicts the same scores to the last bit. You can
         resume a loaded :class:`rankbook.RegularizationPath` if the saved path could be resumed and
         its solver is one of rankbook's, or is installed and allowed.

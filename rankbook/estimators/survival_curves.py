@@ -104,7 +104,8 @@ class BaselineHazard(SetOnce):
         ----------
         y_score : array-like of shape (p,), float
         times : float or array-like of shape (t,), optional
-            By default the times of events. 0 before the first; constant after the last.
+            Times at which to evaluate the hazard; by default the times of events. It is 0 before
+            the first event and constant after the last.
 
         Returns
         -------
@@ -124,6 +125,6 @@ class BaselineHazard(SetOnce):
     def survival(self, y_score: ArrayLike, times: ArrayLike | None = None) -> np.ndarray:
         """The probability that patients live beyond some times, exp(-cumulative hazard).
 
-        Parameters and shapes are those of :meth:`cumulative_hazard`.
+        The parameters and the shape of the result are as in :meth:`cumulative_hazard`.
         """
         return np.exp(-self.cumulative_hazard(y_score, times))

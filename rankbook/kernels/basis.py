@@ -131,7 +131,7 @@ class BasisMap(KernelMap):
         return super().diagonal
 
     def matvec(self, coef: np.ndarray) -> np.ndarray:
-        """f (n,) or (n, k), the scores of the items.
+        """Scores f (n,) or (n, k) of the items.
 
         O(n d) for a linear kernel, else O(n r), plus the kernel if it is not kept.
         """
@@ -265,8 +265,8 @@ def choose_basis(
     X : array-like of shape (n, d), or sparse for a linear kernel but not "kmeans++"
     r : int, 1 <= r <= n
     method : {"random", "kmeans++", "rpcholesky"}, default "random"
-        Drawn evenly; spread out in the space of X by scikit-learn's k-means++; or by randomly
-        pivoted Cholesky of the kernel.
+        "random" draws uniformly, "kmeans++" spreads the items out in the space of X by
+        scikit-learn's k-means++, and "rpcholesky" uses randomly pivoted Cholesky of the kernel.
     kernel, gamma : Kernel, str or callable, and float, optional
         For "rpcholesky" a :class:`rankbook.kernels.kernel.Kernel` other than "precomputed", or its
         name and gamma.
@@ -281,7 +281,7 @@ def choose_basis(
 
     Notes
     -----
-    O(n), O(n r d) and O(n r^2 + n r d).
+    O(n) for "random", O(n r d) for "kmeans++" and O(n r^2 + n r d) for "rpcholesky".
 
     Examples
     --------

@@ -166,7 +166,7 @@ class KernelMap(SetOnce):
     def keep_items(self, X: Any, copy: bool = True) -> None:
         """Take over the items as the read-only `X`, centred if they may be.
 
-        With copy=False as views of them, for the caller to leave alone.
+        With copy=False, `X` is a view of the items, which the caller must not change.
         """
         refuse_huge("X", X)
         if copy and self.is_centred and self.is_factored:
@@ -221,9 +221,9 @@ class KernelMap(SetOnce):
     def evaluated(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
-        """Scores (n,) of the items, and the square of the norm, of a function.
+        """Compute a function's scores (n,) of the items and its squared norm.
 
-        It is given by its coefficients or, if it is linear, its weights.
+        Pass the coefficients of the function or, if it is linear, its weights.
         """
         if not self.is_factored:
             f = self.matvec(coef)
@@ -246,7 +246,7 @@ class KernelMap(SetOnce):
     def function(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
     ) -> LinearFunction | KernelFunction:
-        """The function of coefficients (n,) or (n, k), or of weights.
+        """The function with given coefficients (n,) or (n, k), or with given weights.
 
         It is a :class:`LinearFunction` or a :class:`KernelFunction`.
         """

@@ -311,10 +311,11 @@ class NystroemMap(SetOnce):
     kernel, gamma : Kernel, str or callable, and float, optional
         A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
-        How pivots are chosen by their residual, the squared distance from the span of earlier
-        pivots: the largest, uniformly among those of at least a thousandth of the largest, or with
-        probability proportional to it. "pca" chooses none: its directions are the principal ones of
-        all items, O(n^2) memory.
+        How to choose pivots by their residual, the squared distance from the span of earlier
+        pivots. "greedy" takes the item with the largest residual, "random" draws uniformly among
+        the items with at least a thousandth of it, and "rpcholesky" draws with probability
+        proportional to the residual. "pca" uses the principal directions of all items instead of
+        pivots, in O(n^2) memory.
     random_state : None, int, numpy Generator or RandomState, default None
         Seed or generator of the draws, unless `pivots` is "greedy"; None is seed 0.
 
@@ -326,8 +327,8 @@ class NystroemMap(SetOnce):
         Lower triangular C with C C' the kernel of the pivots; for "pca" as in
         :func:`rankbook.kernels.nystroem.principal_directions`.
     features : ndarray of shape (n, p)
-        Coordinates of the items in orthonormal directions; a pickle leaves them out, it maps new
-        items only.
+        Coordinates of the items in orthonormal directions. A pickle omits them, so it can only map
+        new items.
     n_items : int
     trace, residual : float
         Trace of the kernel matrix, and the share of it that the subspace does not explain.
@@ -381,7 +382,7 @@ class NystroemMap(SetOnce):
     def transform(self, X_new: ArrayLike) -> np.ndarray:
         """Coordinates (m, p) of new items X_new (m, d). O(m p d + m p^2).
 
-        For a precomputed kernel their kernel (m, n) with the n items.
+        For a precomputed kernel, pass the kernel (m, n) between the new items and the n items.
         """
         X_new = as_matrix("X_new", X_new)
         if self.landmarks is not None:
@@ -400,7 +401,7 @@ class NystroemMap(SetOnce):
     def expansion(self, w: np.ndarray) -> np.ndarray:
         """Coefficients beta (p,) or (p, k) for the weights w (p,) or (p, k). O(p^2).
 
-        They are those with f(x) = sum_j beta_j k(x, x_pivot_j) for the function of weights w.
+        They satisfy f(x) = sum_j beta_j k(x, x_pivot_j) for the function f with weights w.
         """
         if self.rule == "pca":
             return self.factor @ w

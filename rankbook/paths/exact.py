@@ -513,11 +513,12 @@ class RegularizationPath(SolutionPath):
         Yields
         ------
         lams : ndarray of shape (b,), not increasing
-            The two ends of one segment after the other, so breakpoints come twice. Each block
-            begins where the one before ended; the first begins above lam_max and the last ends
-            at the lower end of the domain.
+            Both ends of each segment in turn, so every breakpoint occurs twice. Each block begins
+            where the one before ended; the first begins above lam_max and the last ends at the
+            lower end of the domain.
         G : ndarray of shape (b, p)
-            lam f(x) at these, up to a number common to all items; affine in lam in between.
+            lam f(x) at these lambdas, up to a constant common to all items; affine in lam in
+            between.
         """
         problem = self.problem
         if self.iterator is None:
@@ -530,15 +531,15 @@ class RegularizationPath(SolutionPath):
             yield lams, rows @ cross.T
 
     def sets_after(self, count: int) -> np.ndarray:
-        """The set (m,) of each preference after so many events. O(m + count)."""
+        """The set (m,) of each preference after `count` events. O(m + count)."""
         sets, events = first_sets(self.problem.prefs), self.events[:count]
         sets[events["pair"]] = events["to"]  # of repeated pairs the last one counts
         return sets
 
     def free_at(self, count: int) -> np.ndarray:
-        """The free preferences after so many events, in rising order.
+        """The free preferences after `count` events, in increasing order.
 
-        Read from the last checkpoint before.
+        The method starts from the last checkpoint at or before `count` events.
         """
         points = () if self.iterator is None else self.iterator.checkpoints
         number = bisect_right(points, count, key=attrgetter("events"))
@@ -598,8 +599,8 @@ class RegularizationPath(SolutionPath):
             Where to end; by default at the `lam_min` of the first call, or after the last event if
             that is reached.
         **options
-            Of the solver: for "path" max_events (further ones), progress, stop and
-            keep_interrupted.
+            Options of the solver; for "path" these are max_events (further events), progress, stop
+            and keep_interrupted.
 
         Returns
         -------
@@ -664,7 +665,7 @@ class RegularizationPath(SolutionPath):
 
     @classmethod
     def stored(cls, problem, facts, checkpoint_events, checkpoint_lam, **columns):
-        """The path of a file, which says `facts` of it and holds these parts of it."""
+        """Make a path from the facts and arrays that a file contains."""
         # here, since replay brings numba, and a list of solvers should not
         from rankbook.paths import files
         from rankbook.paths.replay import Checkpoint, PathIterator

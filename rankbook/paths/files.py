@@ -355,7 +355,8 @@ def save_path(path, file, form, **parts):
     ----------
     path : SolutionPath
     file : str or path
-        By custom ``.rankbook``. It appears whole or not at all; one that is there is replaced.
+        The usual ending is ``.rankbook``. An existing file is replaced only when the new one is
+        complete.
     form : str
         What makes a path of the parts, by a method ``stored``: the attribute ``form`` of a class
         of paths, or the name of a solver of rankbook.

@@ -120,7 +120,7 @@ class SpectralPath(SolutionPath):
 
     @classmethod
     def stored(cls, problem, facts, **parts):
-        """The path of a file, which says `facts` of it and holds these parts of it."""
+        """Make a path from the facts and arrays that a file contains."""
         from rankbook.paths.files import demand, unpack_spectrum
 
         if isinstance(problem, RayleighProblem):

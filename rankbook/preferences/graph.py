@@ -270,7 +270,8 @@ class Preferences(SetOnce):
         level and the query of each begin.
     better_weight, worse_weight : ndarray of shape (n,), or None
         Weights of the items as the better and as the worse item of a preference. Its weight is the
-        product of the two. The same array if each item has one weight; see :meth:`item_weighted`.
+        product of the two. Both are the same array if each item has one weight; see
+        :meth:`item_weighted`.
     pair_features : ndarray of shape (m, p), or None
         Features of the pairs. Cutting, weighing and pickling keep them; metrics, which compare the
         scores of items, do not use them.
@@ -455,9 +456,10 @@ class Preferences(SetOnce):
         concordance, see :func:`rankbook.metrics.concordance`. :meth:`item_weighted` replaces the
         weights; a censored patient is never the worse one of a pair.
 
-        Estimators and metrics read scikit-survival's structured arrays like this. Folds
-        deal patients by the number of patients whom they outlive minus the number who outlive them,
-        which spreads early and late events and censored times over the folds.
+        Estimators and metrics treat scikit-survival's structured arrays in the same way.
+        Cross-validation assigns patients to folds by the number of patients whom they outlive minus
+        the number who outlive them, which spreads early and late events and censored times over the
+        folds.
 
         Examples
         --------
@@ -639,16 +641,16 @@ class Preferences(SetOnce):
             join the columns, as in ``log["query"] + "/" + log["document"]``.
         rule : {"skip-above", "last-click", "skip-next", "all-others"}, default "skip-above"
             "skip-above": a clicked item is preferred to those above it that were not clicked
-            (Joachims, 2002). "last-click": the same for the last click of a session only.
-            "skip-next": a clicked item is preferred to the next one below, if that was not clicked.
-            "all-others": it is preferred to all others of the session, clicked or not; without
-            `propensity` this favours the order in which items were shown.
+            (Joachims, 2002). "last-click": as "skip-above", but only for the last click of a
+            session. "skip-next": a clicked item is preferred to the next one below, if that was not
+            clicked. "all-others": a clicked item is preferred to all others of the session, clicked
+            or not; without `propensity` this favours the order in which items were shown.
         items : sequence of n distinct names, optional
             As in :meth:`from_pairs`; every item that was shown counts.
         propensity : str or array-like of shape (n,), optional
             Column of the probability, in (0, 1], that the user examined the row's rank; see
             :func:`rankbook.click_propensities`. The preferences of a click have weight
-            1 / propensity (Joachims, Swaminathan and Schnabel, 2017). Only with
+            1 / propensity (Joachims, Swaminathan and Schnabel, 2017). Requires
             ``rule="all-others"``.
         clip : float, default 0.01
             Smaller propensities count as `clip`, which bounds the weight of a click by 1 / clip at
@@ -732,7 +734,8 @@ class Preferences(SetOnce):
         Raises
         ------
         ValueError
-            As :meth:`from_pairs`; or if `margin` needs goals and `result` has letters.
+            In the same cases as :meth:`from_pairs`, or if `margin` needs goals and `result` has
+            letters.
 
         Examples
         --------
@@ -897,7 +900,8 @@ class Preferences(SetOnce):
 
     @property
     def is_listed(self) -> bool:
-        """True if the pairs are stored as a list; those of scores are listed when first read."""
+        """True if the pairs are stored as a list. A graph of scores is listed when its pairs are
+        first read."""
         return self._pairs is not None
 
     @property
@@ -909,7 +913,8 @@ class Preferences(SetOnce):
 
     @property
     def is_counted(self) -> bool:
-        """True if scores and weights of items or levels determine everything, without a list."""
+        """True if scores, item weights and level weights determine the graph without a list of
+        pairs."""
         full = self.graph == "full" and self.levels is not None and self._margin is None
         return full and (self._level_weight is not None or not self.has_pair_weights)
 

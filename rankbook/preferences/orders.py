@@ -146,7 +146,8 @@ class Orders(Tabled, SetOnce):
             As in :meth:`rankbook.Preferences.from_rankings`: items as row numbers or names; items
             that share a place stand in a list, tuple or set within the order.
         n_items, items
-            As there: the number of items, or their names in the order of the rows.
+            The number of items, or their names in the order of the rows, as in
+            :meth:`rankbook.Preferences.from_rankings`.
         top : int or array-like of shape (r,), optional
             Number of places that were chosen. The other items of an order were available but not
             chosen, and their order does not matter. An item is chosen if fewer than `top` items
@@ -264,10 +265,11 @@ class Orders(Tabled, SetOnce):
         Parameters
         ----------
         prefs : Preferences
-            Of :meth:`rankbook.Preferences.from_scores` or `from_survival`, with weights of items or
-            none. For scores the best item is chosen first. The weight of a choice is the item's
-            weight as the better item of a pair, and its weight at risk is the weight as the worse
-            item. For survival times the shortest comes first, and the two weights change roles.
+            Preferences made by :meth:`rankbook.Preferences.from_scores` or `from_survival`, with or
+            without item weights. For scores the best item is chosen first. The weight of a choice
+            is the item's weight as the better item of a pair, and its weight at risk is the weight
+            as the worse item. For survival times the shortest comes first, and the two weights
+            change roles.
 
         Raises
         ------
@@ -374,7 +376,7 @@ class Orders(Tabled, SetOnce):
         ----------
         orders : array-like of shape (s,), int
         weight : array-like of shape (s,), optional
-            Factors of their weights.
+            Factors that multiply the weights of the selected orders.
 
         Examples
         --------

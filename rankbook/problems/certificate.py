@@ -95,8 +95,8 @@ class Certificate(Tabled):
         Upper and lower bound on the minimum, each moved outwards by `rounding`.
     gap, relative_gap : float
         Difference of the two bounds before they are moved, at least 0, and this gap divided by
-        max(1, abs(primal)). Where `rounding` is more than a millionth of max(1, abs(primal)), it is
-        in the gap as well.
+        max(1, abs(primal)). If `rounding` exceeds a millionth of max(1, abs(primal)), the gap
+        includes it.
     radius : float
         The optimum lies within this distance of f, in the norm of its space; infinite for the L1
         penalty, which is not strongly convex.
@@ -108,7 +108,7 @@ class Certificate(Tabled):
         Largest misplaced share of a multiplier times its distance from the margin, in units of the
         margin.
     gradient : float
-        Norm of the gradient, for RankRLS of half of it; 0 for a loss with corners.
+        Norm of the gradient (for RankRLS, of half the gradient); 0 for a nondifferentiable loss.
     relative_residual : float
         Norm of the gradient divided by its value for f = 0; 0 if it is no more than a rounding
         error.
@@ -119,7 +119,8 @@ class Certificate(Tabled):
     rounding : float
         Bound on the rounding error of each of the two bounds.
     quotient, quotient_max : float or None
-        RayleighRanker: the Rayleigh quotient of w, and an upper bound on that of any direction.
+        RayleighRanker: the Rayleigh quotient of w, and an upper bound on the quotients of all
+        directions.
 
     Examples
     --------
@@ -158,14 +159,14 @@ class Certificate(Tabled):
         radius: float | None = None,
         **residuals: Any,
     ) -> Self:
-        """The certificate of two bounds as they were computed, and of their rounding error.
+        """Make the certificate from two computed bounds and their rounding error.
 
-        A relative error of :data:`ROUNDING` is added to it, and both bounds are moved outwards by
-        it; a lower bound of at least 0 stays so. The gap is the distance of the computed bounds, if
-        it is not known better, and that of the moved ones where the error is above :data:`VISIBLE`.
-        Where the lower bound is above the upper one, the error is at least their distance, and so
-        is the gap if the error was smaller. The radius is sqrt(2 (gap + 2 rounding) / lam) by
-        default; for lam = 0 sqrt(2 (gap + 2 rounding)).
+        The method adds a relative error of :data:`ROUNDING` to the rounding error and moves both
+        bounds outwards by the sum; a nonnegative lower bound stays nonnegative. By default the gap
+        is the distance between the computed bounds, or between the moved bounds if the error is
+        above :data:`VISIBLE`. If the lower bound exceeds the upper bound, the error is at least the
+        difference, and so is the gap if the error was smaller. The radius is sqrt(2 (gap + 2
+        rounding) / lam) by default; for lam = 0 sqrt(2 (gap + 2 rounding)).
         """
         rounding += ROUNDING * sum(abs(bound) for bound in (primal, dual) if np.isfinite(bound))
         gap = primal - dual if gap is None else gap
@@ -263,7 +264,7 @@ class Solution(Tabled, SetOnce):
     info : dict
         Information from the solver; never used for the certificate.
     weights : ndarray of shape (d,) or (d, k), optional
-        Instead of coefficients, for a linear kernel.
+        Weights in place of coefficients, for a linear kernel.
 
     Examples
     --------

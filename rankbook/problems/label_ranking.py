@@ -95,7 +95,7 @@ class LabelMap:
     object_weight: np.ndarray | None
 
     def keep_objects(self, X, y, kernel, label_kernel, object_weight):
-        """Take over objects, and return the items (n_items, d + 1), their kernel and scores."""
+        """Store the objects, and return the items (n_items, d + 1), their kernel and scores."""
         self.object_kernel = kernel
         may_be_sparse = kernel.name == "linear" and hasattr(X, "tocsr")
         X = as_items("X", X) if may_be_sparse else as_matrix("X", X)
@@ -146,12 +146,12 @@ class LabelMap:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every object has a score for all labels, or is compared with nothing."""
+        """Whether every object that has comparisons has a score for each label."""
         return len(self.pairs[0]) == np.unique(self.pairs[0]).size * len(self.label_gram)
 
     @property
     def object_root(self) -> np.ndarray:
-        """(n,) the roots of the weights of objects, 0 for one that is compared with nothing."""
+        """Square roots (n,) of the object weights; 0 for an object without comparisons."""
         root = np.zeros(self.objects.shape[0])
         root[self.pairs[0]] = 1.0
         return root if self.object_weight is None else root * np.sqrt(self.object_weight)
@@ -216,8 +216,8 @@ class LabelMap:
     ) -> LinearFunction | KernelFunction:
         """The function that gives new objects (p, d) their scores (p, k) of all labels.
 
-        With the kernel `cross` (q, k) between other labels and those of the problem: the scores
-        (p, q) of the others.
+        With `cross` (q, k), the kernel between other labels and the labels of the problem, it gives
+        the scores (p, q) of the other labels.
         """
         B = self.table(balanced(self, coef))
         used = np.flatnonzero(B.any(axis=1))
@@ -252,8 +252,8 @@ class LabelRankRLSProblem(LabelMap, RankRLSProblem):
     ----------
     X : ndarray of shape (n_items, d + 1)
         The items: pairs, an object's features and the number of a label. Objects that are sparse or
-        have a precomputed kernel are numbers, too, and the shape is (n_items, 2). A solution
-        predicts such pairs; :meth:`label_function` predicts all labels of objects.
+        have a precomputed kernel are replaced by their row numbers, and the shape is (n_items, 2).
+        A solution predicts such pairs; :meth:`label_function` predicts all labels of objects.
 
     Raises
     ------
@@ -319,9 +319,10 @@ class LabelRankSVMProblem(LabelMap, RankSVMProblem):
 
     Notes
     -----
-    With a linear kernel no Gram matrix is made. With another one products are made as those of the
-    two factors, but solvers of the ranking SVM ask for the Gram matrix of the pairs, (n k)^2; where
-    that is too much, give the features of a :class:`rankbook.NystroemMap` and "linear".
+    With a linear kernel, no Gram matrix is made. With another kernel, products use the two factors
+    separately, but solvers of the ranking SVM need the Gram matrix of the pairs, with (n k)^2
+    entries. If that is too large, pass the features of a :class:`rankbook.NystroemMap` and
+    "linear".
 
     Examples
     --------
@@ -370,7 +371,7 @@ class LabelRankSVMProblem(LabelMap, RankSVMProblem):
     ) -> LinearFunction | KernelFunction:
         """The function that gives new objects (p, d) their scores (p, k) of all labels.
 
-        From coefficients (n_items,) or, for a linear kernel, weights (d r,); `cross` as in
+        Pass coefficients (n_items,) or, for a linear kernel, weights (d r,); `cross` is as in
         :class:`LabelMap`.
         """
         if not self.is_factored:

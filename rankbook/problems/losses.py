@@ -353,7 +353,7 @@ class L2:
         dual : ndarray of shape (m,) or SmoothedDual, optional
             By default the best of a few cheap feasible ones, see :meth:`feasible_dual`.
         weights : ndarray of shape (d,), optional
-            Instead of coefficients, for a linear kernel.
+            Weights in place of coefficients, for a linear kernel.
 
         Notes
         -----
@@ -431,7 +431,7 @@ class L2:
         dual : ndarray of shape (m,), optional
             Multipliers mu >= 0; without them the lower bound is 0.
         weights : ndarray of shape (d,), optional
-            Instead of coefficients, for a linear kernel.
+            Weights in place of coefficients, for a linear kernel.
 
         Raises
         ------

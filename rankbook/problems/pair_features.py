@@ -110,7 +110,7 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
     ----------
     X : array-like or csr_array of shape (n, d)
     prefs : Preferences
-        Between the rows of X, with `pair_features` (m, p).
+        Preferences between the rows of X, with `pair_features` (m, p).
 
     Returns
     -------
@@ -118,7 +118,7 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
         A row for each combination of an item and features that occurs in a preference, N <= 2 m.
         Pass zeros in the last p columns for the score of an item on neutral ground.
     extended : Preferences
-        As many as `prefs`, in the same order, with the same weights and margins.
+        The preferences of `prefs` in the same order, with the same weights and margins.
 
     Raises
     ------

@@ -181,10 +181,11 @@ class RankRLSProblem(Tabled, BasisMap):
         Items that may carry coefficients (section 4); all by default.
     item_weight : array-like of shape (n,), optional
         Item weights >= 0: an item of weight 2 counts as two, and the weight of a pair is the
-        product of its two item weights. Not with a graph of weights.
+        product of its two item weights. A graph of weights does not accept item weights.
     penalty : {"l2", "l1"}, default "l2"
-        lam |f|^2, or lam |w|_1 for f(x) = w'x, where the coefficients are w: for a linear kernel
-        without a basis and y of one column, see :mod:`rankbook.problems.losses`.
+        "l2" is lam |f|^2. "l1" is lam |w|_1 for f(x) = w'x, where the coefficients are w; it
+        requires a linear kernel without a basis and one column of y, see
+        :mod:`rankbook.problems.losses`.
 
     Raises
     ------
@@ -299,15 +300,15 @@ class RankRLSProblem(Tabled, BasisMap):
         lam : float > 0
         coef : ndarray of shape problem.coef_shape
         weights : ndarray of shape (d,) or (d, k), optional
-            Instead of coefficients, for a linear kernel without a basis.
+            Weights in place of coefficients, for a linear kernel without a basis.
 
         Returns
         -------
         Certificate
-            Columns of y are summed over. `gradient` is the RKHS norm of half the gradient,
-            sqrt(rho' K rho), the gap gradient^2 / lam, the radius gradient / lam. Where items of a
-            basis were dropped that are no copies, the gap also has the part of the gradient
-            outside the span of the others, because these items might use it.
+            The certificate sums over the columns of y. `gradient` is the RKHS norm of half the
+            gradient, sqrt(rho' K rho); the gap is gradient^2 / lam and the radius is gradient /
+            lam. If basis items that are not copies were dropped, the gap includes the part of the
+            gradient outside the span of the other items, because the dropped items might use it.
 
         Notes
         -----

@@ -122,10 +122,10 @@ class RankingStatistics:
     ) -> Self:
         """Add whole queries: items X (n, d), scores y (n,) or (n, k), and ids (n,).
 
-        Without ids it is one query without a name. With item weights (n,), the weight of a pair is
-        the product of its two item weights. Preferences in place of y are counted, with the weights
-        of their items, and require a difference of 1; their `queries` are the default ids. Without
-        a basis X may be sparse; it is converted to dense a few rows at a time. O(n p^2).
+        Without ids, all items form one unnamed query. With item weights (n,), the weight of a pair
+        is the product of its two item weights. Preferences in place of y are counted, with the
+        weights of their items, and require a difference of 1; their `queries` are the default ids.
+        Without a basis X may be sparse; it is converted to dense a few rows at a time. O(n p^2).
         """
         return change_statistics(self, 1, X, y, qid, item_weight)
 

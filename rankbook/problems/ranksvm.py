@@ -85,8 +85,8 @@ class RankSVMProblem(Tabled, KernelMap):
     kernel, gamma : Kernel, str or callable, and float, optional
         A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     penalty : {"l2", "l1"}, default "l2"
-        lam/2 |f|^2, or lam |w|_1 for f(x) = w'x (linear kernel only), where the coefficients are w;
-        see :mod:`rankbook.problems.losses`.
+        "l2" is lam/2 |f|^2. "l1" is lam |w|_1 for f(x) = w'x (linear kernel only), where the
+        coefficients are w; see :mod:`rankbook.problems.losses`.
     loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
         Loss of a preference of weight c whose score difference d falls short of its margin by t:
         c max(0, t) for "hinge", c max(0, t)^2 for "squared", c log(1 + exp(-d)) for "logistic". For
@@ -98,15 +98,15 @@ class RankSVMProblem(Tabled, KernelMap):
         False it refers to X without centring it, so you must not change X. Use this for items that
         are too large to be stored twice: float64, float32, CSR or memory-mapped.
     signs : array-like of shape (d,), optional
-        Of -1, 0 and +1, for a linear kernel: the score never falls when a feature with +1 rises,
-        and never rises when one with -1 does; see :mod:`rankbook.problems.signs`. The coefficients
-        are the weights then, for either penalty. All zeros have the effect of None.
+        Entries -1, 0 and +1, for a linear kernel: the score never falls when a feature with +1
+        rises, and never rises when one with -1 does; see :mod:`rankbook.problems.signs`. The
+        coefficients are the weights then, for either penalty. All zeros have the effect of None.
 
     Attributes
     ----------
     X : read-only; see `copy`
     offset : ndarray of shape (d,) or None
-        What was subtracted from the items of a linear kernel.
+        Vector that was subtracted from the items of a linear kernel.
     signs : ndarray of shape (d,), int8, or None
 
     Raises
@@ -290,7 +290,7 @@ class RankSVMProblem(Tabled, KernelMap):
         return np.zeros(self.n_items)
 
     def mean_curvature(self, bands: tuple) -> float:
-        """About the mean of the diagonal of the curvature B: z'Bz / n for random signs z.
+        """Estimate the mean of the diagonal of the curvature B by z'Bz / n for random signs z.
 
         O(n log n) where preferences are counted, else O(m).
         """
@@ -320,7 +320,7 @@ class RankSVMProblem(Tabled, KernelMap):
     ) -> Certificate:
         """Certificate of the given coefficients and multipliers.
 
-        Weights may be given instead of coefficients; see
+        You can pass weights instead of coefficients; see
         :meth:`rankbook.problems.losses.L2.certificate`.
         """
         coef = weights if coef is None and self.signs is not None else coef

@@ -210,19 +210,19 @@ class BlockRankSVMProblem(RankSVMProblem):
     Parameters
     ----------
     blocks : BlocksLike
-        Items with scores, in :class:`rankbook.Blocks` or what :func:`rankbook.dask_blocks`
-        returns; all preferences between items of a query count.
+        Items with scores: :class:`rankbook.Blocks`, or the result of :func:`rankbook.dask_blocks`.
+        All preferences between items of one query count.
     loss : {"hinge", "squared"}, default "hinge"
         As in :class:`RankSVMProblem`.
     query_weight : None or "equal", default None
-        With "equal" the preferences of each query sum to 1, with the weights of items in them.
+        With "equal" the weights of each query's preferences, item weights included, sum to 1.
     signs : array-like of shape (d,), or dict, optional
-        Of -1, 0 and +1, as in :class:`RankSVMProblem`; a dict names features of the blocks.
+        Entries -1, 0 and +1, as in :class:`RankSVMProblem`. The keys of a dict are feature names.
 
     Attributes
     ----------
     X : BlockedItems
-        Their matrix (n, d).
+        Matrix (n, d) of the items of all blocks.
     facts : BlockFacts
 
     Raises
@@ -235,8 +235,8 @@ class BlockRankSVMProblem(RankSVMProblem):
 
     Notes
     -----
-    The constructor makes two passes over the items: one checks them, one sorts their scores. For
-    solvers that take the storage "blocks", which is "newton".
+    The constructor makes two passes over the items: one checks them, one sorts their scores. A
+    solver needs support for the storage "blocks"; of rankbook's solvers, "newton" has it.
 
     Examples
     --------

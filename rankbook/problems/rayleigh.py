@@ -180,7 +180,8 @@ class RayleighProblem(Tabled, SetOnce):
     X : array-like of shape (n, d)
         Items; for ``kernel="precomputed"`` the Gram matrix (n, n).
     y : array-like of shape (n,)
-        0 and 1, or -1 and 1, larger is better; -1 next to 0 and 1, or NaN, for unlabelled items.
+        Labels 0 and 1, or -1 and 1, of which the larger is better. Unlabelled items have NaN, or -1
+        beside the labels 0 and 1.
     X_unlabelled : array-like of shape (m, d), optional
         More items without labels.
     unlabelled : number or False, optional
@@ -189,8 +190,9 @@ class RayleighProblem(Tabled, SetOnce):
     manifold_weight : float >= 0, default 1.0
         The gamma of equation (5); at 0 no graph is made.
     n_components : int >= 1 or None, default 10
-        Dimension p of the subspace. None for all that the items span, which is the kernelised form
-        without a subspace; with a linear kernel for a linear function of X itself.
+        Dimension p of the subspace. None takes all directions that the items span, which is the
+        kernelised form without a subspace. With a linear kernel, None gives a linear function of X
+        itself.
     n_neighbors, metric, neighbours : int, str or transformer, str
         As in :func:`rankbook.kernels.neighbours.neighbour_graph`.
     kernel, gamma, pivots, random_state
@@ -332,7 +334,7 @@ class RayleighProblem(Tabled, SetOnce):
     def predict(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Scores (m,) of new items X_new (m, d).
 
-        For a precomputed kernel their kernel (m, n) with all items.
+        For a precomputed kernel, pass the kernel (m, n) between the new items and all items.
         """
         return self.function(coef).predict(X_new)
 
@@ -535,7 +537,7 @@ def auc_bound(solution: Solution, delta: float = 0.05, kernels: int = 1) -> AUCB
     Raises
     ------
     TypeError
-        If `solution` is none, or that of another problem.
+        If `solution` is not a Solution of a :class:`rankbook.RayleighProblem`.
     ValueError
         If `delta` or `kernels` is out of range.
 

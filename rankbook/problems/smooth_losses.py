@@ -66,7 +66,7 @@ class PairLoss(Protocol):
         ...
 
     def derivative(self, t: np.ndarray) -> np.ndarray:
-        """Its derivative, continuous."""
+        """Derivative of `value`, continuous."""
         ...
 
     def conjugate(self, a: np.ndarray) -> np.ndarray:

@@ -286,7 +286,7 @@ class JointItems:
 class MulticlassSVMProblem(LabelledProblem):
     """The support vector machine for K classes, without intercept.
 
-    It has a slack for each example and other class.
+    There is one slack for each example and each other class.
 
     lam/2 sum_a |f_a|^2 + sum over examples i of class a and classes b != a of s_i max(0, margin_i -
     (f_a(x_i) - f_b(x_i))).
@@ -352,8 +352,8 @@ class MulticlassSVMProblem(LabelledProblem):
     def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Labels (p,) of new examples (p, d).
 
-        A label is the class of the highest score, the first of those that tie with it, see
-        :meth:`tie_width`.
+        The label is the class with the highest score. If several scores tie, see :meth:`tie_width`,
+        it is the first of their classes.
         """
         F = self.predict(coef, X_new)
         tied = F >= F.max(axis=1, keepdims=True) - self.tie_width(coef, X_new)[:, None]

@@ -190,8 +190,9 @@ def register_solver(
     Raises
     ------
     TypeError, ValueError
-        If it is no subclass of :class:`rankbook.Solver`, or declares what makes no sense; if the
-        name is missing, is no name of small letters, digits and hyphens, or is taken.
+        If `solver` is no subclass of :class:`rankbook.Solver` or makes an invalid declaration, or
+        if the name is missing, is taken, or does not consist of lowercase letters, digits and
+        hyphens.
 
     Examples
     --------
@@ -296,11 +297,11 @@ def get_solver(solver: SolverLike, **options: Any) -> Any:
     Raises
     ------
     ValueError, ImportError
-        For an unknown name, or one that two distributions provide; if the plugin, or a module that
-        it requires, cannot be imported.
+        If the name is unknown or two distributions provide it, or if the plugin or a module that it
+        requires cannot be imported.
     TypeError
-        For what is not derived from :class:`rankbook.Solver`, an option that it does not have, or
-        the lack of one it needs.
+        If the class is not derived from :class:`rankbook.Solver`, does not have an option, or needs
+        one that is missing.
 
     Examples
     --------

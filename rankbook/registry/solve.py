@@ -126,16 +126,16 @@ def solve(
         the independent reference. You can pass options with the name, ``solver=("path",
         dict(max_events=50))``.
     allow_plugins : bool, default False
-        Whether "auto" may take a plugin by the cost that it predicts; where there is no room for
-        this keyword, ``solver=("auto", dict(allow_plugins=True))`` does the same.
+        Whether "auto" may take a plugin by its predicted cost. In functions without this keyword,
+        ``solver=("auto", dict(allow_plugins=True))`` does the same.
     progress : bool, default False
         Whether to show a progress bar, if the solver has one.
 
     Returns
     -------
     Solution
-        With ``solver`` naming what ran, and a certificate computed by the library; a
-        ConvergenceWarning comes with a relative gap above the solver's `tol`.
+        Its ``solver`` names the solver that ran, and the library computes its certificate. A
+        relative gap above the solver's `tol` gives a ConvergenceWarning.
 
     Examples
     --------

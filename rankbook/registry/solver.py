@@ -46,10 +46,10 @@ class Solver:
     kernels : tuple of str
         Names of the kernels that it supports.
     penalties, losses, storages : set
-        Of {"l2", "l1"}, {"hinge", "squared", "logistic", "smooth"} and {"float64", "float32",
-        "csr", "blocks"} (how the items X may be kept); by default the first of each. "smooth"
-        stands for every loss whose sums contain its part of the dual, including the logistic loss
-        and your own; see :class:`rankbook.problems.smooth_losses.SmoothLoss`.
+        Subsets of {"l2", "l1"}, {"hinge", "squared", "logistic", "smooth"} and {"float64",
+        "float32", "csr", "blocks"} (how the items X may be stored); by default the first of each.
+        "smooth" stands for every loss whose sums contain its part of the dual, including the
+        logistic loss and your own; see :class:`rankbook.problems.smooth_losses.SmoothLoss`.
     weights, margins, signed_margins, hard_margin, signs : bool
         Whether it takes weights c other than 1, margins delta other than 1, margins that are not
         positive, lam = 0, and signs of the weights of a linear function. A solver without "signs"

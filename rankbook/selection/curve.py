@@ -494,15 +494,15 @@ def validation_curve(
     ----------
     path : SolutionPath
     X_val : array-like of shape (p, d)
-        Validation items, on labels the pairs of an object and a label's number; for a precomputed
-        kernel (p, n).
+        Validation items; for a problem on labels, pairs of an object and the number of a label; for
+        a precomputed kernel, the kernel (p, n).
     prefs_val : array-like of shape (p,), Preferences or pairs
-        The items' grades y; or Preferences made from them, with their queries. For the disagreement
-        and the log loss any preferences between the items, at least one, orders, which stand for
-        their pairs, or pairs of names in ``X_val.index`` as in :func:`rankbook.disagreement`. For
-        the path of a support vector machine, labels.
+        Grades of the items; or Preferences made from grades, with their queries. The disagreement
+        and the log loss also accept any preferences between the items (at least one), orders, which
+        are replaced by their pairs, and pairs of names in ``X_val.index`` as in
+        :func:`rankbook.disagreement`. For the path of a support vector machine, pass labels.
     qid : array-like of shape (p,), optional
-        Query ids, in any order; one query by default. Preferences know theirs.
+        Query ids, in any order; one query by default. Preferences contain their queries.
     metric : str, default "disagreement"
         "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map") and
         "reciprocal_rank" (or "mrr") as in :mod:`rankbook.metrics`; or "error", for two classes the
@@ -529,8 +529,8 @@ def validation_curve(
 
     Notes
     -----
-    See :func:`rankbook.selection.crossings.crossings`; on average less than the path itself. NDCG
-    costs O(n log n) more for each crossing in a query of n.
+    The cost is given in :func:`rankbook.selection.crossings.crossings`; on average it is lower than
+    the cost of the path. NDCG costs O(n log n) more for each crossing in a query of n.
 
     The log loss is that of :func:`rankbook.metrics.log_loss` for the function of each range. On a
     path of loss="plackett-luce" it is the mean of minus the logarithm of the probability of each
