@@ -162,8 +162,9 @@ def plot_path(
     Parameters
     ----------
     path : SolutionPath
-        Of any solver. For a support vector machine, the constraints of examples take the place of
-        preferences; on a :class:`rankbook.paths.spectral.ManifoldPath` the manifold weight falls.
+        Path of any solver. For a support vector machine, the curves show the constraints of
+        examples instead of preferences. For a :class:`rankbook.paths.spectral.ManifoldPath`, the
+        horizontal axis is the manifold weight instead of lambda.
     what : {"margins", "coef", "weights"}, optional
         Differences f(better) - f(worse) of preferences; coefficients, those of items or of a basis;
         or, for a linear function, the weights of features. By default the weights with an L1

@@ -231,13 +231,14 @@ class LambdaSlider(SetOnce):
     interval : (float, float)
         Around `lam`, where the curve is constant; without a curve all of the slider.
     proven : ndarray of bool of shape (p, p)
-        Whether an item is certainly above another in `interval`: the path changes their order
-        nowhere in it, and the certificates at nine lambdas of it prove that order. For every lambda
-        of it if the path `is_exact`.
+        Whether an item is certainly above another in `interval`: the path does not change their
+        order there, and the certificates at nine of its lambdas prove that order. If the path
+        `is_exact`, this holds for every lambda of the interval.
     is_exact : bool
         Whether the path is, as those of the solver "path".
     breaks, values : ndarrays
-        The curve as it is drawn: exact up to 600 breaks; of more, at 600 lambdas and in `interval`.
+        The curve as drawn: exact if it has at most 600 breaks, otherwise its values at 600 lambdas
+        and in `interval`.
 
     Raises
     ------
