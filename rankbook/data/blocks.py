@@ -397,7 +397,7 @@ class Blocks:
         *arguments: Any,
         combine: Callable[[Any, Any], Any] = added,
     ) -> Any:
-        """The sum of the function's values, in the order of the blocks, see `in_groups`."""
+        """Sum a function's values over the blocks, in their order; see `in_groups`."""
         return in_groups(combine, self._values(function, arguments))
 
     def _values(self, function, arguments):

@@ -631,9 +631,9 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     Parameters
     ----------
     X : dask array of shape (n, d), dask data frame, or Blocks
-        Items: partitions become blocks where they are; float32 and sparse chunks are kept as they
-        are. Or the blocks of this process, to be sent out. A few large partitions are quicker than
-        many small ones: each sum over the data takes a task for each.
+        Items: each partition becomes a block where it is; float32 and sparse chunks are not
+        converted. Or blocks of this process, which are then sent to the workers. A few large
+        partitions are quicker than many small ones: each sum over the data takes a task for each.
     y : dask array or series of shape (n,), or str
         Scores, or the name of a column of the data frame X. `qid` and `weight` may be names, too.
         Named columns are not used as features, and files are read once. Not given with Blocks.
@@ -663,16 +663,16 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     MemoryError
         Without a client, if the items of a dask array do not fit in this process.
     TypeError, ValueError
-        If partitions do not agree, an entry is not finite (with partition and row), or, without
-        `shuffle`, a query spans two partitions (with all three names).
+        If partitions do not agree, an entry is not finite, or, without `shuffle`, a query spans two
+        partitions. The message names the partition and row, or the query and both partitions.
     ConnectionError
         If the scheduler is gone.
 
     Notes
     -----
     Dask cannot recompute blocks that this process sent out: they are lost if their worker dies.
-    It recomputes partitions and reads files again. A pass over the data; O(queries) comes to this
-    process.
+    It recomputes partitions and reads files again. The function makes one pass over the data, and
+    this process receives O(queries) numbers.
 
     Examples
     --------

@@ -445,7 +445,7 @@ _LOADERS = {
 
 
 def list_datasets() -> list[str]:
-    """The names that `load` knows, in alphabetical order; a list of str.
+    """List the names that `load` accepts, in alphabetical order.
 
     Examples
     --------
@@ -467,7 +467,7 @@ def load(name: str) -> Dataset:
     Returns
     -------
     Dataset
-        Raw: nothing is standardised.
+        The raw data; no feature is standardised.
 
     Raises
     ------

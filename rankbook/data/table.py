@@ -61,8 +61,8 @@ class Dataset:
     qid : array-like of int of shape (n,), optional
         The query of each row; only items of one query are compared. None means one query.
     name, description, source, licence : str, default ""
-        For the reader: a word, a sentence, who made the data and where they are found, under which
-        terms.
+        Texts for the reader: a short name, one sentence about the data, their authors and where to
+        find them, and the terms of use.
     feature_names : list of str, optional
         One for each column of `X`; default ``x0, x1, ...``.
     parts : array-like of str of shape (n,), optional

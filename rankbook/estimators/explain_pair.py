@@ -442,8 +442,9 @@ def explain_pair(
     Parameters
     ----------
     model : fitted ranker, pipeline that ends in one, or Solution
-        With one score for each item. The steps of a pipeline transform a and b, and the terms have
-        the names of the features of its last step. For a search, its best estimator is explained.
+        It must predict one score for each item. The steps of a pipeline transform a and b, and the
+        terms have the names of the features of its last step. For a search, its best estimator is
+        explained.
     a, b : array-like of shape (d,), str or int
         Features of two items, as a row, a pandas Series or a table of one row; or names or numbers
         of training items, if the model has its ``solution_``. For a precomputed kernel, the kernel
@@ -468,12 +469,12 @@ def explain_pair(
     Notes
     -----
     The contributions add up to f(a) - f(b). For a kernel, the term of a feature is the change of
-    the score when the feature is set to the value of the other item, as the mean over a and b; the
-    joint effect of three or more features is a term of its own. The order is proven if
-    abs(f(a) - f(b)) exceeds the radius of the certificate times the distance of a and b in the
-    space of the function. With an approximate kernel this refers to the projected problem, unless
-    ``exact_certificate_`` has been read before. O(c d) for c coefficients, d times that by features
-    of a kernel; O(n d + m) by preferences.
+    the score when the feature is set to the value of the other item, averaged over a and b. The
+    joint effect of three or more features is a separate term. The order is proven if abs(f(a) -
+    f(b)) exceeds the radius of the certificate times the distance of a and b in the space of the
+    function. With an approximate kernel this refers to the projected problem, unless
+    ``exact_certificate_`` has been read before. O(c d) for c coefficients, O(c d^2) by features of
+    a kernel, and O(n d + m) by preferences.
 
     Examples
     --------

@@ -222,7 +222,8 @@ class LabelRanker(Ranker):
         For other kernels, f(x, a) = sum_j dual_coef_[j, a] K(x, X[support_[j]]).
     pair_coef_ : ndarray of shape (d, k) or (s, k)
         `coef_` or `dual_coef_` before the product with L. For the scores of a new label, use its
-        kernel values (k,) in place of a column of L. Not for "identity".
+        kernel values (k,) in place of a column of L. Does not exist if `label_kernel` is
+        "identity".
     labels_, label_kernel_ : ndarray or scipy.sparse.csr_array of shape (k, p), and Kernel
         Features of the labels and the kernel on them; names of the features, if all are text, are
         in ``label_feature_names_``.

@@ -261,9 +261,10 @@ class OrderIntervals:
     simultaneous : bool
     method : {"laplace", "bootstrap"}
     lam, matched_lam : float
-        The regularization parameter of the model, and the one whose prior variance of the weights,
-        1/lam, matches the data. Score intervals by "laplace" cover the true scores if they are
-        similar. NaN unless the loss is logistic or Plackett-Luce and the function linear.
+        `lam` is the regularization parameter of the model. `matched_lam` is the value whose prior
+        variance of the weights, 1/lam, matches the data; it is NaN unless the loss is logistic or
+        Plackett-Luce and the function linear. Score intervals by "laplace" cover the true scores if
+        the two are similar.
 
     Examples
     --------

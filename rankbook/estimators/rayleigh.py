@@ -225,7 +225,7 @@ class RayleighRanker(RayleighBase):
         f(x) = sum_j dual_coef_[j] k(x, X[pivots_[j]]), unless f is a linear function of X. For
         "pca" all n items are pivots.
     posterior_ : ClassPosterior
-        The Gaussians that `predict_proba` uses, see
+        The Gaussian distributions that `predict_proba` uses, see
         :func:`rankbook.problems.rayleigh.class_posterior`.
     coef_ : ndarray of shape (d,)
         For the linear kernel, f(x) = coef_'x.

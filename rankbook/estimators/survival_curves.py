@@ -104,8 +104,8 @@ class BaselineHazard(SetOnce):
         ----------
         y_score : array-like of shape (p,), float
         times : float or array-like of shape (t,), optional
-            Times at which to evaluate the hazard; by default the times of events. It is 0 before
-            the first event and constant after the last.
+            Times at which to evaluate the cumulative hazard; by default the times of events. It is
+            0 before the first event and constant after the last.
 
         Returns
         -------

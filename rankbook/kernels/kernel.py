@@ -111,7 +111,7 @@ class Kernel(SetOnce):
         Width of "rbf" and slope of "poly", in units of 1/x^2; 1/d by default. Other kernels have
         none.
     degree : int >= 1, default 3
-        Of "poly".
+        Degree of "poly".
     coef0 : float >= 0, default 1.0
         Constant of "poly".
 
@@ -175,7 +175,7 @@ class Kernel(SetOnce):
         MemoryError
             If 8 n^2 bytes are not available.
         ValueError
-            If a given matrix, or that of a callable, is not symmetric positive semi-definite.
+            If a given matrix, or the matrix of a callable, is not symmetric positive semi-definite.
         ArithmeticError
             If the matrix overflows.
 

@@ -164,7 +164,7 @@ class KernelMap(SetOnce):
     landmarks = property(lambda self: self.X)
 
     def keep_items(self, X: Any, copy: bool = True) -> None:
-        """Take over the items as the read-only `X`, centred if they may be.
+        """Store the items as the read-only `X`, centred if the problem allows it.
 
         With copy=False, `X` is a view of the items, which the caller must not change.
         """
@@ -196,13 +196,13 @@ class KernelMap(SetOnce):
 
     @property
     def is_kept(self) -> bool:
-        """Whether products with K (n, n) make it and keep it, or have it already."""
+        """Whether products with K (n, n) use a stored matrix, or store it at first use."""
         again = self.kernel.name != "precomputed" and self.n_items**2 > self.WHOLE
         return "gram" in self.__dict__ or not again
 
     @property
     def tiles(self) -> KernelTiles:
-        """Products with K that make it again; see :mod:`rankbook.kernels.tiles`."""
+        """Products with K that compute its entries each time; see :mod:`rankbook.kernels.tiles`."""
         return KernelTiles(self.X, self.kernel, self.is_centred)
 
     def matvec(self, v: np.ndarray) -> np.ndarray:
@@ -232,9 +232,9 @@ class KernelMap(SetOnce):
         return matvec(self.X, w), float(np.sum(w * w))
 
     def design(self, X_new: np.ndarray) -> Any:
-        """What weights, or coefficients, of a function are multiplied with.
+        """Matrix whose product with the weights, or coefficients, of a function gives its scores.
 
-        New items (p, d) measured as `X` is, or their kernel (p, n).
+        It contains the new items (p, d), centred like `X`, or their kernel (p, n).
         """
         if not self.is_factored:
             cross = self.kernel.reduced_cross if self.is_centred else self.kernel.cross

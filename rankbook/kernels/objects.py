@@ -115,7 +115,7 @@ def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> Objec
     Parameters
     ----------
     objects : iterable of length n
-        Strings, graphs, whatever `function` takes.
+        Objects that `function` accepts, such as strings or graphs.
     function : callable
         ``function(a, b)`` is k(a, b), symmetric and positive semi-definite.
 
@@ -134,8 +134,9 @@ def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> Objec
 
     Notes
     -----
-    A call for every entry that is needed: n (n + 1) / 2 for the whole matrix, n r with a basis. To
-    learn from several files, join the lists first, because an item is only a number.
+    The function is called once for every entry that is needed: n (n + 1) / 2 times for the whole
+    matrix, n r times with a basis. To learn from several files, join the lists first, because an
+    item is only a number.
 
     Examples
     --------
@@ -222,15 +223,17 @@ def joint(
     Parameters
     ----------
     object_kernel, label_kernel : Kernel, name, callable, "identity" or matrix
-        Of the features of objects and labels; ``Kernel("rbf", gamma=2.0)`` with parameters. For a
-        positive semi-definite matrix (k, k) an object, or a label, is the number of its row.
+        Kernels on the features of objects and of labels; pass ``Kernel("rbf", gamma=2.0)`` to set
+        parameters. With a positive semi-definite matrix (k, k), an object or a label is given by
+        its row number.
     label_columns : int >= 1, default 1
         How many columns of an item, the last ones, belong to the label.
 
     Returns
     -------
     JointKernel
-        To give as `kernel`, with items (n, d) that are an object's columns and then a label's.
+        Pass it as `kernel`, with items (n, d) whose columns are those of an object and then those
+        of a label.
 
     Raises
     ------

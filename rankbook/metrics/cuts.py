@@ -112,7 +112,8 @@ def best_cuts(
     UndefinedMetric
         A ValueError: if there is no item, or all weights are 0.
     ValueError
-        If there are three or more items, all with different levels: `y_true` are then values.
+        If there are three or more items, all with different levels: `y_true` then contains values,
+        not levels.
 
     Notes
     -----

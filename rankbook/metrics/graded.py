@@ -98,8 +98,8 @@ def ndcg(
     -----
     The discount is 1 / log2(1 + rank). Tied scores get the mean discount of their ranks. Scores tie
     as in :func:`rankbook.metrics.pairs.disagreement`, except that a chain of ties is one tie. Costs
-    O(n log n). For one query equal to :func:`sklearn.metrics.ndcg_score` of the gains.
-    Järvelin and Kekäläinen (2002); the exponential gain is that of Burges et al. (2005).
+    O(n log n). For one query it equals :func:`sklearn.metrics.ndcg_score` of the gains. Järvelin
+    and Kekäläinen (2002); the exponential gain is that of Burges et al. (2005).
 
     Examples
     --------
@@ -165,7 +165,7 @@ def average_precision(
     Notes
     -----
     All items of a tie get the precision below the last of them. Scores tie as in :func:`ndcg`.
-    Costs O(n log n). For one query equal to :func:`sklearn.metrics.average_precision_score`.
+    Costs O(n log n). For one query it equals :func:`sklearn.metrics.average_precision_score`.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def precision_at_k(
 ) -> float:
     """Compute the precision at k: the share of relevant items among the first k.
 
-    Averaged over queries. As a name: ``"precision@10"``.
+    The value is averaged over queries. Its short name is ``"precision@10"``.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def precision_at_k(
 
     Notes
     -----
-    Expected value if ties are broken at random; scores tie as in
+    The value is the expectation over random orders of tied items; scores tie as in
     :func:`rankbook.metrics.ndcg`. Costs O(n log n).
 
     Examples
@@ -256,7 +256,7 @@ def recall_at_k(
 ) -> float:
     """Compute the recall at k: the share of all relevant items that are among the first k.
 
-    Averaged over queries. As a name: ``"recall@10"``.
+    The value is averaged over queries. Its short name is ``"recall@10"``.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def recall_at_k(
 
     Notes
     -----
-    Expected value if ties are broken at random; scores tie as in
+    The value is the expectation over random orders of tied items; scores tie as in
     :func:`rankbook.metrics.ndcg`. Costs O(n log n).
 
     Examples
@@ -323,7 +323,7 @@ def hit_rate_at_k(
 ) -> float:
     """Compute the hit rate: the share of queries with a relevant item among the first k.
 
-    By name it is ``"hit@10"``.
+    Its short name is ``"hit@10"``.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ def hit_rate_at_k(
 
     Notes
     -----
-    Expected value if ties are broken at random; scores tie as in
+    The value is the expectation over random orders of tied items; scores tie as in
     :func:`rankbook.metrics.ndcg`. Costs O(n log n + q k).
 
     Examples
@@ -566,7 +566,7 @@ def reciprocal_rank(
 
     Notes
     -----
-    Expected value if ties are broken at random; scores tie as in
+    The value is the expectation over random orders of tied items; scores tie as in
     :func:`rankbook.metrics.ndcg`. Costs O(n log n), and O(c m) for a chain of c tied items of which
     m are relevant.
 
@@ -638,7 +638,7 @@ def err(
 
     Notes
     -----
-    Expected value if ties are broken at random; scores tie as in
+    The value is the expectation over random orders of tied items; scores tie as in
     :func:`rankbook.metrics.ndcg`. Costs O(n log n), and O(c m) for a chain of c tied items of which
     m have a grade above 0. Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for
     graded relevance (CIKM 2009).
@@ -742,10 +742,11 @@ def rank_biased_overlap(
 
     Notes
     -----
-    The extrapolated value RBO_EXT of Webber, Moffat and Zobel, A similarity measure for indefinite
-    rankings (ACM Transactions on Information Systems 28, 2010). The expected value over the orders
-    of tied items; both tie as in :func:`rankbook.metrics.ndcg`. Costs O(n log n), and
-    O(d) more for each pair of chains of ties that share an item, for the d places that count.
+    The function computes the extrapolated value RBO_EXT of Webber, Moffat and Zobel, A similarity
+    measure for indefinite rankings (ACM Transactions on Information Systems 28, 2010). The value is
+    the expectation over random orders of tied items; both rankings tie as in
+    :func:`rankbook.metrics.ndcg`. Costs O(n log n), and O(d) more for each pair of chains of ties
+    that share an item, for the d places that count.
 
     Examples
     --------

@@ -242,10 +242,10 @@ def brier_score(
         Scores of the items, whose differences `link` turns into probabilities. With ``link=None``
         the probabilities (m,) of the m preferences, in their order.
     qid : array-like of shape (n,), optional
-        Query ids, in any order; one query by default. Not with preferences.
+        Query ids, in any order; one query by default. Not allowed with preferences.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the items; a preference weighs the product of its two items' weights. Not
-        with preferences.
+        Weights >= 0 of the items. The weight of a preference is the product of its two item
+        weights. Not allowed with preferences.
     link : "logistic", object or None, default "logistic"
         Probability that a is preferred to b, as a function of f(a) - f(b): 1 / (1 + exp(-d)), or an
         object whose ``probability(d)`` is increasing with ``probability(d) + probability(-d) = 1``,
@@ -416,7 +416,7 @@ def reliability(
     bins : int >= 1, default 5
         Number of bins of equal width between 1/2 and 1.
     confidence : float in (0, 1), default 0.95
-        Of the interval of each share.
+        Confidence level of the interval of each share.
 
     Returns
     -------

@@ -122,16 +122,17 @@ def concordance(
     Parameters
     ----------
     y_true : Preferences, Orders or structured array of shape (n,)
-        :meth:`rankbook.Preferences.from_survival`, that of orders, or an array with a field of
-        booleans, whether the event was seen, and one of times, as scikit-survival has it.
+        Result of :meth:`rankbook.Preferences.from_survival` or
+        :meth:`rankbook.Orders.from_survival`, or a structured array as in scikit-survival, with a
+        boolean field that marks observed events and a field of times.
     y_score : array-like of shape (n,), float
         Higher means a longer survival. For a risk pass its negative: ``concordance(y, -risk)``.
     qid : array-like of shape (n,), optional
-        Strata, in any order; only patients of one stratum are compared. Not with preferences, which
-        contain their strata.
+        Strata, in any order; only patients of one stratum are compared. Not allowed with
+        preferences, which contain their strata.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the patients. The weight of a pair is the product of its two weights. Not
-        with preferences.
+        allowed with preferences.
     train : Preferences or structured array of shape (m,), optional
         Survival times, usually of the training set, from which the distribution of the censoring
         times is estimated (Kaplan-Meier, one for all strata). The concordance is then Uno's: a pair
@@ -151,15 +152,15 @@ def concordance(
     UndefinedMetric
         A ValueError: if there is no comparable pair.
     ValueError
-        If `train` has no patient under observation after an event that counts; a smaller `tau`
-        then helps. Or its patients have two weights.
+        If `train` has no patient under observation after an event that counts (pass a smaller
+        `tau`), or its patients have two weights.
 
     Notes
     -----
-    Two events at the same time are not comparable; of an event and a censoring at the same time the
-    event came first. O(n log n); no pair is listed. Without `train` and `tau` the same as
-    :func:`rankbook.metrics.pair_accuracy`. As a scorer:
-    ``sklearn.metrics.make_scorer(concordance, train=y_train)``.
+    Two events at the same time are not comparable. If an event and a censoring have the same time,
+    the event came first. O(n log n); no pair is listed. Without `train` and `tau` the value equals
+    :func:`rankbook.metrics.pair_accuracy`. As a scorer: ``sklearn.metrics.make_scorer(concordance,
+    train=y_train)``.
 
     References
     ----------
@@ -208,8 +209,8 @@ def dynamic_auc(
         As in :func:`concordance`, without strata. A higher score means a longer survival; for a
         risk pass its negative.
     times : float or array-like of shape (t,)
-        Rising. Patients with an event up to a time are its cases; patients with a longer time are
-        its controls.
+        Increasing times. Patients with an event up to a time are its cases; patients with a longer
+        time are its controls.
 
     Returns
     -------
@@ -217,8 +218,8 @@ def dynamic_auc(
         AUC at each time: the share of pairs of a case and a control in the right order. The weight
         of a case is the inverse of its probability of not being censored before.
     mean : float
-        The mean of the values, each weighted by the share of patients who have their event since
-        the time before.
+        The mean of the values, each weighted by the share of patients whose event falls between the
+        previous time and this one.
 
     Raises
     ------

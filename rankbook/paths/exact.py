@@ -390,7 +390,7 @@ class SolutionPath:
     def solution(self, lam: float) -> Solution:
         """The :class:`Solution` at lam, with its certificate.
 
-        A relative gap above `tol` gives a warning.
+        If the relative gap exceeds `tol`, the method gives a warning.
         """
         lam = in_domain(self, lam)
         solution = Solution(self.problem, lam, **self.read(lam), solver=self.solver)

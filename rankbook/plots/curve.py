@@ -18,7 +18,7 @@ def plot_validation_curve(
     lam: float | None = None,
     label: str | None = None,
 ) -> "Axes":
-    """A validation curve as the steps that it is.
+    """A validation curve as a step function.
 
     Its optimal intervals are shaded and the chosen lambda is marked.
 
@@ -35,9 +35,9 @@ def plot_validation_curve(
     Returns
     -------
     matplotlib Axes
-        With two lines more, of which the first holds breaks and values as steps, an infinite break
-        and one at 0 cut off where the picture ends, and the second the mark; and a collection more,
-        the optimal intervals.
+        With two more lines and one more collection. The first line contains breaks and values as
+        steps; an infinite break, or a break at 0, is cut off at the edge of the plot. The second
+        line is the mark, and the collection shows the optimal intervals.
 
     Raises
     ------

@@ -80,7 +80,7 @@ def plot_decision(
 ) -> np.ndarray:
     """The ranking function of items in the plane at chosen lambdas, a panel for each.
 
-    The picture is as figure 4 of Zapien et al. (2009).
+    The plot follows figure 4 of Zapien et al. (2009).
 
     Parameters
     ----------
@@ -93,13 +93,14 @@ def plot_decision(
         the widest gap).
     axes : sequence of q matplotlib Axes, default a new figure's
     names : sequence of 2 names, optional
-        Of the features, for the axes, as ``X.columns``.
+        Names of the features for the axes, such as ``X.columns``.
 
     Returns
     -------
     ndarray of shape (q,) of matplotlib Axes
-        Each shaded from the lowest f, light, to the highest, dark, in 9 equal steps of its own:
-        only the order of scores means something. Costs 4096 evaluations of f a panel, O(n) each.
+        Each panel is shaded in 9 equal steps from its lowest f (light) to its highest (dark),
+        because only the order of scores has a meaning. A panel costs 4096 evaluations of f, O(n)
+        each.
 
     Raises
     ------
@@ -239,7 +240,7 @@ def plot_reliability(
     ax : matplotlib Axes, default a new figure's
         Several diagrams on one Axes get different colours.
     label : str, optional
-        Its name in the legend.
+        Name of the diagram in the legend.
 
     Returns
     -------
@@ -286,11 +287,11 @@ def plot_pair(
     explanation : PairExplanation
         From :func:`rankbook.explain_pair`.
     ax : Axes, optional
-        By default of a new figure.
+        Axes to draw on; by default those of a new figure.
     k : int >= 1, default 10
-        How many terms; the others are one bar more.
+        Number of terms to show. One more bar shows the sum of the others.
     names : sequence of 2 names, optional
-        Of the items a and b, for the title; by default ``explanation.items``.
+        Names of the items a and b for the title; by default ``explanation.items``.
 
     Returns
     -------

@@ -249,8 +249,8 @@ class RankRLSProblem(Tabled, BasisMap):
     def gradient_scatter(self) -> float:
         """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam; columns of y add up.
 
-        O(n) where pairs are counted, or the nonzeros of a graph of weights, and what
-        :func:`rankbook.problems.scale.kernel_scatter` takes.
+        The cost is O(n) if pairs are counted, or the nonzeros of a graph of weights, plus the cost
+        of :func:`rankbook.problems.scale.kernel_scatter`.
         """
         target, graph, group = self.target, self.graph, None
         cost = float(target.loss(np.zeros(target.b.shape)).sum())

@@ -74,8 +74,8 @@ class RankingStatistics:
     scatter : float
         S of :mod:`rankbook.problems.scale`, which ``lam="scale"`` needs.
     n_items, n_queries, n_pairs, seen
-        Counts of items, queries, and pairs of items of one query or preferences; the set of query
-        ids that are in.
+        Numbers of items, of queries, and of pairs (two items of one query, or a preference); and
+        the set of query ids that were added.
 
     Examples
     --------

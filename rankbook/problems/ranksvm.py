@@ -96,7 +96,7 @@ class RankSVMProblem(Tabled, KernelMap):
     copy : bool, default True
         Whether the problem keeps a copy of X, measured from its mean for a linear kernel. With
         False it refers to X without centring it, so you must not change X. Use this for items that
-        are too large to be stored twice: float64, float32, CSR or memory-mapped.
+        are too large to be stored twice. They may be float64, float32, CSR or memory-mapped.
     signs : array-like of shape (d,), optional
         Entries -1, 0 and +1, for a linear kernel: the score never falls when a feature with +1
         rises, and never rises when one with -1 does; see :mod:`rankbook.problems.signs`. The
@@ -230,8 +230,8 @@ class RankSVMProblem(Tabled, KernelMap):
     def gradient_scatter(self) -> float:
         """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam.
 
-        Preferences that are counted are not listed; O(n) for them, else O(n + m), and what
-        :func:`rankbook.problems.scale.kernel_scatter` takes.
+        The cost is O(n) if preferences are counted, else O(n + m), plus the cost of
+        :func:`rankbook.problems.scale.kernel_scatter`.
         """
         prefs, loss = self.prefs, self.loss
         if isinstance(loss, SmoothLoss):
@@ -259,7 +259,7 @@ class RankSVMProblem(Tabled, KernelMap):
         return hessian(self.X, self.summed, bands)
 
     def sums_at(self, f: np.ndarray, derivative: Derivative) -> tuple[Sums, np.ndarray, float]:
-        """The sums at scores f (n,), X'g (d,), and f'g, for their score gradient g (n,).
+        """Sums at scores f (n,), and products X'g (d,) and f'g with their gradient g (n,).
 
         O(n log n + n d) where preferences are counted, else O(m + n d). For a linear kernel.
         """

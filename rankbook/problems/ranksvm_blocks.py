@@ -282,7 +282,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         return BlockedLoss(self.blocks, self.query_weight, self.loss)
 
     def sums_at(self, f: Parts, derivative: Derivative) -> tuple[Sums, np.ndarray, float]:
-        """The sums at scores f, X'g (d,), and f'g, for their score gradient g. One pass.
+        """Sums at scores f, and products X'g (d,) and f'g with their gradient g. One pass.
 
         The bands are :class:`Bands`, whose method `mean_curvature` needs no further pass.
         """

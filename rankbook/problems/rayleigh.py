@@ -544,9 +544,9 @@ def auc_bound(solution: Solution, delta: float = 0.05, kernels: int = 1) -> AUCB
     Notes
     -----
     The bound requires that the labelled items are drawn independently from each class, and that the
-    kernel is chosen without them. Theorem for bipartite ranking of Ralaivola, Szafranski and
-    Stempfel (2009), with a Gaussian process for the prior. O(n+ n- d) and some 80 passes over the
-    pairs.
+    kernel is chosen without them. It is the theorem for bipartite ranking of Ralaivola, Szafranski
+    and Stempfel (2009), with a Gaussian process as the prior. The cost is O(n+ n- d) and about 80
+    passes over the pairs.
 
     Examples
     --------

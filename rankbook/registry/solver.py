@@ -66,7 +66,8 @@ class Solver:
     keep_interrupted : bool, default False
         Whether Ctrl-C ends its path and returns the part computed so far.
     version, summary, reference : str
-        Its version, if it comes from no distribution, and one sentence each.
+        Its version, if it comes from no distribution, and its summary and reference, a sentence
+        each.
 
     Notes
     -----
@@ -133,7 +134,7 @@ class Solver:
     def cost(self, problem: Any, lam: float | None) -> float | None:
         """Predicted seconds of one solution, or of a path.
 
-        lam is None if it is unknown, and for a whole path. A solver that defines this method, and
+        `lam` is None if it is unknown, or for a whole path. A solver that defines this method, and
         whose `tol` is at most 1e-6, takes part in the choice of ``solver=("auto",
         dict(allow_plugins=True))``.
         """

@@ -88,7 +88,7 @@ class ValidationCurve(Tabled):
             object.__setattr__(self, name, own(getattr(self, name)))
 
     def at(self, lam: ArrayLike) -> np.ndarray | np.float64:
-        """The value at lam > 0, a float or an array.
+        """Value of the curve at lam > 0, a float or an array.
 
         At a break it is the value of the interval below. O(log s) each.
         """
@@ -159,8 +159,8 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
     ----------
     curve : ValidationCurve
     rule : {"widest", "largest"}
-        The log-midpoint of the widest best interval; or the most regularized: a thousandth of the
-        log-width below the upper end of the highest one.
+        "widest" takes the log-midpoint of the widest best interval. "largest" takes the largest
+        lambda: a thousandth of the log-width below the upper end of the highest best interval.
 
     Returns
     -------

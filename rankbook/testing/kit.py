@@ -197,7 +197,7 @@ def run_isolated(
 
 
 class CheckTable(list[CheckResult]):
-    """How the checks ended, in their order; a table in a terminal and in Jupyter.
+    """Results of the checks in their order, displayed as a table.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def check_solver(
     isolated: bool = True,
     time_limit: float = TIME_LIMIT,
 ) -> CheckTable:
-    """Put a solver through the checks of :data:`rankbook.testing.kit.CHECKS`.
+    """Run the checks of :data:`rankbook.testing.kit.CHECKS` on a solver.
 
     Parameters
     ----------
