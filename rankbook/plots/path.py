@@ -166,10 +166,10 @@ def plot_path(
         examples instead of preferences. For a :class:`rankbook.paths.spectral.ManifoldPath`, the
         horizontal axis is the manifold weight instead of lambda.
     what : {"margins", "coef", "weights"}, optional
-        Differences f(better) - f(worse) of preferences; coefficients, those of items or of a basis;
-        or, for a linear function, the weights of features. By default the weights with an L1
-        penalty, else margins if the problem has preferences, else coefficients. For the linear
-        Rayleigh coefficient these are weights, too.
+        "margins" are the differences f(better) - f(worse) of preferences, "coef" the coefficients
+        of items or of a basis, and "weights" the weights of the features of a linear function. By
+        default the weights with an L1 penalty, else margins if the problem has preferences, else
+        coefficients. For the linear Rayleigh coefficient these are weights, too.
     which : array-like of int, optional
         Indices of preferences, coefficients or weights (for a matrix of them row by row); by
         default six, of evenly spread ranks at the smallest lambda drawn.
@@ -178,9 +178,9 @@ def plot_path(
         Curves are evaluated at n evenly spread lambdas and at the breakpoints (at most n of them,
         evenly spread).
     names : sequence, optional
-        Names for the legend: of all items for margins and coefficients (of a basis, of its items),
-        as ``X.index``; of all features for weights, as ``X.columns``. By default those that the
-        preferences have, else numbers.
+        Names for the legend. For margins and coefficients, pass the names of all items (with a
+        basis, of its items), such as ``X.index``; for weights the names of all features, such as
+        ``X.columns``. By default the names in the preferences, else numbers.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def plot_path(
         If `path` is no path, or its problem has no preferences to draw margins of, or no weights.
     ValueError, TypeError
         If `what` is unknown, an index of `which` is out of range, there are more or fewer `names`,
-        or `n` or `ax` is not what it should be.
+        or `n` or `ax` is invalid.
 
     Notes
     -----
@@ -267,25 +267,25 @@ def plot_path(
 
 
 def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
-    """How many preferences are inactive, free and at bound along a path.
+    """Numbers of preferences that are inactive, free and at bound along a path.
 
     Parameters
     ----------
     path : RegularizationPath or LabelPath
-        Of the solver "path"; on the path of a support vector machine the preferences are the
-        constraints of its examples. Other solvers keep no sets.
+        Path of the solver "path", because other solvers store no sets. On the path of a support
+        vector machine, the preferences are the constraints of its examples.
     ax : matplotlib Axes, default a new figure's
 
     Returns
     -------
     matplotlib Axes
-        With a line for each of inactive, at bound, free: steps, each from its lambda down to the
-        next.
+        With a step line for each of inactive, at bound and free. A step reaches from its lambda
+        down to the next.
 
     Raises
     ------
     TypeError
-        If it is another path, or no path.
+        If `path` is another kind of path, or no path.
 
     Notes
     -----

@@ -199,20 +199,21 @@ def asset(ending):
 class LambdaSlider(SetOnce):
     """A ranking of named items that follows lambda, beside the path and the validation curve.
 
-    In a notebook it shows itself; on a static page it goes on working, without any network.
+    Jupyter displays it, and it also works on a static page without a network.
 
     Parameters
     ----------
     path : SolutionPath
-        Of any solver that gives an item one score.
+        Path of any solver, if each item has one score.
     curve : ValidationCurve, optional
         From :func:`rankbook.validation_curve`, or ``curve_`` of an estimator.
     items : array-like of shape (p, d), optional
-        From 2 to 24 items to show; for a precomputed kernel (p, n). By default the items of the
-        problem, of more than 24 twelve of evenly spread ranks where the slider begins.
+        From 2 to 24 items to show; for a precomputed kernel, their kernel (p, n). By default all
+        items of the problem. If there are more than 24, twelve items with evenly spread ranks at
+        the initial lambda are shown.
     names : sequence, optional
-        Of `items`; without these, of all items of the problem. By default those that the
-        preferences have, else numbers.
+        Names of `items` or, without `items`, of all items of the problem. By default the names in
+        the preferences, else numbers.
     lam : float, optional
         Where the slider begins; by default ``curve.choose()``, without a curve the middle.
 
@@ -222,20 +223,20 @@ class LambdaSlider(SetOnce):
         Where the slider begins, and its ends.
     names : tuple of str
     lams, scores : ndarrays of shape (t,) and (t, p)
-        At most 200 falling lambdas, and the scores there, from their mean, to seven digits. In
-        between they are affine in 1 / lam.
+        At most 200 decreasing lambdas, and the scores at them minus their mean, to seven digits.
+        Between two lambdas the scores are affine in 1 / lam.
     error : float
-        How far scores in between are off, in units of the span of all p of them. On an exact path
-        1e-7 or less up to about 200 breakpoints, and with more, up to 20000, the largest deviation
-        that there is; else the largest one found at up to 800 lambdas.
+        Largest error of the scores between two lambdas, in units of the span of all p scores. On an
+        exact path it is at most 1e-7 up to about 200 breakpoints, and the true maximum up to 20000
+        breakpoints. Otherwise it is the largest error found at up to 800 lambdas.
     interval : (float, float)
-        Around `lam`, where the curve is constant; without a curve all of the slider.
+        Interval around `lam` in which the curve is constant; without a curve, the whole range.
     proven : ndarray of bool of shape (p, p)
         Whether an item is certainly above another in `interval`: the path does not change their
         order there, and the certificates at nine of its lambdas prove that order. If the path
         `is_exact`, this holds for every lambda of the interval.
     is_exact : bool
-        Whether the path is, as those of the solver "path".
+        Whether the path is exact, as the solver "path" computes it.
     breaks, values : ndarrays
         The curve as drawn: exact if it has at most 600 breaks, otherwise its values at 600 lambdas
         and in `interval`.
@@ -243,13 +244,13 @@ class LambdaSlider(SetOnce):
     Raises
     ------
     TypeError, ValueError
-        If an argument is something else, there are too many items or other than p names, or `lam`
-        is outside of path or curve.
+        If an argument has the wrong type, there are too many items, the number of names is not p,
+        or `lam` is outside the range of the path or the curve.
 
     Notes
     -----
-    One walk along an exact path, or at most 800 solutions read from another; and the crossings of
-    p^2 / 2 pairs. As HTML at most 150 kB.
+    The cost is one pass along an exact path, or at most 800 solutions of another path, and the
+    crossings of p^2 / 2 pairs. The HTML has at most 150 kB.
 
     Examples
     --------
