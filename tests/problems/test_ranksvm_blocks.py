@@ -44,9 +44,12 @@ def test_solutions_and_certificates_are_those_of_one_place(loss, weighted, at, m
     assert (many.n_items, many.n_preferences) == (one.n_items, one.n_preferences)
     assert np.isclose(many.lam_max, one.lam_max, rtol=1e-12)
     assert np.allclose(many.feature_units, one.feature_units, rtol=1e-13)
+    # in memory the squared hinge starts from another point, so only the optimum is the same
+    options, rtol = (dict(tol=1e-13), 1e-6) if loss == "squared" else ({}, 1e-10)
     for lam in (1.0, 100.0):
-        a, b = rb.solve(one, lam, solver="newton"), rb.solve(many, lam)
-        assert a.info == b.info and np.allclose(a.weights, b.weights, rtol=1e-10, atol=1e-12)
+        a, b = (rb.solve(each, lam, solver=("newton", options)) for each in (one, many))
+        assert loss == "squared" or a.info == b.info
+        assert np.allclose(a.weights, b.weights, rtol=rtol, atol=1e-2 * rtol)
         for name in ("primal", "dual"):
             ours, theirs = (getattr(each.certificate, name) for each in (a, b))
             assert np.isclose(ours, theirs, rtol=1e-11)
