@@ -567,7 +567,7 @@ def compare_solvers(
     return found
 
 # %% ../../nbs/registry/choice.ipynb #ch036
-FROM = 2000  # items from which "tiled" is taken for other smooth losses with a kernel
+FROM = 2000  # items from which "tiled" is taken: below, others are more exact in a second
 HOUR, LONGEST = 3600.0, 30 * 24 * 3600.0  # seconds: above HOUR a warning, above LONGEST an error
 LONG, TIMES = 60.0, 5.0  # seconds that an exact path may always take, and how much slower it may be
 
@@ -638,6 +638,7 @@ def quickest(problem, lam, allow_plugins, make):
         if (
             least < np.inf
             and nbytes <= room
+            and (name != "tiled" or problem.n_items >= FROM)
             and solver_fit(solver := make(name), problem, "solve") is True
         ):
             chosen = solver
