@@ -99,7 +99,7 @@ def ndcg(
     The discount is 1 / log2(1 + rank). Tied scores get the mean discount of their ranks. Scores tie
     as in :func:`rankbook.metrics.pairs.disagreement`, except that a chain of ties is one tie. Costs
     O(n log n). For one query it equals :func:`sklearn.metrics.ndcg_score` of the gains. Järvelin
-    and Kekäläinen (2002); the exponential gain is that of Burges et al. (2005).
+    and Kekäläinen (2002); the exponential gain follows Burges et al. (2005).
 
     Examples
     --------
