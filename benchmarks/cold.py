@@ -15,7 +15,7 @@ from .common import compare
 FIT = """
 import numpy as np, rankbook as rb
 X = np.random.default_rng(0).normal(size=(60, 3))
-rb.{}.fit(X, (X @ [1.0, -1.0, 0.5]).round())
+rb.{}.fit(X, (X @ [1.0, -1.0, 0.5]).round().clip(0))
 """
 SELECT = """
 import sys

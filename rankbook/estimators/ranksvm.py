@@ -799,6 +799,8 @@ class RankSVMCV(Ranker):
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...")
             X, y = self._read_items(X, y)
+            if curve_metric(self.metric, self.k)[0] == "ndcg":
+                as_vector("y", y, y.size, minimum=0.0)  # before any path is computed
             if sample_weight is not None:
                 sample_weight = as_vector("sample_weight", sample_weight, y.size, minimum=0.0)
             query = None if qid is None else as_ids("qid", qid, y.size)[1]

@@ -590,3 +590,9 @@ def test_survival_times_choose_cox():
     )
     model = rb.RankSVMCV("linear", loss="plackett-luce", lam_min_ratio=1e-3).fit(X, prefs)
     assert model.curve_.minimum < 0.4 and model.certificate_.relative_gap < 1e-6
+
+
+def test_negative_grades_are_refused_by_their_own_name():
+    X = np.arange(12.0)[:, None]
+    with pytest.raises(ValueError, match="y has -1.0 at index 0; expected numbers >= 0.0"):
+        rb.RankSVMCV("linear", metric="ndcg@10", cv=3).fit(X, np.arange(12.0) % 3 - 1)
